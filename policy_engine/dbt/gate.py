@@ -24,18 +24,19 @@ from policy_engine.dbt.foreign import (
     replaced_macros,
 )
 from policy_engine.dbt.manifest import Manifest, Node, read_manifest
-from policy_engine.dbt.marks import Marks, marks_of
+from policy_engine.dbt.marks import Marks, Words, marks_of
 from policy_engine.dbt.project import DbtProject
 from policy_engine.dbt.raw_text import queries_in_config
 from policy_engine.dbt.reading import READ_KINDS, NodeReads, Reader
 from policy_engine.dbt.review import Review, read_review, unreviewed
 from policy_engine.dbt.rules import GateFinding, finding
 from policy_engine.dbt.switched_off import switched_off
-from policy_engine.dbt.taint import Edge, Graph
+from policy_engine.dbt.taint import Edge, Graph, Taint
 
 if TYPE_CHECKING:
     from policy_engine.dbt.project_policies import Policies
     from policy_engine.dbt.proving import Proved
+    from policy_engine.policy.project_models import DbtSpec
 
 
 @dataclass(frozen=True)
@@ -89,9 +90,11 @@ class Gate:
     def verdict(self) -> Verdict:
         """Everything that is found, in the order of the files."""
         folders = (self.project.target, self.project.directory) if self.project is not None else ()
-        reader, marks = Reader(self.manifest, *folders), self._marks()
+        spec = _spec(self.project)
+        words = Words(frozenset(spec.sensitive.tags), spec.sensitive.meta) if spec else Words()
+        reader, marks = Reader(self.manifest, *folders), self._marks(words)
         policies = self._policies(reader)
-        is_marked = any(mark.sensitive or mark.release for mark in marks.values())
+        is_marked = any(each.sensitive or each.columns or each.release for each in marks.values())
         if not is_marked and policies is None and not self.findings:
             return Verdict(self.manifest, notes=tuple(self.notes))
         self._stale()
@@ -104,12 +107,16 @@ class Gate:
         read = [*off, *self.manifest.of_kind(*READ_KINDS)]
         reads = {node.id: reader.read(node) for node in read if node.kind in READ_KINDS}
         graph = self._graph(reader, reads)
+        columns = {id_: mark.columns for id_, mark in marks.items() if mark.columns}
+        whole = set(sensitive)
+        sensitive |= columns.keys()
         cuts -= sensitive
-        taint = graph.taint(sorted(sensitive), cuts)
+        taint = graph.taint(sorted(sensitive), cuts, _ended(reader, graph, whole, columns, cuts))
+        self._unmarked(graph, taint, marks)
+        private = (spec.private.schemas, spec.private.roles) if spec else ()
         view = sinks.View(
-            self.manifest, reader, reads, graph, taint, cuts, marks, tuple(proofs), off,
-            *_private(self.project),
-        )  # fmt: skip
+            self.manifest, reader, reads, graph, taint, cuts, marks, tuple(proofs), off, *private
+        )
         review, today = self.review or read_review(self.project), date.today()
         codes = foreign_code(self.manifest, taint.reaches) if taint.reached else ()
         self.findings += sinks.findings(view, self.project)
@@ -126,10 +133,32 @@ class Gate:
             codes=codes,
         )
 
-    def _marks(self) -> Mapping[str, Marks]:
+    def _unmarked(self, graph: Graph, taint: Taint, marks: Mapping[str, Marks]) -> None:
+        """Say what stands before what is marked, and has no mark: it is as sensitive, or less."""
+        found: dict[str, str] = {}
+        ahead = [(id_, id_) for id_, mark in marks.items() if mark.sensitive or mark.columns]
+        while ahead:
+            node, marked = ahead.pop(0)
+            for parent in graph.before(node):
+                known = self.manifest.nodes.get(parent)
+                told = marks.get(parent)
+                is_told = told is None or told.classified or taint.reaches(parent)
+                if known is not None and parent not in found and not is_told:
+                    found[parent] = marked
+                    ahead.append((parent, marked))
+        names = [
+            f"{self.manifest.nodes[each].label} (before {self.manifest.nodes[marked].label})"
+            for each, marked in found.items()
+            if marked in self.manifest.nodes
+        ]
+        if names:
+            shown = ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
+            self.notes.append(f"without a mark, before what is marked sensitive: {shown}")
+
+    def _marks(self, words: Words) -> Mapping[str, Marks]:
         nodes = (*self.manifest.nodes.values(), *self.manifest.disabled)
         kinds = {"operation", "unit_test"}
-        found = {node.id: marks_of(node) for node in nodes if node.kind not in kinds}
+        found = {node.id: marks_of(node, words) for node in nodes if node.kind not in kinds}
         for node in self.manifest.nodes.values():
             for fault in found[node.id].faults if node.id in found else ():
                 said = f"{node.label}: {fault}; it counts as sensitive"
@@ -227,18 +256,31 @@ def _same(reader: Reader) -> Iterator[Edge]:
             yield from (Edge(one, other, "the same table") for other in sorted(group - {one}))
 
 
-def _private(project: DbtProject | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The private schemas and roles; none where there is no project file."""
+def _ended(
+    reader: Reader, graph: Graph, whole: set[str], columns: Mapping[str, frozenset[str]],
+    cuts: set[str],
+) -> set[str]:  # fmt: skip
+    """The nodes that no marked column reaches, though an edge leads to them."""
+    if not columns:
+        return set()
+    # A parser takes long to load, and most projects mark whole nodes.
+    from policy_engine.dbt.columns import spread
+
+    held = spread(reader, graph, whole, columns, cuts)
+    return {edge.child for id_ in held for edge in graph.edges(id_)} - held.keys()
+
+
+def _spec(project: DbtProject | None) -> DbtSpec | None:
+    """What the project file says of dbt; None where there is none."""
     folder = project.directory.absolute() if project is not None else None
     above = (folder, *folder.parents) if folder is not None else ()
     if not any((each / "policy-engine.yaml").exists() for each in above):
-        return (), ()
+        return None
     # The form of the project file takes long to load, and many projects have none.
     from policy_engine.policy.project import find_project, load_project
 
     file = find_project(above[0])
-    private = load_project(file).dbt.private if file is not None else None
-    return (private.schemas, private.roles) if private is not None else ((), ())
+    return load_project(file).dbt if file is not None else None
 
 
 # Where findings stand

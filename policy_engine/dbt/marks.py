@@ -6,11 +6,11 @@ A mark stands on a node, on the config of a node, on its columns, on a source or
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import Any
 
-from policy_engine.dbt.manifest import Node, mapping
+from policy_engine.dbt.manifest import Node, mapping, strings
 
 SENSITIVE, INTERNAL, PUBLIC = "sensitive", "internal", "public"
 _CLASSES = (SENSITIVE, INTERNAL, PUBLIC)
@@ -30,13 +30,43 @@ _ALIKE = 0.85
 
 
 @dataclass(frozen=True)
+class Words:
+    """The tags, and the values of keys of ``meta``, by which a project says what is sensitive."""
+
+    tags: frozenset[str] = frozenset()
+    meta: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    def mark(self, *data: Mapping[str, Any]) -> bool:
+        """Whether a node or a column has one of them.
+
+        >>> Words(frozenset({"pii"}), {"contains_pii": frozenset({"true"})}).mark(
+        ...     {"tags": []}, {"meta": {"contains_pii": True}}
+        ... )
+        True
+        """
+        tags = {tag for each in data for tag in (*strings(each, "tags"), each.get("tags"))
+                if isinstance(tag, str)}  # fmt: skip
+        metas = [mapping(each, "meta") for each in data]
+        told = (
+            str(value).lower() in values
+            for key, values in self.meta.items()
+            for meta in metas
+            for value in _each(meta.get(key))
+        )
+        return not self.tags.isdisjoint(tags) or any(told)
+
+
+@dataclass(frozen=True)
 class Marks:
     """What is marked of one node. ``faults`` are what could not be read, each in words.
 
-    ``reads`` are the columns that a release was written to read, with their types.
+    ``columns`` are the sensitive ones, in lower case, where not all of the node is. ``reads`` are
+    the columns that a release was written to read, with their types.
     """
 
     sensitive: bool = False
+    classified: bool = False
+    columns: frozenset[str] = frozenset()
     public: bool = False
     release: bool = False
     generated: bool = False
@@ -47,7 +77,7 @@ class Marks:
     faults: tuple[str, ...] = ()
 
 
-def marks_of(node: Node) -> Marks:
+def marks_of(node: Node, words: Words = Words()) -> Marks:
     """The marks of a node, of its columns and of the source it belongs to.
 
     >>> marks_of(Node("model.shop.a", {"meta": {"privacy": {"classification": "pii"}}})).faults
@@ -56,14 +86,27 @@ def marks_of(node: Node) -> Marks:
     faults: list[str] = []
     own = list(_own(node, faults))
     marks = [mark for _, mark in own]
-    columns = [each for each in _of_columns(node, faults) if each[1] not in marks]
-    for where, mark in (*own, *columns):
+    of_columns = {
+        name: [each for each in _of_column(name, column, faults) if each[1] not in marks]
+        for name, column in _columns_of(node)
+    }
+    for where, mark in (*own, *(each for told in of_columns.values() for each in told)):
         faults += _wrong(where, mark)
     merged = {key: found for mark in marks for key, found in mark.items()}
     told = {key: merged[key] for key in _TEXTS if isinstance(merged.get(key), str)}
-    every = [mark.get("classification") for _, mark in (*own, *columns)]
+    source = {"meta": node.data.get("source_meta")}
+    columns = {
+        name.lower()
+        for name, column in _columns_of(node)
+        if any(mark.get("classification") == SENSITIVE for _, mark in of_columns[name])
+        or words.mark(column, mapping(column, "config"))
+    }
     return Marks(
-        sensitive=bool(faults) or SENSITIVE in every,
+        sensitive=bool(faults)
+        or any(mark.get("classification") == SENSITIVE for mark in marks)
+        or words.mark(node.data, node.config, source),
+        classified=any("classification" in mark for mark in marks),
+        columns=frozenset(columns),
         public=any(mark.get("classification") == PUBLIC for mark in marks),
         release=merged.get("release") is True,
         generated=merged.get("generated") is True,
@@ -85,14 +128,21 @@ def _own(node: Node, faults: list[str]) -> Iterator[_Mark]:
     yield from (mark for place, mark in enumerate(found) if mark not in found[:place])
 
 
-def _of_columns(node: Node, faults: list[str]) -> Iterator[_Mark]:
-    """The marks of columns; dbt v2 copies the node's own into each that has none."""
+def _columns_of(node: Node) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for name, column in mapping(node.data, "columns").items():
         if isinstance(column, Mapping):
-            inner = mapping(column, "config").get("meta")
-            metas = [inner] if inner else [column.get("meta")]
-            for meta in metas:
-                yield from _mark(f"column {name}: meta", meta, faults)
+            yield str(name), column
+
+
+def _of_column(name: str, column: Mapping[str, Any], faults: list[str]) -> Iterator[_Mark]:
+    """The marks of a column; dbt v2 copies the node's own into each that has none."""
+    meta = mapping(column, "config").get("meta") or column.get("meta")
+    yield from _mark(f"column {name}: meta", meta, faults)
+
+
+def _each(found: object) -> tuple[object, ...]:
+    """The values of a key of ``meta``: one, or those of a list."""
+    return tuple(found) if isinstance(found, list | tuple) else (found,)
 
 
 def _mark(where: str, meta: object, faults: list[str]) -> Iterator[_Mark]:

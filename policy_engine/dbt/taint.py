@@ -42,28 +42,40 @@ class Graph:
             self._children.setdefault(edge.parent, {}).setdefault(edge.child, edge)
             self._parents.setdefault(edge.child, {}).setdefault(edge.parent, edge)
 
-    def taint(self, sensitive: Iterable[str], certified: Collection[str]) -> Taint:
+    def edges(self, node: str) -> tuple[Edge, ...]:
+        """The edges from a node."""
+        return tuple(self._children.get(node, {}).values())
+
+    def before(self, node: str) -> tuple[str, ...]:
+        """The nodes from which an edge leads to a node."""
+        return tuple(self._parents.get(node, ()))
+
+    def taint(
+        self, sensitive: Iterable[str], certified: Collection[str], ended: Collection[str] = ()
+    ) -> Taint:
         """Everything that sensitive data reaches, by the shortest ways from where it begins.
 
         It begins at what is sensitive and rests on nothing sensitive; in a circle, anywhere.
+        ``ended`` are the nodes that it was seen not to reach.
         """
         own = tuple(dict.fromkeys(sensitive))
-        reached = self._spread({}, own, certified)
+        cuts = {*certified, *ended}
+        reached = self._spread({}, own, cuts)
         first = [node for node in own if reached.keys().isdisjoint(self._parents.get(node, ()))]
-        ways = self._spread({}, first, certified)
+        ways = self._spread({}, first, cuts)
         for node in own:
             if node not in ways:
-                ways = self._spread(ways, [node], certified)
+                ways = self._spread(ways, [node], cuts)
         return Taint(ways)
 
     def _spread(
-        self, reached: dict[str, Edge | None], start: Iterable[str], certified: Collection[str]
+        self, reached: dict[str, Edge | None], start: Iterable[str], cuts: Collection[str]
     ) -> dict[str, Edge | None]:
         reached |= dict.fromkeys(start)
         ahead = deque(start)
         while ahead:
-            for edge in self._children.get(ahead.popleft(), {}).values():
-                if edge.child not in reached and edge.child not in certified:
+            for edge in self.edges(ahead.popleft()):
+                if edge.child not in reached and edge.child not in cuts:
                     reached[edge.child] = edge
                     ahead.append(edge.child)
         return reached

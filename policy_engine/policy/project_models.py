@@ -224,6 +224,37 @@ class PrivateSpec(Document):
     """The grantees of sensitive relations: a grant to another one is a way out."""
 
 
+def _is_said(found: object) -> bool:
+    each = found if isinstance(found, list) and found else [found]
+    return all(isinstance(value, str | bool | int) for value in each)
+
+
+def _said(found: object) -> frozenset[str]:
+    """The values of a key of meta as texts without case: true is 'true'."""
+    each = found if isinstance(found, list) else [found]
+    return frozenset(str(value).lower() for value in each)
+
+
+SaidField = Annotated[
+    frozenset[str],
+    fields.kind("be text, true, false, an integer, or a list of them", _is_said, _said,
+                type=["string", "boolean", "integer", "array"]),
+]  # fmt: skip
+
+
+class SensitiveSpec(Document):
+    """By which words of its own a dbt project says what is sensitive, beside meta.privacy."""
+
+    tags: Annotated[
+        tuple[fields.LineField, ...], fields.a_list("tags", "as in [contains_pii]")
+    ] = ()
+    """Tags of a source, a model, a seed, a snapshot or a column."""
+    meta: Annotated[dict[str, SaidField], fields.a_mapping("key: value, or a list of values")] = (
+        fields.EMPTY
+    )
+    """Keys of meta, and the values by which each says so, as in contains_pii: true."""
+
+
 class DbtSpec(Document):
     """How releases are made in a dbt project."""
 
@@ -238,6 +269,7 @@ class DbtSpec(Document):
     secrets: fields.LineField = SECRETS
     """The table in which the secret of a sample waits: in the target's schema, or schema.table."""
     private: PrivateSpec = PrivateSpec()
+    sensitive: SensitiveSpec = SensitiveSpec()
 
 
 class AccountSpec(Document):

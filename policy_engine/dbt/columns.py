@@ -1,0 +1,274 @@
+"""Where the columns that are marked go: from model to model, until one does not select them.
+
+A column ends at a model that has nothing of it: it is in no column of its query, decides about no
+row, and no relation that holds it is read as a whole. What is not understood has every column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp, parse
+from sqlglot.errors import SqlglotError
+from sqlglot.optimizer.scope import Scope, traverse_scope
+
+import policy_engine.syntax  # noqa: F401 - sqlglot warns of what is refused here
+from policy_engine.dbt.naming import Name, Part
+from policy_engine.dbt.reading import BY_NAME, Reader
+from policy_engine.dbt.taint import Edge, Graph
+
+Held = frozenset[str]
+"""Names of columns in lower case; of ``EVERY`` nobody knows which."""
+EVERY: Held = frozenset({"*"})
+NONE: Held = frozenset()
+
+_UNKNOWN = (
+    exp.Columns, exp.DDL, exp.MatchRecognize, exp.Parameter, exp.Pivot, exp.Placeholder,
+    exp.PositionalColumn, exp.UDTF,
+)  # fmt: skip
+"""What may show a column without its name."""
+
+
+class _NotUnderstood(Exception):
+    """A query of a form that is not followed."""
+
+
+def spread(
+    reader: Reader, graph: Graph, whole: Collection[str], marked: Mapping[str, Held], cuts: set[str]
+) -> Mapping[str, Held]:
+    """What each node holds of what is sensitive: ``whole`` nodes every column, others the marked.
+
+    A node is left out that holds nothing, and one of ``cuts`` that is not marked itself.
+    """
+    held: dict[str, Held] = {**marked, **dict.fromkeys(whole, EVERY)}
+    ahead = list(held)
+    while ahead:
+        parent = ahead.pop()
+        for edge in graph.edges(parent):
+            child = edge.child
+            before = held.get(child, NONE)
+            if child in cuts or before == EVERY:
+                continue
+            found = EVERY if held[parent] == EVERY else _into(edge, reader, held)
+            if not found <= before:
+                held[child] = EVERY if found >= EVERY else before | found
+                ahead.append(child)
+    return held
+
+
+def _into(edge: Edge, reader: Reader, held: Mapping[str, Held]) -> Held:
+    """What the child of an edge holds, by its text."""
+    node = reader.manifest.nodes.get(edge.child)
+    if edge.how == "the same table":
+        return held[edge.parent]
+    is_followed = node is not None and node.kind in {"model", "snapshot"} and not node.is_python
+    text = reader.compiled(node) if node is not None and is_followed else None
+    if node is None or text is None or edge.how not in ("", BY_NAME):
+        return EVERY
+    parent = reader.manifest.nodes.get(edge.parent)
+    is_ephemeral = parent is not None and parent.materialized == "ephemeral"
+    found = NONE
+    while True:
+        query = _Query(text, reader, {**held, node.id: held.get(node.id, NONE) | found})
+        before, found = found, query.holds()
+        # A parent that the text does not read was read while it was rendered.
+        if edge.parent not in query.read and not is_ephemeral:
+            return EVERY
+        if found <= before:
+            return found
+
+
+def carried(text: str, dialect: str, held: Callable[[Name], Held]) -> Held:
+    """The columns of a query in which something is of a column that is ``held`` by a relation.
+
+    >>> people = lambda name: frozenset({"email"}) if name[-1].text == "people" else NONE
+    >>> sorted(carried("select lower(email) as mail, city from people", "duckdb", people))
+    ['mail']
+    >>> carried("select city, count(*) as n from people group by city", "duckdb", people) == NONE
+    True
+    >>> carried("select city from people where email like 'a%'", "duckdb", people) == EVERY
+    True
+    """
+    try:
+        read = {"mariadb": "mysql"}.get(dialect, dialect)
+        statements = [each for each in parse(text, read=read) if each is not None]
+        if len(statements) != 1:
+            raise _NotUnderstood
+        return _of_query(statements[0], held)
+    except (SqlglotError, ValueError, RecursionError, _NotUnderstood):  # no such dialect, too
+        return EVERY
+
+
+@dataclass
+class _Query:
+    """The text of a node, and which nodes it is found to ``read``."""
+
+    text: str
+    reader: Reader
+    state: Mapping[str, Held]
+
+    def __post_init__(self) -> None:
+        self.read: set[str] = set()
+
+    def holds(self) -> Held:
+        return carried(self.text, self.reader.dialect, self._held)
+
+    def _held(self, name: Name) -> Held:
+        surely, perhaps = self.reader.meant(name)
+        self.read |= surely | perhaps
+        found = NONE.union(*(self.state.get(id_, NONE) for id_ in surely | perhaps))
+        return EVERY if found >= EVERY else found
+
+
+Output = list[tuple[str, bool]]
+"""The columns of a query in order, and whether something sensitive is in each."""
+
+
+@dataclass(frozen=True)
+class _Result:
+    """What a scope gives: its columns where each is known by its name, else only what is held."""
+
+    held: Held
+    columns: Output | None = None
+
+
+def _of_query(statement: exp.Expr, held: Callable[[Name], Held]) -> Held:
+    if isinstance(statement, exp.Subquery):
+        statement = statement.unnest()
+    scopes = traverse_scope(statement)
+    if not scopes or statement.find(*_UNKNOWN) or _is_recursive(statement):
+        raise _NotUnderstood
+    results: dict[int, _Result] = {}
+    seen: set[int] = set()
+    for scope in scopes:
+        if isinstance(scope.expression, exp.SetOperation):
+            results[id(scope)] = _of_union(scope, results)
+        elif isinstance(scope.expression, exp.Select):
+            results[id(scope)] = _Select(scope, results, held).result()
+            seen |= {id(node) for node, _ in scope.selected_sources.values()}
+        else:
+            raise _NotUnderstood
+    left = [each for each in statement.find_all(exp.Table) if id(each) not in seen]
+    if any(held(_name_of(each)) for each in left):
+        raise _NotUnderstood
+    return results[id(scopes[-1])].held
+
+
+def _is_recursive(statement: exp.Expr) -> bool:
+    return any(each.args.get("recursive") for each in statement.find_all(exp.With))
+
+
+def _name_of(table: exp.Table) -> Name:
+    if not isinstance(table.this, exp.Identifier):
+        raise _NotUnderstood
+    return tuple(Part(each.name, bool(each.args.get("quoted"))) for each in table.parts)
+
+
+def _of_union(scope: Scope, results: Mapping[int, _Result]) -> _Result:
+    """Columns of a union meet by their place; without places, anything may be anywhere."""
+    sides = [results[id(each)] for each in scope.set_operation_scopes]
+    lists = [side.columns for side in sides]
+    if not any(side.held for side in sides):
+        return _Result(NONE, lists[0])
+    if any(each is None for each in lists) or scope.expression.args.get("by_name"):
+        raise _NotUnderstood
+    known = [each for each in lists if each is not None]
+    if len({len(each) for each in known}) != 1:
+        raise _NotUnderstood
+    met = [(both[0][0], any(held for _, held in both)) for both in zip(*known, strict=True)]
+    return _Result(frozenset(name for name, is_held in met if is_held), met)
+
+
+class _Select:
+    """One SELECT: what its sources hold, and what of it each of its columns has."""
+
+    def __init__(
+        self, scope: Scope, results: Mapping[int, _Result], held: Callable[[Name], Held]
+    ) -> None:
+        self.select = scope.expression
+        self.results, self.held = results, held
+        self.sources = self._sources(scope)
+        self.outer = NONE
+        outer = scope.parent if scope.is_subquery else None
+        while outer is not None:  # a subquery may name what stands outside of it
+            self.outer = self.outer.union(*self._sources(outer).values())
+            outer = outer.parent
+        self.inner = any(results[id(each)].held for each in scope.subquery_scopes)
+        self.within = {id(each) for each in scope.columns}
+        self.aliases: set[str] = set()
+
+    def _sources(self, scope: Scope) -> dict[str, Held]:
+        """What each relation of a FROM holds, by its alias."""
+        found = {}
+        for alias, (node, source) in scope.selected_sources.items():
+            if isinstance(source, Scope):
+                if id(source) not in self.results:
+                    raise _NotUnderstood
+                holds = self.results[id(source)].held
+            else:
+                holds = self.held(_name_of(source))
+            names = node.args.get("alias")
+            renames = isinstance(names, exp.TableAlias) and bool(names.columns)
+            if holds and (renames or holds >= EVERY):
+                raise _NotUnderstood
+            found[alias.lower()] = holds
+        return found
+
+    def result(self) -> _Result:
+        """What this SELECT shows; ``_NotUnderstood`` where what is held decides about rows."""
+        shown = [self._column(each) for each in self.select.expressions]
+        while (named := {each[0] for each in shown if isinstance(each, tuple) and each[1]}) - (
+            self.aliases
+        ):
+            self.aliases |= named  # a column may be made of another one's alias
+            shown = [self._column(each) for each in self.select.expressions]
+        columns = [each for each in shown if isinstance(each, tuple)]
+        stars = NONE.union(*(each for each in shown if not isinstance(each, tuple)))
+        own = {id(each) for each in self.select.expressions}
+        rest = [each for each in self.select.iter_expressions() if id(each) not in own]
+        if self.inner or any(self._has(each) for each in rest if not isinstance(each, exp.With)):
+            raise _NotUnderstood
+        return _Result(stars | named, columns if len(columns) == len(shown) else None)
+
+    def _column(self, node: exp.Expr) -> tuple[str, bool] | Held:
+        """The name of a column and whether it has something of what is held; of a star, what."""
+        if not node.is_star:
+            is_held, is_named = self._has(node), isinstance(node, exp.Alias | exp.Column)
+            if is_held and not is_named:
+                raise _NotUnderstood
+            return node.alias_or_name.lower() if is_named else "", is_held
+        star = node.this if isinstance(node, exp.Column) else node
+        found = self._of_star(node)
+        left_out = [each for key in ("except_", "except") for each in star.args.get(key) or ()]
+        given = {key for key, value in star.args.items() if value}
+        if found and not given <= {"except_", "except"}:
+            raise _NotUnderstood
+        return found - {each.name.lower() for each in left_out}
+
+    def _of_star(self, node: exp.Expr) -> Held:
+        owner = node.table.lower() if isinstance(node, exp.Column) else ""
+        if owner and owner not in self.sources:
+            raise _NotUnderstood
+        return self.sources[owner] if owner else NONE.union(*self.sources.values())
+
+    def _has(self, node: exp.Expr) -> bool:
+        """Whether a part of the query has something of what is held."""
+        if isinstance(node, exp.Join) and node.args.get("method") == "NATURAL":
+            return any(self.sources.values())
+        stars = [each for each in node.find_all(exp.Star) if not isinstance(each.parent, exp.Count)]
+        owners = [e.parent if isinstance(e.parent, exp.Column) else e for e in stars]
+        joined = [exp.column(each.name) for each in node.args.get("using") or ()]
+        named = [each for each in node.find_all(exp.Column) if id(each) in self.within]
+        return any(map(self._is_held, (*named, *joined))) or any(map(self._of_star, owners))
+
+    def _is_held(self, column: exp.Column) -> bool:
+        if column.is_star:
+            return bool(self._of_star(column))
+        name, owner = column.name.lower(), column.parts[0].name.lower()
+        every = self.outer.union(self.aliases, *self.sources.values())
+        if len(column.parts) == 1:
+            return name in every or bool(self.sources.get(name))  # a whole row, by its name
+        if len(column.parts) == 2 and owner in self.sources:
+            return name in self.sources[owner]
+        return not every.isdisjoint(each.name.lower() for each in column.parts)
