@@ -22,6 +22,7 @@ import os
 import secrets
 from collections.abc import Iterator
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING
 
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -67,9 +68,7 @@ def draw_rows(secret: bytes, count: int, threshold: int) -> Iterator[Rows]:
     True
     """
 
-    def draw(start: int) -> Rows:
-        return _draw_block(secret, start, count, threshold)
-
+    draw = partial(_draw_block, secret, count, threshold)
     starts = range(0, count, BLOCK_ROWS)
     if len(starts) <= 1:
         yield from map(draw, starts)
@@ -81,7 +80,7 @@ def draw_rows(secret: bytes, count: int, threshold: int) -> Iterator[Rows]:
         yield from pool.map(draw, starts)
 
 
-def _draw_block(secret: bytes, start: int, count: int, threshold: int) -> Rows:
+def _draw_block(secret: bytes, count: int, threshold: int, start: int) -> Rows:
     import numpy as np
 
     size = min(BLOCK_ROWS, count - start)

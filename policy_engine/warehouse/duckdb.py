@@ -123,7 +123,13 @@ class DuckDBWarehouse(Warehouse):
         if (path / DELTA_LOG).is_dir():
             return self._delta(path, source.path)
         if is_csv(source.path):
-            return self._csv(path, source)
+            # A temporary table of texts, for sniffed types would depend on the data; it is loaded
+            # now and not read again: what is fingerprinted must be what was loaded.
+            self._watch(path)
+            from policy_engine.warehouse.csv_files import load
+
+            load(self._connection, path, source)
+            return self._loaded(source.path)
         if not path.is_dir():
             check_not_logged([path], source.path)
         self._search(directory, source.path)
@@ -167,15 +173,6 @@ class DuckDBWarehouse(Warehouse):
                 " run the command in it, or rename it"
             )
         self._connection.execute("SET file_search_path = ?", [str(folder)])
-
-    def _csv(self, path: Path, source: Source) -> Table:
-        """A CSV file as a temporary table of texts: sniffed types would depend on the data."""
-        # Loaded now, and not read again: what is fingerprinted must be what was loaded.
-        self._watch(path)
-        from policy_engine.warehouse.csv_files import load
-
-        load(self._connection, path, source)
-        return self._loaded(str(source.path))
 
     def _delta(self, folder: Path, name: str) -> Table:
         """A Delta table as a temporary view of the files of its last version."""
@@ -231,7 +228,9 @@ class DuckDBWarehouse(Warehouse):
         if table.path is not None:
             with withheld(FileError(f"{self._path} cannot be read")):
                 return self._files().digest()
-        shown = [_hashable(column) for column in table.columns if column.name in columns]
+        # As whole numbers, floating-point numbers and texts.
+        plain = {each.name for each in table.columns if each.kind in {Kind.INTEGER, Kind.DOUBLE}}
+        shown = [quoted(name) + ("" if name in plain else "::VARCHAR") for name in columns]
         # The rows of a table stand in the order of their numbers; those of a view in none.
         order = " ORDER BY ALL" if table.view is not None else ""
         if not order:
@@ -351,9 +350,3 @@ def _pattern(path: Path, name: str) -> str:
     A pattern is looked for where the engine searches, and nowhere else, wherever the command runs.
     """
     return f"{name}/**/*.parquet" if path.is_dir() else str(path)
-
-
-def _hashable(column: Column) -> str:
-    """A column as a whole number, a floating-point number or a text."""
-    name = quoted(column.name)
-    return name if column.kind in {Kind.INTEGER, Kind.DOUBLE} else f"{name}::VARCHAR"

@@ -73,10 +73,12 @@ def withheld(
     except PolicyEngineError:
         raise
     except _raised(engine) as error:
-        interrupted = _interrupted(error)
+        # While Arrow fetches the rows, the engine tells of an interrupt by a plain RuntimeError.
+        is_told = type(error) is RuntimeError and "interrupt" in str(error).lower()
+        is_interrupt = is_told or isinstance(error, duckdb.InterruptException)
         message = (told(error) if isinstance(error, engine) else None) or _MACHINE(error)
         _scrub(error, engine)
-        if interrupted:
+        if is_interrupt:
             raise KeyboardInterrupt from None
         if message is None and known is not None:
             raise known from None
@@ -100,9 +102,3 @@ def _raised(engine: tuple[type[Exception], ...]) -> tuple[type[Exception], ...]:
     """What may be raised; nothing of Arrow, while nobody has needed it."""
     arrow = sys.modules.get("pyarrow")
     return (*engine, *_ENGINE, *([] if arrow is None else [arrow.ArrowException]))
-
-
-def _interrupted(error: Exception) -> bool:
-    # While Arrow fetches the rows, the engine tells of an interrupt by a plain RuntimeError.
-    told = type(error) is RuntimeError and "interrupt" in str(error).lower()
-    return told or isinstance(error, duckdb.InterruptException)
