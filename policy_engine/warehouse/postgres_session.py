@@ -16,7 +16,6 @@ after the year 294246, is NULL: a release does not fail for a value.
 from __future__ import annotations
 
 import re
-import struct
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from decimal import Decimal
@@ -240,11 +239,8 @@ def _place(url: str) -> str:
     return f" ({told})" if told else ""
 
 
-_SECOND = 10**6
 _DAYS_TO_2000 = 10_957
-_MICROS_TO_2000 = _DAYS_TO_2000 * 86_400 * _SECOND
-_MOST = {4: (1 << 31) - 1, 8: (1 << 63) - 1}
-"""The largest number of so many bytes: an infinity, on both sides; the smallest is less by two."""
+_MICROS_TO_2000 = _DAYS_TO_2000 * 86_400 * 10**6
 
 
 class _Moment(Loader):
@@ -253,12 +249,12 @@ class _Moment(Loader):
     format = Format.BINARY
 
     def load(self, data: Buffer) -> int | None:
-        size = len(data)
-        most = _MOST[size]
-        (found,) = struct.unpack("!i" if size == 4 else "!q", data)
-        if found == most or found == -most - 1:
+        size, found = len(data), int.from_bytes(data, "big", signed=True)
+        # The largest number and the smallest are infinities; those here are alike but for a sign.
+        most = (1 << (8 * size - 1)) - 1
+        if found in {most, -most - 1}:
             return most if found > 0 else -most
-        since = int(found) + (_DAYS_TO_2000 if size == 4 else _MICROS_TO_2000)
+        since = found + (_DAYS_TO_2000 if size == 4 else _MICROS_TO_2000)
         return since if since < most else None
 
 
@@ -268,7 +264,7 @@ class _Clock(Loader):
     format = Format.BINARY
 
     def load(self, data: Buffer) -> int:
-        return int(struct.unpack("!q", data)[0])
+        return int.from_bytes(data, "big", signed=True)
 
 
 class _Text(Loader):
@@ -284,7 +280,6 @@ _LOADERS: Mapping[str | int, type[Loader]] = {
     "date": _Moment, "timestamp": _Moment, "time": _Clock, 0: _Text
 }  # fmt: skip
 _NUMBERS = {"date": pa.int32(), "time": pa.int64(), "timestamp": pa.int64()}
-_DIGITS = 38
 _ARROW = {
     "bool": pa.bool_(),
     **dict.fromkeys(("int2", "int4", "int8"), pa.int64()),
@@ -303,7 +298,7 @@ def _array(column: psycopg.Column, values: Iterable[Any]) -> pa.Array:
             return pa.array(numbers, pa.decimal128(column.precision, column.scale or 0))
         # What a grouping leaves out is NULL, and a CASE with it has no digits of its own.
         scale = max((-int(v.as_tuple().exponent) for v in numbers if v is not None), default=0)
-        return pa.array(numbers, pa.decimal128(_DIGITS, max(scale, 0)))
+        return pa.array(numbers, pa.decimal128(38, max(scale, 0)))
     if name in _NUMBERS:
         return pa.array(values, _NUMBERS[name]).cast(_ARROW[name])
     return pa.array(values, _ARROW.get(name, pa.string()))
