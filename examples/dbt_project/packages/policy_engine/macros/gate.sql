@@ -19,11 +19,13 @@
   {%- set reached = {} -%}
   {%- set cut = {} -%}
   {%- set drawn = [] -%}
+  {%- set parts = [] -%}
   {%- set children = {} -%}
   {%- for id, node in nodes.items() -%}
     {%- set mark = policy_engine.mark_of(node) -%}
     {%- do findings.extend(mark.findings) -%}
     {%- if mark.sensitive -%}{%- do reached.update({id: ''}) -%}{%- endif -%}
+    {%- if mark.columns -%}{%- do parts.append(id) -%}{%- endif -%}
     {%- if mark.cuts -%}{%- do cut.update({id: true}) -%}{%- endif -%}
     {%- for parent in (node.depends_on | default({}, true)).nodes | default([], true) -%}
       {%- if parent not in children -%}{%- do children.update({parent: []}) -%}{%- endif -%}
@@ -32,6 +34,13 @@
     {%- endfor -%}
   {%- endfor -%}
   {%- do policy_engine.spread(reached.keys() | list, reached, children, cut) -%}
+  {#- a marked column goes where it is selected, which 'policy-engine dbt gate' reads: here, what shows its node -#}
+  {%- for id in parts -%}
+    {%- if id not in reached -%}{%- do reached.update({id: ''}) -%}{%- endif -%}
+    {%- for child in children.get(id, []) -%}
+      {%- if nodes[child].resource_type == 'exposure' and child not in reached -%}{%- do reached.update({child: id}) -%}{%- endif -%}
+    {%- endfor -%}
+  {%- endfor -%}
   {#- what a policy releases is sensitive, marked or not -#}
   {%- set more = [] -%}
   {%- for id in drawn -%}

@@ -8,24 +8,26 @@
   {%- do return(policy_engine.meta_of(node).get('privacy', {})) -%}
 {% endmacro %}
 
-{#- {sensitive, generated, release, cuts, findings} of a node and its columns. A release that was
-    changed cuts too: that it was changed is a finding, and stops the run. -#}
+{#- {sensitive, columns, generated, release, cuts, findings} of a node; columns: whether some of them are
+    sensitive, and not all of it. A release that was changed cuts too: that it was changed is a finding,
+    and stops the run. -#}
 {% macro mark_of(node) %}
   {%- set findings = [] -%}
   {%- set privacy = policy_engine.privacy_of(node) -%}
   {%- set where = (node.original_file_path | default('', true)) ~ ": " ~ policy_engine.name_of(node) -%}
-  {%- set now = namespace(sensitive=policy_engine.is_sensitive(policy_engine.meta_of(node), where, findings)) -%}
+  {%- set now = namespace(sensitive=policy_engine.is_sensitive(policy_engine.meta_of(node), where, findings), columns=false) -%}
   {%- for column in (node.columns | default({}, true)).values() -%}
     {#- dbt v2 gives a column the meta of its node where it has none itself -#}
     {%- set meta = policy_engine.meta_of(column) -%}
     {%- if meta and meta.get('privacy') != privacy and policy_engine.is_sensitive(meta, where ~ "." ~ column.name, findings) -%}
-      {%- set now.sensitive = true -%}
+      {%- set now.columns = true -%}
     {%- endif -%}
   {%- endfor -%}
   {%- set release = privacy is mapping and privacy.get('release') == true -%}
   {%- if release -%}{%- do findings.extend(policy_engine.release_findings(node, privacy, where)) -%}{%- endif -%}
   {%- do return({
       'sensitive': now.sensitive,
+      'columns': now.columns,
       'release': release,
       'generated': release and privacy.get('generated') == true,
       'cuts': release and privacy.get('text_md5', '') != '',
