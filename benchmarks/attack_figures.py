@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from policy_engine.cli.plots import BLUE, DARK, GREY, RED, draw, legend
+from policy_engine.cli.comparing import BLUE, DARK, GREY, RED, draw, legend
 
 ROOT = Path(__file__).parents[1]
 OUTPUT = ROOT / "docs/_static/lecture"

@@ -151,7 +151,6 @@ def _decision(told: Mapping[str, Any], kind: str, what: str, by: str) -> str:
 
 
 def _no_ledger(project: Project) -> str:
-    """What is said where no ledger has begun, and what is older than one would be."""
     try:
         check_clean(project)
     except NoLedger as error:

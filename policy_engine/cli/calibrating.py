@@ -109,7 +109,7 @@ def calibrate(
     has_prior = people is not None or groups is not None
     over_all = frontier or (output is not None and not mechanisms) or has_prior
     one_of_them = k is not None or rate is not None
-    _check(
+    laws = (
         (
             mechanisms and (over_all or any((k, rate, most_k))),
             "--mechanisms compares the best of each: leave out what chooses a pair, and --frontier",
@@ -133,9 +133,12 @@ def calibrate(
         ),
         (replace and output is None, "--replace replaces a plot; name it with --output"),
     )
+    for broken, message in laws:
+        if broken:
+            raise UsageError(message)
     asked = _Asked(epsilon, delta, neighbours, releases)
     if output is not None:
-        from policy_engine.cli.plots import check_place
+        from policy_engine.cli.comparing import check_place
 
         check_place(output, replace=replace)
     plot = [] if output is None else [f"plot  {output}"]
@@ -149,15 +152,7 @@ def calibrate(
     emit(document, [*lines, *plot])
 
 
-def _check(*laws: tuple[bool, str]) -> None:
-    """UsageError for the first law that is broken."""
-    for broken, message in laws:
-        if broken:
-            raise UsageError(message)
-
-
 def _mechanisms(asked: _Asked, plot: Path | None) -> tuple[dict[str, Any], list[str]]:
-    """The mechanisms beside one another; they may be drawn."""
     from policy_engine.accounting.amounts import probability
     from policy_engine.accounting.comparison import compare
     from policy_engine.accounting.domain import nonnegative_epsilon
@@ -274,8 +269,7 @@ def _cells(texts: Sequence[str]) -> str:
 
 
 def _draw(path: Path, asked: _Asked, rows: Sequence[Row], chosen: Row, prior: Prior | None) -> None:
-    """Draw the greatest rate for each k, and what a prior expects to be released at each pair."""
-    from policy_engine.cli.plots import BLUE, DARK, GREY, RED, draw
+    from policy_engine.cli.comparing import BLUE, DARK, GREY, RED, draw
 
     ks, arx = [row.pair.k for row in rows], -math.expm1(-float(asked.epsilon))
     pair, rate = chosen.pair, float(chosen.pair.rate)
@@ -311,10 +305,9 @@ def _draw(path: Path, asked: _Asked, rows: Sequence[Row], chosen: Row, prior: Pr
 
 
 def _finish(axes: Axes, ylabel: str, most: int, title: str) -> None:
-    """The axes of a picture over k."""
     from matplotlib.ticker import LogLocator, NullLocator, ScalarFormatter
 
-    from policy_engine.cli.plots import legend
+    from policy_engine.cli.comparing import legend
 
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))

@@ -1,8 +1,8 @@
-"""What `plan` and `calibrate` print of the mechanisms beside one another."""
+"""What `plan` and `calibrate` say of the mechanisms beside one another, and how plots are drawn."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,11 +11,31 @@ from policy_engine.accounting.comparison import Candidate, Comparison
 from policy_engine.accounting.frontier import Pair
 from policy_engine.accounting.tables import Aim
 from policy_engine.cli.output import members, shown
+from policy_engine.cli.reading import check_free, written_whole
+from policy_engine.errors import UsageError, to_install
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+DARK, BLUE, RED, GREY = "#1b1b3a", "#1f6f8b", "#c8553d", "#777777"
+_STYLE: Any = {
+    "font.size": 9,
+    "axes.grid": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "lines.linewidth": 1.4,
+    "svg.hashsalt": "policy-engine",
+}
+# Without a date, so that the same numbers give the same bytes.
+_METADATA: dict[str, dict[str, Any]] = {
+    ".svg": {"Date": None, "Creator": None},
+    ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+    ".png": {"Software": None},
+}
+_COLOURS = (BLUE, DARK, RED, GREY, "#8a6d1b")
 _HEADS = ("", "half shown", "1 SD", "for certain", "least", "rows")
 _LEGEND = (
     "half shown: a group of so many people is shown half the time; 1 SD: of a shown count of it",
@@ -72,7 +92,6 @@ class Table:
         """Draw the table where a place is given, which is checked; what JSON says of it."""
         if plot is None:
             return {}
-        from policy_engine.cli.plots import draw
 
         def paint(figure: Figure) -> None:
             left, right = figure.subplots(1, 2)
@@ -120,7 +139,6 @@ class Table:
 
 
 def _name(row: Candidate) -> str:
-    """What a mechanism is called, with its numbers."""
     pair = _pair(row)
     return _words(row.law) + (f", k = {pair['k']}, rate {pair['rate']:.3g}" if pair else "")
 
@@ -141,11 +159,9 @@ def _words(law: str) -> str:
 
 def _draw_chances(axes: Axes, rows: list[Candidate]) -> None:
     """The chance that a group is shown, up to twice the size of the last that is shown half."""
-    from policy_engine.cli.plots import COLOURS, legend
-
     largest = max(2, *(2 * row.half for row in rows))
     sizes = sorted({1 + round((largest - 1) * i / _POINTS) for i in range(_POINTS + 1)})
-    for row, colour in zip(rows, COLOURS, strict=False):
+    for row, colour in zip(rows, _COLOURS, strict=False):
         chances = [100 * float(row.chance(size)) for size in sizes]
         line = "--" if row.true_rows else "-"  # it lies upon that of a place
         label = f"{_name(row)}: half from {row.half:,} on"
@@ -156,9 +172,7 @@ def _draw_chances(axes: Axes, rows: list[Candidate]) -> None:
 
 def _draw_errors(axes: Axes, rows: list[Candidate]) -> None:
     """The standard deviation of a count, and by a line how wrong it is at most."""
-    from policy_engine.cli.plots import COLOURS, legend
-
-    for at, (row, colour) in enumerate(zip(rows, COLOURS, strict=False)):
+    for at, (row, colour) in enumerate(zip(rows, _COLOURS, strict=False)):
         error = float(row.error)
         axes.barh(at, error, color=colour, label=f"{_name(row)}: {error:.3g}")
         if row.certain is not None:
@@ -167,3 +181,41 @@ def _draw_errors(axes: Axes, rows: list[Candidate]) -> None:
     axes.invert_yaxis()
     axes.set_xlabel("people: bar 1 SD of a shown count, line at most")
     legend(axes)
+
+
+def check_place(path: Path, *, replace: bool) -> None:
+    """Refuse what cannot be drawn, before anything is computed.
+
+    Raises:
+        UsageError: another kind of file, or matplotlib is not installed.
+        FileError: something stands there and ``replace`` is off.
+    """
+    if path.suffix.lower() not in _METADATA:
+        raise UsageError(f"a plot is written as {', '.join(_METADATA)}, found '{path}'")
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise UsageError(f"a plot needs matplotlib; run {to_install('plot')}") from None
+    check_free(path, replace=replace)
+
+
+def draw(path: Path, paint: Callable[[Figure], None], width: float) -> None:
+    """Write what is painted, whole or not at all; the same numbers give the same bytes.
+
+    Raises:
+        FileError: it cannot be written.
+    """
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    kind = path.suffix.lower()
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(width, 4.2), layout="constrained")
+        paint(figure)
+        with written_whole(path) as aside:
+            figure.savefig(aside, format=kind[1:], dpi=150, metadata=_METADATA[kind])
+
+
+def legend(axes: Axes) -> None:
+    """Below the axes, where no curve runs."""
+    axes.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.16))

@@ -12,7 +12,6 @@ from policy_engine.cli.dbt_options import ProfilesOption, ProjectOption, TargetO
 from policy_engine.cli.failures import failure
 from policy_engine.cli.options import SignerOption
 from policy_engine.cli.output import (
-    brief,
     complain,
     confirm,
     emit,
@@ -26,6 +25,7 @@ from policy_engine.cli.output import (
 )
 from policy_engine.cli.review import emit_asked, signer
 from policy_engine.errors import UsageError
+from policy_engine.ledger.account import brief
 
 if TYPE_CHECKING:
     from policy_engine.dbt.attesting import Attested

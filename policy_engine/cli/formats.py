@@ -158,7 +158,9 @@ _RULES = {
 
 def report(checked: Sequence[Checked], form: str) -> None:
     """Print what was found, as text, json, sarif or github annotations."""
-    problems, warnings = all_problems(checked), [each for c in checked for each in c.warnings]
+    # Every problem once: files may share a project file or a hierarchy.
+    problems = list(dict.fromkeys(each for c in checked for each in c.problems))
+    warnings = [each for c in checked for each in c.warnings]
     unseen = [each for each in checked if each.unchecked]
     entries = [_entry("error", each) for each in problems]
     entries += [_entry("warning", each) for each in warnings]
@@ -182,11 +184,6 @@ def report(checked: Sequence[Checked], form: str) -> None:
         for warning in warnings:
             lines.append(str(replace(warning, message=f"warning: {warning.message}")))
         emit_lines([*lines, *_valid(checked)])
-
-
-def all_problems(checked: Sequence[Checked]) -> list[Problem]:
-    """Every problem once: files may share a project file or a hierarchy."""
-    return list(dict.fromkeys(problem for each in checked for problem in each.problems))
 
 
 def _entry(level: str, problem: Problem) -> Entry:

@@ -276,7 +276,6 @@ def _own_place(project: Project) -> Path:
 
 
 def _now() -> datetime:
-    """This second."""
     return datetime.now(UTC).replace(microsecond=0)
 
 
@@ -357,7 +356,6 @@ def _sealed(ring: Keyring) -> dict[str, Any]:
 
 
 def _seal_line(ring: Keyring) -> str:
-    """The same on one line."""
     told = _sealed(ring)
     if not told:
         return "nobody has signed the keyring"

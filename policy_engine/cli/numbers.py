@@ -56,7 +56,6 @@ def certify(
 
 
 def _lines(found: CertificateNumbers, *, epsilon_asked: bool) -> Iterator[str]:
-    """The claim, what the paper says, and what each rule says."""
     source = "[EXACT]" if found.rule is None else f"[COMP], the {found.rule} rule"
     yield f"k = {found.k}, rate = {shown(found.rate)}, {found.neighbours}, {UNIT}"
     yield f"ε = {shown(found.epsilon)}"

@@ -243,13 +243,6 @@ def left_of(balance: Any, when: str = "left") -> dict[str, Any]:
     }
 
 
-def brief(value: Decimal, *, down: bool = False) -> str:
-    """A sum in at most 12 digits, rounded up; ``down`` for what is left of one."""
-    from policy_engine.ledger.account import brief as in_few_digits
-
-    return in_few_digits(value, down=down)
-
-
 def complain(message: str) -> None:
     """One line on stderr that is there with --quiet too: what is wrong."""
     _put(escaped(message), sys.stderr)

@@ -18,13 +18,14 @@ from policy_engine.cli.options import PolicyArgument, ReplacePlotOption
 from policy_engine.cli.outlook import Outlook, chance_document, chance_lines
 from policy_engine.cli.output import emit, left_of, members, note, shown
 from policy_engine.cli.progress import progress
-from policy_engine.cli.syntactic import plan_lines, planned
+from policy_engine.cli.verifying import first_lines
 from policy_engine.errors import UsageError
 from policy_engine.ledger.account import Balance, brief
 from policy_engine.policy.escapes import sql_lines
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.noise import Chance, Noise
 from policy_engine.policy.resolve import Policy
+from policy_engine.policy.syntactic import NO_GUARANTEE, still_works
 from policy_engine.releasing.planning import unenforced
 from policy_engine.releasing.preview import Preview, about, preview
 from policy_engine.releasing.validation import check_guarantee, warnings_of
@@ -32,6 +33,9 @@ from policy_engine.releasing.validation import check_guarantee, warnings_of
 _MOST = 10
 """So many further releases are looked ahead, and no more."""
 _FEW = 3
+
+UNLIMITED = "no account limits it: with this charge no (ε, δ) holds of what is released from it"
+"""Of a release without (ε, δ)."""
 
 
 def plan(
@@ -55,7 +59,7 @@ def plan(
     Example: policy-engine plan policies/adult/policy.yaml
     """
     if output is not None:
-        from policy_engine.cli.plots import check_place
+        from policy_engine.cli.comparing import check_place
 
         check_place(output, replace=replace)
     elif replace:
@@ -71,7 +75,8 @@ def plan(
     if found.news:
         note(found.news)
     if isinstance(certificate, Uncertified):
-        document, lines = planned(loaded, found, certificate), list(plan_lines(loaded, found))
+        document = _uncertified(loaded, found, certificate)
+        lines = list(_uncertified_lines(loaded, found))
     else:
         more = found.more(_MOST) if found.affordable else None
         if warning := _warning(found, more):
@@ -247,3 +252,51 @@ def about_rate(policy: Policy) -> list[str]:
     if sampled_at != 1:
         text += f", times {shown(sampled_at)}, at which the source was sampled"
     return [text]
+
+
+def _uncertified(policy: Policy, found: Preview, statement: Uncertified) -> dict[str, Any]:
+    ledger = {"account": found.account.name, "affordable": found.affordable,
+              "paid_by_entry": found.repeats}  # fmt: skip
+    document = {
+        **without_guarantee(policy),
+        "policy": policy.name,
+        "sql": statement.query,
+        "k": statement.k,
+        "models": [model.to_json() for model in policy.models],
+        **members(statement, "unit assumptions"),
+        "release": str(policy.release_path),
+        "ledger": ledger,
+    }
+    return document if found.affordable else {**document, "refusal": found.refusal}
+
+
+def _uncertified_lines(policy: Policy, found: Preview) -> Iterator[str]:
+    yield from first_lines(still_works(policy.k, policy.models))
+    yield f"release    {policy.release_path} ({policy.release.form})"
+    yield from (f"model      {each}" for each in models_in_words(policy))
+    yield f"account    {found.account.name}: {UNLIMITED}"
+    yield "assuming:"
+    yield from (f"  - {text}" for text in found.certificate.assumptions)
+    if found.repeats is not None:
+        yield f"entry {found.repeats} was charged for just this"
+    elif not found.affordable:
+        yield found.refusal
+
+
+def without_guarantee(policy: Policy) -> dict[str, Any]:
+    """What stands first in the document of a release without (ε, δ)."""
+    attacks = still_works(policy.k, policy.models)
+    return {
+        "guarantee": NO_GUARANTEE,
+        "epsilon": None,
+        "delta": None,
+        "certified": False,
+        "still_works": [{"attack": name, "why": why} for name, why in attacks],
+    }
+
+
+def models_in_words(policy: Policy) -> Iterator[str]:
+    """The models of a release that has nothing else, k-anonymity first."""
+    if policy.k > 1:
+        yield f"{policy.k}-anonymity: a class is alike in every column that no other model is of"
+    yield from map(str, policy.models)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,12 +21,20 @@ from policy_engine.cli.output import (
     note,
     shown,
 )
-from policy_engine.cli.planning import about_rate, left, noise_words
+from policy_engine.cli.planning import (
+    UNLIMITED,
+    about_rate,
+    left,
+    models_in_words,
+    noise_words,
+    without_guarantee,
+)
 from policy_engine.cli.progress import progress
-from policy_engine.cli.syntactic import released, released_lines
+from policy_engine.cli.verifying import first_lines
 from policy_engine.policy.noise import Chance
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import counted
+from policy_engine.policy.syntactic import still_works
 from policy_engine.releasing import release as releasing
 from policy_engine.releasing.preview import about, make_ready
 from policy_engine.releasing.validation import warnings_of
@@ -90,9 +99,9 @@ def _release(policy: Policy, *, replace: bool, fresh: bool) -> dict[str, Any]:
     for remark in found.remarks:
         note(f"warning: {policy.name}: {remark}")
     if not is_json():
-        text = released_lines if policy.is_syntactic else _lines
+        text = _uncertified_lines if policy.is_syntactic else _lines
         confirm({}, text(policy, found))
-    return released(policy, found) if policy.is_syntactic else _document(found)
+    return _uncertified(policy, found) if policy.is_syntactic else _document(found)
 
 
 def _document(done: releasing.Released) -> dict[str, Any]:
@@ -131,3 +140,23 @@ def _size(policy: Policy, done: releasing.Released) -> str:
     if isinstance(policy.noise, Chance):
         return f"{groups}, some of them by chance alone"
     return f"{groups}, {done.people} people, counted with noise"
+
+
+def _uncertified(policy: Policy, done: releasing.Released) -> dict[str, Any]:
+    return {
+        **without_guarantee(policy),
+        **members(done, "release certificate k", certificate="statement"),
+        "models": [model.to_json() for model in policy.models],
+        **members(done, "groups rows people repeated remarks"),
+        "ledger": members(done, "account entry"),
+    }
+
+
+def _uncertified_lines(policy: Policy, done: releasing.Released) -> Iterator[str]:
+    again = "; charged for before" if done.repeated else ""
+    yield from first_lines(still_works(policy.k, policy.models))
+    yield f"released {policy.name}{again}"
+    yield f"  release    {done.release}  ({counted(done.groups, 'group')}, {done.people} people)"
+    yield f"  statement  {done.certificate}"
+    yield from (f"  model      {each}" for each in models_in_words(policy))
+    yield f"  ledger     entry {done.entry} of account {done.account}; {UNLIMITED}"

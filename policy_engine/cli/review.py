@@ -284,7 +284,6 @@ def _standing(told: Tally) -> str:
 
 
 def _shown(found: Presented) -> dict[str, Any]:
-    """All that is approved, for a document."""
     return {"stage": found.matter.stage, "name": found.matter.name, "subject": found.matter.sha256,
             "of": found.matter.of, "shown": found.shown}  # fmt: skip
 

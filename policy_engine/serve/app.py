@@ -60,8 +60,6 @@ def application(reader: Reader, hosts: frozenset[str], word: str) -> Guard:
 
 
 class _Pages:
-    """One method a page."""
-
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         own = files("policy_engine.serve").joinpath("pages", "serve.css").read_text("utf-8")

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from policy_engine.cli.plots import draw
+from policy_engine.cli.comparing import draw
 
 ROOT = Path(__file__).parents[2]
 

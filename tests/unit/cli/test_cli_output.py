@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy_engine.cli.output import brief, emit_lines, number, set_up, shown, wants_json
+from policy_engine.cli.output import emit_lines, number, set_up, shown, wants_json
 from policy_engine.cli.progress import Progress, progress
+from policy_engine.ledger.account import brief
 
 amounts = st.decimals(min_value=0, max_value=1, allow_nan=False)
 
