@@ -78,7 +78,6 @@ class _Pages:
             soon=[each for each in soon if each[2] >= -_SOON],
             required=state.in_force,
             head=state.head,
-            now=now,
         )
 
     def account(self, request: Request) -> Response:
@@ -97,7 +96,6 @@ class _Pages:
             width=views.WIDTH,
             height=views.HEIGHT,
             changes=state.changes[::-1],
-            required=state.in_force.get(found.name),
             sheet=sheet,
             rows=self._verdicts(sheet.rows),
         )
@@ -131,14 +129,8 @@ class _Pages:
         return HTMLResponse(self._reader.report(found))
 
     def waiting(self, request: Request) -> Response:
-        state = self._reader.books()
-        return self._page(
-            "waiting.html.j2",
-            request,
-            waiting=self._reader.waiting(),
-            required=state.in_force,
-            now=_now(),
-        )
+        required, waiting = self._reader.books().in_force, self._reader.waiting()
+        return self._page("waiting.html.j2", request, waiting=waiting, required=required)
 
     def policies(self, request: Request) -> Response:
         last: dict[str, Entry] = {}
@@ -148,13 +140,8 @@ class _Pages:
         return self._page("policies.html.j2", request, policies=self._reader.policies(), last=last)
 
     def keys(self, request: Request) -> Response:
-        return self._page(
-            "keys.html.j2",
-            request,
-            keys=self._reader.keys(),
-            required=self._reader.books().in_force,
-            now=_now(),
-        )
+        keys, required = self._reader.keys(), self._reader.books().in_force
+        return self._page("keys.html.j2", request, keys=keys, required=required)
 
     def not_there(self, request: Request, error: HTTPException) -> Response:
         return self._page("fault.html.j2", request, error.status_code, lines=("Nothing is here.",))
@@ -182,6 +169,7 @@ class _Pages:
             root="../" * depth or "./",
             most={"columns": MOST_COLUMNS, "cells": MOST_CELLS, "text": MOST_TEXT},
             brief=brief,
+            now=_now(),
             account_id=views.account_id,
             states=views.STATES,
             **values,
