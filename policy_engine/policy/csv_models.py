@@ -125,9 +125,7 @@ class CsvSpec(Document):
     """Before a quotation mark that is meant as such, where it is not doubled: `"\\\\"`."""
     header: Annotated[bool | None, fields.flag] = None
     """Whether the first line names the columns. Default: yes, if it looks like names."""
-    columns: Annotated[
-        tuple[fields.LineField, ...], fields.a_list("names", "as in [age, sex]", minItems=1)
-    ] = ()
+    columns: Annotated[fields.Lines, fields.a_list("names", "as in [age, sex]", minItems=1)] = ()
     """The names of the columns, beside `header: false`, or in place of a header's (`true`)."""
     skip: _Count = 0
     """How many lines stand before the header, as in `sep=;` of Excel."""

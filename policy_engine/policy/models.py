@@ -119,7 +119,7 @@ class ReleaseSpec(Document):
             yield from barred(data, ("version", "deprecated"), wrong)
 
 
-_Marginal = Annotated[tuple[fields.LineField, ...], fields.a_list("columns", "as in [age, sex]")]
+_Marginal = Annotated[fields.Lines, fields.a_list("columns", "as in [age, sex]")]
 
 
 class PolicyDocument(Document):

@@ -98,7 +98,6 @@ class AggregateSpec(Document):
 
     @classmethod
     def _across(cls, data: Data) -> Broken:
-        """One of both, and a sum in whole units."""
         if len(data.keys() & {"sum", "mean"}) != 1:
             yield refusal("must have sum or mean", "as in {mean: {clip: [0, 99]}}")
         unit = fields.as_number(inside(data, "sum", "unit"))
@@ -123,9 +122,7 @@ class AggregateSpec(Document):
 class RollupSpec(Document):
     """A coarser grouping beside the fine one, so that more people stand in a group shown."""
 
-    to: Annotated[
-        tuple[fields.LineField, ...], fields.a_list("columns", "as in [age, sex]", minItems=1)
-    ]
+    to: Annotated[fields.Lines, fields.a_list("columns", "as in [age, sex]", minItems=1)]
     """The columns of the coarser grouping, some of those of recode."""
     share: fields.ShareField = Decimal("0.2")
     """The share of ε and of δ that it gets."""
@@ -141,7 +138,6 @@ class PartSpec(Document):
 
     @classmethod
     def _across(cls, data: Data) -> Broken:
-        """Several parts, and one of them."""
         parts, number = data.get("of"), data.get("number")
         if isinstance(parts, int) and not 2 <= parts <= MOST_PARTS:
             yield refusal(f"must be from 2 to {MOST_PARTS}, found {parts}", at=("of",))

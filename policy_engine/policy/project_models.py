@@ -137,7 +137,6 @@ class WarehouseSpec(Document):
 
     @classmethod
     def _across(cls, data: Data) -> Broken:
-        """A file of an embedded engine, or the URL of a server."""
         kind = data.get("type")
         if kind not in WAREHOUSES:
             return
@@ -171,9 +170,7 @@ class SigningSpec(Document):
 
     key: fields.OptionalLineField = None
     """The file of the Ed25519 key; the default is `.policy-engine/signing.pem`."""
-    command: Annotated[
-        tuple[fields.LineField, ...], fields.a_list("words", "as in [sign-with-kms]")
-    ] = ()
+    command: Annotated[fields.Lines, fields.a_list("words", "as in [sign-with-kms]")] = ()
     """A command and its arguments: what to sign on its stdin, the signature's base64 on stdout."""
     public_key: fields.OptionalLineField = None
     """The file of the command's public key."""
@@ -207,20 +204,16 @@ class SealingSpec(Document):
 
     key: fields.OptionalLineField = None
     """The file of the X25519 key; the default is `sealing.pem` beside the ledger's other keys."""
-    reviewers: Annotated[
-        tuple[fields.LineField, ...], fields.a_list("files", "as in [alice.pub]")
-    ] = ()
+    reviewers: Annotated[fields.Lines, fields.a_list("files", "as in [alice.pub]")] = ()
     """Files of public X25519 keys: whoever has a private one can draw a sample again."""
 
 
 class PrivateSpec(Document):
     """Where sensitive relations may stand in a dbt project, and who may read them."""
 
-    schemas: Annotated[
-        tuple[fields.LineField, ...], fields.a_list("schemas", "as in [staging]")
-    ] = ()
+    schemas: Annotated[fields.Lines, fields.a_list("schemas", "as in [staging]")] = ()
     """The schemas, or database.schema: a relation made elsewhere is a way out."""
-    roles: Annotated[tuple[fields.LineField, ...], fields.a_list("roles", "as in [engineers]")] = ()
+    roles: Annotated[fields.Lines, fields.a_list("roles", "as in [engineers]")] = ()
     """The grantees of sensitive relations: a grant to another one is a way out."""
 
 
@@ -258,9 +251,7 @@ class SensitiveSpec(Document):
 class DbtSpec(Document):
     """How releases are made in a dbt project."""
 
-    release_targets: Annotated[
-        tuple[fields.LineField, ...], fields.a_list("targets", "as in [prod]")
-    ] = ()
+    release_targets: Annotated[fields.Lines, fields.a_list("targets", "as in [prod]")] = ()
     """The targets of profiles.yml in which models are released; elsewhere they are empty."""
     group: fields.OptionalLineField = None
     """The dbt group of the models that are released."""
@@ -284,7 +275,6 @@ class AccountSpec(Document):
 
     @classmethod
     def _across(cls, data: Data) -> Broken:
-        """Both numbers of the limit, or neither."""
         if ("epsilon" in data) != ("delta" in data):
             given, missing = ("epsilon", "delta") if "epsilon" in data else ("delta", "epsilon")
             yield refusal(f"is missing, {given} is given", "a limit has both", at=(missing,))

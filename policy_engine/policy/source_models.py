@@ -51,14 +51,12 @@ class OrderSpec(Document):
     """Which of a person's rows is kept: the first in this order."""
 
     order_by: Annotated[
-        tuple[fields.LineField, ...],
-        fields.a_list("columns", "as in [visit_date desc]", minItems=1),
+        fields.Lines, fields.a_list("columns", "as in [visit_date desc]", minItems=1)
     ]
     """Columns of the source, each with an optional `asc` (default) or `desc`."""
 
     @classmethod
     def _across(cls, data: Data) -> Broken:
-        """No column orders twice."""
         seen: set[str] = set()
         for index, column in terms_in(data.get("order_by")):
             if column and column in seen:
