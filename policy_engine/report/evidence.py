@@ -42,35 +42,6 @@ class ReleaseRows:
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """A certificate with what is known of it.
-
-    ``facts`` are None where the certificate cannot be read; ``verified`` is None where it does not
-    hold, for the ``reasons``. ``rows`` are those of a release that was looked at and is its own.
-    ``previous`` is a former certificate: its file, what it states, and why it does not hold, if so.
-    """
-
-    file: str
-    sha256: str
-    subject: str
-    subject_sha256: str
-    key_id: str
-    facts: Facts | None
-    verified: Verified | None
-    reasons: tuple[str, ...]
-    trusted: tuple[str, ...]
-    release: str | None = None
-    rows: ReleaseRows | None = None
-    policy: Policy | None = None
-    previous: tuple[str, Facts, str] | None = None
-    budget: dict[str, Any] | None = None
-    approvals: tuple[dict[str, Any], ...] = ()
-    required: tuple[str, ...] | None = None
-    edition: Edition = "public"
-    note: str = ""
-
-
-@dataclass(frozen=True)
 class Named:
     """What somebody named: files, the keys that are trusted, and the keyring that says whose.
 
@@ -87,6 +58,32 @@ class Named:
     books: LedgerState | None = None
     keyring: Path | None = None
     edition: Edition = "public"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A certificate with what is known of it, as it was ``named``.
+
+    ``facts`` are None where the certificate cannot be read; ``verified`` is None where it does not
+    hold, for the ``reasons``. ``rows`` are those of a release that was looked at and is its own.
+    ``previous`` is a former certificate: its file, what it states, and why it does not hold, if so.
+    """
+
+    named: Named
+    sha256: str
+    subject: str
+    subject_sha256: str
+    key_id: str
+    facts: Facts | None
+    verified: Verified | None
+    reasons: tuple[str, ...]
+    rows: ReleaseRows | None = None
+    policy: Policy | None = None
+    previous: tuple[str, Facts, str] | None = None
+    budget: dict[str, Any] | None = None
+    approvals: tuple[dict[str, Any], ...] = ()
+    required: tuple[str, ...] | None = None
+    note: str = ""
 
 
 def gather(named: Named) -> Evidence:
@@ -110,7 +107,7 @@ def gather(named: Named) -> Evidence:
     judged = None if named.books is None else judged_of(named.books, stated.predicate)
     looked_at = verified is not None and release is not None and not reasons
     return Evidence(
-        file=str(named.certificate),
+        named=named,
         sha256=hashlib.sha256(text.encode()).hexdigest(),
         subject=stated.subject_name,
         subject_sha256=stated.subject_sha256,
@@ -118,15 +115,12 @@ def gather(named: Named) -> Evidence:
         facts=facts,
         verified=None if reasons else verified,
         reasons=reasons,
-        trusted=named.trusted,
-        release=None if release is None else str(release),
         rows=_rows(release) if looked_at and release is not None else None,
         policy=None if reasons else policy,
         previous=_previous(named),
         budget=None if named.books is None else budget_of(named.books, stated.predicate),
         approvals=read_approvals(named.certificate, named.keys, judged),
         required=None if judged is None else tuple(each.words() for each in judged),
-        edition=named.edition,
         note=_note(named.keyring, envelope.key_id) if verified else "",
     )
 

@@ -18,7 +18,12 @@ Order = Literal["same", "relabelled", "coarser", "finer", "other"]
 Entry = tuple[str, str | None, str | None]
 """Which values, what they were shown as, and as what they are shown now."""
 
-_NESTED = ("hour", "day", "month", "quarter", "year")
+_COARSER = {
+    "hour": ("day", "week", "month", "quarter", "year"),
+    "day": ("week", "month", "quarter", "year"),
+    "month": ("quarter", "year"),
+    "quarter": ("year",),
+}
 _REST = "every other value"
 
 
@@ -41,24 +46,15 @@ def compared(old: Any, new: Any) -> Order:
         case kernel.Prefix(before), kernel.Prefix(after):
             return "coarser" if after < before else "finer"
         case kernel.Truncate(before), kernel.Truncate(after):
-            return _truncated(before, after)
+            if after in _COARSER.get(before, ()):
+                return "coarser"
+            return "finer" if before in _COARSER.get(after, ()) else "other"
     if any(isinstance(old, kind) and isinstance(new, kind) for kind in (_BINS, _MAPS)):
         return _by_atoms(entries(old, new))
     return "other"
 
 
 _BINS, _MAPS = (kernel.Bins, policy.Bins), (kernel.Map, policy.Lookup)
-
-
-def _truncated(before: str, after: str) -> Order:
-    if before in _NESTED and after in _NESTED:
-        return "coarser" if _NESTED.index(after) > _NESTED.index(before) else "finer"
-    if "week" in (before, after):
-        if before in ("hour", "day"):
-            return "coarser"
-        if after in ("hour", "day"):
-            return "finer"
-    return "other"
 
 
 def _by_atoms(found: Iterable[Entry]) -> Order:
@@ -92,19 +88,15 @@ def _of_bins(old: Any, new: Any) -> tuple[Entry, ...]:
     if {type(cut) for cut in (*old.cuts, *new.cuts)} & {str}:
         return ()
     cuts = sorted({*old.cuts, *new.cuts})
-    ranges = [f"below {_text(cuts[0])}"]
-    ranges += [f"from {_text(low)} to below {_text(high)}" for low, high in pairwise(cuts)]
-    ranges.append(f"from {_text(cuts[-1])} on")
-    inside = [None, *cuts]
-    return tuple(
-        (words, _label(old, at), _label(new, at)) for words, at in zip(ranges, inside, strict=True)
-    )
+    ranges = [(f"below {_text(cuts[0])}", None)]
+    ranges += [(f"from {_text(low)} to below {_text(high)}", low) for low, high in pairwise(cuts)]
+    ranges.append((f"from {_text(cuts[-1])} on", cuts[-1]))
 
+    def label(bins: Any, at: Any) -> str:
+        """What a value at a cut, or below every cut, is shown as."""
+        return str(bins.labels[0 if at is None else sum(cut <= at for cut in bins.cuts)])
 
-def _label(bins: Any, at: Any) -> str:
-    """What a value at a cut, or below every cut, is shown as."""
-    place = 0 if at is None else sum(cut <= at for cut in bins.cuts)
-    return str(bins.labels[place])
+    return tuple((words, label(old, at), label(new, at)) for words, at in ranges)
 
 
 def _table(found: Any) -> tuple[dict[str, str | None], str | None]:

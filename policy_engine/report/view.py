@@ -48,10 +48,10 @@ def view(found: Evidence) -> dict[str, Any]:
     was required of approvals, None where there is no ledger.
     """
     claim, budget = claim_in(found.facts or {}), found.budget
-    if budget is not None and found.edition == "public":
+    if budget is not None and found.named.edition == "public":
         budget = {**budget, "others": (), "limit_where": None}
     return {
-        "edition": found.edition,
+        "edition": found.named.edition,
         "band": _band(found),
         "details": None if found.facts is None else _details(found, found.facts, claim),
         "budget": budget,
@@ -163,15 +163,18 @@ def _changed(found: Evidence) -> dict[str, Any] | None:
     }
 
 
-def _named(found: Evidence, file: str) -> str:
+def _named(found: Evidence, file: str | Path) -> str:
     """A file as the edition names it: the public one shows no folder of this machine."""
-    return PurePath(file).name if found.edition == "public" else file
+    return PurePath(file).name if found.named.edition == "public" else str(file)
 
 
 def _check(found: Evidence, claim: Claim | None) -> dict[str, Any]:
     """How to check it without us: the command, what is compared, whom to ask."""
     facts = found.facts or {}
-    names = (_named(found, name) for name in (found.file, found.release or found.subject))
+    names = (
+        _named(found, name)
+        for name in (found.named.certificate, found.named.release or found.subject)
+    )
     certificate, release = map(shlex.quote, names)
     engine = " ".join(text for text in (facts.get("dialect"), facts.get("engine_version")) if text)
     return {
@@ -184,7 +187,7 @@ def _check(found: Evidence, claim: Claim | None) -> dict[str, Any]:
         "claim_sha256": claim.digest.removeprefix("sha256:") if claim else None,
         "contact": _said(found, "contact"),
         "engine": engine or None,
-        "trusted": found.trusted if found.edition == "internal" else (),
+        "trusted": found.named.trusted if found.named.edition == "internal" else (),
         "clauses": clauses(found.facts) if found.facts else (),
     }
 

@@ -195,10 +195,6 @@ def _styled(value: Any) -> Any:
 
 
 _PUBLIC = "Names of columns, recodes, filters, limits, chances and the query itself are public"
-_SAMPLED = (
-    "a shown count is that of the sample, without noise; who is in the sample stays unknown",
-    "Nothing: a shown number is the count of the sample, or a row stands for a person of it.",
-)
 
 
 def unprotected(source: ExportSource) -> str:
@@ -211,7 +207,8 @@ def unprotected(source: ExportSource) -> str:
         case Inserted():
             own = "so is the list of combinations of which some are shown"
         case _:
-            own = _SAMPLED[0]
+            own = "a shown count is that of the sample, without noise; who is in the sample stays"
+            own += " unknown"
     return f"{_PUBLIC}; {own}."
 
 
@@ -232,7 +229,8 @@ def afterwards(source: ExportSource) -> str:
         case Inserted():
             return "Nothing: the combinations are shown as they were drawn."
         case _:
-            return _SAMPLED[1]
+            who = "a shown number is the count of the sample, or a row stands for a person of it."
+            return f"Nothing: {who}"
 
 
 def by_chance(source: ExportSource) -> str | None:
