@@ -172,6 +172,7 @@ def messages_of_the_engine() -> None:
 def errors_of_the_engine() -> None:
     """Nothing stands between the engine and the command line."""
     warehouse.withheld = lambda known=None: nullcontext()
+    warehouse.DuckDBWarehouse._withheld = lambda self: nullcontext()
 
 
 def early_decoding() -> None:

@@ -451,7 +451,7 @@ FILE_STEPS = [
     (Ledger, "start", 1, True),
     (DuckDBWarehouse, "_draw", 1, True),
     (DuckDBWarehouse, "rows", 1, True),
-    (DuckDBWarehouse, "_state", 2, True),
+    (DuckDBWarehouse, "_check_certified", 3, True),
     (pq, "write_table", 1, True),
     (publish, "file_digest", 1, True),
     (job, "sign", 1, True),
