@@ -44,10 +44,7 @@ from policy_engine.ledger.reviews import (
 )
 from policy_engine.ledger.states import NAMED_BY, check_said
 
-_WHAT = {
-    "place": "its source is that of",
-    "content": "its source holds just what was released by",
-}
+_PLACE, _CONTENT = "its source is that of", "its source holds just what was released by"
 
 
 class Decided(Chained):
@@ -343,8 +340,9 @@ def _belongs_elsewhere(charge: Charge, what: str, record: Record) -> BudgetExcee
         by = f"entry {entry}, and {gave} it to account {account!r}"
     else:
         by = f"entry {entry} ({told['policy_name']}), charged to account {account!r}"
+    same = _PLACE if what == "place" else _CONTENT
     return BudgetExceeded(
-        f"{cannot} {_WHAT[what]} {by}, and people who pay from two accounts lose the sum of both"
+        f"{cannot} {same} {by}, and people who pay from two accounts lose the sum of both"
         f" limits. Write 'budget: {account}' in the policy; if the source is to belong to"
         f" {charge.account!r} from now on, run 'policy-engine ledger move {entry}"
         f" {shlex.quote(charge.account)} --by NAME --why TEXT'"
