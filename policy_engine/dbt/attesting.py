@@ -77,8 +77,10 @@ class _Attesting:
             return Attested(self.release, "absent")
         digest, size = digest_of_lines(self.desk.lines(self.release))
         last = self.desk.last(self.ledger, self.release)
-        if last is None:
+        if last is None or last.state == "cancelled":
             found = self._not_paid(digest, _NOT_RESERVED)
+        elif last.only_digest is None and not last.run:
+            found = self._not_paid(digest, _NOT_RESERVED, last)  # a crash came in between
         elif last.only_digest not in (None, digest):
             found = self._not_paid(digest, _CHANGED)
         elif last.only_digest is not None and last.state in {"committed", "kept"}:
@@ -164,21 +166,23 @@ class _Attesting:
         found = self.desk.warehouse.rows(f"SELECT count(*) AS n FROM ({small}) AS small")
         return _TOO_SMALL if int(found.column(0)[0].as_py()) else ""
 
-    def _not_paid(self, digest: str, why: str) -> Attested:
-        """A table that nobody has paid for: charged now, whatever the limit says."""
+    def _not_paid(self, digest: str, why: str, entry: Entry | None = None) -> Attested:
+        """A table that nobody has paid for, or ``entry`` for: charged, whatever the limit says."""
         release = self.release
         try:
             certificate = certified(self.desk, release, self.text)
         except (NotCertifiable, PolicyError):
             certificate = None
         booking = Booking(self.desk, self.ledger, release, certificate)
-        entry = self.ledger.reserve(booking.charge(), None, anew=True, is_out=True)
-        self.ledger.start(entry.id)
+        if entry is None:
+            entry = self.ledger.reserve(booking.charge(), None, anew=True, is_out=True)
+        if entry.state == "reserved":
+            self.ledger.start(entry.id)
         self.ledger.draw(entry.id, digest)
         why = why.format(entry.id)
         required = self.ledger.required(entry.account)
         holds_back = required is not None and required.policy.holds_back
-        native = certificate is not None and release.policy.method == "native" and not holds_back
+        native = bool(entry.run) and release.policy.method == "native" and not holds_back
         if not native or self._other_shape() or self._too_small():
             kept = self.ledger.keep(entry.id, why)
             why = f"{why}; no certificate can speak of it, for nobody knows its secret; {_DROP}"

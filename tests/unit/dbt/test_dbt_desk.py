@@ -308,6 +308,24 @@ def test_a_secret_that_attest_used_is_never_left(built, monkeypatch):
     assert built.attest().outcome == "attested"
 
 
+@pytest.mark.parametrize("step", ["start", "draw"])
+def test_a_charge_of_a_guarantee_alone_is_finished_after_a_crash(room, monkeypatch, step):
+    def killed(self, *_):
+        raise KeyboardInterrupt
+
+    room.sql(f"CREATE TABLE {TABLE} AS SELECT 'a' AS age, 'b' AS town, 50 AS n")
+    monkeypatch.setattr(f"policy_engine.ledger.store.Ledger.{step}", killed)
+    with pytest.raises(KeyboardInterrupt):
+        room.at_desk(attest, "select 1")
+    monkeypatch.undo()
+    room.sql(f"CREATE TABLE kept AS FROM {TABLE}", f"DROP TABLE {TABLE}")
+    with pytest.raises(NotReleasable, match="a draw that may have been seen"):
+        room.reserve()
+    room.sql(f"CREATE TABLE {TABLE} AS FROM kept")
+    [found] = room.at_desk(attest, "select 1")
+    assert (found.outcome, room.entries()) == ("refused", ["kept"])
+
+
 def test_a_policy_that_was_changed_after_its_release_is_said(built):
     built.attest()
     built.world.policy(k=21)
