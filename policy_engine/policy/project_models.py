@@ -162,7 +162,8 @@ class WarehouseSpec(Document):
         elif isinstance(url, str) and not url.startswith("{{"):
             # What the environment lacks may be any part of it, a port too.
             wrong = _wrong_url(kind, re.sub(r"\{\{.*?\}\}", "0", url))
-            yield from (refusal(*wrong, at=("url",)),) if wrong else ()
+            if wrong:
+                yield refusal(*wrong, at=("url",))
 
 
 class SigningSpec(Document):

@@ -64,9 +64,9 @@ def _described(document: type[Document]) -> dict[str, Any]:
     made = document.model_json_schema(by_alias=True)
     models = {document.__name__: made, **made["$defs"]}
     for model in Document.__subclasses__():
-        properties = models.get(model.__name__, {}).get("properties", {})
-        if not properties:
+        if model.__name__ not in models:
             continue
+        properties = models[model.__name__]["properties"]
         [read] = ast.parse(inspect.getsource(model)).body
         for field, text in pairwise(getattr(read, "body", ())):
             is_field = isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
