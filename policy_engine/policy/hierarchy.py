@@ -100,7 +100,6 @@ def _rows(text: str) -> list[tuple[int, list[str]]]:
 
 
 def _reasons(rows: list[tuple[int, list[str]]]) -> Iterator[tuple[int, str]]:
-    """What is wrong with the rows, in their order."""
     if not rows:
         yield 0, "holds no rows"
         return

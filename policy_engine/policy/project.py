@@ -283,7 +283,6 @@ def filled(text: str, environ: Mapping[str, str], refuse: Told, lacks: Told | No
 
 
 def _project(document: ProjectDocument, directory: Path, file: Path | None) -> Project:
-    """The project a document means."""
     warehouses = {
         name: _warehouse(name, spec, directory) for name, spec in document.warehouses.items()
     } or {"duckdb": Warehouse("duckdb")}

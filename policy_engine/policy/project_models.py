@@ -43,7 +43,6 @@ COMPILED = {
 
 
 def _kind(found: object) -> str:
-    """A kind of warehouse that is connected to."""
     if isinstance(found, str) and found.lower() in COMPILED:
         raise refusal(
             f"must be {', '.join(WAREHOUSES[:-1])} or {WAREHOUSES[-1]}, found {show(found)}",

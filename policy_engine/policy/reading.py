@@ -16,7 +16,6 @@ from policy_engine.policy.laws import Document
 from policy_engine.policy.tree import Node
 
 _YAML = frozenset({".yaml", ".yml"})
-_NO_POLICY = "policy-engine"
 MISSING = "does not exist"
 D = TypeVar("D", bound=Document)
 
@@ -63,7 +62,7 @@ def meant(missing: Path) -> str:
         near = {
             path.stem: path.name
             for path in sorted(missing.parent.iterdir())
-            if path.suffix in suffixes and path.stem != _NO_POLICY and path.name.isprintable()
+            if path.suffix in suffixes and path.stem != "policy-engine" and path.name.isprintable()
             if path.is_file()
         }
     except (OSError, ValueError):

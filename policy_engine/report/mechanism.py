@@ -46,7 +46,6 @@ def how(facts: Facts, claim: Claim | None, found: tuple[str, ...] = ()) -> dict[
 
 
 def _steps(facts: Facts, claim: Claim | None) -> Iterator[tuple[str, str]]:
-    """The steps from the source to the release."""
     yield "source", _source(facts, claim)
     if claim is not None and claim.filter:
         only = "; ".join(map(filter_words, claim.filter))

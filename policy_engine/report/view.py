@@ -149,7 +149,6 @@ def _columns(found: Evidence, facts: Facts, claim: Claim | None) -> list[dict[st
 
 
 def _changed(found: Evidence) -> dict[str, Any] | None:
-    """What changed since a former certificate."""
     if found.previous is None or found.facts is None:
         return None
     file, facts, fault = found.previous

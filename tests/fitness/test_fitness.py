@@ -165,8 +165,8 @@ def test_no_other_module_is_longer_than_400_lines():
 ROOM_MOST = {
     ".": 306, "accounting": 5_947, "attack": 805, "attest": 4_800, "audit": 1_792, "check":
     2_289, "cli": 7_089, "compile": 1_083, "dbt": 10_635, "engines": 727, "expressions": 2_147,
-    "kernel": 2_892, "ledger": 4_550, "measure": 1_604, "policy": 5_182, "relations": 1_212,
-    "release": 7, "releasing": 4_935, "report": 2_479, "serve": 901, "syntax": 1_205, "verify":
+    "kernel": 2_892, "ledger": 4_550, "measure": 1_604, "policy": 5_179, "relations": 1_212,
+    "release": 7, "releasing": 4_935, "report": 2_477, "serve": 901, "syntax": 1_205, "verify":
     1_480, "warehouse": 5_481,
 }  # fmt: skip
 
