@@ -136,10 +136,7 @@ class CommandSigner:
             except subprocess.TimeoutExpired:
                 raise self._failed(f"has not signed within {self.timeout:g} seconds") from None
             finally:
-                # Its children too: nothing signs on behind our back.
-                if process.poll() is None:
-                    with suppress(ProcessLookupError):
-                        os.killpg(process.pid, signal.SIGKILL)
+                _end(process)
         if process.returncode != 0:
             first = said.decode(errors="replace").strip().partition("\n")[0]
             told = f" and said {first[:_SHOWN]!a}" if first else ""
@@ -148,6 +145,13 @@ class CommandSigner:
 
     def _failed(self, what: str) -> FileError:
         return FileError(f"signing.command: {show(self.command[0])} {what}; nothing was signed")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Stop a command that still runs, and its children: nothing signs on behind our back."""
+    if process.poll() is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 Signer = KeySigner | CommandSigner
