@@ -44,15 +44,13 @@ LARGEST_ENVELOPE = 10_000_000  # bytes
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _SIGNATURE_BYTES = 64
-_REMEDIES: Mapping[Kind, str] = MappingProxyType(
-    {
-        "unknown": "if you know whose key it is, name it with --key or a keyring with --keyring",
-        "revoked": "ask for a new release under another key",
-        "undated": "ask for a certificate that states its time",
-        "expired": "ask for a release under a key that had not expired",
-        "retired": "ask for a release under the key that took its place",
-    }
-)
+_REMEDIES: Mapping[Kind, str] = {
+    "unknown": "if you know whose key it is, name it with --key or a keyring with --keyring",
+    "revoked": "ask for a new release under another key",
+    "undated": "ask for a certificate that states its time",
+    "expired": "ask for a release under a key that had not expired",
+    "retired": "ask for a release under the key that took its place",
+}
 
 Json = None | bool | int | str | tuple["Json", ...] | Mapping[str, "Json"]
 """Frozen JSON without fractions: a decimal is text, so that no reader rounds it."""

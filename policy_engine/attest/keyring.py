@@ -36,7 +36,6 @@ from policy_engine.attest.validity import LedgerEnd, Refusal, Revoked, Validity,
 from policy_engine.errors import FileError, UsageError
 from policy_engine.policy.project import KEYRING_FILE
 
-_WAIT = 10.0
 _LISTED = "'policy-engine keys list' shows them"
 _DIGITS = re.compile(r"[0-9a-f]{8,64}")
 
@@ -182,7 +181,7 @@ def change(
     path: Path,
     how: Callable[[Keyring], Keyring],
     then: Callable[[], None] = lambda: None,
-    wait: float = _WAIT,
+    wait: float = 10.0,
 ) -> Keyring:
     """Change the keyring in a file; the ring as it is then, on disk.
 

@@ -26,7 +26,6 @@ VERSION, SIGNED_VERSION = 1, 2
 LARGEST_RING = 4_000_000
 
 _HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
-_MOST_SERIAL = 2**53
 
 
 @dataclass(frozen=True)
@@ -227,7 +226,7 @@ def _seal(told: Mapping[str, _Read], publics: set[bytes]) -> Seal:
         where = told["owners"].where
         raise FileError(f"{where}: holds two signatures of one key; keep one of the two")
     return Seal(
-        told["serial"].number(_MOST_SERIAL),
+        told["serial"].number(2**53),
         told["issued"].moment(),
         told["expires"].moment(),
         Owners(keys, told["threshold"].number(len(keys))),
