@@ -19,6 +19,7 @@ from pathlib import Path
 from policy_engine.dbt.manifest import Macro, Manifest, Node, mapping
 from policy_engine.dbt.raw_text import code_of, is_generic_test, refs_in, words_in
 from policy_engine.dbt.rules import GateFinding, finding
+from policy_engine.dbt.texts import on_one_line
 
 OURS = "policy_engine"
 """The vendored package, whose macros must be as they were shipped."""
@@ -74,7 +75,7 @@ class Code:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of its texts but for blanks, and of what it is given."""
-        plain = [_plain(each) for each in self.texts]
+        plain = [on_one_line(each) for each in self.texts]
         said = json.dumps([self.kind, plain, self.given])
         return f"sha256:{hashlib.sha256(said.encode()).hexdigest()}"
 
@@ -189,7 +190,7 @@ class _Foreign:
         for node in self.manifest.nodes.values():
             for setting, sql in node.hooks() if not self._is_foreign(node.package) else ():
                 if not is_own_call(sql):
-                    key = _plain(sql), self.is_sensitive(node.id)
+                    key = on_one_line(sql), self.is_sensitive(node.id)
                     found.setdefault(key, []).append((node, setting))
         for (sql, _), places in found.items():
             node, setting = min(places, key=lambda place: place[0].id)
@@ -284,11 +285,7 @@ def _base(name: str) -> str:
 
 def _body(sql: str) -> str:
     """A macro's text but for its name and its blanks."""
-    return _plain(_HEAD.sub("{% macro", sql, count=1))
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.split())
+    return on_one_line(_HEAD.sub("{% macro", sql, count=1))
 
 
 # What a release rests on
@@ -339,7 +336,7 @@ def changed_macros(manifest: Manifest) -> Iterator[GateFinding]:
     for macro in found:
         # Another target alone makes no release: that takes a reservation in it.
         is_list = macro.name == "release_targets"
-        text = _plain(_TARGETS.sub("return([])", macro.sql) if is_list else macro.sql)
+        text = on_one_line(_TARGETS.sub("return([])", macro.sql) if is_list else macro.sql)
         named = (macro.name.removeprefix("test_"), macro.name)
         if all(_shipped().get(name) != text for name in named):
             said = f"the macro {OURS}.{macro.name} is not the one that was shipped"
@@ -349,7 +346,7 @@ def changed_macros(manifest: Manifest) -> Iterator[GateFinding]:
 @lru_cache(maxsize=1)
 def _shipped() -> dict[str, str]:
     return {
-        block["name"]: _plain(block[0])
+        block["name"]: on_one_line(block[0])
         for file in sorted(Path(__file__).with_name("package").rglob("*.sql"))
         for block in _SHIPPED.finditer(file.read_text("utf-8"))
     }

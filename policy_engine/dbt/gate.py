@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +31,7 @@ from policy_engine.dbt.review import Review, read_review, unreviewed
 from policy_engine.dbt.rules import GateFinding, finding
 from policy_engine.dbt.switched_off import switched_off
 from policy_engine.dbt.taint import Edge, Graph, Taint
+from policy_engine.dbt.texts import read
 
 if TYPE_CHECKING:
     from policy_engine.dbt.project_policies import Policies
@@ -298,15 +298,7 @@ def _placed_all(findings: Iterable[GateFinding], project: DbtProject | None) -> 
 def _placed(found: GateFinding, project: DbtProject) -> GateFinding:
     if found.line or not found.file:
         return found
-    return replace(found, line=_line(found, _text(project.directory / found.file)))
-
-
-@lru_cache(maxsize=512)
-def _text(file: Path) -> str:
-    try:
-        return file.read_text("utf-8", errors="replace")
-    except OSError:
-        return ""
+    return replace(found, line=_line(found, read(project.directory / found.file)))
 
 
 def _line(found: GateFinding, text: str) -> int:

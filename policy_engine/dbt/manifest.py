@@ -25,7 +25,6 @@ _SECTIONS = (
     "unit_tests",
 )  # fmt: skip
 _SCHEMA = re.compile(r"/manifest/v(\d+)(?:\.json)?\Z")
-_LARGEST = 2_000_000_000
 _MAKE_ONE = "make one with 'dbt compile'"
 
 
@@ -277,11 +276,10 @@ def read_manifest(file: Path) -> Manifest:
         FileError: it is missing, unreadable, damaged, or of a version that is not known.
     """
     try:
-        with file.open("rb") as stream:
-            content = stream.read(_LARGEST + 1)
+        content = file.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        raise FileError(f"{file} is missing; {_MAKE_ONE}") from None
     except OSError as error:
-        if isinstance(error, FileNotFoundError | NotADirectoryError):
-            raise FileError(f"{file} is missing; {_MAKE_ONE}") from None
         raise FileError(f"{file} could not be read: {error.strerror}; {_MAKE_ONE}") from None
     try:
         document = json.loads(content)
@@ -309,16 +307,34 @@ def parse_manifest(document: object, file: Path = Path("manifest.json")) -> Mani
             raise FileError(f"{file} is damaged: {section} must be a mapping; {_MAKE_ONE} again")
     if "nodes" not in document:
         raise FileError(f"{file} is damaged: nodes is missing; {_MAKE_ONE} again")
+    sections = (document.get(section) or {} for section in _SECTIONS)
+    nodes = {id_: data for section in sections for id_, data in section.items()}
+    for id_, data in nodes.items():
+        if not isinstance(data, dict):
+            raise FileError(f"{file} is damaged: {id_} must be a mapping; {_MAKE_ONE} again")
+    off = [
+        Node(id_, data)
+        for id_, versions in (document.get("disabled") or {}).items()
+        for data in (versions if isinstance(versions, list) else [versions])
+        if isinstance(data, dict)
+    ]
     return Manifest(
         file=file,
         dbt_version=text(metadata, "dbt_version"),
         adapter=text(metadata, "adapter_type"),
         project=text(metadata, "project_name"),
         generated_at=text(metadata, "generated_at"),
-        nodes=dict(_nodes(document, file)),
-        disabled=tuple(_disabled(document.get("disabled") or {})),
-        macros={macro.id: macro for macro in _macros(document.get("macros") or {})},
-    )
+        nodes={id_: Node(id_, data) for id_, data in nodes.items()},
+        disabled=tuple(off),
+        macros={
+            id_: Macro(
+                id_, text(data, "name"), text(data, "package_name"), text(data, "macro_sql"),
+                text(data, "original_file_path"), strings(mapping(data, "depends_on"), "macros"),
+            )
+            for id_, data in (document.get("macros") or {}).items()
+            if isinstance(data, dict)
+        },
+    )  # fmt: skip
 
 
 def _check_version(metadata: Mapping[str, Any], file: Path) -> None:
@@ -331,31 +347,6 @@ def _check_version(metadata: Mapping[str, Any], file: Path) -> None:
         by = text(metadata, "dbt_version") or "an unknown version"
         law = f"must be a manifest of version {VERSION}, which dbt 1.8 and later write"
         raise FileError(f"{file} {law}; found version {found[1]}, by dbt {by}; {_MAKE_ONE}")
-
-
-def _nodes(document: Mapping[str, Any], file: Path) -> Iterator[tuple[str, Node]]:
-    for section in _SECTIONS:
-        for id_, data in (document.get(section) or {}).items():
-            if not isinstance(data, dict):
-                raise FileError(f"{file} is damaged: {id_} must be a mapping; {_MAKE_ONE} again")
-            yield id_, Node(id_, data)
-
-
-def _disabled(section: Mapping[str, Any]) -> Iterator[Node]:
-    for id_, versions in section.items():
-        for data in versions if isinstance(versions, list) else [versions]:
-            if isinstance(data, dict):
-                yield Node(id_, data)
-
-
-def _macros(section: Mapping[str, Any]) -> Iterator[Macro]:
-    for id_, data in section.items():
-        if isinstance(data, dict):
-            package, name = text(data, "package_name"), text(data, "name")
-            uses = strings(mapping(data, "depends_on"), "macros")
-            yield Macro(
-                id_, name, package, text(data, "macro_sql"), text(data, "original_file_path"), uses
-            )
 
 
 def text(data: Mapping[str, Any], key: str) -> str:

@@ -204,7 +204,7 @@ def read_dbt_project(file: Path, environ: Mapping[str, str]) -> DbtProject:
         FileError: the file cannot be read.
         PolicyError: what it says is not what dbt takes.
     """
-    data, folder = _mapping(file), file.parent
+    data, folder = read_settings(file), file.parent
 
     def refused(key: str, what: str, remedy: str = "") -> PolicyError:
         return PolicyError((Problem(str(file), 0, 0, key, f"{key} {what}", remedy),))
@@ -239,7 +239,13 @@ def read_dbt_project(file: Path, environ: Mapping[str, str]) -> DbtProject:
     )
 
 
-def _mapping(file: Path) -> Mapping[str, Any]:
+def read_settings(file: Path) -> Mapping[str, Any]:
+    """What a dbt_project.yml says, as it is written.
+
+    Raises:
+        FileError: it cannot be read.
+        PolicyError: it is no YAML, or no mapping.
+    """
     try:
         found = YAML(typ="safe", pure=True).load(file.read_text(encoding="utf-8"))
     except OSError as error:

@@ -83,17 +83,6 @@ class Reader:
                 names.add(node.id, node.relation)
         return names
 
-    @cached_property
-    def _calls(self) -> Mapping[str, str]:
-        """Relations that are no names, such as a source that is a file, and a name for each."""
-        sources = self.manifest.of_kind("source")
-        texts = {each for node in sources for each in relations_of(node)}
-        return {
-            written: f"{_HOLE}_{place}"
-            for place, written in enumerate(sorted(texts, key=len, reverse=True))
-            if self.names.read_by(written)
-        }
-
     # Texts
 
     def compiled(self, node: Node) -> str | None:
@@ -139,13 +128,12 @@ class Reader:
             return found
         compiled = self.compiled(node)
         for query in queries_in_config(node):
-            self._note(self._reads(f"select {query}"), found, how=CONFIG)
-        if node.kind in _WITHOUT_FILES:
-            self._note(reads_of(compiled or "", self.dialect), found, counts=False)
-        elif compiled is not None:
-            self._note(self._reads(compiled), found)
+            self._note(reads_of(f"select {query}", self.dialect), found, how=CONFIG)
+        if compiled is not None:
+            counts = node.kind not in _WITHOUT_FILES
+            self._note(reads_of(compiled, self.dialect), found, counts=counts)
         elif not is_generic_test(node):
-            self._note(self._reads(with_holes(node.raw, _HOLE)), found)
+            self._note(reads_of(with_holes(node.raw, _HOLE), self.dialect), found)
             found.unread = "it is not compiled" if has_code(node, conditions=False) else ""
         if has_code(node) or (compiled is None and not is_generic_test(node)):
             self._template(node, found, words_in(compiled or ""))
@@ -163,18 +151,11 @@ class Reader:
             found.add(id_)
         return frozenset(found)
 
-    def _reads(self, written: str, *, every: bool = False) -> Reads:
-        """What a text reads, with a name in the place of each source that is a call or a file."""
-        for call, name in self._calls.items():
-            if call in written:
-                written = written.replace(call, name)
-        return reads_of(written, self.dialect, every=every)
-
     def _template(self, node: Node, found: NodeReads, known: frozenset[str]) -> None:
         """What a template says in any of its branches; ``known`` are the words that were read."""
         for parent in refs_in(node.raw, self.manifest):
             found.edge(parent, BRANCH)
-        reads = self._reads(with_holes(node.raw, _HOLE), every=True)
+        reads = reads_of(with_holes(node.raw, _HOLE), self.dialect, every=True)
         names = tuple(
             read
             for read in reads.names
@@ -192,18 +173,12 @@ class Reader:
 
     def meant(self, name: Name) -> tuple[frozenset[str], frozenset[str]]:
         """The nodes that a name means: surely, and perhaps."""
-        if len(name) == 1 and name[0].text.startswith(f"{_HOLE}_"):
-            call = next((k for k, v in self._calls.items() if v == name[0].text), "")
-            return self.names.read_by(call), frozenset()
         if _has_hole(name):
             # Its schema or its database is what only a run can tell.
             is_told = _HOLE not in name[-1].text
             known = self.names.meant(name[-1:]) if is_told else ()
             return frozenset(), frozenset[str]().union(*known)
-        surely, perhaps = self.names.meant(name)
-        if not surely and not perhaps and len(name) == 1 and name[0].quoted:
-            surely = self.names.read_by(f"'{name[0].text}'")
-        return surely, perhaps
+        return self.names.meant(name)
 
     def _note(
         self, reads: Reads, found: NodeReads, *, how: str = BY_NAME, counts: bool = True
@@ -219,12 +194,12 @@ class Reader:
                 found.unknown[shown(read.name)] = None
         for call in reads.calls:
             surely, perhaps = self.meant(call.name) if call.name else (frozenset(), frozenset())
+            surely |= self.names.read_by(call.text)
             for parent in sorted(surely | perhaps):
                 found.edge(parent, how)
             if not surely and counts:
-                written = " ".join(call.text.split())
-                short = written if len(written) <= 60 else f"{written[:57]}..."
-                found.unknown[short] = None
+                written = " ".join(call.text.strip("'").split())
+                found.unknown[written if len(written) <= 60 else f"{written[:57]}..."] = None
 
 
 def _has_hole(name: Name) -> bool:

@@ -245,7 +245,7 @@ class _Walk:
             self.is_odd |= token.word != "VALUES"
             self._word(token, level)
         elif token.kind == STRING:
-            self._name(_named_by(token.text[1:-1]))
+            self.calls.setdefault(Call(token.text, _named_by(token.text[1:-1])))
         elif named is not None:
             self._named(*named, level)
         else:

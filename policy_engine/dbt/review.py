@@ -18,8 +18,9 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from policy_engine.dbt.foreign import KINDS, PACKAGE, Code
-from policy_engine.dbt.project import DbtProject, apply, changed
+from policy_engine.dbt.project import DbtProject, apply, changed, read_settings
 from policy_engine.dbt.rules import RULES, GateFinding, finding
+from policy_engine.dbt.texts import read
 from policy_engine.errors import FileError, PolicyError, Problem
 
 FILE = "privacy-review.yml"
@@ -193,10 +194,7 @@ def place_of(code: Code, project: DbtProject | None) -> tuple[str, int]:
         return code.file, 0
     words = code.texts[0].strip().split("\n")[0].strip()[:40]
     for name in (code.file, "dbt_project.yml"):
-        try:
-            lines = (project.directory / name).read_text("utf-8", errors="replace").split("\n")
-        except OSError:
-            continue
+        lines = read(project.directory / name).split("\n")
         line = next((number for number, each in enumerate(lines, 1) if words in each), 0)
         if line:
             return name, line
@@ -206,11 +204,10 @@ def place_of(code: Code, project: DbtProject | None) -> tuple[str, int]:
 def version_of(package: str, project: DbtProject) -> str:
     """The version of an installed package, as it says itself; '' where it does not."""
     try:
-        text = (project.packages / package / "dbt_project.yml").read_text("utf-8")
-        found = YAML(typ="safe", pure=True).load(text)
-    except (OSError, UnicodeDecodeError, YAMLError):
+        found = read_settings(project.packages / package / "dbt_project.yml")
+    except (FileError, PolicyError):
         return ""
-    return str(found.get("version") or "") if isinstance(found, dict) else ""
+    return str(found.get("version") or "")
 
 
 def entry_of(code: Code, project: DbtProject, who: str, why: str, until: date) -> Entry:

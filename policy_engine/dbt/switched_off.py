@@ -14,6 +14,7 @@ from policy_engine.dbt.manifest import Manifest, Node, mapping, text
 from policy_engine.dbt.marks import Marks
 from policy_engine.dbt.project import DbtProject
 from policy_engine.dbt.sinks import ways_out
+from policy_engine.dbt.texts import read
 
 _IN_SQL = re.compile(r"\benabled\s*=\s*(?P<value>(?:var\([^)]*\)|[^,)\s])+)", re.IGNORECASE)
 _BY_A_VARIABLE = re.compile(r"var\(\s*(['\"])[\w.]+\1\s*,\s*['\"]?false['\"]?\s*\)(?:\s*\|\s*\w+)?")
@@ -52,11 +53,7 @@ def _values(node: Node, project: DbtProject | None) -> Iterator[str]:
     if project is None:
         return
     for file in filter(None, ("dbt_project.yml", patch, own)):
-        try:
-            written = (project.directory / file).read_text("utf-8")
-        except (OSError, UnicodeDecodeError):
-            continue
-        yield from (each["value"] for each in _IN_YAML.finditer(written))
+        yield from (each["value"] for each in _IN_YAML.finditer(read(project.directory / file)))
 
 
 def _bare(value: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from pathlib import Path
 
 _OPENS = re.compile(r"\{(?=[{%#])")
 _PART = r"(?:\"[^\"]+\"|`[^`]+`|\[[^\]]+\]|[^\s.\"`\[\]()',;]+)"
@@ -22,6 +23,23 @@ def plain(text: str) -> str:
     'select 1'
     """
     return text.strip().replace("\r\n", "\n")
+
+
+def on_one_line(text: str) -> str:
+    """A text with one blank in the place of each of its gaps.
+
+    >>> on_one_line(" a\\n  b")
+    'a b'
+    """
+    return " ".join(text.split())
+
+
+def read(file: Path) -> str:
+    """The text of a file; empty where it cannot be read."""
+    try:
+        return file.read_text("utf-8", errors="replace")
+    except OSError:
+        return ""
 
 
 def text_md5(text: str) -> str:

@@ -173,7 +173,8 @@ HIDDEN = [
 
 @pytest.mark.parametrize(("dialect", "name", "text"), HIDDEN, ids=lambda part: str(part)[:40])
 def test_what_is_easily_overlooked_is_seen(dialect: str, name: str, text: str) -> None:
-    assert name in {shown(read.name) for read in reads_of(text, dialect).names}
+    reads = reads_of(text, dialect)
+    assert name in {shown(each.name) for each in (*reads.names, *reads.calls)}
 
 
 @pytest.mark.parametrize(
