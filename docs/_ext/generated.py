@@ -74,7 +74,7 @@ def gate_text() -> str:
     from policy_engine.dbt.rules import RULES
 
     rows = "\n".join(
-        f"| `{rule.code}` | {rule.title} | {rule.why} | {rule.remedy} |" for rule in RULES.values()
+        f"| `{code}` | {rule.title} | {rule.why} | {rule.remedy} |" for code, rule in RULES.items()
     )
     return f"| code | rule | why | what mends it |\n|---|---|---|---|\n{rows}\n"
 

@@ -72,9 +72,9 @@ def gate(
     if explain is not None:
         from policy_engine.dbt.rules import rule_named
 
-        rule = rule_named(explain)
-        lines = [f"{rule.code} {rule.title}", "", rule.why, "", rule.remedy]
-        emit(vars(rule), lines)
+        rule, code = rule_named(explain), explain.upper()
+        lines = [f"{code} {rule.title}", "", rule.why, "", rule.remedy]
+        emit({"code": code, **vars(rule)}, lines)
         return
     if compile_:
         from policy_engine.dbt.project import open_dbt_project
@@ -96,14 +96,14 @@ def gate(
 def _verdict(project_dir: Path | None, manifest: Path | None) -> Verdict:
     """The verdict, its files as they are reached from here."""
     from policy_engine.cli.formats import shown_path
-    from policy_engine.dbt.gate import check_manifest, check_project
+    from policy_engine.dbt.gate import Gate, check_project
     from policy_engine.dbt.manifest import read_manifest
     from policy_engine.dbt.project import find_dbt_project, open_dbt_project
 
     if manifest is not None and project_dir is None:
         near = find_dbt_project(manifest.absolute().parent) or find_dbt_project(Path.cwd())
         if near is None or open_dbt_project(near).name != read_manifest(manifest).project:
-            return check_manifest(manifest)
+            return Gate(read_manifest(manifest)).verdict()
         project_dir = near
     project = open_dbt_project(project_dir)
     verdict, folder = check_project(project, manifest), project.directory

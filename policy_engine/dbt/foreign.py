@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from policy_engine.dbt.manifest import Macro, Manifest, Node, mapping
+from policy_engine.dbt.manifest import Macro, Manifest, Node, mapping, strings
 from policy_engine.dbt.raw_text import code_of, is_generic_test, refs_in, words_in
 from policy_engine.dbt.rules import GateFinding, finding
 from policy_engine.dbt.texts import on_one_line
@@ -227,8 +227,9 @@ class _Foreign:
             return runs_statements(json.dumps(given))
         if runs_statements(node.raw):
             return True
+        uses = strings(mapping(node.data, "depends_on"), "macros")
         is_given = any(map(self.is_sensitive, (node.id, *self.manifest.child_of(node))))
-        return is_given and any(map(self._runs, node.macros))
+        return is_given and any(map(self._runs, uses))
 
     def _runs(self, id_: str) -> bool:
         """Whether a package's macro runs something, by itself or by others."""

@@ -22,14 +22,13 @@ from policy_engine.dbt.foreign import (
     foreign_code,
     replaced_macros,
 )
-from policy_engine.dbt.manifest import Manifest, Node, read_manifest
+from policy_engine.dbt.manifest import Manifest, Node, mapping, read_manifest, text
 from policy_engine.dbt.marks import Marks, Words, marks_of
 from policy_engine.dbt.project import DbtProject
 from policy_engine.dbt.raw_text import queries_in_config
 from policy_engine.dbt.reading import READ_KINDS, NodeReads, Reader
 from policy_engine.dbt.review import Review, read_review, unreviewed
 from policy_engine.dbt.rules import GateFinding, finding
-from policy_engine.dbt.switched_off import switched_off
 from policy_engine.dbt.taint import Edge, Graph, Taint
 from policy_engine.dbt.texts import read
 
@@ -66,15 +65,6 @@ def check_project(project: DbtProject, manifest: Path | None = None) -> Verdict:
         PolicyError: a file of the project has a name that dbt would read as its own.
     """
     return Gate(read_manifest(manifest or project.manifest), project).verdict()
-
-
-def check_manifest(manifest: Path) -> Verdict:
-    """The verdict on a manifest alone: no policy, no compiled file and no place in a file is seen.
-
-    Raises:
-        FileError: it is missing, damaged, or of a version that is not known.
-    """
-    return Gate(read_manifest(manifest)).verdict()
 
 
 @dataclass
@@ -192,7 +182,7 @@ class Gate:
 
     def _switched_off(self, reader: Reader, marks: Mapping[str, Marks]) -> tuple[Node, ...]:
         """What is switched off here, and may be a way out where it is on."""
-        off, by_variable = switched_off(self.manifest, marks, self.project, reader.dialect)
+        off, by_variable = _switched_off(self.manifest, marks, self.project, reader.dialect)
         for node in by_variable:
             said = f"{node.label} is switched off until a variable is given, and was not checked"
             self.notes.append(f"{said}: gate a manifest that was made with the variable as well")
@@ -233,10 +223,10 @@ class Gate:
             if queries_in_config(node):
                 said = f"the release {node.label} has a query in its config, which is not proved"
                 self.findings.append(finding("G20", said, self.manifest.file_of(node)))
-                proved = proved.uncertified()
+                proved = replace(proved, is_certified=False)
             self.findings += proved.findings
             self.notes += proved.notes
-            proofs.append(proved if not wrong else proved.uncertified())
+            proofs.append(replace(proved, is_certified=proved.is_certified and not wrong))
         return proofs, cuts | {proof.node for proof in proofs if proof.is_certified}
 
     def _graph(self, reader: Reader, reads: Mapping[str, NodeReads]) -> Graph:
@@ -281,6 +271,60 @@ def _spec(project: DbtProject | None) -> DbtSpec | None:
 
     file = find_project(above[0])
     return load_project(file).dbt if file is not None else None
+
+
+# What is switched off
+
+_IN_SQL = re.compile(r"\benabled\s*=\s*(?P<value>(?:var\([^)]*\)|[^,)\s])+)", re.IGNORECASE)
+_BY_A_VARIABLE = re.compile(r"var\(\s*(['\"])[\w.]+\1\s*,\s*['\"]?false['\"]?\s*\)(?:\s*\|\s*\w+)?")
+_IN_YAML = re.compile(r"\benabled:\s*(?P<value>[^\n#]*)")
+
+
+def _switched_off(
+    manifest: Manifest, marks: Mapping[str, Marks], project: DbtProject | None, dialect: str
+) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
+    """The ways out that are disabled here: those that another target or a variable may enable.
+
+    A manifest keeps a disabled node with its template, and not whether it is disabled for good: dbt
+    resolves ``enabled`` first. So a way out that is switched off counts as one, unless a literal
+    ``false`` is found for it. What a variable switches on, who gives it by hand, is only said.
+    """
+    elsewhere, by_variable = [], []
+    for node in manifest.disabled:
+        if node.id in manifest.nodes or not any(sinks.ways_out(node, marks.get(node.id), dialect)):
+            continue
+        values = {_bare(each) for each in _values(node, project)}
+        others = values - {"true", "false"}
+        asking = {each for each in others if _BY_A_VARIABLE.fullmatch(each)}
+        if others != asking or not ("false" in values or asking):
+            elsewhere.append(node)
+        elif asking:
+            by_variable.append(node)
+    return tuple(elsewhere), tuple(by_variable)
+
+
+def _values(node: Node, project: DbtProject | None) -> Iterator[str]:
+    """What is written for ``enabled`` in the texts that may say so."""
+    found = mapping(node.data, "unrendered_config").get("enabled")
+    if isinstance(found, str):
+        yield found.removeprefix("=")
+    yield from (each["value"] for each in _IN_SQL.finditer(node.raw))
+    patch = text(node.data, "patch_path").partition("://")[2]
+    own = node.file if node.file.endswith((".yml", ".yaml")) else ""
+    if project is None:
+        return
+    for file in filter(None, ("dbt_project.yml", patch, own)):
+        yield from (each["value"] for each in _IN_YAML.finditer(read(project.directory / file)))
+
+
+def _bare(value: str) -> str:
+    """A value without its quotes and braces.
+
+    >>> _bare("{{ var('x', false) }}"), _bare("false")
+    ("var('x', false)", 'false')
+    """
+    bare = value.strip().strip("\"'").strip()
+    return bare.removeprefix("{{").removesuffix("}}").strip().lower()
 
 
 # Where findings stand

@@ -65,12 +65,11 @@ class Node:
             return f"{text(self.data, 'source_name')}.{self.name}"
         version = self.data.get("version")
         name = self.name if version is None or version == "" else f"{self.name}.v{version}"
-        return name if self.kind in {"model", "seed", "snapshot"} else f"{self.said_kind} {name}"
-
-    @property
-    def said_kind(self) -> str:
-        """Its kind in words."""
-        return self.kind.replace("_", " ")
+        return (
+            name
+            if self.kind in {"model", "seed", "snapshot"}
+            else f"{self.kind.replace('_', ' ')} {name}"
+        )
 
     @property
     def file(self) -> str:
@@ -86,11 +85,6 @@ class Node:
     def parents(self) -> tuple[str, ...]:
         """What it depends on, by id."""
         return strings(mapping(self.data, "depends_on"), "nodes")
-
-    @property
-    def macros(self) -> tuple[str, ...]:
-        """The macros that it uses, by id."""
-        return strings(mapping(self.data, "depends_on"), "macros")
 
     @property
     def raw(self) -> str:
@@ -129,26 +123,6 @@ class Node:
         own = text(self.data, "identifier") or text(self.data, "alias") or self.name
         parts = (text(self.data, "database"), text(self.data, "schema"), own)
         return quoted(*filter(None, parts))
-
-    @property
-    def refs(self) -> tuple[tuple[str, str, str], ...]:
-        """What it refs: package or '', name, version or ''."""
-        found = []
-        for each in sequence(self.data, "refs"):
-            if isinstance(each, Mapping):
-                version = each.get("version")
-                shown = "" if version is None else str(version)
-                found.append((text(each, "package"), text(each, "name"), shown))
-            elif isinstance(each, list) and each:
-                names = [part for part in each if isinstance(part, str)]
-                found.append((names[0] if len(names) > 1 else "", names[-1] if names else "", ""))
-        return tuple(found)
-
-    @property
-    def sources(self) -> tuple[tuple[str, str], ...]:
-        """The sources it names: source, table."""
-        pairs = [each for each in sequence(self.data, "sources") if isinstance(each, list)]
-        return tuple((str(pair[0]), str(pair[1])) for pair in pairs if len(pair) == 2)
 
     def hooks(self) -> tuple[tuple[str, str], ...]:
         """The SQL that runs before and after it, with the name of the setting it stands in."""
@@ -216,8 +190,14 @@ class Manifest:
 
         The lists say the same, unless one of them was left out or edited.
         """
-        named = [self.node_named(*ref) for ref in node.refs]
-        named += [self.source_named(*pair) for pair in node.sources]
+        named = []
+        for ref in sequence(node.data, "refs"):
+            if isinstance(ref, Mapping):
+                version = "" if ref.get("version") is None else str(ref["version"])
+                named.append(self.node_named(text(ref, "package"), text(ref, "name"), version))
+        for pair in sequence(node.data, "sources"):
+            if isinstance(pair, list) and len(pair) == 2:
+                named.append(self.source_named(str(pair[0]), str(pair[1])))
         found = (*node.parents, *(each.id for each in named if each is not None))
         return tuple(dict.fromkeys(found))
 

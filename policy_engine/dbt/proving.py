@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -69,10 +69,6 @@ class Proved:
     facts: Mapping[str, Any] = field(default_factory=dict)
     secrets: str = ""
     words: frozenset[str] = frozenset()
-
-    def uncertified(self) -> Proved:
-        """The same, of a project whose macros are not to be trusted."""
-        return replace(self, is_certified=False)
 
 
 @dataclass(frozen=True)
@@ -139,7 +135,7 @@ class _Case:
     def drawn_more_than_once(self) -> Iterator[GateFinding]:
         """Why the release would be drawn again."""
         if self.node.kind != "model" or self.node.is_python:
-            what = "Python model" if self.node.is_python else self.node.said_kind
+            what = "Python model" if self.node.is_python else self.node.kind.replace("_", " ")
             yield self._finding("G20", f"is a {what}, and only a SQL model can be proved")
         elif why := self._drawn_again():
             yield self._finding("G22", why)

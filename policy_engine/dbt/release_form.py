@@ -61,30 +61,23 @@ def release_form(node: Node, manifest: Manifest) -> ReleaseForm | None:
         return None
     stands = _filled(found["noop"], node, manifest)
     drawn = _filled(_CALL.sub(lambda each: each[2], found["body"]), node, manifest)
-    empty = _filled(_CALL.sub(_emptied, found["body"]), node, manifest)
+    empty = _filled(
+        _CALL.sub(lambda each: _EMPTY.get(each[1], each[2]), found["body"]), node, manifest
+    )
     if stands is None or drawn is None or empty is None:
         return None
     return ReleaseForm(stands, drawn, empty)
 
 
-def _emptied(call: re.Match[str]) -> str:
-    return _EMPTY.get(call[1], call[2])
-
-
 def _filled(template: str, node: Node, manifest: Manifest) -> str | None:
     """A template with the relations in the place of its refs; None where it has more."""
-    pieces, values, place = [], [], 0
-    for found in _EXPRESSION.finditer(template):
-        value = _value(found["said"], node, manifest)
-        if value is None:
-            return None
-        pieces.append(template[place : found.start()])
-        values.append(value)
-        place = found.end()
-    pieces.append(template[place:])
-    if any(map(opens, pieces)):
+    pieces = _EXPRESSION.split(template)
+    values = [_value(said, node, manifest) for said in pieces[1::2]]
+    known = [value for value in values if value is not None]
+    if len(known) < len(values) or any(map(opens, pieces[::2])):
         return None
-    return "".join(text for pair in zip(pieces, [*values, ""], strict=True) for text in pair)
+    pieces[1::2] = known
+    return "".join(pieces)
 
 
 def _value(said: str, node: Node, manifest: Manifest) -> str | None:

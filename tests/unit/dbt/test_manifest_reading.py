@@ -103,9 +103,6 @@ def test_what_the_lists_leave_out_is_known_from_the_refs() -> None:
         depends_on={"nodes": [], "macros": []}, access="public",
     )  # fmt: skip
     assert project.codes() == ["G02"]
-    old = [["people"], ["shop", "people"]]
-    project.document["nodes"]["model.shop.dim"]["refs"] = old
-    assert project.codes() == ["G02"]
 
 
 def test_hooks_in_every_form() -> None:
