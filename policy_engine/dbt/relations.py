@@ -103,12 +103,16 @@ def _is_query(text: str, found: Iterable[Token]) -> bool:
 
 @dataclass
 class _Level:
-    """What stands between a pair of parentheses; ``seen`` are the words of its FROM."""
+    """What stands between a pair of parentheses; ``seen`` are the words of its FROM.
+
+    After ``rows`` of VALUES a comma is followed by another row, or by another relation.
+    """
 
     opener: str = ""
     in_from: bool = False
     expects: bool = False
     selects: bool = False
+    rows: bool = False
     queries: dict[str, str] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
     owner: Part | None = None
@@ -142,7 +146,8 @@ class _Walk:
             elif token.text in (")", "]", "}"):
                 self._close()
             elif token.text == ",":
-                level.expects = level.in_from
+                around = (self._at(-1).text, self._at(1).text)
+                level.expects = level.in_from and not (level.rows and around == (")", "("))
             elif token.text == ";":
                 self._levels = [_Level()]
             elif token.text == "\\":
@@ -183,7 +188,8 @@ class _Walk:
             level.selects |= word == "SELECT"
             level.in_from = False
         elif word == "WITH":
-            if behind.text != "(" and behind.word not in _NO_QUERIES:
+            is_query = before.word != "START" and behind.word not in _NO_QUERIES
+            if is_query and behind.text != "(":
                 is_recursive = behind.word == "RECURSIVE" and self._at(2).word != "AS"
                 self._query(2 if is_recursive else 1)
         elif word in _JOINS:
@@ -230,19 +236,20 @@ class _Walk:
         """What stands behind FROM, JOIN or a comma."""
         behind = self._at(1)
         named = name_at(self.tokens, self._place)
+        is_rows = token.word == "ROWS" and behind.word == "FROM"
+        is_stream = token.word == "STREAM" and (behind.text == "(" or self._at(2).text == ".")
         if token.text == "(":
             is_query = behind.word in _STARTS | _STATEMENTS | {"TABLE"}
             self._levels.append(_Level(in_from=not is_query, expects=not is_query))
-        elif token.word in {"FROM", "LATERAL", "ONLY"} or (token.word, behind.word) == (
-            "ROWS",
-            "FROM",
-        ):
+        elif token.word in _BEFORE or is_rows or (is_stream and self.dialect == "databricks"):
             level.expects = True
         elif token.word == "TABLE" and behind.text == "(":
             self._levels.append(_Level(in_from=True, expects=True))
             self._place += 1
+        elif token.word == "VALUES":
+            level.rows = True
         elif token.word in _KEYWORDS - {"IN"}:
-            self.is_odd |= token.word != "VALUES"
+            self.is_odd = True
             self._word(token, level)
         elif token.kind == STRING:
             self.calls.setdefault(Call(token.text, _named_by(token.text[1:-1])))
