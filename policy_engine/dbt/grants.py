@@ -85,9 +85,9 @@ def excess(desk: Desk, relations: Iterable[Relation], roles: tuple[str, ...]) ->
     schemas = {schema for schema, _ in wanted}
     for schema, owner, role in _rows(desk, _TO_COME):
         if role not in private | {owner} and (not schema or schema in schemas):
-            within = f" IN SCHEMA {quoted(schema)}" if schema else ""
-            change = f"ALTER DEFAULT PRIVILEGES FOR ROLE {owner}{within} REVOKE ALL ON TABLES FROM"
-            place = f"tables that {owner} will make{within.lower().replace(' schema', '')}"
+            where = f" IN SCHEMA {quoted(schema)}" if schema else ""
+            change = f"ALTER DEFAULT PRIVILEGES FOR ROLE {owner}{where} REVOKE ALL ON TABLES FROM"
+            place = f"tables that {owner} will make{where.replace(' IN SCHEMA', ' in')}"
             found.add(Excess(place, role, "will have privileges on", f"{change} {role};"))
     return tuple(sorted(found))
 
