@@ -256,7 +256,7 @@ def test_every_code_is_explained(code: str, capsys) -> None:
     status, out, _ = gate(capsys, "--explain", code.lower())
     assert status == 0 and out == f"{code} {rule.title}\n\n{rule.why}\n\n{rule.remedy}\n"
     _, out, _ = gate(capsys, "--explain", code, "--format", "json")
-    assert json.loads(out) == vars(rule)
+    assert json.loads(out) == {"code": code, **vars(rule)}
     assert all(part.endswith(".") for part in (rule.title, rule.why, rule.remedy))
 
 
