@@ -178,15 +178,11 @@ def _family(kind: str) -> str:
     return TEXT if kind.startswith("ENUM") else kind
 
 
-def _is_constant(node: exp.Expr) -> bool:
-    """Whether a part is a literal, or one that is cast."""
-    inner = bare(node.this) if isinstance(node, exp.Cast) else node
-    return isinstance(inner, exp.Literal)
-
-
 def _can_overflow(parts: Sequence[exp.Expr], kinds: set[str], leaves: Leaves) -> bool:
     """Whether a common type of ``parts`` may be too narrow for one of them."""
-    varying = {type_of(p, leaves) for p in parts if not _is_constant(p)}
+    inner = [bare(part.this) if isinstance(part, exp.Cast) else part for part in parts]
+    paired = zip(parts, inner, strict=True)
+    varying = {type_of(p, leaves) for p, node in paired if not isinstance(node, exp.Literal)}
     if "DATE" in varying:
         return bool(kinds & TIMES)
     if "TIMESTAMPTZ" in kinds and varying & (TIMES - {"TIMESTAMPTZ"}):

@@ -30,7 +30,12 @@ def position(node: exp.Expr, text: str) -> Position:
     start = next((n.meta["start"] for n in node.dfs() if "start" in n.meta), None)
     if start is None:
         return (1, 1) if node.parent is None else position(node.parent, text)
-    return (text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start))
+    return place_of(start, text)
+
+
+def place_of(offset: int, text: str) -> Position:
+    """Line and column, from 1, of an offset in a text."""
+    return (text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset))
 
 
 @dataclass(frozen=True)

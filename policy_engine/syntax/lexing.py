@@ -14,7 +14,7 @@ from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token
 
-from policy_engine.syntax.findings import Position
+from policy_engine.syntax.findings import Position, place_of
 
 _TOKEN = re.compile(
     r"""
@@ -41,10 +41,6 @@ _STRING_PREFIXES = frozenset({"e", "b", "x", "n", "u"})
 
 # A name in the first place of these is a column to the engine, and a unit to the parser.
 _OF_A_UNIT = frozenset({"date_trunc", "datetrunc", "date_diff", "datediff"})
-
-
-def _place(text: str, offset: int) -> Position:
-    return (text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset))
 
 
 def without_hints(text: str) -> str:
@@ -76,19 +72,22 @@ def lexical_oddity(text: str, tokens: list[Token]) -> tuple[str, Position] | Non
     while offset < len(text):
         match = _TOKEN.match(text, offset)
         if match is None:
-            return f"the character {text[offset]!r} outside quotes", _place(text, offset)
+            return f"the character {text[offset]!r} outside quotes", place_of(offset, text)
         kind, token = match.lastgroup or "", match.group()
         odd = _oddity(kind, token, touching, spoken[-2:]) if kind != "space" else None
         if odd:
-            return odd, _place(text, offset)
+            return odd, place_of(offset, text)
         offset, touching = match.end(), token
         if kind not in {"line", "block", "space"}:
             spoken.append(token)
     if spoken.count("[") > _MOST_BRACKETS:
         return f"more than {_MOST_BRACKETS} brackets", (1, 1)
-    if "".join(spoken) != _as_tokenized(text, tokens):
-        return "text that two parsers cut differently", (1, 1)
-    return None
+    # What the parser's own tokenizer leaves of a text: all but comments and white space, which
+    # GROUP BY, one token, has in it.
+    pieces = (text[token.start : token.end + 1] for token in tokens)
+    cut = (piece if piece[:1] in {"'", '"'} else "".join(piece.split()) for piece in pieces)
+    differs = "".join(spoken) != "".join(cut)
+    return ("text that two parsers cut differently", (1, 1)) if differs else None
 
 
 def _oddity(kind: str, token: str, touching: str, before: list[str]) -> str | None:
@@ -114,10 +113,3 @@ def _oddity(kind: str, token: str, touching: str, before: list[str]) -> str | No
     if called in _OF_A_UNIT and kind not in {"string", "space", "line", "block"}:
         return f"{called} of a unit that is no text"
     return "a NUL character" if "\x00" in token else None
-
-
-def _as_tokenized(text: str, tokens: list[Token]) -> str:
-    """What the parser's own tokenizer leaves of a text: all but comments and white space."""
-    pieces = (text[token.start : token.end + 1] for token in tokens)
-    # GROUP BY is one token, with the space in it.
-    return "".join(p if p and p[0] in "'\"" else "".join(p.split()) for p in pieces)

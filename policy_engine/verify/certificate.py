@@ -151,7 +151,9 @@ def recodings_are_the_policys(shape: ReleaseShape, policy: Policy) -> str | None
         if column.recoding is None:
             continue
         declared = DECLARED.get(types.get(fold(name), ""))
-        if column.inputs and column.read_as != declared and not _is_guard(column.read_as, declared):
+        # TRY_CAST to TIMESTAMP only widens another time type; it is no reading of its own.
+        widens = declared is None and column.read_as == "TIMESTAMP"
+        if column.inputs and column.read_as != declared and not widens:
             return f"{name} read as {column.read_as}"
     return None
 
@@ -162,11 +164,6 @@ def _is_same(column: ColumnShape, recoding: Recoding) -> bool:
     if node is None or column.values is None:
         return False
     return column.values == value_map(node, column.kind)
-
-
-def _is_guard(read_as: str | None, declared: str | None) -> bool:
-    """TRY_CAST to TIMESTAMP only widens another time type; it is no reading of its own."""
-    return declared is None and read_as == "TIMESTAMP"
 
 
 @law("V27")
