@@ -118,7 +118,7 @@ def test_a_line_of_code_is_told_from_a_docstring(tmp_path):
 
 # What the proof of a text that somebody wrote rests on: the kernel that reads.
 READS = ("policy_engine.verify.proof",)
-READS_MOST = 4_517
+READS_MOST = 4_490
 READS_OTHERS = {"sqlglot"}
 
 
@@ -164,10 +164,10 @@ def test_no_other_module_is_longer_than_400_lines():
 #: an issue asks for writes what it took; who changes what stands finds another way.
 ROOM_MOST = {
     ".": 306, "accounting": 5_947, "attack": 805, "attest": 4_800, "audit": 1_792, "check":
-    2_289, "cli": 7_089, "compile": 1_083, "dbt": 10_635, "engines": 727, "expressions": 2_147,
-    "kernel": 2_892, "ledger": 4_550, "measure": 1_604, "policy": 5_179, "relations": 1_212,
-    "release": 7, "releasing": 4_935, "report": 2_477, "serve": 901, "syntax": 1_205, "verify":
-    1_480, "warehouse": 5_481,
+    2_196, "cli": 7_089, "compile": 1_083, "dbt": 10_635, "engines": 727, "expressions": 2_064,
+    "kernel": 2_892, "ledger": 4_550, "measure": 1_604, "policy": 5_179, "relations": 1_204,
+    "release": 7, "releasing": 4_935, "report": 2_477, "serve": 901, "syntax": 1_156, "verify":
+    1_445, "warehouse": 5_481,
 }  # fmt: skip
 
 
