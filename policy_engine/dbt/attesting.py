@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from policy_engine.attest.attestation import sign, statement
-from policy_engine.attest.sealing import unseal
 from policy_engine.attest.signers import Signer
 from policy_engine.dbt.booking import OTHER_POLICY, Booking, certified, is_outdated, secrets_of
 from policy_engine.dbt.desk import Desk
@@ -19,7 +18,7 @@ from policy_engine.errors import NotApproved, NotCertifiable, PolicyError, Wareh
 from policy_engine.ledger.entry import Entry
 from policy_engine.ledger.store import Ledger
 from policy_engine.releasing.beginning import ledger_writer
-from policy_engine.releasing.books import open_ledger, sealing_key, trusted_keys
+from policy_engine.releasing.books import open_ledger, secret_of, trusted_keys
 from policy_engine.releasing.publish import other_bytes, write_certificate
 from policy_engine.releasing.requests import Run
 from policy_engine.releasing.reviewing import brought_at, request_file
@@ -131,7 +130,7 @@ class _Attesting:
             return str(error)
         if (why := self._other_shape()) or not run.sealed:
             return why or self._too_small()
-        secret = unseal(run.sealed, run.of, sealing_key(self.desk.project, self.ledger))
+        secret = secret_of(run, self.desk.project, self.ledger)
         is_postgres = self.desk.named.type == "postgres"
         # The rows of both as texts, in the order in which they are digested.
         names = self.release.columns

@@ -16,7 +16,7 @@ from typing import Literal
 
 from policy_engine.attest.approvals import Brought
 from policy_engine.attest.keys import key_id
-from policy_engine.attest.sealing import load_reviewer_key, seal, unseal
+from policy_engine.attest.sealing import load_reviewer_key, seal
 from policy_engine.attest.validity import moment
 from policy_engine.dbt.desk import Desk
 from policy_engine.dbt.manifest import mapping
@@ -44,6 +44,7 @@ from policy_engine.releasing.books import (
     naming_key,
     open_ledger,
     sealing_key,
+    secret_of,
 )  # fmt: skip
 from policy_engine.releasing.charging import charge_of
 from policy_engine.releasing.planning import certified as certificate_of
@@ -268,9 +269,7 @@ class Booking:
                 entry = self._charged()
             run = Run.of_entry(entry)
             # An engine that draws by itself needs no secret, but it does need leave to draw once.
-            secret = b""
-            if run.sealed:
-                secret = unseal(run.sealed, run.of, sealing_key(self.desk.project, self.ledger))
+            secret = secret_of(run, self.desk.project, self.ledger) if run.sealed else b""
             secrets.put(self.release.id, secret, text_md5(run.query))
         return Reserved(self.release, "reserved", entry)
 

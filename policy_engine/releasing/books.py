@@ -12,7 +12,13 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from policy_engine.accounting.in_words import in_text
 from policy_engine.attest.keys import TrustedKeys, key_id, make_folder
 from policy_engine.attest.owners import believed
-from policy_engine.attest.sealing import generate_sealing_key, hand_on, load_sealing_key, taken_over
+from policy_engine.attest.sealing import (
+    generate_sealing_key,
+    hand_on,
+    load_sealing_key,
+    taken_over,
+    unseal,
+)
 from policy_engine.attest.signers import Signer, public_key_of, writer_of
 from policy_engine.attest.validity import LedgerEnd
 from policy_engine.errors import (
@@ -36,6 +42,7 @@ from policy_engine.policy.reading import located, refused
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import counted
 from policy_engine.policy.tree import path_text
+from policy_engine.releasing.requests import Run
 
 
 def limit_of(policy: Policy, project: Project, account: str) -> Limit | None:
@@ -295,6 +302,16 @@ def naming_key(project: Project, ledger: Ledger) -> X25519PrivateKey:
             " to any account then"
         )
     return found
+
+
+def secret_of(run: Run, project: Project, ledger: Ledger) -> bytes:
+    """The secret that was sealed for a run, before the project's key took over from another too.
+
+    Raises FileError, LedgerError where no key of the project opens it.
+    """
+    own = sealing_key(project, ledger)
+    is_ours = key_id(own.public_key()) in run.sealed
+    return unseal(run.sealed, run.of, own if is_ours else naming_key(project, ledger))
 
 
 def _namer(key: X25519PrivateKey, ledger: Ledger) -> X25519PrivateKey | None:

@@ -36,7 +36,7 @@ from policy_engine.errors import (
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import Warehouse as Named
 from policy_engine.policy.project import load_project
-from policy_engine.releasing.books import has_ledger, open_ledger, trusted_keys
+from policy_engine.releasing.books import has_ledger, open_ledger, rekey, trusted_keys
 from policy_engine.warehouse.duckdb import DuckDBWarehouse
 
 TABLE = '"prod"."main"."towns_v1"'
@@ -264,6 +264,16 @@ def test_a_second_draw_is_charged_only_where_it_was_asked_for(built):
     assert built.sql(f"SELECT * FROM {SALTS}") == []
     assert built.reserve(fresh=True).outcome == "reserved"
     assert built.entries() == ["committed", "started"]
+
+
+def test_what_was_reserved_before_the_sealing_key_was_replaced_is_signed_for(built):
+    project = load_project(built.world.folder / "policy-engine.yaml")
+    path, old = project.sealing_key, project.sealing_key.with_name("old.pem")
+    path.rename(old)
+    path.with_suffix(".pub").unlink()
+    rekey(project, old, who="Ada", why="her laptop was stolen")
+    assert built.attest().outcome == "attested"
+    assert built.entries() == ["committed"]
 
 
 def test_no_secret_is_put_out_twice(room):
