@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import (
     Ed25519PublicKey,
 )
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from policy_engine.attest import ring_text
@@ -288,7 +288,7 @@ ENTRIES = st.builds(
 )
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(ENTRIES, max_size=4, unique_by=lambda entry: entry.public))
 def test_whatever_stands_in_a_ring_is_read_as_it_was_written(tmp_path_factory, entries):
     path = tmp_path_factory.mktemp("ring") / "keys.json"
