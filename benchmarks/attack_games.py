@@ -26,13 +26,13 @@ import pyarrow as pa
 from policy_engine.accounting.noise_laws import shown_half
 from policy_engine.accounting.odds import guessed_right
 from policy_engine.attack import attacks
-from policy_engine.attack.attacks import Table, classes_of
+from policy_engine.attack.attacks import PublishedTable, classes_of
 from policy_engine.attack.graphs import neighbours_of, propagate
 from policy_engine.attack.guessing import Guesses
 from policy_engine.attack.trackers import SizeControl, trackers
-from policy_engine.audit.bench import BenchWarehouse, Place
+from policy_engine.audit.bench import BenchPlace, BenchWarehouse
 from policy_engine.audit.people import Person
-from policy_engine.compile.catalog import Column
+from policy_engine.compile.catalog import Field
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import default_project
@@ -80,19 +80,19 @@ class Game:
     coin: str
     neighbours: str
     views: Callable[[int], tuple[View, ...]]
-    guess: Callable[[Sequence[Table]], bool]
+    guess: Callable[[Sequence[PublishedTable]], bool]
     spends: int = 1
     shape: str = "counts"
     columns: tuple[str, ...] = ("zip", "age", "illness")
     mechanisms: tuple[str, ...] = CERTIFIED
     recode: str = ""
 
-    def exact(self, view: View, *, heads: bool) -> Table:
+    def exact(self, view: View, *, heads: bool) -> PublishedTable:
         """What is published where nothing protects it: the columns of the view, row by row."""
         places = [self.columns.index(name) for name in view.quasi]
         rows = [(tuple(row[i] for i in places), row[-1]) for row in view.people[heads]]
         counted = classes_of([(key, value, 1) for key, value in rows])
-        return Table("exact", view.quasi, self.columns[-1], counted, tuple(rows))
+        return PublishedTable("exact", view.quasi, self.columns[-1], counted, tuple(rows))
 
     def policy(self, view: View, mechanism: str) -> Policy:
         """The policy of a certified release of the view, at ε = 1."""
@@ -143,25 +143,25 @@ def _half(game: Game, mechanism: str | None) -> int:
 @contextmanager
 def _drawing(
     game: Game, view: View, heads: bool, mechanism: str | None
-) -> Iterator[Iterator[Table]]:
+) -> Iterator[Iterator[PublishedTable]]:
     if mechanism is None:
         table = game.exact(view, heads=heads)
         yield iter(lambda: table, None)
         return
     policy = game.policy(view, mechanism)
-    columns = tuple(Column(name, "VARCHAR") for name in game.columns)
+    columns = tuple(Field(name, "VARCHAR") for name in game.columns)
     people = tuple(
         Person(number, (tuple(zip(game.columns, row, strict=True)),))
         for number, row in enumerate(view.people[heads])
     )
-    with Place(policy, columns, "audit").build(people) as (placed, warehouse):
+    with BenchPlace(policy, columns, "audit").build(people) as (placed, warehouse):
         certificate, _ = prepare(placed, default_project(Path()), warehouse)
         yield _releases(placed, warehouse, certificate, (*view.quasi, game.columns[-1]))
 
 
 def _releases(
     policy: Policy, warehouse: BenchWarehouse, certificate: Certificate, names: Sequence[str]
-) -> Iterator[Table]:
+) -> Iterator[PublishedTable]:
     table = warehouse.table(policy.source, policy.directory)
     while True:
         with warehouse.sampled(policy, table, new_secret()):
@@ -172,13 +172,13 @@ def _releases(
             yield _released(rows, names, certificate.count)
 
 
-def _released(rows: pa.Table, names: Sequence[str], count: str | None) -> Table:
+def _released(rows: pa.Table, names: Sequence[str], count: str | None) -> PublishedTable:
     columns = [rows.column(name).to_pylist() for name in names]
     shown = list(zip(*columns, strict=True))
     people = rows.column(count).to_pylist() if count in rows.column_names else [1] * len(shown)
     counted = [(row[:-1], row[-1], n) for row, n in zip(shown, people, strict=True)]
     single = () if count in rows.column_names else tuple((row[:-1], row[-1]) for row in shown)
-    return Table("release", tuple(names[:-1]), names[-1], classes_of(counted), single)
+    return PublishedTable("release", tuple(names[:-1]), names[-1], classes_of(counted), single)
 
 
 # The games. Of Bob everything is known but what the coin decides.
@@ -239,22 +239,22 @@ def _says_flu(attempt: attacks.Attempt) -> bool:
     return any(line.endswith("illness is flu") for line in attempt.learned)
 
 
-def _matched(seen: Sequence[Table]) -> bool:
+def _matched(seen: Sequence[PublishedTable]) -> bool:
     lines = attacks.unsorted_matching(*seen).learned
     return any(line.startswith("zip a; age 40:") and line.endswith("flu") for line in lines)
 
 
 def _tracker(number: int, name: str) -> Game:
-    def guess(seen: Sequence[Table]) -> bool:
+    def guess(seen: Sequence[PublishedTable]) -> bool:
         return _says_flu(list(trackers(SizeControl(seen[0], 90), _KNOWN, "known"))[number])
 
     return Game(name, "his illness", "replace_one", _alike, guess)
 
 
-def _counted(least: Callable[[int], int], half: int) -> Callable[[Sequence[Table]], bool]:
+def _counted(least: Callable[[int], int], half: int) -> Callable[[Sequence[PublishedTable]], bool]:
     """Who knows the others guesses from the one count: is it as large as with him?"""
 
-    def guess(seen: Sequence[Table]) -> bool:
+    def guess(seen: Sequence[PublishedTable]) -> bool:
         cells: Counter[object] = seen[0].classes.get(BOB, Counter())
         return cells["flu"] > (half if seen[0].name == "exact" else least(half))
 
@@ -275,7 +275,7 @@ _SEEDS = {f"name{number}": _NODES[number] for number in range(24) if number not 
 _GRAPH = View(("a",), (_OTHERS, [*_OTHERS, _VICTIMS]))
 
 
-def _joined(seen: Sequence[Table]) -> bool:
+def _joined(seen: Sequence[PublishedTable]) -> bool:
     edges = [(key[0], other) for key, cells in seen[0].classes.items() for other in cells]
     graph = neighbours_of(edge for edge in edges if None not in edge)
     who = propagate(graph, _OWN, _SEEDS)

@@ -19,7 +19,7 @@ import duckdb
 
 from policy_engine.accounting.bounds import delta_lqs
 from policy_engine.accounting.calibration import greatest_rate, least_k
-from policy_engine.accounting.frontier import Pair, frontier
+from policy_engine.accounting.frontier import SamplePair, frontier
 from policy_engine.accounting.prior import Prior, best_pair_for, expected_groups, expected_people
 
 TARGETS = (("1", "1e-6"), ("4", "1e-4"))
@@ -73,7 +73,7 @@ def timed(call: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def share_below(pair: Pair, epsilon: str, delta: str) -> float:
+def share_below(pair: SamplePair, epsilon: str, delta: str) -> float:
     """By which share a rate lies below the greatest of 12 digits, found with decimals alone."""
     greatest = greatest_rate(epsilon, delta, pair.k)
     assert pair.rate == DIGITS.plus(greatest), pair
@@ -87,15 +87,15 @@ def group_sizes(columns: str) -> Prior:
     return Prior.of_sizes(dict(counted))
 
 
-def candidates(sizes: Prior) -> Iterator[tuple[Pair, str]]:
+def candidates(sizes: Prior) -> Iterator[tuple[SamplePair, str]]:
     """The pairs to compare, and what each is."""
     # Rounded down, for above it [LQS] says nothing.
     arx = DIGITS.create_decimal(-math.expm1(-float(EPSILON)))
     fifth = Decimal("0.2")
-    yield Pair(least_k_lqs(arx), arx), "ARX's rate, the least k by [LQS]"
-    yield Pair(least_k(EPSILON, DELTA, arx), arx), "ARX's rate, the least k by [EXACT]"
-    yield Pair(least_k_lqs(fifth), fifth), "rate 0.2, the least k by [LQS]"
-    yield Pair(least_k(EPSILON, DELTA, fifth), fifth), "rate 0.2, the least k by [EXACT]"
+    yield SamplePair(least_k_lqs(arx), arx), "ARX's rate, the least k by [LQS]"
+    yield SamplePair(least_k(EPSILON, DELTA, arx), arx), "ARX's rate, the least k by [EXACT]"
+    yield SamplePair(least_k_lqs(fifth), fifth), "rate 0.2, the least k by [LQS]"
+    yield SamplePair(least_k(EPSILON, DELTA, fifth), fifth), "rate 0.2, the least k by [EXACT]"
     pairs = frontier(EPSILON, DELTA)
     guess = Prior.zipf(50_000, 1_000)
     yield best_pair_for(guess, "people", pairs), "best for 50,000 people in 1,000 groups by Zipf"

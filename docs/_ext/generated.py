@@ -249,7 +249,7 @@ PREDICATE = {
 
 def predicate_text() -> str:
     """The fields of a certificate's predicate, with those of a real one."""
-    from policy_engine.compile.catalog import Column, Table
+    from policy_engine.compile.catalog import Field, Table
     from policy_engine.compile.compiler import compiled
     from policy_engine.dialects import dialect_named
     from policy_engine.kernel.certificate import certify
@@ -257,7 +257,7 @@ def predicate_text() -> str:
     from policy_engine.policy.resolve import terms_of
 
     policy = load_policy_text(_SMALL_POLICY, "policy.yaml", ".")
-    table = Table((Column("sex", "VARCHAR"),), path="people.parquet")
+    table = Table((Field("sex", "VARCHAR"),), path="people.parquet")
     claim, query = compiled(policy, table, dialect_named("duckdb"))
     from policy_engine.attest.predicates import predicate_of
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from math import ceil
 
 from policy_engine.accounting import appearing
-from policy_engine.accounting.frontier import Pair
+from policy_engine.accounting.frontier import SamplePair
 from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.noise import IntegerTable
 from policy_engine.accounting.noise_laws import around, deviation, offset_of, shown_half
@@ -36,42 +36,42 @@ class Candidate:
     """
 
     law: str
-    by: IntegerTable | Pair
+    by: IntegerTable | SamplePair
     at_least: int = 1
     listed: bool = False
 
     @property
     def true_rows(self) -> bool:
         """Whether it can release rows each of which is a person's own."""
-        return isinstance(self.by, Pair)
+        return isinstance(self.by, SamplePair)
 
     @cached_property
     def half(self) -> int:
         """The fewest people that are shown with a chance of one half or more; 0 where all are."""
         if self.listed:
             return 0
-        if isinstance(self.by, Pair):
+        if isinstance(self.by, SamplePair):
             return appearing.half_shown(self.by.k, self.by.rate)
         return shown_half(self.by, self.at_least)
 
     @cached_property
     def error(self) -> Decimal:
         """The standard deviation of the estimate of a group of ``half`` people."""
-        if isinstance(self.by, Pair):
+        if isinstance(self.by, SamplePair):
             return appearing.count_error(self.by.rate, self.half)
         return Decimal(f"{deviation(self.by):.12g}")
 
     @property
     def certain(self) -> tuple[int, int] | None:
         """What a group has for certain beside the number it is shown with; None: nothing above."""
-        if isinstance(self.by, Pair):
+        if isinstance(self.by, SamplePair):
             return None
         return around(self.by, offset_of(self.by))
 
     @property
     def least(self) -> int:
         """Every group that is shown has so many people for certain."""
-        if isinstance(self.by, Pair):
+        if isinstance(self.by, SamplePair):
             return self.by.k
         if self.listed:
             return 0
@@ -85,7 +85,7 @@ class Candidate:
         """
         if self.listed:
             return Decimal(1)
-        if isinstance(self.by, Pair):
+        if isinstance(self.by, SamplePair):
             return appearing.chance_shown(self.by.k, self.by.rate, size)
         least = 0 if self.by.is_open else self.by.largest + self.at_least
         return appearing.chance_with_noise(self.by, least, size)
@@ -152,7 +152,7 @@ def _tried(law: str, aim: Aim) -> Candidate | str:
     if law == SAMPLED and aim.groups > 1:
         return "it counts a person once, and has no sums"
     try:
-        by = Pair(*pair(aim)) if law == SAMPLED else calibrated(law, aim)
+        by = SamplePair(*pair(aim)) if law == SAMPLED else calibrated(law, aim)
     except DomainError as error:
         return str(error)
     return Candidate(law, by, aim.at_least, aim.listed)

@@ -18,7 +18,7 @@ from policy_engine.accounting.domain import (
     Number,
     arithmetic,
 )
-from policy_engine.accounting.target import Target
+from policy_engine.accounting.target import SharedTarget
 from policy_engine.errors import DomainError
 
 MOST_K = 500
@@ -34,7 +34,7 @@ _LEAST = Decimal("1e-300")
 
 
 @dataclass(frozen=True)
-class Pair:
+class SamplePair:
     """A threshold k and a sampling rate."""
 
     k: int
@@ -57,7 +57,7 @@ def frontier(
     neighbours: str = ADD_REMOVE,
     releases: int = 1,
     most_k: int | None = None,
-) -> tuple[Pair, ...]:
+) -> tuple[SamplePair, ...]:
     """Every undominated (k, rate) with which N releases are (ε, δ)-DP, by rising k and rate.
 
     Guarantee: every pair is verified. For one release under add_remove its rate is the greatest
@@ -71,13 +71,13 @@ def frontier(
     >>> pairs[0], pairs[-1]
     (Pair(k=2, rate=Decimal('0.00100000')), Pair(k=14, rate=Decimal('0.253735')))
     """
-    target = Target.of(epsilon, delta, neighbours, releases)
+    target = SharedTarget.of(epsilon, delta, neighbours, releases)
     if most_k is None:
         slow = MOST_K_SLOW if target.releases == 1 else MOST_K_SLOWEST
         most_k = MOST_K if target.exact else slow
     if isinstance(most_k, bool) or not isinstance(most_k, int) or not 2 <= most_k <= _LARGEST_K:
         raise DomainError("most_k", f"an integer from 2 to {_LARGEST_K}", repr(most_k))
-    found: list[Pair] = []
+    found: list[SamplePair] = []
     for pair in _pairs(target, most_k):
         if not found or pair.rate > found[-1].rate:
             found.append(pair)
@@ -88,7 +88,7 @@ def frontier(
     return tuple(found)
 
 
-def least_group(pairs: tuple[Pair, ...]) -> Pair:
+def least_group(pairs: tuple[SamplePair, ...]) -> SamplePair:
     """The pair with the least k/rate, which publishes the smallest groups; ties: the smaller k.
 
     Errors: DomainError where there is no pair.
@@ -102,11 +102,11 @@ def least_group(pairs: tuple[Pair, ...]) -> Pair:
         return min(pairs, key=lambda pair: (pair.k / pair.rate, pair.k))
 
 
-def _digits(target: Target) -> Context:
+def _digits(target: SharedTarget) -> Context:
     return _EXACT if target.exact else _SLOW
 
 
-def _pairs(target: Target, most_k: int) -> Iterator[Pair]:
+def _pairs(target: SharedTarget, most_k: int) -> Iterator[SamplePair]:
     """For each k that has one, a rate that meets the target."""
     search = _search(target) if target.exact else _slow_search(target)
     largest = _digits(target).next_minus(Decimal(1))
@@ -116,10 +116,10 @@ def _pairs(target: Target, most_k: int) -> Iterator[Pair]:
         while rate >= _LEAST and target.spent(k, rate) > target.delta:
             rate = _digits(target).next_minus(rate)
         if rate >= _LEAST:
-            yield Pair(k, rate)
+            yield SamplePair(k, rate)
 
 
-def _search(target: Target) -> Callable[[int], Decimal]:
+def _search(target: SharedTarget) -> Callable[[int], Decimal]:
     """The greatest rate in double precision, from where it was for the k before."""
     log_target, epsilon = float(target.delta.ln()), float(target.epsilon)
     low, high = math.log(_LEAST), math.log(_EXACT.next_minus(Decimal(1)))
@@ -138,12 +138,12 @@ def _search(target: Target) -> Callable[[int], Decimal]:
     return search
 
 
-def _slow_search(target: Target) -> Callable[[int], Decimal]:
+def _slow_search(target: SharedTarget) -> Callable[[int], Decimal]:
     """The same with the accountant's own numbers, which are too costly to ask for often.
 
     Each search starts from how far the rate lay below that of one release for the k before.
     """
-    alone = _search(Target(target.epsilon, target.delta))
+    alone = _search(SharedTarget(target.epsilon, target.delta))
     log_target = float(target.delta.ln())
     low, high = math.log(_LEAST), math.log(_SLOW.next_minus(Decimal(1)))
     within, below, slope = 2e-4, 0.0, 1.0

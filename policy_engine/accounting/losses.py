@@ -104,31 +104,31 @@ class Composition:
             return _rounded(self.certain)
         # One event alone is not more private than all.
         least = max(_alone(pair, at) for pair, _ in self._pairs)
-        found = _Sum(self._without_rare(least)).delta(at)
+        found = _LossSum(self._without_rare(least)).delta(at)
         if len(self._pairs) >= _MANY:
             return found  # a loss that is rare for one is next to nothing for all
         # Now it is known which losses are too rare to matter.
-        return min(found, _Sum(self._without_rare(float(found))).delta(at))
+        return min(found, _LossSum(self._without_rare(float(found))).delta(at))
 
     def meets(self, epsilon: Decimal, delta: Decimal) -> bool:
         """Whether (ε, δ) is proven to hold; less work than ``delta``, as δ is known."""
         if delta <= self.certain:
             return False
         at = math.nextafter(float(epsilon), -math.inf)
-        return _Sum(self._without_rare(float(delta - self.certain))).delta(at) <= delta
+        return _LossSum(self._without_rare(float(delta - self.certain))).delta(at) <= delta
 
     def epsilon(self, delta: Decimal) -> Decimal | None:
         """An upper bound on the least ε ≥ 0 for δ; None where no ε is enough."""
         if delta <= self.certain:
             return None
-        return _Sum(self._without_rare(float(delta - self.certain))).epsilon(delta)
+        return _LossSum(self._without_rare(float(delta - self.certain))).epsilon(delta)
 
     def _without_rare(self, delta: float) -> list[tuple[Pair, int]]:
         allowed = delta * _RARE / sum(count for _, count in self._pairs)
         return [(_without_rare(pair, allowed), count) for pair, count in self._pairs]
 
 
-class _Sum:
+class _LossSum:
     """The sum of losses, for one question."""
 
     def __init__(self, pairs: list[tuple[Pair, int]]) -> None:

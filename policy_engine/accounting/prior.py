@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from policy_engine.accounting.domain import Number, decimal, sampling_rate, threshold
-from policy_engine.accounting.frontier import Pair
+from policy_engine.accounting.frontier import SamplePair
 from policy_engine.accounting.rough import stirling_error
 from policy_engine.errors import DomainError
 
@@ -134,7 +134,7 @@ def expected_people(k: int, rate: Number, prior: Prior) -> float:
     return math.fsum(sizes * numbers * appears)
 
 
-def best_pair_for(prior: Prior, goal: Goal, pairs: Iterable[Pair]) -> Pair:
+def best_pair_for(prior: Prior, goal: Goal, pairs: Iterable[SamplePair]) -> SamplePair:
     """The pair with the most expected people or groups; the smallest k within a 1e-9 share of it.
 
     Errors: DomainError for another goal, or no pair.

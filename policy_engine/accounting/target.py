@@ -19,7 +19,7 @@ from policy_engine.accounting.exact import delta_exact
 
 
 @dataclass(frozen=True)
-class Target:
+class SharedTarget:
     """(ε, δ) between neighbours, over so many releases with a fresh sample each."""
 
     epsilon: Decimal
@@ -28,7 +28,7 @@ class Target:
     releases: int = 1
 
     @classmethod
-    def of(cls, epsilon: Number, delta: Number, neighbours: str, releases: int) -> Target:
+    def of(cls, epsilon: Number, delta: Number, neighbours: str, releases: int) -> SharedTarget:
         """The target for numbers of any type; DomainError outside their domains.
 
         >>> Target.of("1", 1e-6, "add_remove", 1)

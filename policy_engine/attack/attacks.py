@@ -23,7 +23,7 @@ _OFTEN = 2
 
 
 @dataclass(frozen=True)
-class Table:
+class PublishedTable:
     """A published table: how many people have each sensitive value, by what is known of them.
 
     ``rows`` are the values of its rows in their order, of a table of one row a person; else empty.
@@ -70,7 +70,7 @@ def classes_of(rows: Sequence[tuple[Key, Any, int]]) -> dict[Key, Counter[Any]]:
     return dict(found)
 
 
-def homogeneity(table: Table) -> Attempt:
+def homogeneity(table: PublishedTable) -> Attempt:
     """Of everybody in a class with one sensitive value, that value is known."""
     alike = {key: cells for key, cells in table.classes.items() if len(cells) == 1}
     return Attempt(
@@ -83,7 +83,7 @@ def homogeneity(table: Table) -> Attempt:
     )  # fmt: skip
 
 
-def similarity(table: Table, kinds: Mapping[Any, str]) -> Attempt:
+def similarity(table: PublishedTable, kinds: Mapping[Any, str]) -> Attempt:
     """Values that differ and are of one kind: of everybody in such a class the kind is known.
 
     ``kinds`` are what the values are one step up a hierarchy.
@@ -120,7 +120,7 @@ def membership(epsilon: Decimal, delta: Decimal, unit: str) -> Attempt:
     )
 
 
-def background(table: Table) -> Attempt:
+def background(table: PublishedTable) -> Attempt:
     """Who can exclude one of two values knows the other."""
     two = {key: cells for key, cells in table.classes.items() if len(cells) == 2}
     return Attempt(
@@ -134,7 +134,7 @@ def background(table: Table) -> Attempt:
     )  # fmt: skip
 
 
-def skewness(table: Table) -> Attempt:
+def skewness(table: PublishedTable) -> Attempt:
     """A value that is far more frequent in a class than in the table."""
     whole, found, victims = table.whole, [], 0
     for key, cells in table.classes.items():
@@ -158,7 +158,7 @@ def skewness(table: Table) -> Attempt:
     )
 
 
-def linkage(table: Table, known: Sequence[Mapping[str, Any]], name: str) -> Attempt:
+def linkage(table: PublishedTable, known: Sequence[Mapping[str, Any]], name: str) -> Attempt:
     """Somebody of another table who is alone in a class, or whose class has one value."""
     learned, victims = [], 0
     for number, person in enumerate(known, 1):
@@ -179,7 +179,7 @@ def linkage(table: Table, known: Sequence[Mapping[str, Any]], name: str) -> Atte
     )
 
 
-def differencing(before: Table, after: Table) -> Attempt:
+def differencing(before: PublishedTable, after: PublishedTable) -> Attempt:
     """A person who came or went between two tables, where no other in the class did."""
     learned = []
     for key in {**before.classes, **after.classes}:
@@ -199,7 +199,7 @@ def differencing(before: Table, after: Table) -> Attempt:
     )
 
 
-def unsorted_matching(one: Table, other: Table) -> Attempt:
+def unsorted_matching(one: PublishedTable, other: PublishedTable) -> Attempt:
     """Two recodings of the same people in the same order: their rows are joined by their place."""
     joined: dict[tuple[Key, Key], list[Any]] = defaultdict(list)
     same = len(one.rows) == len(other.rows) and all(
@@ -220,8 +220,8 @@ def unsorted_matching(one: Table, other: Table) -> Attempt:
 
 
 def attempts(
-    table: Table,
-    other: Table | None = None,
+    table: PublishedTable,
+    other: PublishedTable | None = None,
     known: Sequence[Mapping[str, Any]] | None = None,
     name: str = "",
     kinds: Mapping[Any, str] | None = None,
@@ -244,7 +244,7 @@ def _known(columns: Sequence[str]) -> str:
     return ", ".join(columns) or "nothing"
 
 
-def _named(table: Table, key: Key) -> str:
+def _named(table: PublishedTable, key: Key) -> str:
     named = zip(table.quasi, key, strict=True)
     return ", ".join(f"{name} {_shown(value)}" for name, value in named) or "everybody"
 

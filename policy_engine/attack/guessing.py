@@ -14,7 +14,7 @@ from random import Random
 from policy_engine.attack.attacks import Attempt, membership
 from policy_engine.audit.bench import Tick
 from policy_engine.audit.events import Event, clearest_event, halves
-from policy_engine.audit.people import Pair
+from policy_engine.audit.people import NeighbourPair
 from policy_engine.audit.policies import observed, prepared
 from policy_engine.audit.verdict import check_runs
 from policy_engine.errors import UsageError
@@ -79,7 +79,7 @@ def membership_by_runs(
     if not made.pairs:
         raise UsageError(f"of {policy.name} no tables can be made: {'; '.join(made.skipped)}")
     seen = observed(made, runs, tick)
-    tried: list[tuple[float, Pair, Event]] = []
+    tried: list[tuple[float, NeighbourPair, Event]] = []
     for pair in made.pairs:
         one, other = halves(seen[pair.one])[0], halves(seen[pair.other])[0]
         event = clearest_event(one, other)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from policy_engine.attack.attacks import Attempt, Table, attempts, classes_of, membership
+from policy_engine.attack.attacks import Attempt, PublishedTable, attempts, classes_of, membership
 from policy_engine.attack.graphs import Neighbours, neighbours_of, seed_and_propagate
 from policy_engine.attack.trackers import SizeControl, trackers
 from policy_engine.errors import UsageError
@@ -55,7 +55,7 @@ def attack(
         raise UsageError("--size-limit is a number from 1 on, and --knowing says of whom is asked")
     with measuring() as connection:
 
-        def table(place: Path) -> Table:
+        def table(place: Path) -> PublishedTable:
             subject = subject_of(place, connection, count)
             _check(subject, is_published=is_published or has.least is not None)
             check_columns((sensitive, *quasi), subject.columns, place)
@@ -63,7 +63,7 @@ def attack(
             rows = _rows(connection, subject, (*names, sensitive))
             counted = [(row[:-2], row[-2], row[-1]) for row in rows]
             single = () if subject.count else tuple((row[:-2], row[-2]) for row in rows)
-            return Table(str(place), names, sensitive, classes_of(counted), single)
+            return PublishedTable(str(place), names, sensitive, classes_of(counted), single)
 
         attacked = table(path)
         people = None

@@ -17,7 +17,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any
 
-from policy_engine.attack.attacks import Attempt, Key, Table
+from policy_engine.attack.attacks import Attempt, Key, PublishedTable
 
 Cells = frozenset[tuple[Key, Any]]
 """Whom a question is about: cells of what is known of a person and the sensitive value."""
@@ -33,7 +33,7 @@ REMEDY = (
 class SizeControl:
     """The desk: a table that is not shown, and the least number of people that it speaks of."""
 
-    table: Table
+    table: PublishedTable
     least: int
 
     @cached_property

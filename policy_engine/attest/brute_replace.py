@@ -60,7 +60,7 @@ def brute_replace(k: int, rate: Decimal, epsilon: Decimal) -> Recomputed | None:
     single = brute_delta(k, rate, epsilon)
     if k > LARGEST or not single.delta > _DEEPEST or rate < _LEAST_RATE:
         return None
-    search = _Search(_Cells(k, rate, epsilon), float(single.delta))
+    search = _SizeSearch(_Cells(k, rate, epsilon), float(single.delta))
     search.climb(_worst_leaving(k, rate, epsilon), int(4 * k / rate) + 64)
     whole = search.rows(_last_leaving(k, epsilon))
     sizes = "every pair of cells that can matter" if whole else "the pairs of cells around the best"
@@ -173,7 +173,7 @@ def _positive(logs: Floats, bounds: Floats, b: _Side) -> float:
 
 
 @dataclass
-class _Search:
+class _SizeSearch:
     """The largest V found, and the pairs that were summed."""
 
     cells: _Cells

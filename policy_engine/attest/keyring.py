@@ -31,7 +31,7 @@ from policy_engine.attest.keys import (
     make_folder,
     put_file,
 )
-from policy_engine.attest.ring_text import LARGEST_RING, Entry, Seal, in_order, read_ring, text_of
+from policy_engine.attest.ring_text import LARGEST_RING, RingKey, Seal, in_order, read_ring, text_of
 from policy_engine.attest.validity import LedgerEnd, Refusal, Revoked, Validity, written
 from policy_engine.errors import FileError, UsageError
 from policy_engine.policy.project import KEYRING_FILE
@@ -52,7 +52,7 @@ class Keyring:
     (True, True)
     """
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[RingKey, ...] = ()
     where: str = KEYRING_FILE
     seal: Seal | None = None
 
@@ -79,7 +79,7 @@ class Keyring:
             MappingProxyType({entry.key_id: entry.validity for entry in self.entries}),
         )
 
-    def get(self, name: str) -> Entry | None:
+    def get(self, name: str) -> RingKey | None:
         """The key of that id, or None."""
         return next((entry for entry in self.entries if entry.key_id == name), None)
 
@@ -88,7 +88,7 @@ class Keyring:
         entry = self.get(name)
         return None if entry is None else entry.validity.refusal(name, at)
 
-    def find(self, name: str) -> Entry:
+    def find(self, name: str) -> RingKey:
         """The one key whose id starts with ``name``, of at least 8 digits; else UsageError."""
         if not _DIGITS.fullmatch(name):
             law = "a key id, or its first 8 or more digits"
@@ -124,7 +124,7 @@ class Keyring:
             raise UsageError(
                 f"{self.where}: the key {name[:8]} owns the ring, and signs nothing else"
             )
-        entry = Entry(public, Validity(added, expires), _line("--note", note))
+        entry = RingKey(public, Validity(added, expires), _line("--note", note))
         return self._changed((*self.entries, entry))
 
     def retiring(self, name: str, at: datetime) -> Keyring:
@@ -151,11 +151,11 @@ class Keyring:
             revoked = replace(revoked, ledgers=(*known, ledger))
         return self._with(entry, replace(entry.validity, revoked=revoked))
 
-    def _with(self, entry: Entry, validity: Validity) -> Keyring:
+    def _with(self, entry: RingKey, validity: Validity) -> Keyring:
         changed = replace(entry, validity=validity)
         return self._changed(tuple(changed if e is entry else e for e in self.entries))
 
-    def _changed(self, entries: tuple[Entry, ...]) -> Keyring:
+    def _changed(self, entries: tuple[RingKey, ...]) -> Keyring:
         """The ring with these keys: what its owners signed was another one."""
         seal = None if self.seal is None else next_seal(self.seal)
         return replace(self, entries=in_order(entries), seal=seal)

@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from policy_engine.attest.attestation import pae
 from policy_engine.attest.keyring import Keyring, change, next_seal
 from policy_engine.attest.keys import WEAK, is_weak, key_id
-from policy_engine.attest.ring_text import Entry, Owners, Seal, payload_of
+from policy_engine.attest.ring_text import Owners, RingKey, Seal, payload_of
 from policy_engine.attest.validity import written
 from policy_engine.errors import FileError, UsageError
 from policy_engine.policy.project import Project
@@ -217,7 +217,7 @@ def _check_owned(ring: Keyring, project: Project) -> None:
 def _withdrawn(seen: Keyring, ring: Keyring) -> Keyring:
     """A signed ring, and of a later one that nobody has signed yet only what it withdraws."""
 
-    def less(entry: Entry) -> Entry:
+    def less(entry: RingKey) -> RingKey:
         told = ring.get(entry.key_id)
         if told is None:
             return entry

@@ -29,7 +29,7 @@ _HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
 
 @dataclass(frozen=True)
-class Entry:
+class RingKey:
     """One key of the ring. ``public`` are its 32 raw bytes."""
 
     public: bytes
@@ -66,20 +66,20 @@ class Seal:
     signatures: Mapping[str, bytes]
 
 
-def payload_of(entries: tuple[Entry, ...], seal: Seal) -> bytes:
+def payload_of(entries: tuple[RingKey, ...], seal: Seal) -> bytes:
     """What the owners of a ring sign."""
     document = {name: v for name, v in _sealed(entries, seal).items() if name != "signatures"}
     return json.dumps(document, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
 
 
-def text_of(entries: tuple[Entry, ...], seal: Seal | None) -> str:
+def text_of(entries: tuple[RingKey, ...], seal: Seal | None) -> str:
     """The file's text: one key after the other, for people to read and compare."""
     plain = {"version": VERSION, "keys": [document_of(entry) for entry in entries]}
     document = plain if seal is None else _sealed(entries, seal)
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
-def _sealed(entries: tuple[Entry, ...], seal: Seal) -> dict[str, Any]:
+def _sealed(entries: tuple[RingKey, ...], seal: Seal) -> dict[str, Any]:
     return {
         "version": SIGNED_VERSION,
         "serial": seal.serial,
@@ -95,12 +95,12 @@ def _sealed(entries: tuple[Entry, ...], seal: Seal) -> dict[str, Any]:
     }
 
 
-def in_order(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
+def in_order(entries: tuple[RingKey, ...]) -> tuple[RingKey, ...]:
     """Keys in the order in which they were added."""
     return tuple(sorted(entries, key=lambda entry: (entry.validity.added, entry.key_id)))
 
 
-def document_of(entry: Entry) -> dict[str, Any]:
+def document_of(entry: RingKey) -> dict[str, Any]:
     """An entry as the file and ``keys list`` write it."""
     dates, revoked = entry.validity, entry.validity.revoked
     told: dict[str, Any] | None = None
@@ -182,7 +182,7 @@ class _Read:
         raise FileError(f"{self.where}: {self.at} must be {law}, found {shown}")
 
 
-def read_ring(content: bytes, where: str) -> tuple[tuple[Entry, ...], Seal | None]:
+def read_ring(content: bytes, where: str) -> tuple[tuple[RingKey, ...], Seal | None]:
     """The keys in a file's content and its seal; FileError for anything but a keyring."""
     if len(content) > LARGEST_RING:
         raise FileError(f"{where}: a keyring has at most {LARGEST_RING:,} bytes, found more")
@@ -234,12 +234,12 @@ def _seal(told: Mapping[str, _Read], publics: set[bytes]) -> Seal:
     )
 
 
-def _entry(read: _Read) -> Entry:
+def _entry(read: _Read) -> RingKey:
     told = read.fields("key_id", "public", "added", "expires", "retired", "revoked", "note")
     public = told["public"].public()
     added, expires, retired = (told["added"].moment(), told["expires"].end(), told["retired"].end())
     validity = Validity(added, expires, retired, _revoked(told["revoked"]))
-    entry = Entry(public, validity, told["note"].text())
+    entry = RingKey(public, validity, told["note"].text())
     if told["key_id"].found != entry.key_id:
         told["key_id"].refuse(f"the SHA-256 of public, {entry.key_id}")
     return entry

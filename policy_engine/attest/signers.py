@@ -35,7 +35,7 @@ from policy_engine.attest.keys import (
     put_file,
 )
 from policy_engine.attest.owners import check_may_sign
-from policy_engine.attest.ring_text import Entry
+from policy_engine.attest.ring_text import RingKey
 from policy_engine.errors import FileError, UsageError
 from policy_engine.policy.project import Project
 from policy_engine.policy.scalars import show
@@ -267,7 +267,7 @@ def public_key_of(project: Project) -> Ed25519PublicKey | None:
 
 def make_key(
     path: Path, keyring: Path, at: datetime, *, expires: datetime | None = None, note: str = ""
-) -> Entry:
+) -> RingKey:
     """Make a key at ``path``, with its public key beside it, and enter it as added ``at``.
 
     Guarantee: files and entry, or nothing. Raises FileError where a file exists, or cannot be read

@@ -32,7 +32,7 @@ import pyarrow as pa
 from policy_engine.attest.enforcing import filtered
 from policy_engine.audit.events import FAILED, Features, features
 from policy_engine.audit.people import People, Value, keys
-from policy_engine.compile.catalog import Column, Table
+from policy_engine.compile.catalog import Field, Table
 from policy_engine.errors import EnvironmentFailed, InternalError
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.policy.csv_models import default_delimiter, is_csv
@@ -94,14 +94,14 @@ class BenchWarehouse(DuckDBWarehouse):
 
 
 @dataclass(frozen=True)
-class Place:
+class BenchPlace:
     """Where synthetic tables of a policy are built: the policy, its columns, the database's name.
 
     ``policy`` names its source by a relative path or by a relation.
     """
 
     policy: Policy
-    columns: tuple[Column, ...]
+    columns: tuple[Field, ...]
     warehouse: str
     is_folder: bool = False
     is_delta: bool = False
@@ -113,7 +113,7 @@ class Place:
         return self.policy.source.key is None or len(keys(self._key, most)) == most
 
     @property
-    def _key(self) -> Column:
+    def _key(self) -> Field:
         found = Table(self.columns).find(self.policy.source.key or "")
         if found is None:
             raise InternalError("the key of a certified policy is no column of its source")
@@ -223,7 +223,7 @@ class _Undone(Exception):
 
 
 @contextmanager
-def drawing(place: Place, people: People, certificate: Certificate) -> Iterator[Draw]:
+def drawing(place: BenchPlace, people: People, certificate: Certificate) -> Iterator[Draw]:
     """The certified text over a table of ``people``, ready to be run again and again.
 
     A run is a release but for its target and its charge: a sample under a secret of its own, the

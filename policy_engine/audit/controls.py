@@ -19,18 +19,18 @@ import pyarrow as pa
 
 from policy_engine.accounting.composition import Accountant
 from policy_engine.attest.enforcing import filtered
-from policy_engine.audit.bench import BenchWarehouse, Draw, Place, Runs, Tick, observe
+from policy_engine.audit.bench import BenchPlace, BenchWarehouse, Draw, Runs, Tick, observe
 from policy_engine.audit.events import Features, features
 from policy_engine.audit.people import People, Person
 from policy_engine.audit.verdict import (
     CONFIDENCE,
-    Claim,
-    Verdict,
+    AuditVerdict,
+    Claimed,
     check_runs,
     error_of,
     judge,
 )
-from policy_engine.compile.catalog import Column, Table
+from policy_engine.compile.catalog import Field, Table
 from policy_engine.errors import InternalError
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.policy.loading import load_policy_text
@@ -117,17 +117,17 @@ class Control:
         """The neighbour of ``one``."""
         return self.one[1:]
 
-    def claim(self) -> Claim:
+    def claim(self) -> Claimed:
         """What the kernel certifies of the sound mechanism; composed where it releases twice."""
         with self._place.build(self.one) as (_, warehouse):
             certificates = self._certified(warehouse)
         first = certificates[0]
         if not self.releases_all:
-            return Claim(first.epsilon, first.delta)
+            return Claimed(first.epsilon, first.delta)
         total = sum((each.epsilon for each in certificates), Decimal(0))
         pairs = zip(certificates, self._policies, strict=True)
         fresh = [event_of(*pair)[0] for pair in pairs]
-        return Claim(total, Accountant.of(fresh).delta(total))
+        return Claimed(total, Accountant.of(fresh).delta(total))
 
     @contextmanager
     def drawing(self, people: People, procedure: Procedure) -> Iterator[Draw]:
@@ -149,9 +149,9 @@ class Control:
         return tuple(load_policy_text(text, "control.yaml", ".") for text in texts)
 
     @property
-    def _place(self) -> Place:
-        columns = tuple(Column(*each) for each in _TYPES.items())
-        return Place(self._policies[0], columns, _WAREHOUSE)
+    def _place(self) -> BenchPlace:
+        columns = tuple(Field(*each) for each in _TYPES.items())
+        return BenchPlace(self._policies[0], columns, _WAREHOUSE)
 
     def _certified(self, warehouse: BenchWarehouse) -> tuple[Certificate, ...]:
         project = default_project(Path())
@@ -337,8 +337,8 @@ class Tested:
     """A control with the verdicts on its broken and on its sound mechanism."""
 
     control: Control
-    broken: Verdict
-    sound: Verdict
+    broken: AuditVerdict
+    sound: AuditVerdict
 
     @property
     def passed(self) -> bool:
@@ -386,7 +386,7 @@ def self_test(
     }
     seen = observe(wanted, tick)
 
-    def verdict(control: Control, claim: Claim, *, is_sound: bool) -> Verdict:
+    def verdict(control: Control, claim: Claimed, *, is_sound: bool) -> AuditVerdict:
         one, other = (seen[control.name, is_sound, p] for p in (control.one, control.other))
         return judge(one, other, claim, error)
 

@@ -18,11 +18,11 @@ from random import Random
 
 from policy_engine.accounting.curve import delta_add, delta_remove
 from policy_engine.accounting.domain import REPLACE_ONE
-from policy_engine.compile.catalog import NUMBERS, TIMES, Column, Kind, Table
+from policy_engine.compile.catalog import NUMBERS, TIMES, Field, Kind, Table
 from policy_engine.compile.reading import ReadColumn, read_columns
 from policy_engine.engines.types import DECLARED
 from policy_engine.policy.noise import Chance, Noise, Sum
-from policy_engine.policy.recodings import Bins, Cut, Lookup, Prefix, Recoding, Round
+from policy_engine.policy.recodings import Cut, Intervals, Lookup, Prefix, Recoding, Round
 from policy_engine.policy.resolve import Policy
 
 Value = str | None
@@ -52,7 +52,7 @@ People = tuple[Person, ...]
 
 
 @dataclass(frozen=True)
-class Pair:
+class NeighbourPair:
     """Two tables that are neighbours."""
 
     name: str
@@ -99,21 +99,21 @@ class Cast:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Trials:
     """What is tried: pairs, and what was left out with the reason."""
 
-    pairs: tuple[Pair, ...]
+    pairs: tuple[NeighbourPair, ...]
     skipped: tuple[str, ...] = field(default=())
 
 
-def pairs_for(policy: Policy, table: Table, seed: int) -> Plan:
+def pairs_for(policy: Policy, table: Table, seed: int) -> Trials:
     """Every pair of neighbouring tables for a policy.
 
     Under ``replace_one`` the person in question is not removed, but becomes one of the others.
     """
     cast = Cast.of(policy, table, Random(seed))
     crowd = _crowd(policy)
-    made: list[Pair] = []
+    made: list[NeighbourPair] = []
     skipped: list[str] = []
     # So many others are released nearly always: what is shown of the rest is not hidden by them.
     others = min(3 * crowd, MOST_PEOPLE // 2)
@@ -125,7 +125,7 @@ def pairs_for(policy: Policy, table: Table, seed: int) -> Plan:
             continue
         made.append(_alike(policy, cast, n, name, others))
     made += _in_a_crowd(policy, cast, min(crowd, MOST_PEOPLE // 8))
-    return Plan(tuple(made), tuple(skipped))
+    return Trials(tuple(made), tuple(skipped))
 
 
 def _crowd(policy: Policy) -> int:
@@ -161,7 +161,7 @@ def _sizes(policy: Policy) -> dict[int, str]:
     return dict(sorted(sizes.items()))
 
 
-def _alike(policy: Policy, cast: Cast, n: int, name: str, others: int) -> Pair:
+def _alike(policy: Policy, cast: Cast, n: int, name: str, others: int) -> NeighbourPair:
     """``n`` people alike before so many others; the first of them is the one in question.
 
     Without that one it is the table of n − 1, so that tables serve two pairs.
@@ -170,10 +170,10 @@ def _alike(policy: Policy, cast: Cast, n: int, name: str, others: int) -> Pair:
     beside = 0 if cast.others == cast.plain else n - 1 if replaced and n > policy.k else others
     alike = [Person(beside + i, (cast.plain,)) for i in reversed(range(n))]
     one = (*alike, *(Person(i, (cast.others,)) for i in reversed(range(beside))))
-    return Pair(name, f"n = {n} alike", one, _without(one, 0, policy, cast))
+    return NeighbourPair(name, f"n = {n} alike", one, _without(one, 0, policy, cast))
 
 
-def _in_a_crowd(policy: Policy, cast: Cast, crowd: int) -> Iterable[Pair]:
+def _in_a_crowd(policy: Policy, cast: Cast, crowd: int) -> Iterable[NeighbourPair]:
     """One table of several crowds, and it without one of the people at its top.
 
     A crowd is as large as is released half of the time, so that what it shows is seen.
@@ -191,7 +191,7 @@ def _in_a_crowd(policy: Policy, cast: Cast, crowd: int) -> Iterable[Pair]:
     one = (*(Person(number, own) for number, own in enumerate(rows)), *keyless)
     for place, name in enumerate(tops):
         about = f"{len(tops[name])} rows" if len(tops[name]) > 1 else f"n = {crowd} alike"
-        yield Pair(name, about, one, _without(one, place, policy, cast))
+        yield NeighbourPair(name, about, one, _without(one, place, policy, cast))
 
 
 def _without(one: People, place: int, policy: Policy, cast: Cast) -> People:
@@ -232,7 +232,7 @@ def palettes(policy: Policy, table: Table, random: Random) -> dict[str, Palette]
     return found
 
 
-def _summed(each: Sum, column: Column) -> Palette:
+def _summed(each: Sum, column: Field) -> Palette:
     """Far beyond the ends of a clip, where the type has such values, and so that sums fit.
 
     The ordinary person is beyond the end that moves a sum most.
@@ -247,11 +247,11 @@ def _summed(each: Sum, column: Column) -> Palette:
     return Palette(ordinary, low, high)
 
 
-def _palette(recoding: Recoding, column: Column) -> Palette:
+def _palette(recoding: Recoding, column: Field) -> Palette:
     low, high = extremes(column)
     ordinary: list[Value]
     match recoding:
-        case Bins(cuts):
+        case Intervals(cuts):
             ordinary = [_before(cuts[0]), *(_text(cut) for cut in cuts)]
         case Lookup(table):
             ordinary = list({label: key for key, label in reversed(table)}.values())
@@ -264,7 +264,7 @@ def _palette(recoding: Recoding, column: Column) -> Palette:
     return Palette(tuple(ordinary) or (None,), low, high)
 
 
-def ordinary_values(column: Column) -> list[Value]:
+def ordinary_values(column: Field) -> list[Value]:
     """A few values of a type that differ by more than a year, a prefix or a rounding.
 
     >>> ordinary_values(Column("age", "INTEGER"))
@@ -275,7 +275,7 @@ def ordinary_values(column: Column) -> list[Value]:
     return list(_BY_KIND.get(column.kind, _NONE)[0])
 
 
-def extremes(column: Column) -> tuple[Value, Value]:
+def extremes(column: Field) -> tuple[Value, Value]:
     """The least and the greatest value of a type, and texts that are hard to handle.
 
     >>> extremes(Column("age", "UTINYINT")), extremes(Column("x", "DECIMAL(3,1)"))
@@ -327,7 +327,7 @@ def labels(type_name: str) -> tuple[str, ...]:
     return tuple(label.replace("''", "'") for label in found)
 
 
-def keys(column: Column, count: int) -> list[str]:
+def keys(column: Field, count: int) -> list[str]:
     """That many different keys of persons, or as many as the type has.
 
     >>> keys(Column("id", "UTINYINT"), 3), len(keys(Column("id", "TINYINT"), 1000))
@@ -343,7 +343,7 @@ def keys(column: Column, count: int) -> list[str]:
     return [str(i) for i in range(min(count, 2 ** (bits - 1)))]
 
 
-def moments(column: Column, count: int) -> list[Value]:
+def moments(column: Field, count: int) -> list[Value]:
     """Different values of a column that a person's rows are ordered by, where it has them."""
     if column.kind is Kind.DATE or column.kind in TIMES:
         return [str(date(2020, 1, 1) + timedelta(days=i)) for i in range(count)]

@@ -13,19 +13,19 @@ from pathlib import Path
 from policy_engine.accounting.domain import claimed
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.accounting.in_words import in_text
-from policy_engine.audit.bench import Place, Runs, Tick, drawing, observe
+from policy_engine.audit.bench import BenchPlace, Runs, Tick, drawing, observe
 from policy_engine.audit.events import Features, Hits
-from policy_engine.audit.people import Pair, People, pairs_for
+from policy_engine.audit.people import NeighbourPair, People, pairs_for
 from policy_engine.audit.verdict import (
     CONFIDENCE,
-    Claim,
-    Verdict,
+    AuditVerdict,
+    Claimed,
     check_runs,
     error_of,
     judge,
     power,
 )
-from policy_engine.compile.catalog import Column, Table
+from policy_engine.compile.catalog import Field, Table
 from policy_engine.errors import InternalError, UsageError
 from policy_engine.kernel.certificate import Certificate, certified_rate
 from policy_engine.policy.csv_models import CsvSpec, is_csv
@@ -44,7 +44,7 @@ class Found:
 
     name: str
     what: str
-    verdict: Verdict
+    verdict: AuditVerdict
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Audit:
     """
 
     policy: Policy
-    claim: Claim
+    claim: Claimed
     confidence: Decimal
     runs: int
     power: Hits | None
@@ -78,11 +78,11 @@ class Audit:
 class Prepared:
     """What an audit runs: where, the certified text, the pairs of tables, and the claim."""
 
-    place: Place
+    place: BenchPlace
     certificate: Certificate
-    pairs: tuple[Pair, ...]
+    pairs: tuple[NeighbourPair, ...]
     skipped: tuple[str, ...]
-    claim: Claim
+    claim: Claimed
     notes: tuple[str, ...]
 
 
@@ -155,7 +155,7 @@ def prepared(policy: Policy, project: Project, seed: int) -> Prepared:
         )
     table, text = _schema(policy, project)
     is_delta = table.is_folder and bool(table.parts)
-    place = Place(
+    place = BenchPlace(
         _relative(policy), table.columns, project.warehouse.name, table.is_folder, is_delta
     )
     plan = pairs_for(policy, table, seed)
@@ -173,11 +173,11 @@ def prepared(policy: Policy, project: Project, seed: int) -> Prepared:
     return Prepared(place, certificate, pairs, skipped, claim, (*notes, *about))
 
 
-def _claim(policy: Policy, certificate: Certificate) -> tuple[Claim, list[str]]:
+def _claim(policy: Policy, certificate: Certificate) -> tuple[Claimed, list[str]]:
     """The claim about the step that can be run: from the source on."""
     sampled_at = policy.source.sampled_at
     if sampled_at == 1:
-        return Claim(certificate.epsilon, certificate.delta), []
+        return Claimed(certificate.epsilon, certificate.delta), []
     rate = certified_rate(policy.rate, policy.method)
     guarantee = policy.guarantee
     bound = delta_exact(policy.k, rate, guarantee.epsilon, guarantee.neighbours)
@@ -186,7 +186,7 @@ def _claim(policy: Policy, certificate: Certificate) -> tuple[Claim, list[str]]:
         f" is the release from the source on, whose δ at this ε is {in_text(bound.delta)}, where"
         f" the certificate says {in_text(certificate.delta)}"
     )
-    return Claim(guarantee.epsilon, claimed(bound.delta)), [note]
+    return Claimed(guarantee.epsilon, claimed(bound.delta)), [note]
 
 
 def _schema(policy: Policy, project: Project) -> tuple[Table, str | None]:
@@ -205,8 +205,8 @@ def _schema(policy: Policy, project: Project) -> tuple[Table, str | None]:
 def _header(policy: Policy, path: Path) -> Table:
     source = policy.source
     names = names_in(path, str(source.path), source.csv or CsvSpec())
-    columns = tuple(Column(name, "VARCHAR") for name in names if name is not None)
-    with Place(_relative(policy), columns, "").build(()) as (synthetic, warehouse):
+    columns = tuple(Field(name, "VARCHAR") for name in names if name is not None)
+    with BenchPlace(_relative(policy), columns, "").build(()) as (synthetic, warehouse):
         return warehouse.table(synthetic.source, synthetic.directory)
 
 
@@ -221,7 +221,7 @@ def _relative(policy: Policy) -> Policy:
 
 
 @contextmanager
-def _elsewhere(place: Place) -> Iterator[None]:
+def _elsewhere(place: BenchPlace) -> Iterator[None]:
     """Work in an empty folder: the engine looks for a file there before it looks elsewhere."""
     if place.policy.source.path is None:
         yield

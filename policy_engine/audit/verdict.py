@@ -28,7 +28,7 @@ _DOWN = Context(prec=12, rounding=ROUND_FLOOR)
 
 
 @dataclass(frozen=True)
-class Claim:
+class Claimed:
     """The (ε, δ) that is claimed."""
 
     epsilon: Decimal
@@ -47,10 +47,10 @@ class Attack:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class AuditVerdict:
     """What the runs on two neighbouring tables prove: ``epsilon`` is the larger direction's."""
 
-    claim: Claim
+    claim: Claimed
     runs: int
     attack: Attack
 
@@ -111,8 +111,8 @@ def epsilon_at_least(one: Hits, other: Hits, delta: Decimal, error: Decimal) -> 
 
 
 def judge(
-    one: Sequence[Features], other: Sequence[Features], claim: Claim, error: Decimal
-) -> Verdict:
+    one: Sequence[Features], other: Sequence[Features], claim: Claimed, error: Decimal
+) -> AuditVerdict:
     """The verdict on a claim, from as many runs on each of two neighbouring tables.
 
     Guarantee: of a mechanism that keeps the claim it says ``broken`` with probability at most
@@ -130,10 +130,10 @@ def judge(
         found, found_beside = event.count(judged), event.count(beside)
         epsilon = epsilon_at_least(found, found_beside, claim.delta, each)
         attacks.append(Attack(direction, event, found, found_beside, epsilon))
-    return Verdict(claim, len(one), max(attacks, key=lambda attack: attack.epsilon))
+    return AuditVerdict(claim, len(one), max(attacks, key=lambda attack: attack.epsilon))
 
 
-def power(runs: int, claim: Claim, error: Decimal) -> Hits | None:
+def power(runs: int, claim: Claimed, error: Decimal) -> Hits | None:
     """The least hits that refute a claim, of an event that is never met on the other table.
 
     None where not even an event of every run would. ``error`` is that of ``judge``.
@@ -150,7 +150,7 @@ def power(runs: int, claim: Claim, error: Decimal) -> Hits | None:
     return Hits(least_integer(0, judged, refutes), judged) if refutes(judged) else None
 
 
-def runs_that_refute(claim: Claim, error: Decimal) -> int | None:
+def runs_that_refute(claim: Claimed, error: Decimal) -> int | None:
     """Of 100, 200, 400, … runs the fewest of which an event of every one refutes a claim.
 
     None where not even a million would. ``error`` is that of ``judge``.

@@ -14,7 +14,7 @@ from policy_engine.check.described import noun, words
 from policy_engine.check.guess import Guess, guessed
 from policy_engine.check.known import Known, is_one
 from policy_engine.check.printed_text import Wrapped, claims_of, types_alike, unwrapped
-from policy_engine.compile.catalog import Column, Table, at_home
+from policy_engine.compile.catalog import Field, Table, at_home
 from policy_engine.compile.compiler import compiled
 from policy_engine.compile.rendering import created, name_of
 from policy_engine.dialects import dialect_named
@@ -311,14 +311,14 @@ _NAMES = {
 }  # fmt: skip
 
 
-def _columns_of(claim: Claim) -> tuple[Column, ...]:
+def _columns_of(claim: Claim) -> tuple[Field, ...]:
     """The columns that a claim reads, as a catalog tells them."""
     told = {}
     for name, kind in _read(claim).items():
         exact = f"DECIMAL({kind.digits},{kind.scale})"
         told[name] = exact if kind.kind == "decimal" else _NAMES[kind.kind]
         told[name] += " COLLATE other" if kind.collated and kind.kind != "decimal" else ""
-    return tuple(Column(*each) for each in told.items())
+    return tuple(Field(*each) for each in told.items())
 
 
 def _unlike(own: Claim, policy: Policy) -> Iterator[Breach]:

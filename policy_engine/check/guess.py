@@ -49,8 +49,8 @@ from policy_engine.kernel.recodes import Map
 from policy_engine.kernel.sources import Column, Drawn, People, Rows
 from policy_engine.kernel.types import Type
 from policy_engine.policy.recodings import (
-    Bins,
     Constant,
+    Intervals,
     Keep,
     Lookup,
     Prefix,
@@ -333,9 +333,9 @@ class _Taken:
         if "decimal_column" in ENGINES[self.engine].lacks:
             exact = kinds["double"]
         match recoding:
-            case Bins(cuts) if not isinstance(cuts[0], Decimal):
+            case Intervals(cuts) if not isinstance(cuts[0], Decimal):
                 return kinds["timestamp" if hasattr(cuts[0], "hour") else "date"]
-            case Bins(cuts):
+            case Intervals(cuts):
                 whole = all(isinstance(cut, Decimal) and cut == int(cut) for cut in cuts)
                 return kinds["integer"] if whole else exact
             case Round(step):
@@ -369,7 +369,7 @@ def _filter_of(name: str, conditions: list[Range], taken: _Taken) -> Filter:
         assert isinstance(made, Map)
         return Filter(column, made.groups[0][0])
     cuts = tuple(cut for cut in (least, end) if cut is not None)
-    bins = Bins(cuts, ("",) * (len(cuts) + 1))  # type: ignore[arg-type]
+    bins = Intervals(cuts, ("",) * (len(cuts) + 1))  # type: ignore[arg-type]
     column = taken.column(name, bins)
     values = list(recode_of(bins, column.type).cuts)  # type: ignore[union-attr]
     low_value = values.pop(0) if least is not None else None

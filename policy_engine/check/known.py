@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from policy_engine.check.columns import TypesOf
-from policy_engine.compile.catalog import Column, Kind, Table
+from policy_engine.compile.catalog import Field, Kind, Table
 from policy_engine.compile.claims import type_of
 from policy_engine.engines import ENGINES
 from policy_engine.kernel.laws import ClaimError
@@ -56,7 +56,7 @@ class Known:
         found = _ending(self.schema.tables, parts)
         if len(found) != 1:
             return None
-        columns = tuple(Column(*each) for each in self.schema.tables[found[0]].items())
+        columns = tuple(Field(*each) for each in self.schema.tables[found[0]].items())
         told = self.schema.constraints.get(found[0])
         enforced = told.unique if told and ENGINES[self.engine].enforces_keys else frozenset()
         unique = frozenset(column.name for column in columns if fold(column.name) in enforced)

@@ -17,8 +17,8 @@ from typing import Any
 from sqlglot import exp
 
 from policy_engine.policy.recodings import (
-    Bins,
     Constant,
+    Intervals,
     Keep,
     Lookup,
     Prefix,
@@ -215,7 +215,7 @@ def _bins(points: list[Point], label: Callable[[Point], str | None]) -> Recoding
     named = ("other" if labels[place] is None else labels[place] for place in (0, *turns))
     if not turns:
         raise NotUnderstood("it shows one label")
-    return Bins(tuple(cuts[place - 1] for place in turns), tuple(map(str, named)))
+    return Intervals(tuple(cuts[place - 1] for place in turns), tuple(map(str, named)))
 
 
 def _shown(node: exp.Expr) -> str | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from policy_engine.audit.verdict import Verdict, check_runs, error_of, runs_that_refute
+from policy_engine.audit.verdict import AuditVerdict, check_runs, error_of, runs_that_refute
 from policy_engine.cli.output import conclude, members, number, shown
 from policy_engine.cli.progress import progress
 from policy_engine.cli.reading import decimal_of
@@ -73,7 +73,7 @@ def audit(
     conclude(_document(found), _lines(found), 1 if found.broken else 0)
 
 
-def _verdict(found: Verdict) -> dict[str, Any]:
+def _verdict(found: AuditVerdict) -> dict[str, Any]:
     attack = found.attack
     return {
         **members(found.claim, "epsilon delta"),
@@ -147,7 +147,7 @@ def _power(found: Audit) -> str:
     )
 
 
-def _told(found: Verdict) -> str:
+def _told(found: AuditVerdict) -> str:
     """By which event the two tables were told apart, where they were."""
     attack = found.attack
     seen = f"{attack.one.seen} and {attack.other.seen} of {attack.one.runs} ({attack.direction})"

@@ -15,7 +15,7 @@ from typer import Option
 from policy_engine.accounting import calibration
 from policy_engine.accounting.certificate_numbers import certify_numbers
 from policy_engine.accounting.domain import sampling_rate
-from policy_engine.accounting.frontier import Pair, frontier, least_group
+from policy_engine.accounting.frontier import SamplePair, frontier, least_group
 from policy_engine.cli.numbers import UNIT
 from policy_engine.cli.options import NeighboursOption, ReleasesOption, ReplacePlotOption
 from policy_engine.cli.output import emit, members, number, shown
@@ -40,7 +40,7 @@ class Maximise(StrEnum):
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Question:
     """The question, as it was written."""
 
     epsilon: str
@@ -53,7 +53,7 @@ class _Asked:
 class Row:
     """A pair, and what the prior expects to be released; without a prior that is None."""
 
-    pair: Pair
+    pair: SamplePair
     people: float | None = None
     groups: float | None = None
 
@@ -136,7 +136,7 @@ def calibrate(
     for broken, message in laws:
         if broken:
             raise UsageError(message)
-    asked = _Asked(epsilon, delta, neighbours, releases)
+    asked = _Question(epsilon, delta, neighbours, releases)
     if output is not None:
         from policy_engine.cli.comparing import check_place
 
@@ -152,22 +152,22 @@ def calibrate(
     emit(document, [*lines, *plot])
 
 
-def _mechanisms(asked: _Asked, plot: Path | None) -> tuple[dict[str, Any], list[str]]:
+def _mechanisms(asked: _Question, plot: Path | None) -> tuple[dict[str, Any], list[str]]:
     from policy_engine.accounting.amounts import probability
     from policy_engine.accounting.comparison import compare
     from policy_engine.accounting.domain import nonnegative_epsilon
     from policy_engine.accounting.tables import Aim
-    from policy_engine.cli.comparing import Table
+    from policy_engine.cli.comparing import ComparisonTable
 
     epsilon, delta = nonnegative_epsilon(asked.epsilon), probability(asked.delta)
     aim = Aim(epsilon, delta, asked.neighbours, releases=asked.releases)
     with progress("comparing mechanisms"):
-        table = Table(aim, compare(aim))
+        table = ComparisonTable(aim, compare(aim))
     return table.document() | table.drawn(plot), [*table.lines()]
 
 
 def _from_frontier(
-    asked: _Asked,
+    asked: _Question,
     most_k: int | None,
     belief: tuple[int | None, int | None, str] | None,
     maximise: Maximise | None,
@@ -213,17 +213,17 @@ def _from_frontier(
     return document, lines
 
 
-def _pair(asked: _Asked, k: int | None, rate: str | None) -> Pair:
+def _pair(asked: _Question, k: int | None, rate: str | None) -> SamplePair:
     """The one pair that is asked for, or the one with the least k/rate."""
     target, of = (asked.epsilon, asked.delta), (asked.neighbours, asked.releases)
     if rate is not None:
-        return Pair(calibration.least_k(*target, rate, *of), sampling_rate(rate))
+        return SamplePair(calibration.least_k(*target, rate, *of), sampling_rate(rate))
     if k is not None:
-        return Pair(k, calibration.greatest_rate(*target, k, *of))
-    return Pair(*calibration.best_pair(*target, *of))
+        return SamplePair(k, calibration.greatest_rate(*target, k, *of))
+    return SamplePair(*calibration.best_pair(*target, *of))
 
 
-def _answer(asked: _Asked, pair: Pair) -> tuple[dict[str, Any], list[str]]:
+def _answer(asked: _Question, pair: SamplePair) -> tuple[dict[str, Any], list[str]]:
     """What every form of the command says of a pair, as JSON and as text."""
     of = members(asked, "epsilon neighbours releases")
     found = certify_numbers(pair.k, pair.rate, **of)
@@ -268,7 +268,9 @@ def _cells(texts: Sequence[str]) -> str:
     return f"{texts[0]:>5}" + "".join(f"{text:>12}" for text in texts[1:])
 
 
-def _draw(path: Path, asked: _Asked, rows: Sequence[Row], chosen: Row, prior: Prior | None) -> None:
+def _draw(
+    path: Path, asked: _Question, rows: Sequence[Row], chosen: Row, prior: Prior | None
+) -> None:
     from policy_engine.cli.comparing import BLUE, DARK, GREY, RED, draw
 
     ks, arx = [row.pair.k for row in rows], -math.expm1(-float(asked.epsilon))

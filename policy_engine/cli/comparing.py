@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.accounting.comparison import Candidate, Comparison
-from policy_engine.accounting.frontier import Pair
+from policy_engine.accounting.frontier import SamplePair
 from policy_engine.accounting.tables import Aim
 from policy_engine.cli.output import members, shown
 from policy_engine.cli.reading import check_free, written_whole
@@ -47,7 +47,7 @@ _POINTS = 60
 
 
 @dataclass(frozen=True)
-class Table:
+class ComparisonTable:
     """The mechanisms at an aim. ``own`` is the policy's, by its numbers or by its law alone."""
 
     aim: Aim
@@ -150,7 +150,7 @@ def _named(law: str) -> dict[str, str | None]:
 
 
 def _pair(row: Candidate) -> dict[str, Any]:
-    return {"k": row.by.k, "rate": float(row.by.rate)} if isinstance(row.by, Pair) else {}
+    return {"k": row.by.k, "rate": float(row.by.rate)} if isinstance(row.by, SamplePair) else {}
 
 
 def _words(law: str) -> str:

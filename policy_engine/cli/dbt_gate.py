@@ -16,7 +16,7 @@ from policy_engine.cli.output import answer_as, emit, emit_lines, is_quiet, json
 from policy_engine.errors import FileError, NothingChecked
 
 if TYPE_CHECKING:
-    from policy_engine.dbt.gate import Verdict
+    from policy_engine.dbt.gate import GateVerdict
 
 _MARK_IT = (
     "nothing is marked in this project: write meta.privacy.classification: sensitive on the source"
@@ -93,7 +93,7 @@ def gate(
         raise typer.Exit(1)
 
 
-def _verdict(project_dir: Path | None, manifest: Path | None) -> Verdict:
+def _verdict(project_dir: Path | None, manifest: Path | None) -> GateVerdict:
     """The verdict, its files as they are reached from here."""
     from policy_engine.cli.formats import shown_path
     from policy_engine.dbt.gate import Gate, check_project
@@ -116,7 +116,7 @@ def _verdict(project_dir: Path | None, manifest: Path | None) -> Verdict:
     )
 
 
-def _new(verdict: Verdict, baseline: Path) -> Verdict:
+def _new(verdict: GateVerdict, baseline: Path) -> GateVerdict:
     """A verdict without the findings that an earlier report has."""
     try:
         known = json.loads(baseline.read_text("utf-8"))["findings"]
@@ -131,7 +131,7 @@ def _new(verdict: Verdict, baseline: Path) -> Verdict:
     return replace(verdict, findings=tuple(new), notes=(*verdict.notes, *said))
 
 
-def _report(verdict: Verdict, form: GateFormat, output: Path | None) -> None:
+def _report(verdict: GateVerdict, form: GateFormat, output: Path | None) -> None:
     lines = _formatted(verdict, form)
     if output is not None:
         try:
@@ -145,13 +145,13 @@ def _report(verdict: Verdict, form: GateFormat, output: Path | None) -> None:
         emit_lines(lines)
 
 
-def _formatted(verdict: Verdict, form: GateFormat) -> list[str]:
-    from policy_engine.cli.formats import Entry, annotation, junit, sarif
+def _formatted(verdict: GateVerdict, form: GateFormat) -> list[str]:
+    from policy_engine.cli.formats import Remark, annotation, junit, sarif
     from policy_engine.dbt.rules import RULES
 
     titles = {code: rule.title for code, rule in RULES.items()}
     entries = [
-        Entry(
+        Remark(
             found.code, "error", found.file,
             [f"{found.code} {found.message}", *filter(None, (found.shown_path, found.remedy))],
             found.line,
@@ -174,12 +174,12 @@ def _formatted(verdict: Verdict, form: GateFormat) -> list[str]:
             return _text(verdict)
 
 
-def _text(verdict: Verdict) -> list[str]:
+def _text(verdict: GateVerdict) -> list[str]:
     lines = [line for each in verdict.findings for line in each.lines]
     return lines if verdict.checked_nothing else [*lines, _summary(verdict)]
 
 
-def _markdown(verdict: Verdict) -> list[str]:
+def _markdown(verdict: GateVerdict) -> list[str]:
     """A page for a job's summary."""
     said = _MARK_IT if verdict.checked_nothing else _summary(verdict).removeprefix("gate: ")
     lines = ["## dbt gate", "", _cell(said)]
@@ -200,7 +200,7 @@ def _cell(text: str) -> str:
     return re.sub(r"([\\|`*\[])", r"\\\1", text).replace("<", "&lt;")
 
 
-def _summary(verdict: Verdict) -> str:
+def _summary(verdict: GateVerdict) -> str:
     """One line: what was found, of how much.
 
     >>> from policy_engine.dbt.gate import Verdict
@@ -221,7 +221,7 @@ def _count(number: int, what: str) -> str:
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
-def _document(verdict: Verdict) -> dict[str, Any]:
+def _document(verdict: GateVerdict) -> dict[str, Any]:
     nodes = verdict.manifest.nodes
     return {
         "clean": not verdict.findings,

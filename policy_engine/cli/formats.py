@@ -21,7 +21,7 @@ _NAME = "policy-engine"
 
 
 @dataclass(frozen=True)
-class Entry:
+class Remark:
     """One finding: the rule that it breaks, how bad that is, where it is, what is said of it."""
 
     rule: str
@@ -48,7 +48,7 @@ def shown_path(path: str | Path) -> str:
     return absolute if relative.parts[:1] == (os.pardir,) else relative.as_posix()
 
 
-def annotation(entry: Entry) -> str:
+def annotation(entry: Remark) -> str:
     """A workflow command of GitHub.
 
     >>> annotation(Entry("policy", "error", "policy.yaml", ["k must be at least 2"], 3, 1))
@@ -69,7 +69,7 @@ def _escaped(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def sarif(rules: Mapping[str, str], entries: Iterable[Entry]) -> dict[str, object]:
+def sarif(rules: Mapping[str, str], entries: Iterable[Remark]) -> dict[str, object]:
     """A run in SARIF 2.1.0; ``rules`` are sentences by the id of the rule."""
     shown = [{"id": name, "shortDescription": {"text": text}} for name, text in rules.items()]
     run = {
@@ -80,7 +80,7 @@ def sarif(rules: Mapping[str, str], entries: Iterable[Entry]) -> dict[str, objec
     return {"$schema": _SARIF, "version": "2.1.0", "runs": [run]}
 
 
-def _result(entry: Entry) -> dict[str, object]:
+def _result(entry: Remark) -> dict[str, object]:
     found: dict[str, object] = {
         "ruleId": entry.rule,
         "level": entry.level,
@@ -98,7 +98,7 @@ def _result(entry: Entry) -> dict[str, object]:
 
 
 def junit(
-    suite: str, rules: Mapping[str, str], entries: Sequence[Entry], skipped: str = ""
+    suite: str, rules: Mapping[str, str], entries: Sequence[Remark], skipped: str = ""
 ) -> list[str]:
     """A test suite in JUnit's XML: one test a rule, which fails with everything that breaks it.
 
@@ -118,7 +118,7 @@ def junit(
     return [*lines, "  </testsuite>", "</testsuites>"]
 
 
-def _case(suite: str, name: str, entries: Sequence[Entry], skipped: str) -> list[str]:
+def _case(suite: str, name: str, entries: Sequence[Remark], skipped: str) -> list[str]:
     head = f"    <testcase classname={_attribute(suite)} name={_attribute(name)}"
     if skipped:
         return [f"{head}><skipped message={_attribute(skipped)}/></testcase>"]
@@ -136,7 +136,7 @@ def _case(suite: str, name: str, entries: Sequence[Entry], skipped: str) -> list
     ]
 
 
-def _placed(entry: Entry) -> list[str]:
+def _placed(entry: Remark) -> list[str]:
     """The lines of a finding, the first with its place."""
     line = f":{entry.line}" if entry.line else ""
     place = f"{shown_path(entry.file)}{line}: " if entry.file else ""
@@ -164,7 +164,7 @@ def report(checked: Sequence[Checked], form: str) -> None:
     unseen = [each for each in checked if each.unchecked]
     entries = [_entry("error", each) for each in problems]
     entries += [_entry("warning", each) for each in warnings]
-    entries += [Entry("unchecked", "warning", str(c.file), [c.unchecked]) for c in unseen]
+    entries += [Remark("unchecked", "warning", str(c.file), [c.unchecked]) for c in unseen]
     if form == "json":
         emit_json(
             {
@@ -186,10 +186,10 @@ def report(checked: Sequence[Checked], form: str) -> None:
         emit_lines([*lines, *_valid(checked)])
 
 
-def _entry(level: str, problem: Problem) -> Entry:
+def _entry(level: str, problem: Problem) -> Remark:
     remedy = f"; {problem.remedy}" if problem.remedy else ""
     message = f"{problem.message}{remedy}"
-    return Entry("policy", level, problem.file, [message], problem.line, problem.column)
+    return Remark("policy", level, problem.file, [message], problem.line, problem.column)
 
 
 def _valid(checked: Sequence[Checked]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from typer import Argument, Option
 from policy_engine.attest.keyring import Keyring, change
 from policy_engine.attest.keys import TrustedKeys, key_id, load_private_key, load_public_key
 from policy_engine.attest.owners import check_follows, check_signed, is_signed, remember, signed
-from policy_engine.attest.ring_text import Entry, Owners, document_of
+from policy_engine.attest.ring_text import Owners, RingKey, document_of
 from policy_engine.attest.signers import KeySigner, lost_key, make_key, public_key_of
 from policy_engine.attest.signers import rotate as rotate_key
 from policy_engine.attest.validity import written
@@ -301,11 +301,11 @@ def _show_one(ring: Keyring, name: str, now: datetime) -> None:
     confirm({"keyring": ring.where, **_document(entry, now)}, [_line(entry, now)])
 
 
-def _document(entry: Entry, now: datetime, own: str | None = None) -> dict[str, Any]:
+def _document(entry: RingKey, now: datetime, own: str | None = None) -> dict[str, Any]:
     return {**document_of(entry), "state": _state(entry, now, own)}
 
 
-def _line(entry: Entry, now: datetime, own: str | None = None) -> str:
+def _line(entry: RingKey, now: datetime, own: str | None = None) -> str:
     dates = entry.validity
     until = "" if dates.until is None else f" until {written(dates.until)}"
     words = [entry.key_id, f"{_state(entry, now, own):<8}", f"from {written(dates.added)}{until}"]
@@ -314,7 +314,7 @@ def _line(entry: Entry, now: datetime, own: str | None = None) -> str:
     return "  ".join([*words, *([entry.note] if entry.note else [])])
 
 
-def _state(entry: Entry, now: datetime, own: str | None) -> str:
+def _state(entry: RingKey, now: datetime, own: str | None) -> str:
     """revoked, retired, expired, signs or valid."""
     refusal = entry.validity.refusal(entry.key_id, now)
     if refusal is not None:

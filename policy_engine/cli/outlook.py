@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from policy_engine.accounting.comparison import SAMPLED, Candidate, per_cent
-from policy_engine.accounting.frontier import Pair
+from policy_engine.accounting.frontier import SamplePair
 from policy_engine.accounting.noise_laws import shown_half
 from policy_engine.attest.predicates import Vouched
 from policy_engine.cli.output import shown
@@ -45,7 +45,7 @@ class Outlook:
         }
         noise = policy.noise
         if noise is None:
-            return cls(counts, Candidate(SAMPLED, Pair(policy.k, policy.rate)))
+            return cls(counts, Candidate(SAMPLED, SamplePair(policy.k, policy.rate)))
         assert isinstance(noise, Noise)
         return cls(counts, Candidate(noise.law, noise.table, policy.k, bool(noise.keys)))
 

@@ -13,7 +13,7 @@ from policy_engine.accounting.comparison import compare
 from policy_engine.accounting.odds import odds_words
 from policy_engine.accounting.tables import Aim
 from policy_engine.attest.predicates import Uncertified
-from policy_engine.cli.comparing import Table
+from policy_engine.cli.comparing import ComparisonTable
 from policy_engine.cli.options import PolicyArgument, ReplacePlotOption
 from policy_engine.cli.outlook import Outlook, chance_document, chance_lines
 from policy_engine.cli.output import emit, left_of, members, note, shown
@@ -106,7 +106,7 @@ def _planned(
     return document, lines if output is None else [*lines, f"plot  {output}"]
 
 
-def _compared(policy: Policy, seen: Outlook, releases: int) -> Table:
+def _compared(policy: Policy, seen: Outlook, releases: int) -> ComparisonTable:
     """Every mechanism at the policy's guarantee, for one release or for several together.
 
     k of a sample is the accountant's: noise is not asked for groups of so many people. Of several
@@ -118,7 +118,7 @@ def _compared(policy: Policy, seen: Outlook, releases: int) -> Table:
     aim = Aim(asked.epsilon, asked.delta, asked.neighbours, numbers, releases,
               at_least=at_least, listed=seen.own.listed)  # fmt: skip
     with progress("comparing mechanisms"):
-        return Table(aim, compare(aim), seen.own if releases == 1 else seen.own.law)
+        return ComparisonTable(aim, compare(aim), seen.own if releases == 1 else seen.own.law)
 
 
 def _document(

@@ -56,7 +56,7 @@ def serve(
         )
     try:
         from policy_engine.serve.app import run, word
-        from policy_engine.serve.reader import Reader
+        from policy_engine.serve.reader import ProjectReader
     except ModuleNotFoundError as error:
         if error.name not in {"starlette", "uvicorn"}:
             raise
@@ -78,7 +78,7 @@ def serve(
 
         # Whoever ends it by Ctrl-C has had what they asked for.
         with suppress(KeyboardInterrupt):
-            run(Reader(folder, file), listens, known, secret, ready)
+            run(ProjectReader(folder, file), listens, known, secret, ready)
 
 
 def _is_loopback(host: str) -> bool:

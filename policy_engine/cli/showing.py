@@ -14,7 +14,7 @@ from policy_engine.cli.reading import project_here
 from policy_engine.errors import UsageError
 from policy_engine.policy.escapes import escaped
 from policy_engine.policy.scalars import counted
-from policy_engine.releasing.showing import Shown
+from policy_engine.releasing.showing import FirstRows
 from policy_engine.releasing.showing import show as look
 
 ReleaseArgument = Annotated[
@@ -63,7 +63,7 @@ def _meaning(said: Sequence[str]) -> list[str]:
     return ["what they mean:", *(f"  - {text}" for text in said)]
 
 
-def _lines(shown: Shown) -> list[str]:
+def _lines(shown: FirstRows) -> list[str]:
     lines = [f"{shown.release}: {counted(shown.size, 'row')}"]
     lines += _first(shown.columns, shown.rows, shown.size)
     if any(_BLANK in line for line in lines):

@@ -100,7 +100,7 @@ _LONGEST_TYPE = 60
 
 
 @dataclass(frozen=True)
-class Column:
+class Field:
     """A column as the catalog spells it."""
 
     name: str
@@ -139,7 +139,7 @@ class Table:
     are the columns of which its engine enforces that no two rows have the same value.
     """
 
-    columns: tuple[Column, ...]
+    columns: tuple[Field, ...]
     path: str | None = None
     parts: tuple[str, ...] = ()
     view: str | None = None
@@ -148,12 +148,12 @@ class Table:
     partitions: tuple[str, ...] = ()
     unique: frozenset[str] = frozenset()
 
-    def find(self, name: str) -> Column | None:
+    def find(self, name: str) -> Field | None:
         """The column called ``name``, exactly or else in another case, as SQL has it."""
         return self._named.get(name) or self._named.get(name.lower())
 
     @cached_property
-    def _named(self) -> Mapping[str, Column]:
+    def _named(self) -> Mapping[str, Field]:
         folded = {column.name.lower(): column for column in reversed(self.columns)}
         return folded | {column.name: column for column in self.columns}
 

@@ -14,7 +14,7 @@ from datetime import date, datetime, time
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any, cast
 
-from policy_engine.compile.catalog import Column, Kind, Table
+from policy_engine.compile.catalog import Field, Kind, Table
 from policy_engine.compile.reading import is_raw_first
 from policy_engine.engines import ENGINES
 from policy_engine.errors import PolicyError, Problem
@@ -40,7 +40,7 @@ from policy_engine.policy.laws import suggestion
 from policy_engine.policy.model_specs import Keys
 from policy_engine.policy.noise import Chance, Noise
 from policy_engine.policy.recode_models import FilterSpec
-from policy_engine.policy.recodings import Bins, Constant, Lookup, Recoding, labels_of
+from policy_engine.policy.recodings import Constant, Intervals, Lookup, Recoding, labels_of
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import show
 from policy_engine.policy.syntactic import Suppression, WholeClasses
@@ -149,7 +149,7 @@ def _condition(column: sources.Column, spec: FilterSpec) -> Filter:
 
 
 def _column(
-    found: Column, read_as: sources.ReadAs | None = None, *, collates: bool
+    found: Field, read_as: sources.ReadAs | None = None, *, collates: bool
 ) -> sources.Column:
     if found.kind is Kind.OTHER and read_as is None:
         law = f"no text compares its type, {found.noun}"
@@ -160,7 +160,7 @@ def _column(
         raise _Misfit(str(error), "rename the column in its source") from None
 
 
-def type_of(column: Column, *, collates: bool) -> Type:
+def type_of(column: Field, *, collates: bool) -> Type:
     """The type of a column of the catalog; ``collates``: the engine collates every text."""
     kind = column.kind.of_a_claim
     if kind == "decimal":
@@ -285,7 +285,7 @@ def recode_of(recoding: Recoding, seen: Type, widest: int = MOST_INTEGER + 1) ->
     No whole number of 64 bits in the column is as great as ``widest``.
     """
     match recoding:
-        case Bins(cuts, labels):
+        case Intervals(cuts, labels):
             return _bins(tuple(_cut(cut, seen) for cut in cuts), labels, seen, widest)
         case Lookup(table, other):
             return _map(table, other, seen)

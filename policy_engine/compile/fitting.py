@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 
-from policy_engine.compile.catalog import NUMBERS, TIMES, Column, Kind
+from policy_engine.compile.catalog import NUMBERS, TIMES, Field, Kind
 from policy_engine.compile.claims import type_of
 from policy_engine.kernel.recodes.round import DIGITS, PLACES, is_exact
 from policy_engine.kernel.types import MOST_DIGITS, places_of, whole_digits_of
 from policy_engine.policy.recodings import (
-    Bins,
     Constant,
+    Intervals,
     Keep,
     Lookup,
     Prefix,
@@ -30,7 +30,7 @@ _KEPT = _LOOKED_UP | TIMES | {Kind.TIME}
 _MOST_CHARACTERS = 999_999_999
 
 
-def type_problem(recoding: Recoding, column: Column) -> str | None:
+def type_problem(recoding: Recoding, column: Field) -> str | None:
     """Which law of ``recoding`` a column of this type breaks, with a remedy; None if none.
 
     >>> type_problem(Prefix(3), Column("age", "INTEGER"))
@@ -47,7 +47,7 @@ def type_problem(recoding: Recoding, column: Column) -> str | None:
             return "keep takes no floating-point number; use bins or round"
         case Keep():
             return _unless(kind in _KEPT, "keep takes a plain value", kind, "leave it out")
-        case Bins(cuts):
+        case Intervals(cuts):
             return _bins_problem(cuts, kind)
         case Lookup():
             remedy = "use bins or truncate" if kind in TIMES else "use bins or round"
@@ -63,7 +63,7 @@ def type_problem(recoding: Recoding, column: Column) -> str | None:
             return _truncate_problem(unit, kind)
 
 
-def _round_problem(recoding: Round, column: Column) -> str | None:
+def _round_problem(recoding: Round, column: Field) -> str | None:
     if not recoding.is_plain:
         places = f"at most {PLACES} decimal places and {DIGITS} digits"
         return f"round takes a step of {places}, up to 10^17; use a plainer one"

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 
-from policy_engine.compile.catalog import Column, Kind, Table
+from policy_engine.compile.catalog import Field, Kind, Table
 from policy_engine.engines.types import DECLARED
-from policy_engine.policy.recodings import Bins, Constant, Keep, Lookup, Recoding
+from policy_engine.policy.recodings import Constant, Intervals, Keep, Lookup, Recoding
 from policy_engine.policy.resolve import Policy
 
 #: Grouping raw columns first pays where raw tuples repeat: where the values that the policy
@@ -20,13 +20,13 @@ RAW_FIRST_COMBINATIONS = 1 << 16
 class ReadColumn:
     """A source column, and as what it is recoded: of the declared type, else of its own."""
 
-    source: Column
+    source: Field
     declared: str | None
 
     @property
-    def column(self) -> Column:
+    def column(self) -> Field:
         """The column as recodings see it."""
-        return Column(self.source.name, self.declared or self.source.type)
+        return Field(self.source.name, self.declared or self.source.type)
 
     @property
     def groups_as_it_is(self) -> bool:
@@ -64,7 +64,7 @@ def _named_values(recoding: Recoding, kind: Kind) -> int | None:
     match recoding:
         case Lookup(table):
             return len(table) + 2
-        case Bins(cuts) if kind is Kind.INTEGER:
+        case Intervals(cuts) if kind is Kind.INTEGER:
             return 2 * int(cuts[-1] - cuts[0]) + 2  # type: ignore[operator,arg-type]  # numbers
         case Keep() if kind is Kind.BOOLEAN:
             return 3

@@ -21,7 +21,7 @@ from policy_engine.compile.compiler import compiled
 from policy_engine.dbt.manifest import Manifest, Node
 from policy_engine.dbt.printed import named
 from policy_engine.dbt.project import POLICY, DbtProject
-from policy_engine.dbt.reading import Reader
+from policy_engine.dbt.reading import NodeReader
 from policy_engine.dbt.release_form import release_form
 from policy_engine.dbt.release_model import broken_laws
 from policy_engine.dbt.sources import call_of, of_manifest
@@ -68,7 +68,7 @@ def adopted(project: DbtProject, manifest: Manifest, name: str, account: str) ->
     node = manifest.node_named("", name)
     if node is None or node.kind != "model":
         raise UsageError(f"there is no model {name} in the dbt project {project.name}")
-    reader = Reader(manifest, project.target, project.directory)
+    reader = NodeReader(manifest, project.target, project.directory)
     form, engine = release_form(node, manifest), reader.dialect
     text = form.drawn if form is not None else reader.compiled(node)
     if not text:

@@ -15,7 +15,7 @@ from sqlglot.optimizer.scope import Scope, traverse_scope
 
 import policy_engine.syntax  # noqa: F401 - sqlglot warns of what is refused here
 from policy_engine.dbt.naming import Name, Part
-from policy_engine.dbt.reading import BY_NAME, Reader
+from policy_engine.dbt.reading import BY_NAME, NodeReader
 from policy_engine.dbt.taint import Edge, Graph
 
 Held = frozenset[str]
@@ -35,7 +35,11 @@ class _NotUnderstood(Exception):
 
 
 def spread(
-    reader: Reader, graph: Graph, whole: Collection[str], marked: Mapping[str, Held], cuts: set[str]
+    reader: NodeReader,
+    graph: Graph,
+    whole: Collection[str],
+    marked: Mapping[str, Held],
+    cuts: set[str],
 ) -> Mapping[str, Held]:
     """What each node holds of what is sensitive: ``whole`` nodes every column, others the marked.
 
@@ -57,7 +61,7 @@ def spread(
     return held
 
 
-def _into(edge: Edge, reader: Reader, held: Mapping[str, Held]) -> Held:
+def _into(edge: Edge, reader: NodeReader, held: Mapping[str, Held]) -> Held:
     """What the child of an edge holds, by its text."""
     node = reader.manifest.nodes.get(edge.child)
     if edge.how == "the same table":
@@ -105,7 +109,7 @@ class _Query:
     """The text of a node, and which nodes it is found to ``read``."""
 
     text: str
-    reader: Reader
+    reader: NodeReader
     state: Mapping[str, Held]
 
     def __post_init__(self) -> None:

@@ -19,8 +19,8 @@ from policy_engine.ledger.entry import Entry
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.accounts import check_own_project
 from policy_engine.policy.loading import load_policy
+from policy_engine.policy.project import ListedWarehouse as Named
 from policy_engine.policy.project import Project, project_at
-from policy_engine.policy.project import Warehouse as Named
 from policy_engine.policy.resolve import Policy
 from policy_engine.releasing import requests
 from policy_engine.warehouse.base import Warehouse

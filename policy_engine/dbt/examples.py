@@ -13,12 +13,12 @@ from decimal import MAX_PREC, Context, Decimal
 from itertools import islice, pairwise
 
 from policy_engine.audit.people import extremes, labels
-from policy_engine.compile.catalog import NUMBERS, TIMES, Column, Kind
+from policy_engine.compile.catalog import NUMBERS, TIMES, Field, Kind
 from policy_engine.compile.reading import ReadColumn
 from policy_engine.kernel.types import places_of
 from policy_engine.policy.recodings import (
-    Bins,
     Cut,
+    Intervals,
     Keep,
     Lookup,
     Prefix,
@@ -52,7 +52,7 @@ def examples(recoding: Recoding, read: ReadColumn) -> tuple[Example, ...]:
     """
     column, pairs = read.column, list[tuple[str, str | None]]()
     match recoding:
-        case Bins(cuts, labels):
+        case Intervals(cuts, labels):
             pairs = _bins(cuts, labels, column)
         case Lookup(table, other):
             pairs = _lookup(table, other, column)
@@ -76,7 +76,7 @@ def examples(recoding: Recoding, read: ReadColumn) -> tuple[Example, ...]:
 
 
 def _bins(
-    cuts: tuple[Cut, ...], labels: tuple[str, ...], column: Column
+    cuts: tuple[Cut, ...], labels: tuple[str, ...], column: Field
 ) -> list[tuple[str, str | None]]:
     """The last value before every cut, and the cut itself."""
     found: list[tuple[str, str | None]] = []
@@ -103,7 +103,7 @@ def _gap(cuts: tuple[Cut, ...], index: int) -> Decimal:
     return Decimal(1) if are_whole else least / 4
 
 
-def _is_exact(cut: Decimal, column: Column) -> bool:
+def _is_exact(cut: Decimal, column: Field) -> bool:
     """Whether the column can hold the cut itself, in every engine."""
     if column.type.upper() != "FLOAT":
         return True
@@ -117,18 +117,18 @@ def _number(value: Decimal) -> str:
     return f"{value.normalize():f}" if value else "0"
 
 
-def _moment(moment: datetime, column: Column) -> str:
+def _moment(moment: datetime, column: Field) -> str:
     if column.kind is Kind.DATE:
         return str(moment.date())
     return moment.isoformat(" ") + _zone(column)
 
 
-def _zone(column: Column) -> str:
+def _zone(column: Field) -> str:
     return "+00" if column.kind is Kind.TIMESTAMP_ZONED else ""
 
 
 def _lookup(
-    table: tuple[tuple[str, str | None], ...], other: str | None, column: Column
+    table: tuple[tuple[str, str | None], ...], other: str | None, column: Field
 ) -> list[tuple[str, str | None]]:
     """Every entry; of many, the first of each label before the others; and a value of none."""
     first = {label: (key, label) for key, label in reversed(table)}
@@ -143,7 +143,7 @@ def _lookup(
     return [*found, *((value, other) for value in islice(unknown, 1))]
 
 
-def _is_a_value(key: str, column: Column) -> bool:
+def _is_a_value(key: str, column: Field) -> bool:
     """Whether a column can hold the value that a key of a map is the text of."""
     try:
         match column.kind:
@@ -161,7 +161,7 @@ def _is_a_value(key: str, column: Column) -> bool:
         return False
 
 
-def _words(length: int, column: Column) -> list[str]:
+def _words(length: int, column: Field) -> list[str]:
     """Texts that are longer than a prefix, and one that is as long."""
     if column.kind is Kind.LABEL:
         return list(labels(column.type))
@@ -170,7 +170,7 @@ def _words(length: int, column: Column) -> list[str]:
     return [*values, "A"[:length]]
 
 
-def _round(step: Decimal, column: Column) -> list[tuple[str, str | None]]:
+def _round(step: Decimal, column: Field) -> list[tuple[str, str | None]]:
     found: list[tuple[str, str | None]] = []
     for times, part in ((2, "-0.4"), (2, "0.4"), (3, "-0.4"), (0, "0.4"), (-1, "0.2")):
         value = step * times + step * Decimal(part)
@@ -201,7 +201,7 @@ def _start(unit: TruncateUnit, moment: datetime) -> datetime:
             return moment.replace(minute=0, second=0)
 
 
-def ordinary(column: Column) -> list[str]:
+def ordinary(column: Field) -> list[str]:
     """A few values of a type, as texts that engines read alike and write as they stand here."""
     kind = column.kind
     if kind is Kind.DECIMAL:
@@ -222,13 +222,13 @@ def ordinary(column: Column) -> list[str]:
     return by_kind.get(kind, [])
 
 
-def _places(column: Column) -> int:
+def _places(column: Field) -> int:
     inside = column.type.partition("(")[2].rstrip(") ")
     _, _, places = inside.partition(",")
     return int(places) if places.strip().isdecimal() else (0 if inside else 3)
 
 
-def behind(value: str | None, column: Column, *, descending: bool) -> str | None:
+def behind(value: str | None, column: Field, *, descending: bool) -> str | None:
     """A value that comes behind another in order: the next of its type, else NULL, the last."""
     step = -1 if descending else 1
     try:
@@ -247,7 +247,7 @@ def behind(value: str | None, column: Column, *, descending: bool) -> str | None
     return None
 
 
-def _fits(raw: str, column: Column) -> bool:
+def _fits(raw: str, column: Field) -> bool:
     """Whether a column can hold the value as it is written, and people can read it."""
     if column.kind not in {Kind.INTEGER, Kind.WIDE_INTEGER, Kind.DECIMAL}:
         return raw.isprintable()

@@ -26,7 +26,7 @@ from policy_engine.dbt.manifest import Manifest, Node, mapping, read_manifest, t
 from policy_engine.dbt.marks import Marks, Words, marks_of
 from policy_engine.dbt.project import DbtProject
 from policy_engine.dbt.raw_text import queries_in_config
-from policy_engine.dbt.reading import READ_KINDS, NodeReads, Reader
+from policy_engine.dbt.reading import READ_KINDS, NodeReader, NodeReads
 from policy_engine.dbt.review import Review, read_review, unreviewed
 from policy_engine.dbt.rules import GateFinding, finding
 from policy_engine.dbt.taint import Edge, Graph, Taint
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class GateVerdict:
     """What the gate found: ``findings`` stop, ``notes`` are said, and what was looked at."""
 
     manifest: Manifest
@@ -57,7 +57,7 @@ class Verdict:
         return not self.findings and not self.sensitive and not self.releases
 
 
-def check_project(project: DbtProject, manifest: Path | None = None) -> Verdict:
+def check_project(project: DbtProject, manifest: Path | None = None) -> GateVerdict:
     """The verdict on a dbt project, from its manifest and its files.
 
     Raises:
@@ -77,16 +77,16 @@ class Gate:
     findings: list[GateFinding] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def verdict(self) -> Verdict:
+    def verdict(self) -> GateVerdict:
         """Everything that is found, in the order of the files."""
         folders = (self.project.target, self.project.directory) if self.project is not None else ()
         spec = _spec(self.project)
         words = Words(frozenset(spec.sensitive.tags), spec.sensitive.meta) if spec else Words()
-        reader, marks = Reader(self.manifest, *folders), self._marks(words)
+        reader, marks = NodeReader(self.manifest, *folders), self._marks(words)
         policies = self._policies(reader)
         is_marked = any(each.sensitive or each.columns or each.release for each in marks.values())
         if not is_marked and policies is None and not self.findings:
-            return Verdict(self.manifest, notes=tuple(self.notes))
+            return GateVerdict(self.manifest, notes=tuple(self.notes))
         self._stale()
         off = self._switched_off(reader, marks)
         proofs, cuts = self._releases(reader, marks, policies, off)
@@ -112,7 +112,7 @@ class Gate:
         self.findings += sinks.findings(view, self.project)
         self.findings += unreviewed(codes, review, self.project, today)
         kept, waivers = review.waived(self.findings, today)
-        return Verdict(
+        return GateVerdict(
             manifest=self.manifest,
             findings=tuple(_placed_all(kept, self.project)),
             notes=tuple(dict.fromkeys([*self.notes, *waivers])),
@@ -155,7 +155,7 @@ class Gate:
                 self.findings.append(finding("G30", said, self.manifest.file_of(node)))
         return found
 
-    def _policies(self, reader: Reader) -> Policies | None:
+    def _policies(self, reader: NodeReader) -> Policies | None:
         files = self.project.policies() if self.project is not None else ()
         if not files or self.project is None:
             return None
@@ -180,7 +180,7 @@ class Gate:
                 f"written after the manifest: {shown}; run 'dbt compile' if it changed"
             )
 
-    def _switched_off(self, reader: Reader, marks: Mapping[str, Marks]) -> tuple[Node, ...]:
+    def _switched_off(self, reader: NodeReader, marks: Mapping[str, Marks]) -> tuple[Node, ...]:
         """What is switched off here, and may be a way out where it is on."""
         off, by_variable = _switched_off(self.manifest, marks, self.project, reader.dialect)
         for node in by_variable:
@@ -193,7 +193,7 @@ class Gate:
 
     def _releases(
         self,
-        reader: Reader,
+        reader: NodeReader,
         marks: Mapping[str, Marks],
         policies: Policies | None,
         off: tuple[Node, ...],
@@ -229,7 +229,7 @@ class Gate:
             proofs.append(replace(proved, is_certified=proved.is_certified and not wrong))
         return proofs, cuts | {proof.node for proof in proofs if proof.is_certified}
 
-    def _graph(self, reader: Reader, reads: Mapping[str, NodeReads]) -> Graph:
+    def _graph(self, reader: NodeReader, reads: Mapping[str, NodeReads]) -> Graph:
         """Who reads what, as dbt knows it and as texts say, and which nodes are one table."""
         graph = Graph()
         for node in (*self.manifest.nodes.values(), *self.manifest.disabled):
@@ -240,14 +240,14 @@ class Gate:
         return graph
 
 
-def _same(reader: Reader) -> Iterator[Edge]:
+def _same(reader: NodeReader) -> Iterator[Edge]:
     for group in reader.names.shared():
         for one in sorted(group):
             yield from (Edge(one, other, "the same table") for other in sorted(group - {one}))
 
 
 def _ended(
-    reader: Reader, graph: Graph, whole: set[str], columns: Mapping[str, frozenset[str]],
+    reader: NodeReader, graph: Graph, whole: set[str], columns: Mapping[str, frozenset[str]],
     cuts: set[str],
 ) -> set[str]:  # fmt: skip
     """The nodes that no marked column reaches, though an edge leads to them."""

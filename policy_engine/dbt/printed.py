@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from policy_engine.compile.catalog import Column, Table
+from policy_engine.compile.catalog import Field, Table
 from policy_engine.compile.compiler import compiled
 from policy_engine.compile.rendering import name_of
 from policy_engine.dbt.marks import marks_of
@@ -42,7 +42,7 @@ def known_table(release: DbtRelease, dialect: Engine) -> Table:
     node = of_manifest(release.source, "")
     declared = Columns(node.spelled(dialect.name) if node is not None else {})
     parts = named(release.source.relation, dialect.name)
-    read = tuple(Column(name, kind) for name, kind in marks_of(release.model).reads)
+    read = tuple(Field(name, kind) for name, kind in marks_of(release.model).reads)
     return Table(read, parts=parts) if read else table_of(declared, dialect, parts)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from policy_engine.dbt.manifest import Node
 from policy_engine.dbt.naming import Part
 from policy_engine.dbt.proving import DbtPolicy
-from policy_engine.dbt.reading import Reader
+from policy_engine.dbt.reading import NodeReader
 from policy_engine.dbt.releases import model_name, model_of, outdated
 from policy_engine.dbt.rules import GateFinding, finding
 from policy_engine.dbt.sources import read_wanted
@@ -28,7 +28,7 @@ class Policies:
     notes: list[str] = field(default_factory=list)
 
 
-def read_policies(files: Iterable[Path], reader: Reader, folder: Path) -> Policies:
+def read_policies(files: Iterable[Path], reader: NodeReader, folder: Path) -> Policies:
     """The policies in some files; ``folder`` is where paths start from."""
 
     def shown(file: Path) -> str:
@@ -51,7 +51,9 @@ def read_policies(files: Iterable[Path], reader: Reader, folder: Path) -> Polici
     return found
 
 
-def _take(policy: Policy, reader: Reader, shown: Callable[[Path], str], found: Policies) -> None:
+def _take(
+    policy: Policy, reader: NodeReader, shown: Callable[[Path], str], found: Policies
+) -> None:
     place, manifest = shown(policy.file), reader.manifest
     nodes = list(_nodes(policy, reader))
     if not nodes:
@@ -75,7 +77,7 @@ def _take(policy: Policy, reader: Reader, shown: Callable[[Path], str], found: P
         found.notes.append(f"{place} has no model yet: run 'policy-engine dbt sync'")
 
 
-def _nodes(policy: Policy, reader: Reader) -> Iterator[Node]:
+def _nodes(policy: Policy, reader: NodeReader) -> Iterator[Node]:
     """What a policy names as its source; by the name of a relation it may be several nodes."""
     wanted, nodes = read_wanted(policy.source.relation or ""), reader.manifest.nodes
     node = wanted.node(reader.manifest) if wanted is not None else None

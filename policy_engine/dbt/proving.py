@@ -19,7 +19,7 @@ from policy_engine.dbt.manifest import Node
 from policy_engine.dbt.marks import Marks
 from policy_engine.dbt.naming import read_name, shown
 from policy_engine.dbt.raw_text import words_in
-from policy_engine.dbt.reading import Reader
+from policy_engine.dbt.reading import NodeReader
 from policy_engine.dbt.relations import reads_of
 from policy_engine.dbt.release_form import ReleaseForm, release_form
 from policy_engine.dbt.rules import GateFinding, finding
@@ -87,7 +87,7 @@ class _Judged:
     target: str | None = None
 
 
-class _Refused(Exception):
+class _NoRelease(Exception):
     """A release that is none, with every reason."""
 
     def __init__(self, *findings: GateFinding) -> None:
@@ -95,7 +95,7 @@ class _Refused(Exception):
         self.findings = findings
 
 
-def prove_release(reader: Reader, node: Node, marks: Marks, policy: DbtPolicy | None) -> Proved:
+def prove_release(reader: NodeReader, node: Node, marks: Marks, policy: DbtPolicy | None) -> Proved:
     """Whether a node is a certified release, and every reason why it is not."""
     case = _Case(reader, node, marks, policy)
     found = [*case.drawn_more_than_once(), *case.edited()]
@@ -103,7 +103,7 @@ def prove_release(reader: Reader, node: Node, marks: Marks, policy: DbtPolicy | 
     try:
         text, judged = case.judged()
         blocking = case.of_policy()
-    except _Refused as refused:
+    except _NoRelease as refused:
         of_it = _secrets(reader.compiled(node) or "") if policy is not None else ""
         said = (*found, *refused.findings)
         return Proved(node.id, False, said, tuple(case.notes), secrets=of_it)
@@ -119,7 +119,7 @@ def prove_release(reader: Reader, node: Node, marks: Marks, policy: DbtPolicy | 
 
 @dataclass
 class _Case:
-    reader: Reader
+    reader: NodeReader
     node: Node
     marks: Marks
     policy: DbtPolicy | None
@@ -175,9 +175,9 @@ class _Case:
         """The text of the release, the compiled one if it is that, and what it is."""
         compiled, form = self.reader.compiled(self.node), self.form
         if compiled is None and not self.node.raw.strip():
-            raise _Refused(self._finding("G26", "has no text in this manifest"))
+            raise _NoRelease(self._finding("G26", "has no text in this manifest"))
         if form is None:
-            raise _Refused(self._finding("G23", _OTHER_FORM))
+            raise _NoRelease(self._finding("G23", _OTHER_FORM))
         text, judged = form.drawn, self._judge(form.drawn, "text")
         if compiled is None and self.marks.generated:
             self.notes.append(f"{self.node.label}: not compiled; proved from its template")
@@ -189,7 +189,7 @@ class _Case:
             text, judged = compiled, self._judge(compiled, "compiled text")
         wrong = [*self._beside_the_kernel(judged, text)]
         if wrong:
-            raise _Refused(*wrong)
+            raise _NoRelease(*wrong)
         return text, judged
 
     def _judge(self, text: str, which: str) -> _Judged:
@@ -209,13 +209,13 @@ class _Case:
             dialect = dialect_named(engine)
             claim, _ = printed_for(release, known_table(release, dialect), dialect, text)
         except UsageError as error:
-            raise _Refused(self._finding("G20", f"cannot be proved: {error}")) from None
+            raise _NoRelease(self._finding("G20", f"cannot be proved: {error}")) from None
         except PolicyError as error:
             start = f"is not as {self.policy.policy.file.name} says:"
             said = (f"{start} {each.message} (its {which})" for each in error.problems)
-            raise _Refused(*(self._finding("G21", each) for each in said)) from None
+            raise _NoRelease(*(self._finding("G21", each) for each in said)) from None
         except Unlike as error:
-            raise _Refused(self._finding("G21", f"{error.why} (its {which})")) from None
+            raise _NoRelease(self._finding("G21", f"{error.why} (its {which})")) from None
         read = release.policy.source
         return _Judged(
             claim.law.k, Fraction(claim.law.rate), method_of(claim, engine), unit_of(claim),
@@ -227,11 +227,11 @@ class _Case:
         dialect = self.reader.dialect
         if dialect not in ENGINES:
             said = f"cannot be proved: no rules to certify the dialect {dialect!r}"
-            raise _Refused(self._finding("G20", said))
+            raise _NoRelease(self._finding("G20", said))
         if dialect != _READ:
             title = ENGINES[dialect].title
             said = f"has no policy, and a text for {title} that was only read proves nothing"
-            raise _Refused(*(self.of_policy() or [self._finding("G20", said, _PRINT_IT)]))
+            raise _NoRelease(*(self.of_policy() or [self._finding("G20", said, _PRINT_IT)]))
         proof = prove(text)
         shape = proof.shape
         if shape is None:
@@ -239,7 +239,7 @@ class _Case:
             where = (f" line {each.line}:" if each.line else "" for each in proof.findings)
             found = (f"{each.code} {each.message}" for each in proof.findings)
             lines = (f"{said}{line} {each}" for line, each in zip(where, found, strict=True))
-            raise _Refused(*(self._finding("G20", line) for line in lines))
+            raise _NoRelease(*(self._finding("G20", line) for line in lines))
         return _Judged(
             shape.k, Fraction(shape.rate), shape.method, shape.unit, shape.source,
             proof.assumptions, shape.target,

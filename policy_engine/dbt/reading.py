@@ -56,7 +56,7 @@ class NodeReads:
 
 
 @dataclass
-class Reader:
+class NodeReader:
     """Reads the nodes of a manifest; ``target`` is the folder with dbt's compiled files."""
 
     manifest: Manifest

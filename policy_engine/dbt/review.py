@@ -28,7 +28,7 @@ _SECTIONS = ("version", "reviewed", "waived")
 
 
 @dataclass(frozen=True)
-class Entry:
+class ReviewedCode:
     """One piece of code that was read."""
 
     kind: str
@@ -61,7 +61,7 @@ class Waiver:
 class Review:
     """What the file of a project says."""
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[ReviewedCode, ...] = ()
     waivers: tuple[Waiver, ...] = ()
 
     def missing(self, code: Code, today: date) -> str:
@@ -135,14 +135,14 @@ def _refused(file: Path, law: str, line: int = 0) -> PolicyError:
     return PolicyError((Problem(str(file), line, 0, "", law, remedy),))
 
 
-def _entry(file: Path, data: Any) -> Entry:
+def _entry(file: Path, data: Any) -> ReviewedCode:
     kinds = [kind for kind in KINDS if isinstance(data, dict) and kind in data]
     if len(kinds) != 1:
         raise _refused(file, f"an entry of reviewed names one of {', '.join(KINDS)}, found {data}")
     kind = kinds[0]
     version = ("version",) if kind == PACKAGE else ()
     told = _told(file, data, (kind, "digest"), version)
-    return Entry(kind, name=told.pop(kind), **told)
+    return ReviewedCode(kind, name=told.pop(kind), **told)
 
 
 def _waiver(file: Path, data: Any) -> Waiver:
@@ -210,13 +210,13 @@ def version_of(package: str, project: DbtProject) -> str:
     return str(found.get("version") or "")
 
 
-def entry_of(code: Code, project: DbtProject, who: str, why: str, until: date) -> Entry:
+def entry_of(code: Code, project: DbtProject, who: str, why: str, until: date) -> ReviewedCode:
     """That somebody has read a piece of code as it is."""
     version = version_of(code.name, project) if code.kind == PACKAGE else ""
-    return Entry(code.kind, code.name, code.digest, who, why, until, version)
+    return ReviewedCode(code.kind, code.name, code.digest, who, why, until, version)
 
 
-def write(entries: Iterable[Entry], project: DbtProject) -> None:
+def write(entries: Iterable[ReviewedCode], project: DbtProject) -> None:
     """Write entries into the review file, in the place of those of their names.
 
     Raises:

@@ -15,7 +15,7 @@ from typing import Any
 
 from policy_engine.dbt.project import DbtProject, ProjectFiles
 from policy_engine.dbt.release_model import broken_settings
-from policy_engine.dbt.sources import SourceNode, Sources
+from policy_engine.dbt.sources import SourceNode, SourceNodes
 from policy_engine.dbt.targets import (
     Dbt,
     Target,
@@ -41,7 +41,7 @@ class Room:
 
     project: DbtProject
     settings: Project
-    sources: Sources
+    sources: SourceNodes
     targets: Targets | None = None
     target: Target | None = None
     notes: list[str] = field(default_factory=list)
@@ -177,7 +177,7 @@ def open_room(
         broken = (Problem(str(settings.file), 0, 0, *law) for law in broken_settings(settings.dbt))
         if problems := tuple(dict.fromkeys(located(tuple(broken), settings.file))):
             raise PolicyError(problems)
-    room = Room(project, settings, Sources(ProjectFiles(project), manifest))
+    room = Room(project, settings, SourceNodes(ProjectFiles(project), manifest))
     if not needs_target:
         return room
     released_in, targets = settings.dbt.release_targets, read_targets(project, profiles)

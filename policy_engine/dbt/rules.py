@@ -12,7 +12,7 @@ from policy_engine.errors import UsageError
 
 
 @dataclass(frozen=True)
-class Rule:
+class GateRule:
     """One rule: a sentence, why it stands, and what mends a breach."""
 
     title: str
@@ -67,144 +67,144 @@ _RELEASE_IT = (
 )
 
 RULES = {
-    "G01": Rule(
+    "G01": GateRule(
         "An exposure shows no sensitive data but through a certified release.",
         "An exposure is where data leaves the warehouse for people: a dashboard, a notebook, an"
         " application. What it reads is seen by everyone who sees it.",
         _RELEASE_IT,
     ),
-    "G02": Rule(
+    "G02": GateRule(
         "A public model holds no sensitive data but through a certified release.",
         "access: public lets every project ref the model, and classification: public says that"
         " everybody may read it.",
         _RELEASE_IT,
     ),
-    "G03": Rule(
+    "G03": GateRule(
         "Nothing that holds sensitive data is granted to everybody.",
         "A grant to public, to all users or to every account of the warehouse is a publication.",
         "Grant it to the roles that need it, or grant a certified release.",
     ),
-    "G04": Rule(
+    "G04": GateRule(
         "A saved query exports no sensitive data.",
         "An export writes a table or a view that other tools read.",
         _RELEASE_IT,
     ),
-    "G06": Rule(
+    "G06": GateRule(
         "No sensitive data is written to files or sent away by a model.",
         "A file outside the warehouse has none of its access rules.",
         "Materialize it as a table or a view; export a certified release instead.",
     ),
-    "G07": Rule(
+    "G07": GateRule(
         "A test of sensitive data stores no failures.",
         "store_failures keeps the raw rows that fail, in a table that others may read.",
         "Set store_failures: false for the test, or test the release.",
     ),
-    "G08": Rule(
+    "G08": GateRule(
         "Sensitive data is read by ref() or source(), never by the name of its table.",
         "A name that is written out is an edge that dbt's graph does not have: lineage, access and"
         " groups do not see it.",
         "Write {{ ref('…') }} or {{ source('…', '…') }} in its place.",
     ),
-    "G09": Rule(
+    "G09": GateRule(
         "What stands before an exposure, a public model or a grant is known to dbt.",
         "A table that dbt does not know, or a file, may hold anything. What is not known counts as"
         " sensitive.",
         "Declare it as a source and write meta.privacy.classification on it; or make it a seed.",
     ),
-    "G10": Rule(
+    "G10": GateRule(
         "What stands before an exposure, a public model or a grant has a text that can be read.",
         "Without its compiled text nobody can tell what a model with macros or conditions reads.",
         "Run 'dbt compile' (or 'dbt build') of the whole project, and the gate again.",
     ),
-    "G11": Rule(
+    "G11": GateRule(
         "Models are built by dbt's own macros.",
         "A macro in the place of dbt's own or the adapter's runs between the text that was read and"
         " the warehouse, for every model, and may put data anywhere.",
         "Rename the macro, or remove it; or read it, and 'policy-engine dbt review' writes so.",
     ),
-    "G13": Rule(
+    "G13": GateRule(
         "What is switched off here shows no sensitive data where it is switched on.",
         "enabled may hang on the target or a variable. A manifest has no compiled text of what is"
         " off, and another target builds it.",
         "Delete it or write enabled: false, or mend what it reads; what cannot be read here is read"
         " in the manifest of the target that builds it: 'dbt compile --target …', and the gate.",
     ),
-    "G14": Rule(
+    "G14": GateRule(
         "Code that runs beside the models was read by somebody.",
         "Packages, hooks, operations, materializations, Python models and what runs statements may"
         " copy, export, grant, log or drop. No graph shows it, so a person reads it, once.",
         "Read it; 'policy-engine dbt review' shows it and writes who read it into"
         " privacy-review.yml.",
     ),
-    "G15": Rule(
+    "G15": GateRule(
         "Sensitive relations stand in private schemas and are granted to private roles.",
         "What dbt makes elsewhere is read by whoever reads there, whether an exposure names it or"
         " not: a mart is what a BI tool reads. dbt.private in policy-engine.yaml says where.",
         "Write schema: of a private one, or let it read a certified release.",
     ),
-    "G20": Rule(
+    "G20": GateRule(
         "A release is proved from its text.",
         "A release is what the kernel can prove to sample, recode and suppress. What it cannot"
         " prove does not cut the way of sensitive data.",
         "Mend what is found; 'policy-engine check' proves a text by itself.",
     ),
-    "G21": Rule(
+    "G21": GateRule(
         "A release is the one that its policy asks for.",
         "The guarantee and its price are those of the policy.",
         "Run 'policy-engine dbt sync'; what should be different is changed in the policy.",
     ),
-    "G22": Rule(
+    "G22": GateRule(
         "A release is drawn once.",
         "A view or an ephemeral model draws a new sample at every read, a table at every build, an"
         " incremental model at every full refresh. Every draw is a new release at a new price.",
         "Write config(materialized='incremental', full_refresh=false) and, where"
         " is_incremental(), select * from {{ this }} where false.",
     ),
-    "G23": Rule(
+    "G23": GateRule(
         "A release has one text, whatever the target, the variables and the day.",
         "What was proved must be what runs. A condition on the target, on a variable or on what a"
         " query answers makes another text elsewhere.",
         "Take the condition out of the release, or generate it: 'policy-engine dbt sync'.",
     ),
-    "G24": Rule(
+    "G24": GateRule(
         "A generated release is as it was generated.",
         "Its meta says which text was certified (text_md5), and this is another.",
         "Run 'policy-engine dbt sync'; what should be different is changed in the policy.",
     ),
-    "G25": Rule(
+    "G25": GateRule(
         "No macro that a release rests on is replaced.",
         "The project's own macro of that name would run in the place of dbt's or the engine's, and"
         " do something else than what was proved.",
         "Remove the macro or rename it; 'policy-engine dbt sync' renews the engine's package.",
     ),
-    "G26": Rule(
+    "G26": GateRule(
         "A release is compiled, or can be read without.",
         "Macros and conditions may make anything of a text; only the compiled text shows what.",
         "Run 'dbt compile' where the release does not exist yet, and the gate again.",
     ),
-    "G27": Rule(
+    "G27": GateRule(
         "The secrets of the samples are touched by nobody but the engine.",
         "Who knows the secret of a sample knows who is in it, and the release has no guarantee.",
         "Take the table of the secrets out of the model, hook or macro.",
     ),
-    "G30": Rule(
+    "G30": GateRule(
         "meta.privacy can be read.",
         "A slip of the pen must not leave data exposed: what cannot be read counts as sensitive.",
         "Write classification: sensitive, internal or public; and release: true on a release.",
     ),
-    "G31": Rule(
+    "G31": GateRule(
         "A policy of the project can be read, and names a source that dbt knows.",
         "The source of a policy is sensitive by that alone; a policy that cannot be read protects"
         " nothing.",
         "Mend the policy; 'policy-engine validate' lists all that is wrong with it.",
     ),
-    "G32": Rule(
+    "G32": GateRule(
         "A policy is as it was when its release was signed for.",
         "A release never changes. What the project says of it comes from the policy, and is not"
         " true of the table that stands once the policy is another.",
         "Put the policy back, and write the change into a policy of its own with the next version.",
     ),
-    "G40": Rule(
+    "G40": GateRule(
         "The manifest is of the project as it is.",
         "What is read is the manifest: it must be made of the files that are there.",
         "Run 'dbt compile', and the gate again.",
@@ -213,7 +213,7 @@ RULES = {
 """Every rule by its code."""
 
 
-def rule_named(code: str) -> Rule:
+def rule_named(code: str) -> GateRule:
     """The rule of a code.
 
     Raises:

@@ -15,7 +15,7 @@ from policy_engine.dbt.manifest import Manifest, Node, leaves, mapping, sequence
 from policy_engine.dbt.marks import Marks
 from policy_engine.dbt.project import DbtProject
 from policy_engine.dbt.raw_text import words_in
-from policy_engine.dbt.reading import BRANCH, READ_KINDS, NodeReads, Reader
+from policy_engine.dbt.reading import BRANCH, READ_KINDS, NodeReader, NodeReads
 from policy_engine.dbt.rules import GateFinding, finding
 from policy_engine.dbt.taint import Edge, Graph, Taint
 
@@ -34,7 +34,7 @@ class View:
     """
 
     manifest: Manifest
-    reader: Reader
+    reader: NodeReader
     reads: Mapping[str, NodeReads]
     graph: Graph
     taint: Taint

@@ -119,7 +119,7 @@ def read_wanted(written: str) -> Wanted | None:
 
 
 @dataclass
-class Sources:
+class SourceNodes:
     """The nodes of a project, in its files and in its manifest."""
 
     files: ProjectFiles

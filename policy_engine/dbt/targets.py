@@ -25,7 +25,7 @@ from policy_engine.dbt.naming import dialect_of
 from policy_engine.dbt.project import DbtProject
 from policy_engine.dialects import ENGINES, Engine, dialect_named
 from policy_engine.errors import FileError, UsageError, WarehouseError
-from policy_engine.policy.project import Profile, Warehouse, filled
+from policy_engine.policy.project import ListedWarehouse, Profile, filled
 from policy_engine.warehouse.connecting import FILE, profiles_in, resolved
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def _filled(value: object) -> str:
     return filled(str(value or ""), os.environ, lambda wrong, remedy: None)
 
 
-def warehouse_of(project: DbtProject, targets: Targets, target: str) -> Warehouse:
+def warehouse_of(project: DbtProject, targets: Targets, target: str) -> ListedWarehouse:
     """The warehouse of a target, by its connection in profiles.yml.
 
     Raises FileError, WarehouseError: it cannot be connected to from here.
@@ -152,7 +152,7 @@ def warehouse_of(project: DbtProject, targets: Targets, target: str) -> Warehous
     profile = Profile(targets.profile, target, targets.file.parent, project.directory)
     # dbt runs in the project's folder, and a path in the profile starts there.
     with chdir(project.directory):
-        return resolved(Warehouse(target, "dbt", profile=profile))
+        return resolved(ListedWarehouse(target, "dbt", profile=profile))
 
 
 @dataclass(frozen=True)

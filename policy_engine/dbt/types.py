@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 from sqlglot.errors import ParseError
 
-from policy_engine.compile.catalog import KEPT_AS_TEXT, TIMES, Column, Kind, Table
+from policy_engine.compile.catalog import KEPT_AS_TEXT, TIMES, Field, Kind, Table
 from policy_engine.compile.reading import read_columns
 from policy_engine.dialects import Engine
 from policy_engine.engines.types import told, type_of
@@ -46,7 +46,7 @@ def needed(policy: Policy) -> tuple[str, ...]:
 
 def table_of(columns: Columns, dialect: Engine, parts: tuple[str, ...]) -> Table:
     """The source as the compiler and the kernel see it."""
-    found = (Column(name, kernel_type(kind, dialect)) for name, kind in columns.types.items())
+    found = (Field(name, kernel_type(kind, dialect)) for name, kind in columns.types.items())
     return Table(tuple(found), parts=parts)
 
 

@@ -11,8 +11,8 @@ from policy_engine.dbt.texts import spaced
 from policy_engine.policy.noise import Noise
 from policy_engine.policy.recode_models import FilterSpec, cut_text
 from policy_engine.policy.recodings import (
-    Bins,
     Constant,
+    Intervals,
     Keep,
     Lookup,
     Prefix,
@@ -116,7 +116,7 @@ def count_words(model: ReleaseModel) -> str:
 
 def _recoded(recoding: Recoding) -> str:
     match recoding:
-        case Bins(_, labels):
+        case Intervals(_, labels):
             return f"the interval it lies in, one of {_listed(labels)}."
         case Lookup(table, other):
             known = tuple(dict.fromkeys(label for _, label in table if label is not None))

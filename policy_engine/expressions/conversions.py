@@ -27,7 +27,7 @@ from policy_engine.expressions.datatypes import (
     plain,
     type_of,
 )
-from policy_engine.expressions.values import Kind, Leaves, cannot_fail
+from policy_engine.expressions.values import Leaves, Role, cannot_fail
 from policy_engine.syntax.findings import Notes, shown
 from policy_engine.syntax.literals import bare, moment, number, ordinal
 
@@ -80,7 +80,7 @@ def of_a_cast(node: exp.Expr, leaves: Leaves) -> Verdict | None:
     if _of_small_numbers(inner, leaves):
         return Verdict.DOUBT
     # Of a count the type is known, with a schema or without.
-    counted = any(value.kind is Kind.COUNT for value in leaves.values())
+    counted = any(value.kind is Role.COUNT for value in leaves.values())
     return Verdict.FAILS if counted or isinstance(inner, exp.Literal) else Verdict.UNDECIDED
 
 

@@ -23,8 +23,8 @@ from policy_engine.expressions.datatypes import (
 )
 from policy_engine.expressions.totality import check_total
 from policy_engine.expressions.values import (
-    Kind,
     Leaves,
+    Role,
     Value,
     cannot_fail,
     groups_byte_by_byte,
@@ -76,10 +76,10 @@ def evaluate(
     if total:
         check_total(node, leaves, notes)
     values = list(leaves.values())
-    counted = any(value.kind in {Kind.COUNT, Kind.DERIVED} for value in values)
+    counted = any(value.kind in {Role.COUNT, Role.DERIVED} for value in values)
     inputs: frozenset[str] = frozenset().union(*(value.inputs for value in values))
     return Value(
-        Kind.DERIVED if counted else Kind.VALUE,
+        Role.DERIVED if counted else Role.VALUE,
         inputs,
         _substitute(node, leaves),
         type_of(node, leaves),

@@ -20,9 +20,9 @@ from sqlglot import exp
 from policy_engine.expressions.datatypes import FLOATS, holds_exactly
 from policy_engine.kernel.types import places_of
 from policy_engine.policy.recodings import (
-    Bins,
     Constant,
     Cut,
+    Intervals,
     Keep,
     Lookup,
     Prefix,
@@ -73,7 +73,7 @@ def read_recoding(
         found = reader(node)
         if found is not None:
             recoding, column = found
-            loose = isinstance(recoding, Bins) and kind in FLOATS and not node.find(exp.IsNan)
+            loose = isinstance(recoding, Intervals) and kind in FLOATS and not node.find(exp.IsNan)
             return None if loose else (recoding, column.column, column.read_as)
     return None
 
@@ -239,7 +239,7 @@ def _read_case(node: exp.Expr) -> _Found:
 
 def _bins(
     branches: list[tuple[exp.Expr, _Label]], default: str | None, found: Reading
-) -> Bins | None:
+) -> Intervals | None:
     cuts: list[Cut] = []
     labels: list[str] = []
     for test, label in branches:
@@ -252,7 +252,7 @@ def _bins(
     alike = len({type(cut) for cut in cuts}) == 1
     if default is None or not alike or any(a >= b for a, b in pairwise(cuts)):  # type: ignore[operator]
         return None
-    return Bins(tuple(cuts), (*labels, default))
+    return Intervals(tuple(cuts), (*labels, default))
 
 
 def _lookup(
@@ -302,7 +302,7 @@ def written(recoding: Recoding, column: str, kind: str | None = None) -> exp.Exp
         return None
     value = exp.column(column, quoted=True)
     case = exp.Case(ifs=[exp.If(this=value.is_(exp.null()), true=exp.null())])
-    if isinstance(recoding, Bins):
+    if isinstance(recoding, Intervals):
         for cut, label in zip(recoding.cuts, recoding.labels, strict=False):
             case = case.when(exp.LT(this=value.copy(), expression=_literal(cut)), _label_of(label))
         return case.else_(_label_of(recoding.labels[-1]))

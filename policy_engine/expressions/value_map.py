@@ -58,14 +58,14 @@ class Range:
 
 
 @dataclass(frozen=True)
-class Entry:
+class MapLine:
     """One line of a map: the values for which ``shown`` is what is released."""
 
     when: str
     shown: str
 
 
-def value_map(node: exp.Expr, kind: str | None) -> tuple[Entry, ...] | None:
+def value_map(node: exp.Expr, kind: str | None) -> tuple[MapLine, ...] | None:
     """The map that ``node`` is, ``kind`` being its subject's type; None where it is none.
 
     >>> import sqlglot
@@ -86,11 +86,11 @@ def value_map(node: exp.Expr, kind: str | None) -> tuple[Entry, ...] | None:
     name = subject.sql("duckdb")
     plain = [(part, text) for part, text in shown if not part.special]
     runs = [(list(run), text) for text, run in groupby(plain, lambda pair: pair[1])]
-    entries = [Entry(when, text) for when, text in _described(runs, name, kind)]
+    entries = [MapLine(when, text) for when, text in _described(runs, name, kind)]
     last = entries[-1].shown if entries else ""
     for part, text in shown:
         if part.special == "null" or (part.special == "nan" and text != last):
-            entries.append(Entry(f"{name} IS {part.special.upper()}", text))
+            entries.append(MapLine(f"{name} IS {part.special.upper()}", text))
     return tuple(entries)
 
 

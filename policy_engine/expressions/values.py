@@ -11,7 +11,7 @@ from sqlglot import exp
 from policy_engine.syntax.findings import law, shown
 
 
-class Kind(Enum):
+class Role(Enum):
     """What a column of a relation holds."""
 
     VALUE = "a function of one row of the source"
@@ -31,7 +31,7 @@ class Value:
     ``growth`` is how often, at most, it holds what its row holds.
     """
 
-    kind: Kind
+    kind: Role
     inputs: frozenset[str] = frozenset()
     expression: exp.Expr | None = field(default=None, compare=False)
     type: str | None = None
@@ -45,7 +45,7 @@ class Value:
     @property
     def column(self) -> str | None:
         """The source column that this value is, unchanged; None where it is another."""
-        same = isinstance(self.expression, exp.Column) and self.kind is Kind.VALUE
+        same = isinstance(self.expression, exp.Column) and self.kind is Role.VALUE
         return next(iter(self.inputs)) if same else None
 
 

@@ -31,7 +31,7 @@ from policy_engine.ledger.chain import (
 )
 from policy_engine.ledger.entry import Entry, entries_of
 from policy_engine.ledger.records import Records
-from policy_engine.ledger.states import Change, changes_of, places_of
+from policy_engine.ledger.states import LimitChange, changes_of, places_of
 from policy_engine.ledger.witness import Witness
 
 _MOST_RECORDS = 2**63 - 1  # what a database counts to
@@ -262,7 +262,7 @@ class Chained:
         """Where one account stands."""
         return balance_of(self.account(name))
 
-    def changes(self) -> tuple[Change, ...]:
+    def changes(self) -> tuple[LimitChange, ...]:
         """Every change of a limit, in order."""
         return changes_of(self.records(), self._records.where)
 

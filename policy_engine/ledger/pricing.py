@@ -51,7 +51,7 @@ _MOST_SCENARIOS, _MOST_EVENTS, _MOST_TIMES = 16, 4, 100
 
 
 @dataclass(frozen=True)
-class Kind:
+class EqualReleases:
     """Equal releases: what each was, how many there are, what one takes of the account's plan."""
 
     asked: Asked
@@ -88,7 +88,7 @@ class Spent:
     neighbours: str
     first: Asked | None = None
     """The first release of all. It was chosen when nothing had been seen, so a plan may use it."""
-    kinds: tuple[Kind, ...] = ()
+    kinds: tuple[EqualReleases, ...] = ()
     plan: Plan | None = field(default=None, compare=False)
     reach: Reach = field(default=Reach(), compare=False)
 
@@ -104,7 +104,7 @@ class Spent:
         an event that this notion of neighbours does not know.
         """
         kinds = {kind.asked: kind for kind in self.kinds}
-        kind = kinds.get(asked, Kind(asked, 0))
+        kind = kinds.get(asked, EqualReleases(asked, 0))
         kinds[asked] = replace(kind, times=kind.times + 1)
         state = replace(self, first=self.first or asked, kinds=tuple(kinds.values()))
         return state if limit is None else state.under(limit)
@@ -184,7 +184,7 @@ class Spent:
                 neighbours=neighbour_notion(state["neighbours"]),
                 first=None if first is None else Asked.from_json(first),
                 kinds=tuple(
-                    Kind(Asked.from_json(asked), read_count(times), cost_from_json(cost))
+                    EqualReleases(Asked.from_json(asked), read_count(times), cost_from_json(cost))
                     for asked, times, cost in state["kinds"]
                 ),
                 plan=None if plan is None else plan_from_json(plan),
@@ -227,7 +227,7 @@ class Spent:
     def _cost(self) -> Cost:
         """What these releases take of the plan."""
 
-        def numbers(kind: Kind) -> tuple[Decimal, ...]:
+        def numbers(kind: EqualReleases) -> tuple[Decimal, ...]:
             assert kind.cost is not None
             return (kind.cost.mass, *kind.cost.scales)
 
@@ -313,7 +313,7 @@ _cost_of = lru_cache(maxsize=1024)(cost_of)
 
 
 def _worst(
-    kinds: Iterable[Kind], numbers: Callable[[Kind], tuple[Decimal, ...]]
+    kinds: Iterable[EqualReleases], numbers: Callable[[EqualReleases], tuple[Decimal, ...]]
 ) -> tuple[Decimal, ...]:
     """The sums over what one unit can be in: all without a part, one part of each partition.
 
@@ -338,7 +338,7 @@ def _added(total: tuple[Decimal, ...] | None, terms: tuple[Decimal, ...]) -> tup
     return terms if total is None else tuple(map(EXACT.add, total, terms))
 
 
-def _scenarios(kinds: Iterable[Kind]) -> list[Charges]:
+def _scenarios(kinds: Iterable[EqualReleases]) -> list[Charges]:
     """The charges of a unit, for each part of each partition; none where these are too many."""
     plain = Counter[Event]()
     partitions: dict[str, dict[str, Counter[Event]]] = {}

@@ -22,7 +22,7 @@ from policy_engine.errors import VerificationFailed
 from policy_engine.ledger.account import Balance, limit_to_json
 from policy_engine.ledger.chain import Head
 from policy_engine.ledger.entry import Entry
-from policy_engine.ledger.states import Change
+from policy_engine.ledger.states import LimitChange
 
 STATEMENT_TYPE = "https://policy-engine.dev/ledger-statement/v1"
 SUBJECT = "ledger"
@@ -44,7 +44,10 @@ _UNCHECKED = (
 
 
 def public_statement(
-    balances: Iterable[Balance], entries: Iterable[Entry], changes: Iterable[Change], head: Head
+    balances: Iterable[Balance],
+    entries: Iterable[Entry],
+    changes: Iterable[LimitChange],
+    head: Head,
 ) -> dict[str, Any]:
     """Accounts, prices, dates, limits and certificates, as texts and whole numbers."""
     return {

@@ -17,7 +17,7 @@ NAMED_BY = "named_by"
 
 
 @dataclass(frozen=True)
-class Change:
+class LimitChange:
     """A limit that was set: by the record of that number; ``before`` is None for the first."""
 
     record: int
@@ -89,9 +89,9 @@ def places_of(last: Record | None, where: str) -> Mapping[str, int]:
         return dict(told["accounts"])
 
 
-def changes_of(chain: Iterable[Record], where: str) -> tuple[Change, ...]:
+def changes_of(chain: Iterable[Record], where: str) -> tuple[LimitChange, ...]:
     """Every change of a limit that records tell of, in order; LedgerError as ``entries_of``."""
-    found: list[Change] = []
+    found: list[LimitChange] = []
     before: dict[str, Limit] = {}
     for record in chain:
         if record.kind == "limit":
@@ -104,7 +104,7 @@ def changes_of(chain: Iterable[Record], where: str) -> tuple[Change, ...]:
                 )
                 assert after is not None
             known = before.get(record.account)
-            found.append(Change(record.seq, record.account, at, who, why, known, after))
+            found.append(LimitChange(record.seq, record.account, at, who, why, known, after))
             before[record.account] = after
     return tuple(found)
 

@@ -91,15 +91,15 @@ def _chosen(
     guarantee: Guarantee, sampled_at: Decimal, grain: Decimal, choice: AutoSpec
 ) -> tuple[int, Decimal]:
     """The pair of the frontier that is best for the choice, at the rates of the source."""
-    from policy_engine.accounting.frontier import Pair, frontier
+    from policy_engine.accounting.frontier import SamplePair, frontier
     from policy_engine.accounting.prior import best_pair_for
 
-    pairs: list[Pair] = []
+    pairs: list[SamplePair] = []
     for pair in frontier(guarantee.epsilon, guarantee.delta, guarantee.neighbours):
         rate = _divided(pair.rate, sampled_at, grain)
         # From where the source is sampled at less than a pair's rate, a larger k gains nothing.
         if rate > (pairs[-1].rate if pairs else 0):
-            pairs.append(Pair(pair.k, rate))
+            pairs.append(SamplePair(pair.k, rate))
     if not pairs:
         raise NoSolution(_NO_RATE)
     best = best_pair_for(choice.prior.prior(), choice.maximise, pairs)

@@ -18,7 +18,7 @@ from policy_engine.policy.models import PolicyDocument
 from policy_engine.policy.project import PROJECT_FILE
 from policy_engine.policy.reading import (
     MISSING,
-    Reading,
+    HalfRead,
     meant,
     read_document,
     read_root,
@@ -85,7 +85,7 @@ def load_policy_text(
 
 
 def _hierarchy(
-    reading: Reading[PolicyDocument], column: str, recoding: object, directory: Path
+    reading: HalfRead[PolicyDocument], column: str, recoding: object, directory: Path
 ) -> Hierarchy | None:
     """The hierarchy of a column that names a good one, whatever else is wrong with the file.
 

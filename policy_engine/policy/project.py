@@ -19,9 +19,9 @@ from policy_engine.errors import UsageError
 from policy_engine.policy.laws import At
 from policy_engine.policy.pins import IN_EACH_CHECKOUT
 from policy_engine.policy.project_models import DbtSpec, ProjectDocument, WarehouseSpec
-from policy_engine.policy.reading import Reading, check, read_root, read_text
+from policy_engine.policy.reading import HalfRead, check, read_root, read_text
 from policy_engine.policy.scalars import EnvironmentText
-from policy_engine.policy.tree import Node
+from policy_engine.policy.tree import YamlNode
 
 PROJECT_FILE = "policy-engine.yaml"
 KEYRING_FILE = "keys.json"
@@ -46,7 +46,7 @@ class Profile:
 
 
 @dataclass(frozen=True)
-class Warehouse:
+class ListedWarehouse:
     """A warehouse; ``database`` is None for a DuckDB in memory, ``url`` is a server's.
 
     ``missing`` says what the environment lacks to open it.
@@ -63,7 +63,7 @@ class Warehouse:
 
 
 @dataclass(frozen=True)
-class Limit:
+class ListedLimit:
     """The most an account may spend."""
 
     epsilon: Decimal
@@ -90,12 +90,12 @@ class Project:
     signing_key: Path
     public_key: Path
     keyring: Path
-    warehouses: Mapping[str, Warehouse]
+    warehouses: Mapping[str, ListedWarehouse]
     default: str
     signing_command: tuple[str, ...] = ()
     sealing_key: Path = Path("sealing.pem")
     reviewers: tuple[Path, ...] = ()
-    accounts: Mapping[str, Limit | None] = field(default_factory=dict)
+    accounts: Mapping[str, ListedLimit | None] = field(default_factory=dict)
     accounts_open: bool = True
     dbt: DbtSpec = field(default_factory=DbtSpec)
     file: Path | None = None
@@ -130,7 +130,7 @@ class Project:
         return "" if self.begins == IN_EACH_CHECKOUT else self.begins
 
     @property
-    def warehouse(self) -> Warehouse:
+    def warehouse(self) -> ListedWarehouse:
         """The default warehouse."""
         return self.warehouses[self.default]
 
@@ -204,7 +204,7 @@ epsilon is given; a limit has both
     """
     file = Path(file)
     root, problems = read_root(text, file, "project")
-    reading: Reading[ProjectDocument] = Reading(str(file), "project", root, problems=problems)
+    reading: HalfRead[ProjectDocument] = HalfRead(str(file), "project", root, problems=problems)
     lacking: dict[At, str] = {}
     _fill(root, (), reading, os.environ if environ is None else environ, lacking)
 
@@ -220,9 +220,9 @@ epsilon is given; a limit has both
 
 
 def _fill(
-    node: Node,
+    node: YamlNode,
     at: At,
-    reading: Reading[ProjectDocument],
+    reading: HalfRead[ProjectDocument],
     environ: Mapping[str, str],
     lacking: dict[At, str],
 ) -> None:
@@ -230,7 +230,7 @@ def _fill(
 
     What is missing is a problem; of what is opened later it is told in ``lacking``, by its place.
     """
-    inner: list[tuple[str | int, Node]] = []
+    inner: list[tuple[str | int, YamlNode]] = []
     if isinstance(node.value, dict):
         inner = list(node.value.items())
     elif isinstance(node.value, list):
@@ -285,7 +285,7 @@ def filled(text: str, environ: Mapping[str, str], refuse: Told, lacks: Told | No
 def _project(document: ProjectDocument, directory: Path, file: Path | None) -> Project:
     warehouses = {
         name: _warehouse(name, spec, directory) for name, spec in document.warehouses.items()
-    } or {"duckdb": Warehouse("duckdb")}
+    } or {"duckdb": ListedWarehouse("duckdb")}
     signing = document.signing
     key = directory / (signing.key or ".policy-engine/signing.pem")
     public = directory / signing.public_key if signing.public_key else key.with_suffix(".pub")
@@ -304,7 +304,7 @@ def _project(document: ProjectDocument, directory: Path, file: Path | None) -> P
         accounts={
             name: None
             if each.epsilon is None or each.delta is None
-            else Limit(each.epsilon, each.delta)
+            else ListedLimit(each.epsilon, each.delta)
             for name, each in accounts
         },
         accounts_open=document.accounts_open or not accounts,
@@ -326,10 +326,10 @@ def _from(directory: Path, witness: str) -> str:
     return f"{kind}:{directory / place}" if is_path else witness
 
 
-def _warehouse(name: str, spec: WarehouseSpec, directory: Path) -> Warehouse:
+def _warehouse(name: str, spec: WarehouseSpec, directory: Path) -> ListedWarehouse:
     folder = directory / spec.profiles_dir if spec.profiles_dir else None
     profile = Profile(spec.profile, spec.target, folder, directory) if spec.profile else None
     is_file = spec.database not in (None, ":memory:")
     database = directory / str(spec.database) if is_file else None
     limits = (spec.memory_limit, spec.threads)
-    return Warehouse(name, spec.type, database, spec.url or "", *limits, profile)
+    return ListedWarehouse(name, spec.type, database, spec.url or "", *limits, profile)

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from policy_engine.errors import FileError, InternalError, PolicyError, Problem
 from policy_engine.policy import tree
 from policy_engine.policy.laws import Document
-from policy_engine.policy.tree import Node
+from policy_engine.policy.tree import YamlNode
 
 _YAML = frozenset({".yaml", ".yml"})
 MISSING = "does not exist"
@@ -21,12 +21,12 @@ D = TypeVar("D", bound=Document)
 
 
 @dataclass
-class Reading(Generic[D]):
+class HalfRead(Generic[D]):
     """A file half read: its tree, its document if it is valid, and the problems so far."""
 
     file: str
     kind: str
-    root: Node
+    root: YamlNode
     document: D | None = None
     problems: list[Problem] = field(default_factory=list)
 
@@ -110,7 +110,7 @@ def _refused(file: Path, message: str, line: int = 0, column: int = 0) -> Policy
     return PolicyError((Problem(str(file), line, column, "", message),))
 
 
-def read_root(text: str, file: Path, kind: str) -> tuple[Node, list[Problem]]:
+def read_root(text: str, file: Path, kind: str) -> tuple[YamlNode, list[Problem]]:
     """The root mapping of a file and the problems met, or ``PolicyError`` if there is none."""
     root, problems = tree.read_tree(text, str(file))
     if root is None and not problems:
@@ -125,17 +125,17 @@ def read_root(text: str, file: Path, kind: str) -> tuple[Node, list[Problem]]:
     return root, list(problems)
 
 
-def read_document(text: str, file: Path, model: type[D], kind: str) -> Reading[D]:
+def read_document(text: str, file: Path, model: type[D], kind: str) -> HalfRead[D]:
     """What ``text`` says, checked against ``model``.
 
     Raises ``PolicyError`` only where the text has no mapping at all; every other problem waits
     in the reading, so that its caller can add more.
     """
     root, problems = read_root(text, file, kind)
-    return check(Reading(str(file), kind, root, problems=problems), model)
+    return check(HalfRead(str(file), kind, root, problems=problems), model)
 
 
-def check(reading: Reading[D], model: type[D]) -> Reading[D]:
+def check(reading: HalfRead[D], model: type[D]) -> HalfRead[D]:
     """The reading with its document, or with the problems that ``model`` finds."""
     unread = {(problem.line, problem.column) for problem in reading.problems}
     try:
@@ -176,7 +176,7 @@ def refused(file: Path, key: str, message: str, remedy: str) -> PolicyError:
     return PolicyError(located((Problem(str(file), 0, 0, key, message, remedy),), file))
 
 
-def _keys(node: tree.Node, path: tree.Path) -> Iterator[tuple[str, tree.Position]]:
+def _keys(node: tree.YamlNode, path: tree.Path) -> Iterator[tuple[str, tree.Position]]:
     if isinstance(node.value, dict):
         for key, child in node.value.items():
             inner = (*path, key)

@@ -16,7 +16,7 @@ from policy_engine.kernel.recodes import Constant, Keep, Prefix, Round, Truncate
 from policy_engine.kernel.recodes.truncate import Unit as TruncateUnit
 
 __all__ = [
-    "Bins", "Constant", "Cut", "Keep", "Lookup", "Prefix", "Recoding", "Round", "Truncate",
+    "Constant", "Cut", "Intervals", "Keep", "Lookup", "Prefix", "Recoding", "Round", "Truncate",
     "TruncateUnit",
 ]  # fmt: skip
 
@@ -24,7 +24,7 @@ Cut = Decimal | date | datetime
 
 
 @dataclass(frozen=True)
-class Bins:
+class Intervals:
     """Intervals closed on the left: ``cuts`` ascend strictly, one label more than cuts.
 
     ``labels[0]`` is everything below ``cuts[0]``, ``labels[-1]`` everything from
@@ -47,7 +47,7 @@ class Lookup:
     other: str | None
 
 
-Recoding = Keep | Bins | Lookup | Prefix | Truncate | Round | Constant
+Recoding = Keep | Intervals | Lookup | Prefix | Truncate | Round | Constant
 
 
 def labels(recoding: Recoding, declared: str | None = None) -> int | None:
@@ -71,7 +71,7 @@ def labels(recoding: Recoding, declared: str | None = None) -> int | None:
 def labels_of(recoding: Recoding) -> tuple[str | None, ...] | None:
     """The values that intervals and maps can give, each once, NULL last; None: it does not tell."""
     match recoding:
-        case Bins():
+        case Intervals():
             return (*dict.fromkeys(recoding.labels), None)
         case Lookup():
             given = (*(label for _, label in recoding.table), recoding.other)

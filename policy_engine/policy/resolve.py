@@ -21,8 +21,8 @@ from policy_engine.policy.models import PolicyDocument, digest
 from policy_engine.policy.noise import Chance, Noise, solve_chance, solve_noise
 from policy_engine.policy.recode_models import FilterSpec, Recode
 from policy_engine.policy.recodings import (
-    Bins,
     Constant,
+    Intervals,
     Keep,
     Lookup,
     Prefix,
@@ -325,7 +325,7 @@ def resolve_recoding(spec: Recode, hierarchy: Hierarchy | None = None) -> Recodi
         case "keep":
             return Keep()
         case written.BinsSpec():
-            return Bins(spec.bins, spec.names())
+            return Intervals(spec.bins, spec.names())
         case written.HierarchySpec():
             if hierarchy is None:
                 raise InternalError(f"the hierarchy {spec.hierarchy} was not read")

@@ -37,14 +37,14 @@ class Position(NamedTuple):
 
 
 @dataclass
-class Node:
+class YamlNode:
     """A value at a position: a scalar, a list of nodes, or a mapping of nodes by key.
 
     ``keys`` holds the position of every key of a mapping.
     """
 
     position: Position
-    value: Scalar | list[Node] | dict[str, Node]
+    value: Scalar | list[YamlNode] | dict[str, YamlNode]
     keys: dict[str, Position] = field(default_factory=dict)
 
     def data(self) -> object:
@@ -69,7 +69,7 @@ class Node:
             node = child
         return place if key else node.position
 
-    def child(self, part: str | int) -> Node | None:
+    def child(self, part: str | int) -> YamlNode | None:
         """The value under a key or an index, or None."""
         if isinstance(self.value, dict):
             return self.value.get(str(part))
@@ -96,7 +96,7 @@ def path_text(path: Path) -> str:
 
 
 @dataclass
-class Unreadable(Exception):
+class UnreadableYaml(Exception):
     """The text cannot be read any further, at a position."""
 
     position: Position
@@ -104,7 +104,7 @@ class Unreadable(Exception):
     remedy: str = ""
 
 
-def read_tree(text: str, file: str) -> tuple[Node | None, tuple[Problem, ...]]:
+def read_tree(text: str, file: str) -> tuple[YamlNode | None, tuple[Problem, ...]]:
     """The tree of ``text``, None where it cannot be read to its end, and the problems met.
 
     >>> node, problems = read_tree("k: 20", "policy.yaml")
@@ -116,15 +116,15 @@ def read_tree(text: str, file: str) -> tuple[Node | None, tuple[Problem, ...]]:
     builder = _Builder(file, text)
     try:
         return builder.document(), tuple(builder.problems)
-    except Unreadable as stop:
+    except UnreadableYaml as stop:
         builder.refuse(stop.position, stop.message, stop.remedy)
         return None, tuple(builder.problems)
 
 
 def _events(text: str) -> Iterator[ev.Event]:
-    """The parser's events; whatever it raises on bad text becomes ``Unreadable``."""
+    """The parser's events; whatever it raises on bad text becomes ``UnreadableYaml``."""
     if len(text) > MAX_BYTES:
-        raise Unreadable(Position(1, 1), f"the file must be at most {MAX_BYTES} characters")
+        raise UnreadableYaml(Position(1, 1), f"the file must be at most {MAX_BYTES} characters")
     parser = YAML(typ="safe", pure=True).parse(text)
     last = Position(1, 1)
     while True:
@@ -137,15 +137,15 @@ def _events(text: str) -> Iterator[ev.Event]:
         except ReaderError as error:
             before = text[: error.position]
             place = Position(before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1)
-            raise Unreadable(place, "the file holds a character that is not text") from None
+            raise UnreadableYaml(place, "the file holds a character that is not text") from None
         except (ValueError, ArithmeticError, LookupError, AttributeError, TypeError):
             message = "not YAML: the value after this one cannot be read"
-            raise Unreadable(last, message) from None
+            raise UnreadableYaml(last, message) from None
         last = _position(event.start_mark)
         yield event
 
 
-def _not_yaml(error: MarkedYAMLError, last: Position, text: str) -> Unreadable:
+def _not_yaml(error: MarkedYAMLError, last: Position, text: str) -> UnreadableYaml:
     """The parser's complaint in one line, with a remedy for the commonest mistakes."""
     place = last if error.problem_mark is None else _position(error.problem_mark)
     problem = " ".join(str(error.problem).split())
@@ -156,7 +156,7 @@ def _not_yaml(error: MarkedYAMLError, last: Position, text: str) -> Unreadable:
         problem, remedy = indents, "the keys of one mapping have the same indent"
     elif "cannot start any token" in problem or "not allowed here" in problem:
         remedy = "put text that holds special characters in quotes"
-    return Unreadable(place, f"not YAML: {problem}", remedy)
+    return UnreadableYaml(place, f"not YAML: {problem}", remedy)
 
 
 def _other_indent(problem: str, place: Position, text: str) -> str:
@@ -191,7 +191,7 @@ class _Builder:
         path = path_text(tuple(self._path))
         self.problems.append(Problem(self._file, *place, path, message, remedy))
 
-    def document(self) -> Node | None:
+    def document(self) -> YamlNode | None:
         """The root, None where there is nothing. Raises Unreadable."""
         root, documents = None, 0
         for event in self._events:
@@ -199,53 +199,55 @@ class _Builder:
                 documents += 1
                 place = _position(event.start_mark)
                 if documents > 1:
-                    raise Unreadable(place, "the file must hold one YAML document, found a second")
+                    raise UnreadableYaml(
+                        place, "the file must hold one YAML document, found a second"
+                    )
                 if event.version is not None and tuple(event.version) != (1, 2):
                     self.refuse(place, "the language is YAML 1.2", "remove the %YAML line")
             elif isinstance(event, ev.NodeEvent):
                 root = self._node(event, 0)
         return root
 
-    def _node(self, event: ev.Event, depth: int, key: Position | None = None) -> Node:
+    def _node(self, event: ev.Event, depth: int, key: Position | None = None) -> YamlNode:
         """The value that begins with an event; one that is left out is shown at its key."""
         place = self._place(event)
         if isinstance(event, ev.ScalarEvent):
             value, raw = self._scalar(event, place)
-            return Node(place if raw or event.style else key or place, value)
+            return YamlNode(place if raw or event.style else key or place, value)
         if depth >= MAX_DEPTH:
-            raise Unreadable(place, f"values may lie at most {MAX_DEPTH} levels deep")
+            raise UnreadableYaml(place, f"values may lie at most {MAX_DEPTH} levels deep")
         if isinstance(event, ev.MappingStartEvent):
-            return self._mapping(Node(place, {}), depth + 1)
-        items: list[Node] = []
+            return self._mapping(YamlNode(place, {}), depth + 1)
+        items: list[YamlNode] = []
         self._path.append(0)
         while not isinstance(event := next(self._events), ev.SequenceEndEvent):
             items.append(self._node(event, depth + 1))
             self._path[-1] = len(items)
         self._path.pop()
-        return Node(place, items)
+        return YamlNode(place, items)
 
     def _place(self, event: ev.Event) -> Position:
         """Where a node begins, which must have no anchor and no tag."""
         place = _position(event.start_mark)
         if isinstance(event, ev.AliasEvent) or getattr(event, "anchor", None):
             law = "anchors and aliases (& and *) are not part of the language"
-            raise Unreadable(place, law, "write the value out")
+            raise UnreadableYaml(place, law, "write the value out")
         tag = getattr(event, "tag", None)
         if tag is not None:
             found = shortened(str(tag).replace("tag:yaml.org,2002:", "!!"))
             self.refuse(place, f"tags are not part of the language, found {found}", "remove it")
         return place
 
-    def _mapping(self, node: Node, depth: int) -> Node:
+    def _mapping(self, node: YamlNode, depth: int) -> YamlNode:
         """A mapping; a key that is not allowed or comes twice keeps its value out of it."""
         assert isinstance(node.value, dict)
         while not isinstance(event := next(self._events), ev.MappingEndEvent):
             place = self._place(event)
             if not isinstance(event, ev.ScalarEvent):
                 if depth >= MAX_DEPTH:
-                    raise Unreadable(place, f"values may lie at most {MAX_DEPTH} levels deep")
+                    raise UnreadableYaml(place, f"values may lie at most {MAX_DEPTH} levels deep")
                 law = "a key must be text, found a list or mapping"
-                raise Unreadable(place, law, "text that starts with { or [ needs quotes")
+                raise UnreadableYaml(place, law, "text that starts with { or [ needs quotes")
             value, raw = self._scalar(event, place, "the key")
             key = as_text(value)
             if key is None:

@@ -7,8 +7,8 @@ from sqlglot import exp
 from policy_engine.expressions.conversions import MIXED
 from policy_engine.expressions.evaluation import BYTEWISE, canonical
 from policy_engine.expressions.value_map import can_both_hold, point_of
-from policy_engine.expressions.values import Kind, Value, cannot_fail
-from policy_engine.relations.shape import Condition, Relation, Stage
+from policy_engine.expressions.values import Role, Value, cannot_fail
+from policy_engine.relations.shape import Condition, Shape, Stage
 from policy_engine.syntax.findings import Notes
 from policy_engine.syntax.node_laws import reads_one_relation
 
@@ -16,21 +16,19 @@ _MOST_PAIRS = 2000
 """Each condition of a part is compared with each of the other side's."""
 
 
-def condition_of(node: exp.Expr, rows: Relation) -> Condition:
+def condition_of(node: exp.Expr, rows: Shape) -> Condition:
     """``node`` as a condition over the columns of the source of ``rows``."""
     columns = frozenset(column.name for column in node.find_all(exp.Column))
     return Condition(node, columns, point_of(node, *_kinds(rows)))
 
 
-def _kinds(rows: Relation) -> tuple[dict[str, str | None], set[str]]:
+def _kinds(rows: Shape) -> tuple[dict[str, str | None], set[str]]:
     """The types of the source's columns, and those that compare text their own way."""
     kinds = {name: value.type for name, value in rows.base.items()}
     return kinds, {name for name, value in rows.base.items() if value.collated}
 
 
-def united(
-    query: exp.Union, left: Relation | None, right: Relation | None, notes: Notes
-) -> Relation | None:
+def united(query: exp.Union, left: Shape | None, right: Shape | None, notes: Notes) -> Shape | None:
     """The union of two parts of one table; None and a finding where it is something else."""
     if left is None or right is None:
         return None
@@ -55,7 +53,7 @@ def united(
     )
 
 
-def _difference(left: Relation, right: Relation) -> str | None:
+def _difference(left: Shape, right: Shape) -> str | None:
     """Why two relations are no parts of one; None where they are."""
     for rows in (left, right):
         if rows.stage is not Stage.ROWS or rows.rank is not None or rows.joined:
@@ -77,7 +75,7 @@ def _difference(left: Relation, right: Relation) -> str | None:
     return None
 
 
-def _are_apart(left: Relation, right: Relation) -> bool:
+def _are_apart(left: Shape, right: Shape) -> bool:
     """Whether no row of the source is in both."""
     kinds, collated = _kinds(left)
 
@@ -100,7 +98,7 @@ def _either(
     written = [None if v.expression is None else canonical(v.expression) for v in (one, other)]
     if one.kind is other.kind and written[0] is not None and written[0] == written[1]:
         return one
-    if one.kind is not Kind.VALUE or other.kind is not Kind.VALUE:
+    if one.kind is not Role.VALUE or other.kind is not Role.VALUE:
         notes.judge(reads_one_relation.broken_by("a UNION of places of rows"), query)
     same = one.type == other.type
     if one.type is None or other.type is None:
@@ -110,7 +108,7 @@ def _either(
         notes.judge(cannot_fail(found), query)
     collated = True if True in {one.collated, other.collated} else None
     return Value(
-        Kind.VALUE,
+        Role.VALUE,
         one.inputs | other.inputs | inputs,
         type=one.type if same else None,
         collated=one.collated if one.collated == other.collated else collated,

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from policy_engine.expressions.evaluation import Resolver, canonical, evaluate, reads
-from policy_engine.expressions.values import Kind, Value, is_no_place, names_one_column
-from policy_engine.relations.shape import Lookup, Relation, Stage, Term
+from policy_engine.expressions.values import Role, Value, is_no_place, names_one_column
+from policy_engine.relations.shape import Joined, Shape, Stage, Term
 from policy_engine.syntax.findings import Notes, law, shown
 from policy_engine.syntax.literals import bare, by_bytes, ordinal, unaliased
 from policy_engine.syntax.names import fold
@@ -24,7 +24,7 @@ FUNCTIONS = frozenset({
 })  # fmt: skip
 """Words that are functions, in quotes too, where the table has no column of that name."""
 
-UNKNOWN = Value(Kind.VALUE)
+UNKNOWN = Value(Role.VALUE)
 _TOTALS = (exp.Sum, exp.Avg, exp.Min, exp.Max)
 _RANKS = (exp.Rank, exp.DenseRank)
 
@@ -34,13 +34,13 @@ def qualifier_of(node: exp.Column) -> str:
     return ".".join(fold(part.name) for part in node.parts[:-1])
 
 
-def is_qualifier(node: exp.Column, rows: Relation) -> bool:
+def is_qualifier(node: exp.Column, rows: Shape) -> bool:
     """Whether a column is qualified with a name of ``rows``, or not at all."""
     qualifier = qualifier_of(node)
     return not qualifier or qualifier in rows.names
 
 
-def lookup(node: exp.Expr | None, rows: Relation) -> Value | None:
+def lookup(node: exp.Expr | None, rows: Shape) -> Value | None:
     """The value a column name stands for in ``rows``; None where there is none."""
     if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
         return None
@@ -57,23 +57,23 @@ def lookup(node: exp.Expr | None, rows: Relation) -> Value | None:
     if values:
         # Of a name that several relations may have: all that it can depend on.
         own = frozenset({name}) if rows.open else frozenset()
-        return Value(Kind.VALUE, own.union(*(value.inputs for value in values)))
+        return Value(Role.VALUE, own.union(*(value.inputs for value in values)))
     if name in ROW_NUMBERS and (rows.open or name == rows.row_number):
-        return Value(Kind.POSITION, frozenset({name}), exp.column(name, quoted=True), type="BIGINT")
+        return Value(Role.POSITION, frozenset({name}), exp.column(name, quoted=True), type="BIGINT")
     if not rows.open:
         return None
-    return Value(Kind.VALUE, frozenset({name}), exp.column(node.name, quoted=True))
+    return Value(Role.VALUE, frozenset({name}), exp.column(node.name, quoted=True))
 
 
-def _looked_up(name: str, table: Lookup) -> Value | None:
+def _looked_up(name: str, table: Joined) -> Value | None:
     """A column of a public relation: a function of what it was joined by."""
     kind = None if table.types is None else table.types.get(name)
     if table.types is not None and kind is None:
         return None
-    return Value(Kind.VALUE, table.inputs, type=kind, public=f"{table.name}.{name} of {table.by}")
+    return Value(Role.VALUE, table.inputs, type=kind, public=f"{table.name}.{name} of {table.by}")
 
 
-def assume_a_column(node: exp.Expr, rows: Relation, notes: Notes) -> None:
+def assume_a_column(node: exp.Expr, rows: Shape, notes: Notes) -> None:
     """Of a source whose columns are not known: a name is no function, and not its whole row."""
     if not isinstance(node, exp.Column) or not rows.open:
         return
@@ -84,13 +84,13 @@ def assume_a_column(node: exp.Expr, rows: Relation, notes: Notes) -> None:
         notes.assume(f"{rows.source} has a column of its own called {name}")
 
 
-def assume_no_column(name: str, rows: Relation, notes: Notes) -> None:
+def assume_no_column(name: str, rows: Shape, notes: Notes) -> None:
     """Of a source whose columns are not known: it has none of the name that is given here."""
     if rows.open:
         notes.assume(f"{rows.source} has no column of its own called {name}")
 
 
-def check_not_a_row(node: exp.Column, rows: Relation, notes: Notes) -> None:
+def check_not_a_row(node: exp.Column, rows: Shape, notes: Notes) -> None:
     """Before an alias, the engine takes a lookup's column, and a relation, which is a row."""
     hidden = any(_looked_up(fold(node.name), each) for each in (rows.lookups or {}).values())
     if hidden or fold(node.name) in rows.names:
@@ -98,13 +98,13 @@ def check_not_a_row(node: exp.Column, rows: Relation, notes: Notes) -> None:
         notes.judge(names_one_column(found), node)
 
 
-def resolver(rows: Relation, notes: Notes, aliases: Mapping[str, Value] | None = None) -> Resolver:
+def resolver(rows: Shape, notes: Notes, aliases: Mapping[str, Value] | None = None) -> Resolver:
     """Resolves the columns of ``rows``, and ``aliases`` given before in the same select."""
     is_released = rows.stage is Stage.RELEASED
 
     def resolve(node: exp.Expr) -> Value | None:
         if is_released and is_symmetric(node, resolve):
-            return Value(Kind.DERIVED)
+            return Value(Role.DERIVED)
         if not isinstance(node, exp.Column):
             return None
         alias = _alias(node, rows, notes, aliases or {})
@@ -114,9 +114,9 @@ def resolver(rows: Relation, notes: Notes, aliases: Mapping[str, Value] | None =
             return UNKNOWN
         if alias is None:
             assume_a_column(node, rows, notes)
-        if not is_released and value.kind is Kind.POSITION:
+        if not is_released and value.kind is Role.POSITION:
             notes.judge(is_no_place(node.name), node)
-        elif not is_released and value.kind is Kind.RANK:
+        elif not is_released and value.kind is Role.RANK:
             found = f"{node.name} inside a row expression"
             notes.judge(keeps_one_row.broken_by(found), node)
         return value
@@ -125,7 +125,7 @@ def resolver(rows: Relation, notes: Notes, aliases: Mapping[str, Value] | None =
 
 
 def _alias(
-    node: exp.Column, rows: Relation, notes: Notes, aliases: Mapping[str, Value]
+    node: exp.Column, rows: Shape, notes: Notes, aliases: Mapping[str, Value]
 ) -> Value | None:
     """The value of an alias: the engine looks for a column of that name first."""
     name = fold(node.name)
@@ -159,14 +159,14 @@ def is_order_free(made: exp.Expr, resolve: Resolver) -> bool:
     """Whether an aggregate of released groups is one number, in whatever order they stand."""
     if isinstance(made, _TOTALS):
         value = resolve(bare(made.this))
-        return value is not None and value.kind is Kind.COUNT
+        return value is not None and value.kind is Role.COUNT
     return isinstance(made, exp.Count) and isinstance(made.this, exp.Star)
 
 
 # The list of a SELECT: stars, aliases, and the names under which others read it
 
 
-def unalias(query: exp.Select, rows: Relation, notes: Notes) -> None:
+def unalias(query: exp.Select, rows: Shape, notes: Notes) -> None:
     """Put the expression of an alias where DuckDB reads the alias: behind WHERE and in keys.
 
     It does so where the source has no such column; of a source without a schema that is
@@ -198,7 +198,7 @@ def unalias(query: exp.Select, rows: Relation, notes: Notes) -> None:
 
 
 def check_hidden(
-    query: exp.Select, columns: Mapping[str, Value], rows: Relation, notes: Notes
+    query: exp.Select, columns: Mapping[str, Value], rows: Shape, notes: Notes
 ) -> None:
     """Beside a ``*`` of unknown columns: the engine takes the first of a name."""
     stars = [star for item in query.expressions if (star := star_of(item, rows)) is not None]
@@ -230,7 +230,7 @@ def aggregates(item: exp.Expr) -> bool:
     return item.find(exp.AggFunc) is not None and item.find(exp.Window) is None
 
 
-def star_of(item: exp.Expr, rows: Relation) -> exp.Star | None:
+def star_of(item: exp.Expr, rows: Shape) -> exp.Star | None:
     """The star of ``*`` or ``name.*``; None of any other item."""
     node = unaliased(item)
     if isinstance(node, exp.Column) and is_qualifier(node, rows):
@@ -243,14 +243,14 @@ def left_out_of(star: exp.Star) -> frozenset[str]:
     return frozenset(fold(node.name) for node in star.args.get("except_") or ())
 
 
-def spread(item: exp.Expr, rows: Relation) -> list[exp.Expr]:
+def spread(item: exp.Expr, rows: Shape) -> list[exp.Expr]:
     """A plain ``*`` as the columns that it stands for."""
     if not isinstance(item, exp.Star) or item.args.get("except_") or item.args.get("replace"):
         return [item]
     return [exp.column(exp.to_identifier(name, quoted=True)) for name in rows.columns]
 
 
-def layout_of(query: exp.Select, rows: Relation) -> str:
+def layout_of(query: exp.Select, rows: Shape) -> str:
     """How the columns of a select stand: a plain ``*`` leaves them as they are."""
     items = [item.sql("duckdb") for item in query.expressions]
     return rows.layout if items == ["*"] else f"{rows.layout}; {', '.join(items)}"
@@ -276,9 +276,7 @@ def is_sorted(found: str | None) -> str | None:
     return found
 
 
-def read_order(
-    query: exp.Select, out: Relation, resolve: Resolver, notes: Notes
-) -> tuple[Term, ...]:
+def read_order(query: exp.Select, out: Shape, resolve: Resolver, notes: Notes) -> tuple[Term, ...]:
     """The terms of ORDER BY over the columns of ``out``; ``resolve`` knows all else."""
     clause = query.args.get("order")
     found: list[Term] = []
@@ -289,7 +287,7 @@ def read_order(
     return tuple(found)
 
 
-def _ordered_by(node: exp.Expr, out: Relation, resolve: Resolver, notes: Notes) -> list[str]:
+def _ordered_by(node: exp.Expr, out: Shape, resolve: Resolver, notes: Notes) -> list[str]:
     """The output columns that one term of ORDER BY names."""
     names = list(out.columns)
     if isinstance(node, exp.Var) and node.name.upper() == "ALL":

@@ -1,6 +1,6 @@
 """What is read out of a text: the mechanism, as values.
 
-``Relation`` is what is known of an intermediate query, ``ReleaseShape`` of the whole text.
+``Shape`` is what is known of an intermediate query, ``ReleaseShape`` of the whole text.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import cached_property
 
 from sqlglot import exp
 
-from policy_engine.expressions.value_map import Entry, Point, value_map
+from policy_engine.expressions.value_map import MapLine, Point, value_map
 from policy_engine.expressions.values import Value
 from policy_engine.policy.recodings import Recoding
 from policy_engine.syntax.names import fold
@@ -69,7 +69,7 @@ class Rank:
 
 
 @dataclass(frozen=True)
-class Lookup:
+class Joined:
     """A public relation, joined by its key; ``types`` is None where its columns are not known."""
 
     name: str
@@ -88,7 +88,7 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Relation:
+class Shape:
     """What is known of a query: its stage, its columns and how it came to be."""
 
     source: str
@@ -102,7 +102,7 @@ class Relation:
     views: tuple[str, ...] = ()  # the views through which the source is read
     table: str = ""  # the base table, where the source is a view that a policy names
     row_number: str | None = None  # the column that numbers the rows of the source
-    lookups: Mapping[str, Lookup] | None = None  # what was joined, by the names it goes by here
+    lookups: Mapping[str, Joined] | None = None  # what was joined, by the names it goes by here
     joined: bool = False
     sample: Sample | None = None
     rank: Rank | None = None
@@ -119,15 +119,15 @@ class Relation:
         """Whether a sample of its rows is a sample of the source's, wherever the engine draws."""
         return self.stage is Stage.ROWS and self.rank is None and not self.joined
 
-    def but(self, **changes: object) -> Relation:
+    def but(self, **changes: object) -> Shape:
         """The relation with ``changes``."""
         return replace(self, **changes)  # type: ignore[arg-type]  # names are this class's own
 
-    def called(self, name: str) -> Relation:
+    def called(self, name: str) -> Shape:
         """The relation, its columns to be qualified with ``name`` and nothing else."""
         return self.but(names=frozenset({fold(name or "unnamed_subquery")}))
 
-    def opaque(self, view: str) -> Relation:
+    def opaque(self, view: str) -> Shape:
         """A view's rows with its columns as the source's own, its filters as part of the source.
 
         What they are made of was proved; a policy that names the view speaks of them as they are.
@@ -168,7 +168,7 @@ class ColumnShape:
     public: str | None = None
 
     @cached_property
-    def values(self) -> tuple[Entry, ...] | None:
+    def values(self) -> tuple[MapLine, ...] | None:
         """What is shown of each range of the column's values; None where it is no such map."""
         return None if self.expression is None else value_map(self.expression, self.kind)
 

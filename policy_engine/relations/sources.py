@@ -11,9 +11,9 @@ from sqlglot import exp
 from policy_engine.expressions.conversions import MIXED
 from policy_engine.expressions.datatypes import FLOATS, INEXACT, NARROW, QUOTIENT, plain
 from policy_engine.expressions.evaluation import BYTEWISE, JOINED, canonical, evaluate
-from policy_engine.expressions.values import Kind, Value, names_one_column
+from policy_engine.expressions.values import Role, Value, names_one_column
 from policy_engine.relations.scope import ROW_NUMBERS, is_qualifier, qualifier_of, resolver
-from policy_engine.relations.shape import Lookup, Relation
+from policy_engine.relations.shape import Joined, Shape
 from policy_engine.syntax.findings import Notes, shown
 from policy_engine.syntax.grammar import read_statement
 from policy_engine.syntax.literals import bare
@@ -82,7 +82,7 @@ class Sources:
         key = self.schema.key_of(name)
         return None if key is None or self.view(node) is not None else (name, fold(key))
 
-    def relation(self, node: exp.Table, notes: Notes) -> Relation | None:
+    def relation(self, node: exp.Table, notes: Notes) -> Shape | None:
         """The base table or file that ``node`` reads; None and findings if it is neither."""
         if isinstance(node.this, exp.ReadParquet):
             return self._file(node, node.this, notes)
@@ -103,7 +103,7 @@ class Sources:
             return None
         return self._relation(name, node, _TABLE_NUMBER, notes)
 
-    def _file(self, node: exp.Table, read: exp.ReadParquet, notes: Notes) -> Relation | None:
+    def _file(self, node: exp.Table, read: exp.ReadParquet, notes: Notes) -> Shape | None:
         paths = [e for e in read.expressions if e.is_string]
         options = [_option(e) for e in read.expressions if not e.is_string]
         if len(paths) != 1 or len(set(options)) < len(options) or not set(options) <= _OPTIONS:
@@ -117,7 +117,7 @@ class Sources:
             notes.assume(f"no folder of {path} is read as a value of its files")
         return self._relation(path, node, _FILE_NUMBER if numbered else None, notes)
 
-    def _relation(self, name: str, node: exp.Table, number: str | None, notes: Notes) -> Relation:
+    def _relation(self, name: str, node: exp.Table, number: str | None, notes: Notes) -> Shape:
         types, is_file = self.schema.columns(name), isinstance(node.this, exp.ReadParquet)
         if types is None and self.schema.known:
             found = f"{name}, which the schema does not have once"
@@ -139,8 +139,8 @@ class Sources:
             number = None
         if number == _FILE_NUMBER and columns:
             place = exp.column(_FILE_NUMBER, quoted=True)
-            columns[number] = Value(Kind.POSITION, frozenset({number}), place, "BIGINT")
-        return Relation(
+            columns[number] = Value(Role.POSITION, frozenset({number}), place, "BIGINT")
+        return Shape(
             name,
             columns,
             columns,
@@ -158,7 +158,7 @@ class Sources:
         # A nested type keeps its whole spelling, so that a float or text within it is seen.
         type_ = plain(kind)
         return Value(
-            Kind.VALUE,
+            Role.VALUE,
             frozenset({fold(name)}),
             exp.column(name, quoted=True),
             kind.upper() if type_ in {"STRUCT", "MAP", "UNION"} else type_,
@@ -216,8 +216,8 @@ _JOINS = {("", ""), ("", "INNER"), ("LEFT", ""), ("LEFT", "OUTER")}
 
 
 def joined(
-    join: exp.Join, rows: Relation, sources: Sources, queries: Collection[str], notes: Notes
-) -> Relation:
+    join: exp.Join, rows: Shape, sources: Sources, queries: Collection[str], notes: Notes
+) -> Shape:
     """``rows``, each with at most one row of a public lookup; a finding for any other join.
 
     The lookup has one row for each key and does not depend on the source: both are assumed, and
@@ -255,7 +255,7 @@ def joined(
         f"{name} is public: it does not depend on {rows.source}, and has one row for each {key}"
     )
     known = None if told is None else types
-    own = Lookup(name, canonical(sides[0]), known, value.inputs)
+    own = Joined(name, canonical(sides[0]), known, value.inputs)
     lookups = {**(rows.lookups or {}), alias: own}
     out = rows.but(lookups=lookups, joined=True, filtered=rows.filtered or kind[0] != "LEFT")
     for condition in [join.args["on"]] if join.args.get("on") else []:
@@ -267,7 +267,7 @@ def _check_key(join: exp.Join, value: Value, kind: str | None, notes: Notes) -> 
     """Equal as the join compares them must be equal as the lookup's keys are told apart."""
     kinds = {value.type, kind}
     differ = None not in kinds and value.type != kind and not kinds <= NARROW
-    if value.kind is not Kind.VALUE or value.collated or differ or {value.type, kind} & _LOOSE:
+    if value.kind is not Role.VALUE or value.collated or differ or {value.type, kind} & _LOOSE:
         found = f"a join of {value.type or 'a value'} and {kind or 'a key'}, where keys may be one"
         notes.judge(reads_one_relation.broken_by(found), join)
     if value.type is None or kind is None:
@@ -276,7 +276,7 @@ def _check_key(join: exp.Join, value: Value, kind: str | None, notes: Notes) -> 
         notes.assume(BYTEWISE)
 
 
-def _key_sides(join: exp.Join, alias: str, key: str, rows: Relation) -> Iterator[exp.Expr]:
+def _key_sides(join: exp.Join, alias: str, key: str, rows: Shape) -> Iterator[exp.Expr]:
     """What the lookup's key is equal to; nothing where the condition is another."""
     using = join.args.get("using") or []
     if len(using) == 1 and fold(using[0].name) == key:
@@ -291,7 +291,7 @@ def _key_sides(join: exp.Join, alias: str, key: str, rows: Relation) -> Iterator
             yield other
 
 
-def _reads_only(node: exp.Expr, rows: Relation) -> bool:
+def _reads_only(node: exp.Expr, rows: Shape) -> bool:
     """Whether every column of ``node`` is one of ``rows`` and cannot be the lookup's own."""
     return all(
         is_qualifier(column, rows)

@@ -15,16 +15,16 @@ from sqlglot import exp
 
 from policy_engine.expressions.datatypes import FLOATS
 from policy_engine.expressions.evaluation import canonical, evaluate
-from policy_engine.expressions.values import Kind, Value, keeps_the_secret
+from policy_engine.expressions.values import Role, Value, keeps_the_secret
 from policy_engine.relations.scope import ROW_NUMBERS, assume_a_column, lookup, resolver
-from policy_engine.relations.shape import Rank, Relation, Stage, Term
+from policy_engine.relations.shape import Rank, Shape, Stage, Term
 from policy_engine.syntax.findings import Notes, shown
 from policy_engine.syntax.literals import bare, by_bytes, number
 from policy_engine.syntax.names import dotted, fold
 from policy_engine.syntax.node_laws import is_in_the_grammar, keeps_one_row
 
 
-def numbered(node: exp.Window, rows: Relation, queries: Collection[str], notes: Notes) -> Relation:
+def numbered(node: exp.Window, rows: Shape, queries: Collection[str], notes: Notes) -> Shape:
     """``rows`` with their numbers among their person's, by an order or by a keyed hash.
 
     ``queries`` are the names of the queries in scope: a secret comes from none of them.
@@ -48,9 +48,9 @@ def numbered(node: exp.Window, rows: Relation, queries: Collection[str], notes: 
         # The engine would choose, and may do so by how other rows stand.
         notes.judge(keeps_one_row.broken_by("an order in which a person's rows all tie"), node)
     # The last term may number the rows: in several files, with the number of the file.
-    of_places = (value.inputs for value in values if value.kind is Kind.POSITION)
+    of_places = (value.inputs for value in values if value.kind is Role.POSITION)
     places: frozenset[str] = frozenset().union(*of_places)
-    last = bool(values) and values[-1].kind is Kind.POSITION
+    last = bool(values) and values[-1].kind is Role.POSITION
     total = last and (rows.row_number in places or {"file_index", "file_row_number"} <= places)
     known = [_tells_apart(bare(term.this), rows) for term in terms]
     apart = frozenset(name for name, sure in known if sure)
@@ -58,7 +58,7 @@ def numbered(node: exp.Window, rows: Relation, queries: Collection[str], notes: 
     return rows.but(rank=Rank(unit.column, tuple(map(_term, terms)), total, text, apart, perhaps))
 
 
-def _tells_apart(node: exp.Expr, rows: Relation) -> tuple[str, bool | None]:
+def _tells_apart(node: exp.Expr, rows: Shape) -> tuple[str, bool | None]:
     """The column of a term of an order, and whether it tells any two of its values apart.
 
     None where that is a matter of the column's type, which is not known.
@@ -72,10 +72,10 @@ def _tells_apart(node: exp.Expr, rows: Relation) -> tuple[str, bool | None]:
     return value.column, bytewise and value.type not in FLOATS
 
 
-def _ordered_by(node: exp.Expr, rows: Relation, notes: Notes) -> Value:
+def _ordered_by(node: exp.Expr, rows: Shape, notes: Notes) -> Value:
     value = lookup(node, rows)
     # Which of a person's own rows comes first in the source does not depend on others.
-    if value is not None and value.kind is Kind.POSITION and value.inputs <= ROW_NUMBERS:
+    if value is not None and value.kind is Role.POSITION and value.inputs <= ROW_NUMBERS:
         return value
     return evaluate(node, resolver(rows, notes), notes)
 
@@ -89,10 +89,10 @@ def _term(term: exp.Ordered) -> Term:
 def _drawn(
     node: exp.Window,
     parts: list[exp.Expr],
-    rows: Relation,
+    rows: Shape,
     queries: Collection[str],
     notes: Notes,
-) -> Relation:
+) -> Shape:
     """``rows`` numbered by a hash of ``parts``: secret, ':o:', key, ':' and place."""
     rank, partition = rows.rank, node.args.get("partition_by") or []
     terms = [bare(term.this) for term in node.args["order"].expressions]
@@ -103,7 +103,7 @@ def _drawn(
         isinstance(node.this, exp.RowNumber)
         and (rows.stage is Stage.ROWS and not rows.one_row)
         and (unit is not None and rank is not None and unit.column == rank.unit)
-        and (last is not None and last.kind is Kind.RANK)
+        and (last is not None and last.kind is Role.RANK)
     )
     if rank is None or rank.drawn or not is_of_the_rank or len(parts) != 5:
         notes.judge(keeps_one_row.broken_by(shown(node)), node)
@@ -115,7 +115,7 @@ def _drawn(
         and first.is_string and first.name == ":o:"
         and second.is_string and second.name == ":"
         and (hashed is not None and hashed.column == rank.unit)
-        and (number is not None and number.kind is Kind.RANK)
+        and (number is not None and number.kind is Role.RANK)
     )  # fmt: skip
     if not is_the_hash:
         notes.judge(keeps_one_row.broken_by(shown(node)), node)
@@ -139,20 +139,20 @@ def first_of(condition: exp.Expr) -> exp.Expr | None:
     return rank if number(bound) == wanted else None
 
 
-def is_first_row(condition: exp.Expr, rows: Relation) -> bool:
+def is_first_row(condition: exp.Expr, rows: Shape) -> bool:
     """Whether a condition keeps the first of each person's rows: ``rn = 1``, of the last number."""
     value = lookup(first_of(condition), rows)
-    is_rank = value is not None and value.kind is Kind.RANK
+    is_rank = value is not None and value.kind is Role.RANK
     return is_rank and rows.rank is not None and value is not None and value.key == rows.rank.text
 
 
-def read_repeat(node: exp.Explode, rows: Relation, notes: Notes) -> Relation:
+def read_repeat(node: exp.Explode, rows: Shape, notes: Notes) -> Shape:
     """``unnest(range(n))``: each released group as often as its count says."""
     series = bare(node.this)
     exact = False
     if isinstance(series, exp.GenerateSeries) and rows.stage is Stage.RELEASED:
         count = lookup(bare(series.args["end"]), rows)
-        counted = count is not None and count.kind is Kind.COUNT
+        counted = count is not None and count.kind is Role.COUNT
         starts = number(series.args["start"]) == 0 and bool(series.args.get("is_end_exclusive"))
         exact = counted and starts and not rows.repeated
     if not exact:
@@ -211,7 +211,7 @@ def is_bound_secret(node: exp.Expr, queries: Collection[str]) -> bool:
     )
 
 
-def check_secrets(select: exp.Expr, rows: Relation, notes: Notes) -> None:
+def check_secrets(select: exp.Expr, rows: Shape, notes: Notes) -> None:
     """The secrets relation is another than the source, and its columns are its own.
 
     A relation without a column called salt would show the one of the row that is hashed.

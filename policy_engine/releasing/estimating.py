@@ -21,7 +21,7 @@ from policy_engine.kernel.mechanisms import Noisy
 from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
 from policy_engine.policy.project import Project
 from policy_engine.releasing.meaning import NoisyMeaning
-from policy_engine.releasing.showing import Shown, show
+from policy_engine.releasing.showing import FirstRows, show
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,7 +44,7 @@ class Estimated:
     The number before it is the count that was released, None where the cell was not shown.
     """
 
-    shown: Shown
+    shown: FirstRows
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
     beside: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from policy_engine.ledger.account import Account, Limit, effective
 from policy_engine.ledger.chain import Head
 from policy_engine.ledger.entry import Entry, entries_of
-from policy_engine.ledger.states import Change, changes_of, decided
+from policy_engine.ledger.states import LimitChange, changes_of, decided
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.accounts import listed_as
 from policy_engine.policy.project import Project
@@ -29,7 +29,7 @@ class LedgerState:
 
     accounts: tuple[Account, ...] = ()
     entries: tuple[Entry, ...] = ()
-    changes: tuple[Change, ...] = ()
+    changes: tuple[LimitChange, ...] = ()
     moves: tuple[Mapping[str, Any], ...] = ()
     rekeys: tuple[Mapping[str, Any], ...] = ()
     reviews: tuple[Mapping[str, Any], ...] = ()

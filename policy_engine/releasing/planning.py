@@ -31,8 +31,8 @@ from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.sources import People
 from policy_engine.policy.accounts import account_of, check_own_project
 from policy_engine.policy.fields import Method
+from policy_engine.policy.project import ListedWarehouse as Named
 from policy_engine.policy.project import Project, default_project, find_project, load_project
-from policy_engine.policy.project import Warehouse as Named
 from policy_engine.policy.reading import located, refused
 from policy_engine.policy.resolve import Policy, loaded, terms_of
 from policy_engine.syntax.names import dotted

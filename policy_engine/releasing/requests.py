@@ -29,8 +29,8 @@ from policy_engine.kernel.mechanisms import NoisyPart
 from policy_engine.kernel.sources import People
 from policy_engine.ledger.entry import Entry
 from policy_engine.policy.accounts import path_from
+from policy_engine.policy.project import ListedWarehouse as Named
 from policy_engine.policy.project import Project
-from policy_engine.policy.project import Warehouse as Named
 from policy_engine.policy.resolve import Policy
 from policy_engine.releasing.publish import CERTIFICATE_SUFFIX, certificate_path
 from policy_engine.warehouse.base import Warehouse

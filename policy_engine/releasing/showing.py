@@ -33,7 +33,7 @@ _WAITS = (
 
 
 @dataclass(frozen=True)
-class Shown:
+class FirstRows:
     """The first rows of a release, and what its certificate says of them.
 
     ``release`` is a file or the name of a table; ``certificate`` is None where none was found.
@@ -51,7 +51,7 @@ class Shown:
     known: AnyMeaning | None = None
 
 
-def show(named: Path, project: Project, rows: int) -> Shown:
+def show(named: Path, project: Project, rows: int) -> FirstRows:
     """The first rows of a release: a file, or what a certificate is of, a file or a table.
 
     Guarantee: nothing is printed but what says that it is a release; a table must have the digest
@@ -72,7 +72,7 @@ def show(named: Path, project: Project, rows: int) -> Shown:
     return _of_file(named.with_name(stated.subject_name), named, project, rows)
 
 
-def _of_file(path: Path, certificate: Path, project: Project, rows: int) -> Shown:
+def _of_file(path: Path, certificate: Path, project: Project, rows: int) -> FirstRows:
     import pyarrow as pa
 
     if not path.is_file():
@@ -102,10 +102,10 @@ def _of_file(path: Path, certificate: Path, project: Project, rows: int) -> Show
             told = _remarks(known, names, numbered(table, None if known is None else known.count))
     except VerificationFailed as error:
         meaning = (f"what its numbers mean is not known: {error}",)
-    return Shown(str(path), found, names, first, table.num_rows, meaning, told, known)
+    return FirstRows(str(path), found, names, first, table.num_rows, meaning, told, known)
 
 
-def _of_table(certificate: Path, stated: Unverified, project: Project, rows: int) -> Shown:
+def _of_table(certificate: Path, stated: Unverified, project: Project, rows: int) -> FirstRows:
     name, columns = stated.subject_name, stated.predicate.get("columns")
     with closing(connected(project.warehouse)) as warehouse:
         target = warehouse.target(name)
@@ -123,7 +123,7 @@ def _of_table(certificate: Path, stated: Unverified, project: Project, rows: int
     names = tuple(str(each) for each in (*known, *beside) if each is not None)
     said, told = _told(meaning, names, lines), _remarks(meaning, names, lines)
     first = tuple(in_reading_order(stated.predicate, names, lines)[:rows])
-    return Shown(name, certificate, names, first, len(lines), said, told, meaning)
+    return FirstRows(name, certificate, names, first, len(lines), said, told, meaning)
 
 
 def _told(meaning: AnyMeaning | None, names: tuple[str, ...], lines: Lines) -> tuple[str, ...]:

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 
 from policy_engine.accounting.in_words import in_text
 from policy_engine.attest.keys import KEPT, make_folder
-from policy_engine.compile.catalog import NUMBERS, TIMES, Column, Kind, Table, fresh
+from policy_engine.compile.catalog import NUMBERS, TIMES, Field, Kind, Table, fresh
 from policy_engine.errors import FileError, UsageError, WarehouseError
 from policy_engine.policy.csv_models import is_csv
 from policy_engine.policy.project import (
     PROJECT_FILE,
-    Limit,
+    ListedLimit,
     Project,
     default_project,
     find_project,
@@ -168,7 +168,7 @@ def _policy(source: str | None, folder: Path, project: Project) -> str:
 
 def _loose(project: Project) -> tuple[Decimal, Decimal]:
     """ε and δ that leave room: the least account pays for four by the plain sum alone."""
-    of_starter = Limit(Decimal(1), Decimal("1e-6"))  # as _PROJECT says
+    of_starter = ListedLimit(Decimal(1), Decimal("1e-6"))  # as _PROJECT says
     accounts = project.accounts if project.file else {"people": of_starter}
     limits = [limit for limit in accounts.values() if limit is not None]
     first_digit = Context(prec=1, rounding=ROUND_FLOOR).plus
@@ -237,7 +237,7 @@ def _of_file(warehouse: DuckDBWarehouse, path: Path) -> Table:
         if is_csv(path.name):
             check_file(path, path.name)
             _, names = options_in(path, path.name)
-            return Table(tuple(Column(n, "VARCHAR") for n in names if n), path=path.name)
+            return Table(tuple(Field(n, "VARCHAR") for n in names if n), path=path.name)
         return warehouse.table(Source(path.name, None), path.absolute().parent)
     except FileError as error:
         if path.exists() or path.name.lower().endswith(SOURCE_FILES):
@@ -292,7 +292,7 @@ def _lines(table: Table) -> list[str]:
     return lines
 
 
-def _line(column: Column, remark: str) -> str:
+def _line(column: Field, remark: str) -> str:
     if not column.name.isprintable() or not column.name.strip():
         return f"  # {json.dumps(column.name)} cannot be released under this name: rename it"
     recoding, name = suggestion(column), _scalar(column.name)
@@ -345,7 +345,7 @@ _DIRECT = (
 )
 
 
-def suggestion(column: Column) -> str:
+def suggestion(column: Field) -> str:
     """A recoding that takes the column's type; empty where it seems to name one person or row.
 
     >>> suggestion(Column("passenger_age", "SMALLINT")), suggestion(Column("plan", "VARCHAR"))
@@ -379,7 +379,7 @@ def by_name(name: str) -> str:
     return next((told for names, told in _NUMBERS if words & {*names.split()}), "")
 
 
-def person_key(columns: Iterable[Column]) -> Column | None:
+def person_key(columns: Iterable[Field]) -> Field | None:
     """The column that seems to say whose row it is.
 
     >>> person_key([Column("order_id", "BIGINT"), Column("customer_id", "BIGINT")]).name
@@ -389,7 +389,7 @@ def person_key(columns: Iterable[Column]) -> Column | None:
     return next((each for each in columns if _is_key(each) and _words(each.name) & people), None)
 
 
-def _is_key(column: Column) -> bool:
+def _is_key(column: Field) -> bool:
     """Whether a column seems to be a key: it is called so, or is a UUID."""
     words = _words(column.name)
     is_one = column.kind is Kind.UUID or bool(words & {"id", "key"})

@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 from policy_engine.accounting.comparison import SAMPLED, Candidate, per_cent
-from policy_engine.accounting.frontier import Pair
+from policy_engine.accounting.frontier import SamplePair
 from policy_engine.accounting.in_words import in_text
 from policy_engine.attest.facts import Facts, models_of
 from policy_engine.engines import ENGINES
@@ -168,7 +168,7 @@ def _bars(facts: Facts, claim: Claim | None) -> Iterator[dict[str, Any]]:
             tables = (Candidate("", each[0], law.k) for each in law.tables)
             own = list(zip(names, tables, strict=True))
         else:
-            own = [("", Candidate(SAMPLED, Pair(facts["k"], _rate(facts))))]
+            own = [("", Candidate(SAMPLED, SamplePair(facts["k"], _rate(facts))))]
         for name, candidate in own:
             bars = tuple(_bar(f"{size:,} people", chance) for size, chance in candidate.chances)
             caption = f"How likely a group of so many people is shown{name}"

@@ -54,7 +54,7 @@ def compared(old: Any, new: Any) -> Order:
     return "other"
 
 
-_BINS, _MAPS = (kernel.Bins, policy.Bins), (kernel.Map, policy.Lookup)
+_BINS, _MAPS = (kernel.Bins, policy.Intervals), (kernel.Map, policy.Lookup)
 
 
 def _by_atoms(found: Iterable[Entry]) -> Order:

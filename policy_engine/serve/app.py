@@ -29,14 +29,14 @@ from policy_engine.report.page import (
 )
 from policy_engine.serve import views
 from policy_engine.serve.guard import Guard, headers, hosts
-from policy_engine.serve.reader import CertificateFile, Reader, Verdict
+from policy_engine.serve.reader import CertificateFile, ProjectReader, Verification
 
 _LATEST = 8
 _SOON = 30
 """An end of a key or an approval within so many days is told on the first page."""
 
 
-def application(reader: Reader, hosts: frozenset[str], word: str) -> Guard:
+def application(reader: ProjectReader, hosts: frozenset[str], word: str) -> Guard:
     """The pages of a project, under ``/word/``, for whoever names one of ``hosts``."""
     pages = _Pages(reader)
     routes = {
@@ -60,7 +60,7 @@ def application(reader: Reader, hosts: frozenset[str], word: str) -> Guard:
 
 
 class _Pages:
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: ProjectReader) -> None:
         self._reader = reader
         own = files("policy_engine.serve").joinpath("pages", "serve.css").read_text("utf-8")
         self.style = page_file("page.css") + own
@@ -152,7 +152,7 @@ class _Pages:
 
     def _verdicts(
         self, entries: tuple[Entry, ...]
-    ) -> list[tuple[Entry, CertificateFile | None, Verdict | None]]:
+    ) -> list[tuple[Entry, CertificateFile | None, Verification | None]]:
         """Each charge with the certificate that is here of it, and what verifying that finds."""
         by_charge = {each.charge: each for each in self._reader.certificates()}
         found = [(each, by_charge.get(each.certificate_digest)) for each in entries]
@@ -193,7 +193,7 @@ def word() -> str:
 
 
 def run(
-    reader: Reader,
+    reader: ProjectReader,
     listens: socket,
     names: tuple[str, ...],
     secret: str,

@@ -20,7 +20,7 @@ from policy_engine.attest.attestation import LARGEST_ENVELOPE, unverified
 from policy_engine.attest.keys import key_id
 from policy_engine.attest.owners import believed
 from policy_engine.attest.release_check import verify_release
-from policy_engine.attest.ring_text import Entry as RingKey
+from policy_engine.attest.ring_text import RingKey
 from policy_engine.attest.signers import public_key_of
 from policy_engine.attest.validity import moment
 from policy_engine.errors import (
@@ -67,7 +67,7 @@ class CertificateFile:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verification:
     """What verifying a certificate, and the release that stands beside it, has found."""
 
     colour: Literal["green", "amber", "red"]
@@ -121,7 +121,7 @@ class _Kept(dict[Any, T]):
         return self[key]
 
 
-class Reader:
+class ProjectReader:
     """Reads one project. Each answer is as of now; what did not change is not read twice."""
 
     def __init__(self, folder: Path, file: Path | None) -> None:
@@ -129,7 +129,7 @@ class Reader:
         self._lock = Lock()
         self._books: tuple[tuple[Any, ...], LedgerState] | None = None
         self._certificates = _Kept[CertificateFile | None]()
-        self._verdicts = _Kept[Verdict]()
+        self._verdicts = _Kept[Verification]()
         self._policies = _Kept[tuple[PolicyFile, ...]]()
 
     def project(self) -> Project:
@@ -158,7 +158,7 @@ class Reader:
         """The certificate of a digest; None where none is in the folder."""
         return next((each for each in self.certificates() if each.sha256 == sha256), None)
 
-    def verdict(self, certificate: CertificateFile) -> Verdict:
+    def verdict(self, certificate: CertificateFile) -> Verification:
         """What verifying it finds, with the release beside it unless that is large."""
         project, release = self.project(), self._release(certificate)
         is_large = release is not None and release.stat().st_size > _LARGEST_RELEASE
@@ -258,18 +258,18 @@ def _text(path: Path) -> str:
         raise FileError(f"{path} could not be read") from None
 
 
-def _verdict(certificate: CertificateFile, release: Path | None, project: Project) -> Verdict:
+def _verdict(certificate: CertificateFile, release: Path | None, project: Project) -> Verification:
     try:
         found = verify_release(_text(certificate.path), trusted_keys(project), release)
     except VerificationFailed as error:
-        return Verdict("red", f"because {error}")
+        return Verification("red", f"because {error}")
     except FileError as error:
-        return Verdict("amber", f"not looked at: {error}")
+        return Verification("amber", f"not looked at: {error}")
     if not found.is_proved:
-        return Verdict("amber", "signed; its query was not proved again")
+        return Verification("amber", "signed; its query was not proved again")
     if release is None:
-        return Verdict("amber", "the certificate holds; the release was not looked at")
-    return Verdict("green", "and its release is the one it is of")
+        return Verification("amber", "the certificate holds; the release was not looked at")
+    return Verification("green", "and its release is the one it is of")
 
 
 def _waiting(path: Path, name: str, ledger: Any) -> WaitingRequest | None:

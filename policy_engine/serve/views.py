@@ -17,7 +17,7 @@ from policy_engine.kernel.laws import ClaimError
 from policy_engine.ledger.account import Account, Balance, Limit, balance_of, brief
 from policy_engine.ledger.entry import Entry
 from policy_engine.ledger.reviews import approvers
-from policy_engine.ledger.states import Change
+from policy_engine.ledger.states import LimitChange
 from policy_engine.releasing.ledger_state import LedgerState
 from policy_engine.report.changes import Comparable, KeyChange, changes
 
@@ -159,7 +159,7 @@ def _share(balance: Balance) -> float | None:
 
 
 def burn_down(
-    entries: Sequence[Entry], limits: Sequence[Change], limit: Limit | None, now: datetime
+    entries: Sequence[Entry], limits: Sequence[LimitChange], limit: Limit | None, now: datetime
 ) -> BurnDown | None:
     """The sums of an account's charges over time under its limit; None before anything happened.
 
@@ -214,7 +214,7 @@ def _stairs(points: Sequence[tuple[float, float]], end: Sequence[float] = ()) ->
 
 
 def _spans(
-    sums: Sequence[_Sum], limits: Sequence[Change], start: datetime, end: datetime
+    sums: Sequence[_Sum], limits: Sequence[LimitChange], start: datetime, end: datetime
 ) -> tuple[Span, ...]:
     """The sums at the ends of equal spans in which anything happened."""
     found: dict[str, Span] = {}

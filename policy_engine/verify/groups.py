@@ -19,7 +19,7 @@ from policy_engine.expressions.evaluation import (
     evaluate,
     reads,
 )
-from policy_engine.expressions.values import Kind, Value, names_one_column
+from policy_engine.expressions.values import Role, Value, names_one_column
 from policy_engine.kernel.sentences import ROW_UNIT
 from policy_engine.relations.scope import (
     UNKNOWN,
@@ -36,7 +36,7 @@ from policy_engine.relations.scope import (
     spread,
     star_of,
 )
-from policy_engine.relations.shape import Relation, Stage
+from policy_engine.relations.shape import Shape, Stage
 from policy_engine.syntax.findings import Notes, shown
 from policy_engine.syntax.literals import bare, conjuncts, lower_bound, number, ordinal, unaliased
 from policy_engine.syntax.names import fold
@@ -44,7 +44,7 @@ from policy_engine.syntax.node_laws import keeps_one_row, only_counts
 from policy_engine.verify.laws import counts_units, has_threshold, is_grouped, is_sampled
 
 
-def grouped(query: exp.Select, rows: Relation, notes: Notes) -> Relation:
+def grouped(query: exp.Select, rows: Shape, notes: Notes) -> Shape:
     """The cells of ``rows``, or of cells that are counted, their counts and the threshold."""
     if not rows.open and not rows.lookups:
         query.set("expressions", [c for item in query.expressions for c in spread(item, rows)])
@@ -71,7 +71,7 @@ def grouped(query: exp.Select, rows: Relation, notes: Notes) -> Relation:
     return out.but(order=read_order(query, out, grouping.resolve, notes))
 
 
-def _check_sample(query: exp.Select, rows: Relation, notes: Notes) -> None:
+def _check_sample(query: exp.Select, rows: Shape, notes: Notes) -> None:
     notes.judge(is_sampled(rows), query)
     if rows.rank is None:
         notes.judge(counts_units(rows), query)
@@ -100,7 +100,7 @@ def _listed(query: exp.Select) -> list[exp.Expr]:
 class _Grouping:
     """One grouped select: what its keys are, and what its other expressions may be."""
 
-    def __init__(self, query: exp.Select, relation: Relation, notes: Notes) -> None:
+    def __init__(self, query: exp.Select, relation: Shape, notes: Notes) -> None:
         self._relation = relation
         self._notes = notes
         self._aliases = {
@@ -166,7 +166,7 @@ class _Grouping:
     def _add_key(self, node: exp.Expr) -> None:
         name = canonical(node)
         value = evaluate(node, self._of_row, self._notes)
-        if value.kind not in {Kind.VALUE, Kind.POSITION, Kind.RANK}:
+        if value.kind not in {Role.VALUE, Role.POSITION, Role.RANK}:
             found = f"groups by {shown(node)}, a count"
             self._notes.judge(has_threshold(None, found), node)
         check_key(value, node, self._notes)
@@ -194,7 +194,7 @@ class _Grouping:
             return self.is_count(node.this)
         if self._relation.stage is Stage.COUNTED:
             value = lookup(node.this, self._relation) if isinstance(node, exp.Sum) else None
-            return value is not None and value.kind is Kind.COUNT
+            return value is not None and value.kind is Role.COUNT
         if isinstance(node, exp.Sum):
             return number(node.this) == 1
         if not isinstance(node, exp.Count) or node.args.get("expressions"):
@@ -236,12 +236,12 @@ class _Grouping:
     def resolve(self, node: exp.Expr) -> Value | None:
         """Resolves the count, the keys, and other outputs by their alias."""
         if self.is_count(node):
-            return Value(Kind.COUNT, type="BIGINT" if isinstance(node, exp.Count) else "HUGEINT")
+            return Value(Role.COUNT, type="BIGINT" if isinstance(node, exp.Count) else "HUGEINT")
         if type(node) in self._nodes and (key := self.keys.get(canonical(node))) is not None:
             self._check_name(node)
             return key
         if self.k is not None and is_symmetric(node, self.resolve):
-            return Value(Kind.DERIVED)
+            return Value(Role.DERIVED)
         if isinstance(node, exp.AggFunc):
             self._notes.judge(only_counts.broken_by(shown(node)), node)
             return UNKNOWN
@@ -267,7 +267,7 @@ class _Grouping:
                 self._notes.judge(names_one_column(shown(column)), column)
 
 
-def regrouped(query: exp.Select, rows: Relation, notes: Notes) -> Relation:
+def regrouped(query: exp.Select, rows: Shape, notes: Notes) -> Shape:
     """``rows``, which are released groups, grouped once more: sums, averages and extremes.
 
     That is post-processing, as long as it shows no order of them.
@@ -275,7 +275,7 @@ def regrouped(query: exp.Select, rows: Relation, notes: Notes) -> Relation:
     plain = resolver(rows, notes)
 
     def resolve(node: exp.Expr) -> Value | None:
-        return Value(Kind.DERIVED) if is_order_free(node, plain) else plain(node)
+        return Value(Role.DERIVED) if is_order_free(node, plain) else plain(node)
 
     columns: dict[str, Value] = {}
     for item in query.expressions:

@@ -13,13 +13,13 @@ from sqlglot import exp
 from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.rates import grain_of
 from policy_engine.kernel.sentences import ROW_UNIT
-from policy_engine.relations.shape import Relation, Sample
+from policy_engine.relations.shape import Sample, Shape
 from policy_engine.syntax.findings import law
 from policy_engine.syntax.names import fold
 
 
 @law("V03")
-def is_sampled(rows: Relation) -> str | None:
+def is_sampled(rows: Shape) -> str | None:
     """The source must be sampled before anything is grouped [mechanism 1].
 
     Write TABLESAMPLE BERNOULLI (10 PERCENT) behind the table.
@@ -43,7 +43,7 @@ def is_bernoulli(sample: Sample) -> str | None:
 
 
 @law("V33")
-def counts_units(rows: Relation) -> str | None:
+def counts_units(rows: Shape) -> str | None:
     """A person must be one row of what is counted: a key of the source, or one row kept of each
     [mechanism 1].
 
@@ -86,7 +86,7 @@ def has_threshold(k: int | None, found: str = "groups of any size") -> str | Non
 
 
 @law("V34")
-def spares_its_source(target: str | None, rows: Relation) -> str | None:
+def spares_its_source(target: str | None, rows: Shape) -> str | None:
     """A release must not replace what it is made from.
 
     Write to a table of another name.

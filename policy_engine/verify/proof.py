@@ -13,10 +13,10 @@ from sqlglot import exp
 from policy_engine.errors import Finding, NotCertifiable
 from policy_engine.expressions.conversions import NEVER
 from policy_engine.expressions.recodes import read_recoding
-from policy_engine.expressions.values import Kind, Value, cannot_fail
+from policy_engine.expressions.values import Role, Value, cannot_fail
 from policy_engine.kernel.sentences import ROW_UNIT, is_a_person, is_unique, of_its_sample
 from policy_engine.relations.assumptions import APART, BUILT_INS, TIES, UNORDERED
-from policy_engine.relations.shape import ColumnShape, Rank, Relation, ReleaseShape, Stage
+from policy_engine.relations.shape import ColumnShape, Rank, ReleaseShape, Shape, Stage
 from policy_engine.relations.sources import Sources
 from policy_engine.syntax.findings import Notes
 from policy_engine.syntax.grammar import read_statement
@@ -97,12 +97,12 @@ def _prove(text: str, schema: Schema, notes: Notes) -> ReleaseShape | None:
     return shape
 
 
-def _shape(rows: Relation, target: str | None) -> ReleaseShape:
+def _shape(rows: Shape, target: str | None) -> ReleaseShape:
     sample, rank = rows.sample, rows.rank
     assert sample is not None and sample.rate is not None and sample.unit is not None
     assert rows.k is not None
-    counts = [name for name, value in rows.columns.items() if value.kind is Kind.COUNT]
-    columns = {name: v for name, v in rows.columns.items() if v.kind is not Kind.COUNT}
+    counts = [name for name, value in rows.columns.items() if value.kind is Role.COUNT]
+    columns = {name: v for name, v in rows.columns.items() if v.kind is not Role.COUNT}
     seen = {value.key for value in columns.values()}
     return ReleaseShape(
         source=rows.source,
@@ -127,7 +127,7 @@ def _shape(rows: Relation, target: str | None) -> ReleaseShape:
     )
 
 
-def _column(name: str, value: Value, rows: Relation) -> ColumnShape:
+def _column(name: str, value: Value, rows: Shape) -> ColumnShape:
     inputs, node = tuple(sorted(value.inputs)), value.expression
     read = [rows.base[column] for column in inputs if column in rows.base]
     kind = read[0].type if len(read) == 1 else None
@@ -136,13 +136,13 @@ def _column(name: str, value: Value, rows: Relation) -> ColumnShape:
     # A column of the source of that name is what a policy means.
     public = None if name in rows.base else value.public
     collated = any(each.collated for each in read)
-    if node is None or value.kind is not Kind.VALUE or (collated and not node.find(exp.Collate)):
+    if node is None or value.kind is not Role.VALUE or (collated and not node.find(exp.Collate)):
         return ColumnShape(name, inputs, kind, None, None, None, sql, public)
     recoding, _, read_as = read_recoding(node, kind) or (None, None, None)
     return ColumnShape(name, inputs, kind, None if collated else node, recoding, read_as, sql)
 
 
-def _ties(rank: Rank, shape: ReleaseShape, rows: Relation) -> set[str]:
+def _ties(rank: Rank, shape: ReleaseShape, rows: Shape) -> set[str]:
     """What must be assumed so that rows that tie are alike in all that is read: any will do."""
     read = frozenset(name for column in shape.columns for name in column.inputs)
     if rank.total:
@@ -152,7 +152,7 @@ def _ties(rank: Rank, shape: ReleaseShape, rows: Relation) -> set[str]:
     return set() if read <= rank.apart else {APART}
 
 
-def _assume(shape: ReleaseShape, rows: Relation, notes: Notes) -> None:
+def _assume(shape: ReleaseShape, rows: Shape, notes: Notes) -> None:
     if shape.unit == ROW_UNIT:
         notes.assume(is_a_person(shape.unit, shape.source))
     elif not shape.one_row and not (shape.unit in rows.base and rows.base[shape.unit].unique):

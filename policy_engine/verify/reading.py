@@ -1,7 +1,7 @@
 """From a parsed statement to the mechanism it is, one query at a time.
 
 ``Reader`` interprets a query from the inside out: the source, its sample, its filters, the
-groups, the threshold. Every rule it knows adds to a ``Relation``; all else is a finding. A text is
+groups, the threshold. Every rule it knows adds to a ``Shape``; all else is a finding. A text is
 a release only if no finding was made and the last relation is one of groups that passed.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from policy_engine.expressions.evaluation import evaluate, folded
-from policy_engine.expressions.values import Kind, Value, names_one_column
+from policy_engine.expressions.values import Role, Value, names_one_column
 from policy_engine.relations.parts import condition_of, united
 from policy_engine.relations.scope import (
     add_column,
@@ -28,7 +28,7 @@ from policy_engine.relations.scope import (
     star_of,
     unalias,
 )
-from policy_engine.relations.shape import Relation, Sample, Stage
+from policy_engine.relations.shape import Sample, Shape, Stage
 from policy_engine.relations.sources import Sources, joined
 from policy_engine.relations.windows import first_of, is_first_row, numbered, read_repeat
 from policy_engine.syntax.findings import Notes, shown
@@ -51,7 +51,7 @@ from policy_engine.verify.sampling import (
 
 _WHERE_TO_SAMPLE = "sample the table itself, below the window, join or groups"
 
-Scope = Mapping[str, Relation]
+Scope = Mapping[str, Shape]
 
 
 class Reader:
@@ -61,7 +61,7 @@ class Reader:
         self._sources = sources
         self._notes = notes
 
-    def read(self, query: exp.Expr, scope: Scope) -> Relation | None:
+    def read(self, query: exp.Expr, scope: Scope) -> Shape | None:
         """What is known of ``query``; None where nothing more can be said."""
         if isinstance(query, exp.Subquery):
             return self.read(query.this, scope)
@@ -107,7 +107,7 @@ class Reader:
                 scope = {**scope, name: rows}
         return scope
 
-    def _from(self, query: exp.Select, scope: Scope) -> Relation | None:
+    def _from(self, query: exp.Select, scope: Scope) -> Shape | None:
         clause = query.args.get("from_")
         if clause is None:
             self._notes.judge(reads_a_table.broken_by("a query without FROM"), query)
@@ -117,7 +117,7 @@ class Reader:
             rows = rows and joined(join, rows, self._sources, scope, self._notes)
         return rows
 
-    def _item_of_from(self, node: exp.Expr, scope: Scope) -> Relation | None:
+    def _item_of_from(self, node: exp.Expr, scope: Scope) -> Shape | None:
         """A table, a query by its name, or a query in parentheses."""
         if not isinstance(node, exp.Subquery):
             return self._named(node, scope)
@@ -129,19 +129,19 @@ class Reader:
             rows = rows.called(node.alias)
         return self._renamed(self._tablesample(node, rows), node)
 
-    def _named(self, node: exp.Expr, scope: Scope) -> Relation | None:
+    def _named(self, node: exp.Expr, scope: Scope) -> Shape | None:
         """A table, view or query by its name."""
         if not isinstance(node, exp.Table):
             self._notes.judge(reason(node), node)
             return None
         name = fold(node.name)
         if not node.db and name in scope and isinstance(node.this, exp.Identifier):
-            rows: Relation | None = scope[name].called(node.alias or name)
+            rows: Shape | None = scope[name].called(node.alias or name)
         else:
             rows = self._base(node)
         return self._renamed(rows and self._tablesample(node, rows), node)
 
-    def _base(self, node: exp.Table) -> Relation | None:
+    def _base(self, node: exp.Table) -> Shape | None:
         view = self._sources.view(node)
         if view is None:
             return self._sources.relation(node, self._notes)
@@ -159,7 +159,7 @@ class Reader:
             inner = inner.opaque(view)
         return inner.called(node.alias or node.name).but(views=(view, *inner.views))
 
-    def _renamed(self, rows: Relation | None, node: exp.Expr) -> Relation | None:
+    def _renamed(self, rows: Shape | None, node: exp.Expr) -> Shape | None:
         """``rows`` under the column names of ``AS x(a, b)`` or ``WITH x(a, b) AS``."""
         alias = node.args.get("alias")
         names = [fold(column.name) for column in alias.args.get("columns") or []] if alias else []
@@ -173,13 +173,13 @@ class Reader:
 
     # The sample and the filters: which rows remain
 
-    def _tablesample(self, node: exp.Expr, rows: Relation) -> Relation:
+    def _tablesample(self, node: exp.Expr, rows: Shape) -> Shape:
         clause = node.args.get("sample")
         if clause is None:
             return rows
         return self._draw(rows, read_tablesample(clause, self._notes), rows, clause)
 
-    def _draw(self, rows: Relation, sample: Sample, before: Relation, node: exp.Expr) -> Relation:
+    def _draw(self, rows: Shape, sample: Sample, before: Shape, node: exp.Expr) -> Shape:
         """``rows`` under ``sample``, which was drawn of the relation ``before``."""
         moves = sample.method in {"native", "random"}
         if rows.sample is not None:
@@ -192,7 +192,7 @@ class Reader:
         self._notes.judge(is_bernoulli(sample), node)
         return rows.but(sample=sample)
 
-    def _where(self, query: exp.Select, rows: Relation, scope: Scope) -> Relation:
+    def _where(self, query: exp.Select, rows: Shape, scope: Scope) -> Shape:
         clause = query.args.get("where")
         conditions = list(conjuncts(clause.this if clause else None))
         if rows.stage is Stage.COUNTED:
@@ -215,7 +215,7 @@ class Reader:
                 rows = rows.but(filtered=True, parts=parts)
         return rows
 
-    def _qualify(self, query: exp.Select, rows: Relation, scope: Scope) -> Relation:
+    def _qualify(self, query: exp.Select, rows: Shape, scope: Scope) -> Shape:
         """QUALIFY may keep the first of each person's rows, and nothing else."""
         clause = query.args.get("qualify")
         if clause is None:
@@ -228,20 +228,20 @@ class Reader:
             rows = numbered(rank, rows, scope, self._notes).but(one_row=True)
         return rows
 
-    def _passing(self, conditions: list[exp.Expr], rows: Relation) -> Relation:
+    def _passing(self, conditions: list[exp.Expr], rows: Shape) -> Shape:
         """WHERE over counted groups: the threshold, and conditions beside it."""
         bounds = []
         for condition in conditions:
             least = lower_bound(condition)
             value = lookup(least[0], rows) if least is not None else None
-            if least is not None and value is not None and value.kind is Kind.COUNT:
+            if least is not None and value is not None and value.kind is Role.COUNT:
                 bounds.append(least[1])
         k = max(bounds, default=None)
         if k is not None:
             self._notes.judge(has_threshold(k), conditions[0])
         for condition in conditions:
             value = self._evaluate(condition, rows, condition=True)
-            if k is None and value.kind is not Kind.VALUE:
+            if k is None and value.kind is not Role.VALUE:
                 self._notes.judge(has_threshold(None, shown(condition)), condition)
         if k is None:
             return rows.but(filtered=rows.filtered or bool(conditions))
@@ -253,7 +253,7 @@ class Reader:
     def _evaluate(
         self,
         node: exp.Expr,
-        rows: Relation,
+        rows: Shape,
         *,
         condition: bool = False,
         aliases: Mapping[str, Value] | None = None,
@@ -263,7 +263,7 @@ class Reader:
         resolve = resolver(rows, self._notes, aliases)
         return evaluate(node, resolve, self._notes, total=total, condition=condition)
 
-    def _project(self, query: exp.Select, rows: Relation, scope: Scope) -> Relation:
+    def _project(self, query: exp.Select, rows: Shape, scope: Scope) -> Shape:
         if query.args.get("having"):
             found = has_threshold(None, "HAVING without groups")
             self._notes.judge(found, query.args["having"])
@@ -280,11 +280,11 @@ class Reader:
                 is_open = is_open or rows.open
             elif isinstance(node, exp.Window) and rows.stage is not Stage.RELEASED:
                 rows = numbered(node, rows, scope, self._notes)
-                number = Value(Kind.RANK, key=rows.rank.text if rows.rank is not None else None)
+                number = Value(Role.RANK, key=rows.rank.text if rows.rank is not None else None)
                 add_column(columns, output_name(item), number, item, self._notes)
             elif isinstance(node, exp.Explode):
                 rows = read_repeat(node, rows, self._notes)
-                add_column(columns, output_name(item), Value(Kind.DERIVED), item, self._notes)
+                add_column(columns, output_name(item), Value(Role.DERIVED), item, self._notes)
             else:
                 value = self._item(node, rows, columns)
                 add_column(columns, output_name(item), value, item, self._notes)
@@ -296,7 +296,7 @@ class Reader:
         )  # fmt: skip
         return out.but(order=read_order(query, out, resolver(rows, self._notes), self._notes))
 
-    def _star(self, star: exp.Star, rows: Relation) -> dict[str, Value]:
+    def _star(self, star: exp.Star, rows: Shape) -> dict[str, Value]:
         """The columns of ``* EXCLUDE (a) REPLACE (f(b) AS b)``, as far as they are known."""
         left_out = left_out_of(star)
         columns = {n: value for n, value in rows.columns.items() if n not in left_out}
@@ -304,12 +304,12 @@ class Reader:
             columns[fold(item.alias)] = self._item(unaliased(item), rows, {})
         return columns
 
-    def _item(self, node: exp.Expr, rows: Relation, before: Mapping[str, Value]) -> Value:
+    def _item(self, node: exp.Expr, rows: Shape, before: Mapping[str, Value]) -> Value:
         value = lookup(node, rows)
-        if value is not None and value.kind is not Kind.VALUE:
+        if value is not None and value.kind is not Role.VALUE:
             return value
         found = self._evaluate(node, rows, aliases=before)
-        if found.kind is not Kind.VALUE and rows.stage is not Stage.RELEASED:
+        if found.kind is not Role.VALUE and rows.stage is not Stage.RELEASED:
             what = f"{shown(node)}, of a count without a threshold"
             self._notes.judge(has_threshold(None, what), node)
         return found

@@ -21,7 +21,7 @@ from sqlglot import exp
 from policy_engine.expressions.datatypes import FLOATS, ONE_TEXT
 from policy_engine.expressions.evaluation import canonical
 from policy_engine.expressions.values import (
-    Kind,
+    Role,
     groups_byte_by_byte,
     keeps_the_secret,
     names_one_column,
@@ -29,7 +29,7 @@ from policy_engine.expressions.values import (
 from policy_engine.kernel.sentences import ROW_UNIT, WAITS
 from policy_engine.relations.assumptions import is_a_key
 from policy_engine.relations.scope import assume_a_column, lookup
-from policy_engine.relations.shape import Relation, Sample
+from policy_engine.relations.shape import Sample, Shape
 from policy_engine.relations.windows import (
     check_secrets,
     concatenated,
@@ -83,7 +83,7 @@ def is_sampling(predicate: exp.Expr) -> bool:
 
 
 def read_predicate(
-    predicate: exp.Expr, rows: Relation, queries: Collection[str], notes: Notes
+    predicate: exp.Expr, rows: Shape, queries: Collection[str], notes: Notes
 ) -> Sample | None:
     """The sample that ``predicate`` draws of ``rows``; None and a finding if it is none.
 
@@ -128,7 +128,7 @@ def _quotient(node: exp.Expr) -> Fraction | None:
     return top / bottom if top is not None and bottom else None
 
 
-def _read_drawn(node: exp.In, rows: Relation, notes: Notes) -> Sample | None:
+def _read_drawn(node: exp.In, rows: Shape, notes: Notes) -> Sample | None:
     query = node.args["query"]
     select = query.this if isinstance(query, exp.Subquery) else query
     match = None
@@ -169,7 +169,7 @@ def _hash_rate(bound: exp.Expr, length: int, *, equal: bool) -> Fraction | None:
 def _read_keyed(
     hashed: exp.SHA2,
     rate: Fraction | None,
-    rows: Relation,
+    rows: Shape,
     queries: Collection[str],
     notes: Notes,
 ) -> Sample:
@@ -198,7 +198,7 @@ def _read_keyed(
     return Sample("keyed", rate, unit, canonical(hashed) if named else "")
 
 
-def _unit(key: exp.Expr, rows: Relation, notes: Notes, *, hashed: bool = False) -> str | Sample:
+def _unit(key: exp.Expr, rows: Shape, notes: Notes, *, hashed: bool = False) -> str | Sample:
     """The unit that a sampled column identifies: one row, or a key of the source as it is.
 
     What is ``hashed`` is the text of a key: equal keys must have the same.
@@ -207,9 +207,9 @@ def _unit(key: exp.Expr, rows: Relation, notes: Notes, *, hashed: bool = False) 
     assume_a_column(key, rows, notes)
     if value is None and isinstance(key, exp.Column):
         notes.judge(names_one_column(text), key)
-    if value is None or not (value.column or value.kind is Kind.POSITION):
+    if value is None or not (value.column or value.kind is Role.POSITION):
         return Sample("keyed", fault=f"{text}, which is not one column of the source")
-    if value.kind is Kind.POSITION:
+    if value.kind is Role.POSITION:
         apart = rows.row_number in value.inputs
         fault = f"{text}, which does not tell the rows of the source apart"
         return ROW_UNIT if apart else Sample("keyed", fault=fault)

@@ -23,7 +23,7 @@ from urllib.parse import unquote, urlencode, urlsplit
 
 import pyarrow as pa
 
-from policy_engine.compile.catalog import Column, Table
+from policy_engine.compile.catalog import Field, Table
 from policy_engine.compile.rendering import created
 from policy_engine.dialects import dialect_named
 from policy_engine.engines.types import type_of
@@ -278,7 +278,7 @@ class ClickHouseWarehouse(Warehouse):
         columns = self.ask(_COLUMNS, parts)
         computed = (column for column, _, default in columns if default == "ALIAS")
         check_columns(name, (column for column, *_ in columns), computed)
-        described = tuple(Column(column, canonical(kind)) for column, kind, _ in columns)
+        described = tuple(Field(column, canonical(kind)) for column, kind, _ in columns)
         return Table(described, parts=parts, view=view if engine == "View" else None)
 
     def _facts(self, table: Table) -> object:

@@ -20,8 +20,8 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from policy_engine.errors import FileError, WarehouseError, to_install
+from policy_engine.policy.project import ListedWarehouse as Named
 from policy_engine.policy.project import Profile, filled
-from policy_engine.policy.project import Warehouse as Named
 from policy_engine.warehouse.base import Warehouse
 
 FILE = "profiles.yml"

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from datafusion import SessionConfig, SessionContext, SQLOptions
 
 from policy_engine.attest.parquet_file import read_parquet
-from policy_engine.compile.catalog import Column, Table
+from policy_engine.compile.catalog import Field, Table
 from policy_engine.dialects import dialect_named
 from policy_engine.engines.types import type_of
 from policy_engine.errors import WarehouseError
@@ -115,7 +115,7 @@ class DataFusionWarehouse(Warehouse):
             if self._context.table_exist(name):
                 self._context.deregister_table(name)
             self._context.register_view(name, rows)
-        columns = (Column(field.name, canonical(field.type)) for field in schema)
+        columns = (Field(field.name, canonical(field.type)) for field in schema)
         return Table(tuple(columns), parts=parts)
 
     def _state(self, table: Table, columns: tuple[str, ...], seed: bytes) -> bytes:

@@ -20,7 +20,7 @@ import pyarrow as pa
 from policy_engine.compile.catalog import fresh
 from policy_engine.errors import FileError, to_install
 from policy_engine.warehouse.failures import withheld
-from policy_engine.warehouse.files import Files, check_alike
+from policy_engine.warehouse.files import SourceFiles, check_alike
 from policy_engine.warehouse.quoting import literal, quoted
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Snapshot:
     """
 
     folder: Path
-    files: Files
+    files: SourceFiles
     columns: tuple[str, ...]
     partitions: Mapping[str, pa.Array]
 
@@ -82,7 +82,7 @@ def snapshot_of(folder: Path, name: str) -> Snapshot:
     if not paths:
         raise FileError(f"the source {name} is a Delta table that is empty")
     if not keys:
-        return Snapshot(folder, Files(paths, folder), columns, {})
+        return Snapshot(folder, SourceFiles(paths, folder), columns, {})
     values = pa.RecordBatch.from_struct_array(actions["partition"].combine_chunks())
     partitions = dict(zip(values.schema.names, values.columns, strict=True))
     kinds = [column.type for column in partitions.values()]
@@ -92,7 +92,7 @@ def snapshot_of(folder: Path, name: str) -> Snapshot:
     told = pa.BufferOutputStream()
     with pa.ipc.new_stream(told, values.schema) as writer:
         writer.write_batch(values)
-    return Snapshot(folder, Files(paths, folder, bytes(told.getvalue())), columns, partitions)
+    return Snapshot(folder, SourceFiles(paths, folder, bytes(told.getvalue())), columns, partitions)
 
 
 def _wrong(table: DeltaTable) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from policy_engine.compile.catalog import Column, Kind, Table
+from policy_engine.compile.catalog import Field, Kind, Table
 from policy_engine.compile.rendering import created
 from policy_engine.dialects import dialect_named
 from policy_engine.errors import FileError, WarehouseError
@@ -30,8 +30,8 @@ from policy_engine.warehouse.drawing import DrawnSample, sample_relation
 from policy_engine.warehouse.failures import withheld
 from policy_engine.warehouse.files import (
     DELTA_LOG,
-    Files,
     FilesState,
+    SourceFiles,
     check_alike,
     check_file,
     check_not_logged,
@@ -67,7 +67,7 @@ class DuckDBWarehouse(Warehouse):
         self._spill = Spill()
         self._written = database if writable else None
         self._path: Path | None = None
-        self._snapshot: Files | None = None
+        self._snapshot: SourceFiles | None = None
         self._before: FilesState | None = None
         self._asks: dict[str, bool] = {}
         try:
@@ -142,11 +142,11 @@ class DuckDBWarehouse(Warehouse):
                 "DESCRIBE SELECT * FROM read_parquet(?, hive_partitioning = false)",
                 [_pattern(path, source.path)],
             ).fetchall()
-        columns = tuple(Column(row[0], row[1]) for row in described)
+        columns = tuple(Field(row[0], row[1]) for row in described)
         partitions = partitions_of(path, files)
         return Table(columns, path=source.path, is_folder=bool(files), partitions=partitions)
 
-    def _watch(self, path: Path, snapshot: Files | None = None) -> None:
+    def _watch(self, path: Path, snapshot: SourceFiles | None = None) -> None:
         """Look at the files of a source: what is fingerprinted must be what was certified.
 
         Of a Delta table those of one version are a ``snapshot``; a later one is not read.
@@ -154,7 +154,7 @@ class DuckDBWarehouse(Warehouse):
         self._path, self._snapshot = path, snapshot
         self._before = self._files().state()
 
-    def _files(self) -> Files:
+    def _files(self) -> SourceFiles:
         return self._snapshot or files_at(self._path or Path())
 
     def _search(self, directory: Path, path: str) -> None:
@@ -188,7 +188,7 @@ class DuckDBWarehouse(Warehouse):
     def _loaded(self, name: str) -> Table:
         """What the connection itself holds of a file."""
         columns = self._connection.execute(f"DESCRIBE {quoted(name)}").fetchall()
-        described = tuple(Column(row[0], row[1]) for row in columns)
+        described = tuple(Field(row[0], row[1]) for row in columns)
         return Table(described, path=name, parts=("temp", "main", name))
 
     def _full_name(self, relation: str) -> Name:

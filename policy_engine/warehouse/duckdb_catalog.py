@@ -11,7 +11,7 @@ from typing import Any
 
 import duckdb
 
-from policy_engine.compile.catalog import INSTEAD_OF_A_VIEW, Column, Table
+from policy_engine.compile.catalog import INSTEAD_OF_A_VIEW, Field, Table
 from policy_engine.errors import WarehouseError
 from policy_engine.warehouse.catalogs import Name, missing
 from policy_engine.warehouse.failures import withheld
@@ -76,7 +76,7 @@ def relation(connection: duckdb.DuckDBPyConnection, parts: Name) -> Table:
     with withheld(WarehouseError(broken)):
         described = connection.execute(f"DESCRIBE {quoted(*parts)}").fetchall()
     columns = tuple(
-        Column(name, kind + collations.get(name.lower(), "")) for name, kind, *_ in described
+        Field(name, kind + collations.get(name.lower(), "")) for name, kind, *_ in described
     )
     if is_view:
         for (macro,) in asked(connection, _MACROS, parts[:1]):

@@ -38,7 +38,7 @@ FilesState = tuple[tuple[object, ...], ...]
 
 
 @dataclass(frozen=True)
-class Files:
+class SourceFiles:
     """The files that a source consists of, in order; ``folder`` is theirs, None for a single file.
 
     ``told`` is what a table's log says of them and they do not hold themselves.
@@ -80,11 +80,11 @@ def _digest(data: bytes) -> bytes:
     return hashlib.sha256(data).digest()
 
 
-def files_at(path: Path) -> Files:
+def files_at(path: Path) -> SourceFiles:
     """A file, or the Parquet files of a folder and those below it, in the order of their names."""
     if not path.is_dir():
-        return Files((path,))
-    return Files(tuple(sorted(path.rglob("*.parquet"))), path)
+        return SourceFiles((path,))
+    return SourceFiles(tuple(sorted(path.rglob("*.parquet"))), path)
 
 
 def check_file(path: Path, name: str) -> None:

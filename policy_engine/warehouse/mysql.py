@@ -22,7 +22,7 @@ import pyarrow as pa
 import pymysql  # type: ignore[import-untyped]  # it has none
 from pymysql.cursors import SSCursor  # type: ignore[import-untyped]  # it has none
 
-from policy_engine.compile.catalog import Column, Kind, Table
+from policy_engine.compile.catalog import Field, Kind, Table
 from policy_engine.compile.rendering import created
 from policy_engine.dialects import dialect_named
 from policy_engine.engines.types import told, type_of
@@ -387,13 +387,13 @@ def _before(place: Name) -> Name:
     return (place[0], place[1].replace("_new_", "_old_"))
 
 
-def _column(table: str, row: Row) -> Column:
+def _column(table: str, row: Row) -> Field:
     name, kind, data_type, charset, collation, extra = row
     if "VIRTUAL" in str(extra).upper():
         raise WarehouseError(f"{table}: the column {name!r} is computed when it is read; store it")
     if charset is not None and charset not in _CHARSETS:
-        return Column(name, f"OTHER {kind.upper()} OF {charset.upper()}")
+        return Field(name, f"OTHER {kind.upper()} OF {charset.upper()}")
     if data_type == "enum":
-        return Column(name, "ENUM" + kind[len("enum") :])
+        return Field(name, "ENUM" + kind[len("enum") :])
     meaning = type_of("mariadb", kind)
-    return Column(name, told("mariadb", f"{meaning} COLLATE {collation}" if collation else meaning))
+    return Field(name, told("mariadb", f"{meaning} COLLATE {collation}" if collation else meaning))

@@ -21,7 +21,7 @@ from typing import Any
 import psycopg
 import pyarrow as pa
 
-from policy_engine.compile.catalog import Column, Table
+from policy_engine.compile.catalog import Field, Table
 from policy_engine.compile.rendering import created
 from policy_engine.dialects import dialect_named
 from policy_engine.engines.types import type_of
@@ -29,7 +29,7 @@ from policy_engine.errors import WarehouseError
 from policy_engine.policy.resolve import Policy
 from policy_engine.warehouse.base import Row, Warehouse
 from policy_engine.warehouse.catalogs import Name, check_columns, missing, no_schema
-from policy_engine.warehouse.postgres_session import Session
+from policy_engine.warehouse.postgres_session import PinnedConnection
 from policy_engine.warehouse.quoting import literal
 
 SALT = "policy_engine.salt"
@@ -124,10 +124,10 @@ class PostgresWarehouse(Warehouse):
 
     def __init__(self, name: str, url: str) -> None:
         super().__init__(name)
-        self._session = Session(name, url)
+        self._session = PinnedConnection(name, url)
         self._connection, self.engine_version = self._session.connection, self._session.version
         try:
-            self._catalog = Session(name, url)
+            self._catalog = PinnedConnection(name, url)
         except BaseException:
             self._connection.close()
             raise
@@ -312,9 +312,9 @@ class PostgresWarehouse(Warehouse):
             yield from cursor
 
 
-def _column(row: Row) -> Column:
+def _column(row: Row) -> Field:
     name, kind, _, type_kind, collation, labels = row
     if type_kind == "e":
-        return Column(name, f"ENUM({labels})")
+        return Field(name, f"ENUM({labels})")
     meaning = type_of("postgres", kind)
-    return Column(name, meaning + (f" COLLATE {collation}" if collation else ""))
+    return Field(name, meaning + (f" COLLATE {collation}" if collation else ""))

@@ -107,7 +107,7 @@ _REMEDY = (
 )
 
 
-class Session:
+class PinnedConnection:
     """One pinned connection; each statement is a transaction, until its owner wants it otherwise.
 
     ``schemas`` are those of the role's search path, before it was pinned.

@@ -25,7 +25,7 @@ import pyarrow as pa
 from py4j.protocol import Py4JError, Py4JNetworkError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 
-from policy_engine.compile.catalog import INSTEAD_OF_A_VIEW, NO_VIEW, Column, Table
+from policy_engine.compile.catalog import INSTEAD_OF_A_VIEW, NO_VIEW, Field, Table
 from policy_engine.compile.rendering import created
 from policy_engine.dialects import spark_of
 from policy_engine.engines.types import type_of
@@ -283,17 +283,17 @@ def _old(target: tuple[str, ...]) -> tuple[str, ...]:
     return (*target[:-1], f"{target[-1]}_policy_engine_old")
 
 
-def _column(field: Any) -> Column:
+def _column(field: Any) -> Field:
     native = field.metadata.get("__CHAR_VARCHAR_TYPE_STRING") or field.dataType.simpleString()
     bare, _, collation = native.partition(" collate ")
     kind = type_of("spark", bare)
     if not collation or kind != "VARCHAR":
-        return Column(field.name, type_of("spark", native) if collation else kind)
-    return Column(field.name, f"{kind} COLLATE {collation}")
+        return Field(field.name, type_of("spark", native) if collation else kind)
+    return Field(field.name, f"{kind} COLLATE {collation}")
 
 
 @dataclass(frozen=True)
-class Session:
+class SparkJobs:
     """A session of its own, with what ends it and what cancels its jobs."""
 
     spark: Any
@@ -302,7 +302,7 @@ class Session:
     cancel: Callable[[], object]
 
 
-def opened(name: str, url: str) -> Session:
+def opened(name: str, url: str) -> SparkJobs:
     """A session at ``url``, pinned.
 
     Raises:
@@ -347,7 +347,7 @@ def quiet() -> Iterator[None]:
         logger.disabled = before
 
 
-def _driver(name: str, url: str) -> Session:
+def _driver(name: str, url: str) -> SparkJobs:
     """The driver of this process: Spark has one."""
     from pyspark import SparkConf, SparkContext, java_gateway
     from pyspark.sql import SparkSession
@@ -378,10 +378,10 @@ def _driver(name: str, url: str) -> Session:
         ) from None
     # A driver that this program has not started goes on.
     end = context.stop if active is None else lambda: None
-    return Session(spark, False, end, context.cancelAllJobs)
+    return SparkJobs(spark, False, end, context.cancelAllJobs)
 
 
-def _remote(name: str, url: str) -> Session:
+def _remote(name: str, url: str) -> SparkJobs:
     try:
         from pyspark.sql import SparkSession
 
@@ -396,4 +396,4 @@ def _remote(name: str, url: str) -> Session:
         raise WarehouseError(
             f"warehouse {name}: Spark Connect does not answer at its url"
         ) from None
-    return Session(spark, True, spark.stop, spark.interruptAll)
+    return SparkJobs(spark, True, spark.stop, spark.interruptAll)

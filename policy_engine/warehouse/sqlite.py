@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
-from policy_engine.compile.catalog import Column, Table
+from policy_engine.compile.catalog import Field, Table
 from policy_engine.compile.rendering import created
 from policy_engine.dialects import dialect_named
 from policy_engine.engines.types import type_of
@@ -256,10 +256,10 @@ def _sha256(value: object) -> str | None:
     return hashlib.sha256(value).hexdigest() if isinstance(value, bytes) else None
 
 
-def _column(name: str, kind: str, collation: str) -> Column:
+def _column(name: str, kind: str, collation: str) -> Field:
     meaning = type_of("sqlite", kind)
     collated = meaning == "VARCHAR" and collation.upper() != "BINARY"
-    return Column(name, f"{meaning} COLLATE {collation}" if collated else meaning)
+    return Field(name, f"{meaning} COLLATE {collation}" if collated else meaning)
 
 
 def _told(error: Exception) -> str | None:

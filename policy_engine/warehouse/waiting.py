@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from policy_engine.errors import WarehouseError
-from policy_engine.policy.project import Warehouse as Named
+from policy_engine.policy.project import ListedWarehouse as Named
 from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.quoting import quoted
 

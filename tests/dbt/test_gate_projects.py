@@ -16,7 +16,7 @@ sys.path[:0] = [str(Path(__file__).parents[1] / "unit" / "dbt")]
 from dbt_sync_world import World  # noqa: E402
 
 from policy_engine.cli.main import run as command  # noqa: E402
-from policy_engine.dbt.gate import Verdict, check_project  # noqa: E402
+from policy_engine.dbt.gate import GateVerdict, check_project  # noqa: E402
 from policy_engine.dbt.project import open_dbt_project  # noqa: E402
 
 pytestmark = pytest.mark.slow
@@ -158,12 +158,12 @@ def written(folder: Path, files: dict[str, str]) -> Path:
     return folder
 
 
-def verdict_of(folder: Path) -> Verdict:
+def verdict_of(folder: Path) -> GateVerdict:
     return check_project(open_dbt_project(folder))
 
 
 @pytest.fixture(scope="module")
-def leaks(run, tmp_path_factory) -> Verdict:
+def leaks(run, tmp_path_factory) -> GateVerdict:
     """A project with every kind of leak, as dbt compiled it."""
     folder = written(tmp_path_factory.mktemp("leaks"), _FILES)
     done = run("compile", project=folder)

@@ -163,10 +163,10 @@ def test_no_other_module_is_longer_than_400_lines():
 #: Lines of each room, "." for the modules beside the rooms. Who adds a mechanism or a command that
 #: an issue asks for writes what it took; who changes what stands finds another way.
 ROOM_MOST = {
-    ".": 306, "accounting": 5_947, "attack": 805, "attest": 4_800, "audit": 1_792, "check":
-    2_196, "cli": 7_089, "compile": 1_083, "dbt": 10_635, "engines": 727, "expressions": 2_064,
-    "kernel": 2_892, "ledger": 4_550, "measure": 1_604, "policy": 5_179, "relations": 1_204,
-    "release": 7, "releasing": 4_935, "report": 2_477, "serve": 901, "syntax": 1_156, "verify":
+    ".": 306, "accounting": 5_947, "attack": 805, "attest": 4_799, "audit": 1_792, "check":
+    2_196, "cli": 7_091, "compile": 1_083, "dbt": 9_289, "engines": 727, "expressions": 2_064,
+    "kernel": 2_892, "ledger": 4_547, "measure": 1_604, "policy": 5_181, "relations": 1_200,
+    "release": 7, "releasing": 4_946, "report": 2_477, "serve": 901, "syntax": 1_156, "verify":
     1_445, "warehouse": 5_481,
 }  # fmt: skip
 
@@ -187,7 +187,7 @@ def classes() -> Counter[str]:
     return found
 
 
-TWICE_MOST = 28
+TWICE_MOST = 0
 
 
 def test_the_names_of_classes_mean_one_thing():

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from policy_engine.compile.catalog import Column, Table
+from policy_engine.compile.catalog import Field, Table
 from policy_engine.compile.compiler import compiled
 from policy_engine.compile.rendering import created, name_of
 from policy_engine.dialects import dialect_named
@@ -192,21 +192,21 @@ def policy_of(case: str, folder: Path, dialect: str = DUCKDB) -> Policy:
 
 def table_of(policy: Policy, dialect: str = DUCKDB) -> Table:
     """The catalog's answer for the source of a case."""
-    columns = [Column(name, kind) for name, kind in COLUMNS.items()]
+    columns = [Field(name, kind) for name, kind in COLUMNS.items()]
     if dialect != DUCKDB:
         return Table(tuple(_column(c, dialect) for c in columns), parts=("main", "people"))
     if policy.source.path is None:
         return Table(tuple(columns), parts=("db", "main", "people"))
     # A Parquet file has neither collations nor enumerations.
     plain = {"name": "VARCHAR", "sex": "VARCHAR"}
-    found = tuple(Column(c.name, plain.get(c.name, c.type)) for c in columns)
+    found = tuple(Field(c.name, plain.get(c.name, c.type)) for c in columns)
     return Table(found, path=policy.source.path)
 
 
-def _column(column: Column, dialect: str) -> Column:
+def _column(column: Field, dialect: str) -> Field:
     """A column as a catalog tells it where every text has a collation."""
     collated = ENGINES[dialect].collates and column.type == "VARCHAR"
-    return Column(column.name, column.type + (" COLLATE general_ci" if collated else ""))
+    return Field(column.name, column.type + (" COLLATE general_ci" if collated else ""))
 
 
 def printed_of(case: str, folder: Path, dialect: str = DUCKDB) -> tuple[Claim, str]:

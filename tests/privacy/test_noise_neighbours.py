@@ -17,7 +17,7 @@ from policy_engine.accounting.noise import IntegerTable
 from policy_engine.accounting.noise_laws import gaussian, laplace, place
 from policy_engine.audit.controls import Control, Procedure, Session
 from policy_engine.audit.events import Features
-from policy_engine.audit.verdict import CONFIDENCE, Verdict, judge
+from policy_engine.audit.verdict import CONFIDENCE, AuditVerdict, judge
 from policy_engine.kernel.printing import printed
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:Arrow output")]
@@ -56,7 +56,7 @@ def runs(control: Control, procedure: Procedure, n: int, releases: int) -> list[
     return [{"n": each.get(f"count of {group}", 0)} for each in seen for group in groups]
 
 
-def judged(law: str, procedure: Procedure) -> Verdict:
+def judged(law: str, procedure: Procedure) -> AuditVerdict:
     of = LAWS[law]
     mechanism = f"{NOISY}\nnoise: {{law: {law}}}"
     if law == "public keys":

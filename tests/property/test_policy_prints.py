@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy_engine.compile.catalog import Column, Table
+from policy_engine.compile.catalog import Field, Table
 from policy_engine.compile.compiler import compiled
 from policy_engine.dialects import ENGINES, dialect_named
 from policy_engine.errors import PolicyError
@@ -90,11 +90,11 @@ def test_a_policy_is_printed_or_refused_in_its_words(columns, unit, rate, k, for
         method="native" if native and unit == "row" else "keyed",
     )
     policy = load_policy_text(text, Path("p.yaml"), Path())
-    kinds = [Column(name, kind) for name, (kind, _) in columns.items()]
-    table = Table((*kinds, Column("the key", "BIGINT")), path="p.parquet")
+    kinds = [Field(name, kind) for name, (kind, _) in columns.items()]
+    table = Table((*kinds, Field("the key", "BIGINT")), path="p.parquet")
     claim, sql = compiled(policy, table, dialect_named("duckdb"))
     check_text(sql, claim, "duckdb")
-    elsewhere = Table((*kinds, Column("the key", "BIGINT")), parts=("main", "people"))
+    elsewhere = Table((*kinds, Field("the key", "BIGINT")), parts=("main", "people"))
     other = load_policy_text(
         text.replace("path: p.parquet, unit: row", KEYED), Path("p.yaml"), Path()
     )

@@ -12,7 +12,7 @@ from postgres import running
 
 from policy_engine.errors import WarehouseError
 from policy_engine.warehouse.postgres import PostgresWarehouse
-from policy_engine.warehouse.postgres_session import Session
+from policy_engine.warehouse.postgres_session import PinnedConnection
 
 SECRET = bytes(range(200, 216))
 EVERYTHING = (
@@ -111,7 +111,7 @@ def test_a_role_without_temporary_tables_is_refused_where_a_log_would_have_it(ta
 
 
 def test_it_is_refused_before_anything_is_charged(talkative, monkeypatch):
-    monkeypatch.setattr(Session, "has_tables", lambda self: False)
+    monkeypatch.setattr(PinnedConnection, "has_tables", lambda self: False)
     policy = policy_of("bins")
     with (
         closing(PostgresWarehouse("pg", talkative.url)) as warehouse,

@@ -15,7 +15,7 @@ import pytest
 from alike import COLUMNS, POLICIES, ROWS, SECRET, _database, expected, policy_of
 from environments import FAKESNOW, environment
 
-from policy_engine.compile.catalog import Column, Table
+from policy_engine.compile.catalog import Field, Table
 from policy_engine.compile.compiler import compiled
 from policy_engine.dialects import dialect_named
 
@@ -46,7 +46,7 @@ def emulated(tmp_path_factory) -> dict[str, object]:
 
 
 def table() -> Table:
-    return Table(tuple(Column(*each) for each in COLUMNS.items()), parts=("main", "people"))
+    return Table(tuple(Field(*each) for each in COLUMNS.items()), parts=("main", "people"))
 
 
 def text_of(name: str) -> str:

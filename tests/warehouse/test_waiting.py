@@ -11,7 +11,7 @@ from debian import ensure  # noqa: F401 - the folder of the servers is on the pa
 from postgres import running
 
 from policy_engine.errors import WarehouseError
-from policy_engine.policy.project import Warehouse as Named
+from policy_engine.policy.project import ListedWarehouse as Named
 from policy_engine.warehouse.waiting import waiting_secrets
 
 SECRET = bytes(range(16))

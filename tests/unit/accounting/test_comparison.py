@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from policy_engine.accounting.comparison import SAMPLED, Candidate, Comparison, compare
-from policy_engine.accounting.frontier import Pair
+from policy_engine.accounting.frontier import SamplePair
 from policy_engine.accounting.noise import WHOLE
 from policy_engine.accounting.noise_laws import laplace, place
 from policy_engine.accounting.tables import LAWS, Aim
@@ -65,13 +65,13 @@ def test_public_keys_are_all_shown_and_no_sample_shows_them():
     Candidate("truncated_laplace", laplace(1, 14)),
     Candidate("truncated_laplace", laplace(1, 14), 20),
     Candidate("place", place(14, "0.253735")),
-    Candidate(SAMPLED, Pair(14, Decimal("0.253735"))),
+    Candidate(SAMPLED, SamplePair(14, Decimal("0.253735"))),
 ])  # fmt: skip
 def test_half_and_error_are_those_of_draws(candidate):
     """Beside 200,000 draws of numpy at the size that is shown half of the time."""
     half, draws, rng = candidate.half, 200_000, np.random.default_rng(7)
     assert candidate.chance(half) >= Decimal("0.5") > candidate.chance(half - 1)
-    if isinstance(candidate.by, Pair):
+    if isinstance(candidate.by, SamplePair):
         sample = rng.binomial(half, float(candidate.by.rate), draws)
         shown, estimates = sample >= candidate.by.k, sample / float(candidate.by.rate)
     elif candidate.by.is_open:

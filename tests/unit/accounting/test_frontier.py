@@ -12,7 +12,7 @@ from policy_engine.accounting.calibration import greatest_rate, least_k
 from policy_engine.accounting.composition import Accountant
 from policy_engine.accounting.events import SampledSuppression
 from policy_engine.accounting.exact import delta_exact
-from policy_engine.accounting.frontier import Pair, frontier, least_group
+from policy_engine.accounting.frontier import SamplePair, frontier, least_group
 from policy_engine.errors import DomainError
 
 DIGITS = Context(prec=6, rounding=ROUND_FLOOR)
@@ -68,12 +68,16 @@ def test_the_default_k_is_smaller_where_it_is_slow(monkeypatch: pytest.MonkeyPat
 
 
 def test_it_ends_with_the_largest_rate() -> None:
-    assert frontier("9", "0.9999999") == (Pair(2, Decimal("0.999999")),)
-    assert frontier("9", "0.9999999", "replace_one") == (Pair(2, Decimal("0.99999")),)
+    assert frontier("9", "0.9999999") == (SamplePair(2, Decimal("0.999999")),)
+    assert frontier("9", "0.9999999", "replace_one") == (SamplePair(2, Decimal("0.99999")),)
 
 
 def test_a_pair_that_does_not_rise_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = [Pair(2, Decimal("0.1")), Pair(3, Decimal("0.1")), Pair(4, Decimal("0.2"))]
+    made = [
+        SamplePair(2, Decimal("0.1")),
+        SamplePair(3, Decimal("0.1")),
+        SamplePair(4, Decimal("0.2")),
+    ]
     monkeypatch.setattr(frontier_module, "_pairs", lambda *_: iter(made))
     assert frontier("1", "1e-6") == (made[0], made[2])
 
@@ -117,10 +121,10 @@ def test_other_domains() -> None:
 
 def test_the_least_group() -> None:
     best = least_group(frontier("1", "1e-6"))
-    assert best == Pair(14, Decimal("0.253735"))
+    assert best == SamplePair(14, Decimal("0.253735"))
     assert best.group == 56
-    assert Pair(2, Decimal("0.5")).group == 4
-    assert least_group((Pair(2, Decimal("0.1")), Pair(4, Decimal("0.2")))).k == 2
+    assert SamplePair(2, Decimal("0.5")).group == 4
+    assert least_group((SamplePair(2, Decimal("0.1")), SamplePair(4, Decimal("0.2")))).k == 2
     with pytest.raises(DomainError, match="pairs must be at least one pair, found none"):
         least_group(())
 
@@ -128,6 +132,6 @@ def test_the_least_group() -> None:
 def test_the_largest_k_that_may_be_looked_at() -> None:
     """Every rate is met from the first k on, so none of the others is looked at."""
     [pair] = frontier("30", "0.99999999", most_k=10_000)
-    assert pair == Pair(2, Decimal("0.999999"))
+    assert pair == SamplePair(2, Decimal("0.999999"))
     with pytest.raises(DomainError, match="most_k must be an integer from 2 to 10000, found 10001"):
         frontier("30", "0.99999999", most_k=10_001)

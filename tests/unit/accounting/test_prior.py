@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from policy_engine.accounting.frontier import Pair, frontier
+from policy_engine.accounting.frontier import SamplePair, frontier
 from policy_engine.accounting.prior import (
     Prior,
     _stirling_errors,
@@ -123,14 +123,14 @@ def test_the_best_pair_is_best() -> None:
 
 def test_the_two_goals_can_differ() -> None:
     prior = Prior.of_sizes({3: 1000, 5000: 1})
-    pairs = [Pair(2, Decimal("0.3")), Pair(3, Decimal("0.31"))]
+    pairs = [SamplePair(2, Decimal("0.3")), SamplePair(3, Decimal("0.31"))]
     assert best_pair_for(prior, "groups", pairs).k == 2
-    pairs = [Pair(2, Decimal("0.0001")), Pair(40, Decimal("0.5"))]
+    pairs = [SamplePair(2, Decimal("0.0001")), SamplePair(40, Decimal("0.5"))]
     assert best_pair_for(Prior.of_sizes({3: 9, 5000: 1}), "people", pairs).k == 40
 
 
 def test_ties_go_to_the_smaller_k() -> None:
-    pairs = [Pair(k, Decimal("0.5")) for k in (9, 5, 7)]
+    pairs = [SamplePair(k, Decimal("0.5")) for k in (9, 5, 7)]
     assert best_pair_for(Prior.of_sizes({10**6: 1}), "people", pairs).k == 5
     # Nothing is expected to appear at all.
     assert best_pair_for(Prior.of_sizes({1: 1}), "groups", pairs).k == 5

@@ -11,7 +11,7 @@ import pytest
 from policy_engine.accounting.noise_laws import laplace
 from policy_engine.accounting.odds import guessed_right
 from policy_engine.attack import attacks
-from policy_engine.attack.attacks import Table, classes_of
+from policy_engine.attack.attacks import PublishedTable, classes_of
 from policy_engine.audit.verdict import Hits, at_least
 
 EVEN = [(("a",), "flu", 3), (("a",), "cough", 3), (("a",), "cold", 3),
@@ -19,9 +19,9 @@ EVEN = [(("a",), "flu", 3), (("a",), "cough", 3), (("a",), "cold", 3),
 KINDS = {"flu": "breath", "cough": "breath", "cold": "breath", "ulcer": "belly"}
 
 
-def table(*rows, name: str = "t", single: bool = False) -> Table:
+def table(*rows, name: str = "t", single: bool = False) -> PublishedTable:
     shown = tuple((key, value) for key, value, _ in rows) if single else ()
-    return Table(name, ("zip",), "illness", classes_of(rows), shown)
+    return PublishedTable(name, ("zip",), "illness", classes_of(rows), shown)
 
 
 CLEAN = table(*EVEN)

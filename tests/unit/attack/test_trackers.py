@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from policy_engine.attack.attacks import Table, classes_of
+from policy_engine.attack.attacks import PublishedTable, classes_of
 from policy_engine.attack.trackers import SizeControl, double, general, individual, trackers
 
 ROWS = [
@@ -20,7 +20,7 @@ NAMES = ("individual tracker", "general tracker", "double tracker")
 
 
 def desk(*rows, least: int = 5) -> SizeControl:
-    return SizeControl(Table("t", ("zip", "age"), "illness", classes_of(rows)), least)
+    return SizeControl(PublishedTable("t", ("zip", "age"), "illness", classes_of(rows)), least)
 
 
 def test_the_desk_refuses_small_counts_and_what_leaves_few() -> None:

@@ -23,7 +23,7 @@ from policy_engine.attest import ring_text
 from policy_engine.attest.attestation import open_envelope, sign, statement
 from policy_engine.attest.keyring import Keyring, change
 from policy_engine.attest.keys import TrustedKeys, is_weak, key_id, load_public_key
-from policy_engine.attest.ring_text import Entry, document_of, in_order
+from policy_engine.attest.ring_text import RingKey, document_of, in_order
 from policy_engine.attest.signers import KeySigner
 from policy_engine.attest.validity import LedgerEnd, Revoked, Validity
 from policy_engine.errors import FileError, UsageError, VerificationFailed
@@ -279,7 +279,7 @@ DATES = st.datetimes(timezones=st.just(UTC)).map(lambda at: at.replace(microseco
 ENDS = st.none() | DATES
 LINES = st.text(max_size=20).filter(str.isprintable)
 ENTRIES = st.builds(
-    Entry,
+    RingKey,
     st.binary(min_size=32, max_size=32).filter(
         lambda public: not is_weak(Ed25519PublicKey.from_public_bytes(public))
     ),

@@ -25,7 +25,7 @@ from policy_engine.attest.owners import (
     remember,
     signed,
 )
-from policy_engine.attest.ring_text import Entry, Owners, payload_of, read_ring
+from policy_engine.attest.ring_text import Owners, RingKey, payload_of, read_ring
 from policy_engine.attest.signers import KeySigner
 from policy_engine.attest.validity import Validity
 from policy_engine.errors import FileError, UsageError
@@ -505,7 +505,7 @@ def test_who_may_sign_and_what(lab):
 
 
 def test_what_owners_sign_is_what_is_read(lab):
-    entry = Entry(raw(HONEST), Validity(NOW), "ä\u2028x".replace("\u2028", " "))
+    entry = RingKey(raw(HONEST), Validity(NOW), "ä\u2028x".replace("\u2028", " "))
     ring = by(replace(lab.last, entries=(entry,)), ADA, BEN, expires=NOW + YEAR)
     lab.put(ring)
     assert Keyring.read(lab.project.keyring).seal == ring.seal

@@ -19,7 +19,7 @@ from policy_engine.accounting.exact import delta_exact
 from policy_engine.audit import bench
 from policy_engine.audit.people import MOST_PEOPLE, UNICODE, labels, pairs_for, palettes
 from policy_engine.audit.policies import audit, prepared
-from policy_engine.compile.catalog import Column, Table
+from policy_engine.compile.catalog import Field, Table
 from policy_engine.errors import FileError, PolicyError, UsageError
 from policy_engine.policy.loading import load_policy, load_policy_text
 from policy_engine.releasing.planning import prepare, project_of
@@ -92,7 +92,7 @@ def prepared_pairs(folder):
 
 
 def test_pairs_differ_by_one_person(tmp_path):
-    table = Table((Column("sex", "VARCHAR"), Column("id", "BIGINT")), path="people.parquet")
+    table = Table((Field("sex", "VARCHAR"), Field("id", "BIGINT")), path="people.parquet")
     keyed = "path: people.parquet, unit: {key: id, keep: any}"
     for policy in (policy_of(tmp_path), policy_of(tmp_path, source=keyed)):
         for pair in pairs_for(policy, table, 0).pairs:
@@ -116,7 +116,7 @@ def test_the_worst_number_is_the_accountants(people, tmp_path):
 
 
 def test_what_is_too_large_is_said(tmp_path):
-    table = Table((Column("sex", "VARCHAR"),), path="people.parquet")
+    table = Table((Field("sex", "VARCHAR"),), path="people.parquet")
     plan = pairs_for(policy_of(tmp_path, k="30000", rate="0.1"), table, 0)
     assert any(f"at most {MOST_PEOPLE}" in text for text in plan.skipped) and plan.pairs
     assert all(len(pair.one) <= MOST_PEOPLE for pair in plan.pairs)
@@ -125,7 +125,7 @@ def test_what_is_too_large_is_said(tmp_path):
 def test_ordinary_values_are_of_different_groups(tmp_path):
     recode = "age: {bins: [30, 60]}, sex: {map: {a: x, b: x, c: y}, other: z}, zip: {prefix: 2}"
     policy = policy_of(tmp_path, recode=recode)
-    columns = (Column("age", "INTEGER"), Column("sex", "VARCHAR"), Column("zip", "VARCHAR"))
+    columns = (Field("age", "INTEGER"), Field("sex", "VARCHAR"), Field("zip", "VARCHAR"))
     found = palettes(policy, Table(columns), Random(1))
     assert sorted(map(int, found["age"].ordinary)) == [29, 30, 60]
     assert sorted(found["sex"].ordinary) == ["a", "c"]
@@ -250,7 +250,7 @@ def noisy(folder, lines, unit="row"):
 
 
 def test_who_is_summed_is_far_beyond_the_ends_of_the_clip(people, tmp_path):
-    table = Table((Column("sex", "VARCHAR"), Column("age", "INTEGER"), Column("town", "VARCHAR")))
+    table = Table((Field("sex", "VARCHAR"), Field("age", "INTEGER"), Field("town", "VARCHAR")))
     for ends, value in (("-20, 30", 5030), ("-30, 20", -5030), ("-20, 100000000", 2**31 - 1)):
         lines = f"aggregate: {{age: {{sum: {{clip: [{ends}]}}}}}}"
         policy = noisy(tmp_path, lines).place.policy

@@ -17,8 +17,8 @@ from policy_engine.check.answer import answer
 from policy_engine.check.recodings import NotUnderstood, range_of, recoding_of
 from policy_engine.engines import ENGINES
 from policy_engine.policy.recodings import (
-    Bins,
     Constant,
+    Intervals,
     Keep,
     Lookup,
     Prefix,
@@ -145,12 +145,12 @@ def test_another_table_of_the_name_is_another():
         ("round(income, -3)", Round(1000)),
         ("round(income)", Round(1)),
         ("floor(age / 10) * 10", Round(10)),
-        ("case when age < 18 then 'a' else 'b' end", Bins((18,), ("a", "b"))),
+        ("case when age < 18 then 'a' else 'b' end", Intervals((18,), ("a", "b"))),
         ("case when age >= 65 then 'c' when not age < 18 then 'b' end",
-         Bins((18, 65), ("other", "b", "c"))),
+         Intervals((18, 65), ("other", "b", "c"))),
         ("case when age is null then 'x' when age > 17 and age < 30 or age = 40 then 'a'"
-         " else 'b' end", Bins((18, 30, 40, 41), ("b", "a", "b", "a", "b"))),
-        ("case when 18 > age then 'a' else 'b' end", Bins((18,), ("a", "b"))),
+         " else 'b' end", Intervals((18, 30, 40, 41), ("b", "a", "b", "a", "b"))),
+        ("case when 18 > age then 'a' else 'b' end", Intervals((18,), ("a", "b"))),
         ("case sex when 'f' then 'w' else 'm' end", Lookup((("f", "w"),), "m")),
         ("case when sex in ('f', 'g') then 'w' end", Lookup((("f", "w"), ("g", "w")), None)),
         ("case when sex <> 'f' then 'm' else 'w' end", Lookup((("f", "w"),), "m")),

@@ -13,8 +13,8 @@ import numpy as np
 
 from policy_engine.compile.catalog import Kind, kind_of
 from policy_engine.policy.recodings import (
-    Bins,
     Constant,
+    Intervals,
     Keep,
     Lookup,
     Prefix,
@@ -58,7 +58,7 @@ def recoded(recoding: Recoding, kind: str, text: str | None) -> str | None:
             return dict(table).get(text, other)
         case Prefix(length):
             return text[:length]
-        case Bins(cuts, labels):
+        case Intervals(cuts, labels):
             return _binned(cuts, labels, kind, text)
         case Round(step):
             return _rounded(step, kind, text)

@@ -13,7 +13,7 @@ import sqlglot
 from everyone import policy_of, warehouse_of
 from sqlglot import exp
 
-from policy_engine.compile.catalog import Column, Kind, Table, fresh, kind_of
+from policy_engine.compile.catalog import Field, Kind, Table, fresh, kind_of
 from policy_engine.compile.compiler import compiled
 from policy_engine.compile.reading import is_raw_first
 from policy_engine.dialects import ENGINES, dialect_named
@@ -23,16 +23,16 @@ from policy_engine.policy.reading import located
 DUCKDB = dialect_named("duckdb")
 PEOPLE = Table(
     (
-        Column("id", "BIGINT"),
-        Column("Age", "INTEGER"),
-        Column("price", "DOUBLE"),
-        Column("ratio", "DECIMAL(18,7)"),
-        Column("name", "VARCHAR COLLATE NOCASE"),
-        Column("zip", "VARCHAR"),
-        Column("born", "DATE"),
-        Column("seen", "TIMESTAMP WITH TIME ZONE"),
-        Column("married", "BOOLEAN"),
-        Column("list", "INTEGER[]"),
+        Field("id", "BIGINT"),
+        Field("Age", "INTEGER"),
+        Field("price", "DOUBLE"),
+        Field("ratio", "DECIMAL(18,7)"),
+        Field("name", "VARCHAR COLLATE NOCASE"),
+        Field("zip", "VARCHAR"),
+        Field("born", "DATE"),
+        Field("seen", "TIMESTAMP WITH TIME ZONE"),
+        Field("married", "BOOLEAN"),
+        Field("list", "INTEGER[]"),
     ),
     path="source.parquet",
 )
@@ -55,7 +55,7 @@ RECODES = ["keep", "{bins: [1]}", "{bins: [2020-01-01]}", "{round: 1}", "{prefix
 @pytest.mark.parametrize("kind", REFUSED)
 @pytest.mark.parametrize("recode", RECODES)
 def test_a_type_that_no_recoding_takes_is_refused_by_every_one(tmp_path, kind, recode):
-    [found] = problems(tmp_path, f"{{x: {recode}}}", Table((Column("x", kind),), path="p"))
+    [found] = problems(tmp_path, f"{{x: {recode}}}", Table((Field("x", kind),), path="p"))
     assert found == (
         f"column 'x': of the recodings constant alone takes the type {kind};"
         " use constant, read it as text with source.columns, or leave it out"
@@ -72,7 +72,7 @@ def test_what_no_recoding_takes_can_be_read_as_text(tmp_path, kind):
     policy = policy_of(
         tmp_path, "{x: {prefix: 1}}", source="{path: p.parquet, unit: row, columns: {x: text}}"
     )
-    sql = compiled(policy, Table((Column("x", kind),), path="p.parquet"), DUCKDB)[1]
+    sql = compiled(policy, Table((Field("x", kind),), path="p.parquet"), DUCKDB)[1]
     assert 'TRY_CAST("x" AS VARCHAR)' in sql
 
 
@@ -252,7 +252,7 @@ def test_raw_first_is_a_rule_over_the_policy(tmp_path):
 
 
 def test_a_column_that_hides_the_row_number_is_refused_where_it_is_needed(tmp_path):
-    columns = (Column("file_row_number", "BIGINT"), Column("rowid", "BIGINT"))
+    columns = (Field("file_row_number", "BIGINT"), Field("rowid", "BIGINT"))
     file, table = Table(columns, path="p.parquet"), Table(columns, parts=("db", "main", "p"))
     for source, hidden in ((file, "file_row_number"), (table, "rowid")):
         [found] = problems(tmp_path, "{rowid: keep}", source)
@@ -272,7 +272,7 @@ def test_problems_are_located_in_the_policy_file(tmp_path):
 
 
 def test_columns_are_found_exactly_before_they_are_found_in_another_case():
-    table = Table((Column("É", "DATE"), Column("é", "BIGINT"), Column("Age", "DATE")))
+    table = Table((Field("É", "DATE"), Field("é", "BIGINT"), Field("Age", "DATE")))
     for name, kind in [("É", "DATE"), ("é", "BIGINT"), ("AGE", "DATE")]:
         found = table.find(name)
         assert found is not None
@@ -283,7 +283,7 @@ def test_columns_are_found_exactly_before_they_are_found_in_another_case():
 @pytest.mark.parametrize("name", ENGINES)
 def test_every_name_is_written_as_the_catalog_spells_it(tmp_path, name):
     """To most engines a name in quotes is another name in another case."""
-    columns = (Column("Person", "BIGINT"), Column("Visit", "BIGINT"), Column("Age", "INTEGER"))
+    columns = (Field("Person", "BIGINT"), Field("Visit", "BIGINT"), Field("Age", "INTEGER"))
     table = Table(columns, parts=("main", "people"))
     one, other = (
         policy_of(
@@ -319,7 +319,7 @@ OURS = "a name must not be empty, hold a NUL or start with policy_engine_"
     ],
 )  # fmt: skip
 def test_a_name_that_a_text_gives_itself_is_refused(tmp_path, recode, more):
-    table = replace(PEOPLE, columns=(*PEOPLE.columns, Column("policy_engine_n", "BIGINT")))
+    table = replace(PEOPLE, columns=(*PEOPLE.columns, Field("policy_engine_n", "BIGINT")))
     [found] = problems(tmp_path, recode, table, **more)
     assert OURS in found
 
@@ -375,6 +375,6 @@ def test_five_thousand_columns_are_printed_and_run(tmp_path):
 
 
 def test_a_csv_of_one_column_may_have_another_delimiter(tmp_path):
-    table = Table((Column("Report", "VARCHAR"),), path="people.csv")
+    table = Table((Field("Report", "VARCHAR"),), path="people.csv")
     [found] = problems(tmp_path, "{age: keep}", table)
     assert found.endswith("its first line names one column alone: see csv.delimiter and csv.skip")

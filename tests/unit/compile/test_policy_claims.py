@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from policy_engine.compile.catalog import Column, Table
+from policy_engine.compile.catalog import Field, Table
 from policy_engine.compile.claims import claim_of
 from policy_engine.compile.compiler import find_problems
 from policy_engine.dialects import dialect_named
@@ -37,7 +37,7 @@ release: {{path: out.parquet}}
 KINDS = {"id": "BIGINT", "whole": "INTEGER", "money": "DECIMAL(9,2)", "real": "DOUBLE",
          "zip": "VARCHAR", "truth": "BOOLEAN", "born": "DATE", "seen": "TIMESTAMP",
          "list": "INTEGER[]"}  # fmt: skip
-TABLE = Table(tuple(Column(*each) for each in KINDS.items()), parts=("db", "main", "people"))
+TABLE = Table(tuple(Field(*each) for each in KINDS.items()), parts=("db", "main", "people"))
 KEYED = "{relation: people, unit: {key: id, keep: any}}"
 
 

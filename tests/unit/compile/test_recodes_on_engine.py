@@ -15,7 +15,7 @@ import pytest
 from everyone import make_table, policy_of, release_to_everyone
 from recode_model import recoded
 
-from policy_engine.compile.catalog import Column, Table
+from policy_engine.compile.catalog import Field, Table
 from policy_engine.compile.compiler import compiled
 from policy_engine.dialects import dialect_named
 from policy_engine.errors import PolicyError
@@ -250,7 +250,7 @@ def test_two_columns_that_differ_by_a_letter_beyond_ascii_are_two(tmp_path: Path
 )
 def test_a_cut_that_no_engine_compares_alike_is_refused(tmp_path, kind, cut):
     policy = policy_of(tmp_path, f"{{x: {{bins: [{cut}]}}}}")
-    table = Table((Column("x", kind),), path="p.parquet")
+    table = Table((Field("x", kind),), path="p.parquet")
     with pytest.raises(PolicyError, match="a cut point of a whole number has at most 63 bits"):
         compiled(policy, table, dialect_named("duckdb"))
 

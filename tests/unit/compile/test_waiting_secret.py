@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from policy_engine.compile.catalog import Column, Table
+from policy_engine.compile.catalog import Field, Table
 from policy_engine.compile.compiler import compiled
 from policy_engine.dialects import dialect_named
 from policy_engine.kernel.mechanisms import Secret
@@ -32,7 +32,7 @@ WAITING = '(SELECT salt FROM "db"."stg"."salts" WHERE release_id = \'ages_v1\')'
 def printed(waits: Secret | None) -> str:
     policy = load_policy_text(POLICY, "ages.privacy.yml", Path())
     policy = replace(policy, release=replace(policy.release, relation=None))
-    columns = tuple(Column(name, kind) for name, kind in PEOPLE.items())
+    columns = tuple(Field(name, kind) for name, kind in PEOPLE.items())
     table = Table(columns, parts=("db", "stg", "people"))
     return compiled(policy, table, dialect_named("duckdb"), waits)[1]
 

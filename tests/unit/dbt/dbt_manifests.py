@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from policy_engine.dbt.foreign import Code
-from policy_engine.dbt.gate import Gate, Verdict
+from policy_engine.dbt.gate import Gate, GateVerdict
 from policy_engine.dbt.manifest import parse_manifest
 from policy_engine.dbt.project import read_dbt_project
-from policy_engine.dbt.review import Entry, Review
+from policy_engine.dbt.review import Review, ReviewedCode
 
 SCHEMA = "https://schemas.getdbt.com/dbt/manifest/v12.json"
 SENSITIVE = {"privacy": {"classification": "sensitive"}}
@@ -282,13 +282,13 @@ class Project:
 
     # What the gate says
 
-    def verdict(self, folder: Path | None = None) -> Verdict:
+    def verdict(self, folder: Path | None = None) -> GateVerdict:
         """The gate's verdict, with the project's files in ``folder`` where it is given."""
         manifest = parse_manifest(self.document, Path("target/manifest.json"))
         project = None if folder is None else read_dbt_project(folder / "dbt_project.yml", {})
         return Gate(manifest, project).verdict()
 
-    def reviewed(self) -> Verdict:
+    def reviewed(self) -> GateVerdict:
         """The gate's verdict where somebody has read all code as it is."""
         manifest = parse_manifest(self.document, Path("target/manifest.json"))
         return Gate(manifest, review=review_of(Gate(manifest).verdict().codes)).verdict()
@@ -326,7 +326,9 @@ def shop(adapter: str = "duckdb") -> Project:
 def review_of(codes: Iterable[Code]) -> Review:
     """A review of all that is there."""
     until = date(9999, 1, 1)
-    return Review(tuple(Entry(c.kind, c.name, c.digest, "Ada", "read", until) for c in codes))
+    return Review(
+        tuple(ReviewedCode(c.kind, c.name, c.digest, "Ada", "read", until) for c in codes)
+    )
 
 
 def md5(text: str) -> str:

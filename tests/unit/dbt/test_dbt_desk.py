@@ -22,7 +22,7 @@ from policy_engine.dbt.booking import Reserved, reserve
 from policy_engine.dbt.desk import Desk
 from policy_engine.dbt.manifest import Manifest, Node
 from policy_engine.dbt.project_policies import read_policies
-from policy_engine.dbt.reading import Reader
+from policy_engine.dbt.reading import NodeReader
 from policy_engine.dbt.releases import DbtRelease, outdated
 from policy_engine.dbt.status import Looked, left_behind, standing, verified
 from policy_engine.dbt.texts import text_md5
@@ -34,7 +34,7 @@ from policy_engine.errors import (
     WarehouseError,
 )
 from policy_engine.policy.loading import load_policy
-from policy_engine.policy.project import Warehouse as Named
+from policy_engine.policy.project import ListedWarehouse as Named
 from policy_engine.policy.project import load_project
 from policy_engine.releasing.books import has_ledger, open_ledger, rekey, trusted_keys
 from policy_engine.warehouse.duckdb import DuckDBWarehouse
@@ -448,7 +448,7 @@ def test_a_released_policy_that_was_changed_is_not_synced(built):
     assert outdated(load_policy(policy)) == (built.release.certificate,)
     nodes = {node.id: node for node in (built.release.model, built.release.source)}
     manifest = Manifest(policy, "1.11.0", "duckdb", "shop", "", nodes)
-    found = read_policies([policy], Reader(manifest), built.world.folder).findings
+    found = read_policies([policy], NodeReader(manifest), built.world.folder).findings
     assert [each.code for each in found] == ["G32"]
     assert "must be as it was when version 1 was released (models/towns_v1.prod.cert" in told
     assert "with version: 2" in told

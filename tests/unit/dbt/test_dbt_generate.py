@@ -19,7 +19,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from policy_engine.compile.catalog import Column
+from policy_engine.compile.catalog import Field
 from policy_engine.compile.reading import ReadColumn
 from policy_engine.dbt.examples import examples
 from policy_engine.dbt.properties import generated_file, version_entry
@@ -44,7 +44,7 @@ from policy_engine.errors import PolicyError
 from policy_engine.kernel.certificate import NotPrinted, check_text
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project_models import DbtSpec
-from policy_engine.policy.recodings import Bins, Prefix, Round
+from policy_engine.policy.recodings import Intervals, Prefix, Round
 
 sys.path[:0] = [str(Path(__file__).parents[2] / "property")]
 
@@ -413,13 +413,13 @@ def test_examples_stay_few_and_show_every_label_of_a_long_map():
 
 
 def test_examples_are_on_both_sides_of_a_cut():
-    column = ReadColumn(Column("x", "DECIMAL(4,1)"), None)
-    found = examples(Bins((Decimal("0.5"), Decimal(10)), ("a", "b", "c")), column)
+    column = ReadColumn(Field("x", "DECIMAL(4,1)"), None)
+    found = examples(Intervals((Decimal("0.5"), Decimal(10)), ("a", "b", "c")), column)
     raw = [(each.raw, each.released) for each in found]
     assert ("0.5", "b") in raw and ("10", "c") in raw and (None, None) in raw
     assert all(each.released in {"a", "b", "c", None} for each in found)
-    assert examples(Prefix(2), ReadColumn(Column("x", "VARCHAR"), None))[0].released == "A1"
-    values = examples(Round(Decimal(5)), ReadColumn(Column("x", "UTINYINT"), None))
+    assert examples(Prefix(2), ReadColumn(Field("x", "VARCHAR"), None))[0].released == "A1"
+    values = examples(Round(Decimal(5)), ReadColumn(Field("x", "UTINYINT"), None))
     assert all(each.raw is None or int(each.raw) >= 0 for each in values)
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from policy_engine.errors import FileError, PolicyError, UsageError
 from policy_engine.policy.project import (
-    Limit,
+    ListedLimit,
+    ListedWarehouse,
     Project,
-    Warehouse,
     default_project,
     find_project,
     load_project,
@@ -53,13 +53,13 @@ def test_a_full_project():
         keyring=Path("/w/keys/keys.json"),
         sealing_key=Path("/w/.policy-engine/sealing.pem"),
         warehouses={
-            "main": Warehouse("main", "duckdb", Path("/w/data/main.duckdb")),
-            "memory": Warehouse("memory", "duckdb", None),
+            "main": ListedWarehouse("main", "duckdb", Path("/w/data/main.duckdb")),
+            "memory": ListedWarehouse("memory", "duckdb", None),
         },
         default="memory",
         accounts_open=False,
         accounts={
-            "census": Limit(Decimal("1.0"), Decimal("1e-6")),
+            "census": ListedLimit(Decimal("1.0"), Decimal("1e-6")),
             "data/adult.parquet": None,
         },
         file=Path("policy-engine.yaml"),
@@ -77,10 +77,10 @@ def test_the_defaults(tmp_path):
         public_key=tmp_path / ".policy-engine/signing.pub",
         keyring=tmp_path / ".policy-engine/keys.json",
         sealing_key=tmp_path / ".policy-engine/sealing.pem",
-        warehouses={"duckdb": Warehouse("duckdb", "duckdb", None)},
+        warehouses={"duckdb": ListedWarehouse("duckdb", "duckdb", None)},
         default="duckdb",
     )
-    assert read("version: 1").warehouse == Warehouse("duckdb")
+    assert read("version: 1").warehouse == ListedWarehouse("duckdb")
     assert read("warehouses: {w: {type: duckdb}}").default == "w"
     assert read("default: duckdb").default == "duckdb"
 

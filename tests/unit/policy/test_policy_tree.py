@@ -6,7 +6,7 @@ import pytest
 
 from policy_engine.errors import InternalError
 from policy_engine.policy.laws import Document
-from policy_engine.policy.reading import Reading
+from policy_engine.policy.reading import HalfRead
 from policy_engine.policy.tree import read_tree
 
 
@@ -32,7 +32,7 @@ def test_a_document_without_problems_must_be_there():
     root, _ = read_tree("a: 1", "f")
     assert root is not None
     with pytest.raises(InternalError, match="a file without problems has no document"):
-        Reading[Document]("f", "policy", root).result()
+        HalfRead[Document]("f", "policy", root).result()
 
 
 def test_every_field_has_a_law_of_its_own():

@@ -19,7 +19,7 @@ from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.states import decided
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.loading import load_policy_text
-from policy_engine.policy.project import Project, Warehouse, load_project_text
+from policy_engine.policy.project import ListedWarehouse, Project, load_project_text
 from policy_engine.releasing.books import rekey
 from policy_engine.releasing.preview import preview
 from policy_engine.releasing.release import release
@@ -277,7 +277,7 @@ def test_a_servers_table_is_one_however_the_url_is_written(small, url):
     policy = replace(policy, source=replace(policy.source, path=None, relation="staff.people"))
 
     def name(url: str, *parts: str) -> str:
-        named = Warehouse("pg", "postgres", url=url)
+        named = ListedWarehouse("pg", "postgres", url=url)
         return name_of_place(policy, small.project, named, parts, X25519PrivateKey.generate())
 
     assert name(url, "staff", "People") == name("postgresql://h/db", "staff", "people")
@@ -294,13 +294,15 @@ def test_nor_is_a_table_of_this_machines_server_another_by_another_way_to_it(sma
     key, parts = X25519PrivateKey.generate(), ("staff", "people")
     policy = small.policy()
     policy = replace(policy, source=replace(policy.source, path=None, relation="staff.people"))
-    one, other = (Warehouse("pg", "postgres", url=u) for u in ("postgresql://localhost/db", url))
+    one, other = (
+        ListedWarehouse("pg", "postgres", url=u) for u in ("postgresql://localhost/db", url)
+    )
     assert name_of_place(policy, small.project, one, parts, key) in names_beside(
         policy, small.project, other, parts, key
     )
-    away = Warehouse("pg", "postgres", url="postgresql://h/db")
+    away = ListedWarehouse("pg", "postgres", url="postgresql://h/db")
     assert names_beside(policy, small.project, away, parts, key) == ()
-    in_a_file = Warehouse("own", "duckdb", database=small.folder / "own.duckdb")
+    in_a_file = ListedWarehouse("own", "duckdb", database=small.folder / "own.duckdb")
     assert names_beside(policy, small.project, in_a_file, parts, key) == ()
 
 

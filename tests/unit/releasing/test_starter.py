@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policy_engine.compile.catalog import Column
+from policy_engine.compile.catalog import Field
 from policy_engine.errors import FileError, PolicyError, UsageError, WarehouseError
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.schema import json_schema, project_schema
@@ -97,7 +97,7 @@ NAMED = (
 
 @pytest.mark.parametrize(("name", "kind", "told"), NAMED)
 def test_a_column_is_cut_as_its_name_and_type_are_by_convention(name, kind, told):
-    assert suggestion(Column(name, kind)) == told
+    assert suggestion(Field(name, kind)) == told
 
 
 def test_not_all_numbers_are_cut_alike(folder):
@@ -148,7 +148,7 @@ def test_editors_find_the_schemas_that_the_first_lines_name(folder):
 
 def test_whose_row_it_is(folder):
     table = pa.table({"order_id": [1], "customer_id": [2], "sold on": pa.array([0], pa.date32())})
-    assert person_key([Column("order_id", "BIGINT")]) is None
+    assert person_key([Field("order_id", "BIGINT")]) is None
     pq.write_table(table, folder / "orders.parquet")
     write_starter("orders.parquet", Path("policy.yaml"))
     keyed = 'unit: {key: customer_id, keep: {order_by: ["sold on desc"]}}'

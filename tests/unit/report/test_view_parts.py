@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from policy_engine.accounting.comparison import SAMPLED, Candidate, per_cent
-from policy_engine.accounting.frontier import Pair
+from policy_engine.accounting.frontier import SamplePair
 from policy_engine.report.mechanism import clauses
 from policy_engine.report.promise import promise, published, risks
 
@@ -19,7 +19,7 @@ FACTS = {
 
 
 def test_the_chances_of_the_issue():
-    own = Candidate(SAMPLED, Pair(20, Decimal("0.1")))
+    own = Candidate(SAMPLED, SamplePair(20, Decimal("0.1")))
     shown = [per_cent(own.chance(size)) for size in (20, 50, 100, 200)]
     assert shown == ["0 %", "0 %", "0.2 %", "53 %"]
 

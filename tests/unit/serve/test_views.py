@@ -10,7 +10,7 @@ import pytest
 
 from policy_engine.ledger.account import Limit
 from policy_engine.ledger.entry import Entry
-from policy_engine.ledger.states import Change
+from policy_engine.ledger.states import LimitChange
 from policy_engine.serve import views
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -28,9 +28,9 @@ def entry(number: int, epsilon: str = "0.5", **changes: object) -> Entry:
     return replace(made, **changes)
 
 
-def change(number: int, after: Limit, before: Limit | None = None) -> Change:
+def change(number: int, after: Limit, before: Limit | None = None) -> LimitChange:
     at = START + timedelta(days=number)
-    return Change(number, "people", at, "Ada", "a test", before, after)
+    return LimitChange(number, "people", at, "Ada", "a test", before, after)
 
 
 def test_sums_go_up_under_the_limit_of_their_time():

@@ -12,7 +12,7 @@ from policy_engine.accounting.one import population_rate
 from policy_engine.errors import DomainError, NotCertifiable
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.recode_models import FilterSpec
-from policy_engine.policy.recodings import Bins, Keep, Lookup
+from policy_engine.policy.recodings import Intervals, Keep, Lookup
 from policy_engine.policy.resolve import Release, Source
 from policy_engine.syntax.schema import Schema
 from policy_engine.verify.certificate import certify
@@ -23,7 +23,7 @@ POLICY = replace(
     release=Release(path=None, relation="public.out"),
 )
 DRAWN = "people.rowid in (select unit from policy_engine_sample_400000000000000)"
-AGES = Bins((Decimal(18), Decimal("64.5")), ("child", "adult", "old"))
+AGES = Intervals((Decimal(18), Decimal("64.5")), ("child", "adult", "old"))
 SEXES = Lookup((("F", "woman"), ("M", None)), "other")
 KNOWN = Schema(
     {
@@ -87,8 +87,8 @@ def test_bins_in_other_writings(written):
     assert codes(written.replace("17", "16").replace("18", "17"), AGES, name="age") == ["V26"]
 
 
-BORN = Bins((date(1950, 1, 1), date(2000, 1, 1)), ("old", "mid", "new"))
-SEEN = Bins((datetime(2020, 1, 1, 12),), ("before", "after"))
+BORN = Intervals((date(1950, 1, 1), date(2000, 1, 1)), ("old", "mid", "new"))
+SEEN = Intervals((datetime(2020, 1, 1, 12),), ("before", "after"))
 
 
 def test_bins_of_days_and_times_in_other_writings():

@@ -6,7 +6,7 @@ import psycopg
 import pytest
 
 from policy_engine.errors import LedgerError, WarehouseError
-from policy_engine.policy.project import Warehouse, load_project_text
+from policy_engine.policy.project import ListedWarehouse, load_project_text
 from policy_engine.releasing.books import has_ledger, open_ledger
 from policy_engine.warehouse.connecting import connected
 from policy_engine.warehouse.postgres_session import refused
@@ -26,7 +26,7 @@ def test_a_driver_that_does_not_load_is_told(monkeypatch, kind, driver, extra, i
     if not is_there:
         monkeypatch.setattr(f"{module}.find_spec", lambda name: None)
     with pytest.raises(WarehouseError) as caught:
-        connected(Warehouse("w", kind))
+        connected(ListedWarehouse("w", kind))
     found = "cannot be loaded" if is_there else "is not installed"
     remedy = f"run pip install '.[{extra}]' in a clone of policy-engine"
     assert str(caught.value) == f"warehouse w: the driver of {kind}, {driver}, {found}; {remedy}"
