@@ -214,3 +214,11 @@ def test_python_m_is_the_same_program():
     assert __main__.main is main.main
     assert Path(__main__.__file__).name == "__main__.py"
     assert UsageError.exit_code == 2
+
+
+def test_what_output_was_called_is_understood(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    asked = ("calibrate", "--epsilon", "1", "--delta", "1e-6")
+    assert cli(*asked, "--plot", "plot.svg").code == 0
+    assert cli(*asked, "--output=same.svg").code == 0
+    assert (tmp_path / "plot.svg").read_bytes() == (tmp_path / "same.svg").read_bytes()
