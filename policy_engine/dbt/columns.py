@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from sqlglot import exp, parse
 from sqlglot.errors import SqlglotError
@@ -79,7 +80,7 @@ def _into(edge: Edge, reader: NodeReader, held: Mapping[str, Held]) -> Held:
         # A parent that the text does not read was read while it was rendered.
         if edge.parent not in query.read and not is_ephemeral:
             return EVERY
-        if found <= before:
+        if found <= before or node.id not in query.read:
             return found
 
 
@@ -140,8 +141,14 @@ class _Result:
 def _of_query(statement: exp.Expr, held: Callable[[Name], Held]) -> Held:
     if isinstance(statement, exp.Subquery):
         statement = statement.unnest()
+    tables = []
+    for node in statement.walk():
+        if isinstance(node, exp.Table):
+            tables.append(node)
+        elif isinstance(node, _UNKNOWN) or (isinstance(node, exp.With) and node.recursive):
+            raise _NotUnderstood
     scopes = traverse_scope(statement)
-    if not scopes or statement.find(*_UNKNOWN) or _is_recursive(statement):
+    if not scopes:
         raise _NotUnderstood
     results: dict[int, _Result] = {}
     seen: set[int] = set()
@@ -153,14 +160,9 @@ def _of_query(statement: exp.Expr, held: Callable[[Name], Held]) -> Held:
             seen |= {id(node) for node, _ in scope.selected_sources.values()}
         else:
             raise _NotUnderstood
-    left = [each for each in statement.find_all(exp.Table) if id(each) not in seen]
-    if any(held(_name_of(each)) for each in left):
+    if any(held(_name_of(each)) for each in tables if id(each) not in seen):
         raise _NotUnderstood
     return results[id(scopes[-1])].held
-
-
-def _is_recursive(statement: exp.Expr) -> bool:
-    return any(each.args.get("recursive") for each in statement.find_all(exp.With))
 
 
 def _name_of(table: exp.Table) -> Name:
@@ -200,6 +202,7 @@ class _Select:
             outer = outer.parent
         self.inner = any(results[id(each)].held for each in scope.subquery_scopes)
         self.within = {id(each) for each in scope.columns}
+        self.parts: dict[int, list[exp.Expr]] = {}
         self.aliases: set[str] = set()
 
     def _sources(self, scope: Scope) -> dict[str, Held]:
@@ -260,15 +263,20 @@ class _Select:
         """Whether a part of the query has something of what is held."""
         if isinstance(node, exp.Join) and node.args.get("method") == "NATURAL":
             return any(self.sources.values())
-        stars = [each for each in node.find_all(exp.Star) if not isinstance(each.parent, exp.Count)]
-        owners = [e.parent if isinstance(e.parent, exp.Column) else e for e in stars]
+        if id(node) not in self.parts:
+            self.parts[id(node)] = [
+                each
+                for each in node.find_all(exp.Column, exp.Star)
+                if not isinstance(each.parent, exp.Count | exp.Column) or id(each) in self.within
+            ]
         joined = [exp.column(each.name) for each in node.args.get("using") or ()]
-        named = [each for each in node.find_all(exp.Column) if id(each) in self.within]
-        return any(map(self._is_held, (*named, *joined))) or any(map(self._of_star, owners))
+        return any(map(self._is_held, (*self.parts[id(node)], *joined)))
 
-    def _is_held(self, column: exp.Column) -> bool:
+    def _is_held(self, column: Any) -> bool:
         if column.is_star:
-            return bool(self._of_star(column))
+            return column.find_ancestor(exp.Select) is self.select and bool(self._of_star(column))
+        if id(column) not in self.within and column.parent is not None:
+            return False  # of a query within, which is asked by itself
         name, owner = column.name.lower(), column.parts[0].name.lower()
         every = self.outer.union(self.aliases, *self.sources.values())
         if len(column.parts) == 1:

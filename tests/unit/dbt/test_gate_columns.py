@@ -73,6 +73,8 @@ QUERIES = {
     "select p.id from people p where exists (select 1 from t where t.mail = email)": ALL,
     "select o.total from people p left join lateral"
     " (select sum(x) as total from orders where orders.email = p.email) o on true": ALL,
+    "select id from people p where exists (select * from t where t.id = p.id)": "",
+    "select id from t where exists (select * from people p where t.id = p.id)": ALL,
     "(select id from people)": "",
     # Unions
     "select id from people union all select email from people": "id",
