@@ -21,7 +21,7 @@ from functools import lru_cache
 from policy_engine.accounting.bisection import least_integer
 from policy_engine.accounting.bounds import downward
 from policy_engine.accounting.domain import ADD_REMOVE, DIGITS, Number, sampling_rate, threshold
-from policy_engine.accounting.target import SharedTarget
+from policy_engine.accounting.target import Joint
 from policy_engine.errors import DomainError
 
 _ROUGH_RESOLUTION = 5
@@ -42,7 +42,7 @@ def least_k(
     17
     """
     rate = sampling_rate(rate)
-    target = SharedTarget.of(epsilon, delta, neighbours, releases)
+    target = Joint.of(epsilon, delta, neighbours, releases)
     high = 2
     while not target.met(high, rate):
         if high >= _LARGEST:
@@ -62,7 +62,7 @@ def greatest_rate(
     >>> greatest_rate("0.5", "1e-9", 20)
     Decimal('0.128288750900')
     """
-    target = SharedTarget.of(epsilon, delta, neighbours, releases)
+    target = Joint.of(epsilon, delta, neighbours, releases)
     return _greatest_rate(target, threshold(k))
 
 
@@ -78,12 +78,12 @@ def best_pair(
     >>> best_pair("1", "1e-6")
     (14, Decimal('0.253735927992'))
     """
-    target = SharedTarget.of(epsilon, delta, neighbours, releases)
+    target = Joint.of(epsilon, delta, neighbours, releases)
     return _best_of_all(target) if target.exact else _best_of_some(target)
 
 
 @lru_cache(maxsize=_KEPT)
-def _best_of_all(target: SharedTarget) -> tuple[int, Decimal]:
+def _best_of_all(target: Joint) -> tuple[int, Decimal]:
     """The least k/rate, with no k left out."""
     found, best = (_LARGEST, Decimal(1)), Decimal(_LARGEST)
     # Powers of 2 first, for a good `best`; it need not be larger than k/best, as rates are < 1.
@@ -114,7 +114,7 @@ def _best_of_all(target: SharedTarget) -> tuple[int, Decimal]:
 
 
 @lru_cache(maxsize=_KEPT)
-def _best_of_some(target: SharedTarget) -> tuple[int, Decimal]:
+def _best_of_some(target: Joint) -> tuple[int, Decimal]:
     """The least k/rate if it falls and then rises with k; each evaluation is a composition.
 
     From the best of one release alone in steps that are halved where neither side is better. A k
@@ -125,7 +125,7 @@ def _best_of_some(target: SharedTarget) -> tuple[int, Decimal]:
         rate = _greatest_rate(target, k)
         return k / rate, k, rate
 
-    best = winner(_best_of_all(SharedTarget(target.epsilon, target.delta))[0])
+    best = winner(_best_of_all(Joint(target.epsilon, target.delta))[0])
     step = max(1, best[1] // 4)
     while step:
         sides = [k for k in (best[1] - step, best[1] + step) if k >= 2]
@@ -135,21 +135,21 @@ def _best_of_some(target: SharedTarget) -> tuple[int, Decimal]:
     return best[1:]
 
 
-def _unreachable(target: SharedTarget) -> DomainError:
+def _unreachable(target: Joint) -> DomainError:
     law = f"larger for k/rate below {_LARGEST} to reach delta"
     return DomainError("epsilon", law, target.epsilon)
 
 
-def _greatest_rate(target: SharedTarget, k: int) -> Decimal:
+def _greatest_rate(target: Joint, k: int) -> Decimal:
     """The greatest rate on the grid of significant digits that meets the target."""
     if target.exact:
         return _greatest_below(target, k, Decimal(1), DIGITS)
     # One release alone, under add/remove, can be sampled at no smaller rate.
-    ceiling = _greatest_rate(SharedTarget(target.epsilon, target.delta), k)
+    ceiling = _greatest_rate(Joint(target.epsilon, target.delta), k)
     return _greatest_below(target, k, ceiling, _ROUGH_RESOLUTION)
 
 
-def _greatest_below(target: SharedTarget, k: int, ceiling: Decimal, digits: int) -> Decimal:
+def _greatest_below(target: Joint, k: int, ceiling: Decimal, digits: int) -> Decimal:
     # The decade first: 10^exponent is the least power of 10 that is not below the answer.
     exponent = min(0, ceiling.adjusted() + 1)
     while exponent > _LEAST_EXPONENT and not target.met(k, Decimal(1).scaleb(exponent - 1)):

@@ -80,7 +80,7 @@ class Candidate:
     def chance(self, size: int) -> Decimal:
         """How likely a group of so many people is shown. Errors: DomainError.
 
-        >>> Candidate(SAMPLED, Pair(2, Decimal("0.5"))).chance(3)
+        >>> Candidate(SAMPLED, SamplePair(2, Decimal("0.5"))).chance(3)
         Decimal('0.5')
         """
         if self.listed:
@@ -94,7 +94,7 @@ class Candidate:
     def chances(self) -> list[tuple[int, Decimal]]:
         """Those of groups of ½, 1, 1½ and 2 times ``half``.
 
-        >>> [size for size, _ in Candidate(SAMPLED, Pair(20, Decimal("0.1"))).chances]
+        >>> [size for size, _ in Candidate(SAMPLED, SamplePair(20, Decimal("0.1"))).chances]
         [99, 197, 296, 394]
         """
         sizes = (ceil(self.half / 2), self.half, ceil(self.half * 1.5), self.half * 2)

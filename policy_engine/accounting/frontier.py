@@ -18,7 +18,7 @@ from policy_engine.accounting.domain import (
     Number,
     arithmetic,
 )
-from policy_engine.accounting.target import SharedTarget
+from policy_engine.accounting.target import Joint
 from policy_engine.errors import DomainError
 
 MOST_K = 500
@@ -44,7 +44,7 @@ class SamplePair:
     def group(self) -> int:
         """The least n with n·rate ≥ k: a group of so many people is expected to appear.
 
-        >>> Pair(14, Decimal("0.253735")).group
+        >>> SamplePair(14, Decimal("0.253735")).group
         56
         """
         with arithmetic(self.rate):
@@ -69,9 +69,9 @@ def frontier(
 
     >>> pairs = frontier("1", "1e-6", most_k=14)
     >>> pairs[0], pairs[-1]
-    (Pair(k=2, rate=Decimal('0.00100000')), Pair(k=14, rate=Decimal('0.253735')))
+    (SamplePair(k=2, rate=Decimal('0.00100000')), SamplePair(k=14, rate=Decimal('0.253735')))
     """
-    target = SharedTarget.of(epsilon, delta, neighbours, releases)
+    target = Joint.of(epsilon, delta, neighbours, releases)
     if most_k is None:
         slow = MOST_K_SLOW if target.releases == 1 else MOST_K_SLOWEST
         most_k = MOST_K if target.exact else slow
@@ -102,11 +102,11 @@ def least_group(pairs: tuple[SamplePair, ...]) -> SamplePair:
         return min(pairs, key=lambda pair: (pair.k / pair.rate, pair.k))
 
 
-def _digits(target: SharedTarget) -> Context:
+def _digits(target: Joint) -> Context:
     return _EXACT if target.exact else _SLOW
 
 
-def _pairs(target: SharedTarget, most_k: int) -> Iterator[SamplePair]:
+def _pairs(target: Joint, most_k: int) -> Iterator[SamplePair]:
     """For each k that has one, a rate that meets the target."""
     search = _search(target) if target.exact else _slow_search(target)
     largest = _digits(target).next_minus(Decimal(1))
@@ -119,7 +119,7 @@ def _pairs(target: SharedTarget, most_k: int) -> Iterator[SamplePair]:
             yield SamplePair(k, rate)
 
 
-def _search(target: SharedTarget) -> Callable[[int], Decimal]:
+def _search(target: Joint) -> Callable[[int], Decimal]:
     """The greatest rate in double precision, from where it was for the k before."""
     log_target, epsilon = float(target.delta.ln()), float(target.epsilon)
     low, high = math.log(_LEAST), math.log(_EXACT.next_minus(Decimal(1)))
@@ -138,12 +138,12 @@ def _search(target: SharedTarget) -> Callable[[int], Decimal]:
     return search
 
 
-def _slow_search(target: SharedTarget) -> Callable[[int], Decimal]:
+def _slow_search(target: Joint) -> Callable[[int], Decimal]:
     """The same with the accountant's own numbers, which are too costly to ask for often.
 
     Each search starts from how far the rate lay below that of one release for the k before.
     """
-    alone = _search(SharedTarget(target.epsilon, target.delta))
+    alone = _search(Joint(target.epsilon, target.delta))
     log_target = float(target.delta.ln())
     low, high = math.log(_LEAST), math.log(_SLOW.next_minus(Decimal(1)))
     within, below, slope = 2e-4, 0.0, 1.0

@@ -141,7 +141,7 @@ def best_pair_for(prior: Prior, goal: Goal, pairs: Iterable[SamplePair]) -> Samp
 
     >>> from policy_engine.accounting.frontier import frontier
     >>> best_pair_for(Prior.zipf(48842, 900), "people", frontier("1", "1e-6", most_k=40))
-    Pair(k=14, rate=Decimal('0.253735'))
+    SamplePair(k=14, rate=Decimal('0.253735'))
     """
     if goal not in GOALS:
         raise DomainError("goal", " or ".join(GOALS), repr(goal))

@@ -19,7 +19,7 @@ from policy_engine.accounting.exact import delta_exact
 
 
 @dataclass(frozen=True)
-class SharedTarget:
+class Joint:
     """(ε, δ) between neighbours, over so many releases with a fresh sample each."""
 
     epsilon: Decimal
@@ -28,11 +28,11 @@ class SharedTarget:
     releases: int = 1
 
     @classmethod
-    def of(cls, epsilon: Number, delta: Number, neighbours: str, releases: int) -> SharedTarget:
+    def of(cls, epsilon: Number, delta: Number, neighbours: str, releases: int) -> Joint:
         """The target for numbers of any type; DomainError outside their domains.
 
-        >>> Target.of("1", 1e-6, "add_remove", 1)
-        Target(epsilon=Decimal('1'), delta=Decimal('0.000001'), neighbours='add_remove', releases=1)
+        >>> Joint.of("1", 1e-6, "add_remove", 1)
+        Joint(epsilon=Decimal('1'), delta=Decimal('0.000001'), neighbours='add_remove', releases=1)
         """
         return cls(
             nonnegative_epsilon(epsilon),
@@ -49,7 +49,7 @@ class SharedTarget:
     def met(self, k: int, rate: Decimal) -> bool:
         """Whether releases of k at a rate are proven to meet the target.
 
-        >>> target = Target(Decimal(1), Decimal("1e-6"), releases=4)
+        >>> target = Joint(Decimal(1), Decimal("1e-6"), releases=4)
         >>> target.met(9, Decimal("0.1")), target.met(8, Decimal("0.1"))
         (True, False)
         """
@@ -66,7 +66,7 @@ class SharedTarget:
     def spent(self, k: int, rate: Decimal) -> Decimal:
         """δ in total at the target's ε, by the tight rule.
 
-        >>> Target(Decimal("0.5"), Decimal("1e-6")).spent(20, Decimal("0.1"))
+        >>> Joint(Decimal("0.5"), Decimal("1e-6")).spent(20, Decimal("0.1"))
         Decimal('2.63178346623E-11')
         """
         if self.releases == 1:

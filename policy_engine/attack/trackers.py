@@ -51,7 +51,7 @@ class SizeControl:
         """How many people are in these cells; None where they, or all others, are too few.
 
         >>> rows = {("a",): Counter(flu=7), ("b",): Counter(flu=1)}
-        >>> desk = SizeControl(Table("t", ("zip",), "illness", rows), 1)
+        >>> desk = SizeControl(PublishedTable("t", ("zip",), "illness", rows), 1)
         >>> desk.answer(frozenset({(("b",), "flu")})), desk.answer(desk.everybody)
         (1, None)
         """

@@ -267,7 +267,7 @@ def _palette(recoding: Recoding, column: Field) -> Palette:
 def ordinary_values(column: Field) -> list[Value]:
     """A few values of a type that differ by more than a year, a prefix or a rounding.
 
-    >>> ordinary_values(Column("age", "INTEGER"))
+    >>> ordinary_values(Field("age", "INTEGER"))
     ['1', '2', '3']
     """
     if column.kind is Kind.LABEL:
@@ -278,7 +278,7 @@ def ordinary_values(column: Field) -> list[Value]:
 def extremes(column: Field) -> tuple[Value, Value]:
     """The least and the greatest value of a type, and texts that are hard to handle.
 
-    >>> extremes(Column("age", "UTINYINT")), extremes(Column("x", "DECIMAL(3,1)"))
+    >>> extremes(Field("age", "UTINYINT")), extremes(Field("x", "DECIMAL(3,1)"))
     (('0', '255'), ('-99.9', '99.9'))
     """
     name, kind = column.type.upper(), column.kind
@@ -330,7 +330,7 @@ def labels(type_name: str) -> tuple[str, ...]:
 def keys(column: Field, count: int) -> list[str]:
     """That many different keys of persons, or as many as the type has.
 
-    >>> keys(Column("id", "UTINYINT"), 3), len(keys(Column("id", "TINYINT"), 1000))
+    >>> keys(Field("id", "UTINYINT"), 3), len(keys(Field("id", "TINYINT"), 1000))
     (['0', '1', '2'], 128)
     """
     if column.kind is Kind.LABEL:

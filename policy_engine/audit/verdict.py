@@ -118,7 +118,7 @@ def judge(
     Guarantee: of a mechanism that keeps the claim it says ``broken`` with probability at most
     ``error``. Assumption: the runs are independent.
 
-    >>> claim = Claim(Decimal(1), Decimal("1e-9"))
+    >>> claim = Claimed(Decimal(1), Decimal("1e-9"))
     >>> judge([{"n": 1}] * 2000, [{"n": 0}] * 2000, claim, Decimal("1e-6")).broken
     True
     """
@@ -138,7 +138,7 @@ def power(runs: int, claim: Claimed, error: Decimal) -> Hits | None:
 
     None where not even an event of every run would. ``error`` is that of ``judge``.
 
-    >>> power(600, Claim(Decimal("0.5"), Decimal("1e-9")), Decimal("1e-7"))
+    >>> power(600, Claimed(Decimal("0.5"), Decimal("1e-9")), Decimal("1e-7"))
     Hits(seen=60, runs=300)
     """
     judged = runs // 2
@@ -155,7 +155,7 @@ def runs_that_refute(claim: Claimed, error: Decimal) -> int | None:
 
     None where not even a million would. ``error`` is that of ``judge``.
 
-    >>> runs_that_refute(Claim(Decimal(4), Decimal("1e-9")), Decimal("1e-7"))
+    >>> runs_that_refute(Claimed(Decimal(4), Decimal("1e-9")), Decimal("1e-7"))
     3200
     """
     runs = LEAST_RUNS

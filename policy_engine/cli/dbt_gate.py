@@ -203,9 +203,10 @@ def _cell(text: str) -> str:
 def _summary(verdict: GateVerdict) -> str:
     """One line: what was found, of how much.
 
-    >>> from policy_engine.dbt.gate import Verdict
+    >>> from policy_engine.dbt.gate import GateVerdict
     >>> from policy_engine.dbt.manifest import Manifest
-    >>> _summary(Verdict(Manifest(Path("m.json"), "", "", "", "", {}), sensitive=("a",), sinks=2))
+    >>> manifest = Manifest(Path("m.json"), "", "", "", "", {})
+    >>> _summary(GateVerdict(manifest, sensitive=("a",), sinks=2))
     'gate: nothing found; 0 nodes, 1 sensitive, 0 releases, 0 certified; 2 ways out'
     """
     found = _count(len(verdict.findings), "finding") if verdict.findings else "nothing found"

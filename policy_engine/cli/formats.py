@@ -51,7 +51,7 @@ def shown_path(path: str | Path) -> str:
 def annotation(entry: Remark) -> str:
     """A workflow command of GitHub.
 
-    >>> annotation(Entry("policy", "error", "policy.yaml", ["k must be at least 2"], 3, 1))
+    >>> annotation(Remark("policy", "error", "policy.yaml", ["k must be at least 2"], 3, 1))
     '::error file=policy.yaml,line=3,col=1::k must be at least 2'
     """
     places = []

@@ -115,7 +115,7 @@ class Field:
     def noun(self) -> str:
         """What it is, as a message says it: its kind, or the name of a type that is of none.
 
-        >>> Column("age", "INTEGER").noun, Column("tags", "VARCHAR[]").noun
+        >>> Field("age", "INTEGER").noun, Field("tags", "VARCHAR[]").noun
         ('a whole number', 'VARCHAR[]')
         """
         if self.kind is not Kind.OTHER:

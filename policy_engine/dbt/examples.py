@@ -46,8 +46,9 @@ class Example:
 def examples(recoding: Recoding, read: ReadColumn) -> tuple[Example, ...]:
     """Examples of a recoding of a column, the ordinary ones first and NULL last.
 
-    >>> column = ReadColumn(Column("age", "INTEGER"), None)
-    >>> [(e.raw, e.released) for e in examples(Bins((Decimal(18),), ("minor", "adult")), column)]
+    >>> column = ReadColumn(Field("age", "INTEGER"), None)
+    >>> bins = Intervals((Decimal(18),), ("minor", "adult"))
+    >>> [(each.raw, each.released) for each in examples(bins, column)]
     [('17', 'minor'), ('18', 'adult'), (None, None)]
     """
     column, pairs = read.column, list[tuple[str, str | None]]()

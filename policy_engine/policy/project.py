@@ -170,7 +170,7 @@ def default_project(directory: str | Path) -> Project:
     """The project of a directory without a project file.
 
     >>> default_project("/work").warehouse
-    Warehouse(name='duckdb', type='duckdb', database=None, url='', memory_limit=None, \
+    ListedWarehouse(name='duckdb', type='duckdb', database=None, url='', memory_limit=None, \
 threads=None, profile=None, missing='')
     """
     return _project(ProjectDocument(), Path(directory), None)

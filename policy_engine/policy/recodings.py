@@ -55,7 +55,7 @@ def labels(recoding: Recoding, declared: str | None = None) -> int | None:
 
     ``declared`` is the type that a policy reads the column as, if it says one.
 
-    >>> labels(Bins((Decimal(18),), ("<18", ">=18"))), labels(Constant("*")), labels(Keep())
+    >>> labels(Intervals((Decimal(18),), ("<18", ">=18"))), labels(Constant("*")), labels(Keep())
     (3, 1, None)
     >>> labels(Lookup((("a", "x"), ("b", "x")), other="other")), labels(Keep(), "boolean")
     (3, 3)

@@ -348,9 +348,9 @@ _DIRECT = (
 def suggestion(column: Field) -> str:
     """A recoding that takes the column's type; empty where it seems to name one person or row.
 
-    >>> suggestion(Column("passenger_age", "SMALLINT")), suggestion(Column("plan", "VARCHAR"))
+    >>> suggestion(Field("passenger_age", "SMALLINT")), suggestion(Field("plan", "VARCHAR"))
     ('{bins: [18, 30, 45, 65]}', 'keep')
-    >>> suggestion(Column("customerId", "BIGINT")), suggestion(Column("plz", "VARCHAR"))
+    >>> suggestion(Field("customerId", "BIGINT")), suggestion(Field("plz", "VARCHAR"))
     ('', '{prefix: 2}')
     """
     words, kind = _words(column.name), column.kind
@@ -382,7 +382,7 @@ def by_name(name: str) -> str:
 def person_key(columns: Iterable[Field]) -> Field | None:
     """The column that seems to say whose row it is.
 
-    >>> person_key([Column("order_id", "BIGINT"), Column("customer_id", "BIGINT")]).name
+    >>> person_key([Field("order_id", "BIGINT"), Field("customer_id", "BIGINT")]).name
     'customer_id'
     """
     people = {*_PEOPLE.split()}

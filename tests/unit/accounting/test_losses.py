@@ -237,10 +237,10 @@ def test_the_noise_of_the_transforms_is_bounded_as_the_module_says() -> None:
     """8u·log₂n there, as much back, 32u for a power; of the 2-norm of what is transformed."""
     [pair] = pairs_of(SampledSuppression(20, "0.1"), ADD_REMOVE)
     for times in (1, 2):
-        total = losses._Sum([(pair, times)])
+        total = losses._LossSum([(pair, times)])
         law = total._law(total._cumulants.at(0.0), 0.5)
         unit = 2.0**-53 * (16 * math.log2(len(law.masses)) + 32)
-        alone = losses._Sum([(pair, 1)])._law(total._cumulants.at(0.0), 0.5)
+        alone = losses._LossSum([(pair, 1)])._law(total._cumulants.at(0.0), 0.5)
         if times == 1:
             assert law.noise == pytest.approx(losses._length(alone.masses) * unit, rel=1e-6)
         assert law.noise >= times * losses._length(law.masses) * unit
