@@ -15,6 +15,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
 import policy_engine.syntax  # noqa: F401 - sqlglot warns of what is refused here
+from policy_engine.dbt.lexing import is_reader
 from policy_engine.dbt.naming import Name, Part
 from policy_engine.dbt.reading import BY_NAME, NodeReader
 from policy_engine.dbt.taint import Edge, Graph
@@ -29,6 +30,10 @@ _UNKNOWN = (
     exp.PositionalColumn, exp.UDTF,
 )  # fmt: skip
 """What may show a column without its name."""
+
+
+_LONGEST = 100_000
+"""Longer texts take too long to follow."""
 
 
 class _NotUnderstood(Exception):
@@ -96,6 +101,8 @@ def carried(text: str, dialect: str, held: Callable[[Name], Held]) -> Held:
     True
     """
     try:
+        if len(text) > _LONGEST:
+            raise _NotUnderstood
         read = {"mariadb": "mysql"}.get(dialect, dialect)
         statements = [each for each in parse(text, read=read) if each is not None]
         if len(statements) != 1:
@@ -141,28 +148,50 @@ class _Result:
 def _of_query(statement: exp.Expr, held: Callable[[Name], Held]) -> Held:
     if isinstance(statement, exp.Subquery):
         statement = statement.unnest()
-    tables = []
-    for node in statement.walk():
-        if isinstance(node, exp.Table):
-            tables.append(node)
-        elif isinstance(node, _UNKNOWN) or (isinstance(node, exp.With) and node.recursive):
-            raise _NotUnderstood
+    tables, queries = _read(statement)
     scopes = traverse_scope(statement)
     if not scopes:
         raise _NotUnderstood
     results: dict[int, _Result] = {}
-    seen: set[int] = set()
     for scope in scopes:
         if isinstance(scope.expression, exp.SetOperation):
             results[id(scope)] = _of_union(scope, results)
         elif isinstance(scope.expression, exp.Select):
             results[id(scope)] = _Select(scope, results, held).result()
-            seen |= {id(node) for node, _ in scope.selected_sources.values()}
         else:
             raise _NotUnderstood
-    if any(held(_name_of(each)) for each in tables if id(each) not in seen):
+        for node, source in scope.selected_sources.values():
+            tables.pop(id(node), None)
+            # A query of that name, in another case.
+            if isinstance(source, exp.Table) and _is_one_of(source, queries):
+                raise _NotUnderstood
+    if any(held(_name_of(each)) for each in tables.values()):
         raise _NotUnderstood
     return results[id(scopes[-1])].held
+
+
+def _read(statement: exp.Expr) -> tuple[dict[int, exp.Table], set[str]]:
+    """The tables of a statement, and the names of its queries, if all of it is understood."""
+    tables: dict[int, exp.Table] = {}
+    queries = set()
+    for node in statement.walk():
+        if isinstance(node, exp.Table):
+            tables[id(node)] = node
+        elif isinstance(node, exp.CTE):
+            queries.add(node.alias.lower())
+            if node.args["alias"].columns or not isinstance(node.this, exp.Query):
+                raise _NotUnderstood
+        elif (
+            isinstance(node, _UNKNOWN)
+            or (isinstance(node, exp.With) and node.recursive)
+            or (isinstance(node, exp.Anonymous) and is_reader(node.name))
+        ):
+            raise _NotUnderstood
+    return tables, queries
+
+
+def _is_one_of(table: exp.Table, queries: set[str]) -> bool:
+    return len(table.parts) == 1 and table.name.lower() in queries
 
 
 def _name_of(table: exp.Table) -> Name:
@@ -177,12 +206,18 @@ def _of_union(scope: Scope, results: Mapping[int, _Result]) -> _Result:
     lists = [side.columns for side in sides]
     if not any(side.held for side in sides):
         return _Result(NONE, lists[0])
-    if any(each is None for each in lists) or scope.expression.args.get("by_name"):
+    union = scope.expression
+    sifts = not isinstance(union, exp.Union) or any(
+        union.args.get(key) for key in ("by_name", "distinct", "order", "limit", "offset")
+    )
+    if any(each is None for each in lists) or sifts:
         raise _NotUnderstood
     known = [each for each in lists if each is not None]
     if len({len(each) for each in known}) != 1:
         raise _NotUnderstood
     met = [(both[0][0], any(held for _, held in both)) for both in zip(*known, strict=True)]
+    if ("", True) in met:
+        raise _NotUnderstood
     return _Result(frozenset(name for name, is_held in met if is_held), met)
 
 
@@ -196,20 +231,22 @@ class _Select:
         self.results, self.held = results, held
         self.sources = self._sources(scope)
         self.outer = NONE
-        outer = scope.parent if scope.is_subquery else None
-        while outer is not None:  # a subquery may name what stands outside of it
-            self.outer = self.outer.union(*self._sources(outer).values())
+        is_within = scope.is_subquery or scope.is_derived_table
+        outer = scope.parent if is_within else None
+        while outer is not None:  # it may name what stands outside of it, or beside it in a FROM
+            self.outer = self.outer.union(*self._sources(outer, known=False).values())
             outer = outer.parent
         self.inner = any(results[id(each)].held for each in scope.subquery_scopes)
-        self.within = {id(each) for each in scope.columns}
         self.parts: dict[int, list[exp.Expr]] = {}
         self.aliases: set[str] = set()
 
-    def _sources(self, scope: Scope) -> dict[str, Held]:
-        """What each relation of a FROM holds, by its alias."""
+    def _sources(self, scope: Scope, *, known: bool = True) -> dict[str, Held]:
+        """What each relation of a FROM holds, by its alias; of another query's, if it is known."""
         found = {}
         for alias, (node, source) in scope.selected_sources.items():
             if isinstance(source, Scope):
+                if id(source) not in self.results and not known:
+                    continue
                 if id(source) not in self.results:
                     raise _NotUnderstood
                 holds = self.results[id(source)].held
@@ -234,9 +271,20 @@ class _Select:
         stars = NONE.union(*(each for each in shown if not isinstance(each, tuple)))
         own = {id(each) for each in self.select.expressions}
         rest = [each for each in self.select.iter_expressions() if id(each) not in own]
-        if self.inner or any(self._has(each) for each in rest if not isinstance(each, exp.With)):
+        decides = self.inner or any(self._has(e) for e in rest if not isinstance(e, exp.With))
+        if decides or ((named or stars) and self._sifts()) or self.select.args.get("kind"):
             raise _NotUnderstood
         return _Result(stars | named, columns if len(columns) == len(shown) else None)
+
+    def _sifts(self) -> bool:
+        """Whether which rows there are may hang on what is shown, without its name."""
+        args = self.select.args
+        group = args.get("group")
+        by_place = group is not None and (
+            group.args.get("all") or any(not isinstance(e, exp.Column) for e in group.expressions)
+        )
+        first = args.get("order") and (args.get("limit") or args.get("offset"))
+        return bool(args.get("distinct") or by_place or first)
 
     def _column(self, node: exp.Expr) -> tuple[str, bool] | Held:
         """The name of a column and whether it has something of what is held; of a star, what."""
@@ -249,7 +297,7 @@ class _Select:
         found = self._of_star(node)
         left_out = [each for key in ("except_", "except") for each in star.args.get(key) or ()]
         given = {key for key, value in star.args.items() if value}
-        if found and not given <= {"except_", "except"}:
+        if not given <= {"except_", "except"} and (found or any(self.sources.values())):
             raise _NotUnderstood
         return found - {each.name.lower() for each in left_out}
 
@@ -265,22 +313,28 @@ class _Select:
             return any(self.sources.values())
         if id(node) not in self.parts:
             self.parts[id(node)] = [
-                each
-                for each in node.find_all(exp.Column, exp.Star)
-                if not isinstance(each.parent, exp.Count | exp.Column) or id(each) in self.within
+                each for each in node.find_all(exp.Column, exp.Star) if self._is_own(each)
             ]
         joined = [exp.column(each.name) for each in node.args.get("using") or ()]
         return any(map(self._is_held, (*self.parts[id(node)], *joined)))
 
+    def _is_own(self, part: exp.Expr) -> bool:
+        """Whether it is of this SELECT and of none within it; the star of a count is nothing."""
+        if isinstance(part, exp.Star) and isinstance(part.parent, exp.Count | exp.Column):
+            return False
+        return part.find_ancestor(exp.Select, exp.SetOperation) is self.select
+
     def _is_held(self, column: Any) -> bool:
         if column.is_star:
-            return column.find_ancestor(exp.Select) is self.select and bool(self._of_star(column))
-        if id(column) not in self.within and column.parent is not None:
-            return False  # of a query within, which is asked by itself
+            return bool(self._of_star(column))
         name, owner = column.name.lower(), column.parts[0].name.lower()
         every = self.outer.union(self.aliases, *self.sources.values())
         if len(column.parts) == 1:
             return name in every or bool(self.sources.get(name))  # a whole row, by its name
+        if self.sources.get(name):
+            return True  # main.people, of main.people
         if len(column.parts) == 2 and owner in self.sources:
             return name in self.sources[owner]
+        if owner not in self.sources and not self.outer:
+            return any(self.sources.values())  # of a schema, or of what nobody knows
         return not every.isdisjoint(each.name.lower() for each in column.parts)

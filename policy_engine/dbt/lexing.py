@@ -64,7 +64,8 @@ def _tokens(text: str, dialect: str) -> Iterator[Token]:
                 yield Token("sign", "\\", "", found.start())
         elif kind != "number":
             yield Token(kind, written, "", found.start())
-            if kind == STRING and "\\'" in written and dialect not in _BACKSLASHES:
+            escapes = kind == STRING and "\\'" in written and dialect not in _BACKSLASHES
+            if escapes or written in ("'", '"'):
                 yield Token("sign", "\\", "", found.start())
 
 
@@ -72,15 +73,23 @@ def _tokens(text: str, dialect: str) -> Iterator[Token]:
 def _pattern(dialect: str) -> re.Pattern[str]:
     inner = r"(?:[^%s\\]|\\.|%s%s)*" if dialect in _BACKSLASHES else "(?:[^%s]|%s%s)*"
     single, double = (f"{sign}{inner % (sign, sign, sign)}{sign}" for sign in "'\"")
-    strings, names = [single, r"\$(?P<tag>\w*)\$.*?\$(?P=tag)\$"], ["`[^`]*`"]
+    strings, names = [single], ["`[^`]*`"]
+    if dialect not in _MYSQL:
+        strings.append(r"\$(?P<tag>\w*)\$.*?\$(?P=tag)\$")
+    if dialect in {"databricks", "spark"}:
+        strings[:0] = [r"[rR]'[^']*'", r'[rR]"[^"]*"']
     (strings if dialect in _DOUBLE_QUOTES else names).append(double)
-    comments = [r"--(?=\s)[^\n]*" if dialect in _MYSQL else r"--[^\n]*", r"/\*.*?\*/"]
-    word = r"[^\W\d][\w$]*"
+    ends = r"\n" if dialect == "clickhouse" else r"\r\n"
+    comments = [r"--(?=\s)[^\n]*" if dialect in _MYSQL else f"--[^{ends}]*", r"/\*.*?\*/"]
+    # A name that begins with a digit; a number has an e at most.
+    word = r"(?:[^\W\d]|\d\w*?[^\W\d_eE])[\w$]*"
     if dialect == "bigquery":
         strings[:0] = ["'{3}.*?'{3}", '"{3}.*?"{3}']
         word += r"(?:(?:-\w+)+(?=\.))?"  # the name of a project has dashes
     if dialect == "bigquery" or dialect in _MYSQL:
         comments.append(r"\#[^\n]*")
+    if dialect == "clickhouse":
+        comments.append(r"\#[ !][^\n]*")
     if dialect == "snowflake":
         comments.append(r"//[^\n]*")
     if dialect == "tsql":
@@ -90,9 +99,9 @@ def _pattern(dialect: str) -> re.Pattern[str]:
         |(?P<string>{"|".join(strings)})
         |(?P<quoted>{"|".join(names)})
         |(?P<word>{word})
-        |(?P<number>\.?\d[\d_]*(?:\.\d*)?(?:e[+-]?\d+)?)
+        |(?P<number>(?:\.(?!\d\w*?[^\W\d_eE]))?\d[\d_]*(?:\.\d*)?(?:[eE][+-]?\d+)?)
         |(?P<sign>.)""",
-        re.DOTALL | re.VERBOSE | re.IGNORECASE,
+        re.DOTALL | re.VERBOSE,
     )
 
 
@@ -155,9 +164,19 @@ READERS = words("""
     read_ndjson_auto read_ndjson_objects read_parquet read_text read_xlsx readcsv readparquet
     remotesecure result_scan s3cluster scan_arrow_ipc schema_to_xml schema_to_xml_and_xmlschema
     sniff_csv sqlite_query sqlite_scan st_read table_changes table_to_xml
-    table_to_xml_and_xmlschema urlcluster
+    table_to_xml_and_xmlschema ts_rewrite ts_stat urlcluster
 """)
 """Functions that read a table, a file or another server by what their texts say."""
+
+
+def is_reader(function: str) -> bool:
+    """Whether a function reads what its texts name: ClickHouse has one for each type of dictGet.
+
+    >>> is_reader("dictGetString"), is_reader("upper")
+    (True, False)
+    """
+    name = function.lower()
+    return name in READERS or name.startswith(("dictget", "joinget"))
 
 
 def holds_no_data(name: Name) -> bool:

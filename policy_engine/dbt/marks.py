@@ -96,7 +96,7 @@ def marks_of(node: Node, words: Words = Words()) -> Marks:
     told = {key: merged[key] for key in _TEXTS if isinstance(merged.get(key), str)}
     source = {"meta": node.data.get("source_meta")}
     columns = {
-        name.lower()
+        name.lower().partition(".")[0]  # a field of a row of BigQuery's
         for name, column in _columns_of(node)
         if any(mark.get("classification") == SENSITIVE for _, mark in of_columns[name])
         or words.mark(column, mapping(column, "config"))

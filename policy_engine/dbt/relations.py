@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from policy_engine.dbt.lexing import (
     HARMLESS,
     QUOTED,
-    READERS,
     STRING,
     WORD,
     Token,
     as_it_runs,
+    is_reader,
     name_at,
     part_of,
     tokens,
@@ -32,6 +32,12 @@ _ENDS_FROM = words("""
     CLUSTER CONNECT DISTRIBUTE EXCEPT FETCH GROUP HAVING INTERSECT LIMIT MINUS OFFSET ORDER QUALIFY
     SORT START UNION WHERE WINDOW
 """)
+_BEHIND = {
+    **dict.fromkeys(words("CLUSTER DISTRIBUTE GROUP ORDER SORT"), words("BY SIBLINGS")),
+    "CONNECT": words("BY NOCYCLE PRIOR"),
+    "START": words("WITH"),
+}
+"""What stands behind those that are names as well."""
 _BEFORE = words("FROM LATERAL ONLY")
 _JOINS = words("APPLY JOIN STRAIGHT_JOIN")
 _HAVE_FROM = words("BTRIM EXTRACT OVERLAY POSITION SUBSTR SUBSTRING TRIM")
@@ -81,8 +87,10 @@ def reads_of(text: str, dialect: str, *, every: bool = False) -> Reads:
     """
     walk = _Walk(as_it_runs(text, dialect), dialect)
     walk.over()
+    walk.every_name()
     if every or walk.is_odd:
-        walk.every_word(walk.tokens)
+        # Where an end of a text is not known, there is code in what was taken for a text.
+        walk.every_word(walk.tokens, texts=any(each.text == "\\" for each in walk.tokens))
     return Reads(tuple(walk.names), tuple(walk.calls))
 
 
@@ -130,12 +138,15 @@ class _Walk:
         self.is_odd = False
         self._place = 0
         self._levels = [_Level()]
+        self._aliases: set[str] = set()
         is_recursive = "recursive" in text.lower()
         self._own = {part.text.lower() for part in _defined(self.tokens)} if is_recursive else ()
 
     def over(self) -> None:
         while self._at(0).text:
             token, level = self.tokens[self._place], self._levels[-1]
+            if level.rows and self._at(-1).text == ")" and token.text != ",":
+                level.rows = False
             if level.expects:
                 level.expects = False
                 self._relation(token, level)
@@ -167,6 +178,7 @@ class _Walk:
             self._levels, self.is_odd = [_Level()], True
         if closed.owner is not None:
             key = closed.owner.text.lower()
+            self._aliases.add(key)
             self._levels[-1].queries[key] = closed.owner.folded(self.dialect)
             if self._at(1).text == ",":
                 self._query(2)
@@ -176,7 +188,9 @@ class _Walk:
     def _word(self, token: Token, level: _Level) -> None:
         before, behind, word = self._at(-1), self._at(1), token.word
         is_first = before.text in ("", ";")
-        if "." in (before.text, behind.text) or not (is_first or word in _KEYWORDS):
+        # T-SQL: FROM ..people
+        is_part = before.text == "." or (behind.text == "." and word not in {"FROM", "JOIN"})
+        if is_part or self._is_alias(word) or not (is_first or word in _KEYWORDS):
             self._other(token, level)
         elif is_first and word not in _STARTS:
             self.is_odd = True
@@ -188,27 +202,36 @@ class _Walk:
             level.selects |= word == "SELECT"
             level.in_from = False
         elif word == "WITH":
-            is_query = before.word != "START" and behind.word not in _NO_QUERIES
-            if is_query and behind.text != "(":
+            if behind.word in _NO_QUERIES:
+                self._place += 1
+            elif before.word != "START" and behind.text != "(":
                 is_recursive = behind.word == "RECURSIVE" and self._at(2).word != "AS"
                 self._query(2 if is_recursive else 1)
-        elif word in _JOINS:
+        elif word in _JOINS and (word != "APPLY" or before.word in {"CROSS", "OUTER"}):
             level.in_from = level.expects = before.word != "ARRAY"
         elif word == "IN" and level.opener not in _HAVE_FROM:
             found = name_at(self.tokens, self._place + 1)
             if found is not None and self.tokens[found[1]].text != "(":
                 self._name(found[0], sure=False)
-        elif word in _STATEMENTS and before.text == "(":
-            self.is_odd = True
-        elif word == "TABLE":
-            self.is_odd |= behind.text != "("
+        elif word in _STATEMENTS or word == "TABLE":
+            is_read = before.text in ("(", ")") if word != "TABLE" else behind.text != "("
+            self.is_odd |= is_read
+
+    def _is_alias(self, word: str) -> bool:
+        """Whether a word that ends FROM is the name of something here."""
+        before, behind = self._at(-1).word, self._at(1)
+        if word not in _ENDS_FROM:
+            return False
+        is_other = word in _BEHIND and behind.word not in _BEHIND[word]
+        return before in {"AS", "FOR"} or behind.text in (",", ")", "") or is_other
 
     def _other(self, token: Token, level: _Level) -> None:
         """A word that means nothing here, but perhaps an alias or a function that reads."""
         bare = token.text.strip('"`').lower()
         if level.in_from:
             level.seen.add(bare)
-        if bare in READERS and self._at(1).text == "(":
+            self._aliases.add(bare)
+        if is_reader(bare) and self._at(1).text == "(":
             self._call((part_of(token) or Part(bare),), self._place, self._place + 1)
 
     def _query(self, offset: int) -> None:
@@ -251,6 +274,8 @@ class _Walk:
         elif token.word in _KEYWORDS - {"IN"}:
             self.is_odd = True
             self._word(token, level)
+        elif token.text == ".":
+            level.expects = True
         elif token.kind == STRING:
             self.calls.setdefault(Call(token.text, _named_by(token.text[1:-1])))
         elif named is not None:
@@ -275,6 +300,7 @@ class _Walk:
             is_path = len(name) > 1 and any(first in each.seen for each in self._levels)
             self._name(name, sure=not is_path)
             level.seen.add(function)
+            self._aliases.add(function)
         self._place = behind - 1
 
     def _name(self, name: Name, *, sure: bool = True) -> None:
@@ -299,6 +325,16 @@ class _Walk:
         self.calls.setdefault(Call(written, name))
         self.every_word(self.tokens[behind:end], texts=True)
 
+    def every_name(self) -> None:
+        """Every name of several parts, wherever it stands, but of a column of what was seen."""
+        place = 0
+        while place < len(self.tokens):
+            named = name_at(self.tokens, place)
+            name, place = named or ((), place + 1)
+            is_alias = len(name) < 2 or name[0].text.lower() in self._aliases
+            if not is_alias and Read(name) not in self.names:
+                self.names.setdefault(Read(name, False))
+
     def every_word(self, found: list[Token], *, texts: bool = False) -> None:
         """Every word that may be a name, within texts that are queries too, or within any."""
         place = 0
@@ -316,7 +352,7 @@ class _Walk:
             name, place = named
             if place == len(found) or found[place].text != "(":
                 self.names.setdefault(Read(name, False))
-            elif name[-1].text.lower() in READERS:
+            elif is_reader(name[-1].text):
                 self.calls.setdefault(Call(f"{name[-1].text}(…)", name))
 
 

@@ -76,11 +76,35 @@ QUERIES = {
     "select id from people p where exists (select * from t where t.id = p.id)": "",
     "select id from t where exists (select * from people p where t.id = p.id)": ALL,
     "(select id from people)": "",
+    # What an attacker tried
+    "select id from people qualify row_number() over (partition by email order by id) = 1": ALL,
+    "select city from people group by city having max(email) > 'm3'": ALL,
+    "select email as e, id from people order by e limit 1": ALL,
+    "select email as e, id from people order by 1 limit 1": ALL,
+    "select distinct email as e, id from people": ALL,
+    "select email as e, count(*) as n from people group by 1": ALL,
+    "select email as e, count(*) as n from people group by all": ALL,
+    "with Renamed as (select id, email as mail from people) select mail from renamed": ALL,
+    "with a(x, y) as (select id, email from people) select y from a": ALL,
+    "select s.e from people p, (select p.email as e) s": "e",
+    "select s.e from people p join (select p.email as e) s on true": "e",
+    "select main.people from main.people": "people",
+    "select to_json(main.people) as j from main.people": "j",
+    "select t.* replace (p.email as x) from t, people p": ALL,
+    "select id, email from people intersect select 7, 'ann@x'": ALL,
+    "select id, email from people union select 7, 'ann@x'": ALL,
+    "select id, email from people union all select 7, 'ann@x' order by 2 limit 2": ALL,
+    "select 'a' union all select email from people": ALL,
     # Unions
     "select id from people union all select email from people": "id",
     "select id, email from people union all select a, b from t": "email",
     "select * from people union all select * from people": ALL,
     "select id from people intersect select id from t": "",
+    "select id, city from people group by 1, 2": "",
+    "select distinct id, city from people": "",
+    "select * exclude (rn) from (select id, city, row_number() over (partition by id order by day)"
+    " as rn from people) s where rn = 1": "",
+    "select id from people p where exists (select * from orders o where o.id = p.id)": "",
     "select id, city from people union all by name select city, id from t": "",
     # What is no query, or cannot be read
     "insert into x select * from people": ALL,
@@ -135,6 +159,11 @@ def test_a_relation_of_which_nobody_knows_the_columns_is_marked_as_a_whole():
 def test_a_dialect_that_nobody_parses_has_everything():
     assert carried("select id from people", "vertica9", _people) == EVERY
     assert carried("select id from people", "mariadb", _people) == NONE
+    read = "select id, dictGet('people', 'email', id) as x from people"
+    assert carried(read, "clickhouse", _people) == EVERY
+    assert carried("with lower(email) as e select e as z from people", "clickhouse", _people) == (
+        EVERY
+    )
     assert carried("select row(people.*) as r from people", "postgres", _people) == {"r"}
 
 

@@ -200,3 +200,41 @@ def test_what_is_easily_overlooked_is_seen(dialect: str, name: str, text: str) -
 def test_what_only_looks_like_a_relation_is_none(text: str) -> None:
     found = {shown(read.name) for read in reads_of(text, "duckdb").names}
     assert found <= {"t"}
+
+
+#: What an attacker hid a relation behind: by dialect, texts that read ``people``.
+HIDDEN = [
+    ("duckdb", "select * from t as start, people"),
+    ("duckdb", "select * from t sort, people"),
+    ("duckdb", "select * from t as minus, people"),
+    ("clickhouse", "select * from t as offset, people"),
+    ("duckdb", "select * from t join (select 1 as start) s on start = t.a, people"),
+    ("bigquery", "select x from d.t t, unnest(t.arr) as x with offset as pos, d.people p"),
+    ("bigquery", "select 1 from d.2020_people"),
+    ("duckdb", "with y as (select 1) pivot people on city using count(*)"),
+    ("duckdb", "select * from values (1) v(a), (people)"),
+    ("duckdb", "select * from values (1) v(a), (people p join q on true)"),
+    ("postgres", "select * from (values (E'\\'')) v(x), people where ' ' = ' '"),
+    ("duckdb", "select * from t /* /* */ ' */ , people where ' ' = ' '"),
+    ("duckdb", "select $A$ $a$ $A$, email from people where email <> $A$ $A$"),
+    ("mysql", "select $a$ from people where b = $a$"),
+    ("clickhouse", "select email # it's\nfrom people -- it's"),
+    ("spark", "select r'\\' as a, x from people where b = 'c'"),
+    ("duckdb", "select 1 as a --x\r, email from people"),
+    ("mysql", "select 1 from t use index for order by (i), people"),
+    ("tsql", "select 1 from ..people"),
+    ("clickhouse", "select dictGetString('people', 'email', id) from t"),
+    ("postgres", "select ts_stat('select email from people') from t"),
+]
+
+
+@pytest.mark.parametrize(("dialect", "text"), HIDDEN)
+def test_what_an_attacker_hid_is_seen(dialect, text):
+    found = reads_of(text, dialect)
+    last = {read.name[-1].text for read in found.names}
+    assert {"people", "2020_people"} & last
+
+
+def test_a_lambda_and_an_alias_are_no_relation():
+    found = reads_of("select apply([1, 2], lambda x: x + 1) from t as a order by a.x, 2", "duckdb")
+    assert [read.name[-1].text for read in found.names] == ["t"] and not found.calls
