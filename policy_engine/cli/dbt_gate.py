@@ -188,7 +188,7 @@ def _markdown(verdict: GateVerdict) -> list[str]:
     for found in verdict.findings:
         cells = (found.code, found.place, f"{found.message}. {found.remedy}", found.shown_path)
         lines.append(f"| {' | '.join(map(_cell, cells))} |")
-    return [*lines, *(f"\n{_cell(note)}" for note in verdict.notes)]
+    return [*lines, *(line for note in verdict.notes for line in ("", _cell(note)))]
 
 
 def _cell(text: str) -> str:

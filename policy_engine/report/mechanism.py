@@ -65,14 +65,17 @@ def _steps(facts: Facts, claim: Claim | None) -> Iterator[tuple[str, str]]:
 
 def _recoded(facts: Facts, claim: Claim | None) -> str:
     """How many columns are made coarser, and how many are shown as they are."""
-    columns = counted(len(facts["columns"]), "column")
+    # The number of a grouping is a column of the release, and recodes nothing.
+    count = len(facts["columns"] if claim is None else claim.columns)
+    columns = counted(count, "column")
     if claim is None:
         return f"{columns}, each as the policy says"
     kept = sum(isinstance(column.recode, Keep) for column in claim.columns)
     if not kept:
         return f"{columns}, each made coarser as the policy says"
-    coarser = len(facts["columns"]) - kept
-    return f"{columns}: {coarser} made coarser as the policy says, {kept} shown as in the source"
+    return (
+        f"{columns}: {count - kept} made coarser as the policy says, {kept} shown as in the source"
+    )
 
 
 def _of_law(facts: Facts, law: object) -> Iterator[tuple[str, str]]:
