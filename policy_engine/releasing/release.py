@@ -19,7 +19,7 @@ from policy_engine.accounting.in_words import in_text
 from policy_engine.attest.keys import key_id
 from policy_engine.attest.validity import moment
 from policy_engine.errors import BudgetExceeded, FileError, LedgerError
-from policy_engine.ledger.account import Account, Balance, admit, balance_of
+from policy_engine.ledger.account import Account, Balance, admit, balance_of, effective
 from policy_engine.ledger.entry import Entry
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy, loaded
@@ -36,6 +36,7 @@ from policy_engine.releasing.books import (
     naming_key,
     open_ledger,
     sealing_key,
+    stated_limit,
 )
 from policy_engine.releasing.charging import Planned, another_account, check_place, plan_of
 from policy_engine.releasing.job import Done, Job
@@ -291,8 +292,9 @@ def _news(job: Job, last: Entry, entry: Entry | None) -> str:
 
 
 def _released(job: Job, entry: Entry, done: Done, *, repeated: bool) -> Released:
-    state, certificate = job.ledger.account(entry.account), job.plan.certificate
-    is_syntactic = job.plan.policy.is_syntactic
+    plan, certificate = job.plan, job.plan.certificate
+    state = effective(job.ledger.account(entry.account), stated_limit(plan.project, entry.account))
+    is_syntactic = plan.policy.is_syntactic
     return Released(
         release=job.request.ends.told,
         certificate=job.request.ends.certificate_path,

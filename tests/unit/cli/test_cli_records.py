@@ -358,6 +358,16 @@ def test_a_limit_below_what_is_spent_says_what_follows(cli, policy, project):
     assert "people has spent its limit already: it pays for no release from now on" in lowered.err
 
 
+def test_a_repeated_release_says_what_is_left_of_the_lower_limit(cli, policy, project):
+    first = cli("release", policy("a"), "--format", "json").document
+    spent = 1 - first["ledger"]["epsilon_left"]
+    (project / "policy-engine.yaml").write_text(
+        "accounts: {people: {epsilon: 0.6, delta: 1.0e-6}}\n"
+    )
+    again = cli("release", policy("a"), "--format", "json").document
+    assert again["ledger"]["epsilon_left"] == pytest.approx(0.6 - spent, abs=1e-4)
+
+
 def test_a_limit_is_raised_by_an_entry_and_not_by_the_project_file(cli, policy, project):
     cli("release", policy("a"))
     (project / "policy-engine.yaml").write_text("accounts: {people: {epsilon: 2, delta: 1.0e-6}}\n")
