@@ -12,7 +12,9 @@ WORKERS ?= 2
 TESTS ?= policy_engine tests
 SEED ?= 0
 # Thousands of small projects are made and taken away: in memory where the machine has room for them.
-TEMPORARY := $(shell [ -w /dev/shm ] && df -Pk /dev/shm | awk 'NR == 2 && $$4 > 4000000 { print "TMPDIR=/dev/shm" }')
+MEMORY := /dev/shm/policy-engine-tests
+TEMPORARY := $(shell [ -w /dev/shm ] && df -Pk /dev/shm | awk 'NR == 2 && $$4 > 4000000 { print "TMPDIR=$(MEMORY)" }')
+IN_MEMORY := $(if $(TEMPORARY),rm -rf $(MEMORY) && mkdir -p -m 1777 $(MEMORY),:)
 PYTEST := env PYTHONPATH=scripts $(TEMPORARY) $(BIN)/python -m pytest -p long_first --doctest-modules -n $(WORKERS) \
   --hypothesis-seed=$(SEED)
 # What a change can break; the long proofs are for 'make evidence'.
@@ -69,6 +71,7 @@ imports: $(READY) ## The layers of the package
 	$(BIN)/lint-imports
 
 fast: $(READY) ## The tests that are not slow, and the doctests
+	@$(IN_MEMORY)
 	$(PYTEST) -m "not slow and not evidence" $(TESTS)
 
 # What a certificate rests on: every branch of it is tested, by the tests of ITS_TESTS alone.
@@ -82,11 +85,12 @@ OTHERS := tests $(addprefix --ignore=,$(ITS_TESTS))
 
 suite: $(READY) ## The tests but the long proofs, and the doctests; the accounting and the kernel at 100 % of branches
 	@rm -f .coverage .coverage.*
+	@$(IN_MEMORY)
 	@nice $(BIN)/python tests/prepare.py & failed=0; \
 	$(PYTEST) $(BRIEF) --cov --cov-report= policy_engine $(ITS_TESTS) || failed=1; \
 	$(BIN)/coverage report --include='$(TRUSTED)' --skip-covered --fail-under=100 || failed=1; \
 	$(PYTEST) $(BRIEF) $(OTHERS) || failed=1; \
-	exit $$failed
+	rm -rf $(MEMORY); exit $$failed
 
 docs: $(READY) ## The documentation, strictly, into docs/_build/html
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
@@ -97,19 +101,23 @@ mutants: $(READY) ## Small changes of a room's code that no test notices
 	nice $(BIN)/python scripts/mutation_test.py $(ROOM) --sample $(SAMPLE) --seed $(SEED)
 
 texts: $(READY) ## Every small change of the texts that the engine compiles: refused, or the same
+	@$(IN_MEMORY)
 	MUTANTS_EVERY=1 nice $(PYTEST) tests/verify/test_mutants.py
 
 meanings: $(READY) ## Random claims, printed and run on every engine, against their reference
+	@$(IN_MEMORY)
 	KERNEL_SEEDS=40 nice $(PYTEST) tests/kernel
 
 fuzz: $(READY) ## Ten minutes of texts that nobody wrote, run through check
 	$(BIN)/python tests/fuzz/run.py --seconds 600 --seed $(SEED) --target check
 
 evidence: $(READY) kills fuzz ## The long proofs: every test on every engine and version, all examples, kills, OpenDP
+	@$(IN_MEMORY)
 	EVIDENCE=1 KERNEL_SEEDS=10 MUTANTS_EVERY=1 SAME_BYTES=6 NOISE_RELEASES=20 CRASH_KILLS=100 nice $(PYTEST) $(TESTS)
 	$(BIN)/uv run --no-sync --with 'opendp[polars]==0.16.0' python benchmarks/beside_opendp.py
 
 kills: $(READY) ## Releases killed at every line and at 500 random moments; 20 races
+	@$(IN_MEMORY)
 	nice $(BIN)/python scripts/kill_test.py lines
 	nice $(BIN)/python scripts/kill_test.py random --kills 500 --seed $(SEED)
 	CRASH_RACES=20 nice $(PYTEST) tests/crash -k "fifty or twice"
