@@ -78,14 +78,21 @@ def _into(edge: Edge, reader: NodeReader, held: Mapping[str, Held]) -> Held:
         return EVERY
     parent = reader.manifest.nodes.get(edge.parent)
     is_ephemeral = parent is not None and parent.materialized == "ephemeral"
-    found = NONE
+    found, read = NONE, set[str]()
+
+    def holds(name: Name) -> Held:
+        meant = frozenset[str]().union(*reader.meant(name))
+        read.update(meant)
+        own = found if node.id in meant else NONE  # what is incremental reads itself
+        every = own.union(*(held.get(id_, NONE) for id_ in meant))
+        return EVERY if every >= EVERY else every
+
     while True:
-        query = _Query(text, reader, {**held, node.id: held.get(node.id, NONE) | found})
-        before, found = found, query.holds()
+        before, found = found, carried(text, reader.dialect, holds)
         # A parent that the text does not read was read while it was rendered.
-        if edge.parent not in query.read and not is_ephemeral:
+        if edge.parent not in read and not is_ephemeral:
             return EVERY
-        if found <= before or node.id not in query.read:
+        if found <= before or node.id not in read:
             return found
 
 
@@ -110,27 +117,6 @@ def carried(text: str, dialect: str, held: Callable[[Name], Held]) -> Held:
         return _of_query(statements[0], held)
     except (SqlglotError, ValueError, RecursionError, _NotUnderstood):  # no such dialect, too
         return EVERY
-
-
-@dataclass
-class _Query:
-    """The text of a node, and which nodes it is found to ``read``."""
-
-    text: str
-    reader: NodeReader
-    state: Mapping[str, Held]
-
-    def __post_init__(self) -> None:
-        self.read: set[str] = set()
-
-    def holds(self) -> Held:
-        return carried(self.text, self.reader.dialect, self._held)
-
-    def _held(self, name: Name) -> Held:
-        surely, perhaps = self.reader.meant(name)
-        self.read |= surely | perhaps
-        found = NONE.union(*(self.state.get(id_, NONE) for id_ in surely | perhaps))
-        return EVERY if found >= EVERY else found
 
 
 Output = list[tuple[str, bool]]
@@ -245,10 +231,10 @@ class _Select:
         found = {}
         for alias, (node, source) in scope.selected_sources.items():
             if isinstance(source, Scope):
-                if id(source) not in self.results and not known:
-                    continue
                 if id(source) not in self.results:
-                    raise _NotUnderstood
+                    if known:
+                        raise _NotUnderstood
+                    continue
                 holds = self.results[id(source)].held
             else:
                 holds = self.held(_name_of(source))
