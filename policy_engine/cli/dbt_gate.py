@@ -55,7 +55,6 @@ def gate(
         Path | None,
         typer.Option("--output", "-o", help="Write the report here, and text to the terminal."),
     ] = None,
-    output_file: Annotated[Path | None, typer.Option("--output-file", hidden=True)] = None,
     baseline: Annotated[
         Path | None, typer.Option(help="A JSON report: what stands in it is left out.")
     ] = None,
@@ -86,7 +85,7 @@ def gate(
         verdict = _new(verdict, baseline)
     for text in verdict.notes:
         note(f"note: {text}")
-    _report(verdict, format, output or output_file)
+    _report(verdict, format, output)
     if verdict.checked_nothing:
         raise NothingChecked(f"{verdict.manifest.file}: {_MARK_IT}")
     if verdict.findings:

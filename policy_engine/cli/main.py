@@ -100,8 +100,8 @@ def _invoke(arguments: list[str]) -> int:
     return code
 
 
-_FORMERLY = {"calibrate": "--plot", "certify-count": "--certificate", "keys": "--out",
-             "ledger": "--out"}  # fmt: skip
+_FORMERLY = {"calibrate": "--plot", "certify-count": "--certificate", "gate": "--output-file",
+             "keys": "--out", "ledger": "--out"}  # fmt: skip
 """What --output was called, in scripts that are older than that name."""
 
 
