@@ -12,7 +12,8 @@ WORKERS ?= 2
 TESTS ?= policy_engine tests
 SEED ?= 0
 # Thousands of small projects are made and taken away: in memory where the machine has room for them.
-MEMORY := /dev/shm/policy-engine-tests
+# Each checkout has a folder of its own there: two may run at once.
+MEMORY := /dev/shm/policy-engine-$(shell printf '%s' '$(CURDIR)' | cksum | cut -d ' ' -f 1)
 TEMPORARY := $(shell [ -w /dev/shm ] && df -Pk /dev/shm | awk 'NR == 2 && $$4 > 4000000 { print "TMPDIR=$(MEMORY)" }')
 IN_MEMORY := $(if $(TEMPORARY),rm -rf $(MEMORY) && mkdir -p -m 1777 $(MEMORY),:)
 PYTEST := env PYTHONPATH=scripts $(TEMPORARY) $(BIN)/python -m pytest -p long_first --doctest-modules -n $(WORKERS) \
