@@ -36,10 +36,10 @@ class Words:
     tags: frozenset[str] = frozenset()
     meta: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
-    def mark(self, *data: Mapping[str, Any]) -> bool:
+    def are_of(self, *data: Mapping[str, Any]) -> bool:
         """Whether a node or a column has one of them.
 
-        >>> Words(frozenset({"pii"}), {"contains_pii": frozenset({"true"})}).mark(
+        >>> Words(frozenset({"pii"}), {"contains_pii": frozenset({"true"})}).are_of(
         ...     {"tags": []}, {"meta": {"contains_pii": True}}
         ... )
         True
@@ -99,12 +99,12 @@ def marks_of(node: Node, words: Words = Words()) -> Marks:
         name.lower().partition(".")[0]  # a field of a row of BigQuery's
         for name, column in _columns_of(node)
         if any(mark.get("classification") == SENSITIVE for _, mark in of_columns[name])
-        or words.mark(column, mapping(column, "config"))
+        or words.are_of(column, mapping(column, "config"))
     }
     return Marks(
         sensitive=bool(faults)
         or any(mark.get("classification") == SENSITIVE for mark in marks)
-        or words.mark(node.data, node.config, source),
+        or words.are_of(node.data, node.config, source),
         classified=any("classification" in mark for mark in marks),
         columns=frozenset(columns),
         public=any(mark.get("classification") == PUBLIC for mark in marks),
