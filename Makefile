@@ -87,11 +87,14 @@ OTHERS := tests $(addprefix --ignore=,$(ITS_TESTS))
 suite: $(READY) ## The tests but the long proofs, and the doctests; the accounting and the kernel at 100 % of branches
 	@rm -f .coverage .coverage.*
 	@$(IN_MEMORY)
-	@nice $(BIN)/python tests/prepare.py & failed=0; \
-	$(PYTEST) $(BRIEF) --cov --cov-report= policy_engine $(ITS_TESTS) || failed=1; \
-	$(BIN)/coverage report --include='$(TRUSTED)' --skip-covered --fail-under=100 || failed=1; \
-	$(PYTEST) $(BRIEF) $(OTHERS) || failed=1; \
-	rm -rf $(MEMORY); exit $$failed
+	@nice $(BIN)/python tests/prepare.py & failed=; \
+	$(PYTEST) $(BRIEF) --cov --cov-report= policy_engine $(ITS_TESTS) || failed="tests of what certifies"; \
+	$(BIN)/coverage report --include='$(TRUSTED)' --skip-covered --fail-under=100 >.coverage.log \
+	  || failed="$$failed branches of what certifies"; \
+	$(PYTEST) $(BRIEF) $(OTHERS) || failed="$$failed other tests"; \
+	rm -rf $(MEMORY); \
+	[ -z "$$failed" ] || { cat .coverage.log; $(BIN)/python -m pytest --cache-show cache/lastfailed; \
+	  echo "suite: failed: $$failed" >&2; exit 1; }
 
 docs: $(READY) ## The documentation, strictly, into docs/_build/html
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html

@@ -90,7 +90,6 @@ PROOFS = frozenset({
     "golden/test_golden.py::test_what_a_dialect_refuses_is_said_with_the_reason[trino]",
     "privacy/test_audit_power.py::test_the_self_test_passes_and_one_that_cannot_flag_fails",
     "privacy/test_second_route.py::test_brute_force_alone_refuses_under_replace_one",
-    "unit/accounting/test_comparison.py::test_a_person_in_several_groups_and_a_delta_out_of_reach",
     "unit/accounting/test_frontier.py::test_every_rate_is_the_greatest_and_rises[0.1-1e-9]",
     "unit/accounting/test_frontier.py::test_the_ends_of_epsilon[1e-300]",
     "unit/accounting/test_tables.py::test_the_best_law_is_the_one_that_shows_the_smallest_groups",

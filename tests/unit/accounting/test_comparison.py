@@ -84,12 +84,22 @@ def test_half_and_error_are_those_of_draws(candidate):
     assert abs(estimates.std() / float(candidate.error) - 1) < 0.02
 
 
-def test_a_person_in_several_groups_and_a_delta_out_of_reach():
+def test_a_person_in_several_groups_is_counted_by_no_sample():
+    found = compare(Aim(ONE, MILLIONTH, groups=2))
+    assert dict(found.refused) == {SAMPLED: "it counts a person once, and has no sums"}
+    assert found.auto == "truncated_laplace"
+
+
+@pytest.mark.evidence
+def test_a_person_in_more_groups_than_a_place_can_have():
     refused = dict(compare(Aim(ONE, MILLIONTH, groups=11)).refused)
     assert refused == {
         "place": "groups must be at most 10 for a place, found 11",
         SAMPLED: "it counts a person once, and has no sums",
     }
+
+
+def test_a_delta_out_of_reach_of_every_table():
     tiny = compare(Aim(ONE, Decimal("1e-19")))
     assert [law for law, _ in tiny.refused] == list(LAWS)
     assert [each.law for each in tiny.candidates] == [SAMPLED]
