@@ -166,8 +166,7 @@ def _substitute(node: exp.Expr, leaves: Leaves) -> exp.Expr | None:
         inner = value.expression
         if inner is None:
             return None
-        lists = (len(part.expressions) for part in inner.find_all(exp.In))
-        if sum(1 for _ in inner.walk()) + sum(lists) > _CARRIED_NODES:
+        if sum(1 for _ in inner.walk()) > _CARRIED_NODES:
             return None
         # As one operand, whatever operator stands beside it.
         loose = isinstance(inner, exp.Binary | exp.Unary | exp.Between | exp.In | exp.Predicate)

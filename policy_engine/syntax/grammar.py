@@ -153,19 +153,7 @@ def read_statement(text: str, notes: Notes) -> exp.Expr | None:
     broken = ((breach, node) for node in statement.walk() for breach in _breaches(node))
     for breach, node in islice(broken, _MOST_FINDINGS):
         notes.judge(breach, node)
-    for node in statement.find_all(exp.In):
-        _as_one_value(node)
     return statement
-
-
-def _as_one_value(node: exp.In) -> None:
-    """Make a list of plain literals one value, for no pass has anything to look at in each.
-
-    What is a tuple is neither walked nor copied by the parser's nodes: it is shared.
-    """
-    listed = node.expressions
-    if listed and all(type(part) is exp.Literal for part in listed):
-        node.args["expressions"] = tuple(listed)
 
 
 def _parsed(tokens: list[Token], text: str) -> list[exp.Expr | None]:
