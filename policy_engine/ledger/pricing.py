@@ -280,7 +280,14 @@ def _as_list(spent: Spent, limit: Limit) -> tuple[Decimal | None, Decimal | None
             cost = state._cost()
             return state.plan.epsilon_of(cost), state.plan.delta_of(cost)
         ways = [((spent.first.event, spent._times),)]
-    tight, who = Tight(), Question(spent.neighbours)
+    return _tight(tuple(ways), limit, Question(spent.neighbours))
+
+
+@lru_cache(maxsize=256)  # a command asks for one account before, while and after it is charged
+def _tight(
+    ways: tuple[Charges, ...], limit: Limit, who: Question
+) -> tuple[Decimal | None, Decimal]:
+    tight = Tight()
     delta = max(tight.delta(way, limit.epsilon, who) for way in ways)
     if not 0 < limit.delta < 1:
         return None, delta
