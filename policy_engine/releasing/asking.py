@@ -144,6 +144,7 @@ def _serves(asked: Sought, required: Required, ledger: Ledger) -> bool:
         and at is not None
         and ledger.moment() < at + required.policy.lasts
         and not ledger.served(brought.request_sha256)
+        and not counted(found, brought, required, ledger).rejected
     )
 
 
@@ -200,6 +201,11 @@ def why_not(found: Presented, brought: Brought, line: str, ledger: Ledger) -> st
     told = counted(found, replace(brought, approvals=(line,)), required, ledger)
     if told.rejected:
         return ""
+    if names := counted(found, brought, required, ledger).rejected:
+        return (
+            f"{', '.join(names)} has rejected it, and this request serves no more: 'policy-engine"
+            " review request' asks anew"
+        )
     if told.refused or not told.counted:
         return (*told.refused, *told.faults)[0].removeprefix("line 1: ")
     role, needs = told.counted[0][1], required.policy.needs[stage]

@@ -241,7 +241,8 @@ def count_approvals(
 
     Guarantee: who is named has signed, with a key that the review policy says is theirs, that they
     approve this certificate in their own role, under this review policy. Of several requests that
-    one counts of which the least is missing; a rejection of any counts.
+    one counts that the least speaks against: a rejection ends the request that it answers, and no
+    other, as it does for the ledger.
     """
     found = [each for line in lines if (each := _read(line, certificate, policy)) is not None]
     stages: tuple[Stage, ...] = ("claim", "release")
@@ -265,16 +266,14 @@ def with_approvals(found: Verified, text: str, certificate: Path, review_policy:
 
 def _counted(stage: Stage, found: list[_Approval], policy: ReviewPolicy) -> StageApprovals:
     own = [each for each in found if each.stage == stage]
-    rejected = tuple(dict.fromkeys(each.person[0] for each in own if each.is_rejected))
-    answers: dict[str, dict[tuple[str, str], None]] = {each.request: {} for each in own}
-    for each in own:
-        if not each.is_rejected:
-            answers[each.request][each.person] = None
-    made = [
-        StageApprovals(stage, (*people,), _missing(people, policy.needs[stage]), rejected)
-        for people in answers.values() or [{}]
-    ]
-    return min(made, key=lambda each: sum(each.missing.values()))
+    made = []
+    for request in {each.request: None for each in own} or [""]:
+        said = [(each.person, each.is_rejected) for each in own if each.request == request]
+        people = tuple(dict.fromkeys(person for person, is_rejected in said if not is_rejected))
+        rejected = tuple(dict.fromkeys(person[0] for person, is_rejected in said if is_rejected))
+        missing = _missing(people, policy.needs[stage])
+        made.append(StageApprovals(stage, people, missing, rejected))
+    return min(made, key=lambda each: sum(each.missing.values()) + len(each.rejected))
 
 
 def _missing(people: Iterable[tuple[str, str]], needs: Mapping[str, int]) -> dict[str, int]:

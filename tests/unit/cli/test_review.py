@@ -93,6 +93,26 @@ def test_each_line_of_the_approvals_says_verdict_role_and_time(cli, policy, requ
     assert "cleo has rejected it" in refused.err
 
 
+def test_a_rejected_request_is_asked_anew_and_is_approved_no_more(cli, policy, required):
+    path = policy()
+    required()
+    ask = ("review", "request", path, "--key", "cleo.pem", "--format", "json")
+    cli(*ask)
+    approve(cli, CLAIM, "ada")
+    assert cli("review", "reject", CLAIM, "--role", "privacy", "--key", "ben.pem").code == 0
+    late = cli("review", "approve", CLAIM, "--role", "privacy", "--key", "ben.pem")
+    assert late.code == 2
+    assert "ben has rejected it, and this request serves no more" in late.err
+    assert cli(*ask).document["written"]
+    assert cli("review", "status", CLAIM).out.startswith("waits: 1 more of role owner; 1 more")
+    approve(cli)
+    assert cli("release", path).code == 0
+    given = ("--release", "out/a.parquet", "--review-policy", "p.review.yaml")
+    verified = cli("verify", "out/a.certificate.json", *given)
+    assert verified.code == 0, verified.err
+    assert "the claim is approved by ada (owner), ben (privacy)" in verified.out
+
+
 def test_several_policies_are_refused_before_the_first_is_charged(cli, policy, required):
     required()
     paths = [policy("a"), policy("b")]

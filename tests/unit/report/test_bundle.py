@@ -120,6 +120,13 @@ def test_a_rejection_is_named_in_whatever_role_it_is(released: Reviewed) -> None
     assert claim.faults == ("approvals of the claim: Dora has rejected it",)
 
 
+def test_a_rejection_of_another_request_is_none_of_this_one(released: Reviewed) -> None:
+    no = altered(released, "Dora", verdict="rejected", request="0" * 64)
+    assert counted(released, [no, *released.lines()])[0].faults == ()
+    [claim, _] = counted(released, [no])
+    assert claim.rejected == ("Dora",)
+
+
 def test_another_review_policy_counts_nothing_of_this_one(released: Reviewed) -> None:
     found = count_approvals(released.lines(), certificate(released), policy(released, serial=2))
     assert all(each.faults for each in found)
