@@ -124,12 +124,14 @@ class ComparisonTable:
             yield "  auto: of the first two what shows smaller groups; in a policy for one release"
 
     def _cells(self, row: Candidate) -> tuple[str, ...]:
-        auto = " (auto)" if row.law == self.found.auto else ""
+        whose = " (auto)" if row.law == self.found.auto else ""
+        if row not in self.found.candidates:  # with groupings, sums or keys of its own
+            whose = "" if _pair(row) else ", as the policy has it"
         low, high = row.certain or (0, 0)
         # A standard deviation has one digit after the point where it is small.
         error = f"{row.error:.1f}" if row.error < 100 else f"{row.error:,.0f}"
         return (
-            f"{'*' if self.is_own(row) else ' '} {_name(row)}{auto}",
+            f"{'*' if self.is_own(row) else ' '} {_name(row)}{whose}",
             f"{row.half:,}",
             error,
             f"n - {-low} to n + {high}" if row.certain else "no bound",

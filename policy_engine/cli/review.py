@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
 
 from typer import Argument, Exit, Option
 
+from policy_engine.accounting.in_words import in_text
 from policy_engine.attest.approvals import Tally, Verdict
 from policy_engine.attest.approvals import review_policy as read_review_policy
 from policy_engine.attest.facts import claim_of, models_of
@@ -294,12 +296,13 @@ def _shown_lines(found: Presented, *, sql: bool = False) -> Iterator[str]:
     of = matter.of
     yield f"{matter.stage} of {matter.name}, account {of['account']}: {matter.sha256}"
     if matter.stage == "change":
-        yield from (f"  {name}: {value}" for name, value in shown.items())
+        amounts = {name: _amount(shown[name]) for name in ("epsilon", "delta") if name in shown}
+        yield from (f"  {name}: {value}" for name, value in {**shown, **amounts}.items())
         return
-    price = (of.get("epsilon", shown["epsilon"]), of.get("delta", shown["delta"]))
+    epsilon, delta = (_amount(of.get(name, shown[name])) for name in ("epsilon", "delta"))
     yield f"  goes to   {of['target']}"
     yield f"  purpose   {shown.get('purpose') or 'not stated'}"
-    yield f"  price     ε {price[0]}, δ {price[1]}"
+    yield f"  price     ε {epsilon}, δ {delta}"
     yield f"  unit      {shown['unit']}, {shown['neighbours']}"
     yield f"  columns   {', '.join(map(str, shown['columns']))}"
     yield f"  k         {shown['k']}"
@@ -307,6 +310,14 @@ def _shown_lines(found: Presented, *, sql: bool = False) -> Iterator[str]:
     yield f"  models    {_models(shown)}"
     if sql:
         yield from (f"  {line}" for line in str(shown["query"]).rstrip().split("\n"))
+
+
+def _amount(text: object) -> str:
+    """A number of a request as every command writes it; another text as it stands there."""
+    try:
+        return in_text(Decimal(str(text)))
+    except ArithmeticError:
+        return str(text)
 
 
 def _filters(shown: Mapping[str, Any]) -> str:

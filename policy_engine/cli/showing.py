@@ -131,6 +131,8 @@ def estimate(
     from policy_engine.releasing.estimating import estimated
 
     _check_rows(rows)
+    if output is not None and output.suffix.lower() != ".parquet":
+        raise UsageError(f"--output must end in .parquet, found {str(output)!r}")
     found = estimated(release, project_here())
     if output is not None:
         found.write(output)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from policy_engine.kernel.claim import Claim
 
-_PATTERN = frozenset("*?[")
+_UTF_8 = "; CSV is read as UTF-8, and Excel writes windows-1252: save it as UTF-8, or as Parquet"
 _ORDERED = {*NUMBERS, *TIMES, Kind.BOOLEAN, Kind.DATE, Kind.TIME}
 
 
@@ -107,14 +107,15 @@ def subject_of(
         FileError: it is not there, or cannot be read.
         UsageError: its name is a pattern, or it has no such column.
     """
-    if _PATTERN & set(str(path)):
+    if {*"*?["} & set(str(path)):
         raise UsageError(f"{path}: a name with *, ? or [ would be read as a pattern; rename it")
     check_file(path, str(path))
     if path.is_dir():
         raise FileError(f"{path} is a directory; name a file")
     is_parquet = path.suffix.lower() in (".parquet", ".pq")
     relation = f"read_{'parquet' if is_parquet else 'csv'}({literal(str(path))})"
-    with withheld(FileError(f"{path} is not a Parquet or CSV file that can be read")):
+    unread = f"{path} is not a Parquet or CSV file that can be read{'' if is_parquet else _UTF_8}"
+    with withheld(FileError(unread)):
         described = connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
     columns = {name: kind for name, kind, *_ in described}
     facts = carried_facts(path) if is_parquet and _is_certified(path) else {}

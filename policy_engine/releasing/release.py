@@ -7,7 +7,7 @@ at any step leaves the charge standing: somebody may have seen something.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from dataclasses import dataclass
 from dataclasses import replace as replace_field
 from decimal import Decimal
@@ -241,7 +241,12 @@ def _charge(job: Job, entry: Entry | None, say: Callable[[str], None]) -> Releas
     try:
         paid = ledger.reserve(charge, limit, anew=job.fresh or entry is not None)
     except KeyboardInterrupt as error:
-        error.add_note("'policy-engine ledger show' says whether it was charged")
+        note = "'policy-engine ledger show' says whether it was charged"
+        with suppress(LedgerError):
+            found = ledger.last_at(charge.request, charge.run["of"])
+            if found is not None and found.run["mark"] == charge.run["mark"]:
+                note = _how_to_go_on(job, found)
+        error.add_note(note)
         raise
     return _published(job, paid, repeated=False)
 

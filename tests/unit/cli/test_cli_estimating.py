@@ -54,6 +54,13 @@ def released(tmp_path, monkeypatch, cli):
     return release
 
 
+def test_what_is_written_is_a_parquet_file_by_its_name(cli, released):
+    released()
+    refused = cli("estimate", RELEASE, "--output", "estimated.txt")
+    assert (refused.code, Path("estimated.txt").exists()) == (2, False)
+    assert "--output must end in .parquet, found 'estimated.txt'" in refused.err
+
+
 def test_the_rest_of_a_coarse_group_is_in_the_cell_that_was_not_shown(cli, released):
     released()
     found = cli("estimate", RELEASE, "--output", "estimated.parquet", "--format", "json").document

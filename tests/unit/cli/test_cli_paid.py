@@ -189,6 +189,23 @@ def test_a_charge_that_is_interrupted_may_stand(cli, policy, monkeypatch):
     )
 
 
+def test_an_interrupt_right_after_the_charge_names_its_entry(cli, policy, monkeypatch):
+    from policy_engine.ledger.store import Ledger
+
+    charge = Ledger.reserve
+
+    def stop(*given, **named):
+        charge(*given, **named)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Ledger, "reserve", stop)
+        told = cli("release", policy()).err
+    assert "entry 2 is paid: the same command again finishes it at no cost" in told
+    assert cli("release", "a.yaml").code == 0
+    assert len(charges(cli)) == 1
+
+
 # Another account, no account, no group.
 
 

@@ -46,6 +46,15 @@ def test_a_sample_that_is_not_the_best_is_a_row_of_its_own(cli, policy):
     assert not any(each["used"] for each in others)
 
 
+def test_what_a_roll_up_uses_is_told_from_the_best_of_its_law(cli, policy):
+    rollup = (NOISY[0], f"{NOISY[1]}rollup: {{to: [age], share: 0.2}}\n")
+    told = cli("plan", policy("a", rollup, **MILLIONTH)).out.splitlines()
+    rows = [line.split("  ")[0] for line in told if line[:2] in ("* ", "  ")]
+    law = next(row[2:].split(",")[0] for row in rows if row.startswith("* "))
+    assert f"* {law}, as the policy has it" in rows
+    assert len([line for line in told if line.strip().startswith(f"{law} (auto)")]) == 1
+
+
 def test_k_of_noisy_counts_is_of_every_row(cli, policy):
     file = policy("a", (NOISY[0], "k: 30\n"), **MILLIONTH)
     found = cli("plan", file, "--format", "json").document["comparison"]

@@ -123,6 +123,22 @@ def test_several_policies_are_refused_before_the_first_is_charged(cli, policy, r
     assert len(cli("ledger", "show", "--format", "json").document["entries"]) == 0
 
 
+def test_amounts_are_written_as_by_every_other_command(cli, policy, required):
+    required(release={"privacy": 1})
+    path = policy()
+    price = [line for line in cli("plan", path).out.splitlines() if line.startswith("price")]
+    amounts = price[0].removeprefix("price      ").partition(" for one")[0]
+    for file in (CLAIM, CLAIM.replace("claim", "release")):
+        cli("review", "request", path, "--key", "cleo.pem")
+        assert f"  price     {amounts}" in cli("review", "status", file).out.splitlines()
+        if file == CLAIM:
+            approve(cli)
+            cli("release", path)
+    words = ("--limit", "people", "--epsilon", "3", "--delta", "1E-9", "--key", "cleo.pem")
+    cli("review", "request", *words)
+    assert "  delta: 1e-9" in cli("review", "status", "people.limit.change.review.json").out
+
+
 def test_a_limit_is_approved(cli, policy, required):
     required()
     words = ("--epsilon", "3", "--delta", "1e-6")
