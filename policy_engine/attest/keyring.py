@@ -22,15 +22,7 @@ from types import MappingProxyType
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from policy_engine.attest.keys import (
-    EVERYONE_READS,
-    WEAK,
-    TrustedKeys,
-    is_weak,
-    key_id,
-    make_folder,
-    put_file,
-)
+from policy_engine.attest import keys
 from policy_engine.attest.ring_text import LARGEST_RING, RingKey, Seal, in_order, read_ring, text_of
 from policy_engine.attest.validity import LedgerEnd, Refusal, Revoked, Validity, written
 from policy_engine.errors import FileError, UsageError
@@ -48,7 +40,7 @@ class Keyring:
     >>> from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     >>> key = Ed25519PrivateKey.from_private_bytes(bytes(32)).public_key()
     >>> ring = Keyring().adding(key, datetime(2026, 1, 1, tzinfo=UTC))
-    >>> ring.find("139e3940").key_id == key_id(key), key_id(key) in ring.trusted().by_id
+    >>> ring.find("139e3940").key_id == keys.key_id(key), keys.key_id(key) in ring.trusted().by_id
     (True, True)
     """
 
@@ -72,9 +64,9 @@ class Keyring:
         """The keyring in a file, an empty one where there is no file."""
         return cls.read(path) if path.exists() else cls((), str(path))
 
-    def trusted(self) -> TrustedKeys:
+    def trusted(self) -> keys.TrustedKeys:
         """The keys to verify with, each within its dates."""
-        return TrustedKeys(
+        return keys.TrustedKeys(
             MappingProxyType({entry.key_id: entry.public_key for entry in self.entries}),
             MappingProxyType({entry.key_id: entry.validity for entry in self.entries}),
         )
@@ -108,9 +100,9 @@ class Keyring:
         note: str = "",
     ) -> Keyring:
         """The ring with one more key; UsageError where it has it already, or where it is weak."""
-        name = key_id(key)
-        if is_weak(key):
-            raise UsageError(f"the key {name[:8]} {WEAK}")
+        name = keys.key_id(key)
+        if keys.is_weak(key):
+            raise UsageError(f"the key {name[:8]} {keys.WEAK}")
         if self.get(name) is not None:
             raise UsageError(f"{self.where}: has key {name} already; {_LISTED}")
         if expires is not None and expires < added:
@@ -194,12 +186,12 @@ def change(
     # A ring that is a link stays one: what it leads to is changed.
     path = path.resolve()
     try:
-        make_folder(path.parent)
+        keys.make_folder(path.parent)
         with _locked(path, wait):
             before = Keyring.at(path)
             after = how(before)
             if after != before:
-                put_file(path, after.to_json().encode(), EVERYONE_READS)
+                keys.put_file(path, after.to_json().encode(), keys.EVERYONE_READS)
             then()
             return after
     except OSError as error:

@@ -15,13 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, Literal, cast, get_type_hints
 
-from policy_engine.attest.attestation import (
-    SYNTACTIC_MECHANISM,
-    SYNTACTIC_TYPE,
-    Statement,
-    Unverified,
-    open_envelope,
-)
+from policy_engine.attest import attestation
 from policy_engine.attest.enforcing import check_models
 from policy_engine.attest.facts import FIELDS, PREDICATE_VERSION, STATED, Facts, models_of
 from policy_engine.attest.keys import TrustedKeys
@@ -41,15 +35,7 @@ from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
 from policy_engine.kernel.printing import templates
 from policy_engine.kernel.tokens import Unreadable, tokens
 from policy_engine.kernel.words import randomness_of
-from policy_engine.policy.syntactic import (
-    NO_GUARANTEE,
-    NONE,
-    Model,
-    NoModel,
-    WholeClasses,
-    model_from,
-    still_works,
-)
+from policy_engine.policy import syntactic
 
 VERSION = 1
 UNCHECKED = (
@@ -84,9 +70,9 @@ class Uncertified:
         return self.claim.digest
 
     @property
-    def models(self) -> tuple[Model, ...]:
+    def models(self) -> tuple[syntactic.Model, ...]:
         """The models that hold of its classes, beside k."""
-        return tuple(map(model_from, dict(self.terms.stated).get("models", ())))
+        return tuple(map(syntactic.model_from, dict(self.terms.stated).get("models", ())))
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -113,12 +99,12 @@ def predicate_of(certificate: Vouched) -> dict[str, Any]:
     """It as the predicate of an in-toto Statement: a certificate's is of version 2."""
     claim, terms = certificate.claim, certificate.terms
     if isinstance(certificate, Uncertified):
-        attacks = still_works(certificate.k, certificate.models)
+        attacks = syntactic.still_works(certificate.k, certificate.models)
         own = {
-            "guarantee": NO_GUARANTEE,
+            "guarantee": syntactic.NO_GUARANTEE,
             "still_works": [{"attack": name, "why": why} for name, why in attacks],
             "version": VERSION,
-            "mechanism": SYNTACTIC_MECHANISM,
+            "mechanism": attestation.SYNTACTIC_MECHANISM,
         }
     else:
         drawn = randomness_of(claim, certificate.dialect) if claim else certificate.randomness
@@ -169,13 +155,13 @@ def templates_digest() -> str:
 # Reading the statement of a release without (ε, δ)
 
 
-def read_syntactic(statement: Unverified) -> Facts:
+def read_syntactic(statement: attestation.Unverified) -> Facts:
     """The predicate of such a statement; VerificationFailed names what is not of its form."""
     facts: Facts = dict(statement.predicate)
     wrong = [name for name, holds in _FIELDS.items() if not holds(facts.get(name, ...))]
     wrong += sorted(ascii(name[:60]) for name in facts.keys() - _FIELDS.keys())
     if not wrong:
-        left = {name for name, _ in still_works(facts["k"], models_of(facts))}
+        left = {name for name, _ in syntactic.still_works(facts["k"], models_of(facts))}
         if not left <= {each["attack"] for each in facts["still_works"]}:
             wrong.append("still_works")
     if wrong:
@@ -190,7 +176,7 @@ def claim_stated(facts: Mapping[str, Any]) -> Claim:
     names = [field.name for field in fields(Claim) if field.name != "law"]
     try:
         parts = {name: decoded(hints[name], value[name]) for name in names}
-        claim = Claim(**parts, law=cast("Law", WholeClasses(facts["k"], told)))
+        claim = Claim(**parts, law=cast("Law", syntactic.WholeClasses(facts["k"], told)))
     except (ClaimError, TypeError, ValueError, ArithmeticError, KeyError):
         raise VerificationFailed(("the statement's claim is none",)) from None
     stated = (list(facts["columns"]), facts["count"], facts["unit"])
@@ -219,21 +205,21 @@ class SyntacticMeaning:
 
     count: str | None
     attacks: tuple[str, ...]
-    mechanism: ClassVar[str] = SYNTACTIC_MECHANISM
+    mechanism: ClassVar[str] = attestation.SYNTACTIC_MECHANISM
 
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> SyntacticMeaning | None:
         """What the facts of a statement say; None where they cannot be read."""
         try:
             claim = claim_stated(facts)
-            found = still_works(facts["k"], models_of(facts))
-        except (KeyError, NoModel, VerificationFailed):
+            found = syntactic.still_works(facts["k"], models_of(facts))
+        except (KeyError, syntactic.NoModel, VerificationFailed):
             return None
         return cls(claim.count, tuple(f"{name} still works: {why}" for name, why in found))
 
     def told(self) -> Iterator[str]:
         """Sentences, first that nothing is promised."""
-        yield NO_GUARANTEE
+        yield syntactic.NO_GUARANTEE
         yield from self.attacks
         counted = self.count or "the number of a group's rows"
         yield f"{counted} is how many people of the source are in the group, as it is"
@@ -250,7 +236,7 @@ def verify_syntactic(envelope: str, trusted: TrustedKeys, release: Path | None =
         VerificationFailed: with every reason.
         FileError: the release cannot be read.
     """
-    statement = open_envelope(envelope, trusted, SYNTACTIC_TYPE)
+    statement = attestation.open_envelope(envelope, trusted, attestation.SYNTACTIC_TYPE)
     facts = read_syntactic(statement)
     found = Results.held(f"signed by {statement.key_id}") + _check_query(facts)
     if release is None:
@@ -269,7 +255,7 @@ def verify_syntactic(envelope: str, trusted: TrustedKeys, release: Path | None =
     )
 
 
-def _check_file(facts: Facts, statement: Statement, release: Path) -> Results:
+def _check_file(facts: Facts, statement: attestation.Statement, release: Path) -> Results:
     read = read_signed(release, statement.subject_sha256)
     if isinstance(read, str):
         return Results.refused(read)
@@ -305,8 +291,8 @@ _OF_CERTIFICATES = (
 _FIELDS: Mapping[str, Callable[[object], bool]] = {
     **{name: FIELDS[2][name] for name in _OF_CERTIFICATES},
     "claim": lambda value: isinstance(value, Mapping),
-    "guarantee": lambda value: isinstance(value, str) and value.startswith(NONE),
-    "mechanism": lambda value: value == SYNTACTIC_MECHANISM,
+    "guarantee": lambda value: isinstance(value, str) and value.startswith(syntactic.NONE),
+    "mechanism": lambda value: value == attestation.SYNTACTIC_MECHANISM,
     "still_works": _are_attacks,
     "version": lambda value: value == VERSION and type(value) is int,
 }

@@ -12,14 +12,8 @@ from pathlib import Path
 from policy_engine.accounting.domain import REPLACE_ONE, decimal, nonnegative_epsilon, sampling_rate
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.accounting.in_words import in_text
+from policy_engine.attest import brute_force
 from policy_engine.attest.attestation import Statement, open_envelope
-from policy_engine.attest.brute_force import (
-    Recomputed,
-    brute_answers,
-    brute_delta,
-    brute_noise,
-    brute_presence,
-)
 from policy_engine.attest.brute_replace import brute_replace
 from policy_engine.attest.enforcing import check_models
 from policy_engine.attest.facts import ENVELOPE, Facts, claim_of, read_facts
@@ -163,7 +157,7 @@ def _least(facts: Facts, claim: Claim | None) -> Decimal:
     return delta_exact(*numbers).delta
 
 
-def recomputed(facts: Facts, claim: Claim | None = None) -> Recomputed | None:
+def recomputed(facts: Facts, claim: Claim | None = None) -> brute_force.Recomputed | None:
     """δ by brute force, for numbers that are in the formula's domain."""
     epsilon: Decimal = nonnegative_epsilon(facts["epsilon"])
     replaced = facts["neighbours"] == REPLACE_ONE
@@ -172,12 +166,14 @@ def recomputed(facts: Facts, claim: Claim | None = None) -> Recomputed | None:
         if law.aggregates:
             return None
         tables = [counts.entries for counts, *_ in law.tables for _ in range(groups)]
-        return brute_noise(tables, epsilon, is_open=law.table.is_open, replaces=replaced)
+        return brute_force.brute_noise(
+            tables, epsilon, is_open=law.table.is_open, replaces=replaced
+        )
     if claim is not None and isinstance(claim.law, Inserted):
         own = claim.law
-        return brute_presence(own.shown, own.inserted, epsilon, replaces=replaced)
+        return brute_force.brute_presence(own.shown, own.inserted, epsilon, replaces=replaced)
     if claim is not None and isinstance(claim.law, Randomised):
         lists = [(len(each.values), each.share) for each in claim.law.responses]
-        return brute_answers(lists, epsilon) if replaced else None
+        return brute_force.brute_answers(lists, epsilon) if replaced else None
     k, rate = int(facts["k"]), sampling_rate(facts["rate"])
-    return (brute_replace if replaced else brute_delta)(k, rate, epsilon)
+    return (brute_replace if replaced else brute_force.brute_delta)(k, rate, epsilon)

@@ -19,21 +19,8 @@ from pathlib import Path
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
+from policy_engine.attest import keys
 from policy_engine.attest.keyring import Keyring, change
-from policy_engine.attest.keys import (
-    EVERYONE_READS,
-    OWNER_ONLY,
-    SIGNING_KEY_VARIABLE,
-    complete_key_pair,
-    create_key_file,
-    generate_key,
-    key_id,
-    load_private_key,
-    load_public_key,
-    make_folder,
-    pem_of,
-    put_file,
-)
 from policy_engine.attest.owners import check_may_sign
 from policy_engine.attest.ring_text import RingKey
 from policy_engine.errors import FileError, UsageError
@@ -67,7 +54,7 @@ class KeySigner:
     @property
     def key_id(self) -> str:
         """The id of the key."""
-        return key_id(self.public_key)
+        return keys.key_id(self.public_key)
 
     def sign(self, data: bytes) -> bytes:
         """The signature; the same bytes every time."""
@@ -91,7 +78,7 @@ class CommandSigner:
     @property
     def key_id(self) -> str:
         """The id of the command's key."""
-        return key_id(self.public_key)
+        return keys.key_id(self.public_key)
 
     def sign(self, data: bytes) -> bytes:
         """The signature of the command.
@@ -195,7 +182,7 @@ def writer_of(project: Project, at: datetime | None = None) -> Signer:
         if ring.get(signer.key_id) is not None:
             return ring
         if ring.entries or ring.seal is not None:
-            is_told = os.environ.get(SIGNING_KEY_VARIABLE)
+            is_told = os.environ.get(keys.SIGNING_KEY_VARIABLE)
             public = "PUBLIC_KEY" if is_told else str(project.public_key)
             raise FileError(
                 f"{project.keyring}: the key {signer.key_id[:8]}, which signs, is not in the"
@@ -215,7 +202,7 @@ def lost_key(project: Project) -> str:
     Empty where there is one, or none is needed: somebody else signs, or nothing was signed yet.
     """
     path, public = project.signing_key, project.public_key
-    if os.environ.get(SIGNING_KEY_VARIABLE) or project.signing_command:
+    if os.environ.get(keys.SIGNING_KEY_VARIABLE) or project.signing_command:
         return ""
     remedy = ""
     if public.exists():
@@ -230,10 +217,10 @@ def lost_key(project: Project) -> str:
 
 
 def _signer(project: Project, at: datetime) -> Signer:
-    if os.environ.get(SIGNING_KEY_VARIABLE):
-        return KeySigner(load_private_key())
+    if os.environ.get(keys.SIGNING_KEY_VARIABLE):
+        return KeySigner(keys.load_private_key())
     if project.signing_command:
-        public_key = load_public_key(project.public_key)
+        public_key = keys.load_public_key(project.public_key)
         return CommandSigner(project.signing_command, public_key, project.directory)
     if not project.signing_key.exists():
         if lost := lost_key(project):
@@ -243,22 +230,22 @@ def _signer(project: Project, at: datetime) -> Signer:
         except FileError:
             if not project.signing_key.exists():  # else another process was faster
                 raise
-    key = load_private_key(project.signing_key)
+    key = keys.load_private_key(project.signing_key)
     if not project.public_key.exists():
         # A crash has parted the two. Where a key is only read, it signs without its public half.
         with suppress(FileError):
-            complete_key_pair(project.signing_key, pem_of(key)[1])
+            keys.complete_key_pair(project.signing_key, keys.pem_of(key)[1])
     return KeySigner(key)
 
 
 def public_key_of(project: Project) -> Ed25519PublicKey | None:
     """The key that a project signs with, None where it has none yet; makes nothing."""
-    if os.environ.get(SIGNING_KEY_VARIABLE):
-        return load_private_key().public_key()
+    if os.environ.get(keys.SIGNING_KEY_VARIABLE):
+        return keys.load_private_key().public_key()
     if project.signing_command or project.public_key.exists():
-        return load_public_key(project.public_key)
+        return keys.load_public_key(project.public_key)
     if project.signing_key.exists():
-        return load_public_key(project.signing_key)
+        return keys.load_public_key(project.signing_key)
     return None
 
 
@@ -278,16 +265,16 @@ def make_key(
 
     def entered(ring: Keyring) -> Keyring:
         after = ring.adding(key.public_key(), at, expires=expires, note=note)
-        generate_key(path, key)
+        keys.generate_key(path, key)
         made.extend((path, path.with_suffix(".pub")))
         return after
 
     try:
-        make_folder(path.parent)
+        keys.make_folder(path.parent)
     except OSError as error:
         raise FileError(f"{path}: cannot write the key: {error.strerror}") from None
     try:
-        return change(keyring, entered).find(key_id(key.public_key()))
+        return change(keyring, entered).find(keys.key_id(key.public_key()))
     except BaseException:
         for file in made:
             file.unlink()
@@ -321,28 +308,30 @@ def rotate(
     done: list[Rotated] = []
 
     def entered(ring: Keyring) -> Keyring:
-        old, kept = load_public_key(path if path.exists() else project.public_key), None
-        name = key_id(old)
+        old, kept = keys.load_public_key(path if path.exists() else project.public_key), None
+        name = keys.key_id(old)
         if path.exists():
             kept = path.with_name(f"{path.stem}.{name[:8]}{path.suffix}")
-            private = load_private_key(path)
+            private = keys.load_private_key(path)
             if not kept.exists():
-                create_key_file(kept, pem_of(private)[0], OWNER_ONLY)
+                keys.create_key_file(kept, keys.pem_of(private)[0], keys.OWNER_ONLY)
             # Else a rotation that was broken off has kept it.
-            elif key_id(load_private_key(kept).public_key()) != name:
+            elif keys.key_id(keys.load_private_key(kept).public_key()) != name:
                 raise FileError(f"{kept}: holds another key than its name says; move it away")
-        done.append(Rotated(name, key_id(new.public_key()), kept))
+        done.append(Rotated(name, keys.key_id(new.public_key()), kept))
         if ring.get(name) is None:
             ring = ring.adding(old, BEFORE_THE_RING, note="made before the keyring")
         return ring.retiring(name, at).adding(new.public_key(), at, expires=expires, note=note)
 
     def put() -> None:
-        private_pem, public_pem = pem_of(new)
+        private_pem, public_pem = keys.pem_of(new)
         # The private key last: until it is there, the retired one is, which signs nothing.
-        pairs = (project.public_key, public_pem, EVERYONE_READS), (path, private_pem, OWNER_ONLY)
-        for place, pem, mode in pairs:
+        for place, pem, mode in (
+            (project.public_key, public_pem, keys.EVERYONE_READS),
+            (path, private_pem, keys.OWNER_ONLY),
+        ):
             try:
-                put_file(place, pem, mode)
+                keys.put_file(place, pem, mode)
             except OSError as error:
                 told = f"{place}: cannot write the key: {error.strerror}"
                 raise FileError(told) from None
@@ -353,9 +342,9 @@ def rotate(
 
 def _check_in_a_file(project: Project) -> None:
     """Refuse to rotate a key that does not lie in a file of the project."""
-    if os.environ.get(SIGNING_KEY_VARIABLE):
+    if os.environ.get(keys.SIGNING_KEY_VARIABLE):
         raise UsageError(
-            f"{SIGNING_KEY_VARIABLE} is set and signs: make a new key with 'policy-engine keys"
+            f"{keys.SIGNING_KEY_VARIABLE} is set and signs: make a new key with 'policy-engine keys"
             " generate --output PATH', put its text there, and retire the old one with"
             " 'keys retire'"
         )

@@ -24,18 +24,11 @@ from policy_engine.compile.rendering import headed
 from policy_engine.engines import ENGINES
 from policy_engine.engines.base import Refused
 from policy_engine.errors import DomainError
+from policy_engine.kernel import sentences
 from policy_engine.kernel.assumptions import assumptions, unit_of
 from policy_engine.kernel.certificate import NotPrinted, check_text, rate_of
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
 from policy_engine.kernel.printing import printed
-from policy_engine.kernel.sentences import (
-    ALWAYS,
-    STAYS,
-    is_a_person,
-    is_unique,
-    of_its_sample,
-    of_its_source,
-)
 from policy_engine.kernel.words import randomness, randomness_of, source_of
 from policy_engine.relations.assumptions import BUILT_INS, TIES, UNORDERED
 from policy_engine.syntax.names import fold
@@ -201,9 +194,9 @@ def _stated_source(facts: Facts, proved: str) -> str:
     """The source as the certificate's sentences name it: by the proved name, or its last parts."""
     source = fold(proved).replace('"', "").removesuffix("/**/*.parquet")
     for text in facts["assumptions"]:
-        name = text.removesuffix(STAYS)
+        name = text.removesuffix(sentences.STAYS)
         written = fold(name).replace('"', "")
-        if text.endswith(STAYS) and written and f".{source}".endswith(f".{written}"):
+        if text.endswith(sentences.STAYS) and written and f".{source}".endswith(f".{written}"):
             return str(name)
     return proved
 
@@ -212,24 +205,25 @@ def _required(facts: Facts, proof: Proof, shape: ReleaseShape) -> Iterable[str]:
     from policy_engine.verify.certificate import of_its_file
 
     source = _stated_source(facts, shape.source)
-    yield from of_its_sample(shape.method, shape.unit, facts["dialect"])
+    yield from sentences.of_its_sample(shape.method, shape.unit, facts["dialect"])
     ours = _by_the_text(shape)  # said by the policy's name
     for text in proof.assumptions:
         # No catalog can settle these, so that the certificate must say them.
         of_the_unit = text.startswith("one row of ") or " is never NULL in " in text
         if (of_the_unit or text in (TIES, UNORDERED)) and text not in ours:
             yield text
-    unique = is_unique(shape.unit, shape.source)
+    unique = sentences.is_unique(shape.unit, shape.source)
     if unique in proof.assumptions and fold(unique) not in map(fold, facts["assumptions"]):
-        yield is_unique(shape.unit, source)
-    yield from of_its_source(shape.unit, source, facts["sampled_at"])
-    yield from ALWAYS
+        yield sentences.is_unique(shape.unit, source)
+    yield from sentences.of_its_source(shape.unit, source, facts["sampled_at"])
+    yield from sentences.ALWAYS
     yield from of_its_file(source, is_parquet=shape.is_of_a_file)
 
 
 def _by_the_text(shape: ReleaseShape) -> tuple[str, ...]:
     """What a certificate says by the policy's name for the source, by the text's name for it."""
-    return is_a_person(shape.unit, shape.source), is_unique(shape.unit, shape.source)
+    of = shape.unit, shape.source
+    return sentences.is_a_person(*of), sentences.is_unique(*of)
 
 
 def _settled(facts: Facts, proof: Proof, shape: ReleaseShape) -> Results:

@@ -8,17 +8,10 @@ from dataclasses import dataclass, field, replace
 
 import typer
 
+from policy_engine import errors
 from policy_engine.cli.main import INTERRUPTED, interrupted
-from policy_engine.errors import (
-    InternalError,
-    NotCertifiable,
-    PolicyEngineError,
-    PolicyError,
-    UsageError,
-    VerificationFailed,
-)
 
-BUG = InternalError.exit_code
+BUG = errors.InternalError.exit_code
 _ENVIRONMENT = 3
 _BROKEN_PIPE = 141
 """As shells have it: 128, and 13 for SIGPIPE."""
@@ -52,7 +45,7 @@ class Failure:
 def failure(error: BaseException) -> Failure:
     """What is said of ``error``; of an unexpected one its type and place only, never its text.
 
-    >>> failure(UsageError("give one of --epsilon and --delta")).exit_code
+    >>> failure(errors.UsageError("give one of --epsilon and --delta")).exit_code
     2
     >>> failure(ValueError("age 37")).message  # doctest: +ELLIPSIS
     'a bug of ours: ValueError at an unknown place; please report it...'
@@ -69,7 +62,7 @@ def _of(error: BaseException) -> Failure:
     # A library that a signal stops may raise an error of its own.
     if isinstance(error, KeyboardInterrupt) or interrupted():
         return Failure(("interrupted; nothing half written stands",), INTERRUPTED)
-    if isinstance(error, PolicyEngineError):
+    if isinstance(error, errors.PolicyEngineError):
         return Failure(error.lines, error.exit_code, _details(error))
     if isinstance(error, _CommandLineError):
         return _of_command_line(error)
@@ -87,12 +80,12 @@ def _of(error: BaseException) -> Failure:
     return Failure((said,), BUG)
 
 
-def _details(error: PolicyEngineError) -> dict[str, object]:
-    if isinstance(error, PolicyError):
+def _details(error: errors.PolicyEngineError) -> dict[str, object]:
+    if isinstance(error, errors.PolicyError):
         return {"problems": list(map(vars, error.problems))}
-    if isinstance(error, NotCertifiable):
+    if isinstance(error, errors.NotCertifiable):
         return {"findings": list(map(vars, error.findings))}
-    if isinstance(error, VerificationFailed):
+    if isinstance(error, errors.VerificationFailed):
         return {"verified": False, "reasons": error.reasons}
     return {}
 
@@ -102,13 +95,13 @@ def _of_command_line(error: Exception) -> Failure:
     context = getattr(error, "ctx", None)
     if type(error).__name__ == "NoArgsIsHelpError":
         usage = str(context.get_help() if context else error)
-        return Failure(tuple(usage.split("\n")), UsageError.exit_code)
+        return Failure(tuple(usage.split("\n")), errors.UsageError.exit_code)
     message = error.format_message()  # type: ignore[attr-defined]  # click's, whichever copy
     message = message.rstrip(".").replace("Value error, ", "")
     message = message.replace(_NO_INTEGER, "must be a whole number")
     command = context.command_path if context is not None else "policy-engine"
     text = f"{message[:1].lower()}{message[1:]}; '{command} --help' shows how"
-    return Failure((text,), UsageError.exit_code)
+    return Failure((text,), errors.UsageError.exit_code)
 
 
 def _innermost(error: BaseException) -> str:

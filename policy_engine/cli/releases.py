@@ -9,26 +9,8 @@ from typing import Annotated, Any
 from typer import Argument, Exit, Option
 
 from policy_engine.accounting.odds import odds_words
+from policy_engine.cli import output, planning
 from policy_engine.cli.failures import failure
-from policy_engine.cli.output import (
-    confirm,
-    emit,
-    emit_error,
-    emit_json,
-    is_json,
-    left_of,
-    members,
-    note,
-    shown,
-)
-from policy_engine.cli.planning import (
-    UNLIMITED,
-    about_rate,
-    left,
-    models_in_words,
-    noise_words,
-    without_guarantee,
-)
 from policy_engine.cli.progress import progress
 from policy_engine.cli.verifying import first_lines
 from policy_engine.policy.noise import Chance
@@ -76,38 +58,38 @@ def release(
             raise
         failed = failure(error)
         missing = [str(path) for path in policies[len(done) :]]
-        emit_error(failed, as_json=False)
+        output.emit_error(failed, as_json=False)
         document = {**failed.document, "releases": done, "not_released": missing}
         said = f"released {len(done)} of {len(policies)}; not released: {', '.join(missing)}"
-        emit(document, [said])
+        output.emit(document, [said])
         raise Exit(failed.exit_code) from None
-    if is_json():
-        emit_json(done[0] if len(done) == 1 else {"releases": done})
+    if output.is_json():
+        output.emit_json(done[0] if len(done) == 1 else {"releases": done})
 
 
 def _release(policy: Policy, *, replace: bool, fresh: bool) -> dict[str, Any]:
     """Release one policy; said at once as text, and for the one document as the answer."""
     for each in warnings_of(policy):
-        note(f"warning: {each}")
+        output.note(f"warning: {each}")
     with progress(f"releasing {policy.name}") as seen, about(policy.file):
         found = releasing.release(
-            policy, replace=replace, fresh=fresh, say=note, watch=seen.watching
+            policy, replace=replace, fresh=fresh, say=output.note, watch=seen.watching
         )
     if not found.groups:
         few = "is large enough" if policy.noise else f"has {found.k} people in the sample"
-        note(f"warning: {_EMPTY.format(policy.name, few)}")
+        output.note(f"warning: {_EMPTY.format(policy.name, few)}")
     for remark in found.remarks:
-        note(f"warning: {policy.name}: {remark}")
-    if not is_json():
+        output.note(f"warning: {policy.name}: {remark}")
+    if not output.is_json():
         text = _uncertified_lines if policy.is_syntactic else _lines
-        confirm({}, text(policy, found))
+        output.confirm({}, text(policy, found))
     return _uncertified(policy, found) if policy.is_syntactic else _document(found)
 
 
 def _document(done: releasing.Released) -> dict[str, Any]:
     names = "release certificate epsilon delta k rate groups rows people repeated remarks"
-    ledger = {**members(done, "account entry"), **left_of(done.balance)}
-    return {**members(done, names), "ledger": ledger}
+    ledger = {**output.members(done, "account entry"), **output.left_of(done.balance)}
+    return {**output.members(done, names), "ledger": ledger}
 
 
 def _lines(policy: Policy, done: releasing.Released) -> list[str]:
@@ -118,16 +100,16 @@ def _lines(policy: Policy, done: releasing.Released) -> list[str]:
     if done.balance.unbounded:
         remains = "no (ε, δ) holds of the account, for releases without one are charged to it"
     if done.epsilon_left is not None and done.delta_left is not None:
-        remains = f"left: {left(done.epsilon_left, done.delta_left)}"
-    mechanism = noise_words(policy) or f"k = {done.k}, rate {shown(done.rate)}"
+        remains = f"left: {planning.left(done.epsilon_left, done.delta_left)}"
+    mechanism = planning.noise_words(policy) or f"k = {done.k}, rate {output.shown(done.rate)}"
     paid = "; paid for before, nothing was charged" if done.repeated else ""
     return [
         f"released {policy.name}{paid}",
         f"  release      {done.release}  ({_size(policy, done)})",
         f"  certificate  {done.certificate}",
-        f"  guarantee    ε = {shown(done.epsilon)}, δ = {shown(done.delta)}"
+        f"  guarantee    ε = {output.shown(done.epsilon)}, δ = {output.shown(done.delta)}"
         f"  (unit: {policy.source.key or 'row'}; {mechanism})",
-        *[f"               {text}" for text in (*about_rate(policy), odds)],
+        *[f"               {text}" for text in (*planning.about_rate(policy), odds)],
         f"  ledger       entry {done.entry} of account {done.account}; {remains}",
     ]
 
@@ -144,11 +126,11 @@ def _size(policy: Policy, done: releasing.Released) -> str:
 
 def _uncertified(policy: Policy, done: releasing.Released) -> dict[str, Any]:
     return {
-        **without_guarantee(policy),
-        **members(done, "release certificate k", certificate="statement"),
+        **planning.without_guarantee(policy),
+        **output.members(done, "release certificate k", certificate="statement"),
         "models": [model.to_json() for model in policy.models],
-        **members(done, "groups rows people repeated remarks"),
-        "ledger": members(done, "account entry"),
+        **output.members(done, "groups rows people repeated remarks"),
+        "ledger": output.members(done, "account entry"),
     }
 
 
@@ -158,5 +140,5 @@ def _uncertified_lines(policy: Policy, done: releasing.Released) -> Iterator[str
     yield f"released {policy.name}{again}"
     yield f"  release    {done.release}  ({counted(done.groups, 'group')}, {done.people} people)"
     yield f"  statement  {done.certificate}"
-    yield from (f"  model      {each}" for each in models_in_words(policy))
-    yield f"  ledger     entry {done.entry} of account {done.account}; {UNLIMITED}"
+    yield from (f"  model      {each}" for each in planning.models_in_words(policy))
+    yield f"  ledger     entry {done.entry} of account {done.account}; {planning.UNLIMITED}"

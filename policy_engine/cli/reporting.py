@@ -12,13 +12,7 @@ from typer import Argument, Exit, Option
 from policy_engine.attest.attestation import SYNTACTIC_TYPE, stated_type, unverified
 from policy_engine.attest.facts import read_facts
 from policy_engine.attest.predicates import read_syntactic
-from policy_engine.cli.options import (
-    CertificateArgument,
-    KeyOption,
-    KeyringOption,
-    PolicyOption,
-    ReleaseOption,
-)
+from policy_engine.cli import options
 from policy_engine.cli.output import answer_as, conclude, emit_json, emit_lines, json_text, note
 from policy_engine.cli.reading import check_free, read_certificate, written_whole
 from policy_engine.cli.verifying import trusted_keys
@@ -65,9 +59,9 @@ class Edition(StrEnum):
 
 
 def report(
-    certificate: CertificateArgument,
-    release: ReleaseOption = None,
-    policy: PolicyOption = None,
+    certificate: options.CertificateArgument,
+    release: options.ReleaseOption = None,
+    policy: options.PolicyOption = None,
     previous: Annotated[Path | None, Option(help="The certificate of the version before.")] = None,
     edition: Annotated[
         Edition, Option(help="public, or internal: with other releases and places.")
@@ -79,8 +73,8 @@ def report(
     replace: Annotated[
         bool, Option("--replace", help="Replace a report that stands there.")
     ] = False,
-    key: KeyOption = None,
-    keyring: KeyringOption = None,
+    key: options.KeyOption = None,
+    keyring: options.KeyringOption = None,
     format: Annotated[  # noqa: A002 - the option's name
         ReportFormat, Option(callback=answer_as, help="How to print it, or as what to export it.")
     ] = ReportFormat.text,

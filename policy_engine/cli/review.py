@@ -16,15 +16,8 @@ from policy_engine.attest.approvals import review_policy as read_review_policy
 from policy_engine.attest.facts import claim_of, models_of
 from policy_engine.attest.keys import load_private_key
 from policy_engine.attest.signers import KeySigner, Signer, signer_of, writer_of
+from policy_engine.cli import options
 from policy_engine.cli.app import Commands
-from policy_engine.cli.options import (
-    ByOption,
-    KeyArgument,
-    NewDeltaOption,
-    NewEpsilonOption,
-    SignerOption,
-    WhyOption,
-)
 from policy_engine.cli.output import confirm, emit
 from policy_engine.cli.output import note as say
 from policy_engine.cli.reading import decimal_of, limit_file, project_here
@@ -72,8 +65,8 @@ def root() -> None:
 @review.command("require", short_help="Set who must approve the releases of an account.")
 def require(
     file: Annotated[Path, Argument(help="The review policy, a YAML file.", readable=False)],
-    by: ByOption,
-    why: WhyOption,
+    by: options.ByOption,
+    why: options.WhyOption,
     policies: Annotated[
         list[Path] | None,
         Option("--policy", help="A policy whose source is the account's from now on."),
@@ -119,9 +112,9 @@ def request(
     ] = False,
     review_policy: Annotated[Path | None, Option(help="Of another review policy instead.")] = None,
     limit: Annotated[str | None, Option(help="Of another limit of this account instead.")] = None,
-    epsilon: NewEpsilonOption = "",
-    delta: NewDeltaOption = "",
-    key: SignerOption = None,
+    epsilon: options.NewEpsilonOption = "",
+    delta: options.NewDeltaOption = "",
+    key: options.SignerOption = None,
 ) -> None:
     """Write a signed request for approvals, to be handed to those who approve.
 
@@ -174,7 +167,7 @@ def _change_file(path: Path) -> Path:
 def approve(
     request: RequestArgument,
     role: RoleOption,
-    key: SignerOption = None,
+    key: options.SignerOption = None,
     note: NoteOption = "",
     anyway: AnywayOption = False,
 ) -> None:
@@ -193,7 +186,7 @@ def approve(
 def reject(
     request: RequestArgument,
     role: RoleOption,
-    key: SignerOption = None,
+    key: options.SignerOption = None,
     note: NoteOption = "",
     anyway: AnywayOption = False,
 ) -> None:
@@ -340,7 +333,7 @@ def _models(shown: Mapping[str, Any]) -> str:
 
 
 @review.command("revoke", short_help="Withdraw a key: nothing that it approves counts.")
-def revoke(key: KeyArgument, by: ByOption, why: WhyOption) -> None:
+def revoke(key: options.KeyArgument, by: options.ByOption, why: options.WhyOption) -> None:
     """Record that a key of an approver counts no more, in every account and for good.
 
     What was charged stays; what is charged from now on needs other keys. Give the person another

@@ -15,16 +15,8 @@ from policy_engine.attest.validity import written
 from policy_engine.cli.output import conclude, confirm
 from policy_engine.cli.reading import project_here
 from policy_engine.errors import LedgerBroken, NothingChecked, UsageError
+from policy_engine.ledger import outside
 from policy_engine.ledger.chain import GENESIS, Head, Record
-from policy_engine.ledger.outside import (
-    Sighting,
-    check_head,
-    check_sightings,
-    outside_witness,
-    read_roots,
-    stamp_of,
-    stamped_at,
-)
 from policy_engine.ledger.states import disowned_of
 from policy_engine.ledger.witness import Witness
 from policy_engine.policy.project import Project
@@ -54,7 +46,9 @@ def publish(
     Example: policy-engine ledger publish git:git@example.org:audit/heads.git
     """
     project = project_here()
-    places = [outside_witness(each) for each in ([witness] if witness else project.witnesses)]
+    places = [
+        outside.outside_witness(each) for each in ([witness] if witness else project.witnesses)
+    ]
     if not places:
         raise UsageError("name a place, file:PATH or git:REPOSITORY, or 'witnesses' in the project")
     with open_ledger(project) as opened:
@@ -63,11 +57,11 @@ def publish(
     documents, lines = [], []
     for place in places:
         known = place.sightings()
-        check_sightings(place, known, records, project.ledger_name)
+        outside.check_sightings(place, known, records, project.ledger_name)
         is_known = any(each.head == head for each in known)
-        stamp = stamp_of(head, tsa) if tsa is not None and not is_known else b""
+        stamp = outside.stamp_of(head, tsa) if tsa is not None and not is_known else b""
         if not is_known:
-            place.note(Sighting(head, written(datetime.now(UTC)), stamp))
+            place.note(outside.Sighting(head, written(datetime.now(UTC)), stamp))
         documents.append({"witness": place.where, "records": head.records, "head": head.hash,
                           "published": not is_known, "stamped": bool(stamp)})  # fmt: skip
         text = "has this head already" if is_known else "published"
@@ -149,7 +143,7 @@ def _compare(head: str, records: tuple[Record, ...], name: str) -> None:
         raise UsageError(f"{law}, found {head[:100]!a}")
     wanted = Head(int(told[1]), told[2])
     if wanted != Head(0, GENESIS):
-        check_head(wanted, records, name)
+        outside.check_head(wanted, records, name)
 
 
 def _by_revoked(project: Project, revoked: Counter[str]) -> Iterator[str]:
@@ -175,19 +169,21 @@ def _witnessed(
     Raises LedgerBroken where the ledger does not, or a stamp does not hold; NothingChecked where
     the witness has no head.
     """
-    place = outside_witness(witness)
+    place = outside.outside_witness(witness)
     found = place.sightings()
     if not found:
         raise NothingChecked(
             f"{place.where} has no head: 'policy-engine ledger publish' has published none there,"
             " or they were removed"
         )
-    check_sightings(place, found, records, name)
+    outside.check_sightings(place, found, records, name)
     stamped, stamps = [each for each in found if each.stamp], dict[str, str]()
     if roots is not None:
-        trusted = read_roots(roots)
+        trusted = outside.read_roots(roots)
         for each in stamped:
-            stamps[str(each.head.records)] = written(stamped_at(each.stamp, each.head, trusted))
+            stamps[str(each.head.records)] = written(
+                outside.stamped_at(each.stamp, each.head, trusted)
+            )
     last, unchecked = found[-1], 0 if roots else len(stamped)
     document = {"witness": place.where, "heads": len(found), "records": last.head.records,
                 "published_at": last.at, "stamped_at": stamps,

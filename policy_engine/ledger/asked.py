@@ -10,17 +10,8 @@ from dataclasses import dataclass, fields
 from decimal import Decimal
 from typing import Any
 
+from policy_engine.accounting import events
 from policy_engine.accounting.adaptive import Cost, Plan
-from policy_engine.accounting.events import (
-    ApproximateDP,
-    DiscreteLaplace,
-    Event,
-    PureDP,
-    RandomisedResponse,
-    SampledSuppression,
-    TableNoise,
-    Unbounded,
-)
 from policy_engine.accounting.noise import IntegerTable, Statistic
 from policy_engine.errors import DomainError
 
@@ -28,13 +19,13 @@ NONSENSE = (ArithmeticError, AttributeError, DomainError, IndexError, KeyError, 
              ValueError)  # fmt: skip
 _SHARES = ("epsilon", "delta", "chain", "mass", "sum")
 _MECHANISMS: dict[str, type[Any]] = {
-    "sampled_suppression": SampledSuppression,
-    "pure_dp": PureDP,
-    "approximate_dp": ApproximateDP,
-    "discrete_laplace": DiscreteLaplace,
-    "randomised_response": RandomisedResponse,
-    "table_noise": TableNoise,
-    "unbounded": Unbounded,
+    "sampled_suppression": events.SampledSuppression,
+    "pure_dp": events.PureDP,
+    "approximate_dp": events.ApproximateDP,
+    "discrete_laplace": events.DiscreteLaplace,
+    "randomised_response": events.RandomisedResponse,
+    "table_noise": events.TableNoise,
+    "unbounded": events.Unbounded,
 }
 
 
@@ -42,11 +33,11 @@ _MECHANISMS: dict[str, type[Any]] = {
 class Asked:
     """One release: its event, its certificate's (ε, δ), and the part of a partition it reads.
 
-    >>> Asked.from_json(Asked(PureDP(1), Decimal(1), Decimal(0)).to_json()).event
+    >>> Asked.from_json(Asked(events.PureDP(1), Decimal(1), Decimal(0)).to_json()).event
     PureDP(epsilon=Decimal('1'))
     """
 
-    event: Event
+    event: events.Event
     epsilon: Decimal
     delta: Decimal
     part: tuple[str, str] | None = None

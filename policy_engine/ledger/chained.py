@@ -10,25 +10,8 @@ from typing import Self
 
 from policy_engine.attest.validity import LedgerEnd
 from policy_engine.errors import LedgerError, UsageError
+from policy_engine.ledger import chain
 from policy_engine.ledger.account import Account, Balance, account_of, balance_of
-from policy_engine.ledger.chain import (
-    DISOWNED,
-    ORDERED,
-    Draft,
-    Head,
-    Record,
-    Trust,
-    broken,
-    canonical,
-    check_signature,
-    disowned_in,
-    extend,
-    hash_of,
-    head,
-    said,
-    time_of,
-    verified,
-)
 from policy_engine.ledger.entry import Entry, entries_of
 from policy_engine.ledger.records import Records
 from policy_engine.ledger.states import LimitChange, changes_of, places_of
@@ -43,7 +26,7 @@ class Chained:
     def __init__(
         self,
         records: Records,
-        trust: Trust,
+        trust: chain.Trust,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         witness: Witness | None = None,
         begun: Callable[[str], None] = lambda begins: None,
@@ -57,11 +40,11 @@ class Chained:
         self._now = now
         self._witness = witness
         self._begun = begun
-        self._head = Head(0, "")
+        self._head = chain.Head(0, "")
         self._past: datetime | None = None
         self._places: Mapping[str, int] = {}
         self._disowned: Mapping[str, str] = {}
-        self._checked: set[Record] = set()
+        self._checked: set[chain.Record] = set()
 
     def __enter__(self) -> Self:
         """The ledger itself, to be closed on leaving."""
@@ -77,23 +60,23 @@ class Chained:
 
     # The chain
 
-    def records(self) -> tuple[Record, ...]:
+    def records(self) -> tuple[chain.Record, ...]:
         """Every record, its chain verified."""
-        return verified(self._records.read(), self._records.where)
+        return chain.verified(self._records.read(), self._records.where)
 
-    def end(self) -> Head:
+    def end(self) -> chain.Head:
         """Where the chain ends, by its last record, whose signature is good."""
-        return head(self._last())
+        return chain.head(self._last())
 
     def begins(self) -> str | None:
         """The hash of the first record, as it follows from what is in it; None without one."""
         first = self._records.get(1)
-        return None if first is None else hash_of(first)
+        return None if first is None else chain.hash_of(first)
 
     def moment(self) -> datetime:
         """Now, as a record written now would say: never before the last one."""
         last = self._last()
-        past = None if last is None else time_of(last)
+        past = None if last is None else chain.time_of(last)
         return self._now() if past is None else max(self._now(), past)
 
     @contextmanager
@@ -114,18 +97,18 @@ class Chained:
             if self._witness is not None:
                 self._witness.check(self._records)
             last = self._last()
-            self._follow(head(last), last)
+            self._follow(chain.head(last), last)
             yield
         if self._witness is not None:
             self._witness.remember(self._head)
         if last is None and (begins := self.begins()) is not None:
             self._begun(begins)
 
-    def _follow(self, end: Head, last: Record | None) -> None:
+    def _follow(self, end: chain.Head, last: chain.Record | None) -> None:
         """Let the next record come after ``end``, and say all that our last one says."""
         self._head, self._places = end, places_of(last, self._records.where)
-        self._past = None if last is None else time_of(last)
-        self._disowned = disowned_in(last)
+        self._past = None if last is None else chain.time_of(last)
+        self._disowned = chain.disowned_in(last)
 
     def _renew_trust(self) -> None:
         """LedgerError where the key that signs was revoked since the ledger was opened."""
@@ -149,19 +132,21 @@ class Chained:
         account: Account | None = None,
         entry: int = 0,
         request: str = "",
-    ) -> Record:
+    ) -> chain.Record:
         state = {} if account is None else {"state": account.to_json()}
         name = "" if account is None else account.name
         if name:
             self._places = {**self._places, name: self._head.records + 1}
         # Nobody who sees a head can try what was recorded, and when, until it fits.
         salt = secrets.token_hex(16)
-        told = {**payload, **state, "accounts": self._places, "salt": salt, ORDERED: True}
+        told = {**payload, **state, "accounts": self._places, "salt": salt, chain.ORDERED: True}
         if self._disowned:
-            told[DISOWNED] = self._disowned
-        record = extend(self._head, Draft(kind, told, name, entry, request), self._trust.signer)
+            told[chain.DISOWNED] = self._disowned
+        record = chain.extend(
+            self._head, chain.Draft(kind, told, name, entry, request), self._trust.signer
+        )
         self._records.append(record)
-        self._head = head(record)
+        self._head = chain.head(record)
         return record
 
     def _at(self, **found: str) -> dict[str, object]:
@@ -172,30 +157,30 @@ class Chained:
         now = self._now()
         return now if self._past is None else max(now, self._past)
 
-    def _last(self) -> Record | None:
+    def _last(self) -> chain.Record | None:
         return self._trusted(self._records.last())
 
-    def _known(self, seq: int) -> Record:
+    def _known(self, seq: int) -> chain.Record:
         record = self._trusted(self._records.get(seq))
         if record is None or record.seq != seq:
-            raise broken(self._records.where, seq, "the record is missing")
+            raise chain.broken(self._records.where, seq, "the record is missing")
         return record
 
-    def _trusted(self, record: Record | None) -> Record | None:
+    def _trusted(self, record: chain.Record | None) -> chain.Record | None:
         """The same record, once its hash and signature are checked: of each record one time."""
         if record is not None and record not in self._checked:
-            check_signature(record, self._trust, self._records.where, self._records.get)
+            chain.check_signature(record, self._trust, self._records.where, self._records.get)
             self._checked.add(record)
         return record
 
-    def _ours(self, found: tuple[Record, ...]) -> tuple[Record, ...]:
+    def _ours(self, found: tuple[chain.Record, ...]) -> tuple[chain.Record, ...]:
         """The records that are not disowned, as the last one says, which is signed."""
-        foreign = disowned_in(self._last() if found else None)
+        foreign = chain.disowned_in(self._last() if found else None)
         return tuple(record for record in found if str(record.seq) not in foreign)
 
-    def _with(self, name: str, value: str | None = None) -> Iterator[Record]:
+    def _with(self, name: str, value: str | None = None) -> Iterator[chain.Record]:
         """Our records that say this under a name anywhere, or any text, from the last one back."""
-        text, before = canonical({name: value or ""})[1:-1], _MOST_RECORDS
+        text, before = chain.canonical({name: value or ""})[1:-1], _MOST_RECORDS
         if value is None:
             text = text.removesuffix('"')
         while (record := self._records.naming(text, before)) is not None:
@@ -214,7 +199,7 @@ class Chained:
         [entry] = self._entries_among((found,))
         return entry
 
-    def _entries_among(self, reserved: tuple[Record, ...]) -> tuple[Entry, ...]:
+    def _entries_among(self, reserved: tuple[chain.Record, ...]) -> tuple[Entry, ...]:
         """What became of reservations, by the chain from the first of them on.
 
         Only a chain without gaps that ends in the last record, which somebody signed, tells that
@@ -227,9 +212,10 @@ class Chained:
         numbers = {record.seq for record in reserved}
         first = min(reserved, key=lambda record: record.seq)
         found = self._records.since(first.seq)
-        chain = verified(found, self._records.where, Head(first.seq - 1, first.previous_hash))
-        told = [each for each in chain if each.seq in numbers or each.entry in numbers]
-        for record in (*told, chain[-1]):
+        before = chain.Head(first.seq - 1, first.previous_hash)
+        behind = chain.verified(found, self._records.where, before)
+        told = [each for each in behind if each.seq in numbers or each.entry in numbers]
+        for record in (*told, behind[-1]):
             self._trusted(record)
         return entries_of(told, self._records.where)
 
@@ -241,7 +227,7 @@ class Chained:
         """The last entry at a place that was not given back; with ``of`` charged for just this."""
         # Of most records what became of them need not be asked.
         for record in reversed(self._ours(self._records.of_request(place))):
-            is_it = of is None or (said(record, "run") or {}).get("of") == of
+            is_it = of is None or (chain.said(record, "run") or {}).get("of") == of
             if is_it and (entry := self.entry(record.seq)).state != "cancelled":
                 return entry
         return None

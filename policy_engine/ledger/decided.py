@@ -20,6 +20,7 @@ from typing import Any
 
 from policy_engine.attest.approvals import Brought, Matter, ReviewPolicy, Stage
 from policy_engine.errors import BudgetExceeded, LedgerBroken, LedgerError, NotApproved, UsageError
+from policy_engine.ledger import reviews
 from policy_engine.ledger.chain import (
     Head,
     Record,
@@ -31,17 +32,6 @@ from policy_engine.ledger.chain import (
 )
 from policy_engine.ledger.chained import Chained
 from policy_engine.ledger.entry import Charge
-from policy_engine.ledger.reviews import (
-    REQUEST_KEY,
-    REVOKED_KEY,
-    Required,
-    brought_in,
-    check_next,
-    claim_of,
-    policy_matter,
-    release_of,
-    required_by,
-)
 from policy_engine.ledger.states import NAMED_BY, check_said
 
 _PLACE, _CONTENT = "its source is that of", "its source holds just what was released by"
@@ -52,18 +42,18 @@ class Decided(Chained):
 
     # Approvals
 
-    def required(self, account: str) -> Required | None:
+    def required(self, account: str) -> reviews.Required | None:
         """What approvals an account requires; None where it never required any."""
         seq = self.account(account).review
         return self.required_then(seq) if seq else None
 
-    def required_then(self, seq: int) -> Required:
+    def required_then(self, seq: int) -> reviews.Required:
         """What the review policy of the record of that number requires, as keys are revoked now."""
 
         def revoked(key: str) -> bool:
-            return key in self._trust.revoked or any(self._with(REVOKED_KEY, key))
+            return key in self._trust.revoked or any(self._with(reviews.REVOKED_KEY, key))
 
-        return required_by(seq, self._known, revoked, self._records.where)
+        return reviews.required_by(seq, self._known, revoked, self._records.where)
 
     def require(self, policy: ReviewPolicy, brought: Brought, *, who: str, why: str) -> None:
         """Record the review policy by which its account is released from now on.
@@ -74,9 +64,9 @@ class Decided(Chained):
         check_said(policy.account, who, why, "a review policy is set")
         with self._writing():
             now, account = self.required(policy.account), self.account(policy.account)
-            told = check_next(now, policy, brought, self._moment())
+            told = reviews.check_next(now, policy, brought, self._moment())
             if told:
-                self._check_unused(policy_matter(policy), brought)
+                self._check_unused(reviews.policy_matter(policy), brought)
             told |= {"document": dict(policy.document), "previous": account.review}
             account = replace(account, review=self._head.records + 1)
             self._append("require", {**told, **self._at(who=who, why=why)}, account=account)
@@ -85,7 +75,7 @@ class Decided(Chained):
         """Record that nothing counts that this key approves, from now on and in every account."""
         check_said("records", who, why, "a key is revoked")
         with self._writing():
-            self._append("revoke", {REVOKED_KEY: key, **self._at(who=who, why=why)})
+            self._append("revoke", {reviews.REVOKED_KEY: key, **self._at(who=who, why=why)})
 
     def approve(
         self, entry_id: int, brought: Brought | None = None, release_digest: str = ""
@@ -103,8 +93,12 @@ class Decided(Chained):
             entry = self.entry(entry_id)
             if entry.is_out:
                 return  # what nobody was asked about is charged, and has no certificate
-            matter = release_of(entry, release_digest) if release_digest else claim_of(entry)
-            kept = [brought_in(told) for told in entry.reviews if told.get("stage") == stage]
+            matter = reviews.claim_of(entry)
+            if release_digest:
+                matter = reviews.release_of(entry, release_digest)
+            kept = [
+                reviews.brought_in(told) for told in entry.reviews if told.get("stage") == stage
+            ]
             if any(not required.faults(matter, each, self._moment()) for each in kept):
                 return
             told = self._met(required, matter, brought or (kept or [Brought()])[-1], entry.id)
@@ -130,10 +124,10 @@ class Decided(Chained):
             )
         if not required.needs("claim"):
             return required.told("claim")
-        return self._met(required, claim_of(charge), charge.brought or Brought())
+        return self._met(required, reviews.claim_of(charge), charge.brought or Brought())
 
     def _met(
-        self, required: Required, matter: Matter, brought: Brought, entry_id: int = 0
+        self, required: reviews.Required, matter: Matter, brought: Brought, entry_id: int = 0
     ) -> dict[str, Any]:
         """What is recorded of approvals that are met, for nothing else; NotApproved for others."""
         told = required.met(matter, brought, self._moment())
@@ -142,7 +136,7 @@ class Decided(Chained):
 
     def served(self, request_sha256: str, entry_id: int = 0) -> int:
         """What a request has served for, but ``entry_id`` and what was given back; else 0."""
-        for record in self._with(REQUEST_KEY, request_sha256):
+        for record in self._with(reviews.REQUEST_KEY, request_sha256):
             owner = record.entry or record.seq
             gone = record.kind == "reserve" and self.entry(record.seq).state == "cancelled"
             if owner != entry_id and not gone:

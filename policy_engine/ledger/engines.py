@@ -18,40 +18,30 @@ from pathlib import Path
 
 from policy_engine.attest.keys import make_folder
 from policy_engine.errors import LedgerBroken, LedgerError, NoLedger
+from policy_engine.ledger import records
 from policy_engine.ledger.chain import GENESIS
-from policy_engine.ledger.records import (
-    LOCKED,
-    NO_LEDGER,
-    REFUSED,
-    SCHEMA_VERSION,
-    Connection,
-    Made,
-    Records,
-    T,
-    ddl,
-)
 
 _APPLICATION_ID = 0x504F4C45  # "POLE", in the header of every ledger file
-_NO_LEDGER = NO_LEDGER.format(kind="file", place="path")
+_NO_LEDGER = records.NO_LEDGER.format(kind="file", place="path")
 _TRIGGERS = f"""
 create trigger records_are_never_changed before update on records
-begin select raise(abort, '{REFUSED}'); end;
+begin select raise(abort, '{records.REFUSED}'); end;
 create trigger records_are_never_deleted before delete on records
-begin select raise(abort, '{REFUSED}'); end;
+begin select raise(abort, '{records.REFUSED}'); end;
 -- "insert or replace" deletes without firing the trigger above, so it is refused here
 create trigger records_extend_the_chain before insert on records
 when new.seq is not (select coalesce(max(seq), 0) + 1 from records)
   or new.previous_hash is not
      coalesce((select hash from records order by seq desc limit 1), '{GENESIS}')
-begin select raise(abort, '{REFUSED}'); end;
+begin select raise(abort, '{records.REFUSED}'); end;
 """
-_DDL = (*ddl("records", "INTEGER"), _TRIGGERS)
+_DDL = (*records.ddl("records", "INTEGER"), _TRIGGERS)
 _LONG_LOG = 4_000_000
 """Bytes of a log, from which on it is copied into the file."""
 _STATISTICS = {("table", "sqlite_stat1"), ("table", "sqlite_stat4")}
 _FULL = "the disk is full; free some space and try again"
 _FAILURES = (
-    ("SQLITE_BUSY", LOCKED),
+    ("SQLITE_BUSY", records.LOCKED),
     ("SQLITE_FULL", _FULL),
     ("SQLITE_READONLY", "the ledger is read-only; the file and its directory must be writable"),
     ("SQLITE_CANTOPEN", "the ledger cannot be opened; the file and its directory must be writable"),
@@ -61,7 +51,7 @@ _FAILURES = (
 )
 
 
-class SqliteStore(Records):
+class SqliteStore(records.Records):
     """A SQLite file that holds, or will hold, a ledger.
 
     An existing file that is no ledger, even an empty one, is refused, since to adopt it could
@@ -77,10 +67,10 @@ class SqliteStore(Records):
         super().__init__()
         self.where, self._path, self._wait = str(path), path, wait
 
-    def _connect(self) -> Connection:
+    def _connect(self) -> records.Connection:
         return _connect(self._path)
 
-    def _begin(self, connection: Connection, writes: bool) -> None:
+    def _begin(self, connection: records.Connection, writes: bool) -> None:
         # isolation_level=None: the driver begins nothing by itself, so we do.
         if writes:
             _patiently(connection, "begin immediate", self._wait)
@@ -115,7 +105,7 @@ class SqliteStore(Records):
                 " on it: compare it with a backup and restore one that holds"
             )
 
-    def reading(self, ask: Callable[[Connection], T]) -> T:
+    def reading(self, ask: Callable[[records.Connection], records.T]) -> records.T:
         """What is asked of the file, as of one moment."""
         while True:
             unlocked, before = _immutable(self._path), _state(self._path)
@@ -202,7 +192,7 @@ def _beside(path: Path, end: str) -> Path:
     return path.with_name(path.name + end)
 
 
-def _made(connection: Connection) -> Made:
+def _made(connection: records.Connection) -> records.Made:
     """What the file consists of, but for what ANALYZE counts."""
     rows = connection.execute("select type, name, tbl_name, sql from sqlite_schema")
     # Blanks and case are of no account: ledgers were made with others.
@@ -213,7 +203,7 @@ def _made(connection: Connection) -> Made:
     )
 
 
-def _wanted() -> Made:
+def _wanted() -> records.Made:
     """What a new file consists of."""
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.executescript(";".join(_DDL))
@@ -236,7 +226,7 @@ def _create(path: Path) -> None:
             "pragma journal_mode = wal",  # kept in the file
             "begin",
             f"pragma application_id = {_APPLICATION_ID}",
-            f"pragma user_version = {SCHEMA_VERSION}",
+            f"pragma user_version = {records.SCHEMA_VERSION}",
             *_DDL,
             "commit",
         )

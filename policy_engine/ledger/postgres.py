@@ -18,19 +18,8 @@ from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 import psycopg
 
 from policy_engine.errors import LedgerError, NoLedger
+from policy_engine.ledger import records
 from policy_engine.ledger.chain import GENESIS, Record
-from policy_engine.ledger.records import (
-    COLUMNS,
-    LOCKED,
-    NO_LEDGER,
-    REFUSED,
-    SCHEMA_VERSION,
-    Connection,
-    Made,
-    Records,
-    T,
-    ddl,
-)
 
 _SCHEMA = "policy_engine"
 _LOCK = 0x504F4C454C454447  # "POLELEDG": advisory locks are numbers, one space for a database
@@ -40,19 +29,19 @@ _IDLE = 60.0
 """Seconds after which the server ends a transaction whose client says nothing more."""
 
 _ABOUT = "policy-engine ledger, schema version"
-_REFUSE = f"begin raise exception '{REFUSED}' using errcode = 'restrict_violation'; end"
+_REFUSE = f"begin raise exception '{records.REFUSED}' using errcode = 'restrict_violation'; end"
 _EXTEND = f"""
     declare last record;
     begin
       select seq, hash into last from {_SCHEMA}.records order by seq desc limit 1;
       if new.seq is distinct from coalesce(last.seq, 0) + 1
       or new.previous_hash is distinct from coalesce(last.hash, '{GENESIS}') then
-        raise exception '{REFUSED}' using errcode = 'restrict_violation';
+        raise exception '{records.REFUSED}' using errcode = 'restrict_violation';
       end if;
       return new;
     end"""
 _PATH = "search_path=pg_catalog, pg_temp"  # fixed: no operator of a writer's own is called
-_TABLE = (f"create schema if not exists {_SCHEMA}", *ddl(f"{_SCHEMA}.records", "BIGINT"))
+_TABLE = (f"create schema if not exists {_SCHEMA}", *records.ddl(f"{_SCHEMA}.records", "BIGINT"))
 _DDL = (
     f"""create function {_SCHEMA}.refuse() returns trigger language plpgsql
     set {_PATH} as $${_REFUSE}$$""",
@@ -64,7 +53,7 @@ _DDL = (
     for each statement execute function {_SCHEMA}.refuse()""",
     f"""create trigger records_extend_the_chain before insert on {_SCHEMA}.records
     for each row execute function {_SCHEMA}.extend()""",
-    f"comment on table {_SCHEMA}.records is '{_ABOUT} {SCHEMA_VERSION}'",
+    f"comment on table {_SCHEMA}.records is '{_ABOUT} {records.SCHEMA_VERSION}'",
 )
 # The catalogue may be read by whoever has no right to the schema.
 _LOOK = f"""
@@ -98,10 +87,10 @@ select 'child', c.relname, '' from pg_inherits, pg_class as c, r
 _TYPES = {"seq": "bigint", "entry": "bigint"}
 _ON = f"ON {_SCHEMA}.records USING btree"
 _REFUSES, _EXTENDS = (f'O plpgsql {{"{_PATH}"}} {body}' for body in (_REFUSE, _EXTEND))
-_WANTED: Made = frozenset(
+_WANTED: records.Made = frozenset(
     {
         ("table", "records", "r p f"),
-        *(("column", name, f"{_TYPES.get(name, 'text')} t") for name in COLUMNS),
+        *(("column", name, f"{_TYPES.get(name, 'text')} t") for name in records.COLUMNS),
         ("index", "records_pkey", f"CREATE UNIQUE INDEX records_pkey {_ON} (seq) t"),
         (
             "index",
@@ -117,7 +106,7 @@ _WANTED: Made = frozenset(
 )
 _UNREACHED = "see that the server runs and is reached, and try again"
 _FAILURES: Final = {
-    "55P03": LOCKED,
+    "55P03": records.LOCKED,
     "25P03": "the server ended a write that stood still for too long; try again",
     "25006": "the server is read-only, perhaps a standby; name the one that is written to",
     "28000": "the server lets no such user in; see the URL's user and pg_hba.conf",
@@ -127,13 +116,13 @@ _FAILURES: Final = {
     "and select, insert on policy_engine.records",
     "53100": "the server's disk is full; free some space and try again",
     "57014": "the server cancelled a query; see its statement_timeout, and try again",
-    "23001": f"the ledger failed: {REFUSED}",
-    "23505": f"the ledger failed: {REFUSED}",
+    "23001": f"the ledger failed: {records.REFUSED}",
+    "23505": f"the ledger failed: {records.REFUSED}",
 }
 _PLACE_OF_PASSWORD = re.compile(r"[/?#@]")
 
 
-class PostgresStore(Records):
+class PostgresStore(records.Records):
     """A database that holds, or will hold, one ledger.
 
     The URL is libpq's, ``postgresql://user@host:port/database?option=value``; what it leaves out
@@ -199,7 +188,7 @@ class PostgresStore(Records):
             return f"the connection to the server failed: {said}; {_UNREACHED}"
         return f"the ledger failed: {said}; see the server's log"
 
-    def _connect(self) -> Connection:
+    def _connect(self) -> records.Connection:
         settings: dict[str, Any] = {
             "application_name": "policy-engine",
             "connect_timeout": 10,
@@ -219,13 +208,13 @@ class PostgresStore(Records):
         connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
         return connection
 
-    def _is_alive(self, connection: Connection) -> bool:
+    def _is_alive(self, connection: records.Connection) -> bool:
         with suppress(psycopg.Error):
             connection.execute("select 1")
             return True
         return False
 
-    def _begin(self, connection: Connection, writes: bool) -> None:
+    def _begin(self, connection: records.Connection, writes: bool) -> None:
         if not writes:
             return
         limits = {
@@ -237,7 +226,7 @@ class PostgresStore(Records):
         connection.execute(f"select {settings}")
         connection.execute(f"select pg_advisory_xact_lock({_LOCK})")
 
-    def _look(self, connection: Connection) -> bool:
+    def _look(self, connection: records.Connection) -> bool:
         there, about, fsync = connection.execute(_LOOK).fetchone()
         if fsync != "on":
             raise LedgerError(
@@ -248,7 +237,7 @@ class PostgresStore(Records):
             return False
         version = re.fullmatch(rf"{_ABOUT} (\d+)", about or "", re.ASCII)
         if version is None:
-            found = NO_LEDGER.format(kind="table", place="database")
+            found = records.NO_LEDGER.format(kind="table", place="database")
             raise LedgerError(f"{self.where}: {_SCHEMA}.records is {found}")
         self._check_version(int(version[1]))
         return True
@@ -259,7 +248,7 @@ class _Bounded(psycopg.Connection[Any]):
 
     patience = _GRACE
 
-    def wait(self, gen: Generator[Any, Any, T], *args: Any, **options: Any) -> T:
+    def wait(self, gen: Generator[Any, Any, records.T], *args: Any, **options: Any) -> records.T:
         """Wait for the server, and for no longer than ``patience`` seconds."""
         watchdog = Timer(self.patience, _cut, (self.pgconn.socket,))
         watchdog.daemon = True

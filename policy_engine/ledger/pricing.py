@@ -20,15 +20,7 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from policy_engine.accounting.adaptive import (
-    Cost,
-    Plan,
-    Reach,
-    Repeated,
-    cost_of,
-    holds_chain,
-    plan_for,
-)
+from policy_engine.accounting import adaptive
 from policy_engine.accounting.amounts import EXACT
 from policy_engine.accounting.composition import Charges, Question, Tight
 from policy_engine.accounting.domain import neighbour_notion
@@ -56,7 +48,7 @@ class EqualReleases:
 
     asked: Asked
     times: int
-    cost: Cost | None = field(default=None, compare=False)
+    cost: adaptive.Cost | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -89,8 +81,8 @@ class Spent:
     first: Asked | None = None
     """The first release of all. It was chosen when nothing had been seen, so a plan may use it."""
     kinds: tuple[EqualReleases, ...] = ()
-    plan: Plan | None = field(default=None, compare=False)
-    reach: Reach = field(default=Reach(), compare=False)
+    plan: adaptive.Plan | None = field(default=None, compare=False)
+    reach: adaptive.Reach = field(default=adaptive.Reach(), compare=False)
 
     @classmethod
     def none(cls, neighbours: str) -> Spent:
@@ -130,7 +122,7 @@ class Spent:
         if plan is None or (plan.epsilon, plan.delta) != (limit.epsilon, limit.delta):
             plan = _plan(_repeated(self.first), limit.epsilon, limit.delta, self.neighbours)
             kinds = tuple(replace(kind, cost=None) for kind in self.kinds)
-            state = replace(self, plan=plan, kinds=kinds, reach=Reach())
+            state = replace(self, plan=plan, kinds=kinds, reach=adaptive.Reach())
         if state._is_chain:
             holds = partial(
                 _holds_chain, _repeated(self.first), plan=plan, neighbours=self.neighbours
@@ -188,7 +180,7 @@ class Spent:
                     for asked, times, cost in state["kinds"]
                 ),
                 plan=None if plan is None else plan_from_json(plan),
-                reach=Reach(holds, fails),
+                reach=adaptive.Reach(holds, fails),
             )
             _check(found)
         except NONSENSE:
@@ -224,7 +216,7 @@ class Spent:
         """Σε and Σδ of the certificates of the releases that one unit can be in."""
         return _worst(self.kinds, lambda kind: (kind.asked.epsilon, kind.asked.delta))
 
-    def _cost(self) -> Cost:
+    def _cost(self) -> adaptive.Cost:
         """What these releases take of the plan."""
 
         def numbers(kind: EqualReleases) -> tuple[Decimal, ...]:
@@ -232,7 +224,7 @@ class Spent:
             return (kind.cost.mass, *kind.cost.scales)
 
         mass, *scales = _worst(self.kinds, numbers)
-        return Cost(mass, tuple(scales))
+        return adaptive.Cost(mass, tuple(scales))
 
     def _costed(self) -> Spent:
         """With the cost of every kind."""
@@ -310,13 +302,13 @@ def fits(spent: Spent, asked: Asked, limit: Limit | None) -> bool:
     return limit is None or spent.plus(asked, limit).is_within(limit)
 
 
-def _repeated(asked: Asked) -> Repeated:
-    return Repeated(asked.event, asked.epsilon, asked.delta)
+def _repeated(asked: Asked) -> adaptive.Repeated:
+    return adaptive.Repeated(asked.event, asked.epsilon, asked.delta)
 
 
-_plan = lru_cache(maxsize=64)(plan_for)
-_holds_chain = lru_cache(maxsize=256)(holds_chain)
-_cost_of = lru_cache(maxsize=1024)(cost_of)
+_plan = lru_cache(maxsize=64)(adaptive.plan_for)
+_holds_chain = lru_cache(maxsize=256)(adaptive.holds_chain)
+_cost_of = lru_cache(maxsize=1024)(adaptive.cost_of)
 
 
 def _worst(

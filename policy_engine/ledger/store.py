@@ -22,6 +22,7 @@ from typing import Self
 
 from policy_engine.attest.approvals import Brought
 from policy_engine.errors import BudgetExceeded, LedgerError, NotApproved
+from policy_engine.ledger import chain
 from policy_engine.ledger.account import (
     Account,
     Limit,
@@ -30,16 +31,6 @@ from policy_engine.ledger.account import (
     effective,
     limit_to_json,
     refusal,
-)
-from policy_engine.ledger.chain import (
-    Foreign,
-    Head,
-    Trust,
-    broken,
-    check_disowned,
-    check_order,
-    check_signature,
-    head,
 )
 from policy_engine.ledger.decided import Decided
 from policy_engine.ledger.entry import (
@@ -74,7 +65,7 @@ class Ledger(Decided):
     >>> charge = Charge("census", Decimal("0.5"), Decimal("1e-9"), "add_remove", "adult", "a", "b")
     >>> limit = Limit(Decimal("1.0"), Decimal("1e-6"))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with Ledger.open(Path(folder) / "ledger.db", Trust.of(signer)) as ledger:
+    ...     with Ledger.open(Path(folder) / "ledger.db", chain.Trust.of(signer)) as ledger:
     ...         entry = ledger.start(ledger.reserve(charge, limit).id)
     ...         ledger.commit(entry.id, release_name="adult.parquet", release_digest="c").state
     ...         ledger.balance("census").charges
@@ -86,7 +77,7 @@ class Ledger(Decided):
     def open(
         cls,
         place: Path | str,
-        trust: Trust,
+        trust: chain.Trust,
         *,
         create: bool = True,
         wait: float = 30.0,
@@ -289,7 +280,7 @@ class Ledger(Decided):
 
     # What is known
 
-    def verify(self) -> Head:
+    def verify(self) -> chain.Head:
         """Where the chain ends, once every record, signature and running state is checked.
 
         Raises LedgerError naming the first bad record. A tail that was cut off leaves an
@@ -297,22 +288,22 @@ class Ledger(Decided):
         elsewhere.
         """
         where, seen = self._records.where, self._witness.seen() if self._witness else None
-        chain = self.records()
-        numbered = {record.seq: record for record in chain}
-        own = [record for record in chain if not isinstance(record, Foreign)]
-        check_disowned(own, where)
-        for record in chain:
-            if not isinstance(record, Foreign):
-                check_signature(record, self._trust, where, numbered.get)
+        records = self.records()
+        numbered = {record.seq: record for record in records}
+        own = [record for record in records if not isinstance(record, chain.Foreign)]
+        chain.check_disowned(own, where)
+        for record in records:
+            if not isinstance(record, chain.Foreign):
+                chain.check_signature(record, self._trust, where, numbered.get)
             elif self._counts(record.row):
                 key = record.row.key_id[:8]
                 fault = f"it was disowned, and the key {key} that signed it counts"
-                raise broken(where, record.seq, fault)
+                raise chain.broken(where, record.seq, fault)
         if self._witness is not None:
-            self._witness.check_chain(seen, chain, where)
+            self._witness.check_chain(seen, records, where)
         entries = {entry.id: entry for entry in entries_of(own, where)}
         check_states(own, where)
         check_reviews(own, entries, where)
-        check_order(own, where)
+        chain.check_order(own, where)
         self._records.check()
-        return head(chain[-1] if chain else None)
+        return chain.head(records[-1] if records else None)

@@ -118,8 +118,7 @@ def subject_of(
     with withheld(FileError(unread)):
         described = connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
     columns = {name: kind for name, kind, *_ in described}
-    facts = carried_facts(path) if is_parquet and _is_certified(path) else {}
-    if facts:
+    if facts := carried_facts(path) if is_parquet and _is_certified(path) else {}:
         if key is not None:
             raise UsageError(f"{path} is a release, of which nobody has a key: leave --key out")
         return _release(path, relation, columns, facts)

@@ -31,17 +31,11 @@ from policy_engine.ledger.reviews import Required, claim_of, release_of
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
+from policy_engine.releasing import reviewing
 from policy_engine.releasing.books import naming_key
 from policy_engine.releasing.charging import names_of_source
 from policy_engine.releasing.planning import open_warehouse
 from policy_engine.releasing.preview import preview
-from policy_engine.releasing.reviewing import (
-    asked_for,
-    brought_at,
-    read_request,
-    request_file,
-    write_request,
-)
 
 
 @dataclass(frozen=True)
@@ -70,7 +64,7 @@ def wanted(policy: Policy, project: Project, ledger: Ledger, *, fresh: bool = Fa
     """
     found = preview(policy, project)
     paid = None if fresh or found.repeats is None else ledger.entry(found.repeats)
-    charge = asked_for(found.charge, found.certificate, found.ends)
+    charge = reviewing.asked_for(found.charge, found.certificate, found.ends)
     return asked_of(charge, found.ends.certificate_path, ledger, paid)
 
 
@@ -89,7 +83,7 @@ def asked_of(
     required = required_of(ledger, charge.account)
     digest = None if paid is None else paid.only_digest
     if paid is not None and digest is not None and required.needs("release"):
-        file = request_file(certificate, "release")
+        file = reviewing.request_file(certificate, "release")
         return Sought(release_of(paid, digest), file, paid.run["predicate"])
     if not required.needs("claim"):
         raise NotApproved(
@@ -97,7 +91,7 @@ def asked_of(
             + ("; what comes out is approved then" if required.needs("release") else "")
         )
     asked = paid or charge
-    file = request_file(certificate, "claim")
+    file = reviewing.request_file(certificate, "claim")
     return Sought(claim_of(asked), file, plain(asked.run["predicate"]))
 
 
@@ -126,7 +120,7 @@ def ask_for(asked: Sought, required: Required, ledger: Ledger, signer: Signer) -
     if asked.file.exists() and _serves(asked, required, ledger):
         return False
     envelope = ask(asked.matter, policy.digest, signer, ledger.moment())
-    write_request(asked.file, envelope, asked.shown)
+    reviewing.write_request(asked.file, envelope, asked.shown)
     return True
 
 
@@ -136,7 +130,7 @@ def _serves(asked: Sought, required: Required, ledger: Ledger) -> bool:
         found = shown_by(asked.file)
     except (FileError, VerificationFailed):
         return False
-    brought = brought_at(asked.file)
+    brought = reviewing.brought_at(asked.file)
     at = moment(found.said.predicate.get("time"))
     return (
         found.matter == asked.matter
@@ -153,7 +147,7 @@ def shown_by(file: Path) -> Presented:
 
     Who has asked is not verified here: the ledger does. Raises VerificationFailed.
     """
-    envelope, shown = read_request(file)
+    envelope, shown = reviewing.read_request(file)
     said = unverified(envelope, REVIEW_REQUEST)
     try:
         found = said.predicate
@@ -181,7 +175,7 @@ def answered(
     """A signed verdict of what a request asks, one line; nothing is written."""
     found = shown_by(file)
     line = judge(
-        found.matter, found.review_policy, brought_at(file), signer, at,
+        found.matter, found.review_policy, reviewing.brought_at(file), signer, at,
         verdict=verdict, role=role, note=note,
     )  # fmt: skip
     return found, line
@@ -216,7 +210,7 @@ def standing(file: Path, ledger: Ledger) -> tuple[Presented, Required, Tally]:
     """A request, what its account requires now, and how its approvals count now."""
     found = shown_by(file)
     required = required_of(ledger, found.matter.of["account"])
-    return found, required, counted(found, brought_at(file), required, ledger)
+    return found, required, counted(found, reviewing.brought_at(file), required, ledger)
 
 
 def counted(found: Presented, brought: Brought, required: Required, ledger: Ledger) -> Tally:

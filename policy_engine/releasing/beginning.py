@@ -16,13 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from policy_engine.attest.attestation import (
-    LARGEST_ENVELOPE,
-    PREDICATE_TYPE,
-    RELEASE_TYPES,
-    open_envelope,
-    stated_type,
-)
+from policy_engine.attest import attestation
 from policy_engine.attest.keyring import Keyring
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.signers import Signer, writer_of
@@ -31,14 +25,7 @@ from policy_engine.ledger.entry import Entry
 from policy_engine.ledger.records import open_records
 from policy_engine.policy.pins import IN_EACH_CHECKOUT, check_can_pin, write_pin
 from policy_engine.policy.project import PROJECT_FILE, Project, default_project
-from policy_engine.releasing.books import (
-    begins_here,
-    file_of,
-    has_ledger,
-    lost_ledger,
-    open_ledger,
-    pin_of,
-)
+from policy_engine.releasing import books
 from policy_engine.releasing.publish import CERTIFICATE_SUFFIX
 from policy_engine.releasing.requests import predicate_digest
 
@@ -96,17 +83,17 @@ def check_clean(project: Project, places: Iterable[Path] = ()) -> None:
 
     Raises NoLedger.
     """
-    if has_ledger(project) or begins_here(project) is not None:
+    if books.has_ledger(project) or books.begins_here(project) is not None:
         return
     older = older_than(project, places)
     # A run beside this one makes the ledger first, and then the keys.
-    if str(older) and begins_here(project) is None:
+    if str(older) and books.begins_here(project) is None:
         raise _not_by_itself(project, older)
 
 
 def _not_by_itself(project: Project, older: Older) -> NoLedger:
     if older.releases:
-        return lost_ledger(project, f"there are older things: {older}")
+        return books.lost_ledger(project, f"there are older things: {older}")
     return NoLedger(
         f"{project.ledger_name}: there is no ledger here, and {older}: one that kept the charges of"
         " this project may be elsewhere. If so, name its place in 'ledger' of the project file, or"
@@ -125,8 +112,8 @@ def ledger_writer(
     Raises LedgerError where the ledger is not here, or no ledger may begin, FileError as it says.
     """
     check_clean(project, places)
-    if has_ledger(project):
-        open_ledger(project).close()  # what is not the project's ledger is told before a key
+    if books.has_ledger(project):
+        books.open_ledger(project).close()  # what is not the project's ledger is told before a key
     else:
         _make_empty(project)
     return writer_of(project, at)
@@ -134,7 +121,7 @@ def ledger_writer(
 
 def _make_empty(project: Project) -> None:
     if project.begins != IN_EACH_CHECKOUT:
-        check_can_pin(file_of(project))
+        check_can_pin(books.file_of(project))
     open_records(project.ledger).close()
 
 
@@ -159,7 +146,7 @@ def begin(project: Project, *, anew: bool, say: Callable[[str], None]) -> Begun:
     Raises NoLedger for what only ``anew`` does, UsageError where the project's ledger is there and
     is to begin anew, FileError where a file cannot be read or written.
     """
-    here = begins_here(project)
+    here = books.begins_here(project)
     is_ours = bool(here) and project.pin in ("", here)
     if is_ours and anew:
         raise UsageError(
@@ -182,13 +169,13 @@ def begin(project: Project, *, anew: bool, say: Callable[[str], None]) -> Begun:
     if here is None:
         _make_empty(project)
     unpinned = replace(project, begins=IN_EACH_CHECKOUT)
-    with open_ledger(unpinned, writer_of(project)) as ledger:
-        begins = pin_of(ledger.begin(anew=anew))
+    with books.open_ledger(unpinned, writer_of(project)) as ledger:
+        begins = books.pin_of(ledger.begin(anew=anew))
         records = ledger.verify().records
     if project.begins == IN_EACH_CHECKOUT:
         return Begun(begins, records, None)
-    write_pin(file_of(project), begins, instead=anew)
-    return Begun(begins, records, file_of(project))
+    write_pin(books.file_of(project), begins, instead=anew)
+    return Begun(begins, records, books.file_of(project))
 
 
 def certificates_in(folder: Path) -> Iterator[Path]:
@@ -214,14 +201,14 @@ def _is_apart(folder: Path) -> bool:
 
 def is_of_a_release(path: Path) -> bool:
     """Whether a file states that it is the certificate of a release; nothing is verified."""
-    return stated_type(_content(path)) in RELEASE_TYPES
+    return attestation.stated_type(_content(path)) in attestation.RELEASE_TYPES
 
 
 def _content(path: Path) -> bytes:
     """What a file holds; nothing where it cannot be read, or is no certificate by its size."""
     try:
         with path.open("rb") as file:
-            return file.read(LARGEST_ENVELOPE + 1)
+            return file.read(attestation.LARGEST_ENVELOPE + 1)
     except OSError:
         return b""
 
@@ -248,8 +235,8 @@ def _digest(path: Path, trusted: TrustedKeys) -> str:
     """What the ledger calls a certificate; empty where no trusted key has signed it."""
     try:
         text = _content(path)
-        stated = stated_type(text)
-        kind = stated if stated in RELEASE_TYPES else PREDICATE_TYPE
-        return predicate_digest(open_envelope(text, trusted, kind).predicate)
+        stated = attestation.stated_type(text)
+        kind = stated if stated in attestation.RELEASE_TYPES else attestation.PREDICATE_TYPE
+        return predicate_digest(attestation.open_envelope(text, trusted, kind).predicate)
     except VerificationFailed:
         return ""

@@ -9,27 +9,13 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
+from policy_engine import errors
 from policy_engine.accounting.in_words import in_text
+from policy_engine.attest import sealing
 from policy_engine.attest.keys import TrustedKeys, key_id, make_folder
 from policy_engine.attest.owners import believed
-from policy_engine.attest.sealing import (
-    generate_sealing_key,
-    hand_on,
-    load_sealing_key,
-    taken_over,
-    unseal,
-)
 from policy_engine.attest.signers import Signer, public_key_of, writer_of
 from policy_engine.attest.validity import LedgerEnd
-from policy_engine.errors import (
-    BudgetExceeded,
-    FileError,
-    LedgerBroken,
-    LedgerError,
-    NoLedger,
-    Problem,
-    UsageError,
-)
 from policy_engine.ledger.account import Limit
 from policy_engine.ledger.chain import Trust
 from policy_engine.ledger.records import open_records
@@ -71,7 +57,7 @@ def stated_limit(project: Project, account: str, relation: str | None = None) ->
     where = ""
     if project.file is not None:
         place = path_text(("accounts", listed))
-        [found] = located((Problem("", 0, 0, place, ""),), project.file)
+        [found] = located((errors.Problem("", 0, 0, place, ""),), project.file)
         where = f"{project.file}:{found.line}" if found.line else str(project.file)
     return Limit(limit.epsilon, limit.delta, where)
 
@@ -85,7 +71,7 @@ def check_new_name(ledger: Ledger, project: Project, account: str) -> None:
     balance, most = ledger.balance(twin), "--epsilon NUMBER --delta NUMBER"
     if balance.left_epsilon is not None and balance.left_delta is not None:
         most = f"--epsilon {in_text(balance.left_epsilon)} --delta {in_text(balance.left_delta)}"
-    raise BudgetExceeded(
+    raise errors.BudgetExceeded(
         f"account {account!r} is new, and the ledger has {twin!r}, which seems to be the same under"
         " another name: their charges would not add up. To go on with that one, write"
         f" 'budget: {twin}' in the policy; to open the new one with what is left, run"
@@ -147,7 +133,7 @@ def open_ledger(
 
     try:
         ledger = Ledger.open(project.ledger, trust, create=False, witness=trusted, begun=begun)
-    except NoLedger as error:
+    except errors.NoLedger as error:
         if (seen := witness.seen()) is not None:
             records = counted(seen.records, "record")
             trace = f"this machine has seen {records} of it ({project.witness})"
@@ -160,7 +146,7 @@ def open_ledger(
         begins = ledger.begins()
         if project.pin and (begins is None or pin_of(begins) != project.pin):
             found = "is empty" if begins is None else f"begins with {pin_of(begins)}"
-            raise LedgerBroken(
+            raise errors.LedgerBroken(
                 f"{project.ledger_name}: this ledger {found}, and {project.file} names the one that"
                 f" begins with {project.pin} ({BEGINS}): it knows nothing of what was charged"
                 f" there, so nothing is charged on it. {_JOIN}; {_ANEW}"
@@ -195,7 +181,7 @@ def ledger_at_rest(project: Project) -> Iterator[tuple[LedgerEnd | None, str]]:
             if has_ledger(project):
                 opened = stack.enter_context(open_ledger(project))
                 end = stack.enter_context(opened.at_rest())
-        except (LedgerError, FileError) as error:
+        except (errors.LedgerError, errors.FileError) as error:
             fault = str(error)
         yield end, fault
 
@@ -213,7 +199,7 @@ def begins_here(project: Project) -> str | None:
     """What the ledger that is there begins with, empty if it is; None where there is none."""
     try:
         records = open_records(project.ledger, create=False)
-    except NoLedger:
+    except errors.NoLedger:
         return None
     with closing(records):
         first = records.get(1)
@@ -223,7 +209,7 @@ def begins_here(project: Project) -> str | None:
 def _check_named(project: Project) -> None:
     """LedgerError where the environment lacks what the ledger's name takes from it."""
     if project.missing:
-        raise LedgerError(project.missing)
+        raise errors.LedgerError(project.missing)
 
 
 _JOIN = (
@@ -237,9 +223,11 @@ _ANEW = (
 )
 
 
-def lost_ledger(project: Project, trace: str) -> NoLedger:
+def lost_ledger(project: Project, trace: str) -> errors.NoLedger:
     """The error of a ledger that was there, as ``trace`` shows, and is not there any more."""
-    return NoLedger(f"{project.ledger_name}: the ledger is not here: {trace}. {_JOIN}; {_ANEW}")
+    return errors.NoLedger(
+        f"{project.ledger_name}: the ledger is not here: {trace}. {_JOIN}; {_ANEW}"
+    )
 
 
 def begun_ledger(project: Project) -> AbstractContextManager[Ledger | None]:
@@ -256,7 +244,7 @@ def sealing_key(project: Project, ledger: Ledger) -> X25519PrivateKey:
     if not path.exists():
         check_not_lost(project, ledger)
         _make_sealing_key(path)
-    return load_sealing_key(path)
+    return sealing.load_sealing_key(path)
 
 
 def check_not_lost(project: Project, ledger: Ledger) -> None:
@@ -266,7 +254,7 @@ def check_not_lost(project: Project, ledger: Ledger) -> None:
     was_named = path.with_suffix(".pub").exists() or ledger.namer() is not None
     was_here = was_named or any(entry.run.get("sealed") for entry in ledger.entries())
     if was_here and not path.exists():  # else another release has just made it
-        raise FileError(
+        raise errors.FileError(
             f"{path}: the sealing key is missing, without which no release can be told from a"
             " new one. Restore it, or copy it from the machine that released; if it is lost for"
             f" good, {_LOST} makes a new one, and each release is then a new one, at a price"
@@ -280,8 +268,8 @@ _LOST = _REKEY.format("--lost")
 def _make_sealing_key(path: Path) -> None:
     make_folder(path.parent)
     try:
-        generate_sealing_key(path)
-    except FileError:
+        sealing.generate_sealing_key(path)
+    except errors.FileError:
         if not path.exists():  # else another release was faster
             raise
 
@@ -294,7 +282,7 @@ def naming_key(project: Project, ledger: Ledger) -> X25519PrivateKey:
     key = sealing_key(project, ledger)
     found = _namer(key, ledger)
     if found is None:
-        raise FileError(
+        raise errors.FileError(
             f"{project.sealing_key}: this is not the sealing key that names the ledger's sources"
             f" ({(ledger.namer() or '')[:8]}): a source that one account was charged for would be"
             f" new to another one. Restore that key; to replace it, run {_REKEY.format('OLD.pem')},"
@@ -311,7 +299,7 @@ def secret_of(run: Run, project: Project, ledger: Ledger) -> bytes:
     """
     own = sealing_key(project, ledger)
     is_ours = key_id(own.public_key()) in run.sealed
-    return unseal(run.sealed, run.of, own if is_ours else naming_key(project, ledger))
+    return sealing.unseal(run.sealed, run.of, own if is_ours else naming_key(project, ledger))
 
 
 def _namer(key: X25519PrivateKey, ledger: Ledger) -> X25519PrivateKey | None:
@@ -320,7 +308,7 @@ def _namer(key: X25519PrivateKey, ledger: Ledger) -> X25519PrivateKey | None:
     if namer in {None, own}:
         return key
     handed = ledger.handed_to(own)
-    found = taken_over(handed, key) if handed else None
+    found = sealing.taken_over(handed, key) if handed else None
     return found if found and key_id(found.public_key()) == namer else None
 
 
@@ -333,16 +321,16 @@ def rekey(project: Project, old: Path | None, *, who: str, why: str) -> str:
     path = project.sealing_key
     with open_ledger(project, writer_of(project)) as ledger:
         ledger.verify()
-        found = None if old is None else _namer(load_sealing_key(old), ledger)
+        found = None if old is None else _namer(sealing.load_sealing_key(old), ledger)
         if old is None:
             ledger.check_keeps_sources()
         if old is not None and found is None:
-            raise UsageError(f"{old}: this key does not name the ledger's sources")
+            raise errors.UsageError(f"{old}: this key does not name the ledger's sources")
         if not path.exists():
             path.with_suffix(".pub").unlink(missing_ok=True)
             _make_sealing_key(path)
-        key = load_sealing_key(path).public_key()
-        handed = {} if found is None else hand_on(found, key)
+        key = sealing.load_sealing_key(path).public_key()
+        handed = {} if found is None else sealing.hand_on(found, key)
         namer = key if found is None else found.public_key()
         ledger.rekey(key_id(key), key_id(namer), handed, who=who, why=why)
     return key_id(key)

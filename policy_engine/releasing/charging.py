@@ -28,33 +28,8 @@ from policy_engine.ledger.states import NAMED_BY
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
+from policy_engine.releasing import planning, publish, requests
 from policy_engine.releasing.books import limit_of
-from policy_engine.releasing.planning import (
-    open_warehouse,
-    paying_account,
-    table_read,
-    vouched_for,
-    warehouse_of,
-)
-from policy_engine.releasing.publish import (
-    check_certificate,
-    check_target,
-    exists,
-    is_of_a_release,
-    not_a_release,
-)
-from policy_engine.releasing.requests import (
-    Ends,
-    Request,
-    as_charged,
-    ends_of,
-    name_of_place,
-    names_beside,
-    part_of,
-    predicate_digest,
-    request_of,
-    table_certificate_path,
-)
 from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.connecting import resolved
 
@@ -72,7 +47,9 @@ class Planned:
     @cached_property
     def account(self) -> str:
         """The account that pays."""
-        return paying_account(self.policy, self.project, self.table, self.certificate.dialect)
+        return planning.paying_account(
+            self.policy, self.project, self.table, self.certificate.dialect
+        )
 
     @property
     def limit(self) -> Limit | None:
@@ -80,37 +57,37 @@ class Planned:
         return limit_of(self.policy, self.project, self.account)
 
     @cached_property
-    def ends(self) -> Ends:
+    def ends(self) -> requests.Ends:
         """Where the release goes."""
-        return ends_of(self.policy, self.project, self.warehouse)
+        return requests.ends_of(self.policy, self.project, self.warehouse)
 
     def charge(self) -> Charge:
         """What the ledger is asked to book, as far as the certificate says."""
         return charge_of(self.account, self.certificate, self.policy)
 
-    def request(self, naming: X25519PrivateKey, ledger: Ledger) -> Request:
+    def request(self, naming: X25519PrivateKey, ledger: Ledger) -> requests.Request:
         """What is asked for of the source as it is now, as the ledger calls it."""
         policy, project, warehouse = self.policy, self.project, self.warehouse
         source = names_of_source(policy, project, warehouse, self.table, naming)
-        read = table_read(policy, self.table, self.certificate.dialect)
-        named = resolved(warehouse_of(policy, project))
+        read = planning.table_read(policy, self.table, self.certificate.dialect)
+        named = resolved(planning.warehouse_of(policy, project))
         request = replace_field(
-            request_of(policy, self.certificate, self.ends, source),
-            beside=names_beside(policy, project, named, read, naming),
-            part=part_of(self.certificate, source["place"], naming),
+            requests.request_of(policy, self.certificate, self.ends, source),
+            beside=requests.names_beside(policy, project, named, read, naming),
+            part=requests.part_of(self.certificate, source["place"], naming),
         )
-        return as_charged(request, policy, ledger.last_at(request.place))
+        return requests.as_charged(request, policy, ledger.last_at(request.place))
 
 
 def plan_of(policy: Policy, project: Project, warehouse: Warehouse) -> Planned:
     """The plan of a policy, with the errors of ``planning.vouched_for``."""
-    return Planned(policy, project, warehouse, *vouched_for(policy, project, warehouse))
+    return Planned(policy, project, warehouse, *planning.vouched_for(policy, project, warehouse))
 
 
 @contextmanager
 def planned(policy: Policy, project: Project) -> Iterator[Planned]:
     """The plan of a policy while the body runs; nothing can be written through it."""
-    with closing(open_warehouse(policy, project, writes=False)) as warehouse:
+    with closing(planning.open_warehouse(policy, project, writes=False)) as warehouse:
         yield plan_of(policy, project, warehouse)
 
 
@@ -122,10 +99,10 @@ def names_of_source(
     naming: X25519PrivateKey,
 ) -> dict[str, str]:
     """The names by which a ledger knows a source: where it lies, and what is in it now."""
-    named = resolved(warehouse_of(policy, project))
-    read = table_read(policy, table, warehouse.dialect.name)
+    named = resolved(planning.warehouse_of(policy, project))
+    read = planning.table_read(policy, table, warehouse.dialect.name)
     return {
-        "place": name_of_place(policy, project, named, read, naming),
+        "place": requests.name_of_place(policy, project, named, read, naming),
         "content": state_mac(warehouse.fingerprint(policy, table, state_salt(naming)), naming),
         NAMED_BY: key_id(naming.public_key()),
     }
@@ -139,17 +116,19 @@ def check_place(
     ``paid`` is the entry that has paid for the release already. Raises FileError.
     """
     if policy.release_path is not None:
-        check_target(policy.release_path, replace=replace, paid=paid)
+        publish.check_target(policy.release_path, replace=replace, paid=paid)
         return
     target = warehouse.target(policy.release.relation or "")
     name = ".".join(target)
     if warehouse.exists(target):
         if not replace:
-            raise exists(name, paid)
-        if not is_of_a_release(warehouse.comment(target)):
-            raise not_a_release(name)
+            raise publish.exists(name, paid)
+        if not publish.is_of_a_release(warehouse.comment(target)):
+            raise publish.not_a_release(name)
         warehouse.check_replaceable(target)
-    check_certificate(table_certificate_path(policy), name, replace=replace, paid=paid)
+    publish.check_certificate(
+        requests.table_certificate_path(policy), name, replace=replace, paid=paid
+    )
 
 
 def charge_of(account: str, certificate: Vouched, policy: Policy) -> Charge:
@@ -162,7 +141,7 @@ def charge_of(account: str, certificate: Vouched, policy: Policy) -> Charge:
         neighbours=certificate.neighbours,
         policy_name=certificate.terms.policy_name,
         policy_digest=certificate.terms.policy_digest,
-        certificate_digest=predicate_digest(predicate_of(certificate)),
+        certificate_digest=requests.predicate_digest(predicate_of(certificate)),
         event=event,
         unit=certificate.unit,
     )

@@ -31,6 +31,7 @@ from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy, loaded
+from policy_engine.releasing import standing
 from policy_engine.releasing.books import open_ledger, trusted_keys
 from policy_engine.releasing.charging import Planned, planned
 from policy_engine.releasing.publish import (
@@ -48,15 +49,6 @@ from policy_engine.releasing.reviewing import (
     request_file,
     waiting_file,
 )
-from policy_engine.releasing.standing import (
-    Size,
-    digest_at,
-    digest_of_table,
-    look,
-    mend,
-    size_of,
-    size_of_table,
-)
 from policy_engine.warehouse.drawing import new_secret
 
 if TYPE_CHECKING:
@@ -68,7 +60,7 @@ class Done:
     """What was published: its SHA-256 and size."""
 
     digest: str
-    size: Size
+    size: standing.Size
 
 
 @dataclass(frozen=True)
@@ -98,25 +90,27 @@ class Job:
 
     def digest(self, run: Run) -> str | None:
         """The digest of what stands in the release's place; None where nothing of the run does."""
-        return digest_at(run, self.request.ends, self.plan.warehouse)
+        return standing.digest_at(run, self.request.ends, self.plan.warehouse)
 
     def look(self, run: Run) -> str | None:
         """The digest of the run's release, if it stands with its certificate."""
-        return look(run, self.request.ends, self._digest_of_table, self.trusted)
+        return standing.look(run, self.request.ends, self._digest_of_table, self.trusted)
 
     def mend(self, run: Run) -> str | None:
         """The same, once what the run left aside is put in place or taken away."""
-        return mend(run, self.request.ends, self._digest_of_table, self.trusted)
+        return standing.mend(run, self.request.ends, self._digest_of_table, self.trusted)
 
     def _digest_of_table(self, name: str, facts: str) -> str | None:
-        return digest_of_table(self.plan.warehouse, name, facts)
+        return standing.digest_of_table(self.plan.warehouse, name, facts)
 
-    def size(self) -> Size:
+    def size(self) -> standing.Size:
         """The size of the release that stands."""
         path, warehouse, policy = self.request.ends.path, self.plan.warehouse, self.plan.policy
         if path is None:
-            return size_of_table(warehouse, warehouse.target(self.request.ends.name), policy)[1]
-        return size_of(read_parquet(path), policy)
+            return standing.size_of_table(
+                warehouse, warehouse.target(self.request.ends.name), policy
+            )[1]
+        return standing.size_of(read_parquet(path), policy)
 
     def brought(self, stage: Stage) -> Brought:
         """The approvals that stand beside the certificate, or where it will."""
@@ -182,7 +176,7 @@ class Job:
             keep = partial(write_parquet, rows, metadata=facts)
             error.add_note(let_wait(waiting_file(plan.project, run), keep))
             raise
-        return Done(digest, size_of(rows, plan.policy))
+        return Done(digest, standing.size_of(rows, plan.policy))
 
     def _to_table(self, run: Run, secret: bytes, certified: Callable[[str], str]) -> Done:
         plan, warehouse, done = self.plan, self.plan.warehouse, list[Done]()
@@ -194,7 +188,7 @@ class Job:
 
             def attest() -> None:
                 unchanged()
-                digest, size = size_of_table(warehouse, target, plan.policy)
+                digest, size = standing.size_of_table(warehouse, target, plan.policy)
                 try:
                     put(certified(digest))
                 except NotApproved as error:

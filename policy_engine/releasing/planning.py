@@ -12,20 +12,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import cast
 
+from policy_engine import errors
 from policy_engine.attest.predicates import Uncertified, Vouched
 from policy_engine.check.known import Known
 from policy_engine.compile.catalog import INSTEAD_OF_A_VIEW, OR_ROWWISE, Table, at_home
 from policy_engine.compile.compiler import compiled
 from policy_engine.compile.rendering import created, name_of
 from policy_engine.dialects import Engine, dialect_named
-from policy_engine.errors import (
-    Finding,
-    NotCertifiable,
-    PolicyError,
-    Problem,
-    UsageError,
-    WarehouseFailed,
-)
 from policy_engine.kernel.certificate import ROWS, Certificate, Terms, Unmet, certify
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.sources import People
@@ -109,8 +102,8 @@ def _compiled(policy: Policy, table: Table, dialect: Engine) -> tuple[Claim, str
     """The claim of a policy and its text; PolicyError names the place in the policy's file."""
     try:
         return compiled(policy, table, dialect)
-    except PolicyError as error:
-        raise PolicyError(located(error.problems, policy.file)) from None
+    except errors.PolicyError as error:
+        raise errors.PolicyError(located(error.problems, policy.file)) from None
 
 
 def certified(query: str, claim: Claim, engine: str, terms: Terms) -> Certificate:
@@ -122,10 +115,10 @@ def certified(query: str, claim: Claim, engine: str, terms: Terms) -> Certificat
         from policy_engine.verify.laws import guarantee_is_met
 
         unmet = guarantee_is_met(error.delta, terms.delta, terms.epsilon)
-        raise NotCertifiable(findings_of(unmet)) from None
+        raise errors.NotCertifiable(findings_of(unmet)) from None
 
 
-def unenforced(policy: Policy, certificate: Vouched) -> tuple[Problem, ...]:
+def unenforced(policy: Policy, certificate: Vouched) -> tuple[errors.Problem, ...]:
     """That a ``row_key`` may have many rows, and what becomes of them."""
     unit = certificate.claim.unit if certificate.claim is not None else None
     if not policy.source.unique or not isinstance(unit, People) or unit.order is None:
@@ -136,7 +129,7 @@ def unenforced(policy: Policy, certificate: Vouched) -> tuple[Problem, ...]:
         " the columns that are read"
     )
     remedy = f"key: {key} with keep: any, or keep: {{order_by: […]}}, says which"
-    return located((Problem(str(policy.file), 0, 0, place, message, remedy),), policy.file)
+    return located((errors.Problem(str(policy.file), 0, 0, place, message, remedy),), policy.file)
 
 
 def _ends(policy: Policy, warehouse: Warehouse) -> tuple[Table, tuple[str, ...]]:
@@ -178,9 +171,9 @@ def compile_policy(
     policy = loaded(policy, syntactic=True)
     if method is not None:
         if method not in {"keyed", "native"}:
-            raise UsageError(f"method must be keyed or native, found {method!r}")
+            raise errors.UsageError(f"method must be keyed or native, found {method!r}")
         if policy.noise is not None:
-            raise UsageError("method is of a sample, and this policy counts everybody")
+            raise errors.UsageError("method is of a sample, and this policy counts everybody")
         policy = replace_field(policy, method=cast(Method, method))
     wanted = dialect_named(dialect or dialect_of(policy))
     if schema is not None:
@@ -199,7 +192,7 @@ def _described(policy: Policy, schema: Schema, dialect: Engine) -> Table:
     table = known.table(at_home(relation, dialect.name, schema.tables)) if relation else None
     if table is None:
         found = f"{relation}, which it does not have once" if relation else "a file"
-        raise UsageError(f"the schema must describe source.relation, found {found}")
+        raise errors.UsageError(f"the schema must describe source.relation, found {found}")
     return table
 
 
@@ -237,9 +230,9 @@ def table_read(policy: Policy, table: Table, dialect: str) -> tuple[str, ...]:
         law = "part is drawn by a key, and what a view calls so may be no key of its table"
         raise refused(policy.file, "part", law, "release from the table, or remove it")
     below = _below(table, dialect, policy.source.key)
-    if isinstance(below, NotCertifiable):
+    if isinstance(below, errors.NotCertifiable):
         if not policy.source.is_rowwise:
-            raise NotCertifiable(_of_views(below.findings), below.file)
+            raise errors.NotCertifiable(_of_views(below.findings), below.file)
         if policy.declared_budget:
             return table.parts  # its author says whose its rows are: its own name is charged
         law = "budget must name the account that pays where source.view is rowwise"
@@ -251,7 +244,7 @@ def table_read(policy: Policy, table: Table, dialect: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=16)
-def _below(view: Table, dialect: str, key: str | None) -> str | NotCertifiable:
+def _below(view: Table, dialect: str, key: str | None) -> str | errors.NotCertifiable:
     """The table below a view, or why it is none: proved once, and asked for at each step."""
     from policy_engine.syntax.findings import findings_of
     from policy_engine.syntax.node_laws import reads_a_table
@@ -260,15 +253,15 @@ def _below(view: Table, dialect: str, key: str | None) -> str | NotCertifiable:
     if dialect != "duckdb":
         text = f"the view {'.'.join(view.parts)}, whose text is proved on DuckDB alone"
         broken = reads_a_table.broken_by(f"{text}; {INSTEAD_OF_A_VIEW}{OR_ROWWISE}")
-        return NotCertifiable(findings_of(broken))
+        return errors.NotCertifiable(findings_of(broken))
     columns = tuple(column.name for column in view.columns)
     try:
         return table_below(view.parts, columns, schema_of(view), key)
-    except NotCertifiable as error:
+    except errors.NotCertifiable as error:
         return error
 
 
-def _of_views(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+def _of_views(findings: tuple[errors.Finding, ...]) -> tuple[errors.Finding, ...]:
     """What is found in a view that is read: all else follows from it; every finding without one."""
     remedy = f"; {INSTEAD_OF_A_VIEW}{OR_ROWWISE}"
     told = (
@@ -284,7 +277,7 @@ def through_view(table: Table) -> Iterator[None]:
     """Name the view that is read in a failure of the warehouse, which says no more itself."""
     try:
         yield
-    except WarehouseFailed as error:
+    except errors.WarehouseFailed as error:
         if table.view is not None:
             error.add_note(_FAILS.format(dotted(table.parts)))
         raise

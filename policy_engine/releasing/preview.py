@@ -27,13 +27,8 @@ from policy_engine.policy.accounts import check_account
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy, loaded
+from policy_engine.releasing import books
 from policy_engine.releasing.beginning import check_clean
-from policy_engine.releasing.books import (
-    begun_ledger,
-    check_new_name,
-    check_not_lost,
-    naming_key,
-)
 from policy_engine.releasing.charging import Planned, another_account, check_place, planned
 from policy_engine.releasing.planning import open_warehouse, project_of, through_view
 from policy_engine.releasing.requests import Ends, Request, Run, place_of
@@ -101,7 +96,7 @@ def preview(policy: Policy, project: Project | None = None) -> Preview:
     with (
         planned(policy, project) as plan,
         through_view(plan.table),
-        begun_ledger(project) as ledger,
+        books.begun_ledger(project) as ledger,
     ):
         request = None if ledger is None else _asked(plan, ledger)
         repeats = None if ledger is None or request is None else _paid(plan, ledger, request)
@@ -127,9 +122,9 @@ def preview(policy: Policy, project: Project | None = None) -> Preview:
 def _asked(plan: Planned, ledger: Ledger) -> Request | None:
     """What a ledger would be asked for; None without a key, for none is made to find out."""
     if not plan.project.sealing_key.exists():
-        check_not_lost(plan.project, ledger)
+        books.check_not_lost(plan.project, ledger)
         return None
-    return plan.request(naming_key(plan.project, ledger), ledger)
+    return plan.request(books.naming_key(plan.project, ledger), ledger)
 
 
 def _paid(plan: Planned, ledger: Ledger, request: Request) -> int | None:
@@ -144,7 +139,7 @@ def _paid(plan: Planned, ledger: Ledger, request: Request) -> int | None:
 
 def _check_payer(project: Project, ledger: Ledger, charge: Charge, request: Request | None) -> None:
     """BudgetExceeded where the people of a charge pay from another account."""
-    check_new_name(ledger, project, charge.account)
+    books.check_new_name(ledger, project, charge.account)
     if request is not None:
         charge = replace_field(charge, source=request.source, beside=request.beside)
     ledger.check_source(charge)
@@ -203,7 +198,7 @@ def _try_all(policies: Sequence[Policy], *, replace: bool, fresh: bool) -> None:
     for policy, project, asked in new:
         with closing(open_warehouse(policy, project, writes=False)) as warehouse:
             check_place(policy, warehouse, replace=replace)
-        with begun_ledger(project) as ledger:
+        with books.begun_ledger(project) as ledger:
             if ledger is not None:
                 check_brought(ledger, asked.charge, asked.certificate, asked.ends)
 

@@ -23,21 +23,7 @@ from policy_engine.ledger.account import Account, Balance, admit, balance_of, ef
 from policy_engine.ledger.entry import Entry
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy, loaded
-from policy_engine.releasing.beginning import (
-    certificates_in,
-    check_clean,
-    forgotten,
-    forgotten_text,
-    ledger_writer,
-)
-from policy_engine.releasing.books import (
-    check_new_name,
-    has_ledger,
-    naming_key,
-    open_ledger,
-    sealing_key,
-    stated_limit,
-)
+from policy_engine.releasing import beginning, books
 from policy_engine.releasing.charging import Planned, another_account, check_place, plan_of
 from policy_engine.releasing.job import Done, Job
 from policy_engine.releasing.planning import open_warehouse, project_of, through_view, unenforced
@@ -123,11 +109,11 @@ def release(
         for warning in unenforced(policy, plan.certificate):
             say(f"warning: {warning}")
         places = (plan.ends.certificate_path,)
-        if not has_ledger(project):
+        if not books.has_ledger(project):
             _check_first(plan, replace=replace)
-        signer = ledger_writer(project, moment(plan.certificate.time), places)
-        with open_ledger(project, signer, say=say) as ledger, through_view(plan.table):
-            sealing, naming = sealing_key(project, ledger), naming_key(project, ledger)
+        signer = beginning.ledger_writer(project, moment(plan.certificate.time), places)
+        with books.open_ledger(project, signer, say=say) as ledger, through_view(plan.table):
+            sealing, naming = books.sealing_key(project, ledger), books.naming_key(project, ledger)
             request = plan.request(naming, ledger)
             job = Job(plan, ledger, request, signer, sealing, naming, replace, fresh)
             return _run(job, say)
@@ -135,13 +121,13 @@ def release(
 
 def _check_first(plan: Planned, *, replace: bool) -> None:
     """Refuse a first release before a ledger or a key is made for it."""
-    check_clean(plan.project, (plan.ends.certificate_path,))
+    beginning.check_clean(plan.project, (plan.ends.certificate_path,))
     account = Account(plan.account, limit=plan.limit)
     try:
         admit(account, plan.charge())
         check_place(plan.policy, plan.warehouse, replace=replace)
     except (BudgetExceeded, FileError):
-        if not has_ledger(plan.project):  # else a run of the same beside this one was faster
+        if not books.has_ledger(plan.project):  # else a run of the same beside this one was faster
             raise
 
 
@@ -225,12 +211,12 @@ def _charge(job: Job, entry: Entry | None, say: Callable[[str], None]) -> Releas
     plan, ledger = job.plan, job.ledger
     places = {job.request.ends.certificate_path.resolve()}
     if plan.project.file is not None:
-        places |= {path.resolve() for path in certificates_in(plan.project.directory)}
-    if missing := forgotten(sorted(places), ledger.entries(), job.trusted):
-        say(forgotten_text(missing))
+        places |= {path.resolve() for path in beginning.certificates_in(plan.project.directory)}
+    if missing := beginning.forgotten(sorted(places), ledger.entries(), job.trusted):
+        say(beginning.forgotten_text(missing))
     if (found := _check_place(job, None)) is not None:
         return found
-    check_new_name(ledger, plan.project, plan.account)
+    books.check_new_name(ledger, plan.project, plan.account)
     check_pinned(plan.project, ledger, plan.account)
     limit, charge, last = plan.limit, job.charge(), ledger.last_at(job.request.place)
     # No price is announced of what would not be charged; whether it is, reserve decides.
@@ -243,9 +229,9 @@ def _charge(job: Job, entry: Entry | None, say: Callable[[str], None]) -> Releas
     except KeyboardInterrupt as error:
         note = "'policy-engine ledger show' says whether it was charged"
         with suppress(LedgerError):
-            found = ledger.last_at(charge.request, charge.run["of"])
-            if found is not None and found.run["mark"] == charge.run["mark"]:
-                note = _how_to_go_on(job, found)
+            made = ledger.last_at(charge.request, charge.run["of"])
+            if made is not None and made.run["mark"] == charge.run["mark"]:
+                note = _how_to_go_on(job, made)
         error.add_note(note)
         raise
     return _published(job, paid, repeated=False)
@@ -298,7 +284,9 @@ def _news(job: Job, last: Entry, entry: Entry | None) -> str:
 
 def _released(job: Job, entry: Entry, done: Done, *, repeated: bool) -> Released:
     plan, certificate = job.plan, job.plan.certificate
-    state = effective(job.ledger.account(entry.account), stated_limit(plan.project, entry.account))
+    state = effective(
+        job.ledger.account(entry.account), books.stated_limit(plan.project, entry.account)
+    )
     is_syntactic = plan.policy.is_syntactic
     return Released(
         release=job.request.ends.told,

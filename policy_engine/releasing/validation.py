@@ -9,20 +9,11 @@ from dataclasses import replace as replace_field
 from decimal import Decimal
 from pathlib import Path
 
+from policy_engine import errors
 from policy_engine.accounting.calibration import least_k
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.accounting.in_words import in_text
 from policy_engine.compile.compiler import find_unknown
-from policy_engine.errors import (
-    DomainError,
-    EnvironmentFailed,
-    FileError,
-    NotCertifiable,
-    PolicyError,
-    Problem,
-    WarehouseError,
-    WarehouseFailed,
-)
 from policy_engine.kernel.certificate import certified_rate
 from policy_engine.policy.accounts import check_account
 from policy_engine.policy.loading import load_policy, salvage
@@ -56,10 +47,10 @@ class Checked:
 
     file: Path
     policy: Policy | None
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[errors.Problem, ...] = ()
     unchecked: str = ""
     unread: bool = False
-    warnings: tuple[Problem, ...] = ()
+    warnings: tuple[errors.Problem, ...] = ()
 
 
 def check_policies(paths: Sequence[Path]) -> tuple[Checked, ...]:
@@ -75,7 +66,7 @@ def check_policies(paths: Sequence[Path]) -> tuple[Checked, ...]:
     )
 
 
-def _ordered(problems: Iterable[Problem], path: Path) -> tuple[Problem, ...]:
+def _ordered(problems: Iterable[errors.Problem], path: Path) -> tuple[errors.Problem, ...]:
     """Each problem once, in the order of the file at ``path``; other files' after them."""
     own = str(path)
     return tuple(
@@ -86,23 +77,23 @@ def _ordered(problems: Iterable[Problem], path: Path) -> tuple[Problem, ...]:
 def check_policy(path: Path) -> Checked:
     """The problems of one file."""
     policy = None
-    problems: list[Problem] = []
+    problems: list[errors.Problem] = []
     try:
         policy = load_policy(path, syntactic=True)
         problems += [*_guarantee(policy), *_target(policy)]
         project = project_of(policy)
-    except PolicyError as error:
+    except errors.PolicyError as error:
         if policy is None:
             return _salvaged(path, error.problems)
         return Checked(path, policy, (*_placed(problems, path), *error.problems))
-    except FileError as error:
-        unread = Problem(str(path), 0, 0, "", str(error).removeprefix(f"{path}: "))
+    except errors.FileError as error:
+        unread = errors.Problem(str(path), 0, 0, "", str(error).removeprefix(f"{path}: "))
         return Checked(path, policy, (*_placed(problems, path), unread), unread=True)
     try:
         check_account(policy, project)
-    except PolicyError as error:
+    except errors.PolicyError as error:
         problems += error.problems
-    told: list[Problem] = []
+    told: list[errors.Problem] = []
 
     def look(warehouse: Warehouse) -> None:
         plan = plan_of(policy, project, warehouse)
@@ -117,7 +108,7 @@ def check_policy(path: Path) -> Checked:
     return replace_field(checked, warnings=_ordered((*told, *warnings_of(policy)), path))
 
 
-def _salvaged(path: Path, problems: tuple[Problem, ...]) -> Checked:
+def _salvaged(path: Path, problems: tuple[errors.Problem, ...]) -> Checked:
     """The problems of a file that cannot be loaded, and the columns that its source has not."""
     policy = salvage(path)
     if policy is None:
@@ -125,9 +116,11 @@ def _salvaged(path: Path, problems: tuple[Problem, ...]) -> Checked:
 
     def look(warehouse: Warehouse) -> None:
         if unknown := find_unknown(policy, warehouse.table(policy.source, policy.directory)):
-            raise PolicyError(unknown)
+            raise errors.PolicyError(unknown)
 
-    with suppress(PolicyError, FileError):  # told of a project once the policy can be loaded
+    with suppress(
+        errors.PolicyError, errors.FileError
+    ):  # told of a project once the policy can be loaded
         found = _against_source(policy, project_of(policy), [*problems], look)
         return replace_field(found, policy=None)
     return Checked(path, None, problems)
@@ -138,21 +131,21 @@ _Look = Callable[[Warehouse], None]
 
 
 def _against_source(
-    policy: Policy, project: Project, problems: list[Problem], look: _Look
+    policy: Policy, project: Project, problems: list[errors.Problem], look: _Look
 ) -> Checked:
     """These problems, and those that show when the source's schema is looked at."""
     unchecked = ""
     try:
         with closing(open_warehouse(policy, project, writes=False)) as warehouse:
             problems += _of_source(policy, warehouse, look)
-    except PolicyError as error:
+    except errors.PolicyError as error:
         problems += error.problems
-    except EnvironmentFailed as error:
+    except errors.EnvironmentFailed as error:
         unchecked = str(error)
     return Checked(policy.file, policy, _placed(problems, policy.file), unchecked)
 
 
-def _of_source(policy: Policy, warehouse: Warehouse, look: _Look) -> list[Problem]:
+def _of_source(policy: Policy, warehouse: Warehouse, look: _Look) -> list[errors.Problem]:
     """The problems that show in a warehouse that answers.
 
     Raises EnvironmentFailed where it fails, or the source is a file that is not there.
@@ -160,34 +153,34 @@ def _of_source(policy: Policy, warehouse: Warehouse, look: _Look) -> list[Proble
     path, source = str(policy.file), policy.source_path
     try:
         look(warehouse)
-    except NotCertifiable as error:
+    except errors.NotCertifiable as error:
         return [
-            Problem(path, 0, 0, _KEYS.get(each.code, ""), f"{each.code} {each.message}")
+            errors.Problem(path, 0, 0, _KEYS.get(each.code, ""), f"{each.code} {each.message}")
             for each in error.findings
             if each.code != "V29"
         ]
-    except WarehouseFailed:
+    except errors.WarehouseFailed:
         raise
-    except WarehouseError as error:
+    except errors.WarehouseError as error:
         in_release = "release.relation" in str(error)
         key = "release.relation" if in_release else "source.relation"
-        return [Problem(path, 0, 0, key, str(error))]
-    except FileError as error:
+        return [errors.Problem(path, 0, 0, key, str(error))]
+    except errors.FileError as error:
         if source is None or not source.exists():
             raise
         # It is there and is no table: the policy names the wrong thing.
-        return [Problem(path, 0, 0, "source.path", str(error))]
+        return [errors.Problem(path, 0, 0, "source.path", str(error))]
     return []
 
 
-def _placed(problems: Iterable[Problem], path: Path) -> tuple[Problem, ...]:
+def _placed(problems: Iterable[errors.Problem], path: Path) -> tuple[errors.Problem, ...]:
     """The problems of this file with their places, in its order; other files' after them."""
     own = [problem for problem in problems if problem.file == str(path)]
     others = [problem for problem in problems if problem.file != str(path)]
     return (*located(tuple(own), path), *others)
 
 
-def _target(policy: Policy) -> Iterator[Problem]:
+def _target(policy: Policy) -> Iterator[errors.Problem]:
     """What stands in the way of a release's file and its certificate, as far as can be seen."""
     release = policy.release_path
     if release is None:
@@ -199,10 +192,12 @@ def _target(policy: Policy) -> Iterator[Problem]:
             law = f"name a file, found the directory {found[0]}" if found else ""
             law = law or f"lie in a folder, found on its way the file {above[0]}"
             message = f"release.path must {law}"
-            yield Problem(str(policy.file), 0, 0, "release.path", message, "name another place")
+            yield errors.Problem(
+                str(policy.file), 0, 0, "release.path", message, "name another place"
+            )
 
 
-def warnings_of(policy: Policy) -> tuple[Problem, ...]:
+def warnings_of(policy: Policy) -> tuple[errors.Problem, ...]:
     """What is allowed and seldom meant, by the policy alone.
 
     A column that is made of the key of the unit, numbers that are read as no program writes them
@@ -214,28 +209,28 @@ def warnings_of(policy: Policy) -> tuple[Problem, ...]:
     return _placed((*found, *_of_numbers(policy), *_of_guarantee(policy)), policy.file)
 
 
-def _of_guarantee(policy: Policy) -> Iterator[Problem]:
+def _of_guarantee(policy: Policy) -> Iterator[errors.Problem]:
     """Numbers that promise next to nothing."""
     if policy.is_syntactic:
         names = ", ".join(name for name, _ in still_works(policy.k, policy.models))
         message = f"guarantee is syntactic: {NONE}; attacks that it leaves open: {names}"
         remedy = "{epsilon: …, delta: …} bounds them all"
-        yield Problem(str(policy.file), 0, 0, "guarantee", message, remedy)
+        yield errors.Problem(str(policy.file), 0, 0, "guarantee", message, remedy)
         return
     epsilon, delta = policy.guarantee.epsilon, policy.guarantee.delta
     remedy = "a δ is far below one over the number of people, and ε mostly at most 10"
     if epsilon > _WEAK_EPSILON:
         message = f"guarantee.epsilon of {in_text(epsilon)} hides next to nothing"
-        yield Problem(str(policy.file), 0, 0, "guarantee.epsilon", message, remedy)
+        yield errors.Problem(str(policy.file), 0, 0, "guarantee.epsilon", message, remedy)
     if delta >= _WEAK_DELTA:
         shown = "nearly everybody" if delta > Decimal("0.5") else f"one person in {1 / delta:.0f}"
         message = (
             f"guarantee.delta of {in_text(delta)} is met by a table that shows {shown} in full"
         )
-        yield Problem(str(policy.file), 0, 0, "guarantee.delta", message, remedy)
+        yield errors.Problem(str(policy.file), 0, 0, "guarantee.delta", message, remedy)
 
 
-def _of_numbers(policy: Policy) -> Iterator[Problem]:
+def _of_numbers(policy: Policy) -> Iterator[errors.Problem]:
     """Numbers beside semicolons, which programs write where the comma is the decimal mark."""
     spec = policy.source.csv
     if spec is None or spec.delimiter != ";" or {"decimal", "thousands"} & spec.model_fields_set:
@@ -249,17 +244,17 @@ def _of_numbers(policy: Policy) -> Iterator[Problem]:
                 " 1.250,50 as no value"
             )
             remedy = 'write decimal: "," and thousands: "." under csv, or decimal: "." if so it is'
-            yield Problem(str(policy.file), 0, 0, path, message, remedy)
+            yield errors.Problem(str(policy.file), 0, 0, path, message, remedy)
 
 
-def _of_the_key(policy: Policy, column: str, recoding: Recoding) -> Problem:
+def _of_the_key(policy: Policy, column: str, recoding: Recoding) -> errors.Problem:
     path = path_text(("recode", column))
     message = f"{path} is made of the key of source.unit, and where it tells every person apart"
     # A key that is a number is a whole one.
     if isinstance(recoding, Round) and recoding.step <= 1:
         message = f"{path} is made of the key of source.unit and tells every person apart, so that"
     remedy = f"leave it out, unless {policy.k} people and more have the same value"
-    return Problem(str(policy.file), 0, 0, path, f"{message} no group is released", remedy)
+    return errors.Problem(str(policy.file), 0, 0, path, f"{message} no group is released", remedy)
 
 
 def check_guarantee(policy: Policy) -> None:
@@ -269,10 +264,10 @@ def check_guarantee(policy: Policy) -> None:
     """
     problems = _placed(_guarantee(policy), policy.file)
     if problems:
-        raise PolicyError(problems)
+        raise errors.PolicyError(problems)
 
 
-def _guarantee(policy: Policy) -> Iterator[Problem]:
+def _guarantee(policy: Policy) -> Iterator[errors.Problem]:
     """The law that the kernel calls V29, which needs no source ([EXACT]).
 
     A noise table was made for the guarantee, and none other was taken.
@@ -287,16 +282,16 @@ def _guarantee(policy: Policy) -> Iterator[Problem]:
     try:
         k = least_k(wanted.epsilon, wanted.delta, rate, wanted.neighbours)
         remedy = f"k: {k} gives it at this rate"
-    except DomainError:
+    except errors.DomainError:
         remedy = "no k gives it at this rate; take a smaller one"
     law = (
         f"guarantee.delta must be at least {in_text(bound.delta)}, which k = {policy.k} and rate ="
     )
     message = f"{law} {policy.rate} reach at ε = {wanted.epsilon}, found {in_text(wanted.delta)}"
-    yield Problem(str(policy.file), 0, 0, "guarantee.delta", message, remedy)
+    yield errors.Problem(str(policy.file), 0, 0, "guarantee.delta", message, remedy)
 
 
-def target_clashes(policies: Sequence[Policy | None]) -> dict[int, tuple[Problem, ...]]:
+def target_clashes(policies: Sequence[Policy | None]) -> dict[int, tuple[errors.Problem, ...]]:
     """By a policy's index: that an earlier policy releases to the same place."""
     taken: dict[str, Policy] = {}
     clashes = {}
@@ -311,7 +306,7 @@ def target_clashes(policies: Sequence[Policy | None]) -> dict[int, tuple[Problem
     return clashes
 
 
-def _clash(policy: Policy, first: Policy, *, release: bool) -> Problem:
+def _clash(policy: Policy, first: Policy, *, release: bool) -> errors.Problem:
     """That a release, or else its certificate, would stand in the place of the first one's."""
     key = "release.path" if policy.release.path is not None else "release.relation"
     found, what, remedy = policy.release.text, "release would replace the other", "another place"
@@ -320,7 +315,7 @@ def _clash(policy: Policy, first: Policy, *, release: bool) -> Problem:
         if policy.release.path is None:
             key, found, remedy = "name", policy.name, "one of the policies otherwise"
     message = f"{key} must differ from that of {first.file}, found {found}: one {what}"
-    return Problem(str(policy.file), 0, 0, key, message, f"name {remedy}")
+    return errors.Problem(str(policy.file), 0, 0, key, message, f"name {remedy}")
 
 
 def _certificate(policy: Policy) -> Path:

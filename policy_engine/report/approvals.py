@@ -18,23 +18,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from policy_engine.attest.approvals import (
-    APPROVAL,
-    Brought,
-    Matter,
-    ReviewPolicy,
-    Stage,
-    lines_of,
-    tally,
-)
+from policy_engine.attest import approvals, attestation
 from policy_engine.attest.approvals import review_policy as parsed
-from policy_engine.attest.attestation import (
-    LARGEST_ENVELOPE,
-    Envelope,
-    open_envelope,
-    stated_type,
-    unverified,
-)
 from policy_engine.attest.results import Verified
 from policy_engine.attest.validity import moment
 from policy_engine.errors import FileError, UsageError, VerificationFailed
@@ -60,8 +45,8 @@ class LedgersWord:
     stage: str
     needs: Mapping[str, int]
     required: Required
-    matter: Matter | None
-    brought: Brought
+    matter: approvals.Matter | None
+    brought: approvals.Brought
     at: datetime
 
     def words(self) -> str:
@@ -82,8 +67,10 @@ class LedgersWord:
         signed = None if time is None else moment(time)
         if signed is not None and signed > self.at:
             return "it came after the ledger had counted"
-        alone = Brought(self.brought.request, (line,))
-        found = tally(self.required.policy, self.matter, alone, self.at, self.required.revoked)
+        alone = approvals.Brought(self.brought.request, (line,))
+        found = approvals.tally(
+            self.required.policy, self.matter, alone, self.at, self.required.revoked
+        )
         if found.refused:
             return found.refused[0].removeprefix("line 1: ")
         if found.counted or not found.faults:
@@ -120,7 +107,7 @@ def read_approvals(
     the key. Raises FileError where the file is there and cannot be read.
     """
     kept = (line for each in judged or () for line in each.brought.approvals)
-    lines = dict.fromkeys((*lines_of(bundle_beside(certificate)), *kept))
+    lines = dict.fromkeys((*approvals.lines_of(bundle_beside(certificate)), *kept))
     return tuple(_line(line, keys, judged) for line in lines)
 
 
@@ -134,14 +121,14 @@ def bundle_beside(certificate: Path) -> str:
         return ""
     try:
         with path.open(encoding="utf-8") as file:
-            return file.read(LARGEST_ENVELOPE)
+            return file.read(attestation.LARGEST_ENVELOPE)
     except (OSError, UnicodeDecodeError):
         raise FileError(f"{path} could not be read: it is no text") from None
 
 
 def _line(line: str, keys: TrustedKeys, judged: tuple[LedgersWord, ...] | None) -> dict[str, Any]:
     try:
-        envelope = Envelope.from_json(line)
+        envelope = attestation.Envelope.from_json(line)
     except VerificationFailed as error:
         return _told({}, None, None, "broken", str(error))
     try:
@@ -160,10 +147,10 @@ def _line(line: str, keys: TrustedKeys, judged: tuple[LedgersWord, ...] | None) 
     return _told(said, key, name, "not counted" if why else "counted", why)
 
 
-def _signed(line: str, envelope: Envelope, keys: TrustedKeys) -> tuple[str, str]:
+def _signed(line: str, envelope: attestation.Envelope, keys: TrustedKeys) -> tuple[str, str]:
     """Whether a trusted key has signed a line; a stranger's may be good for all that is known."""
     try:
-        open_envelope(line, keys, stated_type(line) or "a statement")
+        attestation.open_envelope(line, keys, attestation.stated_type(line) or "a statement")
     except VerificationFailed as error:
         is_known = envelope.key_id in keys.by_id or not envelope.key_id
         return ("broken", str(error)) if is_known else ("not known", _ELSEWHERE)
@@ -209,7 +196,7 @@ class StageApprovals:
     has said no.
     """
 
-    stage: Stage
+    stage: approvals.Stage
     people: tuple[tuple[str, str], ...]
     missing: Mapping[str, int]
     rejected: tuple[str, ...]
@@ -235,7 +222,7 @@ class _Approval(NamedTuple):
 
 
 def count_approvals(
-    lines: Iterable[str], certificate: str, policy: ReviewPolicy
+    lines: Iterable[str], certificate: str, policy: approvals.ReviewPolicy
 ) -> tuple[StageApprovals, ...]:
     """The approvals of each stage that needs some, of a certificate that was verified.
 
@@ -245,7 +232,7 @@ def count_approvals(
     other, as it does for the ledger.
     """
     found = [each for line in lines if (each := _read(line, certificate, policy)) is not None]
-    stages: tuple[Stage, ...] = ("claim", "release")
+    stages: tuple[approvals.Stage, ...] = ("claim", "release")
     return tuple(_counted(stage, found, policy) for stage in stages if policy.needs[stage])
 
 
@@ -255,7 +242,7 @@ def with_approvals(found: Verified, text: str, certificate: Path, review_policy:
     Raises VerificationFailed where some are missing, PolicyError and FileError for the files.
     """
     policy = parsed(read_text(review_policy, "review policy"), review_policy)
-    counted = count_approvals(lines_of(bundle_beside(certificate)), text, policy)
+    counted = count_approvals(approvals.lines_of(bundle_beside(certificate)), text, policy)
     if not counted:
         raise UsageError(f"{review_policy} asks for no approvals; leave --review-policy out")
     if faults := tuple(fault for each in counted for fault in each.faults):
@@ -264,7 +251,9 @@ def with_approvals(found: Verified, text: str, certificate: Path, review_policy:
     return replace(found, checked=(*found.checked, *told), unchecked=(*found.unchecked, UNKNOWN))
 
 
-def _counted(stage: Stage, found: list[_Approval], policy: ReviewPolicy) -> StageApprovals:
+def _counted(
+    stage: approvals.Stage, found: list[_Approval], policy: approvals.ReviewPolicy
+) -> StageApprovals:
     own = [each for each in found if each.stage == stage]
     made = []
     for request in {each.request: None for each in own} or [""]:
@@ -281,12 +270,12 @@ def _missing(people: Iterable[tuple[str, str]], needs: Mapping[str, int]) -> dic
     return {role: count - roles[role] for role, count in needs.items() if roles[role] < count}
 
 
-def _read(line: str, certificate: str, policy: ReviewPolicy) -> _Approval | None:
+def _read(line: str, certificate: str, policy: approvals.ReviewPolicy) -> _Approval | None:
     """A line that says something of this certificate; None for every other."""
     try:
-        found = open_envelope(line, policy.trusted(frozenset()), APPROVAL)
+        found = attestation.open_envelope(line, policy.trusted(frozenset()), approvals.APPROVAL)
         person, said = policy.person(found.key_id), found.predicate
-        stage, own = str(said["stage"]), unverified(certificate)
+        stage, own = str(said["stage"]), attestation.unverified(certificate)
         is_rejected = said["verdict"] == "rejected"
         approves = said["verdict"] == "approved" and said["role"] == person.role
         is_under = said["version"] == 1 and said["review_policy"] == policy.digest
@@ -300,7 +289,7 @@ def _read(line: str, certificate: str, policy: ReviewPolicy) -> _Approval | None
     return _Approval(stage, str(said["request"]), (person.name, person.role), is_rejected)
 
 
-def _of(stage: str, predicate: Mapping[str, Any], policy: ReviewPolicy) -> dict[str, str]:
+def _of(stage: str, predicate: Mapping[str, Any], policy: approvals.ReviewPolicy) -> dict[str, str]:
     """What an approval of a stage must say of a certificate."""
     judged = dict(predicate)
     if stage == "claim":

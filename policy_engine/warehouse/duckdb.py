@@ -23,22 +23,12 @@ from policy_engine.kernel.fragments import threshold
 from policy_engine.policy.csv_models import is_csv
 from policy_engine.policy.resolve import Policy, Source
 from policy_engine.warehouse import duckdb_catalog as catalog
+from policy_engine.warehouse import files
 from policy_engine.warehouse.arrow import digest_of, portable
 from policy_engine.warehouse.base import Row, Warehouse, changed
 from policy_engine.warehouse.catalogs import Name, no_schema, points_to
 from policy_engine.warehouse.drawing import DrawnSample, sample_relation
 from policy_engine.warehouse.failures import withheld
-from policy_engine.warehouse.files import (
-    DELTA_LOG,
-    FilesState,
-    SourceFiles,
-    check_alike,
-    check_file,
-    check_not_logged,
-    files_at,
-    files_in,
-    partitions_of,
-)
 from policy_engine.warehouse.quoting import literal, quoted
 from policy_engine.warehouse.settings import Spill, connect, settle
 
@@ -67,8 +57,8 @@ class DuckDBWarehouse(Warehouse):
         self._spill = Spill()
         self._written = database if writable else None
         self._path: Path | None = None
-        self._snapshot: SourceFiles | None = None
-        self._before: FilesState | None = None
+        self._snapshot: files.SourceFiles | None = None
+        self._before: files.FilesState | None = None
         self._asks: dict[str, bool] = {}
         try:
             self._connection = connect(self._spill.path, memory_limit, threads)
@@ -119,8 +109,8 @@ class DuckDBWarehouse(Warehouse):
         if source.path is None:
             return self._described(self._full_name(source.relation or ""))
         path = directory / source.path
-        check_file(path, source.path)
-        if (path / DELTA_LOG).is_dir():
+        files.check_file(path, source.path)
+        if (path / files.DELTA_LOG).is_dir():
             return self._delta(path, source.path)
         if is_csv(source.path):
             # A temporary table of texts, for sniffed types would depend on the data; it is loaded
@@ -131,22 +121,22 @@ class DuckDBWarehouse(Warehouse):
             load(self._connection, path, source)
             return self._loaded(source.path)
         if not path.is_dir():
-            check_not_logged([path], source.path)
+            files.check_not_logged([path], source.path)
         self._search(directory, source.path)
         self._watch(path)
-        files = files_in(path, source.path) if path.is_dir() else []
-        if files:
-            check_alike(self._connection, path, files)
+        inside = files.files_in(path, source.path) if path.is_dir() else []
+        if inside:
+            files.check_alike(self._connection, path, inside)
         with withheld(FileError(f"{path} is not a Parquet file that can be read")):
             described = self._connection.execute(
                 "DESCRIBE SELECT * FROM read_parquet(?, hive_partitioning = false)",
                 [_pattern(path, source.path)],
             ).fetchall()
         columns = tuple(Field(row[0], row[1]) for row in described)
-        partitions = partitions_of(path, files)
-        return Table(columns, path=source.path, is_folder=bool(files), partitions=partitions)
+        partitions = files.partitions_of(path, inside)
+        return Table(columns, path=source.path, is_folder=bool(inside), partitions=partitions)
 
-    def _watch(self, path: Path, snapshot: SourceFiles | None = None) -> None:
+    def _watch(self, path: Path, snapshot: files.SourceFiles | None = None) -> None:
         """Look at the files of a source: what is fingerprinted must be what was certified.
 
         Of a Delta table those of one version are a ``snapshot``; a later one is not read.
@@ -154,8 +144,8 @@ class DuckDBWarehouse(Warehouse):
         self._path, self._snapshot = path, snapshot
         self._before = self._files().state()
 
-    def _files(self) -> SourceFiles:
-        return self._snapshot or files_at(self._path or Path())
+    def _files(self) -> files.SourceFiles:
+        return self._snapshot or files.files_at(self._path or Path())
 
     def _search(self, directory: Path, path: str) -> None:
         """Make the engine find the relative ``path`` in ``directory``, and nowhere else."""

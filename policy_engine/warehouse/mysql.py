@@ -29,18 +29,9 @@ from policy_engine.engines.types import told, type_of
 from policy_engine.errors import WarehouseError
 from policy_engine.policy.recodings import Keep
 from policy_engine.policy.resolve import Policy
+from policy_engine.warehouse import mysql_session
 from policy_engine.warehouse.base import Row, Warehouse
 from policy_engine.warehouse.catalogs import Name, missing, no_schema, points_to
-from policy_engine.warehouse.mysql_session import (
-    HOLDING,
-    asked,
-    check_rights,
-    connect,
-    fetched,
-    keep_from_binary_log,
-    keep_from_logs,
-    withheld,
-)
 
 SALT = "policy_engine_salt"
 """The variable that holds the secret, as 32 hexadecimal digits."""
@@ -101,7 +92,7 @@ class MariaDBWarehouse(Warehouse):
     def __init__(self, name: str, url: str) -> None:
         super().__init__(name)
         self._url = url
-        self._connection = connect(name, url)
+        self._connection = mysql_session.connect(name, url)
         self.engine_version = str(self._connection.get_server_info()).removeprefix("5.5.5-")
         [(self._schema, folds)] = self.ask("SELECT DATABASE(), @@lower_case_table_names")
         self._folds = folds != "0"
@@ -115,10 +106,10 @@ class MariaDBWarehouse(Warehouse):
 
     def ask(self, sql: str, values: tuple[Any, ...] = ()) -> list[Row]:
         """The rows of a query of ours, each value as a text."""
-        return asked(self._connection, sql, values)
+        return mysql_session.asked(self._connection, sql, values)
 
     def _withheld(self) -> AbstractContextManager[None]:
-        return withheld()
+        return mysql_session.withheld()
 
     # The catalog
 
@@ -168,7 +159,9 @@ class MariaDBWarehouse(Warehouse):
     def fingerprint(self, policy: Policy, table: Table, salt: bytes) -> bytes:
         """What a release reads of the source, in a snapshot that begins here."""
         if policy.method == "keyed":
-            keep_from_logs(self._connection)  # what cannot be is refused before it is charged
+            mysql_session.keep_from_logs(
+                self._connection
+            )  # what cannot be is refused before it is charged
         self.ask("START TRANSACTION WITH CONSISTENT SNAPSHOT")
         engines = self._catalog(_TABLE, table.parts)
         self._reads_snapshot = bool(engines) and engines[0][1] == "InnoDB"
@@ -200,14 +193,14 @@ class MariaDBWarehouse(Warehouse):
         A statement that makes a table ends the transaction before it, and its locks; so they are
         another session's. The body gets a function that raises WarehouseError if that is lost.
         """
-        holder = connect(self._name, self._url)
+        holder = mysql_session.connect(self._name, self._url)
 
         def hold() -> None:
-            asked(holder, f"SELECT 1 FROM {self.quoted(*table.parts)} LIMIT 0")
+            mysql_session.asked(holder, f"SELECT 1 FROM {self.quoted(*table.parts)} LIMIT 0")
 
         try:
-            for statement in HOLDING:
-                asked(holder, statement)
+            for statement in mysql_session.HOLDING:
+                mysql_session.asked(holder, statement)
             hold()
             yield hold
         finally:
@@ -217,7 +210,7 @@ class MariaDBWarehouse(Warehouse):
     @contextmanager
     def bound(self, salt: str) -> Iterator[None]:
         """The secret as a user variable of this session, whose statements are in no log."""
-        keep_from_logs(self._connection)
+        mysql_session.keep_from_logs(self._connection)
         with self._set(SALT, salt):
             yield
 
@@ -250,7 +243,7 @@ class MariaDBWarehouse(Warehouse):
         return repr((found, [types.get(name) for name in columns])).encode()
 
     def _fetched(self, sql: str) -> pa.Table:
-        return fetched(self._connection, sql, self._truths)
+        return mysql_session.fetched(self._connection, sql, self._truths)
 
     # The table that is released
 
@@ -266,7 +259,7 @@ class MariaDBWarehouse(Warehouse):
         schema = target[0]
         if (schema,) not in self.ask("SELECT SCHEMA_NAME FROM information_schema.SCHEMATA"):
             raise no_schema(schema, ", or the role has no right in it")
-        check_rights(self._connection, schema)
+        mysql_session.check_rights(self._connection, schema)
 
     def check_replaceable(self, target: Name) -> None:
         """Refuse what would stay with the table before: triggers, and keys that point to it."""
@@ -321,7 +314,7 @@ class MariaDBWarehouse(Warehouse):
     def _made(self, query: str, place: Name, comment: str, *, replace: bool) -> None:
         # It ends here in any case: each step below begins with a commit of the one before.
         self.ask("COMMIT")
-        keep_from_binary_log(self._connection)
+        mysql_session.keep_from_binary_log(self._connection)
         for leftover in (place, _before(place)):
             self._drop(leftover)
         self._write_facts(place[0], comment)
@@ -348,7 +341,7 @@ class MariaDBWarehouse(Warehouse):
                 self._drop(place)
             except WarehouseError:
                 self.close()
-                self._connection = connect(self._name, self._url)
+                self._connection = mysql_session.connect(self._name, self._url)
                 self._drop(place)
 
     def _write_facts(self, schema: str, facts: str) -> None:

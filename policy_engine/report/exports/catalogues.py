@@ -18,25 +18,12 @@ from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms import Inserted, Noisy, Randomised
 from policy_engine.kernel.recodes import Keep
 from policy_engine.kernel.sources import Column
-from policy_engine.report.exports.fields import (
-    DESCRIPTION,
-    OLD,
-    PRODUCER,
-    PUBLISHER,
-    PURPOSE,
-    Exported,
-    ExportField,
-    ExportSource,
-    about,
-    filled,
-    gaps,
-    yaml_text,
-)
+from policy_engine.report.exports import fields
 
 _OPENS = re.compile(r"\{(?=[{%#])")
 
 
-def dbt(source: ExportSource) -> Exported:
+def dbt(source: fields.ExportSource) -> fields.Exported:
     """One exposure to put beside the models, its gaps at its head as comments.
 
     dbt takes texts for templates: nothing in ours opens one.
@@ -44,21 +31,21 @@ def dbt(source: ExportSource) -> Exported:
     band = source.band
     said = band["description"] or band["purpose"]
     reads = source.relation or "the source"
-    fields = [
-        ExportField("name", re.sub(r"\W", "_", band["name"] or "", flags=re.ASCII)),
-        ExportField("label", band["name"]),
-        ExportField("type", "analysis"),
-        ExportField("description", said, f"{DESCRIPTION}, or 'purpose'"),
-        ExportField("owner", _owner(source.check["contact"]), about("contact")),
-        ExportField("depends_on", None, f"write the ref or source of {reads}"),
-        ExportField("maturity", None),
-        ExportField("url", None),
-        ExportField("config", {"meta": source.promised}),
+    asked = [
+        fields.ExportField("name", re.sub(r"\W", "_", band["name"] or "", flags=re.ASCII)),
+        fields.ExportField("label", band["name"]),
+        fields.ExportField("type", "analysis"),
+        fields.ExportField("description", said, f"{fields.DESCRIPTION}, or 'purpose'"),
+        fields.ExportField("owner", _owner(source.check["contact"]), fields.about("contact")),
+        fields.ExportField("depends_on", None, f"write the ref or source of {reads}"),
+        fields.ExportField("maturity", None),
+        fields.ExportField("url", None),
+        fields.ExportField("config", {"meta": source.promised}),
     ]
-    missing = gaps(fields)
-    document = {"version": 2, "exposures": [_spaced(filled(fields))]}
+    missing = fields.gaps(asked)
+    document = {"version": 2, "exposures": [_spaced(fields.filled(asked))]}
     head = ("An exposure for dbt, which has no type of its own for a file: 'analysis'", *missing)
-    return Exported(yaml_text(document, head), missing)
+    return fields.Exported(fields.yaml_text(document, head), missing)
 
 
 def _owner(contact: str | None) -> dict[str, str] | None:
@@ -92,26 +79,26 @@ _LOGICAL = {
 """Of what a release shows; every other kind is shown as text."""
 
 
-def odcs(source: ExportSource) -> Exported:
+def odcs(source: fields.ExportSource) -> fields.Exported:
     """A contract that is a draft: its gaps stand at its head as comments."""
     band, contact = source.band, source.check["contact"]
     described = [
-        ExportField("purpose", band["purpose"], PURPOSE),
-        ExportField("usage", source.protection["recipients"], about("recipients")),
-        ExportField(
+        fields.ExportField("purpose", band["purpose"], fields.PURPOSE),
+        fields.ExportField("usage", source.protection["recipients"], fields.about("recipients")),
+        fields.ExportField(
             "limitations",
             f"{source.promise['numbers']}. What is missing is unknown: it need not be empty.",
         ),
     ]
     support = [{"channel": contact}] if contact else None
-    rest = [ExportField("support", support, about("contact"))]
+    rest = [fields.ExportField("support", support, fields.about("contact"))]
     lacks = [
-        ExportField("transformSourceObjects", source.relation, OLD),
-        ExportField("logicalType of each column", source.claim and "", OLD),
-        ExportField("classification of each column", None),
-        ExportField("team, roles, servers", None),
+        fields.ExportField("transformSourceObjects", source.relation, fields.OLD),
+        fields.ExportField("logicalType of each column", source.claim and "", fields.OLD),
+        fields.ExportField("classification of each column", None),
+        fields.ExportField("team, roles, servers", None),
     ]
-    missing = gaps([*described, *rest, *lacks])
+    missing = fields.gaps([*described, *rest, *lacks])
     promised = source.promised.items()
     document = {
         "apiVersion": "v3.1.0",
@@ -120,16 +107,16 @@ def odcs(source: ExportSource) -> Exported:
         "version": source.check["release_sha256"],
         "status": "draft",
         "name": band["name"],
-        "description": filled(described),
+        "description": fields.filled(described),
         "schema": [_schema(source)],
-        **filled(rest),
+        **fields.filled(rest),
         "customProperties": [{"property": name, "value": text} for name, text in promised],
     }
     head = ("A draft of a data contract by ODCS v3.1.0", *missing)
-    return Exported(yaml_text(document, head), missing)
+    return fields.Exported(fields.yaml_text(document, head), missing)
 
 
-def _schema(source: ExportSource) -> dict[str, Any]:
+def _schema(source: fields.ExportSource) -> dict[str, Any]:
     return {
         "name": source.band["name"],
         "physicalName": source.band["release"],
@@ -141,7 +128,7 @@ def _schema(source: ExportSource) -> dict[str, Any]:
     }
 
 
-def _properties(source: ExportSource) -> Iterator[dict[str, Any]]:
+def _properties(source: fields.ExportSource) -> Iterator[dict[str, Any]]:
     kinds = {each.name: each.kind for each in source.claim.columns} if source.claim else {}
     for each in source.columns:
         made: dict[str, Any] = {"name": each["name"]}
@@ -154,7 +141,7 @@ def _properties(source: ExportSource) -> Iterator[dict[str, Any]]:
         yield made
 
 
-def _beside(source: ExportSource) -> Iterator[dict[str, Any]]:
+def _beside(source: fields.ExportSource) -> Iterator[dict[str, Any]]:
     sums = source.claim.law.beside if source.claim else ()
     for name in source.beside:
         yield {"name": name, "logicalType": "number" if name in sums else "integer"}
@@ -165,14 +152,14 @@ NAMESPACE = "policy-engine"
 """Where datasets are: a certificate says neither host nor warehouse."""
 
 
-def openlineage(source: ExportSource) -> Exported:
+def openlineage(source: fields.ExportSource) -> fields.Exported:
     """The event, and what it lacks: JSON has no comments."""
     band, relation = source.band, source.relation
     owners = _owners(source)
     event = {
         "eventType": "COMPLETE",
         "eventTime": band["date"],
-        "producer": PRODUCER,
+        "producer": fields.PRODUCER,
         "schemaURL": f"{SPEC}/2-0-2/OpenLineage.json#/$defs/RunEvent",
         "run": {"runId": source.identity},
         "job": {"namespace": NAMESPACE, "name": band["name"]},
@@ -181,21 +168,21 @@ def openlineage(source: ExportSource) -> Exported:
             {
                 "namespace": NAMESPACE,
                 "name": band["release"],
-                "facets": _facets(source, list(filled(owners).values())),
+                "facets": _facets(source, list(fields.filled(owners).values())),
             }
         ],
     }
-    missing = gaps(
+    missing = fields.gaps(
         [
-            ExportField("namespace", None, f"write the warehouse's host for {NAMESPACE!r}"),
-            ExportField("inputs", relation, OLD),
+            fields.ExportField("namespace", None, f"write the warehouse's host for {NAMESPACE!r}"),
+            fields.ExportField("inputs", relation, fields.OLD),
             *owners,
         ]
     )
-    return Exported(json.dumps(event, indent=2) + "\n", missing)
+    return fields.Exported(json.dumps(event, indent=2) + "\n", missing)
 
 
-def _facets(source: ExportSource, owners: list[Any]) -> dict[str, Any]:
+def _facets(source: fields.ExportSource, owners: list[Any]) -> dict[str, Any]:
     promise = source.promise
     names = [*(each["name"] for each in source.columns), *source.beside]
     found = {
@@ -214,18 +201,18 @@ def _facets(source: ExportSource, owners: list[Any]) -> dict[str, Any]:
 
 def _facet(version: str, name: str, **content: Any) -> dict[str, Any]:
     url = f"{SPEC}/facets/{version}/{name}DatasetFacet.json#/$defs/{name}DatasetFacet"
-    return {"_producer": PRODUCER, "_schemaURL": url, **content}
+    return {"_producer": fields.PRODUCER, "_schemaURL": url, **content}
 
 
 def _lineage(claim: Claim, relation: str) -> dict[str, Any]:
     """Of which columns each is made, and which decide about rows and groups."""
-    fields = {name: {"inputFields": [made]} for name, made in _direct(claim, relation)}
+    asked = {name: {"inputFields": [made]} for name, made in _direct(claim, relation)}
     grouped = [each.column for each in claim.columns if each.column is not None]
     whole = [
         *(_input(relation, each, "GROUP_BY", True, kind="INDIRECT") for each in grouped),
         *(_input(relation, each.column, "FILTER", False, kind="INDIRECT") for each in claim.filter),
     ]
-    return _facet("1-2-0", "ColumnLineage", fields=fields, dataset=whole)
+    return _facet("1-2-0", "ColumnLineage", fields=asked, dataset=whole)
 
 
 def _direct(claim: Claim, relation: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -248,12 +235,12 @@ def _input(
     return {**own, "transformations": [{"type": kind, "subtype": how, "masking": masking}]}
 
 
-def _owners(source: ExportSource) -> list[ExportField]:
+def _owners(source: fields.ExportSource) -> list[fields.ExportField]:
     named = (
-        ("publisher", source.band["releaser_note"], "PUBLISHER", PUBLISHER),
-        ("contact", source.check["contact"], "CONTACT", about("contact")),
+        ("publisher", source.band["releaser_note"], "PUBLISHER", fields.PUBLISHER),
+        ("contact", source.check["contact"], "CONTACT", fields.about("contact")),
     )
     return [
-        ExportField(name, {"name": who, "type": kind} if who else None, remedy)
+        fields.ExportField(name, {"name": who, "type": kind} if who else None, remedy)
         for name, who, kind, remedy in named
     ]

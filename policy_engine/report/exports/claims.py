@@ -16,24 +16,7 @@ from math import inf, nextafter
 
 from policy_engine.kernel.sentences import ALWAYS, ALWAYS_NOISY
 from policy_engine.policy.escapes import cell
-from policy_engine.report.exports.fields import (
-    BY_HAND,
-    DESCRIPTION,
-    LEDGER,
-    OLD,
-    PUBLISHER,
-    PURPOSE,
-    Exported,
-    ExportField,
-    ExportSource,
-    about,
-    afterwards,
-    by_chance,
-    filled,
-    gaps,
-    unprotected,
-    yaml_text,
-)
+from policy_engine.report.exports import fields
 from policy_engine.report.promise import SIDE_CHANNELS
 
 _SCHEMA = (
@@ -44,24 +27,24 @@ _CHOICES = (ALWAYS[1], ALWAYS_NOISY[1])
 """What a certificate assumes of how recodes and limits were chosen."""
 
 
-def registry(source: ExportSource) -> Exported:
+def registry(source: fields.ExportSource) -> fields.Exported:
     """A draft of an entry: complete but for its gaps, which stand at its head as comments."""
     sections = {**_what_it_is(source), **_how_it_was_made(source)}
-    fields = [each for section in sections.values() for each in section]
-    missing = gaps(fields)
-    tier = min((each.tier for each in fields if each.value is None), default=4) - 1
+    asked = [each for section in sections.values() for each in section]
+    missing = fields.gaps(asked)
+    tier = min((each.tier for each in asked if each.value is None), default=4) - 1
     name = source.band["name"] or ""
     document = {
         "url_slug": re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-"),
         "status": "Draft",
         "tier": max(tier, 1),
-        "deployment": {section: filled(each) for section, each in sections.items()},
+        "deployment": {section: fields.filled(each) for section, each in sections.items()},
     }
     head = (f"A draft for the registry of deployed differential privacy: {_SCHEMA}", *missing)
-    return Exported(yaml_text(document, head), missing)
+    return fields.Exported(fields.yaml_text(document, head), missing)
 
 
-def _what_it_is(source: ExportSource) -> dict[str, list[ExportField]]:
+def _what_it_is(source: fields.ExportSource) -> dict[str, list[fields.ExportField]]:
     band, promise = source.band, source.promise
     kind = "Summary statistics" if source.facts["count"] else "Dataset"
     publisher = [cell(band["releaser_note"])] if band["releaser_note"] else None
@@ -73,30 +56,31 @@ def _what_it_is(source: ExportSource) -> dict[str, list[ExportField]]:
     return {
         "basic": [
             _text("name", band["name"]),
-            ExportField("data_curators", publisher, PUBLISHER),
-            _text("intended_use", band["purpose"], PURPOSE),
-            ExportField("data_product_type", kind),
-            _text("data_product_region", band["region"], about("region")),
-            _text("description", band["description"], DESCRIPTION),
-            ExportField("publication_date", band["date"][:10] if band["date"] else None),
-            _text("data_product_sector", band["sector"], about("sector")),
+            fields.ExportField("data_curators", publisher, fields.PUBLISHER),
+            _text("intended_use", band["purpose"], fields.PURPOSE),
+            fields.ExportField("data_product_type", kind),
+            _text("data_product_region", band["region"], fields.about("region")),
+            _text("description", band["description"], fields.DESCRIPTION),
+            fields.ExportField("publication_date", band["date"][:10] if band["date"] else None),
+            _text("data_product_sector", band["sector"], fields.about("sector")),
         ],
         "dp_variant": [
-            ExportField("variant_name", variant, tier=2),
-            _text("data_domain", domain, OLD, 3),
-            _text("unprotected_quantities", unprotected(source), tier=3),
+            fields.ExportField("variant_name", variant, tier=2),
+            _text("data_domain", domain, fields.OLD, 3),
+            _text("unprotected_quantities", fields.unprotected(source), tier=3),
         ],
         "privacy_loss": [
             _text("privacy_unit", promise["unit"], tier=2),
             _text("privacy_unit_details", unit, tier=3),
-            ExportField("privacy_parameters", numbers, tier=2),
+            fields.ExportField("privacy_parameters", numbers, tier=2),
             _text("privacy_parameters_details", (promise["numbers"], promise["sentence"]), tier=3),
         ],
     }
 
 
-def _how_it_was_made(source: ExportSource) -> dict[str, list[ExportField]]:
+def _how_it_was_made(source: fields.ExportSource) -> dict[str, list[fields.ExportField]]:
     who, how, check = source.protection, source.how, source.check
+    why = source.promise["justification"]
     actors = (
         f"- receives it: {who['recipients']}",
         f"- access: {who['access']}",
@@ -114,7 +98,7 @@ def _how_it_was_made(source: ExportSource) -> dict[str, list[ExportField]]:
     assumed = [f"- assumed: {each}" for each in source.facts["assumptions"] if each in _CHOICES]
     before = (*recodes, *assumed) if assumed else None
     is_told = who["recipients"] and who["access"]
-    no_access = f"{about('recipients')}, and 'about.access'"
+    no_access = f"{fields.about('recipients')}, and 'about.access'"
     digests = (
         f"- release sha256:{check['release_sha256']}",
         f"- certificate sha256:{check['certificate_sha256']}",
@@ -122,24 +106,24 @@ def _how_it_was_made(source: ExportSource) -> dict[str, list[ExportField]]:
     published = "One file or table is published, of this digest."
     return {
         "deployment_model": [
-            ExportField("model_name", "Central", tier=2),
+            fields.ExportField("model_name", "Central", tier=2),
             _text("model_name_details", who["trusted"][0]),
             _text("actors", actors if is_told else None, no_access, 3),
             _text("release_type", None, tier=2),
             _text("release_type_details", None),
             _text("data_source_type", None, tier=2),
             _text("data_source_type_details", None, tier=3),
-            ExportField("access_type", "Non-interactive", tier=2),
+            fields.ExportField("access_type", "Non-interactive", tier=2),
             _text("access_type_details", published, tier=3),
         ],
         "accounting": [
-            _text("post_processing", afterwards(source), tier=3),
-            _text("composition", source.composition(), LEDGER, 3),
+            _text("post_processing", fields.afterwards(source), tier=3),
+            _text("composition", source.composition(), fields.LEDGER, 3),
         ],
         "implementation": [
             _text("preprocessing_and_hyperparameter_tuning", before, tier=3),
             _text("mechanisms", mechanisms, tier=3),
-            _text("justification", source.promise["justification"], about("justification"), 3),
+            _text("justification", why, fields.about("justification"), 3),
         ],
         "administrative": [
             _text("sources", (f"- to check it: {check['command']}",)),
@@ -160,12 +144,12 @@ def at_least(number: str) -> float:
 
 
 def _text(
-    name: str, value: str | tuple[str, ...] | None, remedy: str = BY_HAND, tier: int = 1
-) -> ExportField:
+    name: str, value: str | tuple[str, ...] | None, remedy: str = fields.BY_HAND, tier: int = 1
+) -> fields.ExportField:
     """A field of free text, which the registry renders as Markdown."""
     if isinstance(value, str):
-        return ExportField(name, cell(value), remedy, tier)
-    return ExportField(name, value and tuple(map(_line, value)), remedy, tier)
+        return fields.ExportField(name, cell(value), remedy, tier)
+    return fields.ExportField(name, value and tuple(map(_line, value)), remedy, tier)
 
 
 def _line(text: str) -> str:
@@ -184,31 +168,31 @@ _ANSWER = "answer it in here"
 _CERTIFICATE, _CLAIM, _LEDGER = "certificate", "certificate: claim", "ledger"
 
 
-def nist(source: ExportSource) -> Exported:
+def nist(source: fields.ExportSource) -> fields.Exported:
     """The checklist: each item with what is stated and by what, or \"not stated\"."""
     claims, hazards = _claims(source), _hazards(source)
     name = source.band["name"] or source.band["release"]
     lines = [f"# NIST SP 800-226: {cell(name)}", "", _HEAD, "", "## Claims", ""]
     lines += [*map(_item, claims), "", "## Hazards", "", *map(_item, hazards)]
-    return Exported("\n".join(lines) + "\n", gaps([*claims, *hazards]))
+    return fields.Exported("\n".join(lines) + "\n", fields.gaps([*claims, *hazards]))
 
 
-def _item(each: ExportField) -> str:
+def _item(each: fields.ExportField) -> str:
     if each.value is None:
         return f"- [ ] **{each.name}**: not stated; {each.remedy}"
     where, *texts = each.value
     return f"- [x] **{each.name}**: {cell('; '.join(texts))} ({where})"
 
 
-def _claims(source: ExportSource) -> list[ExportField]:
+def _claims(source: fields.ExportSource) -> list[fields.ExportField]:
     own, who, how = source.promise, source.protection, source.how
     bound = how["steps"][0]["text"] if source.claim else None
     return [
         _said("ε and δ, 2.2 and 2.3", f"{_CERTIFICATE}: epsilon, delta", own["numbers"]),
         _said("Unit of privacy, 2.4", f"{_CERTIFICATE}: unit", who["unit"]),
         _said("Neighbours, 2.4", f"{_CERTIFICATE}: neighbours", own["neighbours"]),
-        _said("Bound of one unit's contribution, 2.4", _CLAIM, bound, remedy=OLD),
-        _said("Purpose", "policy: purpose", source.band["purpose"], remedy=PURPOSE),
+        _said("Bound of one unit's contribution, 2.4", _CLAIM, bound, remedy=fields.OLD),
+        _said("Purpose", "policy: purpose", source.band["purpose"], remedy=fields.PURPOSE),
         _of_author("Who receives it, 4.2", "recipients", who["recipients"]),
         _said(
             "Who and what is trusted, 4.2",
@@ -221,13 +205,13 @@ def _claims(source: ExportSource) -> list[ExportField]:
             "Composition with other releases, 2.2",
             _LEDGER,
             *(source.composition() or ()),
-            remedy=LEDGER,
+            remedy=fields.LEDGER,
         ),
         _of_author("Why these numbers, 2.3", "justification", own["justification"]),
     ]
 
 
-def _hazards(source: ExportSource) -> list[ExportField]:
+def _hazards(source: fields.ExportSource) -> list[fields.ExportField]:
     own, who, check = source.promise, source.protection, source.check
     bars = [bar for each in source.how["chances"] for bar in each["bars"]]
     chances = [f"{bar['label']}: {bar['words']}" for bar in bars]
@@ -253,7 +237,7 @@ def _hazards(source: ExportSource) -> list[ExportField]:
         _of_author("Interactive access; security and access, 4.4", "access", who["access"]),
         _said("Collecting too much, 4.5", ""),
     ]
-    sampled = by_chance(source)
+    sampled = fields.by_chance(source)
     if sampled is not None:
         found.append(
             _said("Subsampling alone, 3.2", f"{_CERTIFICATE}: mechanism, k, rate", sampled)
@@ -261,11 +245,11 @@ def _hazards(source: ExportSource) -> list[ExportField]:
     return found
 
 
-def _said(name: str, where: str, *texts: str | None, remedy: str = _ANSWER) -> ExportField:
+def _said(name: str, where: str, *texts: str | None, remedy: str = _ANSWER) -> fields.ExportField:
     """An item with what is stated, and where; without a text it is not."""
     stated = [each for each in texts if each]
-    return ExportField(name, (where, *stated) if stated else None, remedy)
+    return fields.ExportField(name, (where, *stated) if stated else None, remedy)
 
 
-def _of_author(name: str, key: str, text: str | None) -> ExportField:
-    return _said(name, f"policy: about.{key}", text, remedy=about(key))
+def _of_author(name: str, key: str, text: str | None) -> fields.ExportField:
+    return _said(name, f"policy: about.{key}", text, remedy=fields.about(key))

@@ -203,7 +203,7 @@ def test_an_interrupt_right_after_the_charge_names_its_entry(cli, policy, monkey
         told = cli("release", policy()).err
     assert "entry 2 is paid: the same command again finishes it at no cost" in told
     assert cli("release", "a.yaml").code == 0
-    assert len(charges(cli)) == 1
+    assert charges(cli) == 1
 
 
 # Another account, no account, no group.

@@ -136,7 +136,7 @@ def test_a_run_beside_this_one_that_began_is_no_elder(lab, monkeypatch):
 
 @pytest.mark.parametrize(
     ("owner", "name"),
-    [(beginning, "writer_of"), (books, "generate_sealing_key"), (books, "write_pin")],
+    [(beginning, "writer_of"), (books.sealing, "generate_sealing_key"), (books, "write_pin")],
 )
 def test_a_first_release_that_was_killed_is_gone_on_with(lab, monkeypatch, owner, name):
     def kill(*_, **__):

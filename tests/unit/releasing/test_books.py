@@ -220,7 +220,7 @@ def test_of_two_releases_that_make_the_key_at_once_one_does(lab, monkeypatch):
         generate_sealing_key(path)
         return generate_sealing_key(path)
 
-    monkeypatch.setattr(books, "generate_sealing_key", faster)
+    monkeypatch.setattr(books.sealing, "generate_sealing_key", faster)
     assert key_of(lab)
     assert len([*lab.folder.rglob("sealing*")]) == 2
 
@@ -229,7 +229,7 @@ def test_a_key_that_cannot_be_made_is_told(lab, monkeypatch):
     def fails(path):
         raise FileError("the disk is full")
 
-    monkeypatch.setattr(books, "generate_sealing_key", fails)
+    monkeypatch.setattr(books.sealing, "generate_sealing_key", fails)
     assert refusal(FileError, key_of, lab) == "the disk is full"
 
 
