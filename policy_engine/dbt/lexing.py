@@ -43,30 +43,31 @@ def as_it_runs(text: str, dialect: str) -> str:
 
 
 def tokens(text: str, dialect: str = "") -> list[Token]:
-    """The tokens of a text, without blanks, comments and numbers.
+    """The tokens of a text, without blanks, comments and numbers; behind them empty ones.
 
     A comment in a comment, and a quote behind a backslash where that escapes nothing, are the sign
     of a backslash: nobody knows where they end.
 
-    >>> [token.text for token in tokens("select 1.from a -- b")]
+    >>> [token.text for token in tokens("select 1.from a -- b") if token.text]
     ['select', 'from', 'a']
     """
-    return list(_tokens(text, dialect))
+    return [*_tokens(text, dialect), *[Token("", "", "", len(text))] * 5]
 
 
 def _tokens(text: str, dialect: str) -> Iterator[Token]:
-    for found in _pattern(dialect).finditer(text):
-        kind, written = str(found.lastgroup), found[0]
+    for found in _pattern(dialect).finditer(text.rstrip()):
+        kind = str(found.lastgroup)
+        written, start = found[kind], found.start(kind)
         if kind == WORD:
-            yield Token(WORD, written, written.upper(), found.start())
-        elif kind == "skip":
+            yield Token(WORD, written, written.upper(), start)
+        elif kind == "comment":
             if "/*" in written[2:]:
-                yield Token("sign", "\\", "", found.start())
+                yield Token("sign", "\\", "", start)
         elif kind != "number":
-            yield Token(kind, written, "", found.start())
+            yield Token(kind, written, "", start)
             escapes = kind == STRING and "\\'" in written and dialect not in _BACKSLASHES
             if escapes or written in ("'", '"'):
-                yield Token("sign", "\\", "", found.start())
+                yield Token("sign", "\\", "", start)
 
 
 @lru_cache(maxsize=16)
@@ -95,24 +96,21 @@ def _pattern(dialect: str) -> re.Pattern[str]:
     if dialect == "tsql":
         names.append(r"\[[^\]]*\]")
     return re.compile(
-        rf"""(?P<skip>\s+|{"|".join(comments)})
+        rf"""\s*+(?:(?P<comment>{"|".join(comments)})
         |(?P<string>{"|".join(strings)})
         |(?P<quoted>{"|".join(names)})
         |(?P<word>{word})
         |(?P<number>(?:\.(?!\d\w*?[^\W\d_eE]))?\d[\d_]*(?:\.\d*)?(?:[eE][+-]?\d+)?)
-        |(?P<sign>.)""",
+        |(?P<sign>\S))""",
         re.DOTALL | re.VERBOSE,
     )
 
 
-def part_of(token: Token) -> Part | None:
-    """The part of a name that a token is."""
-    if token.kind == WORD:
-        return Part(token.text)
-    if token.kind == QUOTED:
-        sign = token.text[-1]
-        return Part(token.text[1:-1].replace(sign * 2, sign), quoted=True)
-    return None
+def part_of(token: Token) -> Part:
+    """The part of a name that a word or what stands in quotes is."""
+    sign = token.text[-1]
+    quoted = token.kind == QUOTED
+    return Part(token.text[1:-1].replace(sign * 2, sign) if quoted else token.text, quoted)
 
 
 def name_at(found: list[Token], place: int) -> tuple[Name, int] | None:
@@ -122,16 +120,14 @@ def name_at(found: list[Token], place: int) -> tuple[Name, int] | None:
     ((Part(text='main', quoted=False), Part(text='People', quoted=True)), 4)
     """
     parts: list[Part] = []
-    while place < len(found):
-        part = part_of(found[place])
-        if part is None:
-            return None
-        is_ticked = found[place].text.startswith("`")
+    while (token := found[place]).kind in (WORD, QUOTED):
+        part = part_of(token)
+        is_ticked = token.text[0] == "`"
         parts += [Part(each, True) for each in part.text.split(".")] if is_ticked else [part]
-        if place + 1 >= len(found) or found[place + 1].text != ".":
+        if found[place + 1].text != ".":
             return tuple(parts), place + 1
         place += 2
-        while place < len(found) and found[place].text == ".":  # database..table
+        while found[place].text == ".":  # database..table
             parts.clear()
             place += 1
     return None

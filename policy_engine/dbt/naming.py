@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 _PART = re.compile(
     r"\s*(?:\"(?P<double>(?:[^\"]|\"\")*)\"|`(?P<tick>(?:[^`]|``)*)`|\[(?P<square>[^\]]*)\]"
@@ -50,8 +51,7 @@ def dialect_of(adapter: str) -> str:
     return _ADAPTERS.get(adapter, adapter)
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """One part of a name, as it is written."""
 
     text: str

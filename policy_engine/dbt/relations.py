@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from policy_engine.dbt.lexing import (
     HARMLESS,
@@ -55,24 +56,21 @@ _NO_NAMES = words("""
 """)
 
 
-@dataclass(frozen=True)
-class Read:
+class Read(NamedTuple):
     """A name that is read. Not ``sure``: it may be a query or a column of the text's own."""
 
     name: Name
     sure: bool = True
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(NamedTuple):
     """A function or a file in the place of a relation."""
 
     text: str
     name: Name = ()
 
 
-@dataclass(frozen=True)
-class Reads:
+class Reads(NamedTuple):
     """What a text reads."""
 
     names: tuple[Read, ...] = ()
@@ -132,7 +130,7 @@ class _Walk:
     def __init__(self, text: str, dialect: str) -> None:
         self.text = text
         self.dialect = dialect
-        self.tokens = [*tokens(text, dialect), *[Token("", "", "", len(text))] * 5]
+        self.tokens = tokens(text, dialect)
         self.names: dict[Read, None] = {}
         self.calls: dict[Call, None] = {}
         self.is_odd = False
@@ -143,28 +141,28 @@ class _Walk:
         self._own = {part.text.lower() for part in _defined(self.tokens)} if is_recursive else ()
 
     def over(self) -> None:
-        while self._at(0).text:
-            token, level = self.tokens[self._place], self._levels[-1]
-            if level.rows and self._at(-1).text == ")" and token.text != ",":
+        while (token := self.tokens[self._place]).text:
+            level, before = self._levels[-1], self._at(-1)
+            if level.rows and before.text == ")" and token.text != ",":
                 level.rows = False
             if level.expects:
                 level.expects = False
                 self._relation(token, level)
-            elif token.kind == WORD:
+            elif token.word in _KEYWORDS or (token.word and before.text in ("", ";")):
                 self._word(token, level)
-            elif token.text in ("(", "[", "{"):
-                self._levels.append(_Level(self._at(-1).word))
-            elif token.text in (")", "]", "}"):
+            elif token.kind in (WORD, QUOTED):
+                self._other(token, level)
+            elif token.text in "([{":
+                self._levels.append(_Level(before.word))
+            elif token.text in ")]}":
                 self._close()
             elif token.text == ",":
-                around = (self._at(-1).text, self._at(1).text)
+                around = (before.text, self._at(1).text)
                 level.expects = level.in_from and not (level.rows and around == (")", "("))
             elif token.text == ";":
                 self._levels = [_Level()]
             elif token.text == "\\":
                 self.is_odd = True
-            elif token.kind == QUOTED:
-                self._other(token, level)
             self._place += 1
         self.is_odd |= len(self._levels) != 1
 
@@ -190,7 +188,7 @@ class _Walk:
         is_first = before.text in ("", ";")
         # T-SQL: FROM ..people
         is_part = before.text == "." or (behind.text == "." and word not in {"FROM", "JOIN"})
-        if is_part or self._is_alias(word) or not (is_first or word in _KEYWORDS):
+        if is_part or self._is_alias(word):
             self._other(token, level)
         elif is_first and word not in _STARTS:
             self.is_odd = True
@@ -231,25 +229,25 @@ class _Walk:
         if level.in_from:
             level.seen.add(bare)
             self._aliases.add(bare)
-        if is_reader(bare) and self._at(1).text == "(":
-            self._call((part_of(token) or Part(bare),), self._place, self._place + 1)
+        if self._at(1).text == "(" and is_reader(bare):
+            self._call((part_of(token),), self._place, self._place + 1)
 
     def _query(self, offset: int) -> None:
         """``name [(columns)] AS [[NOT] MATERIALIZED] (``: the place is then the parenthesis."""
         place = self._place + offset
-        part = part_of(self.tokens[place])
+        owner = self.tokens[place]
         place += 1
         if self.tokens[place].text == "(":
             while self.tokens[place].text not in (")", ""):
                 place += 1
             place += 1
-        is_query = part is not None and self.tokens[place].word == "AS"
+        is_query = owner.kind in (WORD, QUOTED) and self.tokens[place].word == "AS"
         place += 1
         while self.tokens[place].word in {"NOT", "MATERIALIZED"}:
             place += 1
         if is_query and self.tokens[place].text == "(":
             self._place = place
-            self._levels.append(_Level(owner=part))
+            self._levels.append(_Level(owner=part_of(owner)))
         else:
             self.is_odd = True
 
@@ -323,23 +321,24 @@ class _Walk:
                 break
         written = self.text[self.tokens[place].start : self.tokens[end].start + 1]
         self.calls.setdefault(Call(written, name))
-        self.every_word(self.tokens[behind:end], texts=True)
+        self.every_word(self.tokens[behind : end + 1], texts=True)
 
     def every_name(self) -> None:
         """Every name of several parts, wherever it stands, but of a column of what was seen."""
-        place = 0
-        while place < len(self.tokens):
-            named = name_at(self.tokens, place)
-            name, place = named or ((), place + 1)
-            is_alias = len(name) < 2 or name[0].text.lower() in self._aliases
-            if not is_alias and Read(name) not in self.names:
-                self.names.setdefault(Read(name, False))
+        end = 0
+        for place, token in enumerate(self.tokens[:-1]):
+            is_dotted = self.tokens[place + 1].text == "." or token.text[:1] == "`"
+            named = name_at(self.tokens, place) if is_dotted and place >= end else None
+            if named is not None:
+                name, end = named
+                is_alias = len(name) < 2 or name[0].text.lower() in self._aliases
+                if not is_alias and Read(name) not in self.names:
+                    self.names.setdefault(Read(name, False))
 
     def every_word(self, found: list[Token], *, texts: bool = False) -> None:
         """Every word that may be a name, within texts that are queries too, or within any."""
         place = 0
-        while place < len(found):
-            token = found[place]
+        while (token := found[place]) is not found[-1]:
             if token.kind == STRING:
                 inner = token.text[1:-1].replace("''", "'")
                 within = tokens(inner, self.dialect)
@@ -350,7 +349,7 @@ class _Walk:
                 place += 1
                 continue
             name, place = named
-            if place == len(found) or found[place].text != "(":
+            if found[place].text != "(":
                 self.names.setdefault(Read(name, False))
             elif is_reader(name[-1].text):
                 self.calls.setdefault(Call(f"{name[-1].text}(…)", name))
@@ -359,10 +358,9 @@ class _Walk:
 def _defined(found: list[Token]) -> Iterator[Part]:
     """The names of queries: ``name AS [[NOT] MATERIALIZED] (``."""
     plain = [token for token in found if token.word not in {"NOT", "MATERIALIZED"}]
-    for place, token in enumerate(plain[:-2]):
-        part = part_of(token)
-        if part is not None and plain[place + 1].word == "AS" and plain[place + 2].text == "(":
-            yield part
+    for token, behind, opener in zip(plain, plain[1:], plain[2:], strict=False):
+        if behind.word == "AS" and opener.text == "(" and token.kind in (WORD, QUOTED):
+            yield part_of(token)
 
 
 def _named_by(text: str) -> Name:
