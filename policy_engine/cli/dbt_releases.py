@@ -28,9 +28,7 @@ from policy_engine.errors import UsageError
 from policy_engine.ledger.account import brief
 
 if TYPE_CHECKING:
-    from policy_engine.dbt.attesting import Attested
-    from policy_engine.dbt.booking import Reserved
-    from policy_engine.dbt.desk import Desk, Place
+    from policy_engine.dbt.desk import Desk, Place, Told
     from policy_engine.dbt.manifest import Manifest
     from policy_engine.dbt.releases import DbtRelease
     from policy_engine.ledger.entry import Entry
@@ -107,7 +105,7 @@ def reserve(
     _emit_reserved(place, _reserved(place, fresh=fresh))
 
 
-def _reserved(place: Place, *, fresh: bool) -> tuple[Reserved, ...]:
+def _reserved(place: Place, *, fresh: bool) -> tuple[Told, ...]:
     from policy_engine.dbt.booking import reserve as run
     from policy_engine.dbt.desk import open_desk
 
@@ -141,7 +139,7 @@ def attest(
     _tell_attested(place, found)
 
 
-def _attested(place: Place, manifest: Manifest) -> tuple[Attested, ...]:
+def _attested(place: Place, manifest: Manifest) -> tuple[Told, ...]:
     from policy_engine.dbt.attesting import attest as run
     from policy_engine.dbt.desk import open_desk
 
@@ -171,9 +169,9 @@ def status(
     with open_desk(place) as desk:
         found = standing(desk, releases)
         others = left_behind(desk, releases, place.target)
-    told = [_document(each.release, {"state": each.state}, each.entry) for each in found]
+    told = [_document(each.release, {"state": each.outcome}, each.entry) for each in found]
     lines = [
-        f"{each.state:<13} {each.release.id}  {each.release.relation}{_paid(each.entry)}"
+        f"{each.outcome:<13} {each.release.id}  {each.release.relation}{_paid(each.entry)}"
         for each in found
     ]
     emit({"target": place.target, "releases": told}, lines)
@@ -211,8 +209,8 @@ def build(
         if option == "--profile":
             raise UsageError("--profile: a release is made in the project's own profile")
     place = place_of(project_dir, profiles_dir, target, vars)
-    reserved: tuple[Reserved, ...] = ()
-    attested: tuple[Attested, ...] = ()
+    reserved: tuple[Told, ...] = ()
+    attested: tuple[Told, ...] = ()
     if place.is_released_in:
         _check_whole(options, place.target)
         reserved = _reserved(place, fresh=fresh)
@@ -289,7 +287,7 @@ _ATTESTED = {
 _SIGNED = {"stands", "attested", "charged"}
 
 
-def _emit_reserved(place: Place, found: tuple[Reserved, ...]) -> None:
+def _emit_reserved(place: Place, found: tuple[Told, ...]) -> None:
     lines = []
     for each in found:
         lines += [_RESERVED[each.outcome].format(each.release.id), _paid(each.entry)]
@@ -297,11 +295,11 @@ def _emit_reserved(place: Place, found: tuple[Reserved, ...]) -> None:
     confirm(document, [line for line in lines if line])
 
 
-def _reservation(found: Reserved) -> dict[str, Any]:
+def _reservation(found: Told) -> dict[str, Any]:
     return _document(found.release, {"outcome": found.outcome}, found.entry)
 
 
-def _tell_attested(place: Place, found: tuple[Attested, ...]) -> None:
+def _tell_attested(place: Place, found: tuple[Told, ...]) -> None:
     """Say it to a person, and exit with 1 where no certificate speaks of what stands."""
     lines = []
     for each in found:
@@ -324,7 +322,7 @@ def _tell_attested(place: Place, found: tuple[Attested, ...]) -> None:
         raise typer.Exit(1)
 
 
-def _attestation(found: Attested) -> dict[str, Any]:
+def _attestation(found: Told) -> dict[str, Any]:
     certificate = str(found.release.certificate) if found.outcome in _SIGNED else None
     told = {"certificate": certificate, "rows": found.rows, "why": found.why}
     return _document(found.release, {"outcome": found.outcome, **told}, found.entry)

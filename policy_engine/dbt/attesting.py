@@ -7,12 +7,11 @@ reserved with, gives the same rows. What stands and was not reserved is charged 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.signers import Signer
 from policy_engine.dbt.booking import OTHER_POLICY, Booking, certified, is_outdated, secrets_of
-from policy_engine.dbt.desk import Desk
+from policy_engine.dbt.desk import Desk, Told
 from policy_engine.dbt.releases import DbtRelease
 from policy_engine.errors import NotApproved, NotCertifiable, PolicyError, WarehouseError
 from policy_engine.ledger.entry import Entry
@@ -25,36 +24,14 @@ from policy_engine.releasing.reviewing import brought_at, request_file
 from policy_engine.releasing.standing import certifies, digest_of_lines
 from policy_engine.warehouse.quoting import quoted
 
-Outcome = Literal["absent", "stands", "attested", "charged", "refused"]
 
-
-@dataclass(frozen=True)
-class Attested:
-    """What was found of a release: ``why`` says what is wrong, and what to do; else empty.
-
-    ``charged``: it was built and not reserved. ``refused``: no certificate speaks of what stands.
-    ``rows``: how many rows stand.
-    """
-
-    release: DbtRelease
-    outcome: Outcome
-    entry: Entry | None = None
-    why: str = ""
-    rows: int = 0
-
-    @property
-    def is_good(self) -> bool:
-        """Whether nothing has to be done about it."""
-        return self.outcome in {"absent", "stands", "attested"}
-
-
-def attest(desk: Desk, releases: tuple[tuple[DbtRelease, str], ...]) -> tuple[Attested, ...]:
+def attest(desk: Desk, releases: tuple[tuple[DbtRelease, str], ...]) -> tuple[Told, ...]:
     """Attest every release that stands; each comes with the text that dbt compiled of it.
 
     Raises LedgerError, WarehouseError, FileError: as it says; what was attested before stays so.
     """
     if not any(desk.stands(release.parts) for release, _ in releases):
-        return tuple(Attested(release, "absent") for release, _ in releases)
+        return tuple(Told(release, "absent") for release, _ in releases)
     signer = ledger_writer(desk.project)
     with open_ledger(desk.project, signer) as ledger:
         return tuple(_Attesting(desk, ledger, signer, *each).run() for each in releases)
@@ -70,10 +47,10 @@ class _Attesting:
     release: DbtRelease
     text: str
 
-    def run(self) -> Attested:
+    def run(self) -> Told:
         """Sign for its table, or say what is wrong."""
         if not self.desk.stands(self.release.parts):
-            return Attested(self.release, "absent")
+            return Told(self.release, "absent")
         digest, size = digest_of_lines(self.desk.lines(self.release))
         last = self.desk.last(self.ledger, self.release)
         if last is None or last.state == "cancelled":
@@ -88,39 +65,39 @@ class _Attesting:
             found = self._reserved(last, digest)
         return replace(found, rows=size.rows)
 
-    def _known(self, entry: Entry, digest: str) -> Attested:
+    def _known(self, entry: Entry, digest: str) -> Told:
         """A table that was looked at before: attested, or charged and refused."""
         why = OTHER_POLICY if is_outdated(self.release, entry) else self._other_shape()
         if entry.state == "kept":
             why = f"it was charged as entry {entry.id}, and no certificate speaks of it; {_DROP}"
         if why:
-            return Attested(self.release, "refused", entry, why)
+            return Told(self.release, "refused", entry, why)
         run = Run.of_entry(entry)
         self._forget_secret(run)
         trusted = trusted_keys(self.desk.project, self.signer)
         if not certifies(run, self.release.certificate, trusted):
             self._write(run, digest)
-        return Attested(self.release, "stands", entry)
+        return Told(self.release, "stands", entry)
 
-    def _reserved(self, entry: Entry, digest: str) -> Attested:
+    def _reserved(self, entry: Entry, digest: str) -> Told:
         """A table whose release was reserved, and is looked at for the first time."""
         run, relation = Run.of_entry(entry), self.release.relation
         try:
             request = request_file(self.release.certificate, "claim")
             self.ledger.approve(entry.id, brought_at(request))
         except NotApproved as error:
-            return Attested(self.release, "refused", entry, str(error))
+            return Told(self.release, "refused", entry, str(error))
         why = self._broken(run, digest)
         if why:
             self._forget_secret(run)
             self.ledger.draw(entry.id, digest)
-            return Attested(self.release, "refused", self.ledger.keep(entry.id, why), why)
+            return Told(self.release, "refused", self.ledger.keep(entry.id, why), why)
         if not self.ledger.draw(entry.id, digest):
             raise other_bytes(relation)
         self._write(run, digest)
         done = self.ledger.commit(entry.id, release_name=relation, release_digest=digest)
         self._forget_secret(run)
-        return Attested(self.release, "attested", done)
+        return Told(self.release, "attested", done)
 
     def _broken(self, run: Run, digest: str) -> str:
         """Why what stands cannot be signed for; empty where it can."""
@@ -165,7 +142,7 @@ class _Attesting:
         found = self.desk.warehouse.rows(f"SELECT count(*) AS n FROM ({small}) AS small")
         return _TOO_SMALL if int(found.column(0)[0].as_py()) else ""
 
-    def _not_paid(self, digest: str, why: str, entry: Entry | None = None) -> Attested:
+    def _not_paid(self, digest: str, why: str, entry: Entry | None = None) -> Told:
         """A table that nobody has paid for, or ``entry`` for: charged, whatever the limit says."""
         release = self.release
         try:
@@ -185,10 +162,10 @@ class _Attesting:
         if not native or self._other_shape() or self._too_small():
             kept = self.ledger.keep(entry.id, why)
             why = f"{why}; no certificate can speak of it, for nobody knows its secret; {_DROP}"
-            return Attested(release, "refused", kept, why)
+            return Told(release, "refused", kept, why)
         self._write(Run.of_entry(entry), digest)
         done = self.ledger.commit(entry.id, release_name=release.relation, release_digest=digest)
-        return Attested(release, "charged", done, why)
+        return Told(release, "charged", done, why)
 
     def _write(self, run: Run, digest: str) -> None:
         facts = statement(self.release.relation, digest, run.predicate)

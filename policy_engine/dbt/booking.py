@@ -18,7 +18,7 @@ from policy_engine.attest.approvals import Brought
 from policy_engine.attest.keys import key_id
 from policy_engine.attest.sealing import load_reviewer_key, seal
 from policy_engine.attest.validity import moment
-from policy_engine.dbt.desk import Desk
+from policy_engine.dbt.desk import Desk, Told
 from policy_engine.dbt.manifest import mapping
 from policy_engine.dbt.printed import Unlike, known_table, named, printed_for
 from policy_engine.dbt.releases import DbtRelease
@@ -54,7 +54,6 @@ from policy_engine.releasing.reviewing import brought_at, check_pinned, request_
 from policy_engine.warehouse.drawing import new_secret
 from policy_engine.warehouse.waiting import WaitingSecrets, waiting_secrets
 
-Outcome = Literal["reserved", "waits", "stands"]
 Paid = Literal["nothing", "not started", "waits", "gone", "another text", "seen"]
 """What the last entry of a release that does not stand has paid for.
 
@@ -73,22 +72,13 @@ OTHER_POLICY = (
 )
 
 
-@dataclass(frozen=True)
-class Reserved:
-    """What became of a release: ``entry`` is None where it stands, and nothing had to be paid."""
-
-    release: DbtRelease
-    outcome: Outcome
-    entry: Entry | None
-
-
 def reserve(
     desk: Desk,
     releases: tuple[tuple[DbtRelease, str], ...],
     *,
     fresh: bool = False,
     say: Callable[[str], None] = lambda text: None,
-) -> tuple[Reserved, ...]:
+) -> tuple[Told, ...]:
     """Reserve every release that does not stand; each comes with its compiled text.
 
     All are looked at and certified before the first is charged. What was charged before, and would
@@ -105,7 +95,7 @@ def reserve(
     for release, _ in due:
         _check_source(desk, release)
     _check_standing(desk, standing)
-    found = {release.id: Reserved(release, "stands", None) for release in standing}
+    found = {release.id: Told(release, "stands") for release in standing}
     ready = tuple((release, certified(desk, release, text)) for release, text in due)
     if ready:
         places = [release.certificate for release, _ in ready]
@@ -113,7 +103,7 @@ def reserve(
         with open_ledger(desk.project, signer, say=say) as ledger:
             bookings = [Booking(desk, ledger, *each) for each in ready]
             if not fresh:
-                _refuse(_refused_again(each) for each in bookings)
+                _refuse(each.refused_again() for each in bookings)
             for booking in bookings:
                 booking.check_approved()
             found |= {booking.release.id: booking.run() for booking in bookings}
@@ -160,19 +150,6 @@ def _refuse(reasons: Iterable[str]) -> None:
         raise NotReleasable(said)
 
 
-def _refused_again(booking: Booking) -> str:
-    """Why a release is not charged; empty where it is, or has been and waits."""
-    last = booking.last
-    why = _CHARGED.get(booking.paid(last))
-    if why is None or last is None:
-        return ""
-    return (
-        f"{booking.release.id}: {why.format(last.id)}. Drawn once more it is another release, at a"
-        " price of its own: to pay for it, run 'policy-engine dbt reserve --fresh'. Nothing was"
-        " charged"
-    )
-
-
 def is_outdated(release: DbtRelease, entry: Entry | None) -> bool:
     """Whether the policy of a release was changed since it was charged."""
     return entry is not None and entry.policy_digest != release.policy.digest
@@ -216,15 +193,14 @@ class Booking:
     release: DbtRelease
     certificate: Certificate | None
 
-    @property
-    def last(self) -> Entry | None:
-        """The entry that was charged last for it."""
-        return self.desk.last(self.ledger, self.release)
-
-    def paid(self, last: Entry | None) -> Paid:
-        """What its last entry has paid for."""
+    def _last(self) -> tuple[Paid, Entry | None]:
+        """What its last entry has paid for; and that, where it has paid for anything."""
+        last = self.desk.last(self.ledger, self.release)
         if last is None or last.state == "cancelled":
-            return "nothing"
+            return "nothing", None
+        return self._paid(last), last
+
+    def _paid(self, last: Entry) -> Paid:
         is_this = last.run.get("of") == self._of
         if last.state == "reserved" and is_this:
             return "not started"
@@ -237,6 +213,17 @@ class Booking:
             return "waits"
         return "another text" if waits else "seen"
 
+    def refused_again(self) -> str:
+        """Why it is not charged; empty where it is, or has been and waits."""
+        paid, last = self._last()
+        if last is None or paid not in _CHARGED:
+            return ""
+        return (
+            f"{self.release.id}: {_CHARGED[paid].format(last.id)}. Drawn once more it is another"
+            " release, at a price of its own: to pay for it, run 'policy-engine dbt reserve"
+            " --fresh'. Nothing was charged"
+        )
+
     def check_approved(self) -> None:
         """NotApproved where its account requires approvals that are not there; writes nothing."""
         account = self.release.policy.budget
@@ -248,19 +235,17 @@ class Booking:
                 " it stands, and a table of dbt stands as soon as it is built: ask for approvals of"
                 " the claim alone in the review policy. Nothing was charged"
             )
-        last = self.last
-        paid = self.paid(last)
+        paid, last = self._last()
         if last is not None and paid == "not started":
             self.ledger.approve(last.id, self._brought)
         elif paid != "waits":
             self.ledger.check_reviewed(self.charge())
 
-    def run(self) -> Reserved:
+    def run(self) -> Told:
         """Charge it and let its secret wait; what waits already is not charged again."""
-        last = self.last
-        paid = self.paid(last)
+        paid, last = self._last()
         if paid == "waits":
-            return Reserved(self.release, "waits", last)
+            return Told(self.release, "waits", last)
         with self._secrets() as secrets:
             secrets.make()  # what cannot be done is not charged
             if last is not None and paid == "not started":
@@ -271,7 +256,7 @@ class Booking:
             # An engine that draws by itself needs no secret, but it does need leave to draw once.
             secret = secret_of(run, self.desk.project, self.ledger) if run.sealed else b""
             secrets.put(self.release.id, secret, text_md5(run.query))
-        return Reserved(self.release, "reserved", entry)
+        return Told(self.release, "reserved", entry)
 
     def _charged(self) -> Entry:
         project, account = self.desk.project, self.release.policy.budget

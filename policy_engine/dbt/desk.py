@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from policy_engine.compile.catalog import Table
 from policy_engine.dbt.manifest import Manifest, read_manifest
@@ -120,6 +120,37 @@ def place_of(
     named = warehouse_of(files, targets, one.name)
     dbt = Dbt(files.directory, targets.file.parent, one.name, variables)
     return Place(dbt, files, one.name, named, project_at(files.directory))
+
+
+Outcome = Literal[
+    "absent", "attested", "built", "certified", "changed", "charged", "gone", "not reserved",
+    "outdated", "refused", "reserved", "stands", "waits",
+]  # fmt: skip
+"""What is found of a release, or becomes of it.
+
+``built``: nothing says yet that it is what was reserved. ``changed``: other rows or columns stand
+than were released. ``outdated``: its policy was changed since. ``charged``: it was built and not
+reserved. ``refused``: no certificate speaks of what stands.
+"""
+
+
+@dataclass(frozen=True)
+class Told:
+    """What is told of a release: the entry that paid for it last, and how many ``rows`` stand.
+
+    ``why`` says what is wrong, and what to do; else empty.
+    """
+
+    release: DbtRelease
+    outcome: Outcome
+    entry: Entry | None = None
+    why: str = ""
+    rows: int = 0
+
+    @property
+    def is_good(self) -> bool:
+        """Whether nothing has to be done about it."""
+        return self.outcome not in {"built", "changed", "charged", "outdated", "refused"}
 
 
 @dataclass(frozen=True)

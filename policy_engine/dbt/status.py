@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.results import Verified
 from policy_engine.attest.rows import TableRows
 from policy_engine.dbt.booking import is_outdated
-from policy_engine.dbt.desk import Desk
+from policy_engine.dbt.desk import Desk, Outcome, Told
 from policy_engine.dbt.releases import DbtRelease
 from policy_engine.errors import FileError, VerificationFailed
 from policy_engine.ledger.entry import Entry
@@ -22,39 +21,17 @@ from policy_engine.releasing.books import has_ledger, open_ledger, trusted_keys
 from policy_engine.releasing.requests import Run
 from policy_engine.releasing.standing import certifies, digest_of_lines
 
-State = Literal[
-    "not reserved", "reserved", "built", "certified", "changed", "outdated", "gone", "refused"
-]
 
-
-@dataclass(frozen=True)
-class Standing:
-    """One release: how it stands, and the entry that paid for it last.
-
-    ``built``: nothing says yet that it is what was reserved. ``changed``: other rows or columns
-    stand than were released. ``outdated``: its policy was changed since.
-    """
-
-    release: DbtRelease
-    state: State
-    entry: Entry | None = None
-
-    @property
-    def is_good(self) -> bool:
-        """Whether nothing stands that no certificate speaks of."""
-        return self.state in {"not reserved", "reserved", "certified", "gone"}
-
-
-def standing(desk: Desk, releases: tuple[DbtRelease, ...]) -> tuple[Standing, ...]:
+def standing(desk: Desk, releases: tuple[DbtRelease, ...]) -> tuple[Told, ...]:
     """How every release stands.
 
     Raises LedgerError, WarehouseError: as it says.
     """
     if not has_ledger(desk.project):
-        return tuple(Standing(release, _state(desk, release, None)) for release in releases)
+        return tuple(Told(release, _state(desk, release, None)) for release in releases)
     with open_ledger(desk.project) as ledger:
         pairs = [(release, desk.last(ledger, release)) for release in releases]
-        return tuple(Standing(each, _state(desk, each, last), last) for each, last in pairs)
+        return tuple(Told(each, _state(desk, each, last), last) for each, last in pairs)
 
 
 def left_behind(desk: Desk, releases: tuple[DbtRelease, ...], target: str) -> tuple[Entry, ...]:
@@ -74,7 +51,7 @@ def left_behind(desk: Desk, releases: tuple[DbtRelease, ...], target: str) -> tu
     return tuple(entry for entry in others if str(entry.run.get("certificate")).endswith(end))
 
 
-def _state(desk: Desk, release: DbtRelease, entry: Entry | None) -> State:
+def _state(desk: Desk, release: DbtRelease, entry: Entry | None) -> Outcome:
     drawn = entry.only_digest if entry is not None else None
     if not desk.stands(release.parts):
         if entry is None:

@@ -17,9 +17,9 @@ import pytest
 from dbt_sync_world import World
 
 from policy_engine.attest.keys import generate_key
-from policy_engine.dbt.attesting import Attested, attest
-from policy_engine.dbt.booking import Reserved, reserve
-from policy_engine.dbt.desk import Desk
+from policy_engine.dbt.attesting import attest
+from policy_engine.dbt.booking import reserve
+from policy_engine.dbt.desk import Desk, Told
 from policy_engine.dbt.manifest import Manifest, Node
 from policy_engine.dbt.project_policies import read_policies
 from policy_engine.dbt.reading import NodeReader
@@ -91,11 +91,11 @@ class Room:
             desk = Desk(project, named, warehouse, "policy_engine_salts")
             return do(desk, ((release or self.release, *arguments),), **options)
 
-    def reserve(self, release: DbtRelease | None = None, **options: bool) -> Reserved:
+    def reserve(self, release: DbtRelease | None = None, **options: bool) -> Told:
         [found] = self.at_desk(reserve, self.text, release=release, **options)
         return found
 
-    def attest(self) -> Attested:
+    def attest(self) -> Told:
         [found] = self.at_desk(attest, self.text)
         return found
 
@@ -105,7 +105,7 @@ class Room:
 
     def state(self) -> str:
         [found] = self.at_desk(lambda desk, pairs: standing(desk, tuple(r for (r,) in pairs)))
-        return found.state
+        return found.outcome
 
     def build(self) -> None:
         """What dbt does where there are transactions."""
