@@ -19,11 +19,11 @@ from policy_engine.check.known import Known
 from policy_engine.compile.catalog import Table
 from policy_engine.compile.compiler import compiled
 from policy_engine.dbt.manifest import Manifest, Node
-from policy_engine.dbt.printed import named
 from policy_engine.dbt.project import POLICY, DbtProject
 from policy_engine.dbt.reading import NodeReader
 from policy_engine.dbt.release_form import release_form
 from policy_engine.dbt.release_model import broken_laws
+from policy_engine.dbt.releases import named
 from policy_engine.dbt.sources import call_of, of_manifest
 from policy_engine.dbt.yaml_items import Flow, FlowList, written
 from policy_engine.dialects import dialect_named

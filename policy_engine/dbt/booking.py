@@ -20,8 +20,7 @@ from policy_engine.attest.sealing import load_reviewer_key, seal
 from policy_engine.attest.validity import moment
 from policy_engine.dbt.desk import Desk, Told
 from policy_engine.dbt.manifest import mapping
-from policy_engine.dbt.printed import Unlike, known_table, named, printed_for
-from policy_engine.dbt.releases import DbtRelease
+from policy_engine.dbt.releases import DbtRelease, Unlike, known_table, named, printed_for
 from policy_engine.dbt.texts import plain, secrets_read, text_md5
 from policy_engine.errors import (
     NotApproved,

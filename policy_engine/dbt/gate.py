@@ -215,8 +215,8 @@ class Gate:
         for node in (*nodes, *(each for each in off if each.id in named)):
             from policy_engine.dbt.proving import prove_release
 
-            policy = policies.by_model.get(node.id) if policies is not None else None
-            proved = prove_release(reader, node, marks[node.id], policy)
+            release = policies.by_model.get(node.id) if policies is not None else None
+            proved = prove_release(reader, node, marks[node.id], release)
             if node.id not in self.manifest.nodes:
                 cuts |= {node.id} if proved.is_certified else set()
                 continue

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from policy_engine.dbt.desk import Desk
 from policy_engine.dbt.gate import Gate
 from policy_engine.dbt.manifest import Manifest
-from policy_engine.dbt.printed import named
 from policy_engine.dbt.project import DbtProject
+from policy_engine.dbt.releases import named
 from policy_engine.warehouse.quoting import quoted
 
 Relation = tuple[str, str]

@@ -8,9 +8,8 @@ from pathlib import Path
 
 from policy_engine.dbt.manifest import Node
 from policy_engine.dbt.naming import Part
-from policy_engine.dbt.proving import DbtPolicy
 from policy_engine.dbt.reading import NodeReader
-from policy_engine.dbt.releases import model_name, model_of, outdated
+from policy_engine.dbt.releases import DbtRelease, model_name, model_of, outdated
 from policy_engine.dbt.rules import GateFinding, finding
 from policy_engine.dbt.sources import read_wanted
 from policy_engine.errors import FileError, PolicyError
@@ -22,7 +21,7 @@ from policy_engine.policy.resolve import Policy
 class Policies:
     """The policies by the model that they are of, and the nodes that they draw from."""
 
-    by_model: dict[str, DbtPolicy] = field(default_factory=dict)
+    by_model: dict[str, DbtRelease] = field(default_factory=dict)
     sources: dict[str, Path] = field(default_factory=dict)
     findings: list[GateFinding] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -72,7 +71,7 @@ def _take(
         by_hand = manifest.node_named("", model_name(policy))
         model = by_hand if by_hand is not None and not by_hand.data.get("version") else None
     if model is not None:
-        found.by_model[model.id] = DbtPolicy(policy, nodes[0])
+        found.by_model[model.id] = DbtRelease(policy, model, nodes[0], "")
     else:
         found.notes.append(f"{place} has no model yet: run 'policy-engine dbt sync'")
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from fractions import Fraction
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +30,7 @@ from policy_engine.kernel.sentences import WAITS
 from policy_engine.verify.proof import prove
 
 if TYPE_CHECKING:
-    from policy_engine.policy.resolve import Policy
+    from policy_engine.dbt.releases import DbtRelease
 
 _READ = "duckdb"
 """The one engine whose texts are proved, whoever wrote them."""
@@ -50,14 +49,6 @@ _NOOP = re.compile(
 
 
 @dataclass(frozen=True)
-class DbtPolicy:
-    """A policy of the project, and the node that it names as its source."""
-
-    policy: Policy
-    source: Node
-
-
-@dataclass(frozen=True)
 class Proved:
     """What was found of one release. ``sources`` are the nodes whose people are in it."""
 
@@ -71,20 +62,8 @@ class Proved:
     words: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True)
-class _Judged:
-    """What a text is, by the claim that it is the print of or by its proof.
-
-    ``target`` is the table that it makes itself.
-    """
-
-    k: int
-    rate: Fraction
-    method: str
-    unit: str
-    source: str
-    assumptions: tuple[str, ...]
-    target: str | None = None
+_Facts = dict[str, Any]
+"""What a text is, by the claim that it is the print of or by its proof."""
 
 
 class _NoRelease(Exception):
@@ -95,25 +74,23 @@ class _NoRelease(Exception):
         self.findings = findings
 
 
-def prove_release(reader: NodeReader, node: Node, marks: Marks, policy: DbtPolicy | None) -> Proved:
+def prove_release(
+    reader: NodeReader, node: Node, marks: Marks, release: DbtRelease | None
+) -> Proved:
     """Whether a node is a certified release, and every reason why it is not."""
-    case = _Case(reader, node, marks, policy)
+    case = _Case(reader, node, marks, release)
     found = [*case.drawn_more_than_once(), *case.edited()]
     cuts = {each.code for each in found} <= {"G24"}
     try:
-        text, judged = case.judged()
+        text, facts = case.judged()
         blocking = case.of_policy()
     except _NoRelease as refused:
-        of_it = _secrets(reader.compiled(node) or "") if policy is not None else ""
+        of_it = _secrets(reader.compiled(node) or "") if release is not None else ""
         said = (*found, *refused.findings)
         return Proved(node.id, False, said, tuple(case.notes), secrets=of_it)
-    facts = {
-        "k": judged.k, "rate": float(judged.rate), "method": judged.method, "unit": judged.unit,
-        "source": judged.source, "assumptions": list(judged.assumptions),
-    }  # fmt: skip
     return Proved(
         node.id, cuts and not blocking, (*found, *blocking, *case.findings), tuple(case.notes),
-        case.sources(judged), facts, _secrets(text), words_in(text),
+        case.sources(facts), facts, _secrets(text), words_in(text),
     )  # fmt: skip
 
 
@@ -122,7 +99,7 @@ class _Case:
     reader: NodeReader
     node: Node
     marks: Marks
-    policy: DbtPolicy | None
+    release: DbtRelease | None
     notes: list[str] = field(default_factory=list)
     findings: list[GateFinding] = field(default_factory=list)
 
@@ -171,14 +148,14 @@ class _Case:
         """What the template becomes; None where it has not the form of a release."""
         return release_form(self.node, self.reader.manifest)
 
-    def judged(self) -> tuple[str, _Judged]:
+    def judged(self) -> tuple[str, _Facts]:
         """The text of the release, the compiled one if it is that, and what it is."""
         compiled, form = self.reader.compiled(self.node), self.form
         if compiled is None and not self.node.raw.strip():
             raise _NoRelease(self._finding("G26", "has no text in this manifest"))
         if form is None:
             raise _NoRelease(self._finding("G23", _OTHER_FORM))
-        text, judged = form.drawn, self._judge(form.drawn, "text")
+        text, facts = form.drawn, self._judge(form.drawn, "text")
         if compiled is None and self.marks.generated:
             self.notes.append(f"{self.node.label}: not compiled; proved from its template")
         elif compiled is None:
@@ -186,43 +163,42 @@ class _Case:
         elif form.empty != form.drawn and compiled.split() == form.empty.split():
             self.notes.append(f"{self.node.label}: empty in the target of this manifest")
         elif compiled != form.drawn and not self.is_noop(compiled):
-            text, judged = compiled, self._judge(compiled, "compiled text")
-        wrong = [*self._beside_the_kernel(judged, text)]
+            text, facts = compiled, self._judge(compiled, "compiled text")
+        wrong = [*self._beside_the_kernel(facts, text)]
         if wrong:
             raise _NoRelease(*wrong)
-        return text, judged
+        return text, facts
 
-    def _judge(self, text: str, which: str) -> _Judged:
-        return self._read(text, which) if self.policy is None else self._printed(text, which)
+    def _judge(self, text: str, which: str) -> _Facts:
+        release = self.release
+        return self._read(text, which) if release is None else self._printed(release, text, which)
 
-    def _printed(self, text: str, which: str) -> _Judged:
-        """The claim of the policy, if a text is what is printed for it."""
-        assert self.policy is not None
+    def _printed(self, release: DbtRelease, text: str, which: str) -> _Facts:
+        """What the policy claims, if a text is what is printed for it."""
         # Policies need a library that takes long to load, and a release may have none.
-        from policy_engine.dbt.printed import Unlike, known_table, printed_for
-        from policy_engine.dbt.releases import DbtRelease
+        from policy_engine.dbt.releases import Unlike, known_table, printed_for
         from policy_engine.dialects import dialect_named
 
-        engine = self.reader.dialect
-        release = DbtRelease(self.policy.policy, self.node, self.policy.source, "")
+        engine, release = self.reader.dialect, replace(release, model=self.node)
         try:
             dialect = dialect_named(engine)
             claim, _ = printed_for(release, known_table(release, dialect), dialect, text)
         except UsageError as error:
             raise _NoRelease(self._finding("G20", f"cannot be proved: {error}")) from None
         except PolicyError as error:
-            start = f"is not as {self.policy.policy.file.name} says:"
+            start = f"is not as {release.written.file.name} says:"
             said = (f"{start} {each.message} (its {which})" for each in error.problems)
             raise _NoRelease(*(self._finding("G21", each) for each in said)) from None
         except Unlike as error:
             raise _NoRelease(self._finding("G21", f"{error.why} (its {which})")) from None
         read = release.policy.source
-        return _Judged(
-            claim.law.k, Fraction(claim.law.rate), method_of(claim, engine), unit_of(claim),
-            read.text, assumptions(claim, engine, read.text, read.sampled_at),
-        )  # fmt: skip
+        return {
+            "k": claim.law.k, "rate": float(claim.law.rate), "method": method_of(claim, engine),
+            "unit": unit_of(claim), "source": read.text,
+            "assumptions": [*assumptions(claim, engine, read.text, read.sampled_at)],
+        }  # fmt: skip
 
-    def _read(self, text: str, which: str) -> _Judged:
+    def _read(self, text: str, which: str) -> _Facts:
         """What a text that somebody wrote is proved to be, where such a proof is one."""
         dialect = self.reader.dialect
         if dialect not in ENGINES:
@@ -240,26 +216,25 @@ class _Case:
             found = (f"{each.code} {each.message}" for each in proof.findings)
             lines = (f"{said}{line} {each}" for line, each in zip(where, found, strict=True))
             raise _NoRelease(*(self._finding("G20", line) for line in lines))
-        return _Judged(
-            shape.k, Fraction(shape.rate), shape.method, shape.unit, shape.source,
-            proof.assumptions, shape.target,
-        )  # fmt: skip
+        makes = {} if shape.target is None else {"target": shape.target}
+        return {
+            "k": shape.k, "rate": float(shape.rate), "method": shape.method, "unit": shape.unit,
+            "source": shape.source, "assumptions": [*proof.assumptions], **makes,
+        }  # fmt: skip
 
-    def _beside_the_kernel(self, judged: _Judged, text: str) -> Iterator[GateFinding]:
-        if judged.method == "drawn":
+    def _beside_the_kernel(self, facts: _Facts, text: str) -> Iterator[GateFinding]:
+        if facts["method"] == "drawn":
             yield self._finding("G20", "reads a drawn sample, which nobody draws in dbt")
-        if judged.method == "keyed" and WAITS not in judged.assumptions:
+        if facts["method"] == "keyed" and WAITS not in facts["assumptions"]:
             said = "takes its secret from a parameter, which dbt cannot bind"
             remedy = (
                 'Read it from the secrets relation: (SELECT "salt" FROM policy_engine_salts …).'
             )
             yield self._finding("G20", said, remedy)
-        if judged.target is not None:
+        if "target" in facts:
             yield self._finding("G20", "creates its table itself; dbt does that: write the query")
-        sources = self.sources(judged)
-        if not sources:
-            said = f"reads {judged.source}, which dbt does not know"
-            yield self._finding("G09", said)
+        if not self.sources(facts):
+            yield self._finding("G09", f"reads {facts['source']}, which dbt does not know")
         for read in reads_of(text, self.reader.dialect).names:
             made = self.reader.meant(read.name)[0] - {
                 node.id for node in self.reader.manifest.of_kind("source")
@@ -268,13 +243,13 @@ class _Case:
                 said = f"takes its secret from {shown(read.name)}, which the project makes itself"
                 yield self._finding("G27", said)
 
-    def sources(self, judged: _Judged) -> frozenset[str]:
+    def sources(self, facts: _Facts) -> frozenset[str]:
         """The nodes that the release is drawn from."""
-        if self.policy is not None:
-            return frozenset({self.policy.source.id})
-        name = read_name(judged.source)
+        if self.release is not None:
+            return frozenset({self.release.source.id})
+        name = read_name(facts["source"])
         if name is None:
-            return self.reader.names.read_by(judged.source)
+            return self.reader.names.read_by(facts["source"])
         surely, perhaps = self.reader.meant(name)
         return surely or perhaps
 
@@ -282,11 +257,11 @@ class _Case:
 
     def of_policy(self) -> list[GateFinding]:
         """Where the mark of the release names another policy, or none that is there."""
-        if self.policy is None:
+        if self.release is None:
             if self.marks.generated or self.marks.policy:
                 named = self.marks.policy or "none"
                 return [self._finding("G21", f"has no policy in this project, found {named}")]
-        elif self.marks.policy_digest not in ("", self.policy.policy.digest):
+        elif self.marks.policy_digest not in ("", self.release.written.digest):
             return [self._finding("G21", "was generated from another text of its policy")]
         return []
 
