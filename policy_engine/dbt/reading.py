@@ -7,14 +7,15 @@ models is reviewed (review.py).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from policy_engine.dbt.lexing import holds_no_data
+from policy_engine.dbt.lexing import as_it_runs, holds_no_data
 from policy_engine.dbt.manifest import Manifest, Node, mapping, sequence, text
-from policy_engine.dbt.naming import Name, Names, dialect_of, shown
+from policy_engine.dbt.naming import Name, Names, dialect_of, read_name, shown
 from policy_engine.dbt.raw_text import (
     has_code,
     is_generic_test,
@@ -30,6 +31,7 @@ from policy_engine.dbt.taint import Edge
 BY_NAME, BRANCH, QUERY = "by name", "in another branch", "by name, in a text of its template"
 CONFIG = "by name, in its config"
 _HOLE = "policy_engine_hole"
+_WILDCARD = re.compile(r"\w\*")
 
 READ_KINDS = ("model", "snapshot", "test", "function", "source", "unit_test")
 """The kinds of nodes whose text runs."""
@@ -135,9 +137,27 @@ class NodeReader:
         elif not is_generic_test(node):
             self._note(reads_of(with_holes(node.raw, _HOLE), self.dialect), found)
             found.unread = "it is not compiled" if has_code(node, conditions=False) else ""
-        if has_code(node) or (compiled is None and not is_generic_test(node)):
+        is_template = has_code(node) or (compiled is None and not is_generic_test(node))
+        if is_template and self._may_name(node.raw, found.allowed):
             self._template(node, found, words_in(compiled or ""))
         return found
+
+    @cached_property
+    def _by_word(self) -> Mapping[str, set[str]]:
+        """The nodes by each word of the last part of a name that a text can have for them."""
+        found: dict[str, set[str]] = {}
+        for node in (*self.manifest.nodes.values(), *self.manifest.disabled):
+            for written in (node.name, *relations_of(node)):
+                name = read_name(written)
+                for word in words_in(name[-1].text if name else written):
+                    found.setdefault(word, set()).add(node.id)
+        return found
+
+    def _may_name(self, raw: str, allowed: frozenset[str]) -> bool:
+        """Whether a text has a word of another node than the allowed ones, or a wildcard."""
+        known, said = self._by_word, words_in(as_it_runs(raw, self.dialect))
+        others = (known[word] for word in said & known.keys())
+        return _WILDCARD.search(raw) is not None or not all(map(allowed.issuperset, others))
 
     def _allowed(self, node: Node) -> frozenset[str]:
         """What a node may read by name: its parents, and through ephemeral ones theirs."""
