@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from policy_engine.dbt.manifest import Macro, Manifest, Node, mapping, strings
+from policy_engine.dbt.manifest import Manifest, Node, mapping
 from policy_engine.dbt.raw_text import code_of, is_generic_test, refs_in, words_in
 from policy_engine.dbt.rules import GateFinding, finding
 from policy_engine.dbt.texts import on_one_line
@@ -130,7 +130,7 @@ class _Foreign:
         texts: dict[str, list[str]] = {}
         for id_, macro in sorted(self.manifest.macros.items()):
             if self._is_foreign(macro.package):
-                texts.setdefault(macro.package, []).append(f"{id_}: {macro.sql}")
+                texts.setdefault(macro.package, []).append(f"{id_}: {macro.raw}")
         for id_, node in sorted(self.manifest.nodes.items()):
             if self._is_foreign(node.package):
                 said = [f"{id_}: {sql}" for _, sql in node.hooks()]
@@ -144,38 +144,38 @@ class _Foreign:
     # The project's own
 
     @cached_property
-    def _own(self) -> tuple[Macro, ...]:
+    def _own(self) -> tuple[Node, ...]:
         """The project's macros; dbt v2 lists the block of a snapshot as one as well."""
         own = (m for m in self.manifest.macros.values() if m.package == self.manifest.project)
         return tuple(macro for macro in own if macro.id.startswith("macro."))
 
     @cached_property
-    def _by_name(self) -> Mapping[str, tuple[Macro, ...]]:
+    def _by_name(self) -> Mapping[str, tuple[Node, ...]]:
         """The project's macros by their names, and by what they are dispatched as."""
-        found: dict[str, list[Macro]] = {}
+        found: dict[str, list[Node]] = {}
         for macro in self._own:
             name = macro.name.lower()
             for each in {name, name.rpartition("__")[2]}:
                 found.setdefault(each, []).append(macro)
         return {name: tuple(macros) for name, macros in found.items()}
 
-    def _behind(self, written: str) -> tuple[Macro, ...]:
+    def _behind(self, written: str) -> tuple[Node, ...]:
         """The project's macros whose names stand in a text, and in theirs."""
-        found: dict[str, Macro] = {}
+        found: dict[str, Node] = {}
         ahead = [written]
         while ahead:
             for word in sorted(words_in(ahead.pop()) & self._by_name.keys()):
                 for macro in self._by_name[word]:
                     if macro.id not in found:
                         found[macro.id] = macro
-                        ahead.append(macro.sql)
+                        ahead.append(macro.raw)
         return tuple(macro for _, macro in sorted(found.items()))
 
     def _code(
         self, kind: str, name: str, file: str, written: str, node: Node | None = None,
         *, in_place: bool = False,
     ) -> Code:  # fmt: skip
-        texts = (written, *(macro.sql for macro in self._behind(written) if macro.sql != written))
+        texts = (written, *(macro.raw for macro in self._behind(written) if macro.raw != written))
         given = {
             id_ for each in texts for id_ in refs_in(each, self.manifest) if self.is_sensitive(id_)
         }
@@ -199,16 +199,16 @@ class _Foreign:
             name += f" and {more} more" if more else ""
             yield self._code(HOOK, name, self.manifest.file_of(node), sql, node)
 
-    def _macro(self, macro: Macro) -> Iterator[Code]:
-        file = self.manifest.file_of_macro(macro)
+    def _macro(self, macro: Node) -> Iterator[Code]:
+        file = self.manifest.file_of(macro)
         if macro.name.startswith("materialization_"):
             kind = macro.name.removeprefix("materialization_")
             in_place = kind.rpartition("_")[0] in self._materializations
-            yield self._code(MATERIALIZATION, kind, file, macro.sql, in_place=in_place)
+            yield self._code(MATERIALIZATION, kind, file, macro.raw, in_place=in_place)
         elif self._stands_in_place(macro):
-            yield self._code(MACRO, macro.name, file, macro.sql, in_place=True)
-        elif runs_statements(macro.sql):
-            yield self._code(MACRO, macro.name, file, macro.sql)
+            yield self._code(MACRO, macro.name, file, macro.raw, in_place=True)
+        elif runs_statements(macro.raw):
+            yield self._code(MACRO, macro.name, file, macro.raw)
 
     def _node(self, node: Node) -> Iterator[Code]:
         file = self.manifest.file_of(node)
@@ -227,9 +227,8 @@ class _Foreign:
             return runs_statements(json.dumps(given))
         if runs_statements(node.raw):
             return True
-        uses = strings(mapping(node.data, "depends_on"), "macros")
         is_given = any(map(self.is_sensitive, (node.id, *self.manifest.child_of(node))))
-        return is_given and any(map(self._runs, uses))
+        return is_given and any(map(self._runs, node.uses))
 
     def _runs(self, id_: str) -> bool:
         """Whether a package's macro runs something, by itself or by others."""
@@ -238,7 +237,7 @@ class _Foreign:
             return False
         if id_ not in self._running:
             self._running[id_] = False  # a circle runs what its members run
-            self._running[id_] = runs_statements(macro.sql) or any(map(self._runs, macro.uses))
+            self._running[id_] = runs_statements(macro.raw) or any(map(self._runs, macro.uses))
         return self._running[id_]
 
     # In the place of dbt's
@@ -250,7 +249,7 @@ class _Foreign:
         for macro in self.manifest.macros.values():
             is_own = macro.package == self.manifest.project
             if self.manifest.is_internal(macro.package) and not is_own:
-                found.setdefault(_base(macro.name), set()).add(_body(macro.sql))
+                found.setdefault(_base(macro.name), set()).add(_body(macro.raw))
         return {name: frozenset(texts) for name, texts in found.items()}
 
     @cached_property
@@ -260,14 +259,14 @@ class _Foreign:
         own = (name.removeprefix(start) for name in self._builtin if name.startswith(start))
         return frozenset(name.rpartition("_")[0] for name in own)
 
-    def _stands_in_place(self, macro: Macro) -> bool:
+    def _stands_in_place(self, macro: Node) -> bool:
         """Whether a macro of the project stands where one of dbt's own is looked for."""
         base = _base(macro.name)
         if base in _NAMING or base.startswith("test_"):
             return False
         if base in {"ref", "source", "config"}:
             return True
-        return base in self._builtin and _body(macro.sql) not in self._builtin[base]
+        return base in self._builtin and _body(macro.raw) not in self._builtin[base]
 
 
 _PREFIX = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*?__(?=\w)")
@@ -320,7 +319,7 @@ def _behind_incremental(manifest: Manifest) -> frozenset[str]:
         if macro.name.startswith("materialization_incremental_")
         and manifest.is_internal(macro.package)
     ]
-    found: dict[str, Macro] = {}
+    found: dict[str, Node] = {}
     while ahead:
         macro = ahead.pop()
         if macro.id not in found:
@@ -337,11 +336,11 @@ def changed_macros(manifest: Manifest) -> Iterator[GateFinding]:
     for macro in found:
         # Another target alone makes no release: that takes a reservation in it.
         is_list = macro.name == "release_targets"
-        text = on_one_line(_TARGETS.sub("return([])", macro.sql) if is_list else macro.sql)
+        text = on_one_line(_TARGETS.sub("return([])", macro.raw) if is_list else macro.raw)
         named = (macro.name.removeprefix("test_"), macro.name)
         if all(_shipped().get(name) != text for name in named):
             said = f"the macro {OURS}.{macro.name} is not the one that was shipped"
-            yield finding("G25", said, manifest.file_of_macro(macro))
+            yield finding("G25", said, manifest.file_of(macro))
 
 
 @lru_cache(maxsize=1)

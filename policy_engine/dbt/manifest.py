@@ -87,9 +87,14 @@ class Node:
         return strings(mapping(self.data, "depends_on"), "nodes")
 
     @property
+    def uses(self) -> tuple[str, ...]:
+        """The macros that it uses, by id."""
+        return strings(mapping(self.data, "depends_on"), "macros")
+
+    @property
     def raw(self) -> str:
-        """Its text before Jinja."""
-        return text(self.data, "raw_code") or text(self.data, "raw_sql")
+        """Its text before Jinja; a macro's own."""
+        return next(filter(None, (text(self.data, key) for key in _TEXTS)), "")
 
     @property
     def compiled(self) -> str | None:
@@ -134,20 +139,9 @@ class Node:
         )
 
 
+_TEXTS = ("raw_code", "raw_sql", "macro_sql")
 _NAMED = ("model", "seed", "snapshot", "function")
 _IN_THE_WAREHOUSE = frozenset({"model", "seed", "snapshot", "source", "test", "function"})
-
-
-@dataclass(frozen=True)
-class Macro:
-    """A macro: its text, and the macros that it uses."""
-
-    id: str
-    name: str
-    package: str
-    sql: str
-    file: str = ""
-    uses: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -161,7 +155,7 @@ class Manifest:
     generated_at: str
     nodes: Mapping[str, Node]
     disabled: tuple[Node, ...] = ()
-    macros: Mapping[str, Macro] = field(default_factory=dict)
+    macros: Mapping[str, Node] = field(default_factory=dict)
 
     @cached_property
     def _by_kind(self) -> Mapping[str, tuple[Node, ...]]:
@@ -175,11 +169,6 @@ class Manifest:
         if not node.file or node.package in {"", self.project}:
             return node.file
         return f"dbt_packages/{node.package}/{node.file}"
-
-    def file_of_macro(self, macro: Macro) -> str:
-        """The file of a macro, from the project's folder."""
-        is_own = not macro.file or macro.package == self.project
-        return macro.file if is_own else f"dbt_packages/{macro.package}/{macro.file}"
 
     def of_kind(self, *kinds: str) -> Iterator[Node]:
         """The nodes of some kinds, kind by kind."""
@@ -307,14 +296,11 @@ def parse_manifest(document: object, file: Path = Path("manifest.json")) -> Mani
         nodes={id_: Node(id_, data) for id_, data in nodes.items()},
         disabled=tuple(off),
         macros={
-            id_: Macro(
-                id_, text(data, "name"), text(data, "package_name"), text(data, "macro_sql"),
-                text(data, "original_file_path"), strings(mapping(data, "depends_on"), "macros"),
-            )
+            id_: Node(id_, data)
             for id_, data in (document.get("macros") or {}).items()
             if isinstance(data, dict)
         },
-    )  # fmt: skip
+    )
 
 
 def _check_version(metadata: Mapping[str, Any], file: Path) -> None:

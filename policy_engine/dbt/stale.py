@@ -12,7 +12,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from policy_engine.dbt.foreign import OURS
-from policy_engine.dbt.manifest import Macro, Manifest, Node, leaves
+from policy_engine.dbt.manifest import Manifest, Node, leaves
 from policy_engine.dbt.project import DbtProject, read_settings
 from policy_engine.dbt.rules import GateFinding, finding
 from policy_engine.dbt.texts import on_one_line, read
@@ -38,12 +38,12 @@ def stale(manifest: Manifest, project: DbtProject) -> Iterator[GateFinding]:
     names = set()
     for macro in manifest.macros.values():
         is_shipped = manifest.is_internal(macro.package) or macro.package == OURS
-        if not is_shipped and macro.file and macro.sql.strip():
+        if not is_shipped and macro.file and macro.raw.strip():
             names.add(macro.name)
             is_own = macro.package == manifest.project
             folder = project.directory if is_own else project.packages / macro.package
             for said in _changed_macro(macro, folder / macro.file, is_own=is_own):
-                yield finding("G40", said, manifest.file_of_macro(macro))
+                yield finding("G40", said, manifest.file_of(macro))
     settings = read_settings(project.directory / "dbt_project.yml")
     named = leaves(settings.get("macro-paths", "macros"))
     folders = tuple(project.directory / each for each in named)
@@ -72,8 +72,8 @@ def _changed_node(node: Node, file: Path) -> Iterator[GateFinding]:
         yield finding("G40", f"{node.label} was changed after the manifest was made", node.file)
 
 
-def _changed_macro(macro: Macro, file: Path, *, is_own: bool) -> Iterator[str]:
-    if file.is_file() and on_one_line(macro.sql) not in on_one_line(read(file)):
+def _changed_macro(macro: Node, file: Path, *, is_own: bool) -> Iterator[str]:
+    if file.is_file() and on_one_line(macro.raw) not in on_one_line(read(file)):
         yield f"the macro {macro.name} was changed after the manifest was made"
     elif is_own and not file.is_file():  # the packages may be elsewhere
         yield f"the manifest has the macro {macro.name}, and its file is gone"
