@@ -160,8 +160,8 @@ def status(
 
     Example: policy-engine dbt status --target prod
     """
+    from policy_engine.dbt.attesting import left_behind, standing
     from policy_engine.dbt.desk import open_desk, place_of
-    from policy_engine.dbt.status import left_behind, standing
 
     place = place_of(project_dir, profiles_dir, target, vars)
     _check_released(place)

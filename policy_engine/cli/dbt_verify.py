@@ -14,7 +14,7 @@ from policy_engine.errors import NothingChecked, UsageError
 
 if TYPE_CHECKING:
     from policy_engine.cli.verifying import Trusted
-    from policy_engine.dbt.status import Looked
+    from policy_engine.dbt.attesting import Looked
 
 
 def verify(
@@ -37,8 +37,8 @@ def verify(
     Example: policy-engine dbt verify --target prod
     """
     from policy_engine.cli.verifying import trusted_keys
+    from policy_engine.dbt.attesting import verified
     from policy_engine.dbt.desk import open_desk, place_of
-    from policy_engine.dbt.status import verified
 
     place = place_of(project_dir, profiles_dir, target, vars)
     if not place.is_released_in:

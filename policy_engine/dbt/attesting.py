@@ -6,18 +6,30 @@ reserved with, gives the same rows. What stands and was not reserved is charged 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from policy_engine.attest.attestation import sign, statement
+from policy_engine.attest.keys import TrustedKeys
+from policy_engine.attest.release_check import verify_release
+from policy_engine.attest.results import Verified
+from policy_engine.attest.rows import TableRows
 from policy_engine.attest.signers import Signer
 from policy_engine.dbt.booking import OTHER_POLICY, Booking, certified, is_outdated, secrets_of
-from policy_engine.dbt.desk import Desk, Told
+from policy_engine.dbt.desk import Desk, Outcome, Told
 from policy_engine.dbt.releases import DbtRelease
-from policy_engine.errors import NotApproved, NotCertifiable, PolicyError, WarehouseError
+from policy_engine.errors import (
+    FileError,
+    NotApproved,
+    NotCertifiable,
+    PolicyError,
+    VerificationFailed,
+    WarehouseError,
+)
 from policy_engine.ledger.entry import Entry
 from policy_engine.ledger.store import Ledger
 from policy_engine.releasing.beginning import ledger_writer
-from policy_engine.releasing.books import open_ledger, secret_of, trusted_keys
+from policy_engine.releasing.books import begun_ledger, open_ledger, secret_of, trusted_keys
 from policy_engine.releasing.publish import other_bytes, write_certificate
 from policy_engine.releasing.requests import Run
 from policy_engine.releasing.reviewing import brought_at, request_file
@@ -196,3 +208,95 @@ _CHANGED = (
     "it has other rows than the release that was attested: it was drawn again, or changed by hand."
     " Entry {} is charged for it now, whatever the limit of its account says"
 )
+
+
+# Looks, which change nothing: by the ledger, or by certificates and keys alone
+
+
+def standing(desk: Desk, releases: tuple[DbtRelease, ...]) -> tuple[Told, ...]:
+    """How every release stands.
+
+    Raises LedgerError, WarehouseError: as it says.
+    """
+    with begun_ledger(desk.project) as ledger:
+        pairs = [(release, desk.last(ledger, release)) for release in releases]
+        return tuple(Told(each, _state(desk, each, last), last) for each, last in pairs)
+
+
+def left_behind(desk: Desk, releases: tuple[DbtRelease, ...], target: str) -> tuple[Entry, ...]:
+    """What was paid for in a target and is of no release of the project's as it is now.
+
+    Its policy was removed or renamed, or dbt puts it elsewhere with other variables.
+
+    Raises LedgerError: as it says.
+    """
+    known = {desk.place(release) for release in releases}
+    with begun_ledger(desk.project) as ledger:
+        entries = () if ledger is None else ledger.entries()
+        last = {entry.request: entry for entry in entries if entry.state != "cancelled"}
+    end = f".{target}.certificate.json"
+    others = (entry for request, entry in last.items() if request not in known)
+    return tuple(entry for entry in others if str(entry.run.get("certificate")).endswith(end))
+
+
+def _state(desk: Desk, release: DbtRelease, entry: Entry | None) -> Outcome:
+    drawn = entry.only_digest if entry is not None else None
+    if not desk.stands(release.parts):
+        if entry is None:
+            return "not reserved"
+        return "reserved" if drawn is None else "gone"
+    if entry is None or drawn is None:
+        return "built"
+    if digest_of_lines(desk.lines(release))[0] != drawn or desk.other_shape(release):
+        return "changed"
+    if is_outdated(release, entry):
+        return "outdated"
+    if entry.state != "committed":
+        return "refused"
+    good = certifies(Run.of_entry(entry), release.certificate, trusted_keys(desk.project))
+    return "certified" if good else "built"
+
+
+@dataclass(frozen=True)
+class Looked:
+    """A release that stands: what was ``found`` of its table, or ``why`` it is not as certified."""
+
+    release: DbtRelease
+    found: Verified | None = None
+    why: tuple[str, ...] = ()
+
+    @property
+    def is_verified(self) -> bool:
+        """Whether everything held, the proof of its SQL too."""
+        return self.found is not None and self.found.is_proved
+
+
+def verified(
+    desk: Desk, releases: tuple[DbtRelease, ...], trusted: TrustedKeys
+) -> Iterator[Looked]:
+    """Every release that stands, checked by its certificate, the keys and the rows of its table.
+
+    Nothing of the ledger is read, and nothing is written.
+
+    Raises FileError, WarehouseError: a certificate or a table cannot be read.
+    """
+    for release in releases:
+        if desk.stands(release.parts):
+            yield _looked(desk, release, trusted)
+
+
+def _looked(desk: Desk, release: DbtRelease, trusted: TrustedKeys) -> Looked:
+    try:
+        text = release.certificate.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        why = f"{release.relation} stands without a certificate: run 'policy-engine dbt attest'"
+        return Looked(release, why=(why,))
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileError(f"{release.certificate} could not be read: {error}") from None
+    columns = tuple(column.name for column in desk.table(release.policy, release.parts).columns)
+    lines = tuple(desk.lines(release))
+    try:
+        found = verify_release(text, trusted, TableRows(release.relation, columns, lines))
+    except VerificationFailed as failed:
+        return Looked(release, why=failed.reasons)
+    return Looked(release, found)

@@ -321,6 +321,7 @@ def secrets_of(desk: Desk, text: str) -> AbstractContextManager[WaitingSecrets]:
     Raises WarehouseError: it reads none, or none can be written to.
     """
     name = named(secrets_read(text), desk.warehouse.dialect.name)
-    if [part.lower() for part in name[-1:]] != [desk.secrets.lower().rpartition(".")[-1]]:
-        raise WarehouseError(f"the model reads no secrets relation {desk.secrets}; sync it anew")
+    wanted = desk.project.dbt.secrets
+    if [part.lower() for part in name[-1:]] != [wanted.lower().rpartition(".")[-1]]:
+        raise WarehouseError(f"the model reads no secrets relation {wanted}; sync it anew")
     return waiting_secrets(desk.named, desk.warehouse, name)

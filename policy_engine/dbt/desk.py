@@ -160,7 +160,6 @@ class Desk:
     project: Project
     named: Named
     warehouse: Warehouse
-    secrets: str
 
     def name(self, parts: tuple[str, ...]) -> tuple[str, ...]:
         """A full name, of as many parts as names have in the warehouse."""
@@ -217,9 +216,9 @@ class Desk:
         """What all releases of one table have in common, whatever their policy is called."""
         return requests.place_of(replace(release.policy, name=release.id), self.ends(release))
 
-    def last(self, ledger: Ledger, release: DbtRelease) -> Entry | None:
+    def last(self, ledger: Ledger | None, release: DbtRelease) -> Entry | None:
         """The entry that was charged last for a release; None where none was."""
-        return ledger.last_at(self.place(release))
+        return None if ledger is None else ledger.last_at(self.place(release))
 
 
 @contextmanager
@@ -232,4 +231,4 @@ def open_desk(place: Place, *, writable: bool = True) -> Iterator[Desk]:
         named.database.parent.mkdir(parents=True, exist_ok=True)
         duckdb.connect(str(named.database)).close()
     with closing(connected(named, writable=writable)) as warehouse:
-        yield Desk(place.project, named, warehouse, place.project.dbt.secrets)
+        yield Desk(place.project, named, warehouse)

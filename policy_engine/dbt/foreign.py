@@ -17,9 +17,8 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 
 from policy_engine.dbt.manifest import Manifest, Node, mapping
-from policy_engine.dbt.raw_text import code_of, is_generic_test, refs_in, words_in
 from policy_engine.dbt.rules import GateFinding, finding
-from policy_engine.dbt.texts import on_one_line
+from policy_engine.dbt.texts import code_of, is_generic_test, on_one_line, refs_in, words_in
 
 OURS = "policy_engine"
 """The vendored package, whose macros must be as they were shipped."""

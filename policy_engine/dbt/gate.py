@@ -25,16 +25,15 @@ from policy_engine.dbt.foreign import (
 from policy_engine.dbt.manifest import Manifest, Node, mapping, read_manifest, text
 from policy_engine.dbt.marks import Marks, Words, marks_of
 from policy_engine.dbt.project import DbtProject
-from policy_engine.dbt.raw_text import queries_in_config
 from policy_engine.dbt.reading import READ_KINDS, NodeReader, NodeReads
 from policy_engine.dbt.review import Review, read_review, unreviewed
 from policy_engine.dbt.rules import GateFinding, finding
 from policy_engine.dbt.taint import Edge, Graph, Taint
-from policy_engine.dbt.texts import read
+from policy_engine.dbt.texts import queries_in_config, read
 
 if TYPE_CHECKING:
-    from policy_engine.dbt.project_policies import Policies
     from policy_engine.dbt.proving import Proved
+    from policy_engine.dbt.releases import Policies
     from policy_engine.policy.project_models import DbtSpec
 
 
@@ -159,7 +158,7 @@ class Gate:
         files = self.project.policies() if self.project is not None else ()
         if not files or self.project is None:
             return None
-        from policy_engine.dbt.project_policies import read_policies
+        from policy_engine.dbt.releases import read_policies
 
         found = read_policies(files, reader, self.project.directory)
         self.findings += found.findings

@@ -86,28 +86,29 @@ def marks_of(node: Node, words: Words = Words()) -> Marks:
     faults: list[str] = []
     own = list(_own(node, faults))
     marks = [mark for _, mark in own]
-    of_columns = {
-        name: [each for each in _of_column(name, column, faults) if each[1] not in marks]
-        for name, column in _columns_of(node)
-    }
-    for where, mark in (*own, *(each for told in of_columns.values() for each in told)):
-        faults += _wrong(where, mark)
+    wrong, sensitive = [*own], set[str]()
+    for name, column in mapping(node.data, "columns").items():
+        if not isinstance(column, Mapping):
+            continue
+        # dbt v2 copies the node's own marks into each column that has none.
+        meta = mapping(column, "config").get("meta") or column.get("meta")
+        found = [m for m in _mark(f"column {name}: meta", meta, faults) if m[1] not in marks]
+        wrong += found
+        is_marked = any(mark.get("classification") == SENSITIVE for _, mark in found)
+        if is_marked or words.are_of(column, mapping(column, "config")):
+            sensitive.add(str(name).lower().partition(".")[0])  # a field of a row of BigQuery's
+    faults += (fault for where, mark in wrong for fault in _wrong(where, mark))
     merged = {key: found for mark in marks for key, found in mark.items()}
     told = {key: merged[key] for key in _TEXTS if isinstance(merged.get(key), str)}
     source = {"meta": node.data.get("source_meta")}
-    columns = {
-        name.lower().partition(".")[0]  # a field of a row of BigQuery's
-        for name, column in _columns_of(node)
-        if any(mark.get("classification") == SENSITIVE for _, mark in of_columns[name])
-        or words.are_of(column, mapping(column, "config"))
-    }
+    classes = [mark.get("classification") for mark in marks]
     return Marks(
         sensitive=bool(faults)
-        or any(mark.get("classification") == SENSITIVE for mark in marks)
+        or SENSITIVE in classes
         or words.are_of(node.data, node.config, source),
         classified=any("classification" in mark for mark in marks),
-        columns=frozenset(columns),
-        public=any(mark.get("classification") == PUBLIC for mark in marks),
+        columns=frozenset(sensitive),
+        public=PUBLIC in classes,
         release=merged.get("release") is True,
         generated=merged.get("generated") is True,
         reads=_reads(merged.get("certificate")),
@@ -126,18 +127,6 @@ def _own(node: Node, faults: list[str]) -> Iterator[_Mark]:
     if not found and node.kind == "source":
         found = list(_mark("the source's meta", node.data.get("source_meta"), faults))
     yield from (mark for place, mark in enumerate(found) if mark not in found[:place])
-
-
-def _columns_of(node: Node) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for name, column in mapping(node.data, "columns").items():
-        if isinstance(column, Mapping):
-            yield str(name), column
-
-
-def _of_column(name: str, column: Mapping[str, Any], faults: list[str]) -> Iterator[_Mark]:
-    """The marks of a column; dbt v2 copies the node's own into each that has none."""
-    meta = mapping(column, "config").get("meta") or column.get("meta")
-    yield from _mark(f"column {name}: meta", meta, faults)
 
 
 def _each(found: object) -> tuple[object, ...]:

@@ -165,11 +165,8 @@ class ProjectFiles:
 
     def entry(self, section: str, name: str) -> tuple[Path, Item] | None:
         """The entry of a name in a list of a properties file, and which file that is."""
-        for path in self.yaml:
-            found = self.items(path).item(section, name) if name in self.text(path) else None
-            if found is not None:
-                return path, found
-        return None
+        found = self.speaking_of(name, section)
+        return next((pair for pair in found if pair[1].name == name), None)
 
     def names(self, section: str) -> frozenset[str]:
         """The names of every entry of a kind."""

@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING, Any
 from policy_engine.dbt.manifest import Node
 from policy_engine.dbt.marks import Marks
 from policy_engine.dbt.naming import read_name, shown
-from policy_engine.dbt.raw_text import words_in
 from policy_engine.dbt.reading import NodeReader
 from policy_engine.dbt.relations import reads_of
 from policy_engine.dbt.release_form import ReleaseForm, release_form
 from policy_engine.dbt.rules import GateFinding, finding
-from policy_engine.dbt.texts import secrets_read, text_md5
+from policy_engine.dbt.texts import secrets_read, text_md5, words_in
 from policy_engine.engines import ENGINES
 from policy_engine.errors import PolicyError, UsageError
 from policy_engine.kernel.assumptions import assumptions, method_of, unit_of

@@ -16,7 +16,9 @@ from pathlib import Path
 from policy_engine.dbt.lexing import as_it_runs, holds_no_data
 from policy_engine.dbt.manifest import Manifest, Node, mapping, sequence, text
 from policy_engine.dbt.naming import Name, Names, dialect_of, read_name, shown
-from policy_engine.dbt.raw_text import (
+from policy_engine.dbt.relations import Read, Reads, named_in, reads_of
+from policy_engine.dbt.taint import Edge
+from policy_engine.dbt.texts import (
     has_code,
     is_generic_test,
     queries_in_config,
@@ -25,8 +27,6 @@ from policy_engine.dbt.raw_text import (
     with_holes,
     words_in,
 )
-from policy_engine.dbt.relations import Read, Reads, named_in, reads_of
-from policy_engine.dbt.taint import Edge
 
 BY_NAME, BRANCH, QUERY = "by name", "in another branch", "by name, in a text of its template"
 CONFIG = "by name, in its config"

@@ -11,8 +11,7 @@ import re
 from dataclasses import dataclass
 
 from policy_engine.dbt.manifest import Manifest, Node
-from policy_engine.dbt.raw_text import REF, SOURCE, named
-from policy_engine.dbt.texts import opens
+from policy_engine.dbt.texts import REF, SOURCE, named, opens
 
 _TEXT = r"'[^']*'|\"[^\"]*\""
 _ELSE, _END = r"\{%-?\s*else\s*-?%\}", r"\{%-?\s*endif\s*-?%\}"

@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from policy_engine.dbt.manifest import mapping
 from policy_engine.dbt.project import DbtProject, ProjectFiles
 from policy_engine.dbt.release_model import broken_settings
 from policy_engine.dbt.sources import SourceNode, SourceNodes
@@ -110,11 +111,9 @@ class Room:
             return {}
 
     def _catalogued(self, node: SourceNode) -> _Types:
-        entry = self._catalog.get(node.id)
-        columns = entry.get("columns") if isinstance(entry, dict) else None
         return {
             str(column["name"]): str(column["type"])
-            for column in (columns.values() if isinstance(columns, dict) else ())
+            for column in mapping(mapping(self._catalog, node.id), "columns").values()
             if isinstance(column, dict) and column.get("name") and column.get("type")
         }
 

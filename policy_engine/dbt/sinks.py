@@ -14,10 +14,10 @@ from policy_engine.dbt.foreign import is_own_call
 from policy_engine.dbt.manifest import Manifest, Node, leaves, mapping, sequence, text
 from policy_engine.dbt.marks import Marks
 from policy_engine.dbt.project import DbtProject
-from policy_engine.dbt.raw_text import words_in
 from policy_engine.dbt.reading import BRANCH, READ_KINDS, NodeReader, NodeReads
 from policy_engine.dbt.rules import GateFinding, finding
 from policy_engine.dbt.taint import Edge, Graph, Taint
+from policy_engine.dbt.texts import words_in
 
 if TYPE_CHECKING:
     from policy_engine.dbt.proving import Proved

@@ -171,14 +171,10 @@ class SourceNodes:
         for kind, names in (("seed", self.files.seeds), ("snapshot", self.files.snapshots)):
             if name in names:
                 item = self._entry(f"{kind}s", name)
-                config = item.get("config")
-                types = config.get("column_types") if isinstance(config, dict) else None
-                told = types.items() if isinstance(types, dict) else ()
-                columns: list[Mapping[str, Any]] = [
-                    {"name": column, "data_type": type_} for column, type_ in told
-                ]
-                columns += _dicts(item.get("columns"))
-                return SourceNode(kind, name, call, f"{kind}.{package}.{name}", tuple(columns))
+                types = mapping(mapping(item, "config"), "column_types")
+                told = [{"name": column, "data_type": type_} for column, type_ in types.items()]
+                columns = (*told, *_dicts(item.get("columns")))
+                return SourceNode(kind, name, call, f"{kind}.{package}.{name}", columns)
         item, stem, id_ = self._entry("models", name), name, f"model.{package}.{name}"
         said, versions = _dicts(item.get("columns")), _dicts(item.get("versions"))
         if versions:

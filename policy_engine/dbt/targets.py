@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from policy_engine.dbt.manifest import mapping
 from policy_engine.dbt.naming import dialect_of
 from policy_engine.dbt.project import DbtProject
 from policy_engine.dialects import ENGINES, Engine, dialect_named
@@ -124,14 +125,14 @@ def read_targets(project: DbtProject, folder: Path | None = None) -> Targets:
         looked = " and ".join(dict.fromkeys(str(each) for each in folders))
         raise FileError(f"there is no {FILE} in {looked}; name its folder with --profiles-dir")
     profiles = profiles_in(file)
-    found = profiles.get(project.profile)
-    outputs = found.get("outputs") if isinstance(found, dict) else None
-    if not isinstance(found, dict) or not isinstance(outputs, dict):
+    found = mapping(profiles, project.profile)
+    outputs = found.get("outputs")
+    if not isinstance(outputs, dict):
         listed = ", ".join(str(name) for name in profiles if name != "config") or "none"
         raise UsageError(f"{file} has no profile {project.profile}; it has {listed}")
     known = {}
-    for name, output in outputs.items():
-        values = output if isinstance(output, dict) else {}
+    for name in outputs:
+        values = mapping(outputs, name)
         adapter = _filled(values.get("type"))
         schema = _filled(values.get("schema") or values.get("dataset"))
         default = "main" if adapter == "duckdb" else ""

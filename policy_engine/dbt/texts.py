@@ -1,13 +1,20 @@
-"""Texts of models, alike for the engine and for the macros of the package.
+"""Texts of models, alike for the engine and for the macros of the package; what a template tells.
 
-dbt renders SQL and YAML: they are templates to it, and a label is not.
+dbt renders SQL and YAML: they are templates to it, and a label is not. No template is run here:
+most have refs, and a condition or two. The settings of a node may hold queries, which no compiled
+text shows: the timestamp of a snapshot, the columns that it compares, a predicate of an incremental
+model, the type of a column, the calculation of a test.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+
+from policy_engine.dbt.lexing import READERS
+from policy_engine.dbt.manifest import Manifest, Node, leaves, mapping, sequence
 
 _OPENS = re.compile(r"\{(?=[{%#])")
 _PART = r"(?:\"[^\"]+\"|`[^`]+`|\[[^\]]+\]|[^\s.\"`\[\]()',;]+)"
@@ -86,3 +93,128 @@ def spaced(text: str) -> str:
     '{ { x }}'
     """
     return _OPENS.sub("{ ", text)
+
+
+# Templates
+
+_CALL = r"\((?:[^(){}]|\([^(){}]*\))*\)"
+_STRING = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
+_SETTINGS = rf"config\s*\((?:{_STRING}|(?!\{{\{{)[^'\"])*?\)"
+_CONFIG = re.compile(rf"\{{\{{-?\s*{_SETTINGS}\s*-?\}}\}}", re.DOTALL)
+_PLAIN = re.compile(
+    rf"\{{#.*?#\}}|\{{\{{-?\s*(?:(?:ref|source)\s*{_CALL}|this|{_SETTINGS})\s*-?\}}\}}", re.DOTALL
+)
+_CONDITION = re.compile(
+    r"\{%-?\s*(?:(?:el)?if\b(?:[^%()]|\b(?:is_incremental|var|env_var)\([^()%]*\))*|else|endif)"
+    r"\s*-?%\}"
+)
+_JINJA = re.compile(r"\{[{%#]")
+_COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
+_STATEMENT = re.compile(r"\{%.*?%\}|\{#.*?#\}", re.DOTALL)
+_VALUE = re.compile(r"\{\{.*?\}\}", re.DOTALL)
+_CODE = re.compile(r"\{[{%](?P<code>.*?)[%}]\}", re.DOTALL)
+_STRINGS = re.compile(_STRING, re.DOTALL)
+_PYTHON = re.compile(r"'{3}.*?'{3}|\"{3}.*?\"{3}|" + _STRING, re.DOTALL)
+_WORD = re.compile(r"\w+")
+REF = re.compile(
+    r"\bref\(\s*['\"](?P<one>[^'\"]+)['\"]\s*(?:,\s*['\"](?P<two>[^'\"]+)['\"]\s*)?"
+    r"(?:,\s*(?:v|version)\s*=\s*['\"]?(?P<version>\w+)['\"]?\s*)?\)"
+)
+SOURCE = re.compile(r"\bsource\(\s*['\"]([^'\"]+)['\"]\s*,\s*['\"]([^'\"]+)['\"]\s*\)")
+
+
+def words_in(text: str) -> frozenset[str]:
+    """The words of a text, in lower case.
+
+    >>> sorted(words_in("from Main.people"))
+    ['from', 'main', 'people']
+    """
+    return frozenset(_WORD.findall(text.lower()))
+
+
+def is_generic_test(node: Node) -> bool:
+    """Whether a node is a generic test, whose text is the call of a macro."""
+    return node.kind == "test" and "_dbt_generic_test_kwargs" in node.raw
+
+
+def has_code(node: Node, *, conditions: bool = True) -> bool:
+    """Whether a template has more than refs and a config of its own; ``conditions`` are more."""
+    if "{" not in node.raw or is_generic_test(node):
+        return False
+    rest = _PLAIN.sub("", node.raw)
+    return _JINJA.search(rest if conditions else _CONDITION.sub("", rest)) is not None
+
+
+def named(found: re.Match[str]) -> tuple[str, str, str]:
+    """The package, the name and the version of a ref."""
+    package = found["one"] if found["two"] else ""
+    return package, found["two"] or found["one"], found["version"] or ""
+
+
+def refs_in(raw: str, manifest: Manifest) -> Iterator[str]:
+    """The nodes that a template refs in any of its branches."""
+    bare = _COMMENT.sub(" ", raw)
+    meant = [manifest.node_named(*named(match)) for match in REF.finditer(bare)]
+    meant += [manifest.source_named(*pair) for pair in SOURCE.findall(bare)]
+    yield from (each.id for each in meant if each is not None)
+
+
+def with_holes(raw: str, hole: str) -> str:
+    """What stands outside the braces of a template, every branch of it, with holes for values.
+
+    >>> with_holes("{% if x %}from a{% endif %} {{ b }}.c", "hole").split()
+    ['from', 'a', 'hole.c']
+    """
+    return _VALUE.sub(hole, _STATEMENT.sub(" ", _CONFIG.sub("", raw)))
+
+
+def code_of(raw: str) -> str:
+    """What stands within the braces of a template, without its texts and comments.
+
+    >>> code_of("select a {# b #} from {{ ref('c') }}{% do d %}{{ config(a='{{ e }}') }}").split()
+    ['ref()', 'do', 'd', 'config(a=)']
+    """
+    bare = _CONFIG.sub(lambda found: _STRINGS.sub("", found[0]), _COMMENT.sub(" ", raw))
+    return " ".join(_STRINGS.sub("", found["code"]) for found in _CODE.finditer(bare))
+
+
+def texts_in(node: Node) -> Iterator[str]:
+    """The texts that the code of a template names, or that of a Python model."""
+    if node.is_python:
+        yield from (each[0].strip("'\"") for each in _PYTHON.finditer(node.raw))
+        return
+    for found in _CODE.finditer(_PLAIN.sub(" ", node.raw)):
+        yield from (each[0][1:-1] for each in _STRINGS.finditer(found["code"]))
+
+
+# What settings read: dbt writes many of them into SQL as they stand.
+
+_NO_SQL = frozenset(
+    {
+        "alias", "contract", "database", "description", "docs", "enabled", "full_refresh",
+        "grants", "group", "materialized", "meta", "packages", "persist_docs", "post-hook",
+        "post_hook", "pre-hook", "pre_hook", "query_comment", "quoting", "schema", "severity",
+        "sql_header", "static_analysis", "store_failures", "store_failures_as", "tags",
+    }
+)  # fmt: skip
+"""Settings that are no SQL, or that are read elsewhere."""
+_QUERY = re.compile(
+    rf"\b(?:select|from|table|join)\b|\b(?:{'|'.join(sorted(READERS))})\s*\(", re.IGNORECASE
+)
+
+
+def queries_in_config(node: Node) -> tuple[str, ...]:
+    """The settings of a node that hold a query.
+
+    >>> queries_in_config(Node("snapshot.a.b", {"config": {"updated_at": "(select 1 from x)"}}))
+    ('(select 1 from x)',)
+    """
+    if node.kind not in {"model", "snapshot", "seed", "test"}:
+        return ()
+    said = [value for key, value in node.config.items() if value and key not in _NO_SQL]
+    columns = [each for each in mapping(node.data, "columns").values() if isinstance(each, Mapping)]
+    said += [each.get("data_type") for each in columns]
+    for place in (node.data, *columns):
+        constraints = sequence(place, "constraints")
+        said += [each.get("expression") for each in constraints if isinstance(each, Mapping)]
+    return tuple(dict.fromkeys(each for each in leaves(said, keys=True) if _QUERY.search(each)))

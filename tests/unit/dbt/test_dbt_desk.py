@@ -17,14 +17,12 @@ import pytest
 from dbt_sync_world import World
 
 from policy_engine.attest.keys import generate_key
-from policy_engine.dbt.attesting import attest
+from policy_engine.dbt.attesting import Looked, attest, left_behind, standing, verified
 from policy_engine.dbt.booking import reserve
 from policy_engine.dbt.desk import Desk, Told
 from policy_engine.dbt.manifest import Manifest, Node
-from policy_engine.dbt.project_policies import read_policies
 from policy_engine.dbt.reading import NodeReader
-from policy_engine.dbt.releases import DbtRelease, outdated
-from policy_engine.dbt.status import Looked, left_behind, standing, verified
+from policy_engine.dbt.releases import DbtRelease, outdated, read_policies
 from policy_engine.dbt.texts import text_md5
 from policy_engine.errors import (
     FileError,
@@ -88,7 +86,7 @@ class Room:
         project = load_project(self.world.folder / "policy-engine.yaml")
         named = Named("prod", "duckdb", database=self.database)
         with closing(DuckDBWarehouse("prod", self.database, writable=True)) as warehouse:
-            desk = Desk(project, named, warehouse, "policy_engine_salts")
+            desk = Desk(project, named, warehouse)
             return do(desk, ((release or self.release, *arguments),), **options)
 
     def reserve(self, release: DbtRelease | None = None, **options: bool) -> Told:
