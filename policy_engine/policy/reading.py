@@ -157,6 +157,8 @@ def located(problems: tuple[Problem, ...], file: Path) -> tuple[Problem, ...]:
     A path that the file does not have (any more) leaves its problem without a place, and one that
     has its place keeps it.
     """
+    if not problems:
+        return ()
     try:
         root, _ = tree.read_tree(read_text(file, "policy"), str(file))
     except (FileError, PolicyError):
