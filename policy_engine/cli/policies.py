@@ -138,6 +138,8 @@ def schema(
 
     Example: policy-engine schema > policy.schema.json
     """
-    from policy_engine.policy.schema import json_schema, project_schema
+    import json
 
-    emit_json(project_schema() if project else json_schema())
+    from policy_engine.policy.schema import SHIPPED
+
+    emit_json(json.loads((SHIPPED / ("project.json" if project else "v1.json")).read_text("utf-8")))

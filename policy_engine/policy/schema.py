@@ -1,6 +1,7 @@
 """The JSON Schemas of the policy file and of the project file, made from the models.
 
-``python -m policy_engine.policy.schema > policy_engine/policy/schemas/v1.json`` writes it anew.
+``python -m policy_engine.policy.schema`` writes the shipped files anew: to make them reads the
+source of every model, which no command should wait for.
 """
 
 from __future__ import annotations
@@ -8,7 +9,6 @@ from __future__ import annotations
 import ast
 import inspect
 import json
-import sys
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,8 @@ _LEFT_OUT = (
 )  # fmt: skip
 _HEAD = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
 _FROM_THE_ENVIRONMENT = {"type": "string", "pattern": r"\{\{ *env_var\("}
-SCHEMA_FILE = Path(__file__).parent / "schemas" / "v1.json"
+SHIPPED = Path(__file__).parent / "schemas"
+"""The folder of the files that are read instead."""
 
 
 def json_schema() -> dict[str, Any]:
@@ -95,15 +96,15 @@ def _tidied(made: dict[str, Any]) -> dict[str, Any]:
     return made
 
 
-def schema_text() -> str:
-    """The text of the shipped file."""
-    return text_of(json_schema())
-
-
-def text_of(schema: dict[str, Any]) -> str:
-    """A schema as it stands in a file."""
-    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+def texts() -> dict[Path, str]:
+    """The shipped files, as they should be."""
+    made = {"v1": json_schema(), "project": project_schema()}
+    return {
+        SHIPPED / f"{name}.json": json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+        for name, schema in made.items()
+    }
 
 
 if __name__ == "__main__":  # pragma: no cover - run in a process of its own by its test
-    sys.stdout.write(schema_text())
+    for path, text in texts().items():
+        path.write_text(text, encoding="utf-8")

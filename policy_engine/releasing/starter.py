@@ -31,7 +31,7 @@ from policy_engine.policy.project import (
 )
 from policy_engine.policy.resolve import Source
 from policy_engine.policy.scalars import plain_scalar
-from policy_engine.policy.schema import json_schema, project_schema, text_of
+from policy_engine.policy.schema import SHIPPED
 from policy_engine.policy.source_models import SOURCE_FILES
 from policy_engine.warehouse.connecting import connected, resolved
 
@@ -115,8 +115,8 @@ def write_starter(source: str | None, output: Path) -> tuple[Path, ...]:
     files = {output: _SCHEMA.format(own.as_posix()) + _policy(source, folder, project)}
     if found is None:
         files[start / PROJECT_FILE] = _SCHEMA.format(_PROJECT_SCHEMA) + _PROJECT
-    schemas = {start / _POLICY_SCHEMA: text_of(json_schema())}
-    schemas |= {start / _PROJECT_SCHEMA: text_of(project_schema())}
+    shipped = {_POLICY_SCHEMA: "v1.json", _PROJECT_SCHEMA: "project.json"}
+    schemas = {start / to: (SHIPPED / name).read_text("utf-8") for to, name in shipped.items()}
     _write_new(files | {path: text for path, text in schemas.items() if not path.exists()})
     for path, text in schemas.items():
         if path.read_text("utf-8") != text:  # of another version of the engine

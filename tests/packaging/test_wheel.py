@@ -61,8 +61,8 @@ def test_everything_is_inside(wheel):
         for path in (ROOT / "sql_templates").rglob("*.j2")
     }
     assert templates
-    wanted = {"policy_engine/policy/schemas/v1.json", "policy_engine/py.typed",
-              "policy_engine/__main__.py"}  # fmt: skip
+    wanted = {"policy_engine/policy/schemas/v1.json", "policy_engine/policy/schemas/project.json",
+              "policy_engine/py.typed", "policy_engine/__main__.py"}  # fmt: skip
     assert templates | wanted <= names
     folders = {name.split("/")[0] for name in names}
     assert {folder for folder in folders if not folder.endswith(".dist-info")} == {"policy_engine"}
