@@ -11,7 +11,6 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import NamedTuple
 
 from ruamel.yaml import YAML
@@ -105,7 +104,6 @@ class UnreadableYaml(Exception):
     remedy: str = ""
 
 
-@lru_cache(maxsize=16)  # one command asks for its policy and its project several times
 def read_tree(text: str, file: str) -> tuple[YamlNode | None, tuple[Problem, ...]]:
     """The tree of ``text``, None where it cannot be read to its end, and the problems met.
 
