@@ -5,6 +5,7 @@ So no worker stands idle at the end, and what a module starts for its tests is s
 
 from __future__ import annotations
 
+import gc
 import signal
 from typing import Any
 
@@ -191,10 +192,18 @@ def pytest_configure() -> None:
 
     A shell that starts a command in the background makes it ignore them, and all that it starts.
     """
+    # Thousands of tests that are collected stay: to look for garbage in them takes its time.
+    gc.set_threshold(20_000, 20, 100)
     hypothesis.settings.register_profile("patient", deadline=None)
     hypothesis.settings.load_profile("patient")
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """What stands now stays to the end."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(trylast=True)

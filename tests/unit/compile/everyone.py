@@ -52,11 +52,12 @@ def make_table(path: Path, columns: dict[str, str], rows: Sequence[Sequence[str 
             target, into = "db.people", "CHECKPOINT db"
         kinds = ", ".join(f"{n} {kind}" for n, kind in zip(names, columns.values(), strict=True))
         connection.execute(f"CREATE TABLE {target} ({kinds})")
-        holes = ", ".join("?" for _ in names)
         if rows:
-            connection.execute("BEGIN")
-            connection.executemany(f"INSERT INTO {target} VALUES ({holes})", rows)
-            connection.execute("COMMIT")
+            texts = [pa.array(column, pa.string()) for column in zip(*rows, strict=True)]
+            connection.register(
+                "texts", pa.table(texts, names=[f"c{i}" for i in range(len(names))])
+            )
+            connection.execute(f"INSERT INTO {target} FROM texts")
         connection.execute(into)
 
 

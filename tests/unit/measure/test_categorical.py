@@ -29,7 +29,7 @@ ALWAYS = (
 
 
 #: Of each kind, weighed by a count and not; "make evidence" tries 500 in all.
-TABLES = 250 if os.environ.get("EVIDENCE") else 30
+TABLES = 250 if os.environ.get("EVIDENCE") else 12
 
 
 def drawn(count: int) -> Iterator[tuple[Table, bool]]:
