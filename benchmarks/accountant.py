@@ -14,8 +14,7 @@ from functools import cache
 from policy_engine.accounting.certificate_numbers import certify_numbers
 from policy_engine.accounting.composition import Accountant
 from policy_engine.accounting.events import Event, PureDP, SampledSuppression, TableNoise
-from policy_engine.accounting.exact import delta_of_table
-from policy_engine.accounting.noise import Statistic
+from policy_engine.accounting.noise import Statistic, delta_of_release
 from policy_engine.accounting.noise_laws import gaussian, laplace, place
 
 TURNS = 7
@@ -46,9 +45,9 @@ QUESTIONS: dict[str, Callable[[], object]] = {
     "one certificate, replace_one": lambda: certify_numbers(
         20, "0.1", epsilon="0.5", neighbours="replace_one"
     ),
-    "one count with noise from a table": lambda: delta_of_table(laplace(1, 14), 1),
-    "the same of a person in 8 groups, replace_one": lambda: delta_of_table(
-        laplace("0.125", 120), 1, "replace_one", times=8
+    "one count with noise from a table": lambda: delta_of_release([Statistic(laplace(1, 14))], 1),
+    "the same of a person in 8 groups, replace_one": lambda: delta_of_release(
+        [Statistic(laplace("0.125", 120), groups=8)], 1, "replace_one"
     ),
     "ε of 50 releases": lambda: certify_numbers(20, "0.1", delta="1e-6", releases=50),
     "ε of 1,000 releases": lambda: certify_numbers(20, "0.1", delta="1e-6", releases=1000),

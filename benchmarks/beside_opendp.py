@@ -26,8 +26,7 @@ from noisy_counts import NOISY, noisy
 from overhead import make_people, measure, table
 from scipy import stats
 
-from policy_engine.accounting.exact import delta_of_table
-from policy_engine.accounting.noise import IntegerTable
+from policy_engine.accounting.noise import IntegerTable, Statistic, delta_of_release
 from policy_engine.accounting.noise_laws import gaussian, laplace
 
 EPSILONS = ("0.1", "0.25", "0.5", "1", "1.5", "2", "4")
@@ -63,7 +62,7 @@ def thresholds() -> bool:
             first = math.floor(-math.log(float(delta) * (1 + math.exp(-a))) / a) - 2
             t = next(t for t in range(max(1, first), 10**6) if opendp_delta(a, t) <= float(delta))
             theirs, bound = opendp_delta(a, t), t
-            ours = delta_of_table(laplace(epsilon, bound), Decimal(epsilon)).delta
+            ours = delta_of_release([Statistic(laplace(epsilon, bound))], Decimal(epsilon)).delta
             ends = 1 - 2 * math.exp(-a * (bound + 1)) / (1 + math.exp(-a))
             wanted = theirs * -math.expm1(-a) / ends
             rounded = NEAR * wanted + FLOATS + (bound + 1) * 2**-59

@@ -36,9 +36,10 @@ from decimal import (
 )
 from typing import TYPE_CHECKING
 
-from policy_engine.accounting.amounts import EXACT
+from policy_engine.accounting.bisection import least_integer
 from policy_engine.accounting.composition import MOST_EVENTS, Question, Tight
 from policy_engine.accounting.domain import (
+    EXACT,
     REPLACE_ONE,
     arithmetic,
     neighbour_notion,
@@ -325,14 +326,7 @@ def _part(cost: Cost, plan: Plan) -> float:
 
 def _most(first: Repeated, epsilon: Decimal, delta: Decimal) -> int:
     """How many the sum of certificates admits, from 1 to a most."""
-    low, high = 1, MOST_EVENTS
-    while low < high:
-        middle = (low + high + 1) // 2
-        if first.adds_up(middle, epsilon, delta):
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    return least_integer(1, MOST_EVENTS + 1, lambda n: not first.adds_up(n, epsilon, delta)) - 1
 
 
 def _chain_share(

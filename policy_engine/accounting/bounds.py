@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
-from policy_engine.accounting.amounts import probability
 from policy_engine.accounting.binomial import sum_from
 from policy_engine.accounting.bisection import least_integer
 from policy_engine.accounting.curve import Bound, larger_direction
@@ -21,6 +20,7 @@ from policy_engine.accounting.domain import (
     decimal,
     neighbour_notion,
     nonnegative_epsilon,
+    probability,
     sampling_rate,
     threshold,
     upward,
@@ -178,9 +178,8 @@ def randomised_response(truth: Number, values: int, neighbours: str) -> Decimal:
     >>> randomised_response("0.5", 2, "replace_one")
     Decimal('1.09861228867')
     """
-    chance = decimal("truth", "a number strictly between 0 and 1", truth)
-    if not 0 < chance < 1:
-        raise DomainError("truth", "a number strictly between 0 and 1", truth)
+    law = "a number strictly between 0 and 1"
+    chance = decimal("truth", law, truth, lambda number: 0 < number < 1)
     if neighbour_notion(neighbours) != REPLACE_ONE:
         raise DomainError("neighbours", f"{REPLACE_ONE} for randomised response", neighbours)
     options = count("values", values)
@@ -229,10 +228,7 @@ def compose_basic(releases: Iterable[tuple[Number, Number]]) -> tuple[Decimal, D
 
 
 def _share(parameter: str, value: Number) -> Decimal:
-    number = decimal(parameter, "a number from 0 to 1", value)
-    if not 0 <= number <= 1:
-        raise DomainError(parameter, "a number from 0 to 1", value)
-    return number
+    return decimal(parameter, "a number from 0 to 1", value, lambda number: 0 <= number <= 1)
 
 
 def downward(value: Decimal) -> Decimal:

@@ -15,13 +15,26 @@ significant digits.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
 from policy_engine.accounting.bisection import least_integer
 from policy_engine.accounting.bounds import downward
-from policy_engine.accounting.domain import ADD_REMOVE, DIGITS, Number, sampling_rate, threshold
-from policy_engine.accounting.target import Joint
+from policy_engine.accounting.composition import Charges, Question, Tight
+from policy_engine.accounting.domain import (
+    ADD_REMOVE,
+    DIGITS,
+    Number,
+    count,
+    neighbour_notion,
+    nonnegative_epsilon,
+    probability,
+    sampling_rate,
+    threshold,
+)
+from policy_engine.accounting.events import SampledSuppression
+from policy_engine.accounting.exact import delta_exact
 from policy_engine.errors import DomainError
 
 _ROUGH_RESOLUTION = 5
@@ -29,6 +42,59 @@ _LARGEST = 10**6
 _LEAST_EXPONENT = -300
 _KEPT = 64
 """Answers of so many questions: a comparison asks for those that a policy was given already."""
+
+
+@dataclass(frozen=True)
+class Joint:
+    """What N releases with a fresh sample each must meet together: (ε, δ) between neighbours.
+
+    Errors: DomainError.
+    """
+
+    epsilon: Decimal
+    delta: Decimal
+    neighbours: str = ADD_REMOVE
+    releases: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse what is outside the domains."""
+        neighbour_notion(self.neighbours)
+        count("releases", self.releases)
+
+    @property
+    def exact(self) -> bool:
+        """Whether δ has a closed form."""
+        return self.neighbours == ADD_REMOVE and self.releases == 1
+
+    def met(self, k: int, rate: Decimal) -> bool:
+        """Whether releases of k at a rate are proven to meet the target.
+
+        >>> target = Joint(Decimal(1), Decimal("1e-6"), releases=4)
+        >>> target.met(9, Decimal("0.1")), target.met(8, Decimal("0.1"))
+        (True, False)
+        """
+        # One release alone lies below, and add/remove below replace-one: both are cheap.
+        if delta_exact(k, rate, self.epsilon).delta > self.delta:
+            return False
+        if self.exact:
+            return True
+        if self.releases == 1:
+            return delta_exact(k, rate, self.epsilon, self.neighbours).delta <= self.delta
+        charges = self._charges(k, rate)
+        return Tight().meets(charges, self.epsilon, self.delta, Question(self.neighbours))
+
+    def spent(self, k: int, rate: Decimal) -> Decimal:
+        """δ in total at the target's ε, by the tight rule.
+
+        >>> Joint(Decimal("0.5"), Decimal("1e-6")).spent(20, Decimal("0.1"))
+        Decimal('2.63178346623E-11')
+        """
+        if self.releases == 1:
+            return delta_exact(k, rate, self.epsilon, self.neighbours).delta
+        return Tight().delta(self._charges(k, rate), self.epsilon, Question(self.neighbours))
+
+    def _charges(self, k: int, rate: Decimal) -> Charges:
+        return ((SampledSuppression(k, rate), self.releases),)
 
 
 def least_k(
@@ -42,7 +108,7 @@ def least_k(
     17
     """
     rate = sampling_rate(rate)
-    target = Joint.of(epsilon, delta, neighbours, releases)
+    target = Joint(nonnegative_epsilon(epsilon), probability(delta), neighbours, releases)
     high = 2
     while not target.met(high, rate):
         if high >= _LARGEST:
@@ -62,7 +128,7 @@ def greatest_rate(
     >>> greatest_rate("0.5", "1e-9", 20)
     Decimal('0.128288750900')
     """
-    target = Joint.of(epsilon, delta, neighbours, releases)
+    target = Joint(nonnegative_epsilon(epsilon), probability(delta), neighbours, releases)
     return _greatest_rate(target, threshold(k))
 
 
@@ -78,7 +144,7 @@ def best_pair(
     >>> best_pair("1", "1e-6")
     (14, Decimal('0.253735927992'))
     """
-    target = Joint.of(epsilon, delta, neighbours, releases)
+    target = Joint(nonnegative_epsilon(epsilon), probability(delta), neighbours, releases)
     return _best_of_all(target) if target.exact else _best_of_some(target)
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from policy_engine.accounting import bounds
-from policy_engine.accounting.amounts import probability
 from policy_engine.accounting.composition import Accountant, Question, least
+from policy_engine.accounting.curve import Bound
 from policy_engine.accounting.domain import (
     ADD_REMOVE,
     Number,
@@ -17,6 +17,7 @@ from policy_engine.accounting.domain import (
     count,
     neighbour_notion,
     nonnegative_epsilon,
+    probability,
     sampling_rate,
     threshold,
     upward,
@@ -80,93 +81,57 @@ def certify_numbers(
     event = SampledSuppression(threshold(k), sampling_rate(rate))
     who = Question(neighbour_notion(neighbours), group_size(group))
     times = count("releases", releases)
+    asked = Accountant(((event, times),), who.neighbours, who.group)
+    at_n, rule = None, None
+    by_rule: Mapping[str, Decimal | None] = {}
     if epsilon is not None and delta is None:
-        answer = _for_epsilon(event, nonnegative_epsilon(epsilon), who, times)
+        epsilon = nonnegative_epsilon(epsilon)
+        if times == 1:
+            bound = delta_exact(k, rate, epsilon, neighbours, group)
+            delta, at_n = claimed(bound.delta), bound.at_n
+        else:
+            by_rule = asked.deltas(epsilon)
+            rule, delta = least(by_rule)
     elif delta is not None and epsilon is None:
-        answer = _for_delta(event, probability(delta), who, times)
+        delta = probability(delta)
+        if times == 1:
+            epsilon = epsilon_exact(k, rate, delta, neighbours, group)
+            at_n = delta_exact(k, rate, epsilon, neighbours, group).at_n
+        else:
+            by_rule = asked.epsilons(delta)
+            rule, epsilon = least(by_rule)
     else:
         raise DomainError("epsilon, delta", "exactly one given", f"{epsilon} and {delta}")
+    each = bounds.part_of(bounds.part_of(epsilon, times), group)
+    # [LQS] for each release and unit, the generic bound for groups, basic composition.
+    lqs = bounds.delta_lqs(k, rate, each) if neighbours == ADD_REMOVE else None
+    generic = delta_exact(k, rate, each, neighbours) if group > 1 else None
+    single = None
+    if who == Question() and times > 1:
+        single = bounds.epsilon_lqs(k, rate, bounds.part_of(delta, times))
     return CertificateNumbers(
         k=event.k,
         rate=sampling_rate(rate),
-        epsilon=answer.epsilon,
-        delta=answer.delta,
+        epsilon=epsilon,
+        delta=delta,
         bound="exact",
         neighbours=neighbours,
         releases=releases,
         group=group,
-        at_n=answer.at_n,
-        delta_lqs=_delta_lqs(event, answer.epsilon, who, times),
-        epsilon_lqs=_epsilon_lqs(event, answer.delta, who, times),
-        delta_generic=_delta_generic(event, answer.epsilon, who, times),
-        rule=answer.rule,
-        by_rule=answer.by_rule,
+        at_n=at_n,
+        delta_lqs=_summed(lqs, each, group, times),
+        epsilon_lqs=None if single is None else single * times,
+        delta_generic=_summed(generic, each, group, times),
+        rule=rule,
+        by_rule=by_rule,
     )
 
 
-@dataclass(frozen=True)
-class _Answer:
-    epsilon: Decimal
-    delta: Decimal
-    at_n: int | None = None
-    rule: str | None = None
-    by_rule: Mapping[str, Decimal | None] = field(default_factory=dict)
-
-
-def _for_epsilon(
-    event: SampledSuppression, epsilon: Decimal, who: Question, releases: int
-) -> _Answer:
-    if releases == 1:
-        bound = delta_exact(event.k, event.rate, epsilon, who.neighbours, who.group)
-        return _Answer(epsilon, claimed(bound.delta), bound.at_n)
-    by_rule = Accountant(((event, releases),), who.neighbours, who.group).deltas(epsilon)
-    rule, delta = least(by_rule)
-    return _Answer(epsilon, delta, rule=rule, by_rule=by_rule)
-
-
-def _for_delta(event: SampledSuppression, delta: Decimal, who: Question, releases: int) -> _Answer:
-    if releases == 1:
-        epsilon = epsilon_exact(event.k, event.rate, delta, who.neighbours, who.group)
-        bound = delta_exact(event.k, event.rate, epsilon, who.neighbours, who.group)
-        return _Answer(epsilon, delta, bound.at_n)
-    by_rule = Accountant(((event, releases),), who.neighbours, who.group).epsilons(delta)
-    rule, epsilon = least(by_rule)
-    return _Answer(epsilon, delta, rule=rule, by_rule=by_rule)
-
-
-def _delta_lqs(
-    event: SampledSuppression, epsilon: Decimal, who: Question, releases: int
-) -> Decimal | None:
-    """[LQS] for each release and unit, the generic bound for groups, basic composition."""
-    if who.neighbours != ADD_REMOVE:
+def _summed(bound: Bound | None, epsilon: Decimal, group: int, releases: int) -> Decimal | None:
+    if bound is None:
         return None
-    each = bounds.part_of(bounds.part_of(epsilon, releases), who.group)
-    single = bounds.delta_lqs(event.k, event.rate, each)
-    return None if single is None else _summed(single.delta, each, who.group, releases)
-
-
-def _epsilon_lqs(
-    event: SampledSuppression, delta: Decimal, who: Question, releases: int
-) -> Decimal | None:
-    if who != Question() or releases == 1:
-        return None
-    single = bounds.epsilon_lqs(event.k, event.rate, bounds.part_of(delta, releases))
-    return None if single is None else single * releases
-
-
-def _delta_generic(
-    event: SampledSuppression, epsilon: Decimal, who: Question, releases: int
-) -> Decimal | None:
-    if who.group == 1:
-        return None
-    each = bounds.part_of(bounds.part_of(epsilon, releases), who.group)
-    single = delta_exact(event.k, event.rate, each, who.neighbours)
-    return _summed(single.delta, each, who.group, releases)
-
-
-def _summed(delta: Decimal, epsilon: Decimal, group: int, releases: int) -> Decimal:
     if group == releases == 1:
-        return delta
-    _, together = bounds.group(epsilon, delta, group)
+        return bound.delta
+    _, together = bounds.group(epsilon, bound.delta, group)
     with arithmetic(together):
         return min(Decimal(1), upward(together * releases, exact=True))

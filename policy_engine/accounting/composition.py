@@ -14,18 +14,15 @@ Mechanisms that share a sample do not compose: an event is one release from one 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import product
 from math import prod
-from typing import ClassVar
 
 from policy_engine.accounting import bounds
-from policy_engine.accounting.amounts import probability
 from policy_engine.accounting.bounds import downward
 from policy_engine.accounting.domain import (
     ADD_REMOVE,
@@ -35,6 +32,7 @@ from policy_engine.accounting.domain import (
     count,
     neighbour_notion,
     nonnegative_epsilon,
+    probability,
     upward,
 )
 from policy_engine.accounting.events import (
@@ -75,25 +73,7 @@ class Question:
     group: int = 1
 
 
-class Rule(ABC):
-    """One rule of composition.
-
-    Guarantee of both answers: never below the truth, and the same for every order. None where
-    the rule says nothing.
-    """
-
-    name: ClassVar[str]
-
-    @abstractmethod
-    def delta(self, charges: Charges, epsilon: Decimal, question: Question) -> Decimal | None:
-        """δ in total at ε in total."""
-
-    @abstractmethod
-    def epsilon(self, charges: Charges, delta: Decimal, question: Question) -> Decimal | None:
-        """ε in total at δ in total."""
-
-
-class Basic(Rule):
+class Basic:
     """(Σε, Σδ); nothing for more than 100 different curves, each of which takes time to solve.
 
     >>> Basic().epsilon(((PureDP("0.5"), 3),), Decimal("1e-9"), Question())
@@ -104,40 +84,20 @@ class Basic(Rule):
 
     def delta(self, charges: Charges, epsilon: Decimal, question: Question) -> Decimal | None:
         """Every curve gets an even share of the ε that the others leave."""
-        fixed_epsilon, fixed_delta = _fixed(charges, question)
-        curves = _curves(charges)
-        times = sum(n for _, n in curves)
-        with arithmetic(epsilon, fixed_epsilon, room=30):
-            left = epsilon - fixed_epsilon
-        if left < 0 or len(curves) > _MOST_CURVES:
-            return None
-        share = bounds.part_of(left, times) if times else left
-        spent = [
-            (delta_of_event(event, share, question.neighbours, question.group), n)
-            for event, n in curves
-        ]
-        return min(Decimal(1), _total([*spent, (fixed_delta, 1)]))
+        fixed, beside = _fixed(charges, question)
+        spent = _shared(charges, epsilon, fixed, delta_of_event, question)
+        return None if spent is None else min(Decimal(1), _total([*spent, (beside, 1)]))
 
     def epsilon(self, charges: Charges, delta: Decimal, question: Question) -> Decimal | None:
         """Every curve gets an even share of the δ that the others leave."""
-        fixed_epsilon, fixed_delta = _fixed(charges, question)
-        curves = _curves(charges)
-        times = sum(n for _, n in curves)
-        with arithmetic(delta, fixed_delta, room=30):
-            left = delta - fixed_delta
-        if left < 0 or (times and not left) or len(curves) > _MOST_CURVES:
-            return None
+        beside, fixed = _fixed(charges, question)
         with suppress(DomainError):
-            share = bounds.part_of(left, times) if times else left
-            spent = [
-                (epsilon_of_event(event, share, question.neighbours, question.group), n)
-                for event, n in curves
-            ]
-            return _total([*spent, (fixed_epsilon, 1)])
+            spent = _shared(charges, delta, fixed, epsilon_of_event, question)
+            return None if spent is None else _total([*spent, (beside, 1)])
         return None
 
 
-class Optimal(Rule):
+class Optimal:
     """N times the same (ε₀, δ₀), the best that holds of any such mechanism.
 
     >>> Optimal().epsilon(((PureDP("0.1"), 100),), Decimal("1e-6"), Question())
@@ -146,41 +106,27 @@ class Optimal(Rule):
 
     name = "optimal"
 
-    @staticmethod
-    def _once(event: Event, epsilon: Decimal, question: Question) -> Decimal:
-        """A point of the curve; under replace_one that of the pairs, which is quicker to have."""
-        if question.neighbours == REPLACE_ONE:
-            return max(way.delta(epsilon) for way in _directions(((event, 1),), question))
-        return delta_of_event(event, epsilon, question.neighbours, question.group)
-
     def delta(self, charges: Charges, epsilon: Decimal, question: Question) -> Decimal | None:
         """The least over a few points of the curve."""
-        equal = self._equal(charges)
-        if equal is None:
+        if (equal := self._equal(charges)) is None:
             return None
         event, n = equal
+        points = [_fixed(((event, 1),), question)]
         if has_curve(event):
-            points = [(one, self._once(event, one, question)) for one in _POINTS]
-        else:
-            points = [_fixed(((event, 1),), question)]
+            points = [(one, _once(event, one, question)) for one in _POINTS]
         return min(_repeated(one, delta, n, epsilon) for one, delta in points)
 
     def epsilon(self, charges: Charges, delta: Decimal, question: Question) -> Decimal | None:
         """The least over a few points of the curve, on a grid of 4 significant digits."""
-        equal = self._equal(charges)
-        if equal is None:
+        if (equal := self._equal(charges)) is None:
             return None
         event, n = equal
-        points = []
-        if has_curve(event):
-            for share in _SHARES:
-                with suppress(DomainError):
-                    one = bounds.part_of(delta * share, n)
-                    points.append(
-                        (epsilon_of_event(event, one, question.neighbours, question.group), one)
-                    )
-        else:
-            points.append(_fixed(((event, 1),), question))
+        points = [] if has_curve(event) else [_fixed(((event, 1),), question)]
+        for share in _SHARES if has_curve(event) else ():
+            one = bounds.part_of(delta * share, n)
+            with suppress(DomainError):
+                epsilon = epsilon_of_event(event, one, question.neighbours, question.group)
+                points.append((epsilon, one))
         found = [_least_repeated(one, spent, n, delta) for one, spent in points]
         return min((value for value in found if value is not None), default=None)
 
@@ -189,7 +135,7 @@ class Optimal(Rule):
         return charges[0] if len(charges) == 1 and 1 < charges[0][1] <= _MOST_EQUAL else None
 
 
-class Tight(Rule):
+class Tight:
     """The privacy loss of the dominating pairs, in both directions.
 
     >>> fifty = ((SampledSuppression(20, Decimal("0.1")), 50),)
@@ -213,7 +159,9 @@ class Tight(Rule):
         return all(way.meets(epsilon, delta) for way in _directions(charges, question))
 
 
+Rule = Basic | Optimal | Tight
 RULES: tuple[Rule, ...] = (Basic(), Optimal(), Tight())
+"""An answer is never below the truth, and the same for every order; None where there is none."""
 
 
 @dataclass(frozen=True)
@@ -308,29 +256,24 @@ class Accountant:
         >>> Accountant.of([SampledSuppression(2, "0.5")]).certain
         Decimal('0.250000000001')
         """
-        ways = [way for part in self._ways() for way in _directions(part, self._who)]
+        who = Question(self.neighbours, self.group)
+        ways = [way for part in _scenarios(self.events) for way in _directions(part, who)]
         return min(Decimal(1), upward(max(way.certain for way in ways), exact=True))
 
-    @property
-    def _who(self) -> Question:
-        return Question(self.neighbours, self.group)
-
-    def _ways(self) -> list[Charges]:
-        return _scenarios(self.events)
+    def _answers(self, ask: Callable[[Rule, Charges, Question], Decimal | None]) -> list[Answers]:
+        """For each way in which a unit may lie in the parts, what each rule proves."""
+        who = Question(self.neighbours, self.group)
+        return [
+            {rule.name: ask(rule, way, who) for rule in RULES} for way in _scenarios(self.events)
+        ]
 
     def _deltas(self, epsilon: Number) -> list[Answers]:
         asked = nonnegative_epsilon(epsilon)
-        return [
-            {rule.name: rule.delta(way, asked, self._who) for rule in RULES} for way in self._ways()
-        ]
+        return self._answers(lambda rule, way, who: rule.delta(way, asked, who))
 
     def _epsilons(self, delta: Number) -> list[Answers]:
-        """For each way in which a unit may lie in the parts, what each rule proves."""
         asked = probability(delta)
-        found: list[Answers] = [
-            {rule.name: rule.epsilon(way, asked, self._who) for rule in RULES}
-            for way in self._ways()
-        ]
+        found = self._answers(lambda rule, way, who: rule.epsilon(way, asked, who))
         if any(not any(value is not None for value in way.values()) for way in found):
             law = f"above {self.certain}, the chance that some event gives a unit away"
             raise DomainError("delta", law, delta)
@@ -379,8 +322,29 @@ def _scenarios(events: Iterable[tuple[Event, int]]) -> list[Charges]:
     return sorted(found, key=repr)
 
 
-def _curves(charges: Charges) -> list[tuple[Event, int]]:
-    return [(event, n) for event, n in charges if has_curve(event)]
+def _shared(
+    charges: Charges,
+    asked: Decimal,
+    fixed: Decimal,
+    ask: Callable[[Event, Decimal, str, int], Decimal],
+    who: Question,
+) -> list[tuple[Decimal, int]] | None:
+    """What each curve takes at an even share of what the ``fixed`` ones leave; None: too little."""
+    curves = [(event, n) for event, n in charges if has_curve(event)]
+    times = sum(n for _, n in curves)
+    with arithmetic(asked, fixed, room=30):
+        left = asked - fixed
+    if left < 0 or len(curves) > _MOST_CURVES:
+        return None
+    share = bounds.part_of(left, times) if times else left
+    return [(ask(event, share, who.neighbours, who.group), n) for event, n in curves]
+
+
+def _once(event: Event, epsilon: Decimal, who: Question) -> Decimal:
+    """A point of a curve; under replace_one that of the pairs, which is quicker to have."""
+    if who.neighbours == REPLACE_ONE:
+        return max(way.delta(epsilon) for way in _directions(((event, 1),), who))
+    return delta_of_event(event, epsilon, who.neighbours, who.group)
 
 
 def _fixed(charges: Charges, who: Question) -> tuple[Decimal, Decimal]:

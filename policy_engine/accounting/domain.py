@@ -7,6 +7,7 @@ and with exponents so wide that nothing underflows. Results are rounded against 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from decimal import (
     MAX_EMAX,
@@ -16,6 +17,7 @@ from decimal import (
     Context,
     Decimal,
     DivisionByZero,
+    Inexact,
     InvalidOperation,
     Overflow,
     localcontext,
@@ -33,16 +35,24 @@ REPLACE_ONE = "replace_one"
 DIGITS = 12
 """Significant digits of every number handed out."""
 
-_TINY = Decimal("1e-300")
-_LARGEST_K = 10**9
+EXACT = Context(
+    prec=1100, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[Inexact, InvalidOperation, Overflow]
+)
+"""For sums of amounts of at most 9 + 1000 digits; the traps never let one be rounded."""
+TINY = Decimal("1e-300")
 _LARGEST_EPSILON = Decimal(10) ** 9
 # Beyond what the rounding of at most 10**6 operations at 60 good digits can amount to.
 ROUNDING = Decimal("1e-30")
 _CLAIM_GUARD = Decimal("1e-10")
 
 
-def decimal(parameter: str, law: str, value: object) -> Decimal:
-    """The decimal that was written; DomainError for what is no finite number.
+def decimal(
+    parameter: str,
+    law: str,
+    value: object,
+    holds: Callable[[Decimal], bool] = lambda number: True,
+) -> Decimal:
+    """The decimal that was written; DomainError for what is no finite number, or not as it must.
 
     A fraction that does not end is rounded at 60 digits more than its denominator has, up, for a
     larger rate or δ is the worse claim.
@@ -62,7 +72,20 @@ def decimal(parameter: str, law: str, value: object) -> Decimal:
         raise DomainError(parameter, law, repr(value)) from error
     if not number.is_finite():
         raise DomainError(parameter, law, str(number))
+    if not holds(number):
+        raise DomainError(parameter, law, value)
     return number
+
+
+def whole(parameter: str, value: object, least: int, most: int) -> int:
+    """A whole number from a least to a most; DomainError for anything else, as for True.
+
+    >>> whole("k", 20, 2, 100)
+    20
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise DomainError(parameter, f"an integer from {least} to {most}", repr(value))
+    return value
 
 
 def threshold(k: object) -> int:
@@ -71,9 +94,7 @@ def threshold(k: object) -> int:
     >>> threshold(20)
     20
     """
-    if isinstance(k, bool) or not isinstance(k, int) or not 2 <= k <= _LARGEST_K:
-        raise DomainError("k", f"an integer from 2 to {_LARGEST_K}", repr(k))
-    return k
+    return whole("k", k, 2, 10**9)
 
 
 def sampling_rate(rate: object) -> Decimal:
@@ -83,11 +104,22 @@ def sampling_rate(rate: object) -> Decimal:
     Decimal('0.05')
     """
     law = "a number strictly between 0 and 1 (by at least 1e-300)"
-    number = decimal("rate", law, rate)
-    # The bound keeps the digits that 1 − rate needs within reach.
-    if not _TINY <= number < 1 or len(number.as_tuple().digits) > 600:
-        raise DomainError("rate", law, rate)
-    return number
+    return decimal("rate", law, rate, lambda number: number < 1 and is_within_reach(number))
+
+
+def is_within_reach(share: Decimal) -> bool:
+    """Whether a share is so large, and has so few digits, that those of 1 − share are in reach."""
+    return share >= TINY and len(share.as_tuple().digits) <= 600
+
+
+def probability(delta: object) -> Decimal:
+    """The δ of a claim; DomainError unless 0 < δ < 1.
+
+    >>> probability("1e-9")
+    Decimal('1E-9')
+    """
+    law = "a number strictly between 0 and 1"
+    return decimal("delta", law, delta, lambda number: 0 < number < 1)
 
 
 def nonnegative_epsilon(epsilon: object) -> Decimal:
@@ -97,11 +129,9 @@ def nonnegative_epsilon(epsilon: object) -> Decimal:
     Decimal('0.5')
     """
     law = f"a finite number from 0 to {_LARGEST_EPSILON:f}"
-    number = decimal("epsilon", law, epsilon)
-    if not 0 <= number <= _LARGEST_EPSILON:
-        raise DomainError("epsilon", law, epsilon)
-    if 0 < number < _TINY:
-        raise DomainError("epsilon", f"0 or at least {_TINY}", epsilon)
+    number = decimal("epsilon", law, epsilon, lambda number: 0 <= number <= _LARGEST_EPSILON)
+    if 0 < number < TINY:
+        raise DomainError("epsilon", f"0 or at least {TINY}", epsilon)
     return number
 
 
@@ -112,10 +142,12 @@ def real_epsilon(epsilon: object) -> Decimal:
     Decimal('-0.5')
     """
     law = f"a finite number from -{_LARGEST_EPSILON:f} to {_LARGEST_EPSILON:f}"
-    number = decimal("epsilon", law, epsilon)
-    if abs(number) > _LARGEST_EPSILON or 0 < abs(number) < _TINY:
-        raise DomainError("epsilon", law, epsilon)
-    return number
+    return decimal(
+        "epsilon",
+        law,
+        epsilon,
+        lambda number: not number or TINY <= abs(number) <= _LARGEST_EPSILON,
+    )
 
 
 def count(parameter: str, value: object) -> int:

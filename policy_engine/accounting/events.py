@@ -10,17 +10,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-from policy_engine.accounting.amounts import probability
 from policy_engine.accounting.domain import (
     Number,
     count,
     decimal,
     nonnegative_epsilon,
+    probability,
     sampling_rate,
     threshold,
+    whole,
 )
 from policy_engine.accounting.noise import Statistic
 from policy_engine.errors import DomainError
+
+_LITTLE = Decimal("1e-9")
 
 
 @dataclass(frozen=True)
@@ -93,12 +96,10 @@ class DiscreteLaplace:
 
     def __post_init__(self) -> None:
         """Refuse what is outside the domain."""
-        law = "a number from 1e-9 to 1e9"
-        scale = decimal("scale", law, self.scale)
-        if not Decimal("1e-9") <= scale <= Decimal("1e9"):
-            raise DomainError("scale", law, self.scale)
-        if count("sensitivity", self.sensitivity) > 10**5:
-            raise DomainError("sensitivity", "an integer from 1 to 100000", self.sensitivity)
+        scale = decimal(
+            "scale", "a number from 1e-9 to 1e9", self.scale, lambda x: _LITTLE <= x <= 10**9
+        )
+        whole("sensitivity", count("sensitivity", self.sensitivity), 1, 10**5)
         if self.sensitivity > scale * 10**6:
             raise DomainError("sensitivity", "at most 1000000 times the scale", self.sensitivity)
         object.__setattr__(self, "scale", scale)
@@ -121,11 +122,8 @@ class RandomisedResponse:
     def __post_init__(self) -> None:
         """Refuse what is outside the domain."""
         law = "a number from 1e-9 to 1 - 1e-9"
-        truth = decimal("truth", law, self.truth)
-        if not Decimal("1e-9") <= truth <= 1 - Decimal("1e-9"):
-            raise DomainError("truth", law, self.truth)
-        if not 2 <= count("values", self.values) <= 10**9:
-            raise DomainError("values", "an integer from 2 to 1000000000", self.values)
+        truth = decimal("truth", law, self.truth, lambda x: _LITTLE <= x <= 1 - _LITTLE)
+        whole("values", count("values", self.values), 2, 10**9)
         object.__setattr__(self, "truth", truth)
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from decimal import Decimal
 from functools import lru_cache
 
 from policy_engine.accounting import bounds
-from policy_engine.accounting.amounts import probability
 from policy_engine.accounting.bisection import least_integer
 from policy_engine.accounting.curve import Bound
 from policy_engine.accounting.domain import (
@@ -17,13 +15,14 @@ from policy_engine.accounting.domain import (
     arithmetic,
     neighbour_notion,
     nonnegative_epsilon,
+    probability,
     sampling_rate,
     threshold,
 )
 from policy_engine.accounting.events import Event, SampledSuppression, TableNoise
 from policy_engine.accounting.groups import delta_group, group_size
 from policy_engine.accounting.losses import Composition
-from policy_engine.accounting.noise import IntegerTable, ReleaseCurve, Statistic, delta_of_release
+from policy_engine.accounting.noise import ReleaseCurve
 from policy_engine.accounting.one import delta_of_one
 from policy_engine.accounting.pairs import pairs_of
 from policy_engine.errors import DomainError
@@ -31,7 +30,7 @@ from policy_engine.errors import DomainError
 _RESOLUTION = 12
 """ε is found on a grid of 10⁻¹²."""
 _ROUGH_RESOLUTION = 5
-_NO_EPSILON = "{}, which no epsilon lowers"
+_NO_EPSILON, _WITH_CURVE = "{}, which no epsilon lowers", "one with a curve, for so many units"
 
 
 def delta_exact(
@@ -56,7 +55,9 @@ def delta_exact(
         return delta_group(k, rate, epsilon, group)
     each = bounds.part_of(epsilon, group)
     generic = bounds.group(each, delta_of_one(k, rate, each, REPLACE_ONE).delta, group)[1]
-    return Bound(min(generic, _replaced(k, rate, group).delta(epsilon)), None)
+    # m units that leave one cell, and m that enter another.
+    pairs = pairs_of(SampledSuppression(k, rate), REPLACE_ONE, group)
+    return Bound(min(generic, Composition((pair, 1) for pair in pairs).delta(epsilon)), None)
 
 
 def epsilon_exact(
@@ -74,18 +75,8 @@ def epsilon_exact(
     Traceback (most recent call last):
     policy_engine.base_errors.DomainError: delta must be at least rate**k = 1E-20, found 1E-21
     """
-    k, rate, delta = threshold(k), sampling_rate(rate), probability(delta)
-    digits = _RESOLUTION if neighbour_notion(neighbours) == ADD_REMOVE else _ROUGH_RESOLUTION
-    with arithmetic(rate):
-        # No ratio of the remove direction that is finite exceeds k^m, none of the add direction
-        # (1−β)^−m; for replace_one the same holds of e^ε(1−β)^m and of e^ε.
-        largest = max(Decimal(k).ln(), -(1 - rate).ln()) * group_size(group)
-
-    def at(epsilon: Decimal) -> Decimal:
-        return delta_exact(k, rate, epsilon, neighbours, group).delta
-
-    law = "rate**k = {}" if group == 1 else _NO_EPSILON
-    return _least_epsilon(at, largest, delta, digits, law)
+    event = SampledSuppression(threshold(k), sampling_rate(rate))
+    return epsilon_of_event(event, delta, neighbours, group)
 
 
 def has_curve(event: Event) -> bool:
@@ -112,11 +103,11 @@ def delta_of_event(
             return delta_exact(k, rate, epsilon, neighbours, group).delta
         case TableNoise() if group == 1:
             return _curve(event, neighbours).delta(epsilon).delta
-    raise DomainError("event", "one with a curve, for so many units", repr(event))
+    raise DomainError("event", _WITH_CURVE, repr(event))
 
 
 def epsilon_of_event(
-    event: Event, delta: Decimal, neighbours: str = ADD_REMOVE, group: int = 1
+    event: Event, delta: Number, neighbours: str = ADD_REMOVE, group: int = 1
 ) -> Decimal:
     """The least ε ≥ 0 at δ of one event that has a curve, for m units, rounded up at 10⁻¹².
 
@@ -125,60 +116,32 @@ def epsilon_of_event(
     >>> epsilon_of_event(SampledSuppression(20, "0.1"), Decimal("1e-9"))
     Decimal('0.369867280606')
     """
+    delta, law, digits = probability(delta), _NO_EPSILON, _RESOLUTION
     match event:
         case SampledSuppression(k=k, rate=rate):
-            return epsilon_exact(k, rate, delta, neighbours, group)
+            law = "rate**k = {}" if group == 1 else law
+            digits = digits if neighbour_notion(neighbours) == ADD_REMOVE else _ROUGH_RESOLUTION
+            beta = sampling_rate(rate)
+            with arithmetic(beta):
+                # No ratio of the remove direction that is finite exceeds k^m, none of the add
+                # direction (1−β)^−m; for replace_one the same holds of e^ε(1−β)^m and of e^ε.
+                largest = max(Decimal(k).ln(), -(1 - beta).ln()) * group_size(group)
         case TableNoise() if group == 1:
-            curve = _curve(event, neighbours)
-            return _least_epsilon(
-                lambda epsilon: curve.delta(epsilon).delta, curve.largest, delta, _RESOLUTION
-            )
-    raise DomainError("event", "one with a curve, for so many units", repr(event))
+            largest = _curve(event, neighbours).largest
+        case _:
+            raise DomainError("event", _WITH_CURVE, repr(event))
 
+    def at(step: int) -> Decimal:
+        return delta_of_event(event, Decimal(step).scaleb(-digits), neighbours, group)
 
-def _least_epsilon(
-    at: Callable[[Decimal], Decimal],
-    largest: Decimal,
-    delta: Decimal,
-    digits: int,
-    law: str = _NO_EPSILON,
-) -> Decimal:
-    """The least ε on a grid; from the largest on, no ε lowers δ. Errors: DomainError."""
     with arithmetic(largest):
         last = int(largest.scaleb(digits)) + 1
-    least = at(Decimal(last).scaleb(-digits))
-    if least > delta:
+    # From the largest on, no ε lowers δ.
+    if (least := at(last)) > delta:
         raise DomainError("delta", f"at least {law.format(least)}", delta)
-    step = least_integer(-1, last, lambda step: at(Decimal(step).scaleb(-digits)) <= delta)
-    return Decimal(step).scaleb(-digits)
+    return Decimal(least_integer(-1, last, lambda step: at(step) <= delta)).scaleb(-digits)
 
 
 @lru_cache(maxsize=16)
 def _curve(event: TableNoise, neighbours: str) -> ReleaseCurve:
     return ReleaseCurve.of(event.statistics, neighbours)
-
-
-def _replaced(k: int, rate: Decimal, group: int) -> Composition:
-    """m units that leave one cell, and m that enter another."""
-    pairs = pairs_of(SampledSuppression(k, rate), REPLACE_ONE, group)
-    return Composition((pair, 1) for pair in pairs)
-
-
-def delta_of_table(
-    table: IntegerTable,
-    epsilon: Number,
-    neighbours: str = ADD_REMOVE,
-    shift: int = 1,
-    times: int = 1,
-    *,
-    signed: bool = False,
-) -> Bound:
-    """The least δ for which one noisy number a group is (ε, δ)-DP, ε ≥ 0, [TABLE].
-
-    Of a unit in up to ``times`` groups, whose numbers it moves by up to ``shift`` steps each: see
-    ``Statistic``. Guarantee and errors as ``noise.delta_of_release``.
-
-    >>> delta_of_table(IntegerTable((1 << 50, (1 << 60) - (1 << 50)), least=-1), 20)
-    Bound(delta=Decimal('0.0009765625'), at_n=None)
-    """
-    return delta_of_release((Statistic(table, shift, times, signed),), epsilon, neighbours)

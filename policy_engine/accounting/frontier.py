@@ -13,12 +13,16 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 from policy_engine.accounting import rough
+from policy_engine.accounting.calibration import Joint
 from policy_engine.accounting.domain import (
     ADD_REMOVE,
+    TINY,
     Number,
     arithmetic,
+    nonnegative_epsilon,
+    probability,
+    whole,
 )
-from policy_engine.accounting.target import Joint
 from policy_engine.errors import DomainError
 
 MOST_K = 500
@@ -27,10 +31,8 @@ MOST_K_SLOW = 100
 """The same for one release under replace_one, where δ takes milliseconds."""
 MOST_K_SLOWEST = 50
 """The same for several releases, where δ takes from tens of milliseconds to a second."""
-_LARGEST_K = 10_000
 _EXACT = Context(prec=6, rounding=ROUND_FLOOR)
 _SLOW = Context(prec=5, rounding=ROUND_FLOOR)
-_LEAST = Decimal("1e-300")
 
 
 @dataclass(frozen=True)
@@ -71,12 +73,11 @@ def frontier(
     >>> pairs[0], pairs[-1]
     (SamplePair(k=2, rate=Decimal('0.00100000')), SamplePair(k=14, rate=Decimal('0.253735')))
     """
-    target = Joint.of(epsilon, delta, neighbours, releases)
+    target = Joint(nonnegative_epsilon(epsilon), probability(delta), neighbours, releases)
     if most_k is None:
         slow = MOST_K_SLOW if target.releases == 1 else MOST_K_SLOWEST
         most_k = MOST_K if target.exact else slow
-    if isinstance(most_k, bool) or not isinstance(most_k, int) or not 2 <= most_k <= _LARGEST_K:
-        raise DomainError("most_k", f"an integer from 2 to {_LARGEST_K}", repr(most_k))
+    whole("most_k", most_k, 2, 10_000)
     found: list[SamplePair] = []
     for pair in _pairs(target, most_k):
         if not found or pair.rate > found[-1].rate:
@@ -84,7 +85,7 @@ def frontier(
         if pair.rate == _digits(target).next_minus(Decimal(1)):
             break
     if not found:
-        raise DomainError("delta", f"larger for a rate of at least {_LEAST}", delta)
+        raise DomainError("delta", f"larger for a rate of at least {TINY}", delta)
     return tuple(found)
 
 
@@ -113,16 +114,16 @@ def _pairs(target: Joint, most_k: int) -> Iterator[SamplePair]:
     for k in range(2, most_k + 1):
         rate = min(search(k), largest)
         # A rate that is found may be above by what double precision cannot tell.
-        while rate >= _LEAST and target.spent(k, rate) > target.delta:
+        while rate >= TINY and target.spent(k, rate) > target.delta:
             rate = _digits(target).next_minus(rate)
-        if rate >= _LEAST:
+        if rate >= TINY:
             yield SamplePair(k, rate)
 
 
 def _search(target: Joint) -> Callable[[int], Decimal]:
     """The greatest rate in double precision, from where it was for the k before."""
     log_target, epsilon = float(target.delta.ln()), float(target.epsilon)
-    low, high = math.log(_LEAST), math.log(_EXACT.next_minus(Decimal(1)))
+    low, high = math.log(TINY), math.log(_EXACT.next_minus(Decimal(1)))
     within, at, step = 1e-8, low, 0.0
 
     def search(k: int) -> Decimal:
@@ -145,7 +146,7 @@ def _slow_search(target: Joint) -> Callable[[int], Decimal]:
     """
     alone = _search(Joint(target.epsilon, target.delta))
     log_target = float(target.delta.ln())
-    low, high = math.log(_LEAST), math.log(_SLOW.next_minus(Decimal(1)))
+    low, high = math.log(TINY), math.log(_SLOW.next_minus(Decimal(1)))
     within, below, slope = 2e-4, 0.0, 1.0
 
     def search(k: int) -> Decimal:
@@ -154,7 +155,7 @@ def _slow_search(target: Joint) -> Callable[[int], Decimal]:
         seen: list[tuple[float, float]] = []
 
         def rising(x: float) -> float:
-            spent = target.spent(k, max(_LEAST, Decimal(f"{math.exp(x):.12e}")))
+            spent = target.spent(k, max(TINY, Decimal(f"{math.exp(x):.12e}")))
             # Aimed below, so that what is found is met.
             seen.append((x, float(spent.ln()) - log_target + within))
             return seen[-1][1]

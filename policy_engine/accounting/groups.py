@@ -22,6 +22,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from policy_engine.accounting.binomial import sum_from, sum_to
+from policy_engine.accounting.bisection import least_integer
 from policy_engine.accounting.curve import Bound, larger_direction
 from policy_engine.accounting.domain import (
     Number,
@@ -31,10 +32,9 @@ from policy_engine.accounting.domain import (
     sampling_rate,
     threshold,
     upward,
+    whole,
 )
-from policy_engine.errors import DomainError
 
-_MOST_UNITS = 10_000
 # Sums are at most a 1e-25 share above the truth; what is subtracted must not be above it.
 _BELOW = 1 - Decimal("2e-25")
 
@@ -45,10 +45,7 @@ def group_size(group: object) -> int:
     >>> group_size(3)
     3
     """
-    size = count("group", group)
-    if size > _MOST_UNITS:
-        raise DomainError("group", f"an integer from 1 to {_MOST_UNITS}", group)
-    return size
+    return whole("group", count("group", group), 1, 10_000)
 
 
 def delta_group(k: int, rate: Number, epsilon: Number, group: int) -> Bound:
@@ -92,13 +89,7 @@ def _last_size(k: int, rate: Decimal, ratio: Decimal, group: int) -> int:
     low = high = k + group - 1
     while _odds(k, high, group) >= wanted:
         low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        if _odds(k, middle, group) >= wanted:
-            low = middle
-        else:
-            high = middle
-    return low
+    return least_integer(low, high, lambda n: _odds(k, n, group) < wanted) - 1
 
 
 def _odds(k: int, n: int, group: int) -> Decimal:

@@ -9,11 +9,11 @@ import math
 from decimal import Context, Decimal, localcontext
 from itertools import accumulate
 
-from policy_engine.accounting.amounts import probability
 from policy_engine.accounting.domain import (
     Number,
     decimal,
     nonnegative_epsilon,
+    probability,
     sampling_rate,
     threshold,
 )
@@ -77,9 +77,8 @@ def gaussian(sigma: Number, bound: int) -> IntegerTable:
     >>> round(deviation(gaussian(3, 15)), 4)
     3.0
     """
-    width = decimal("sigma", "a number from 0.01 to 100000", sigma)
-    if not Decimal("0.01") <= width <= 10**5:
-        raise DomainError("sigma", "a number from 0.01 to 100000", sigma)
+    law = "a number from 0.01 to 100000"
+    width = decimal("sigma", law, sigma, lambda number: Decimal("0.01") <= number <= 10**5)
     with localcontext(_FINE):
         ratio = (-1 / (2 * width * width)).exp()
         return _symmetric(ratio, ratio * ratio, bound)

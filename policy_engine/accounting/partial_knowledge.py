@@ -53,14 +53,13 @@ from policy_engine.accounting.domain import (
     arithmetic,
     claimed,
     decimal,
+    is_within_reach,
     nonnegative_epsilon,
     upward,
+    whole,
 )
-from policy_engine.errors import DomainError
 
 _HALF = Decimal("0.5")
-_TINY = Decimal("1e-300")
-_MOST_RECORDS = 10**9
 # What is outside the window weighs less than e^-70 C/h, and h > 1e-15 for 10**9 records.
 _DEPTH = 70.0
 
@@ -114,12 +113,7 @@ def unknown_records(unknown: object) -> int:
     >>> unknown_records(1000)
     1000
     """
-    law = f"an integer from 1 to {_MOST_RECORDS}"
-    if isinstance(unknown, bool) or not isinstance(unknown, int):
-        raise DomainError("unknown", law, repr(unknown))
-    if not 1 <= unknown <= _MOST_RECORDS:
-        raise DomainError("unknown", law, unknown)
-    return unknown
+    return whole("unknown", unknown, 1, 10**9)
 
 
 def least_uncertainty(floor: object) -> Decimal:
@@ -129,11 +123,7 @@ def least_uncertainty(floor: object) -> Decimal:
     Decimal('0.1')
     """
     law = "a number above 0 (by at least 1e-300) and at most 1/2"
-    number = decimal("lambda", law, floor)
-    # The bound on the digits keeps those that 1 − 2λ needs within reach.
-    if not _TINY <= number <= _HALF or len(number.as_tuple().digits) > 600:
-        raise DomainError("lambda", law, floor)
-    return number
+    return decimal("lambda", law, floor, lambda x: x <= _HALF and is_within_reach(x))
 
 
 def delta_count(unknown: int, floor: Number, epsilon: Number) -> Decimal:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from policy_engine.accounting.domain import Number, decimal, sampling_rate, threshold
+from policy_engine.accounting.domain import Number, decimal, sampling_rate, threshold, whole
 from policy_engine.accounting.frontier import SamplePair
 from policy_engine.accounting.rough import stirling_error
 from policy_engine.errors import DomainError
@@ -75,8 +75,8 @@ class Prior:
         if not sizes:
             raise DomainError("sizes", "at least one size of a group", "none")
         for size, number in sizes.items():
-            _integer("size of a group", size, MOST_PEOPLE)
-            _integer("number of groups", number, MOST_PEOPLE)
+            whole("size of a group", size, 1, MOST_PEOPLE)
+            whole("number of groups", number, 1, MOST_PEOPLE)
         return cls(tuple(sorted(sizes.items())))
 
     @classmethod
@@ -94,13 +94,11 @@ class Prior:
         """
         import numpy as np
 
-        _integer("groups", groups, MOST_GROUPS)
-        if _integer("people", people, MOST_PEOPLE) < groups:
+        whole("groups", groups, 1, MOST_GROUPS)
+        if whole("people", people, 1, MOST_PEOPLE) < groups:
             raise DomainError("people", f"at least groups = {groups}", people)
         law = f"a number from 0 to {GREATEST_EXPONENT}"
-        power = decimal("exponent", law, exponent)
-        if not 0 <= power <= GREATEST_EXPONENT:
-            raise DomainError("exponent", law, exponent)
+        power = decimal("exponent", law, exponent, lambda x: 0 <= x <= GREATEST_EXPONENT)
         shares = np.cumsum(np.arange(1, groups + 1, dtype=np.float64) ** -float(power))
         together = np.rint(shares * (people / shares[-1])).astype(np.int64)
         sizes, numbers = np.unique(np.diff(together, prepend=0), return_counts=True)
@@ -151,12 +149,6 @@ def best_pair_for(prior: Prior, goal: Goal, pairs: Iterable[SamplePair]) -> Samp
         raise DomainError("pairs", "at least one pair", "none")
     enough = max(value for value, _ in worth) * (1 - _TIE)
     return min((pair for value, pair in worth if value >= enough), key=lambda pair: pair.k)
-
-
-def _integer(parameter: str, found: object, most: int) -> int:
-    if isinstance(found, bool) or not isinstance(found, int) or not 1 <= found <= most:
-        raise DomainError(parameter, f"an integer from 1 to {most}", repr(found))
-    return found
 
 
 def _appearing(k: int, rate: Number, prior: Prior) -> tuple[Floats, Floats, Floats]:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 from functools import lru_cache
 
-from policy_engine.accounting.amounts import probability
 from policy_engine.accounting.bisection import least_integer
 from policy_engine.accounting.calibration import best_pair, greatest_rate
 from policy_engine.accounting.domain import (
@@ -22,6 +21,7 @@ from policy_engine.accounting.domain import (
     count,
     neighbour_notion,
     nonnegative_epsilon,
+    probability,
 )
 from policy_engine.accounting.noise import (
     MOST_ENTRIES,

@@ -153,9 +153,8 @@ def calibrate(
 
 
 def _mechanisms(asked: _Question, plot: Path | None) -> tuple[dict[str, Any], list[str]]:
-    from policy_engine.accounting.amounts import probability
     from policy_engine.accounting.comparison import compare
-    from policy_engine.accounting.domain import nonnegative_epsilon
+    from policy_engine.accounting.domain import nonnegative_epsilon, probability
     from policy_engine.accounting.tables import Aim
     from policy_engine.cli.comparing import ComparisonTable
 

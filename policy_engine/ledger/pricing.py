@@ -21,9 +21,8 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.accounting import adaptive
-from policy_engine.accounting.amounts import EXACT
 from policy_engine.accounting.composition import Charges, Question, Tight
-from policy_engine.accounting.domain import neighbour_notion
+from policy_engine.accounting.domain import EXACT, neighbour_notion
 from policy_engine.accounting.events import Event, Unbounded
 from policy_engine.errors import DomainError
 from policy_engine.ledger.asked import (

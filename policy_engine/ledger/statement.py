@@ -14,7 +14,7 @@ from decimal import Decimal
 from functools import reduce
 from typing import Any
 
-from policy_engine.accounting.amounts import EXACT
+from policy_engine.accounting.domain import EXACT
 from policy_engine.attest.attestation import open_envelope
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.results import Verified

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from policy_engine.accounting import amounts, bounds, domain, in_words
+from policy_engine.accounting import bounds, domain, in_words
 from policy_engine.errors import DomainError
 
 RATE = "rate must be a number strictly between 0 and 1 (by at least 1e-300), found "
@@ -35,7 +35,7 @@ DELTA = "delta must be a number strictly between 0 and 1, found "
         (domain.nonnegative_epsilon, "1e-301", LEAST + "1e-301"),
         (domain.nonnegative_epsilon, "inf", EPSILON + "Infinity"),
         *[(domain.real_epsilon, value, REAL + str(value)) for value in (-2e9, 2e9, "-1e-301")],
-        *[(amounts.probability, value, DELTA + str(value)) for value in (0, 1, -0.5)],
+        *[(domain.probability, value, DELTA + str(value)) for value in (0, 1, -0.5)],
         (
             domain.neighbour_notion,
             "both",
@@ -68,7 +68,7 @@ def test_numbers_are_what_was_written() -> None:
         *[(domain.sampling_rate, value) for value in ("1e-300", "0." + "1" * 600, "0.999999999")],
         *[(domain.nonnegative_epsilon, value) for value in (0, "1e-300", 10**9)],
         *[(domain.real_epsilon, value) for value in (-(10**9), "-1e-300", 0, "1e-300", 10**9)],
-        *[(amounts.probability, value) for value in ("1e-400", "0.999999999")],
+        *[(domain.probability, value) for value in ("1e-400", "0.999999999")],
     ],
 )
 def test_the_ends_of_a_domain_belong_to_it(check: Callable[[Any], object], value: object) -> None:

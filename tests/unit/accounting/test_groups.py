@@ -15,8 +15,11 @@ from scipy.stats import nbinom
 from policy_engine.accounting.bounds import group as generic
 from policy_engine.accounting.curve import larger_direction
 from policy_engine.accounting.domain import arithmetic
-from policy_engine.accounting.exact import _replaced, delta_exact, epsilon_exact
+from policy_engine.accounting.events import SampledSuppression
+from policy_engine.accounting.exact import delta_exact, epsilon_exact
 from policy_engine.accounting.groups import _add, _missed, _reached, delta_group
+from policy_engine.accounting.losses import Composition
+from policy_engine.accounting.pairs import pairs_of
 from policy_engine.errors import DomainError
 
 from .brute import Law, cells, divergence, law
@@ -135,7 +138,8 @@ def test_replaced_units_by_the_product_of_places(k: int, rate: float, epsilon: f
     present, absent = nbinom.pmf(at - k, k, rate), nbinom.pmf(at - 2 - k, k, rate)
     before, after = np.outer(present, absent), np.outer(absent, present)
     true = np.maximum(before - math.exp(epsilon) * after, 0.0).sum()
-    found = float(_replaced(k, Decimal(str(rate)), 2).delta(Decimal(str(epsilon))))
+    pairs = pairs_of(SampledSuppression(k, str(rate)), "replace_one", 2)
+    found = float(Composition((pair, 1) for pair in pairs).delta(Decimal(str(epsilon))))
     assert true * (1 - 1e-9) <= found <= true * 1.001
 
 

@@ -14,8 +14,8 @@ from flint import arb, ctx
 
 from policy_engine.accounting import noise
 from policy_engine.accounting.composition import Accountant, Question, Tight
+from policy_engine.accounting.domain import ADD_REMOVE, Number
 from policy_engine.accounting.events import TableNoise
-from policy_engine.accounting.exact import delta_of_table
 from policy_engine.accounting.noise import (
     WHOLE,
     IntegerTable,
@@ -106,7 +106,7 @@ def is_exact(bound: Decimal, true: arb) -> bool:
 @pytest.mark.parametrize("epsilon", ["0", "0.1", "0.6931471805599453", "1", "3", "41.5", "1e9"])
 def test_one_number_is_exact(neighbours, epsilon) -> None:
     for table in tables(1, 20):
-        found = delta_of_table(table, epsilon, neighbours)
+        found = delta_of_release([Statistic(table)], epsilon, neighbours)
         true = brute([Statistic(table)], min(epsilon, "100", key=float), neighbours)
         assert is_exact(found.delta, true), table
         assert found.at_n is None
@@ -126,7 +126,7 @@ def test_the_worst_shift_is_exact_for_one_number_and_dominates_for_more(shift, s
     for table in closed:
         for epsilon in ("0", "0.3", "2"):
             one = Statistic(table, shift, signed=signed)
-            found = delta_of_table(table, epsilon, shift=shift, signed=signed).delta
+            found = delta_of_release([Statistic(table, shift, signed=signed)], epsilon).delta
             assert is_exact(found, brute([one], epsilon, "add_remove"))
     for table in closed[:4]:
         two = Statistic(table, min(shift, 3), 2, signed)
@@ -134,10 +134,16 @@ def test_the_worst_shift_is_exact_for_one_number_and_dominates_for_more(shift, s
         assert arb(str(found)) >= brute([two], "0.3", "add_remove").lower()
 
 
+def of_one(
+    table: IntegerTable, epsilon: Number, neighbours: str = ADD_REMOVE, shift: int = 1
+) -> Decimal:
+    return delta_of_release([Statistic(table, shift)], epsilon, neighbours).delta
+
+
 def test_check_values_of_the_theory() -> None:
-    assert delta_of_table(laplace(1, 14), 1).delta == Decimal("3.84263859726E-7")
-    assert delta_of_table(place(14, "0.253735"), 1).delta == Decimal("9.99957544580E-7")
-    assert delta_of_table(laplace("0.025", 600), "0.5", shift=20).delta < Decimal("1e-7")
+    assert of_one(laplace(1, 14), 1) == Decimal("3.84263859726E-7")
+    assert of_one(place(14, "0.253735"), 1) == Decimal("9.99957544580E-7")
+    assert of_one(laplace("0.025", 600), "0.5", shift=20) < Decimal("1e-7")
 
 
 def test_the_grid_lies_little_above_the_halves(monkeypatch) -> None:
@@ -243,8 +249,14 @@ def test_what_a_table_says_of_itself() -> None:
         (lambda: Statistic(OPEN, 2), "shift must be 1 and unsigned, for a table that is open"),
         (lambda: Statistic(OPEN, signed=True), "shift must be 1 and unsigned, for a table that"),
         (lambda: ReleaseCurve.of([]), "statistics must be at least one, found none"),
-        (lambda: delta_of_table(OPEN, -1), "epsilon must be a finite number from 0 to 1000000000"),
-        (lambda: delta_of_table(OPEN, 1, "all"), "neighbours must be add_remove or replace_one"),
+        (
+            lambda: of_one(OPEN, -1),
+            "epsilon must be a finite number from 0 to 1000000000",
+        ),
+        (
+            lambda: of_one(OPEN, 1, "all"),
+            "neighbours must be add_remove or replace_one",
+        ),
         (lambda: TableNoise(()), "statistics must be at least one statistic, found ()"),
         (lambda: TableNoise((OPEN,)), "statistics must be at least one statistic, found"),
     ],

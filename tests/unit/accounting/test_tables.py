@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import nbinom
 
-from policy_engine.accounting.exact import delta_of_table
-from policy_engine.accounting.noise import WHOLE, IntegerTable
+from policy_engine.accounting.noise import WHOLE, IntegerTable, Statistic, delta_of_release
 from policy_engine.accounting.noise_laws import (
     deviation,
     gaussian,
@@ -55,7 +54,10 @@ def test_places_beside_scipy(k, rate):
     z = np.arange(table.least, table.largest + 1)
     wanted = nbinom.cdf(z - k, k, float(rate))
     assert np.allclose(np.cumsum(np.array(table.masses, dtype=float)) / WHOLE, wanted, atol=1e-9)
-    ends = [delta_of_table(table, 10**3, at).delta for at in ("add_remove", "replace_one")]
+    ends = [
+        delta_of_release([Statistic(table)], 10**3, at).delta
+        for at in ("add_remove", "replace_one")
+    ]
     assert Decimal(rate) ** k * (1 - Decimal("1e-6")) <= ends[0] <= ends[1] <= 1
 
 
@@ -165,7 +167,7 @@ def test_a_place_out_of_reach_is_refused():
 def test_a_tilted_table_shows_groups_as_often_as_any_mechanism_may(epsilon, delta):
     table = calibrated("truncated_laplace", Aim(Decimal(epsilon), Decimal(delta)))
     assert table.largest < -table.least and -0.5 < mean(table) < 0
-    cost = delta_of_table(table, epsilon).delta
+    cost = delta_of_release([Statistic(table)], epsilon).delta
     assert Decimal(delta) * (1 - Decimal(1) / 10**9) < cost <= Decimal(delta)
     # Desfontaines, Voss, Gipson 2022: p(n) = min(e^ε p(n − 1) + δ, …), from p(0) = 0.
     best, shown = 0.0, 0

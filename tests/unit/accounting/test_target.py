@@ -6,11 +6,11 @@ from decimal import Decimal
 
 import pytest
 
+from policy_engine.accounting.calibration import Joint
 from policy_engine.accounting.composition import Question, Tight
 from policy_engine.accounting.domain import ADD_REMOVE, REPLACE_ONE
 from policy_engine.accounting.events import SampledSuppression
 from policy_engine.accounting.exact import delta_exact
-from policy_engine.accounting.target import Joint
 
 RATE = Decimal("0.1")
 

@@ -15,9 +15,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy_engine.accounting.exact import delta_of_table
 from policy_engine.accounting.in_words import in_text
-from policy_engine.accounting.noise import IntegerTable
+from policy_engine.accounting.noise import IntegerTable, Statistic, delta_of_release
 from policy_engine.accounting.noise_laws import laplace
 from policy_engine.accounting.noise_laws import place as place_table
 from policy_engine.accounting.one import population_rate
@@ -713,7 +712,7 @@ def test_a_replaced_person_is_in_two_groups_by_brute_force():
     entries, epsilon = (1 << 50, 1 << 59, (1 << 60) - (1 << 50)), Decimal(1)
     one = brute_noise([entries], epsilon, is_open=False, replaces=True)
     table = IntegerTable(entries, -1)
-    wanted = delta_of_table(table, epsilon, "replace_one").delta
+    wanted = delta_of_release([Statistic(table)], epsilon, "replace_one").delta
     assert one.delta <= wanted <= one.delta * (1 + Decimal("1e-10"))
 
 

@@ -6,8 +6,7 @@ from decimal import Decimal
 import pytest
 
 from policy_engine.accounting.domain import ADD_REMOVE
-from policy_engine.accounting.exact import delta_of_table
-from policy_engine.accounting.noise import IntegerTable
+from policy_engine.accounting.noise import IntegerTable, Statistic, delta_of_release
 from policy_engine.accounting.noise_laws import laplace, place
 from policy_engine.attest.predicates import predicate_of
 from policy_engine.kernel.assumptions import assumptions
@@ -37,7 +36,7 @@ TERMS = Terms("ages", "sha256:" + "1" * 64, "people", Decimal(1), Decimal(1), De
 
 def test_a_certificate_has_the_exact_price():
     found = certify(printed(CLAIM, "duckdb"), CLAIM, "duckdb", TERMS)
-    exact = delta_of_table(TABLE, 1).delta
+    exact = delta_of_release([Statistic(TABLE)], 1).delta
     assert exact <= found.delta <= exact * (1 + Decimal("1e-9"))
     facts = predicate_of(found)
     stated = [facts[name] for name in ("mechanism", "source_tag", "rate", "k")]
@@ -69,7 +68,9 @@ def test_a_person_in_several_groups_costs_their_composition():
     many = replace(CLAIM, unit=People(ID, Groups(3)))
     statistics = statistics_of(many, LAW, ADD_REMOVE)
     assert [each.groups for each in statistics] == [3]
-    wanted = delta_of_table(IntegerTable(TABLE.entries, TABLE.least), 1, times=3).delta
+    wanted = delta_of_release(
+        [Statistic(IntegerTable(TABLE.entries, TABLE.least), groups=3)], 1
+    ).delta
     assert delta_of(many, Decimal(1), Decimal(1), "add_remove") == wanted
     assert "policy_engine_rank <= 3" in printed(many, "duckdb")
 
