@@ -336,10 +336,11 @@ def main() -> None:
     for game in GAMES:
         for mechanism in (None, *game.mechanisms):
             guesses, bound = play(game, mechanism, coins)
-            low, high = guesses.interval
+            low, high = guesses.at(0.95)
+            share = guesses.right / guesses.coins
             print(
                 f"| {game.name} | {game.coin} | {mechanism or 'exact table'} |"
-                f" {100 * guesses.share:.1f} | {100 * low:.1f} to {100 * high:.1f} |"
+                f" {100 * share:.1f} | {100 * low:.1f} to {100 * high:.1f} |"
                 f" {'none' if mechanism is None else _up(100 * bound)} |"
             )
             sys.stdout.flush()

@@ -34,8 +34,8 @@ from decimal import (
     Decimal,
     localcontext,
 )
-from typing import TYPE_CHECKING
 
+from policy_engine.accounting.arrays import Floats, Integers, np
 from policy_engine.accounting.bisection import least_integer
 from policy_engine.accounting.composition import MOST_EVENTS, Question, Tight
 from policy_engine.accounting.domain import (
@@ -49,13 +49,6 @@ from policy_engine.accounting.events import ApproximateDP, Event, PureDP, Sample
 from policy_engine.accounting.exact import delta_of_event, has_curve
 from policy_engine.accounting.pairs import Pair, pairs_of
 from policy_engine.errors import DomainError
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
 
 _CHAIN = Decimal("0.5")
 """Of the limit's δ, for a chain. Twice as much admits few more of one kind."""
@@ -259,7 +252,8 @@ def plan_for(first: Repeated, epsilon: Decimal, delta: Decimal, neighbours: str)
     nonnegative_epsilon(epsilon)
     if not 0 <= delta <= 1:
         raise DomainError("delta", "a number from 0 to 1", delta)
-    times = _most(first, epsilon, delta)
+    # How many the sum of certificates admits, from 1 to a most.
+    times = least_integer(1, MOST_EVENTS + 1, lambda n: not first.adds_up(n, epsilon, delta)) - 1
     chain = _chain_share(first, times, epsilon, delta, neighbours)
     left = _DOWN.subtract(delta, chain)
     by_sum = _DOWN.multiply(_SUM, left)
@@ -324,11 +318,6 @@ def _part(cost: Cost, plan: Plan) -> float:
     return max(part(cost.mass, plan.mass), min(part(*scale) for scale in scales))
 
 
-def _most(first: Repeated, epsilon: Decimal, delta: Decimal) -> int:
-    """How many the sum of certificates admits, from 1 to a most."""
-    return least_integer(1, MOST_EVENTS + 1, lambda n: not first.adds_up(n, epsilon, delta)) - 1
-
-
 def _chain_share(
     first: Repeated, times: int, epsilon: Decimal, delta: Decimal, neighbours: str
 ) -> Decimal:
@@ -378,14 +367,13 @@ def _clipped(pair: Pair, plan: Plan) -> list[Cost]:
     Mass: Σ_{l>λ} p·(1 − e^{λ−l}). K: ln of Σ_{l≤λ} p·e^{θl} + e^{(1+θ)λ}·Σ_{l>λ} p·e^{−l}, and at
     least 0, so that an account which still fits did so before.
     """
-    import numpy as np
-
     clips = np.array(_CLIPS) * float(plan.epsilon)
     places = np.searchsorted(clips, pair.losses)  # of the first λ that is not below
     order = np.argsort(places, kind="stable")
     losses, logs = pair.losses[order], pair.log_masses[order]
     ends = np.cumsum(np.bincount(places, minlength=len(clips) + 1))
-    above = _from_end(_log_sums(logs - losses, ends))
+    # For each λ, ln of the sum of all above it.
+    above = np.logaddexp.accumulate(_log_sums(logs - losses, ends)[::-1])[::-1][1:]
     scales = []
     for theta in map(float, plan.orders):
         below = np.logaddexp.accumulate(_log_sums(logs + theta * losses, ends)[:-1])
@@ -404,8 +392,6 @@ def _clipped(pair: Pair, plan: Plan) -> list[Cost]:
 
 def _log_sums(logs: Floats, ends: Integers) -> Floats:
     """ln of the sum of each stretch; relative to its largest, so that nothing underflows."""
-    import numpy as np
-
     sums = np.full(len(ends), -math.inf)
     start = 0
     for at, end in enumerate(ends.tolist()):
@@ -416,17 +402,8 @@ def _log_sums(logs: Floats, ends: Integers) -> Floats:
     return sums
 
 
-def _from_end(sums: Floats) -> Floats:
-    """For each stretch but the last, ln of the sum of all after it."""
-    import numpy as np
-
-    return np.logaddexp.accumulate(sums[::-1])[::-1][1:]
-
-
 def _mass(certain: Decimal, logs: Floats, beyond: Floats) -> Decimal:
     """Σ p·(1 − e^{λ−l}), from above."""
-    import numpy as np
-
     if not len(logs):
         return _UP.plus(certain)
     masses = np.exp(logs)

@@ -57,7 +57,6 @@ class Joint:
     releases: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse what is outside the domains."""
         neighbour_notion(self.neighbours)
         count("releases", self.releases)
 
@@ -160,7 +159,8 @@ def _best_of_all(target: Joint) -> tuple[int, Decimal]:
             found, best = (start, rate), start / rate
         start *= 2
     if found[0] == _LARGEST:
-        raise _unreachable(target)
+        law = f"larger for k/rate below {_LARGEST} to reach delta"
+        raise DomainError("epsilon", law, target.epsilon)
     # Some k in [low, high] can only win at a rate ≥ low/best, and then k = high meets the target
     # at low/best, for the curve falls in k: where it does not, the whole range is out.
     ranges = [(2, int(best))]
@@ -199,11 +199,6 @@ def _best_of_some(target: Joint) -> tuple[int, Decimal]:
         found = min([best, *(winner(k) for k, rate in asked if rate < 1 and target.met(k, rate))])
         best, step = (found, step) if found < best else (best, step // 2)
     return best[1:]
-
-
-def _unreachable(target: Joint) -> DomainError:
-    law = f"larger for k/rate below {_LARGEST} to reach delta"
-    return DomainError("epsilon", law, target.epsilon)
 
 
 def _greatest_rate(target: Joint, k: int) -> Decimal:

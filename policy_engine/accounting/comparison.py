@@ -2,25 +2,99 @@
 
 Utility, no privacy claim: that a table or a pair meets the aim is seen where it is made
 (``tables.calibrated``, ``tables.pair``). A shown count is n + Z of a closed table, n − T and its
-mean of an open one ([TABLE], [PLACE]), and count/β of a sample ([EXACT]).
+mean of an open one ([TABLE], [PLACE]), and count/β of a sample ([EXACT]): a group of n units has
+Bin(n, β) of them in it, and is shown where that is at least k.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_HALF_EVEN, Context, Decimal
 from functools import cached_property
 from math import ceil
 
-from policy_engine.accounting import appearing
+from policy_engine.accounting.binomial import sum_from, sum_to
+from policy_engine.accounting.bisection import least_integer
+from policy_engine.accounting.domain import (
+    DIGITS,
+    Number,
+    arithmetic,
+    count,
+    sampling_rate,
+    threshold,
+)
 from policy_engine.accounting.frontier import SamplePair
 from policy_engine.accounting.in_words import in_text
-from policy_engine.accounting.noise import IntegerTable
+from policy_engine.accounting.noise import WHOLE, IntegerTable
 from policy_engine.accounting.noise_laws import around, deviation, offset_of, shown_half
 from policy_engine.accounting.tables import LAWS, Aim, auto, calibrated, pair
 from policy_engine.errors import DomainError
 
 SAMPLED = "sampled_suppression"
+_ROUNDED = Context(prec=DIGITS, rounding=ROUND_HALF_EVEN)
+_HALF = Decimal("0.5")
+
+
+def chance_shown(k: int, rate: Number, size: int) -> Decimal:
+    """Pr[Bin(size, β) ≥ k]: how likely a group of so many units is shown.
+
+    Accuracy: 12 digits, of the chance or, where it is above ½, of its complement. Units: the rate
+    is that at which the *source* is sampled. Errors: DomainError.
+
+    >>> chance_shown(2, "0.5", 3), chance_shown(20, "0.1", 19)
+    (Decimal('0.5'), Decimal('0'))
+    """
+    k, beta, n = threshold(k), sampling_rate(rate), count("size", size)
+    if n < k:
+        return Decimal(0)
+    with arithmetic(beta, room=40):
+        if k > n * beta:
+            return _ROUNDED.normalize(sum_from(k, n, beta, Decimal(1), 0))
+        return 1 - _ROUNDED.normalize(sum_to(k - 1, n, beta, Decimal(1), 0))
+
+
+def chance_with_noise(table: IntegerTable, least: int, size: int) -> Decimal:
+    """How likely a group of so many units is shown: n + Z ≥ least, of an open table n − T ≥ least.
+
+    Exact to 12 digits.
+
+    >>> from policy_engine.accounting.noise_laws import laplace
+    >>> chance_with_noise(laplace(1, 14), 15, 15) > Decimal("0.5")
+    True
+    """
+    sign = -1 if table.is_open else 1
+    pairs = enumerate(table.masses, table.least)
+    shown = sum(mass for z, mass in pairs if size + sign * z >= least)
+    return _ROUNDED.divide(Decimal(shown), Decimal(WHOLE))
+
+
+def half_shown(k: int, rate: Number) -> int:
+    """The least size of a group that is shown at least half of the time.
+
+    A median of Bin(n, β) lies between ⌊nβ⌋ and ⌈nβ⌉, so the size lies between (k − 1)/β and k/β.
+    Errors: DomainError.
+
+    >>> half_shown(2, "0.5"), half_shown(20, "0.1")
+    (3, 197)
+    """
+    k, beta = threshold(k), sampling_rate(rate)
+    with arithmetic(beta, Decimal(k)):
+        low, high = int((k - 1) / beta), ceil(k / beta)
+    return least_integer(low, high, lambda size: chance_shown(k, beta, size) >= _HALF)
+
+
+def count_error(rate: Number, size: int) -> Decimal:
+    """√(n·(1 − β)/β): the standard deviation of the estimate count/β of a group of n units.
+
+    It is that of every group alike, shown or not: of those that are just shown, the estimate is
+    too high. Accuracy: 12 digits. Errors: DomainError.
+
+    >>> count_error("0.1", 167)
+    Decimal('38.76854395')
+    """
+    beta, n = sampling_rate(rate), count("size", size)
+    with arithmetic(beta, Decimal(n)):
+        return _ROUNDED.normalize((n * (1 - beta) / beta).sqrt())
 
 
 @dataclass(frozen=True)
@@ -51,14 +125,14 @@ class Candidate:
         if self.listed:
             return 0
         if isinstance(self.by, SamplePair):
-            return appearing.half_shown(self.by.k, self.by.rate)
+            return half_shown(self.by.k, self.by.rate)
         return shown_half(self.by, self.at_least)
 
     @cached_property
     def error(self) -> Decimal:
         """The standard deviation of the estimate of a group of ``half`` people."""
         if isinstance(self.by, SamplePair):
-            return appearing.count_error(self.by.rate, self.half)
+            return count_error(self.by.rate, self.half)
         return Decimal(f"{deviation(self.by):.12g}")
 
     @property
@@ -86,9 +160,9 @@ class Candidate:
         if self.listed:
             return Decimal(1)
         if isinstance(self.by, SamplePair):
-            return appearing.chance_shown(self.by.k, self.by.rate, size)
+            return chance_shown(self.by.k, self.by.rate, size)
         least = 0 if self.by.is_open else self.by.largest + self.at_least
-        return appearing.chance_with_noise(self.by, least, size)
+        return chance_with_noise(self.by, least, size)
 
     @property
     def chances(self) -> list[tuple[int, Decimal]]:
@@ -109,7 +183,7 @@ def per_cent(chance: Decimal) -> str:
     """
     rounded = min(chance, 1 - chance).quantize(Decimal("1e-5"))
     near = Decimal(f"{100 * rounded:.2g}")
-    return f"{in_text(near if chance < Decimal('0.5') else 100 - near)} %"
+    return f"{in_text(near if chance < _HALF else 100 - near)} %"
 
 
 @dataclass(frozen=True)
@@ -137,12 +211,9 @@ def compare(aim: Aim) -> Comparison:
     """
     tried = [(law, _tried(law, aim)) for law in (*LAWS, SAMPLED)]
     candidates = tuple(found for _, found in tried if isinstance(found, Candidate))
-    best: str | None = None
-    if any(found.law in LAWS[:2] for found in candidates):
-        best, _ = auto(aim)
-    return Comparison(
-        candidates, tuple((law, found) for law, found in tried if isinstance(found, str)), best
-    )
+    refused = tuple((law, found) for law, found in tried if isinstance(found, str))
+    has_table = any(found.law in LAWS[:2] for found in candidates)
+    return Comparison(candidates, refused, auto(aim)[0] if has_table else None)
 
 
 def _tried(law: str, aim: Aim) -> Candidate | str:

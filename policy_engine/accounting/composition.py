@@ -188,7 +188,6 @@ class Accountant:
     group: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse what is no event, and an account of nothing."""
         neighbour_notion(self.neighbours)
         if not isinstance(self.events, tuple) or not self.events:
             raise DomainError("events", "at least one event and how often it was", self.events)

@@ -105,10 +105,8 @@ def _remove(k: int, rate: Decimal, epsilon: Decimal) -> Bound:
     gamma = (ratio - 1 + rate) / ratio
     n = max(k, _ceiling((k - 1) / gamma))
     if n == k:
-        # Only {X = k} is left. A rate whose power ends, 0.1**20, must not be rounded past it.
-        with arithmetic(rate, epsilon) as context:
-            power = rate**k
-            return Bound(upward(power, exact=not context.flags[Inexact]), k)
+        # Only {X = k} is left.
+        return Bound(power(rate, k, epsilon), k)
     total = sum_from(k, n, rate, k - gamma * n, 1)
     return Bound(upward(total * ratio / (n * (1 - rate))), n)
 
@@ -122,6 +120,17 @@ def _add(k: int, rate: Decimal, epsilon: Decimal) -> Bound:
     # At a tie the weight of j = k−1 is 0, and rounding may take it below.
     weight = max(Decimal(0), share * n - (k - 1))
     return Bound(upward(sum_to(k - 1, n, rate, weight, 1) / (n * (1 - rate))), n)
+
+
+def power(base: Decimal, exponent: int, *others: Decimal) -> Decimal:
+    """A power from above; one whose digits end, 0.1**20, must not be rounded past it.
+
+    >>> power(Decimal("0.9"), 3)
+    Decimal('0.729')
+    """
+    with arithmetic(base, *others) as context:
+        found = base**exponent
+        return upward(found, exact=not context.flags[Inexact])
 
 
 def _ceiling(value: Decimal) -> int:

@@ -28,6 +28,8 @@ from policy_engine.base_errors import DomainError
 
 Number = Decimal | Fraction | str | int | float
 """What a caller may give for a rate, an ε or a δ."""
+Holds = Callable[[Decimal], bool]
+"""What a number must be, besides finite."""
 
 ADD_REMOVE = "add_remove"
 REPLACE_ONE = "replace_one"
@@ -40,18 +42,15 @@ EXACT = Context(
 )
 """For sums of amounts of at most 9 + 1000 digits; the traps never let one be rounded."""
 TINY = Decimal("1e-300")
-_LARGEST_EPSILON = Decimal(10) ** 9
+_MOST_EPSILON = Decimal(10) ** 9
 # Beyond what the rounding of at most 10**6 operations at 60 good digits can amount to.
 ROUNDING = Decimal("1e-30")
 _CLAIM_GUARD = Decimal("1e-10")
+_WIDE = Context(prec=200, Emin=MIN_EMIN, Emax=MAX_EMAX)
+_UP = Context(prec=DIGITS, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
 
-def decimal(
-    parameter: str,
-    law: str,
-    value: object,
-    holds: Callable[[Decimal], bool] = lambda number: True,
-) -> Decimal:
+def decimal(parameter: str, law: str, value: object, holds: Holds | None = None) -> Decimal:
     """The decimal that was written; DomainError for what is no finite number, or not as it must.
 
     A fraction that does not end is rounded at 60 digits more than its denominator has, up, for a
@@ -65,14 +64,15 @@ def decimal(
     try:
         if isinstance(value, Fraction):
             digits = 60 + len(str(value.denominator)) + len(str(abs(value.numerator)))
-            with localcontext(Context(prec=digits, rounding=ROUND_CEILING)):
-                return Decimal(value.numerator) / Decimal(value.denominator)
-        number = Decimal(repr(value) if isinstance(value, float) else value)
+            rounded = Context(prec=digits, rounding=ROUND_CEILING)
+            number = rounded.divide(Decimal(value.numerator), Decimal(value.denominator))
+        else:
+            number = Decimal(repr(value) if isinstance(value, float) else value)
     except (InvalidOperation, ValueError) as error:
         raise DomainError(parameter, law, repr(value)) from error
     if not number.is_finite():
         raise DomainError(parameter, law, str(number))
-    if not holds(number):
+    if holds is not None and not holds(number):
         raise DomainError(parameter, law, value)
     return number
 
@@ -128,8 +128,8 @@ def nonnegative_epsilon(epsilon: object) -> Decimal:
     >>> nonnegative_epsilon(0.5)
     Decimal('0.5')
     """
-    law = f"a finite number from 0 to {_LARGEST_EPSILON:f}"
-    number = decimal("epsilon", law, epsilon, lambda number: 0 <= number <= _LARGEST_EPSILON)
+    law = f"a finite number from 0 to {_MOST_EPSILON:f}"
+    number = decimal("epsilon", law, epsilon, lambda number: 0 <= number <= _MOST_EPSILON)
     if 0 < number < TINY:
         raise DomainError("epsilon", f"0 or at least {TINY}", epsilon)
     return number
@@ -141,13 +141,8 @@ def real_epsilon(epsilon: object) -> Decimal:
     >>> real_epsilon("-0.5")
     Decimal('-0.5')
     """
-    law = f"a finite number from -{_LARGEST_EPSILON:f} to {_LARGEST_EPSILON:f}"
-    return decimal(
-        "epsilon",
-        law,
-        epsilon,
-        lambda number: not number or TINY <= abs(number) <= _LARGEST_EPSILON,
-    )
+    law = f"a finite number from -{_MOST_EPSILON:f} to {_MOST_EPSILON:f}"
+    return decimal("epsilon", law, epsilon, lambda x: not x or TINY <= abs(x) <= _MOST_EPSILON)
 
 
 def count(parameter: str, value: object) -> int:
@@ -198,9 +193,7 @@ def upward(value: Decimal, *, exact: bool = False) -> Decimal:
     >>> upward(Decimal("0.5"), exact=True)
     Decimal('0.5')
     """
-    with localcontext(Context(prec=200, Emin=MIN_EMIN, Emax=MAX_EMAX)):
-        guarded = value if exact else value * (1 + ROUNDING)
-    return Context(prec=DIGITS, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX).plus(guarded)
+    return _UP.plus(value if exact else _WIDE.multiply(value, _WIDE.add(1, ROUNDING)))
 
 
 def claimed(delta: Decimal) -> Decimal:
@@ -211,6 +204,4 @@ def claimed(delta: Decimal) -> Decimal:
     >>> claimed(Decimal("0.00001"))
     Decimal('0.000010000000001')
     """
-    with localcontext(Context(prec=200, Emin=MIN_EMIN, Emax=MAX_EMAX)):
-        guarded = delta * (1 + _CLAIM_GUARD)
-    return min(Decimal(1), upward(guarded, exact=True))
+    return min(Decimal(1), upward(_WIDE.multiply(delta, _WIDE.add(1, _CLAIM_GUARD)), exact=True))

@@ -41,7 +41,6 @@ class SampledSuppression:
     rate: Number
 
     def __post_init__(self) -> None:
-        """Refuse what is outside the domain; the rate is kept as the decimal written."""
         threshold(self.k)
         object.__setattr__(self, "rate", sampling_rate(self.rate))
 
@@ -57,7 +56,6 @@ class PureDP:
     epsilon: Number
 
     def __post_init__(self) -> None:
-        """Refuse what is outside the domain."""
         object.__setattr__(self, "epsilon", nonnegative_epsilon(self.epsilon))
 
 
@@ -75,7 +73,6 @@ class ApproximateDP:
     delta: Number
 
     def __post_init__(self) -> None:
-        """Refuse what is outside the domain."""
         object.__setattr__(self, "epsilon", nonnegative_epsilon(self.epsilon))
         object.__setattr__(self, "delta", probability(self.delta))
 
@@ -95,7 +92,6 @@ class DiscreteLaplace:
     sensitivity: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse what is outside the domain."""
         scale = decimal(
             "scale", "a number from 1e-9 to 1e9", self.scale, lambda x: _LITTLE <= x <= 10**9
         )
@@ -120,7 +116,6 @@ class RandomisedResponse:
     values: int
 
     def __post_init__(self) -> None:
-        """Refuse what is outside the domain."""
         law = "a number from 1e-9 to 1 - 1e-9"
         truth = decimal("truth", law, self.truth, lambda x: _LITTLE <= x <= 1 - _LITTLE)
         whole("values", count("values", self.values), 2, 10**9)
@@ -143,7 +138,6 @@ class TableNoise:
     statistics: tuple[Statistic, ...]
 
     def __post_init__(self) -> None:
-        """Refuse a release of nothing."""
         statistics = tuple(self.statistics)
         if not statistics or not all(isinstance(each, Statistic) for each in statistics):
             raise DomainError("statistics", "at least one statistic", repr(self.statistics))
@@ -176,7 +170,6 @@ class Partitioned:
     parts: tuple[tuple[Event, ...], ...]
 
     def __post_init__(self) -> None:
-        """Refuse a partition without parts, and a part without events."""
         parts = tuple(tuple(part) for part in self.parts)
         if not parts or not all(parts):
             raise DomainError("parts", "at least one part, each with an event", repr(self.parts))

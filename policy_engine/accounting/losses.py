@@ -26,18 +26,12 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from policy_engine.accounting.arrays import Floats, Integers, np
 from policy_engine.accounting.domain import arithmetic
 from policy_engine.accounting.pairs import GUARD, Pair
 from policy_engine.accounting.powers import aligned
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
 
 _UP = Context(prec=6, rounding=ROUND_CEILING)
 """Every ε and δ from here has 6 significant digits, rounded up."""
@@ -143,7 +137,9 @@ class _LossSum:
         if epsilon > self._highest:
             return _rounded(self.certain)
         moments = self._cumulants.where(_mean_reaches(epsilon))
-        return self._total(self._law(moments, epsilon), epsilon)
+        finite = Decimal(self._law(moments, epsilon).at(epsilon)[0] + self._guard)
+        with arithmetic(Decimal(1)):
+            return _rounded(finite.exp() + self.certain)
 
     def epsilon(self, delta: Decimal) -> Decimal | None:
         finite = delta - self.certain
@@ -179,15 +175,8 @@ class _LossSum:
     def _guard(self) -> float:
         return GUARD * (self._count + 1)
 
-    def _total(self, law: _Law, epsilon: float) -> Decimal:
-        finite = Decimal(law.at(epsilon)[0] + self._guard)
-        with arithmetic(Decimal(1)):
-            return _rounded(finite.exp() + self.certain)
-
     def _law(self, moments: Moments, epsilon: float) -> _Law:
         """The tilted law of the sum on a window around ε."""
-        import numpy as np
-
         bottom, top, steeper = self._window(moments, epsilon)
         step = self._step(moments, top - bottom)
         # Splitting may move each atom by a step, and what leaves the window comes back in it.
@@ -270,8 +259,6 @@ class _Law:
 
     def at(self, epsilon: float) -> tuple[float, float]:
         """ln of an upper bound on Σ_{l>ε} p(l)·(1 − e^{ε−l}), and the share of it that is noise."""
-        import numpy as np
-
         start = int(np.searchsorted(self.losses, epsilon, side="right"))
         if start == len(self.losses):
             return self.above, 0.0
@@ -293,8 +280,6 @@ class _Cumulants:
     """K of the composition and its derivatives, roughly: to choose θ and the window with."""
 
     def __init__(self, pairs: list[tuple[Pair, int]]) -> None:
-        import numpy as np
-
         self._counts = np.array([count for _, count in pairs], dtype=np.float64)
         farthest = [float(np.abs(pair.losses).max()) for pair, _ in pairs]
         self.farthest = max(1e-9, *farthest)
@@ -316,8 +301,6 @@ class _Cumulants:
 
     def at(self, theta: float) -> Moments:
         """The moments at one θ."""
-        import numpy as np
-
         exponents = self._logs + theta * self._losses
         largest = exponents.max(axis=1, keepdims=True)
         weights = np.exp(exponents - largest)
@@ -378,8 +361,6 @@ def _mean_reaches(epsilon: float) -> Callable[[Moments], bool]:
 
 def _alone(pair: Pair, epsilon: float) -> float:
     """H of one pair at ε, roughly."""
-    import numpy as np
-
     beyond = np.maximum(pair.losses - epsilon, 0.0)
     return float((np.exp(pair.log_masses) * -np.expm1(-beyond)).sum()) + float(pair.only_first)
 
@@ -389,8 +370,6 @@ def _without_rare(pair: Pair, allowed: float) -> Pair:
 
     A tilt would make them heavy and leave no digits for what is asked about.
     """
-    import numpy as np
-
     if allowed < _SMALL:
         return pair
     masses = np.exp(pair.log_masses)
@@ -410,8 +389,6 @@ def _without_rare(pair: Pair, allowed: float) -> Pair:
 
 def _heavy(pair: Pair) -> float:
     """A loss that half of the first law's mass has, 0 where there is none."""
-    import numpy as np
-
     rounded, at = np.unique(np.round(np.abs(pair.losses), 9), return_inverse=True)
     masses = np.bincount(at, np.exp(pair.log_masses))
     largest = int(masses.argmax())
@@ -420,8 +397,6 @@ def _heavy(pair: Pair) -> float:
 
 def _sorted(pair: Pair) -> Pair:
     """The pair with its losses falling."""
-    import numpy as np
-
     order = np.argsort(-pair.losses, kind="stable")
     losses, logs = pair.losses[order], pair.log_masses[order]
     return Pair(losses, logs, pair.only_first, pair.only_second)
@@ -438,24 +413,18 @@ class _Stretch:
 
     def trimmed(self) -> _Stretch:
         """Without the ends that have at most a mass which is far below other errors."""
-        import numpy as np
-
         start = int(np.searchsorted(np.cumsum(self.masses), _CUT))
         end = len(self.masses) - int(np.searchsorted(np.cumsum(self.masses[:start:-1]), _CUT))
         return _Stretch(self.first + start, self.masses[start:end], self.noise + 2 * _CUT / _UNIT)
 
     def circle(self, points: int) -> tuple[Floats, int]:
         """The law on a circle of points, and which multiple of the step is its point 0."""
-        import numpy as np
-
         at = np.arange(len(self.masses)) % points
         return np.bincount(at, self.masses, points).astype(np.float64), self.first
 
 
 def _together(stretches: list[_Stretch]) -> _Stretch:
     """The law of the sum: the two shortest at a time."""
-    import numpy as np
-
     waiting = [(len(each.masses), at, each) for at, each in enumerate(stretches)]
     heapq.heapify(waiting)
     while len(waiting) > 1:
@@ -485,8 +454,6 @@ class _OnGrid:
 
     @classmethod
     def of(cls, pair: Pair, step: float) -> _OnGrid:
-        import numpy as np
-
         below = np.floor(pair.losses / step)
         share = np.clip(np.expm1(below * step - pair.losses) / math.expm1(-step), 0.0, 1.0)
         at = below.astype(np.int64)
@@ -496,16 +463,12 @@ class _OnGrid:
 
     def scale(self, theta: float) -> float:
         """K(θ)."""
-        import numpy as np
-
         exponents = self.logs + theta * self.step * self.at
         largest = float(exponents.max())
         return largest + math.log(float(np.exp(exponents - largest).sum()))
 
     def stretch(self, theta: float, scale: float) -> _Stretch:
         """The tilted law where it has mass; ``scale`` is K(θ)."""
-        import numpy as np
-
         weights = np.exp(self.logs + theta * self.step * self.at - scale)
         first = int(self.at.min())
         masses = np.bincount(self.at - first, weights).astype(np.float64)
@@ -516,8 +479,6 @@ class _OnGrid:
 
         ``scale`` is K(θ).
         """
-        import numpy as np
-
         weights = np.exp(self.logs + theta * self.step * self.at - scale)
         centre = round(float((weights * self.at).sum()))
         masses = np.bincount((self.at - centre) % points, weights, points)

@@ -128,7 +128,6 @@ class Statistic:
     signed: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse what is outside the domain."""
         if count("shift", self.shift) > 1000 or count("groups", self.groups) > 10**5:
             raise DomainError("shift", "at most 1000, and at most 100000 groups", self.shift)
         if type(self.signed) is not bool:
@@ -285,13 +284,11 @@ def _edges(corners: list[Step]) -> list[Step]:
     """The edges of the upper concave hull, as steps (p, q) whose ratios fall strictly."""
     hull: list[Step] = []
     for p, q in sorted(set(corners), key=lambda corner: (corner[1], corner[0])):
-        while len(hull) > 1 and not _bends(hull[-2], hull[-1], (p, q)):
+        # The last corner stays where it lies above the line from the one before to this one.
+        while len(hull) > 1 and (
+            (hull[-1][0] - hull[-2][0]) * (q - hull[-1][1])
+            <= (p - hull[-1][0]) * (hull[-1][1] - hull[-2][1])
+        ):
             hull.pop()
         hull.append((p, q))
     return [(p - before, q - other) for (before, other), (p, q) in pairwise(hull)]
-
-
-def _bends(first: Step, middle: Step, last: Step) -> bool:
-    """Whether the middle one lies above the line from the first to the last."""
-    rise, run = middle[0] - first[0], middle[1] - first[1]
-    return rise * (last[1] - middle[1]) > (last[0] - middle[0]) * run

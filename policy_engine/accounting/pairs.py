@@ -13,11 +13,10 @@ numpy floats: a mass is wrong by less than a ``GUARD`` share, which the composit
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Context, Decimal, localcontext
-from typing import TYPE_CHECKING, Any
 
+from policy_engine.accounting.arrays import Floats, np
 from policy_engine.accounting.binomial import log_factorial, sum_from, sum_to
 from policy_engine.accounting.domain import REPLACE_ONE, ROUNDING, arithmetic
 from policy_engine.accounting.events import (
@@ -31,12 +30,6 @@ from policy_engine.accounting.events import (
 )
 from policy_engine.accounting.noise import BITS, Statistic
 from policy_engine.errors import DomainError
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
 
 GUARD = 1e-9
 _ANCHOR, _BLOCKS = 512, 32
@@ -75,33 +68,40 @@ def pairs_of(event: Event, neighbours: str, group: int = 1) -> tuple[Pair, ...]:
     >>> pair.losses.tolist()
     [1.0, -1.0]
     """
-    if type(event) is SampledSuppression:
-        # A rate is a decimal since the event was made.
-        pair = _place_of_kth(event.k, Decimal(str(event.rate)), group)
-        return (pair, pair.reversed()) if neighbours == REPLACE_ONE else (pair,)
-    if type(event) is TableNoise and group == 1:
-        found: tuple[Pair, ...] = ()
-        for statistic in event.statistics:
-            pair = _noisy(statistic)
-            met = (pair, pair.reversed()) if neighbours == REPLACE_ONE else (pair,)
-            found += met * statistic.groups
-        return found
-    if type(event) is RandomisedResponse and neighbours != REPLACE_ONE:
-        raise DomainError("neighbours", f"{REPLACE_ONE} for randomised response", neighbours)
-    maker = _MAKERS.get(type(event))
-    if maker is None and type(event) is not TableNoise:
-        kinds = (SampledSuppression, TableNoise, *_MAKERS)
-        known = ", ".join(sorted(kind.__name__ for kind in kinds))
-        raise DomainError("event", f"one of {known}", repr(event))
-    if maker is None or group != 1:
-        raise DomainError("group", "1, unless all events are SampledSuppression", group)
-    return (maker(event),)
+    match event:
+        case SampledSuppression(k=k, rate=rate):
+            # A rate is a decimal since the event was made.
+            found = [(_place_of_kth(k, Decimal(str(rate)), group), 1)]
+        case TableNoise(statistics=statistics) if group == 1:
+            found = [(_noisy(statistic), statistic.groups) for statistic in statistics]
+        case _:
+            return (_alone(event, neighbours, group),)
+    both = neighbours == REPLACE_ONE
+    met = [((pair, pair.reversed()) if both else (pair,), times) for pair, times in found]
+    return tuple(pair for pairs, times in met for pair in pairs * times)
+
+
+def _alone(event: Event, neighbours: str, group: int) -> Pair:
+    """The one pair of an event of one unit, under any notion that it knows."""
+    match event:
+        case RandomisedResponse() if neighbours != REPLACE_ONE:
+            raise DomainError("neighbours", f"{REPLACE_ONE} for randomised response", neighbours)
+        case PureDP(epsilon=epsilon) if group == 1:
+            return _randomised(float(Decimal(str(epsilon))), Decimal(0))
+        case ApproximateDP(epsilon=epsilon, delta=delta) if group == 1:
+            return _randomised(float(Decimal(str(epsilon))), Decimal(str(delta)))
+        case DiscreteLaplace() if group == 1:
+            return _discrete_laplace(event)
+        case RandomisedResponse() if group == 1:
+            return _randomised_response(event)
+        case TableNoise() | PureDP() | ApproximateDP() | DiscreteLaplace() | RandomisedResponse():
+            raise DomainError("group", "1, unless all events are SampledSuppression", group)
+    known = "ApproximateDP, DiscreteLaplace, PureDP, RandomisedResponse, SampledSuppression"
+    raise DomainError("event", f"one of {known}, TableNoise", repr(event))
 
 
 def _place_of_kth(k: int, rate: Decimal, group: int) -> Pair:
     """(T, T+m) of ``groups``: the place of the k-th sampled copy, and m further."""
-    import numpy as np
-
     last = _last_place(k, rate, group)
     places = np.arange(k + group, last + 1, dtype=np.float64)
     logs = _log_law(k, rate, last)[group:]
@@ -159,8 +159,6 @@ def _log_law(k: int, rate: Decimal, last: int) -> Floats:
     block of c places adds less than c·2⁻⁵³ of its largest partial sum, and each of the 32 before it
     2⁻⁵³ of the logarithm: below 1e-10 for these c.
     """
-    import numpy as np
-
     before = np.arange(k, last, dtype=np.float64)
     logs = np.empty(last - k + 1)
     # Digits for 1 − β and for the logarithms of factorials of up to 2**23.
@@ -185,8 +183,6 @@ def _tail(mass: Decimal, moved: Decimal, ends: Floats) -> Floats:
     There the loss lies between the two ends. Atoms at the ends that keep the masses under both
     laws dominate whatever lies between (connect the dots).
     """
-    import numpy as np
-
     lowest, highest = ends.tolist()
     excess = float(moved / mass * Decimal(highest).exp() - 1)
     below = min(1.0, max(0.0, excess / math.expm1(highest - lowest)))
@@ -195,8 +191,6 @@ def _tail(mass: Decimal, moved: Decimal, ends: Floats) -> Floats:
 
 def _noisy(statistic: Statistic) -> Pair:
     """The steps of ``noise``; what has no finite loss at all gets one atom of next to nothing."""
-    import numpy as np
-
     steps = statistic.steps()
     both = [(p, q) for p, q in steps if p and q]
     losses = [math.log(p / q) for p, q in both] or [0.0]
@@ -209,25 +203,13 @@ def _noisy(statistic: Statistic) -> Pair:
 
 def _randomised(epsilon: float, only: Decimal) -> Pair:
     """Two atoms at ±ε beside a mass that gives the unit away: the worst (ε, δ)-DP mechanism."""
-    import numpy as np
-
     losses = np.array([epsilon, -epsilon])
     kept = float((1 - only).ln())
     return Pair(losses, kept - np.logaddexp(0.0, -losses), only, only)
 
 
-def _pure(event: PureDP) -> Pair:
-    return _randomised(float(Decimal(str(event.epsilon))), Decimal(0))
-
-
-def _approximate(event: ApproximateDP) -> Pair:
-    return _randomised(float(Decimal(str(event.epsilon))), Decimal(str(event.delta)))
-
-
 def _discrete_laplace(event: DiscreteLaplace) -> Pair:
     """x against x + s: below 0 the loss is s/b, above s it is −s/b, between (s − 2x)/b."""
-    import numpy as np
-
     step, s = 1 / float(event.scale), event.sensitivity
     x = np.arange(0, s + 1, dtype=np.float64)
     norm = -math.log1p(math.exp(-step))
@@ -238,8 +220,6 @@ def _discrete_laplace(event: DiscreteLaplace) -> Pair:
 
 def _randomised_response(event: RandomisedResponse) -> Pair:
     """The old value, the new value, any other."""
-    import numpy as np
-
     truth, values = float(event.truth), event.values
     other = (1 - truth) / values
     loss = math.log1p(truth / other)
@@ -249,11 +229,3 @@ def _randomised_response(event: RandomisedResponse) -> Pair:
         logs.append(math.log((values - 2) * other))
         losses.append(0.0)
     return Pair(np.array(losses), np.array(logs), Decimal(0), Decimal(0))
-
-
-_MAKERS: dict[type, Callable[[Any], Pair]] = {
-    PureDP: _pure,
-    ApproximateDP: _approximate,
-    DiscreteLaplace: _discrete_laplace,
-    RandomisedResponse: _randomised_response,
-}

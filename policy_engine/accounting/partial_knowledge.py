@@ -45,9 +45,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from decimal import Decimal, Inexact
+from decimal import Decimal
 
 from policy_engine.accounting.binomial import point, sum_from
+from policy_engine.accounting.curve import power
 from policy_engine.accounting.domain import (
     Number,
     arithmetic,
@@ -142,13 +143,14 @@ def delta_count(unknown: int, floor: Number, epsilon: Number) -> Decimal:
     epsilon = nonnegative_epsilon(epsilon)
     with arithmetic(floor):
         if others == 0 or epsilon >= Decimal(others).ln():
-            return _power(1 - floor, others)
-        coins = _Coins(others, epsilon.exp())
+            return power(1 - floor, others)
+        ratio = epsilon.exp()
         if floor == _HALF:
-            return _at_most_one(coins.divergence(others))
+            return _at_most_one(_divergence(others, ratio))
         tilt = _Tilt.of(others, floor, epsilon)
         low, high = tilt.window()
-        return _at_most_one(_expectation(coins, 2 * floor, low, high) + tilt.outside(low, high))
+        inside = _expectation(others, ratio, 2 * floor, low, high)
+        return _at_most_one(inside + tilt.outside(low, high))
 
 
 def delta_chernoff(unknown: int, floor: Number, epsilon: Number) -> Decimal:
@@ -213,32 +215,20 @@ def proposition_27(unknown: int, floor: Number, epsilon: Number) -> Decimal | No
     return upward(delta) if delta <= 1 else None
 
 
-@dataclass(frozen=True)
-class _Coins:
-    """H_M for M up to N−1 coins, at a = e^ε < N−1; runs in the caller's context."""
-
-    most: int
-    ratio: Decimal
-
-    @property
-    def share(self) -> Decimal:
-        """s = a/(1+a)."""
-        return self.ratio / (1 + self.ratio)
-
-    def divergence(self, coins: int) -> Decimal:
-        """H_M, from above."""
-        x = self.share * (coins + 1)
-        least = int(x) + 1
-        total = sum_from(least, coins + 1, _HALF, least - x, 1)
-        return total * 2 * (1 + self.ratio) / (coins + 1)
+def _divergence(coins: int, ratio: Decimal) -> Decimal:
+    """H_M at a, from above; in the caller's context."""
+    x = ratio / (1 + ratio) * (coins + 1)
+    least = int(x) + 1
+    total = sum_from(least, coins + 1, _HALF, least - x, 1)
+    return total * 2 * (1 + ratio) / (coins + 1)
 
 
-def _expectation(coins: _Coins, rate: Decimal, low: int, high: int) -> Decimal:
+def _expectation(others: int, ratio: Decimal, rate: Decimal, low: int, high: int) -> Decimal:
     """E_M[H_M; low ≤ M ≤ high] for M ~ Bin(N−1, rate): downward from M = high, by additions."""
-    share, half_scale = coins.share, (1 + coins.ratio) / 2
+    share, half_scale = ratio / (1 + ratio), (1 + ratio) / 2
     odds = rate / (1 - rate)
-    weight = point(high, coins.most, rate)
-    divergence = coins.divergence(high)
+    weight = point(high, others, rate)
+    divergence = _divergence(high, ratio)
     x = share * (high + 1)
     before = int(x)  # m − 1
     mass = point(before, high, _HALF)  # f(m−1; M, ½)
@@ -252,7 +242,7 @@ def _expectation(coins: _Coins, rate: Decimal, low: int, high: int) -> Decimal:
         r = x - before
         step = (1 - r) / (before + 1) if rises else r / (size + 1 - before)
         divergence += mass * half_scale * step
-        weight = weight * (size + 1) / ((coins.most - size) * odds)
+        weight = weight * (size + 1) / ((others - size) * odds)
         total += weight * divergence
     return total
 
@@ -294,13 +284,6 @@ class _Tilt:
         exponent = rest * (rest / (n * (1 - self.q))).ln() if rest else Decimal(0)
         exponent += size * (size / (n * self.q)).ln() if size else Decimal(0)
         return (-exponent).exp()
-
-
-def _power(base: Decimal, exponent: int) -> Decimal:
-    """A power from above; one whose digits end, 0.9**3, must not be rounded past it."""
-    with arithmetic(base) as context:
-        power = base**exponent
-        return upward(power, exact=not context.flags[Inexact])
 
 
 def _at_most_one(value: Decimal) -> Decimal:

@@ -7,20 +7,14 @@ sizes are, would tell about the source; the pair that such a number chose would 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from policy_engine.accounting.arrays import Floats, np
 from policy_engine.accounting.domain import Number, decimal, sampling_rate, threshold, whole
 from policy_engine.accounting.frontier import SamplePair
-from policy_engine.accounting.rough import stirling_error
 from policy_engine.errors import DomainError
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
 
 Goal = Literal["people", "groups"]
 GOALS = ("people", "groups")
@@ -28,9 +22,6 @@ MOST_PEOPLE = 10**9
 MOST_GROUPS = 10**6
 GREATEST_EXPONENT = 10
 _TIE = 1e-9
-_NO_MORE = 1e-17
-_NEGLIGIBLE = -50.0
-"""ln of a point probability below which a tail of the binomial law is 0 or 1."""
 
 
 @dataclass(frozen=True)
@@ -92,8 +83,6 @@ class Prior:
         >>> Prior.zipf(11, 3)
         Prior(sizes=((2, 1), (3, 1), (6, 1)))
         """
-        import numpy as np
-
         whole("groups", groups, 1, MOST_GROUPS)
         if whole("people", people, 1, MOST_PEOPLE) < groups:
             raise DomainError("people", f"at least groups = {groups}", people)
@@ -153,60 +142,10 @@ def best_pair_for(prior: Prior, goal: Goal, pairs: Iterable[SamplePair]) -> Samp
 
 def _appearing(k: int, rate: Number, prior: Prior) -> tuple[Floats, Floats, Floats]:
     """Sizes, numbers of groups, and Pr[Bin(n, β) ≥ k] for each size."""
-    import numpy as np
+    from scipy.special import betainc
 
-    k, exact = threshold(k), sampling_rate(rate)
+    k, beta = threshold(k), float(sampling_rate(rate))
     sizes, numbers = np.array(prior.sizes, dtype=np.float64).T
-    return sizes, numbers, _survival(k, float(exact), float(1 - exact), sizes)
-
-
-def _survival(k: int, rate: float, stay: float, sizes: Floats) -> Floats:
-    """Pr[Bin(n, β) ≥ k] by the terms from k on away from the mode, or from k − 1 down."""
-    import numpy as np
-
-    log_point = _log_points(k, rate, stay, sizes)
-    appears = np.where((k <= sizes * rate) | (sizes == k), 1.0, 0.0)
-    appears[sizes == k] = math.exp(k * math.log(rate))
-    near = (sizes > k) & (log_point > _NEGLIGIBLE)
-    above = near & (k > sizes * rate)
-    below = near & (k <= sizes * rate)
-    n = sizes[above]
-    appears[above] = _tail(
-        np.exp(log_point[above]), lambda i: (n - k - i) * (rate / stay) / (k + i + 1)
-    )
-    m = sizes[below]
-    first = np.exp(log_point[below]) * k * (stay / rate) / (m - k + 1)
-    appears[below] = 1 - _tail(first, lambda i: (k - 1 - i) * (stay / rate) / (m - k + 2 + i))
-    return appears
-
-
-def _tail(first: Floats, ratio: Callable[[int], Floats]) -> Floats:
-    """The sum of terms that fall, for each size at once."""
-    total, term, step = first.copy(), first, 0
-    while term.max(initial=0.0) > _NO_MORE:
-        term = term * ratio(step)
-        total += term
-        step += 1
-    return total
-
-
-def _log_points(k: int, rate: float, stay: float, sizes: Floats) -> Floats:
-    """ln f(k; n, β) for the sizes above k, as ``rough.log_point``; without meaning for others."""
-    import numpy as np
-
-    n = np.maximum(sizes, k + 1.0)
-    off = k - n * rate
-    stirling = _stirling_errors(n) - stirling_error(k) - _stirling_errors(n - k)
-    scale = 0.5 * np.log(n / (2 * math.pi * k * (n - k)))
-    gap = k * np.log1p(off / (n * rate)) + (n - k) * np.log1p(-off / (n * stay))
-    return np.asarray(stirling + scale - gap)
-
-
-def _stirling_errors(n: Floats) -> Floats:
-    """``rough.stirling_error`` of each."""
-    import numpy as np
-
-    small = np.array([0.0, *(stirling_error(j) for j in range(1, 16))])
-    square = 1 / (n * n)
-    series = (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square / 1680))) / n
-    return np.where(n < 16, small[np.minimum(n, 15).astype(np.int64)], series)
+    # The incomplete beta function is the chance that the k-th sampled person is among the first n.
+    shown = betainc(k, np.maximum(sizes - k + 1, 1), beta)
+    return sizes, numbers, np.where(sizes >= k, shown, 0.0)

@@ -73,7 +73,6 @@ class Aim:
     listed: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse what is outside the domains; numbers become the decimals written."""
         object.__setattr__(self, "epsilon", nonnegative_epsilon(self.epsilon))
         object.__setattr__(self, "delta", probability(self.delta))
         neighbour_notion(self.neighbours)

@@ -29,34 +29,27 @@ CONFIDENCE = 0.95
 class Guesses:
     """How many of so many fair coins were guessed right, each with its own release.
 
-    >>> Guesses(60, 100).interval
+    >>> Guesses(60, 100).at(CONFIDENCE)
     (0.497, 0.697)
     """
 
     right: int
     coins: int
 
-    @property
-    def share(self) -> float:
-        """The share that was right."""
-        return self.right / self.coins
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Clopper and Pearson's, which has the true share with 95 % or more; rounded outwards."""
-        return self.at(CONFIDENCE)
-
     def at(self, confidence: float) -> tuple[float, float]:
-        """Their interval with another confidence. Assumption: the coins are independent."""
+        """Clopper and Pearson's interval, which has the true share with so much confidence or more.
+
+        Rounded outwards. Assumption: the coins are independent.
+        """
         from scipy.stats import binomtest
 
         found = binomtest(self.right, self.coins).proportion_ci(confidence)
         return floor(1000 * found.low) / 1000, ceil(1000 * found.high) / 1000
 
     def __str__(self) -> str:
-        low, high = self.interval
+        share, (low, high) = self.right / self.coins, self.at(CONFIDENCE)
         return (
-            f"right {100 * self.share:.1f} times in 100 ({CONFIDENCE:.0%}: {100 * low:.1f} to"
+            f"right {100 * share:.1f} times in 100 ({CONFIDENCE:.0%}: {100 * low:.1f} to"
             f" {100 * high:.1f}), of {self.coins:,} coins"
         )
 

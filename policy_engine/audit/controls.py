@@ -164,10 +164,6 @@ def _people(*groups: tuple[int, dict[str, str]]) -> People:
     return tuple(Person(len(rows) - 1 - i, (row,)) for i, row in enumerate(rows))
 
 
-def _cell(cell: str, **others: str) -> dict[str, str]:
-    return {"cell": cell, **others}
-
-
 def _higher_rate(session: Session) -> list[pa.Table]:
     policy = session.policies[0]
     higher = replace(policy, rate=policy.rate * Decimal("1.3"))
@@ -177,8 +173,6 @@ def _higher_rate(session: Session) -> list[pa.Table]:
 
 _SAMPLED, _RECODED = f'"cell"\n  FROM "{_WAREHOUSE}"', '"cell" AS "cell"'
 _COUNT = 'COUNT(*) AS "n"'
-
-
 _SOURCE = f'"{_WAREHOUSE}"."main"."people"'
 _MEDIAN = f'"age" < (SELECT QUANTILE_DISC("age", 0.5) FROM {_SOURCE})'
 _LEFT = '(SELECT COUNT(*) FROM recoded) - SUM(COUNT(*)) OVER () AS "suppressed"'
@@ -219,7 +213,7 @@ CONTROLS = (
         "system",
         "TABLESAMPLE SYSTEM: whole blocks of rows are in or out together",
         "15 people alike, or 14",
-        _people((15, _cell("x"))),
+        _people((15, {"cell": "x"})),
         _with(("BERNOULLI", "SYSTEM")),
         mechanism="sample: {rate: 0.7, method: native}\nk: 15",
         runs=290,
@@ -228,7 +222,7 @@ CONTROLS = (
         "rate",
         "the sample is drawn at a rate 30 % above the certified one",
         "2 people alike, or 1",
-        _people((2, _cell("x"))),
+        _people((2, {"cell": "x"})),
         _higher_rate,
         mechanism="sample: {rate: 0.7}\nk: 2",
         runs=660,
@@ -237,7 +231,7 @@ CONTROLS = (
         "k - 1",
         "groups of k − 1 are released too",
         "a unique person, or nobody",
-        _people((1, _cell("x"))),
+        _people((1, {"cell": "x"})),
         _with((">= 2", ">= 1")),
         mechanism="sample: {rate: 0.5, method: native}\nk: 2",
         runs=1300,
@@ -246,7 +240,7 @@ CONTROLS = (
         "no sampling",
         "everybody is in the sample",
         "5 people alike, or 4",
-        _people((5, _cell("x"))),
+        _people((5, {"cell": "x"})),
         _with(("WHERE ", "WHERE true OR ")),
         mechanism="sample: {rate: 0.4}\nk: 5",
         runs=120,
@@ -256,7 +250,7 @@ CONTROLS = (
         "outside the grouping",
         "a column that is not grouped by shows its greatest value",
         "the one person with the greatest value, or not",
-        _people((1, _cell("x", name="rare")), (40, _cell("x", name="common"))),
+        _people((1, {"cell": "x", "name": "rare"}), (40, {"cell": "x", "name": "common"})),
         _with(
             (_SAMPLED, f'"name", {_SAMPLED}'),
             (_RECODED, f'{_RECODED}, "name"'),
@@ -279,14 +273,14 @@ CONTROLS = (
         "suppressed count",
         "the number of suppressed people is shown",
         "a unique person beside a crowd, or only the crowd",
-        _people((1, _cell("y")), (40, _cell("x"))),
+        _people((1, {"cell": "y"}), (40, {"cell": "x"})),
         _with((_COUNT, f"{_COUNT}, {_LEFT}")),
     ),
     Control(
         "source order",
         "groups stand in the order in which they are first met in the source",
         "the first row of the source, or not",
-        _people((1, _cell("z")), (30, _cell("a")), (30, _cell("z"))),
+        _people((1, {"cell": "z"}), (30, {"cell": "a"}), (30, {"cell": "z"})),
         _with(
             (_SAMPLED, f'"rowid" AS "place", {_SAMPLED}'),
             (_RECODED, f'{_RECODED}, "place"'),
@@ -298,7 +292,7 @@ CONTROLS = (
         "reuse",
         "two releases, each certified, are made from one sample",
         "one person who stands out in one of the two, or not",
-        _people((1, _cell("x", name="rare")), (40, _cell("x", name="common"))),
+        _people((1, {"cell": "x", "name": "rare"}), (40, {"cell": "x", "name": "common"})),
         lambda session: session.release(*session.texts),
         runs=310,
         recodes=("{cell: keep}", "{name: keep}"),
@@ -309,7 +303,7 @@ CONTROLS = (
         "argmax",
         "the recoding is the one that keeps most people of the released sample",
         "one person whom only the coarser recoding keeps, or not",
-        _people((1, _cell("ab")), (40, _cell("aa"))),
+        _people((1, {"cell": "ab"}), (40, {"cell": "aa"})),
         _argmax,
         runs=300,
         recodes=("{cell: {prefix: 1}}", "{cell: {prefix: 2}}"),
@@ -319,7 +313,7 @@ CONTROLS = (
         "raw models",
         "a model of the policy is decided by the cells of the source, and not by those released",
         "the one person who makes a class diverse, or not",
-        _people((1, _cell("x", name="rare")), (40, _cell("x", name="common"))),
+        _people((1, {"cell": "x", "name": "rare"}), (40, {"cell": "x", "name": "common"})),
         _raw_models,
         mechanism="sample: {rate: 0.8, method: native}\nk: 15\n"
         "models: {l_diversity: {of: name, l: 2}}",

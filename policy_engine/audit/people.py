@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
+from dataclasses import dataclass
+from datetime import date, timedelta
 from decimal import Decimal
 from random import Random
 
@@ -98,16 +98,8 @@ class Cast:
         )
 
 
-@dataclass(frozen=True)
-class Trials:
-    """What is tried: pairs, and what was left out with the reason."""
-
-    pairs: tuple[NeighbourPair, ...]
-    skipped: tuple[str, ...] = field(default=())
-
-
-def pairs_for(policy: Policy, table: Table, seed: int) -> Trials:
-    """Every pair of neighbouring tables for a policy.
+def pairs_for(policy: Policy, table: Table, seed: int) -> tuple[list[NeighbourPair], list[str]]:
+    """Every pair of neighbouring tables for a policy, and what was left out with the reason.
 
     Under ``replace_one`` the person in question is not removed, but becomes one of the others.
     """
@@ -125,7 +117,7 @@ def pairs_for(policy: Policy, table: Table, seed: int) -> Trials:
             continue
         made.append(_alike(policy, cast, n, name, others))
     made += _in_a_crowd(policy, cast, min(crowd, MOST_PEOPLE // 8))
-    return Trials(tuple(made), tuple(skipped))
+    return made, skipped
 
 
 def _crowd(policy: Policy) -> int:
@@ -347,11 +339,10 @@ def moments(column: Field, count: int) -> list[Value]:
     """Different values of a column that a person's rows are ordered by, where it has them."""
     if column.kind is Kind.DATE or column.kind in TIMES:
         return [str(date(2020, 1, 1) + timedelta(days=i)) for i in range(count)]
-    known: list[Value] = [*keys(column, count)] if column.kind in _KEYED else [None]
+    if column.kind not in NUMBERS | {Kind.TEXT, Kind.UUID}:
+        return [None] * count
+    known = keys(column, count)
     return [known[i % len(known)] for i in range(count)]
-
-
-_KEYED = NUMBERS | {Kind.TEXT, Kind.UUID}
 
 
 def _before(cut: Cut) -> str:
@@ -364,6 +355,4 @@ def _before(cut: Cut) -> str:
 
 
 def _text(cut: Cut) -> str:
-    if isinstance(cut, Decimal):
-        return f"{cut:f}"
-    return cut.isoformat(" ") if isinstance(cut, datetime) else cut.isoformat()
+    return f"{cut:f}" if isinstance(cut, Decimal) else str(cut)

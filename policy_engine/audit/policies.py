@@ -108,8 +108,7 @@ def audit(
     policy = loaded(policy)
     check_runs(runs)
     error_of(confidence, 1)
-    project = project or project_of(policy)
-    made = prepared(policy, project, seed)
+    made = prepared(policy, project or project_of(policy), seed)
     return run(policy, made, runs, confidence, tick)
 
 
@@ -158,10 +157,10 @@ def prepared(policy: Policy, project: Project, seed: int) -> Prepared:
     place = BenchPlace(
         _relative(policy), table.columns, project.warehouse.name, table.is_folder, is_delta
     )
-    plan = pairs_for(policy, table, seed)
-    pairs = tuple(pair for pair in plan.pairs if place.fits(pair.one))
-    small = [pair.name for pair in plan.pairs if pair not in pairs]
-    skipped = (*plan.skipped, *(f"{name}: the key's type has too few values" for name in small))
+    made, left_out = pairs_for(policy, table, seed)
+    pairs = tuple(pair for pair in made if place.fits(pair.one))
+    small = [pair.name for pair in made if pair not in pairs]
+    skipped = (*left_out, *(f"{name}: the key's type has too few values" for name in small))
     with _elsewhere(place), place.build(pairs[0].one) as (synthetic, warehouse):
         certificate, _ = prepare(synthetic, project, warehouse)
     notes = []

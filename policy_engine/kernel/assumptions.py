@@ -50,14 +50,18 @@ def _assumptions(
     if isinstance(claim.unit, People) and claim.unit.order is None:
         yield said.is_unique(unit, source)
     if isinstance(claim.source, Relation) and claim.source.is_rowwise:
-        yield said.is_rowwise(source)
+        yield f"each row of the view {source} comes from the rows of one unit, and fails for none"
     yield from said.of_its_source(unit, source, sampled_at)
     if isinstance(claim.law, Listed):
         yield said.LISTED
     if isinstance(claim.law, Randomised):
         yield f"how many people are in {source} is public"
     if isinstance(claim.law, NoisyPart):
-        yield said.in_part(claim.law.number, claim.law.parts, source)
+        yield (
+            f"part {claim.law.number} of {claim.law.parts} holds the units of {source} that"
+            " SHA-256 of a second secret of 128 bits, the same for all of its parts, and their key"
+            " put there"
+        )
     yield from said.ALWAYS_NOISY if isinstance(claim.law, Noisy | Pure) else said.ALWAYS
     if isinstance(claim.source, Files):
         yield said.is_readable(source, is_csv=claim.source.kind == "csv")

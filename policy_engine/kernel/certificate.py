@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
+from itertools import takewhile
 from typing import Any, Literal
 
 from policy_engine.accounting.domain import claimed, decimal
@@ -160,12 +161,8 @@ def check_text(text: str, claim: Claim, engine: str) -> None:
     except Unreadable as error:
         raise NotPrinted(0, str(error), wanted[0]) from None
     if found != wanted:
-        same = (
-            place
-            for place, pair in enumerate(zip(found, wanted, strict=False))
-            if pair[0] != pair[1]
-        )
-        place = next(same, min(len(found), len(wanted)))
+        same = takewhile(lambda pair: pair[0] == pair[1], zip(found, wanted, strict=False))
+        place = sum(1 for _ in same)
         raise NotPrinted(place, *("".join(part[place : place + 1]) for part in (found, wanted)))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import types
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -46,29 +47,26 @@ def decoded(kind: Any, value: object) -> Any:
     """``value`` as a value of the annotation ``kind``; raises one of _Unknown."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
-        return _one_of(arguments, value)
+        for each in arguments:
+            with suppress(*_Unknown):
+                return decoded(each, value)
+        raise ClaimError("another type")
     if origin is Literal:
         return _require(value, isinstance(value, str) and value in arguments)
     if origin is tuple:
-        return _tuple(arguments, value)
-    if is_dataclass(kind):
-        return _dataclass(kind, value)
+        parts = _require(value, isinstance(value, list | tuple))
+        kinds = [arguments[0]] * len(parts) if arguments[1:] == (...,) else arguments
+        return tuple(decoded(each, part) for each, part in zip(kinds, parts, strict=True))
+    if isinstance(kind, type) and is_dataclass(kind):
+        named = [field.name for field in fields(kind)]
+        given = _require(value, isinstance(value, dict) and value.keys() == {"is", *named})
+        _require(given, given["is"] == kind.__name__)
+        hints = _hints(kind)
+        return kind(**{name: decoded(hints[name], given[name]) for name in named})
     if kind in _WRITTEN:
         name, read = _WRITTEN[kind]
-        _require(value, isinstance(value, dict) and value.keys() == {name})
-        return read(value[name])  # type: ignore[index]
+        return read(_require(value, isinstance(value, dict) and value.keys() == {name})[name])
     return _require(value, type(value) is kind)
-
-
-def _number(text: str) -> Decimal:
-    return Decimal(_require(text, _DIGITS.fullmatch(text) is not None))
-
-
-_WRITTEN: dict[Any, tuple[str, Callable[[str], Any]]] = {
-    Decimal: ("decimal", _number),
-    datetime: ("timestamp", datetime.fromisoformat),
-    date: ("date", date.fromisoformat),
-}
 
 
 def _require(value: object, holds: bool) -> Any:
@@ -77,32 +75,13 @@ def _require(value: object, holds: bool) -> Any:
     return value
 
 
-def _one_of(kinds: tuple[Any, ...], value: object) -> Any:
-    for kind in kinds:
-        try:
-            return decoded(kind, value)
-        except _Unknown:
-            continue
-    raise ClaimError("another type")
+def _number(text: str) -> Decimal:
+    return Decimal(_require(text, _DIGITS.fullmatch(text) is not None))
 
 
-def _tuple(kinds: tuple[Any, ...], value: object) -> tuple[Any, ...]:
-    if not isinstance(value, list | tuple):
-        raise ClaimError("another type")
-    if len(kinds) == 2 and kinds[1] is ...:
-        return tuple(decoded(kinds[0], part) for part in value)
-    return tuple(decoded(kind, part) for kind, part in zip(kinds, value, strict=True))
-
-
-@cache
-def _hints(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind)
-
-
-def _dataclass(kind: Any, value: object) -> Any:
-    named = [field.name for field in fields(kind)]
-    if not isinstance(value, dict) or value.keys() != {"is", *named}:
-        raise ClaimError("another type")
-    _require(value, value["is"] == kind.__name__)
-    hints = _hints(kind)
-    return kind(**{name: decoded(hints[name], value[name]) for name in named})
+_hints = cache(get_type_hints)
+_WRITTEN: dict[Any, tuple[str, Callable[[str], Any]]] = {
+    Decimal: ("decimal", _number),
+    datetime: ("timestamp", datetime.fromisoformat),
+    date: ("date", date.fromisoformat),
+}

@@ -55,16 +55,6 @@ def is_a_person(unit: str, source: str) -> str:
     return f"{unit} identifies one person"
 
 
-def in_part(number: int, parts: int, source: str) -> str:
-    """Who is in a part that is counted, [PART].
-
-    >>> in_part(1, 3, "people")[:62]
-    'part 1 of 3 holds the units of people that SHA-256 of a second'
-    """
-    drawn = "SHA-256 of a second secret of 128 bits, the same for all of its parts, and their key"
-    return f"part {number} of {parts} holds the units of {source} that {drawn} put there"
-
-
 def is_unique(unit: str, source: str) -> str:
     """That no two rows are of one unit.
 
@@ -72,15 +62,6 @@ def is_unique(unit: str, source: str) -> str:
     'id is unique in ids.csv'
     """
     return f"{unit} is unique in {source}"
-
-
-def is_rowwise(source: str) -> str:
-    """What a view must be whose text was not proved.
-
-    >>> is_rowwise("seen")
-    'each row of the view seen comes from the rows of one unit, and fails for none'
-    """
-    return f"each row of the view {source} comes from the rows of one unit, and fails for none"
 
 
 def is_readable(source: str, *, is_csv: bool = False) -> str:

@@ -14,8 +14,7 @@ from policy_engine.attest.facts import claim_of
 from policy_engine.attest.predicates import SyntacticMeaning
 from policy_engine.errors import DomainError
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.estimated import all_shown, compared, estimated, tuples_there
-from policy_engine.kernel.estimates import estimates
+from policy_engine.kernel.estimates import all_shown, compared, estimated, estimates, tuples_there
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import (
     Aggregate,

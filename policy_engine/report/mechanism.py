@@ -16,8 +16,7 @@ from policy_engine.accounting.in_words import in_text
 from policy_engine.attest.facts import Facts, models_of
 from policy_engine.engines import ENGINES
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.estimated import all_shown
-from policy_engine.kernel.estimates import part
+from policy_engine.kernel.estimates import all_shown, part
 from policy_engine.kernel.filters import Filter
 from policy_engine.kernel.mechanisms import Inserted, IntegerTable, Listed, Noisy, Randomised
 from policy_engine.kernel.recodes import Keep

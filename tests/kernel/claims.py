@@ -44,9 +44,9 @@ from policy_engine.kernel.recodes import (
     Recode,
     Round,
     Truncate,
+    values_of,
 )
 from policy_engine.kernel.recodes.truncate import UNITS
-from policy_engine.kernel.recodes.values import values_of
 from policy_engine.kernel.sources import Column, Drawn, Files, Groups, People, Relation, Rows
 from policy_engine.kernel.types import MOMENTS, MOST_INTEGER, Type
 

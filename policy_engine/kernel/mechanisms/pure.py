@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from policy_engine.kernel.laws import require
 from policy_engine.kernel.mechanisms.sampled_suppression import OfColumns
 from policy_engine.kernel.nodes import Identifier, Node, Number, Text
-from policy_engine.kernel.recodes.values import values_of
+from policy_engine.kernel.recodes import values_of
 
 if TYPE_CHECKING:
     from policy_engine.kernel.claim import Claim, Shown

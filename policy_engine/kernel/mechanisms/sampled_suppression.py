@@ -64,8 +64,23 @@ class OfColumns:
     beside: ClassVar[tuple[str, ...]] = ()
 
 
+class OfSample(OfColumns):
+    """A law of a sample, whose groups are shown where they have ``k`` people or more."""
+
+    k: int
+    raw_first: bool
+    template: ClassVar[str] = "sampled_suppression"
+    mechanism: ClassVar[str] = MECHANISM
+    source_tag: ClassVar[str] = "[EXACT]"
+
+    def _check_groups(self, claim: Claim) -> None:
+        require(self.k >= 2, "k must be at least 2")
+        require(not claim.unit.counts_all, "a unit is in one group of a sample")
+        check_raw_first(self.raw_first, claim)
+
+
 @dataclass(frozen=True)
-class Keyed(OfColumns):
+class Keyed(OfSample):
     """A unit is in iff its 60 bits, keyed by the secret, are below ``threshold``.
 
     ``raw_first``: raw values are counted before they are recoded, which is the same release.
@@ -75,9 +90,6 @@ class Keyed(OfColumns):
     k: int
     raw_first: bool = False
     secret: Secret | None = None
-    template: ClassVar[str] = "sampled_suppression"
-    mechanism: ClassVar[str] = MECHANISM
-    source_tag: ClassVar[str] = "[EXACT]"
 
     @property
     def rate(self) -> Decimal:
@@ -91,7 +103,7 @@ class Keyed(OfColumns):
     def check(self, claim: Claim) -> None:
         """Raise ClaimError unless ``claim`` can have this law."""
         require(0 < self.threshold < 1 << SAMPLE_BITS, "a rate lies between 2^-60 and 1")
-        _check_groups(self, claim)
+        self._check_groups(claim)
 
     def nodes(self) -> dict[str, Any]:
         """What its template is given besides a claim's own values."""
@@ -108,21 +120,18 @@ class Keyed(OfColumns):
 
 
 @dataclass(frozen=True)
-class Native(OfColumns):
+class Native(OfSample):
     """A row is in by the engine's own random numbers, with probability ``rate``."""
 
     rate: Decimal
     k: int
     raw_first: bool = False
-    template: ClassVar[str] = "sampled_suppression"
-    mechanism: ClassVar[str] = MECHANISM
-    source_tag: ClassVar[str] = "[EXACT]"
 
     def check(self, claim: Claim) -> None:
         """Raise ClaimError unless ``claim`` can have this law."""
         require(0 < self.rate < 1, "a rate lies between 0 and 1")
         require(isinstance(claim.unit, Rows), "native sampling draws rows")
-        _check_groups(self, claim)
+        self._check_groups(claim)
 
     def nodes(self) -> dict[str, Any]:
         """What its template is given besides a claim's own values."""
@@ -132,12 +141,6 @@ class Native(OfColumns):
             "percent": Number(self.rate.scaleb(2, context=EXACT)),
             **nodes_of(None),
         }
-
-
-def _check_groups(law: Keyed | Native, claim: Claim) -> None:
-    require(law.k >= 2, "k must be at least 2")
-    require(not claim.unit.counts_all, "a unit is in one group of a sample")
-    check_raw_first(law.raw_first, claim)
 
 
 def check_raw_first(raw_first: bool, claim: Claim) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from policy_engine.accounting.appearing import chance_shown, count_error, half_shown
+from policy_engine.accounting.comparison import chance_shown, count_error, half_shown
 from policy_engine.accounting.prior import Prior, expected_groups
 from policy_engine.errors import DomainError
 

@@ -14,12 +14,10 @@ from scipy.stats import binom
 from policy_engine.accounting.frontier import SamplePair, frontier
 from policy_engine.accounting.prior import (
     Prior,
-    _stirling_errors,
     best_pair_for,
     expected_groups,
     expected_people,
 )
-from policy_engine.accounting.rough import stirling_error
 from policy_engine.errors import DomainError
 
 
@@ -141,9 +139,3 @@ def test_the_goal_and_the_pairs() -> None:
         best_pair_for(Prior.zipf(5, 2), "rows", [])  # type: ignore[arg-type]
     with pytest.raises(DomainError, match="pairs must be at least one pair, found none"):
         best_pair_for(Prior.zipf(5, 2), "people", [])
-
-
-def test_stirlings_errors_are_those_of_rough() -> None:
-    sizes = np.array([*range(1, 400), 10**4, 10**9], dtype=np.float64)
-    found = _stirling_errors(sizes).tolist()
-    assert found == [stirling_error(int(size)) for size in sizes]

@@ -11,9 +11,10 @@ import pytest
 from scipy.stats import binom
 
 from policy_engine.accounting import replace
-from policy_engine.accounting.crossing import Atoms, Crossing
 from policy_engine.accounting.curve import delta_remove
+from policy_engine.accounting.domain import arithmetic
 from policy_engine.accounting.exact import delta_exact, epsilon_exact
+from policy_engine.accounting.replace import Atoms, Crossing
 from policy_engine.errors import InternalError
 
 from .brute import replaced
@@ -170,7 +171,9 @@ def test_what_the_search_finds_is_raised_by_its_guard_and_held_between_two_bound
     monkeypatch.setattr(replace._Search, "run", run)
     found = replace.delta_replace(20, "0.4", "1")
     single = delta_exact(20, "0.4", "1").delta
-    shifted = replace._shifted(20, Decimal("0.4"), Decimal(1)).delta
+    with arithmetic(Decimal("0.4"), Decimal(1)):
+        lower = 1 + Decimal("0.6").ln()
+    shifted = delta_remove(20, "0.4", lower).delta
     value = Decimal(float(single) * share) * (1 + Decimal(guards[0]))
     assert single < shifted < 99 * single
     assert found.at_n == 7

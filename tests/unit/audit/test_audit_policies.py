@@ -95,11 +95,11 @@ def test_pairs_differ_by_one_person(tmp_path):
     table = Table((Field("sex", "VARCHAR"), Field("id", "BIGINT")), path="people.parquet")
     keyed = "path: people.parquet, unit: {key: id, keep: any}"
     for policy in (policy_of(tmp_path), policy_of(tmp_path, source=keyed)):
-        for pair in pairs_for(policy, table, 0).pairs:
+        for pair in pairs_for(policy, table, 0)[0]:
             assert len(pair.one) == len(pair.other) + 1
             assert set(pair.other) < set(pair.one)
     changed = policy_of(tmp_path, source=keyed, neighbours="replace_one")
-    for pair in pairs_for(changed, table, 0).pairs:
+    for pair in pairs_for(changed, table, 0)[0]:
         assert len(pair.one) == len(pair.other)
         assert sum(a != b for a, b in zip(pair.one, pair.other, strict=True)) == 1
         assert [p.number for p in pair.one] == [p.number for p in pair.other]
@@ -117,9 +117,9 @@ def test_the_worst_number_is_the_accountants(people, tmp_path):
 
 def test_what_is_too_large_is_said(tmp_path):
     table = Table((Field("sex", "VARCHAR"),), path="people.parquet")
-    plan = pairs_for(policy_of(tmp_path, k="30000", rate="0.1"), table, 0)
-    assert any(f"at most {MOST_PEOPLE}" in text for text in plan.skipped) and plan.pairs
-    assert all(len(pair.one) <= MOST_PEOPLE for pair in plan.pairs)
+    pairs, skipped = pairs_for(policy_of(tmp_path, k="30000", rate="0.1"), table, 0)
+    assert any(f"at most {MOST_PEOPLE}" in text for text in skipped) and pairs
+    assert all(len(pair.one) <= MOST_PEOPLE for pair in pairs)
 
 
 def test_ordinary_values_are_of_different_groups(tmp_path):
@@ -254,7 +254,7 @@ def test_who_is_summed_is_far_beyond_the_ends_of_the_clip(people, tmp_path):
     for ends, value in (("-20, 30", 5030), ("-30, 20", -5030), ("-20, 100000000", 2**31 - 1)):
         lines = f"aggregate: {{age: {{sum: {{clip: [{ends}]}}}}}}"
         policy = noisy(tmp_path, lines).place.policy
-        for pair in pairs_for(policy, table, 0).pairs:
+        for pair in pairs_for(policy, table, 0)[0]:
             (gone,) = {*pair.one} - {*pair.other}
             if pair.name in ("a unique person", "always shown"):
                 assert dict(gone.rows[0])["age"] == str(value)

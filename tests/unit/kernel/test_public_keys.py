@@ -18,7 +18,7 @@ from policy_engine.errors import DomainError
 from policy_engine.kernel.certificate import Terms, certify
 from policy_engine.kernel.claim import Claim, Shown, to_json
 from policy_engine.kernel.decoding import claim_from
-from policy_engine.kernel.estimated import all_shown
+from policy_engine.kernel.estimates import all_shown
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Aggregate, Clip, CountedBy, IntegerTable, Listed, Noisy
 from policy_engine.kernel.mechanisms.pure import domain_of

@@ -16,14 +16,16 @@ from policy_engine.kernel.certificate import Terms, Unmet, certify
 from policy_engine.kernel.charged import pure_event
 from policy_engine.kernel.claim import Claim, Shown, to_json
 from policy_engine.kernel.decoding import claim_from
-from policy_engine.kernel.estimated import (
+from policy_engine.kernel.estimates import (
+    answer_error,
     believed,
     central_error,
     compared,
     estimated,
+    estimates,
+    insertion_error,
     tuples_there,
 )
-from policy_engine.kernel.estimates import answer_error, estimates, insertion_error
 from policy_engine.kernel.filters import Filter
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Inserted, Native, Randomised, Secret
