@@ -32,7 +32,7 @@ from policy_engine.attack.guessing import Guesses
 from policy_engine.attack.trackers import SizeControl, trackers
 from policy_engine.audit.bench import BenchPlace, BenchWarehouse
 from policy_engine.audit.people import Person
-from policy_engine.compile.catalog import Field
+from policy_engine.compile.catalog import Field, Table
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import default_project
@@ -154,7 +154,7 @@ def _drawing(
         Person(number, (tuple(zip(game.columns, row, strict=True)),))
         for number, row in enumerate(view.people[heads])
     )
-    with BenchPlace(policy, columns, "audit").build(people) as (placed, warehouse):
+    with BenchPlace(policy, Table(columns), "audit").build(people) as (placed, warehouse):
         certificate, _ = prepare(placed, default_project(Path()), warehouse)
         yield _releases(placed, warehouse, certificate, (*view.quasi, game.columns[-1]))
 

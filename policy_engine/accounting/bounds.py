@@ -197,19 +197,10 @@ def group(epsilon: Number, delta: Number, m: int) -> tuple[Decimal, Decimal]:
     """
     epsilon, spent = nonnegative_epsilon(epsilon), _share("delta", delta)
     with arithmetic(epsilon, spent):
-        factor = group_factor(epsilon, count("group", m))
+        m = count("group", m)
+        # Σ_{i<m} e^{iε}
+        factor = ((m * epsilon).exp() - 1) / (epsilon.exp() - 1) if epsilon else Decimal(m)
         return upward(m * epsilon, exact=True), min(Decimal(1), upward(spent * factor))
-
-
-def group_factor(epsilon: Decimal, m: int) -> Decimal:
-    """(e^{mε} − 1)/(e^ε − 1) = Σ_{i<m} e^{iε}, in the caller's context.
-
-    >>> group_factor(Decimal(0), 3)
-    Decimal('3')
-    """
-    if not epsilon:
-        return Decimal(m)
-    return ((m * epsilon).exp() - 1) / (epsilon.exp() - 1)
 
 
 def compose_basic(releases: Iterable[tuple[Number, Number]]) -> tuple[Decimal, Decimal]:

@@ -203,14 +203,10 @@ def _best_of_some(target: Joint) -> tuple[int, Decimal]:
 
 def _greatest_rate(target: Joint, k: int) -> Decimal:
     """The greatest rate on the grid of significant digits that meets the target."""
-    if target.exact:
-        return _greatest_below(target, k, Decimal(1), DIGITS)
-    # One release alone, under add/remove, can be sampled at no smaller rate.
-    ceiling = _greatest_rate(Joint(target.epsilon, target.delta), k)
-    return _greatest_below(target, k, ceiling, _ROUGH_RESOLUTION)
-
-
-def _greatest_below(target: Joint, k: int, ceiling: Decimal, digits: int) -> Decimal:
+    ceiling, digits = Decimal(1), DIGITS
+    if not target.exact:
+        # One release alone, under add/remove, can be sampled at no smaller rate.
+        ceiling, digits = _greatest_rate(Joint(target.epsilon, target.delta), k), _ROUGH_RESOLUTION
     # The decade first: 10^exponent is the least power of 10 that is not below the answer.
     exponent = min(0, ceiling.adjusted() + 1)
     while exponent > _LEAST_EXPONENT and not target.met(k, Decimal(1).scaleb(exponent - 1)):

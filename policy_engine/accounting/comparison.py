@@ -53,21 +53,6 @@ def chance_shown(k: int, rate: Number, size: int) -> Decimal:
         return 1 - _ROUNDED.normalize(sum_to(k - 1, n, beta, Decimal(1), 0))
 
 
-def chance_with_noise(table: IntegerTable, least: int, size: int) -> Decimal:
-    """How likely a group of so many units is shown: n + Z ≥ least, of an open table n − T ≥ least.
-
-    Exact to 12 digits.
-
-    >>> from policy_engine.accounting.noise_laws import laplace
-    >>> chance_with_noise(laplace(1, 14), 15, 15) > Decimal("0.5")
-    True
-    """
-    sign = -1 if table.is_open else 1
-    pairs = enumerate(table.masses, table.least)
-    shown = sum(mass for z, mass in pairs if size + sign * z >= least)
-    return _ROUNDED.divide(Decimal(shown), Decimal(WHOLE))
-
-
 def half_shown(k: int, rate: Number) -> int:
     """The least size of a group that is shown at least half of the time.
 
@@ -152,7 +137,7 @@ class Candidate:
         return max(self.at_least, self.by.least) if self.by.is_open else self.at_least
 
     def chance(self, size: int) -> Decimal:
-        """How likely a group of so many people is shown. Errors: DomainError.
+        """How likely a group of so many people is shown, to 12 digits. Errors: DomainError.
 
         >>> Candidate(SAMPLED, SamplePair(2, Decimal("0.5"))).chance(3)
         Decimal('0.5')
@@ -161,8 +146,11 @@ class Candidate:
             return Decimal(1)
         if isinstance(self.by, SamplePair):
             return chance_shown(self.by.k, self.by.rate, size)
-        least = 0 if self.by.is_open else self.by.largest + self.at_least
-        return chance_with_noise(self.by, least, size)
+        # n + Z is at least τ, of an open table n − T at least 0.
+        table, pairs = self.by, enumerate(self.by.masses, self.by.least)
+        least, sign = (0, -1) if table.is_open else (table.largest + self.at_least, 1)
+        shown = sum(mass for z, mass in pairs if size + sign * z >= least)
+        return _ROUNDED.divide(Decimal(shown), Decimal(WHOLE))
 
     @property
     def chances(self) -> list[tuple[int, Decimal]]:

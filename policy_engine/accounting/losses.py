@@ -128,6 +128,7 @@ class _LossSum:
     def __init__(self, pairs: list[tuple[Pair, int]]) -> None:
         self._pairs = pairs
         self._count = sum(count for _, count in pairs)
+        self._guard = GUARD * (self._count + 1)
         self._cumulants = _Cumulants(pairs)
         self._lowest = sum(n * float(pair.losses.min()) for pair, n in pairs)
         self._highest = _highest(pairs)
@@ -170,10 +171,6 @@ class _LossSum:
             else:
                 high = middle
         return _UP.create_decimal_from_float(high * (1 + 1e-12))
-
-    @property
-    def _guard(self) -> float:
-        return GUARD * (self._count + 1)
 
     def _law(self, moments: Moments, epsilon: float) -> _Law:
         """The tilted law of the sum on a window around ε."""

@@ -95,16 +95,14 @@ class BenchWarehouse(DuckDBWarehouse):
 
 @dataclass(frozen=True)
 class BenchPlace:
-    """Where synthetic tables of a policy are built: the policy, its columns, the database's name.
+    """Where synthetic tables of a policy are built: the policy, its source, the database's name.
 
-    ``policy`` names its source by a relative path or by a relation.
+    ``policy`` names its source by a relative path or by a relation; ``table`` is what is there.
     """
 
     policy: Policy
-    columns: tuple[Field, ...]
+    table: Table
     warehouse: str
-    is_folder: bool = False
-    is_delta: bool = False
 
     def fits(self, people: People) -> bool:
         """Whether the key's type has a value for every person."""
@@ -114,7 +112,7 @@ class BenchPlace:
 
     @property
     def _key(self) -> Field:
-        found = Table(self.columns).find(self.policy.source.key or "")
+        found = self.table.find(self.policy.source.key or "")
         if found is None:
             raise InternalError("the key of a certified policy is no column of its source")
         return found
@@ -158,19 +156,19 @@ class BenchPlace:
 
     def _write(self, connection: duckdb.DuckDBPyConnection, path: Path) -> None:
         """Write the table ``made`` as what the source is."""
-        if self.is_delta:
+        if self.table.is_folder and self.table.parts:
             from deltalake import write_deltalake
 
             write_deltalake(path, connection.sql("FROM made").to_arrow_table())
             return
-        file = path / "made.parquet" if self.is_folder else path
+        file = path / "made.parquet" if self.table.is_folder else path
         file.parent.mkdir(parents=True, exist_ok=True)
         connection.execute(f"COPY made TO {literal(str(file))} (FORMAT parquet)")
 
     def _rows(self, people: People) -> list[list[Value]]:
         """The rows as texts in the order of the columns."""
         source = self.policy.source
-        names = [column.name for column in self.columns]
+        names = [column.name for column in self.table.columns]
         numbers = [person.number for person in people if person.number is not None]
         key = self._key if source.key is not None else None
         known = keys(key, max(numbers, default=0) + 1) if key else []
@@ -186,15 +184,15 @@ class BenchPlace:
     def _insert(
         self, connection: duckdb.DuckDBPyConnection, table: str, rows: list[list[Value]]
     ) -> None:
-        types = ", ".join(f"{quoted(column.name)} {column.type}" for column in self.columns)
+        types = ", ".join(f"{quoted(column.name)} {column.type}" for column in self.table.columns)
         connection.execute(f"CREATE TABLE {table} ({types})")
-        texts = list(zip(*rows, strict=True)) or [()] * len(self.columns)
+        texts = list(zip(*rows, strict=True)) or [()] * len(self.table.columns)
         arrays = [pa.array(column, pa.string()) for column in texts]
-        names = [f"c{i}" for i in range(len(self.columns))]
+        names = [f"c{i}" for i in range(len(self.table.columns))]
         connection.register("rows", pa.table(arrays, names=names))
         values = (
             f"TRY_CAST({name} AS {column.type.partition(' COLLATE ')[0]})"
-            for name, column in zip(names, self.columns, strict=True)
+            for name, column in zip(names, self.table.columns, strict=True)
         )
         connection.execute(f"INSERT INTO {table} SELECT {', '.join(values)} FROM rows")
         connection.unregister("rows")
@@ -204,7 +202,7 @@ class BenchPlace:
         opener = gzip.open if path.suffix.lower() == ".gz" else open
         with opener(path, "wt", encoding="utf-8", newline="") as file:
             writer = csv.writer(file, delimiter=default_delimiter(path.name))
-            writer.writerow([column.name for column in self.columns])
+            writer.writerow([column.name for column in self.table.columns])
             writer.writerows(rows)
 
 

@@ -151,7 +151,7 @@ class Control:
     @property
     def _place(self) -> BenchPlace:
         columns = tuple(Field(*each) for each in _TYPES.items())
-        return BenchPlace(self._policies[0], columns, _WAREHOUSE)
+        return BenchPlace(self._policies[0], Table(columns), _WAREHOUSE)
 
     def _certified(self, warehouse: BenchWarehouse) -> tuple[Certificate, ...]:
         project = default_project(Path())

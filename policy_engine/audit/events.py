@@ -12,7 +12,7 @@ import io
 import math
 import zlib
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import groupby
@@ -147,27 +147,19 @@ def _candidates(
         yield Event(feature, "=", value), one[value], other[value]
         yield Event(feature, "!=", value), runs - one[value], beside - other[value]
 
-    def more_and_more(ordered: Iterable[Any], event: Callable[[Any], Event]) -> Iterator[Any]:
+    def more_and_more(ordered: list[Any], how: str) -> Iterator[tuple[Event, int, int]]:
         seen = beside = 0
-        for value in ordered:
+        for place, value in enumerate(ordered, 1):
             seen, beside = seen + one[value], beside + other[value]
-            yield event(value), seen, beside
+            of = frozenset(ordered[:place]) if how == "in" else value
+            yield Event(feature, how, of), seen, beside
 
     numbers = sorted(filter(is_number, values))
-    yield from more_and_more(numbers, lambda value: Event(feature, "<=", value))
-    yield from more_and_more(reversed(numbers), lambda value: Event(feature, ">=", value))
-    if len(values) > _FEW:
-        return
-    # In the order of their likelihood ratio.
-    ratio = {value: (one[value] + 0.5) / (other[value] + 0.5) for value in values}
-    likeliest = sorted(values, key=lambda value: (-ratio[value], repr(value)))
-    taken: list[Hashable] = []
-
-    def one_of(value: Hashable) -> Event:
-        taken.append(value)
-        return Event(feature, "in", frozenset(taken))
-
-    yield from more_and_more(likeliest, one_of)
+    yield from more_and_more(numbers, "<=")
+    yield from more_and_more(numbers[::-1], ">=")
+    if len(values) <= _FEW:  # in the order of their likelihood ratio
+        ratio = {value: (one[value] + 0.5) / (other[value] + 0.5) for value in values}
+        yield from more_and_more(sorted(values, key=lambda v: (-ratio[v], repr(v))), "in")
 
 
 def _score(one: Hits, other: Hits, delta: float, z: float) -> float:

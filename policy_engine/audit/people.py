@@ -251,20 +251,11 @@ def _palette(recoding: Recoding, column: Field) -> Palette:
             ordinary = [letter * (length + 2) for letter in "abc"]
         case Round(step):
             ordinary = [f"{step * times:f}" for times in (0, 1, 2)]
+        case _ if column.kind is Kind.LABEL:
+            ordinary = list(labels(column.type)[:3])
         case _:
-            ordinary = ordinary_values(column)
+            ordinary = list(_BY_KIND.get(column.kind, _NONE)[0])
     return Palette(tuple(ordinary) or (None,), low, high)
-
-
-def ordinary_values(column: Field) -> list[Value]:
-    """A few values of a type that differ by more than a year, a prefix or a rounding.
-
-    >>> ordinary_values(Field("age", "INTEGER"))
-    ['1', '2', '3']
-    """
-    if column.kind is Kind.LABEL:
-        return list(labels(column.type)[:3]) or [None]
-    return list(_BY_KIND.get(column.kind, _NONE)[0])
 
 
 def extremes(column: Field) -> tuple[Value, Value]:

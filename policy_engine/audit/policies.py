@@ -153,10 +153,7 @@ def prepared(policy: Policy, project: Project, seed: int) -> Prepared:
             " same columns: one secret releases the same rows on both"
         )
     table, text = _schema(policy, project)
-    is_delta = table.is_folder and bool(table.parts)
-    place = BenchPlace(
-        _relative(policy), table.columns, project.warehouse.name, table.is_folder, is_delta
-    )
+    place = BenchPlace(_relative(policy), table, project.warehouse.name)
     made, left_out = pairs_for(policy, table, seed)
     pairs = tuple(pair for pair in made if place.fits(pair.one))
     small = [pair.name for pair in made if pair not in pairs]
@@ -195,18 +192,13 @@ def _schema(policy: Policy, project: Project) -> tuple[Table, str | None]:
     """
     path = policy.source_path
     if path is not None and is_csv(path.name):
-        return _header(policy, path), None
+        names = names_in(path, str(policy.source.path), policy.source.csv or CsvSpec())
+        header = Table(tuple(Field(name, "VARCHAR") for name in names if name is not None))
+        with BenchPlace(_relative(policy), header, "").build(()) as (synthetic, empty):
+            return empty.table(synthetic.source, synthetic.directory), None
     with closing(open_warehouse(policy, project, writes=False)) as warehouse:
         certificate, table = prepare(policy, project, warehouse)
     return table, certificate.query
-
-
-def _header(policy: Policy, path: Path) -> Table:
-    source = policy.source
-    names = names_in(path, str(source.path), source.csv or CsvSpec())
-    columns = tuple(Field(name, "VARCHAR") for name in names if name is not None)
-    with BenchPlace(_relative(policy), columns, "").build(()) as (synthetic, warehouse):
-        return warehouse.table(synthetic.source, synthetic.directory)
 
 
 def _relative(policy: Policy) -> Policy:

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR, Context, Decimal
+from decimal import Decimal
 
 from policy_engine.accounting.bisection import least_integer
+from policy_engine.accounting.bounds import downward
 from policy_engine.accounting.domain import arithmetic
 from policy_engine.audit.events import Event, Features, Hits, best_event, halves
 from policy_engine.errors import UsageError
@@ -24,7 +25,6 @@ _MOST_RUNS = 10**6
 _LEAST_ERROR = Decimal("1e-12")
 _GRID, _OF_SCIPY = 10**9, 1e-13
 """Probabilities are bounded on a grid of 10⁻⁹, outwards, by far more than scipy's own error."""
-_DOWN = Context(prec=12, rounding=ROUND_FLOOR)
 
 
 @dataclass(frozen=True)
@@ -36,28 +36,20 @@ class Claimed:
 
 
 @dataclass(frozen=True)
-class Attack:
-    """One direction: P[event on the first table] ≤ e^ε·P[event on the second] + δ."""
+class AuditVerdict:
+    """What the runs on two neighbouring tables prove, by the direction that proves more.
 
+    P[event on the first table] ≤ e^ε·P[event on the second] + δ: ``epsilon`` is the lower bound on
+    ε at the claimed δ.
+    """
+
+    claim: Claimed
+    runs: int
     direction: str  # remove | add
     event: Event
     one: Hits
     other: Hits
     epsilon: Decimal
-
-
-@dataclass(frozen=True)
-class AuditVerdict:
-    """What the runs on two neighbouring tables prove: ``epsilon`` is the larger direction's."""
-
-    claim: Claimed
-    runs: int
-    attack: Attack
-
-    @property
-    def epsilon(self) -> Decimal:
-        """The lower bound on ε at the claimed δ."""
-        return self.attack.epsilon
 
     @property
     def broken(self) -> bool:
@@ -107,7 +99,7 @@ def epsilon_at_least(one: Hits, other: Hits, delta: Decimal, error: Decimal) -> 
     if low <= high:
         return Decimal(0)
     with arithmetic(low, high):
-        return _DOWN.plus((low / high).ln())
+        return downward((low / high).ln())
 
 
 def judge(
@@ -123,14 +115,15 @@ def judge(
     True
     """
     each = error / 2  # of two directions
-    attacks = []
+    proved = []
     for direction, here, there in (("remove", one, other), ("add", other, one)):
         (choose, judged), (choose_beside, beside) = halves(here), halves(there)
         event = best_event(choose, choose_beside, float(claim.delta), float(each / 2))
         found, found_beside = event.count(judged), event.count(beside)
         epsilon = epsilon_at_least(found, found_beside, claim.delta, each)
-        attacks.append(Attack(direction, event, found, found_beside, epsilon))
-    return AuditVerdict(claim, len(one), max(attacks, key=lambda attack: attack.epsilon))
+        told = (direction, event, found, found_beside, epsilon)
+        proved.append(AuditVerdict(claim, len(one), *told))
+    return max(proved, key=lambda verdict: verdict.epsilon)
 
 
 def power(runs: int, claim: Claimed, error: Decimal) -> Hits | None:

@@ -74,16 +74,15 @@ def audit(
 
 
 def _verdict(found: AuditVerdict) -> dict[str, Any]:
-    attack = found.attack
     return {
         **members(found.claim, "epsilon delta"),
         "runs": found.runs,
         "epsilon_at_least": number(found.epsilon, down=True),
-        "direction": attack.direction,
-        "event": str(attack.event),
-        "seen": attack.one.seen,
-        "seen_on_neighbour": attack.other.seen,
-        "judged_runs": attack.one.runs,
+        "direction": found.direction,
+        "event": str(found.event),
+        "seen": found.one.seen,
+        "seen_on_neighbour": found.other.seen,
+        "judged_runs": found.one.runs,
         "refuted": found.broken,
     }
 
@@ -149,9 +148,8 @@ def _power(found: Audit) -> str:
 
 def _told(found: AuditVerdict) -> str:
     """By which event the two tables were told apart, where they were."""
-    attack = found.attack
-    seen = f"{attack.one.seen} and {attack.other.seen} of {attack.one.runs} ({attack.direction})"
-    return f"{attack.event}: {seen}" if found.epsilon else ""
+    seen = f"{found.one.seen} and {found.other.seen} of {found.one.runs} ({found.direction})"
+    return f"{found.event}: {seen}" if found.epsilon else ""
 
 
 def _short(epsilon: Decimal) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from policy_engine.accounting.domain import REPLACE_ONE
 from policy_engine.accounting.events import Event, PureDP, RandomisedResponse
-from policy_engine.accounting.shares import epsilon_of
+from policy_engine.accounting.finite import epsilon_of
 from policy_engine.errors import DomainError
 from policy_engine.kernel.mechanisms import Pure, Randomised
 from policy_engine.kernel.price import factors_of

@@ -209,17 +209,14 @@ def _noise_values(claim: Claim) -> dict[str, Any]:
 
 def _unit_values(claim: Claim) -> dict[str, Any]:
     """Of whose rows one is kept, and how; None and false where each row is a unit."""
-    unit = claim.unit
-    if not isinstance(unit, People):
-        asked = ("draws", "shows_key", "recodes_key")
-        return {"key": None, "most_groups": None, **dict.fromkeys(asked, False)}
-    name, most = unit.key.name, unit.order.most if isinstance(unit.order, Groups) else None
+    unit = claim.unit if isinstance(claim.unit, People) else None
+    key, order = (unit.key, unit.order) if unit else (None, None)
     return {
-        "key": read_of(unit.key),
-        "draws": isinstance(unit.order, Drawn),
-        "most_groups": None if most is None else Number(most),
-        "shows_key": name in {column.name for column in claim.inputs},
-        "recodes_key": name in {column.name for column in claim.recoded},
+        "key": read_of(key) if key else None,
+        "draws": isinstance(order, Drawn),
+        "most_groups": Number(order.most) if isinstance(order, Groups) else None,
+        "shows_key": key is not None and any(key.name == each.name for each in claim.inputs),
+        "recodes_key": key is not None and any(key.name == each.name for each in claim.recoded),
     }
 
 

@@ -204,7 +204,7 @@ def solve_chance(mechanism: Mechanism, guarantee: Guarantee, columns: int) -> Ch
 
 def _share(values: int, epsilon: Decimal) -> int:
     # Numbers and their search are needed for such a policy alone.
-    from policy_engine.accounting.shares import least_share
+    from policy_engine.accounting.finite import least_share
 
     share = least_share(values, epsilon)
     if share is None:

@@ -4,30 +4,18 @@ A law has a ``template``, the ``check`` of what a claim of it must be, and the `
 template is given besides a claim's own.
 """
 
-from policy_engine.accounting.noise import IntegerTable
-from policy_engine.kernel.mechanisms.ab_insertion import Inserted
-from policy_engine.kernel.mechanisms.noisy_counts import Noisy, NoisyPart
-from policy_engine.kernel.mechanisms.public_keys import Listed
-from policy_engine.kernel.mechanisms.randomised_response import Randomised
-from policy_engine.kernel.mechanisms.sampled_suppression import Keyed, Native, Secret
-from policy_engine.kernel.mechanisms.tables import Aggregate, Clip, CountedBy
-
-__all__ = [
-    "Aggregate",
-    "Clip",
-    "CountedBy",
-    "Inserted",
-    "IntegerTable",
-    "Keyed",
-    "Law",
-    "Listed",
-    "Native",
-    "Noisy",
-    "NoisyPart",
-    "Pure",
-    "Randomised",
-    "Secret",
-]
+from policy_engine.accounting.noise import IntegerTable as IntegerTable
+from policy_engine.kernel.mechanisms.ab_insertion import Inserted as Inserted
+from policy_engine.kernel.mechanisms.noisy_counts import Noisy as Noisy
+from policy_engine.kernel.mechanisms.noisy_counts import NoisyPart as NoisyPart
+from policy_engine.kernel.mechanisms.public_keys import Listed as Listed
+from policy_engine.kernel.mechanisms.randomised_response import Randomised as Randomised
+from policy_engine.kernel.mechanisms.sampled_suppression import Keyed as Keyed
+from policy_engine.kernel.mechanisms.sampled_suppression import Native as Native
+from policy_engine.kernel.mechanisms.sampled_suppression import Secret as Secret
+from policy_engine.kernel.mechanisms.tables import Aggregate as Aggregate
+from policy_engine.kernel.mechanisms.tables import Clip as Clip
+from policy_engine.kernel.mechanisms.tables import CountedBy as CountedBy
 
 Pure = Randomised | Inserted
 """Those that cost an ε and no δ."""

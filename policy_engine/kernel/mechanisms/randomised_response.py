@@ -16,7 +16,7 @@ from policy_engine.accounting.noise import WHOLE
 from policy_engine.kernel.laws import require
 from policy_engine.kernel.mechanisms.pure import OfPublicValues, Values, check_values
 from policy_engine.kernel.mechanisms.sampled_suppression import Secret, bound_of, nodes_of
-from policy_engine.kernel.nodes import Text, label_of
+from policy_engine.kernel.nodes import label_of
 from policy_engine.kernel.sources import Relation
 
 if TYPE_CHECKING:
@@ -64,10 +64,9 @@ class Randomised(OfPublicValues):
 
     def nodes(self) -> dict[str, Any]:
         """What its template is given besides a claim's own values."""
-        return {"responses": [_cases(each) for each in self.responses], **nodes_of(self.secret)}
-
-
-def _cases(response: Response) -> list[tuple[Text, Text, Text | None]]:
-    """Below which 60 bits which value is given by chance."""
-    labels = enumerate(map(label_of, response.values), 1)
-    return [(*bound_of(response.share * place), label) for place, label in labels]
+        # Below which 60 bits which value is given by chance.
+        cases = [
+            [(*bound_of(each.share * n), label_of(value)) for n, value in enumerate(each.values, 1)]
+            for each in self.responses
+        ]
+        return {"responses": cases, **nodes_of(self.secret)}

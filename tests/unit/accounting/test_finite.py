@@ -12,10 +12,11 @@ from policy_engine.accounting.events import RandomisedResponse
 from policy_engine.accounting.finite import (
     WHOLE,
     delta_of,
+    epsilon_of,
+    least_share,
     presence,
     response,
 )
-from policy_engine.accounting.shares import epsilon_of, least_share
 
 FLIP = response(2, 1 << 58)
 WIDE = response(7, 1 << 55)

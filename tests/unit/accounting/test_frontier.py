@@ -84,8 +84,8 @@ def test_a_pair_that_does_not_rise_is_left_out(monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_rate_that_fails_gives_way_to_the_one_below(monkeypatch: pytest.MonkeyPatch) -> None:
     before = frontier("1", "1e-6", most_k=20)
-    found = frontier_module.rough.crossing
-    monkeypatch.setattr(frontier_module.rough, "crossing", lambda *given: found(*given) + 2.5e-6)
+    found = frontier_module.crossing
+    monkeypatch.setattr(frontier_module, "crossing", lambda *given: found(*given) + 2.5e-6)
     assert frontier("1", "1e-6", most_k=20) == before
 
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from policy_engine.accounting.exact import delta_exact
-from policy_engine.accounting.rough import crossing, log_delta, log_point, stirling_error
+from policy_engine.accounting.frontier import crossing, log_delta, log_point, stirling_error
 
 KS = [2, 3, 5, 14, 100, 1000, 10_000]
 RATES = ["0.000001", "0.0003", "0.01", "0.1", "0.3", "0.5", "0.8", "0.95", "0.999"]

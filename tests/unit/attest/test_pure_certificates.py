@@ -8,8 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from policy_engine.accounting.finite import delta_of, presence, response
-from policy_engine.accounting.shares import least_share
+from policy_engine.accounting.finite import delta_of, least_share, presence, response
 from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.brute_force import brute_answers, brute_presence
 from policy_engine.attest.keys import TrustedKeys

@@ -16,7 +16,6 @@ from policy_engine.audit.controls import CONTROLS
 from policy_engine.audit.events import Event
 from policy_engine.audit.verdict import (
     LEAST_RUNS,
-    Attack,
     AuditVerdict,
     Claimed,
     Hits,
@@ -166,8 +165,8 @@ def test_an_audit_counts_its_runs_and_knows_how_many_there_are(policy, few):
 
 def a_self_test(*, flagged, sound_flagged):
     def verdict(epsilon):
-        attack = Attack("remove", Event("rows", "=", 1), Hits(9, 10), Hits(0, 10), Decimal(epsilon))
-        return AuditVerdict(Claimed(Decimal("0.5"), Decimal("0.1")), 20, attack)
+        told = ("remove", Event("rows", "=", 1), Hits(9, 10), Hits(0, 10), Decimal(epsilon))
+        return AuditVerdict(Claimed(Decimal("0.5"), Decimal("0.1")), 20, *told)
 
     each = controls.Tested(CONTROLS[0], verdict(2 * flagged), verdict(2 * sound_flagged))
     return controls.SelfTest(Decimal("0.999999"), (each,))

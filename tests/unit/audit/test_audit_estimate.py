@@ -85,7 +85,7 @@ def test_the_event_is_chosen_on_one_half_and_judged_on_the_other():
     one = [{"outcome": f"one {i}"} for i in range(2000)]
     other = [{"outcome": f"other {i}"} for i in range(2000)]
     found = judge(one, other, Claimed(Decimal("0.1"), Decimal(0)), Decimal("0.01"))
-    assert found.epsilon == 0 and found.attack.one.runs == 1000
+    assert found.epsilon == 0 and found.one.runs == 1000
 
 
 def test_each_direction_is_tried():
@@ -93,8 +93,8 @@ def test_each_direction_is_tried():
     claim = Claimed(Decimal("0.5"), Decimal("1e-9"))
     # Pairs of runs: the parity of the half must not be that of the value.
     rare = [{"n": (i // 2) % 2} for i in range(4000)]
-    assert judge(rare, never, claim, ERROR).attack.direction == "remove"
-    assert judge(never, rare, claim, ERROR).attack.direction == "add"
+    assert judge(rare, never, claim, ERROR).direction == "remove"
+    assert judge(never, rare, claim, ERROR).direction == "add"
 
 
 @pytest.mark.parametrize("confidence", ["1", "0", "1.5", "-1", "NaN"])

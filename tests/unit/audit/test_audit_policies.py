@@ -160,7 +160,7 @@ def test_a_relation_is_audited_and_its_database_stays(tmp_path, release, method,
     monkeypatch.chdir(tmp_path)
     found = audit(policy, runs=100)
     assert not found.broken and not found.skipped
-    assert all(pair.verdict.attack.event.feature != "the run failed" for pair in found.found)
+    assert all(pair.verdict.event.feature != "the run failed" for pair in found.found)
     assert database.read_bytes() == before
 
 
@@ -186,7 +186,7 @@ def test_a_csv_is_made_plainly_whatever_its_own_form(tmp_path, name, content, cs
     policy = policy_of(tmp_path, source=f"path: {name}, unit: row, csv: {{{csv}}}")
     found = audit(policy, runs=100)
     assert not found.broken
-    assert all(pair.verdict.attack.event.feature != "the run failed" for pair in found.found)
+    assert all(pair.verdict.event.feature != "the run failed" for pair in found.found)
 
 
 def test_an_absolute_path_is_read_in_the_temporary_folder(people, tmp_path):
