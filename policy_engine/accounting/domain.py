@@ -13,10 +13,8 @@ from decimal import (
     MAX_EMAX,
     MIN_EMIN,
     ROUND_CEILING,
-    ROUND_HALF_EVEN,
     Context,
     Decimal,
-    DivisionByZero,
     Inexact,
     InvalidOperation,
     Overflow,
@@ -167,6 +165,21 @@ def neighbour_notion(neighbours: object) -> str:
     return str(neighbours)
 
 
+def least_integer(low: int, high: int, true_at: Callable[[int], bool]) -> int:
+    """The least integer in (low, high] where a rising condition holds; it holds at high.
+
+    >>> least_integer(0, 100, lambda n: n * n >= 50)
+    8
+    """
+    while high - low > 1:
+        middle = (low + high) // 2
+        if true_at(middle):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
 def arithmetic(*numbers: Decimal, room: int = 0) -> AbstractContextManager[Context]:
     """A local decimal context in which 1 − β and e^ε − 1 keep 50 digits for these numbers.
 
@@ -174,15 +187,8 @@ def arithmetic(*numbers: Decimal, room: int = 0) -> AbstractContextManager[Conte
     """
     small = max((-number.adjusted() for number in numbers if number), default=0)
     large = max((len(number.as_tuple().digits) for number in numbers), default=0)
-    return localcontext(
-        Context(
-            prec=60 + room + large + max(small, 0),
-            rounding=ROUND_HALF_EVEN,
-            Emin=MIN_EMIN,
-            Emax=MAX_EMAX,
-            traps=[InvalidOperation, DivisionByZero, Overflow],
-        )
-    )
+    digits = 60 + room + large + max(small, 0)
+    return localcontext(Context(prec=digits, Emin=MIN_EMIN, Emax=MAX_EMAX))
 
 
 def upward(value: Decimal, *, exact: bool = False) -> Decimal:

@@ -6,13 +6,13 @@ from decimal import Decimal
 from functools import lru_cache
 
 from policy_engine.accounting import bounds
-from policy_engine.accounting.bisection import least_integer
 from policy_engine.accounting.curve import Bound
 from policy_engine.accounting.domain import (
     ADD_REMOVE,
     REPLACE_ONE,
     Number,
     arithmetic,
+    least_integer,
     neighbour_notion,
     nonnegative_epsilon,
     probability,

@@ -242,7 +242,9 @@ def _halves(
             halves.sort(key=len)
             if len(halves[0]) * len(factor) > _MOST_STEPS:
                 return None
-            halves[0] = _product(halves[0], factor)
+            # The steps of both together; equal ones are added up.
+            found = Counter((p * r, q * s) for p, q in halves[0] for r, s in factor)
+            halves[0] = [(p * times, q * times) for (p, q), times in found.items() if p or q]
     return tuple(by_ratio(halves[0])), tuple(by_ratio(halves[1])[::-1])
 
 
@@ -258,12 +260,6 @@ def _excess(falling: Sequence[Step], rising: Sequence[Step], top: int, bottom: i
             taken += 1
         total += bottom * p * first - top * q * second
     return total
-
-
-def _product(left: Sequence[Step], right: Sequence[Step]) -> list[Step]:
-    """The steps of two pairs together; equal ones are added up."""
-    found = Counter((p * r, q * s) for p, q in left for r, s in right)
-    return [(p * times, q * times) for (p, q), times in found.items() if p or q]
 
 
 def _turned(steps: Sequence[Step]) -> list[Step]:

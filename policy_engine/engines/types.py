@@ -214,16 +214,13 @@ def type_of(engine: str, native: str) -> str:
     bare = " ".join(_ARGUMENTS.sub(" ", text).split())
     meaning = types_of(engine).get(text) or types_of(engine).get(bare)
     if meaning == "DECIMAL" and arguments is not None:
-        meaning = f"DECIMAL({arguments[1]})" if _is_decimal(arguments[1]) else None
+        digits, _, places = (part.strip()[:9] for part in arguments[1].partition(","))
+        # Whether every such number is one of a file, and of any other engine.
+        is_plain = int(places or 0) <= int(digits or 0) <= _MOST_DIGITS
+        meaning = f"DECIMAL({arguments[1]})" if is_plain else None
     elif (engine, meaning) == ("postgres", "DECIMAL"):
         meaning = None  # of any length: each value looks as it was written
     return f"OTHER {native.upper()}" if meaning is None else meaning
-
-
-def _is_decimal(arguments: str) -> bool:
-    """Whether every such number is one of a file, and of any other engine."""
-    digits, _, places = (part.strip()[:9] for part in arguments.partition(","))
-    return int(places or 0) <= int(digits or 0) <= _MOST_DIGITS
 
 
 def told(engine: str, kind: str) -> str:

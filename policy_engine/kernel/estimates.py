@@ -27,8 +27,12 @@ def estimates(claim: Claim) -> tuple[str, ...]:
     """
     law = claim.law
     if isinstance(law, Randomised):
-        names = (shown.name for shown in claim.columns)
-        return tuple(map(_of_answers, names, law.responses))
+        return tuple(
+            f"{shown.name}: (n - {_short(part(each.share))}·N) / {_short(each.truth)} estimates how"
+            f" many of N people have a value that n answer, give or take"
+            f" {_short(answer_error(each))}·√N (1 SD)"
+            for shown, each in zip(claim.columns, law.responses, strict=False)
+        )
     if isinstance(law, Inserted):
         alpha, beta = part(law.shown - law.inserted), part(law.inserted)
         return (
@@ -37,14 +41,6 @@ def estimates(claim: Claim) -> tuple[str, ...]:
             f" the domain has {law.domain} tuples",
         )
     return ()
-
-
-def _of_answers(name: str, response: Response) -> str:
-    return (
-        f"{name}: (n - {_short(part(response.share))}·N) / {_short(response.truth)} estimates how"
-        f" many of N people have a value that n answer, give or take"
-        f" {_short(answer_error(response))}·√N (1 SD)"
-    )
 
 
 def answer_error(response: Response) -> Decimal:

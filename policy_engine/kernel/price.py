@@ -9,7 +9,7 @@ from policy_engine.accounting.domain import REPLACE_ONE
 from policy_engine.accounting.noise import WHOLE, Statistic, delta_of_release
 from policy_engine.accounting.one import delta_of_one
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.mechanisms import Clip, Noisy, Pure, Randomised
+from policy_engine.kernel.mechanisms import Noisy, Pure, Randomised
 
 
 def delta_of(claim: Claim, rate: Decimal, epsilon: Decimal, neighbours: str) -> Decimal:
@@ -31,17 +31,9 @@ def statistics_of(claim: Claim, law: Noisy, neighbours: str) -> tuple[Statistic,
     for counts, *sums in law.tables:
         found.append(Statistic(counts, groups=groups))
         for each, table in zip(law.aggregates, sums, strict=True):
-            shift = shift_of(each.clip, neighbours)
+            shift = each.clip.steps(neighbours)
             found.append(Statistic(table, shift, groups, each.clip.is_signed))
     return tuple(found)
-
-
-def shift_of(clip: Clip, neighbours: str) -> int:
-    """By how many steps one unit moves a sum at most.
-
-    A replaced person may stay in a group, and take another value there.
-    """
-    return clip.replaced if neighbours == REPLACE_ONE else clip.shift
 
 
 def factors_of(law: Pure, neighbours: str) -> tuple[finite.Factor, ...]:

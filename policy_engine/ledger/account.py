@@ -15,8 +15,7 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Dec
 from functools import partial
 from typing import Any
 
-from policy_engine.accounting.bisection import least_integer
-from policy_engine.accounting.domain import claimed
+from policy_engine.accounting.domain import claimed, least_integer
 from policy_engine.accounting.events import ApproximateDP, PureDP, SampledSuppression
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.accounting.in_words import in_text

@@ -134,7 +134,6 @@ def _solved(document: PolicyDocument, aim: Aim, groups: int, times: int) -> Nois
     """Noise of the counts, and of sums that meet the aim with it: seen, not only estimated."""
     from policy_engine.accounting.noise import ReleaseCurve, Statistic
     from policy_engine.accounting.tables import auto, calibrated, guessed
-    from policy_engine.kernel.price import shift_of
 
     law = document.noise.law if document.noise else "auto"
     named, table = auto(aim) if law == "auto" else (law, calibrated(law, aim))
@@ -147,7 +146,7 @@ def _solved(document: PolicyDocument, aim: Aim, groups: int, times: int) -> Nois
         found, statistics = [], [Statistic(table, groups=times)]
         for name, spec in document.aggregate.items():
             clip, said = spec.clip, spec.chosen
-            shift = shift_of(clip, aim.neighbours)
+            shift = clip.steps(aim.neighbours)
             drawn = guessed(own, replace(part, shift=shift), tried)
             found.append(Sum(name, said.column or name, said.unit, clip, drawn))
             statistics.append(Statistic(drawn, shift, times, clip.is_signed))
@@ -183,9 +182,8 @@ class Chance:
         if self.mechanism == "ab_insertion":
             inserted = _share(2, self.each)
             return Inserted((1 << 60) - inserted, inserted, values, secret)
-        return Randomised(
-            tuple(Response(each, _share(len(each), self.each)) for each in values), secret
-        )
+        responses = (Response(each, _share(len(each), self.each)) for each in values)
+        return Randomised(tuple(responses), secret)
 
 
 def solve_chance(mechanism: Mechanism, guarantee: Guarantee, columns: int) -> Chance:
@@ -194,9 +192,8 @@ def solve_chance(mechanism: Mechanism, guarantee: Guarantee, columns: int) -> Ch
     A person who is replaced can change every column, or take one tuple away and bring another.
     Raises ``NoSolution`` where ε is too small.
     """
-    draws = columns
-    if mechanism == "ab_insertion":
-        draws = 2 if guarantee.neighbours == "replace_one" else 1
+    tuples = 2 if guarantee.neighbours == "replace_one" else 1
+    draws = tuples if mechanism == "ab_insertion" else columns
     chance = Chance(mechanism, _FLOOR.divide(guarantee.epsilon, Decimal(draws)))
     _share(MOST_VALUES, chance.each)
     return chance
@@ -206,7 +203,6 @@ def _share(values: int, epsilon: Decimal) -> int:
     # Numbers and their search are needed for such a policy alone.
     from policy_engine.accounting.finite import least_share
 
-    share = least_share(values, epsilon)
-    if share is None:
+    if (share := least_share(values, epsilon)) is None:
         raise NoSolution(f"ε is too small for {values} values")
     return share

@@ -9,7 +9,6 @@ T ≤ n.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -120,18 +119,19 @@ class Noisy:
             "least_shown": Number(self.shown_from(self.table)),
             "raw_first": self.raw_first,
             "part": [],
-            "own_tables": list(self._own_tables()),
+            "own_tables": [
+                {
+                    "number": Number(number),
+                    "shown": Number(self.shown_from(each.tables[0])),
+                    "draws": [draws_of(table) for table in each.tables],
+                }
+                for number, each in enumerate(self.groupings, 1)
+                if each.tables
+            ],
             "domain": [],
             "table": draws_of(self.table, self.offset),
             **nodes_of(self.secret),
         }
-
-    def _own_tables(self) -> Iterator[dict[str, Any]]:
-        for number, each in enumerate(self.groupings, 1):
-            if each.tables:
-                shown = Number(self.shown_from(each.tables[0]))
-                draws = [draws_of(table) for table in each.tables]
-                yield {"number": Number(number), "shown": shown, "draws": draws}
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from functools import cached_property
 from math import isqrt
 from typing import Any
 
+from policy_engine.accounting.domain import REPLACE_ONE
 from policy_engine.accounting.noise import MOST, IntegerTable
 from policy_engine.kernel.laws import require
 from policy_engine.kernel.mechanisms.sampled_suppression import SAMPLE_BITS, bound_of
@@ -73,7 +74,7 @@ class Clip:
     A sum is of the values; a mean is of what they are above ``center``, so that one person moves it
     less. The group's sum is cut towards zero to a multiple of ``grain`` before noise is added.
 
-    >>> Clip(0, 99, is_mean=True).center, Clip(0, 99, is_mean=True).shift
+    >>> Clip(0, 99, is_mean=True).center, Clip(0, 99, is_mean=True).steps("add_remove")
     (49, 10)
     """
 
@@ -112,15 +113,13 @@ class Clip:
         least = max(1, most - _TRIED, -(-self.moved // (2 * _GRAINS)))
         return min(range(most, least - 1, -1), key=lambda grain: -self.moved % grain)
 
-    @property
-    def shift(self) -> int:
-        """By how many steps one person who comes or goes moves what noise is added to, at most."""
-        return -(-self.moved // self.grain)
+    def steps(self, neighbours: str) -> int:
+        """By how many steps one unit moves what noise is added to, at most.
 
-    @property
-    def replaced(self) -> int:
-        """By how many steps at most one person does whose value becomes another."""
-        return -(-max(self.moved, self.high - self.low) // self.grain)
+        A replaced person may stay in a group, and take another value there.
+        """
+        spread = self.high - self.low if neighbours == REPLACE_ONE else 0
+        return -(-max(self.moved, spread) // self.grain)
 
     @property
     def is_signed(self) -> bool:

@@ -40,10 +40,10 @@ def claim(*sums, unit=None, groupings=(), columns=(SEX, RACE), **changed):
 @pytest.mark.parametrize("moved", [*range(1, 130), 997, 10**4, 10**6, 10**9])
 def test_a_grain_wastes_little_and_is_fine_enough(moved):
     clip = Clip(0, moved, is_mean=False)
-    assert clip.grain * clip.shift >= moved
-    assert clip.shift <= 20 or clip.grain == 1
-    assert clip.shift >= min(moved, 10)
-    assert clip.grain * clip.shift <= moved * Decimal("1.05")
+    assert clip.grain * clip.steps("add_remove") >= moved
+    assert clip.steps("add_remove") <= 20 or clip.grain == 1
+    assert clip.steps("add_remove") >= min(moved, 10)
+    assert clip.grain * clip.steps("add_remove") <= moved * Decimal("1.05")
 
 
 @pytest.mark.parametrize("ends", [(0, 7), (-3, 4), (5, 9), (-9, -2), (0, 1)])
@@ -57,10 +57,10 @@ def test_no_person_moves_a_sum_by_more_steps_than_is_said(ends, is_mean):
 
     others = range(-60, 61)
     moves = [steps(total + value) - steps(total) for total in others for value in values]
-    assert max(map(abs, moves)) == clip.shift
+    assert max(map(abs, moves)) == clip.steps("add_remove")
     assert clip.is_signed == (min(moves) < 0 < max(moves))
     other = [steps(t + a) - steps(t + b) for t in others for a in values for b in values]
-    assert max(map(abs, other)) <= clip.replaced
+    assert max(map(abs, other)) <= clip.steps("replace_one")
 
 
 def test_the_price_is_that_of_the_count_and_every_sum():

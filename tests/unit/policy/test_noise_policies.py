@@ -7,7 +7,6 @@ import pytest
 from policy_engine.accounting.noise import ReleaseCurve, Statistic
 from policy_engine.errors import PolicyError
 from policy_engine.kernel.mechanisms import Noisy
-from policy_engine.kernel.price import shift_of
 from policy_engine.policy.loading import load_policy_text
 
 PLAIN = """
@@ -185,7 +184,7 @@ def test_the_order_of_sums_is_of_the_policy():
 def test_a_replaced_person_moves_a_mean_twice_as_far():
     text = PLAIN.replace("delta: 1.0e-6", "delta: 1.0e-6, neighbours: replace_one")
     [hours, _] = load(text + SUMS).noise.sums
-    assert hours.clip.replaced == 2 * hours.clip.shift
+    assert hours.clip.steps("replace_one") == 2 * hours.clip.steps("add_remove")
 
 
 TWO = PLAIN.replace("{sex: keep}", "{age: keep, sex: keep}")
@@ -215,7 +214,7 @@ def curve_of(noise, neighbours):
     for counts, *sums in law.tables:
         found.append(Statistic(counts))
         for each, table in zip(noise.sums, sums, strict=True):
-            shift, signed = shift_of(each.clip, neighbours), each.clip.is_signed
+            shift, signed = each.clip.steps(neighbours), each.clip.is_signed
             found.append(Statistic(table, shift, signed=signed))
     return ReleaseCurve.of(found, neighbours).delta(1).delta
 
