@@ -78,6 +78,11 @@ SECONDS = {
 #: Cases beside others of their kind that are long proofs, which ``make evidence`` runs, by their
 #: time alone.
 PROOFS = frozenset({
+    "cli/test_processes.py::test_an_interrupt_after_the_charge_leaves_nothing_but_the_charge[15]",
+    "cli/test_processes.py::test_two_releases_that_together_cost_too_much",
+    "contract/test_second_machine.py::test_without_the_sealing_key_nothing_is_charged_anew",
+    "crash/test_races.py::test_a_release_that_is_run_twice_at_once_is_one_at_one_price[table-2]",
+    "docs/test_docs.py::test_the_commands_of_a_page_do_what_it_shows[docs/howto/csv.md]",
     "crash/test_races.py::test_fifty_reserve_and_five_are_paid_time_and_again[postgresql]",
     "docs/test_docs.py::test_the_commands_of_a_page_do_what_it_shows[docs/howto/check-sql.md]",
     "docs/test_docs.py::test_the_commands_of_a_page_do_what_it_shows[docs/howto/report.md]",

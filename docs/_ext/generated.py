@@ -7,6 +7,7 @@ written to disk, so a page cannot be older than the code it describes.
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -18,7 +19,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from policy_engine import errors
-from policy_engine.policy.schema import json_schema
+from policy_engine.policy.laws import SCHEMAS
 from policy_engine.syntax.findings import LAWS
 
 
@@ -96,7 +97,7 @@ def errors_text() -> str:
 
 def schema_text() -> str:
     """The keys of a policy file, a table a mapping, from its JSON Schema."""
-    schema = json_schema()
+    schema = json.loads((SCHEMAS / "v1.json").read_text("utf-8"))
     definitions = schema["$defs"]
     order = ["SourceSpec", "CsvSpec", "UnitSpec", "OrderSpec", *_recodings(definitions)]
     order += [name for name in definitions if name not in order]

@@ -13,7 +13,7 @@ from policy_engine.cli.output import (
     Format,
     confirm,
     emit,
-    emit_json,
+    emit_lines,
     is_json,
     is_quiet,
     note,
@@ -138,8 +138,6 @@ def schema(
 
     Example: policy-engine schema > policy.schema.json
     """
-    import json
+    from policy_engine.policy.laws import SCHEMAS
 
-    from policy_engine.policy.schema import SHIPPED
-
-    emit_json(json.loads((SHIPPED / ("project.json" if project else "v1.json")).read_text("utf-8")))
+    emit_lines((SCHEMAS / f"{'project' if project else 'v1'}.json").read_text("utf-8").splitlines())

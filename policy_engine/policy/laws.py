@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, ClassVar
 
 from pydantic import (
@@ -26,6 +27,8 @@ from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError, cor
 from policy_engine.errors import InternalError
 from policy_engine.policy.scalars import show
 
+SCHEMAS = Path(__file__).parent / "schemas"
+"""The JSON Schemas of both kinds of file, for editors; scripts/policy_schemas.py makes them."""
 At = tuple[str | int, ...]
 Law = Callable[[object], Any]
 Data = Mapping[str, Any]
@@ -112,7 +115,8 @@ class Document(BaseModel):
     ``needs`` is a key and what to write where it is missing; of "", where there is no mapping.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # Most commands read one kind of file: what is not read is not built.
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
     needs: ClassVar[tuple[str, str]] = ("", "")
 
     @classmethod

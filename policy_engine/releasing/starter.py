@@ -21,6 +21,7 @@ from policy_engine.attest.keys import KEPT, make_folder
 from policy_engine.compile.catalog import NUMBERS, TIMES, Field, Kind, Table, fresh
 from policy_engine.errors import FileError, UsageError, WarehouseError
 from policy_engine.policy.csv_models import is_csv
+from policy_engine.policy.laws import SCHEMAS
 from policy_engine.policy.project import (
     PROJECT_FILE,
     ListedLimit,
@@ -31,7 +32,6 @@ from policy_engine.policy.project import (
 )
 from policy_engine.policy.resolve import Source
 from policy_engine.policy.scalars import plain_scalar
-from policy_engine.policy.schema import SHIPPED
 from policy_engine.policy.source_models import SOURCE_FILES
 from policy_engine.warehouse.connecting import connected, resolved
 
@@ -116,7 +116,7 @@ def write_starter(source: str | None, output: Path) -> tuple[Path, ...]:
     if found is None:
         files[start / PROJECT_FILE] = _SCHEMA.format(_PROJECT_SCHEMA) + _PROJECT
     shipped = {_POLICY_SCHEMA: "v1.json", _PROJECT_SCHEMA: "project.json"}
-    schemas = {start / to: (SHIPPED / name).read_text("utf-8") for to, name in shipped.items()}
+    schemas = {start / to: (SCHEMAS / name).read_text("utf-8") for to, name in shipped.items()}
     _write_new(files | {path: text for path, text in schemas.items() if not path.exists()})
     for path, text in schemas.items():
         if path.read_text("utf-8") != text:  # of another version of the engine

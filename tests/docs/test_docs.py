@@ -234,7 +234,7 @@ def test_every_error_is_documented_with_its_exit_code() -> None:
 
 
 def test_every_key_of_a_policy_is_documented() -> None:
-    from policy_engine.policy.schema import json_schema
+    from policy_schemas import json_schema
 
     schema, text = json_schema(), generated.schema_text()
     for model in (schema, *schema["$defs"].values()):

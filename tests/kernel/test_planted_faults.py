@@ -302,8 +302,8 @@ def templates(tmp_path, monkeypatch):
     printing.environment.cache_clear()
 
 
-#: Every sixth one; make evidence plants them all.
-_QUICK = set(list(FAULTS)[::6])
+#: Every ninth one; make evidence plants them all.
+_QUICK = set(list(FAULTS)[::9])
 
 
 @pytest.mark.parametrize(

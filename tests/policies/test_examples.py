@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import re
 import shutil
-import subprocess
-import sys
 from decimal import Decimal
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
+from policy_engine.cli import main
 from policy_engine.policy.loading import load_policy
 
 ROOT = Path(__file__).parents[2]
@@ -31,10 +32,10 @@ def copy(tmp_path_factory) -> Path:
 
 
 def run(folder: Path, *words: str) -> dict[str, object]:
-    command = [sys.executable, "-m", "policy_engine", *words, "--format", "json"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    document: dict[str, object] = json.loads(done.stdout)
+    told = io.StringIO()
+    with contextlib.chdir(folder), contextlib.redirect_stdout(told):
+        assert main.run([*words, "--format", "json"]) == 0
+    document: dict[str, object] = json.loads(told.getvalue())
     return document
 
 

@@ -13,8 +13,10 @@ import shutil
 import stat
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -148,8 +150,22 @@ class Processes:
         seen: Observed = {"code": json.loads(answered.readline())}
         return seen | _files(root) | _ledger(root / "project")
 
+    @cached_property
+    def base(self) -> Path:
+        """A project in which nothing has been released."""
+        base = Path(tempfile.mkdtemp())
+        duckdb.connect(str(base / "db.duckdb")).close()
+        (base / ".policy-engine").mkdir()
+        generate_key(base / ".policy-engine/signing.pem")
+        (base / "policy-engine.yaml").write_text(PROJECT)
+        begin = [sys.executable, "-m", "policy_engine", "ledger", "begin"]
+        subprocess.run(begin, cwd=base, check=True, capture_output=True)
+        generate_sealing_key(base / ".policy-engine/sealing.pem")
+        return base
+
     def close(self) -> None:
         self._process.communicate()
+        shutil.rmtree(self.base)
 
 
 @dataclass(frozen=True)
@@ -163,18 +179,9 @@ class Lab:
 
     def prepare(self, source: str, target: str, form: str, world: World) -> Path:
         """The project of one world, and nothing of the one before."""
-        base, root = self.folder / "base", self.folder / "lab"
-        if not base.exists():
-            base.mkdir()
-            duckdb.connect(str(base / "db.duckdb")).close()
-            (base / ".policy-engine").mkdir()
-            generate_key(base / ".policy-engine/signing.pem")
-            (base / "policy-engine.yaml").write_text(PROJECT)
-            begin = [sys.executable, "-m", "policy_engine", "ledger", "begin"]
-            subprocess.run(begin, cwd=base, check=True, capture_output=True)
-            generate_sealing_key(base / ".policy-engine/sealing.pem")
+        root = self.folder / "lab"
         shutil.rmtree(root, ignore_errors=True)
-        shutil.copytree(base, root / "project")
+        shutil.copytree(self.processes.base, root / "project")
         for name in ("home", "tmp", "cwd"):
             (root / name).mkdir()
         project = root / "project"

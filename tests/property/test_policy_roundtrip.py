@@ -10,12 +10,12 @@ from io import StringIO
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from policy_schemas import json_schema
 from ruamel.yaml import YAML
 
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.models import PolicyDocument
 from policy_engine.policy.reading import read_document
-from policy_engine.policy.schema import json_schema
 
 VALIDATOR = Draft202012Validator(json_schema())
 

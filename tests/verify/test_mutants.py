@@ -73,7 +73,7 @@ SAME = {
         "as above: which of the rows that tie comes first",
     ),
 }
-EVERY = int(os.environ.get("MUTANTS_EVERY", "60"))
+EVERY = int(os.environ.get("MUTANTS_EVERY", "120"))
 SLOW = set(CASES) - {"prefix", "round", "adult"}
 
 

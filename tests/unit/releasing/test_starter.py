@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from policy_schemas import json_schema, project_schema
 
 from policy_engine.compile.catalog import Field
 from policy_engine.errors import FileError, PolicyError, UsageError, WarehouseError
 from policy_engine.policy.loading import load_policy
-from policy_engine.policy.schema import json_schema, project_schema
 from policy_engine.policy.tree import read_tree
 from policy_engine.releasing.preview import preview
 from policy_engine.releasing.starter import _name, _scalar, person_key, suggestion, write_starter

@@ -1,7 +1,7 @@
 """The JSON Schemas of the policy file and of the project file, made from the models.
 
-``python -m policy_engine.policy.schema`` writes the shipped files anew: to make them reads the
-source of every model, which no command should wait for.
+``.venv/bin/python scripts/policy_schemas.py`` writes the shipped files anew. To make them reads the
+source of every model, for which no command should wait.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from policy_engine.policy.laws import Document
+from policy_engine.policy.laws import SCHEMAS, Document
 from policy_engine.policy.models import PolicyDocument
 from policy_engine.policy.project_models import ProjectDocument
 
@@ -23,8 +23,6 @@ _LEFT_OUT = (
 )  # fmt: skip
 _HEAD = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
 _FROM_THE_ENVIRONMENT = {"type": "string", "pattern": r"\{\{ *env_var\("}
-SHIPPED = Path(__file__).parent / "schemas"
-"""The folder of the files that are read instead."""
 
 
 def json_schema() -> dict[str, Any]:
@@ -100,11 +98,11 @@ def texts() -> dict[Path, str]:
     """The shipped files, as they should be."""
     made = {"v1": json_schema(), "project": project_schema()}
     return {
-        SHIPPED / f"{name}.json": json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+        SCHEMAS / f"{name}.json": json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
         for name, schema in made.items()
     }
 
 
-if __name__ == "__main__":  # pragma: no cover - run in a process of its own by its test
+if __name__ == "__main__":  # pragma: no cover
     for path, text in texts().items():
         path.write_text(text, encoding="utf-8")
