@@ -24,7 +24,7 @@ _READS = {"cryptography", "pydantic", "ruamel"}
 MAY = {
     "--version": set(),
     "--help": set(),
-    "schema": {"pydantic", "ruamel"},
+    "schema": {"pydantic"},
     f"validate {POLICY}": _READS | {"duckdb", "jinja2"},
     f"compile {POLICY}": _READS | {"duckdb", "jinja2"},
     f"plan {POLICY}": _READS | {"duckdb", "jinja2", "numpy"},
