@@ -64,20 +64,18 @@ def _embeddings(
             yield from _embeddings(released, own, planted, {**placed, name: node})
 
 
-def propagate(
-    released: Neighbours, own: Neighbours, seeds: Mapping[str, str], least: float = ECCENTRIC
-) -> dict[str, str]:
+def propagate(released: Neighbours, own: Neighbours, seeds: Mapping[str, str]) -> dict[str, str]:
     """Whom each name of one's ``own`` graph is in the released one, from the ``seeds`` on.
 
-    A match must be the best of both sides, and stand out by ``least`` (``_best``).
+    A match must be the best of both sides, and stand out (``_best``).
     """
     who = dict(seeds)
     while True:
         taken = {node: name for name, node in who.items()}
         before = len(who)
         for name in sorted(own.keys() - who.keys()):
-            node = _best(_shared(name, own, released, who, taken), least)
-            back = node and _best(_shared(node, released, own, taken, who), least)
+            node = _best(_shared(name, own, released, who, taken))
+            back = node and _best(_shared(node, released, own, taken, who))
             if node is not None and back == name:
                 who[name], taken[node] = node, name
         if len(who) == before:
@@ -101,14 +99,16 @@ def _shared(
     return found
 
 
-def _best(scores: Mapping[str, float], least: float) -> str | None:
+def _best(scores: Mapping[str, float]) -> str | None:
     """The node with the highest score, if it is far enough above the second."""
     if not scores:
         return None
     first, *others = sorted(scores, key=lambda node: (-scores[node], node))
+    if not others:
+        return first
     spread = pstdev(scores.values())
-    second = scores[others[0]] if others else 0.0
-    return first if not others or (spread and (scores[first] - second) / spread >= least) else None
+    stands_out = spread and (scores[first] - scores[others[0]]) / spread >= ECCENTRIC
+    return first if stands_out else None
 
 
 def seed_and_propagate(

@@ -280,14 +280,8 @@ Opener = Callable[[], AbstractContextManager[Draw]]
 """Builds a table with its mechanism on a connection of its own."""
 Tick = Callable[[int, int], None]
 """Told how many runs are done, and of how many."""
-
-
-@dataclass(frozen=True)
-class Runs:
-    """So many runs of one mechanism on one table."""
-
-    opener: Opener
-    number: int
+Runs = tuple[Opener, int]
+"""So many runs of one mechanism on one table."""
 
 
 def observe(
@@ -295,7 +289,7 @@ def observe(
 ) -> dict[Name, list[Features]]:
     """The runs of each mechanism. An error or an interrupt stops them all."""
     stop, lock, done = StopEvent(), Lock(), count(1)
-    total = sum(runs.number for runs in wanted.values())
+    total = sum(number for _, number in wanted.values())
 
     def chunk(opener: Opener, runs: int) -> list[Features]:
         found: list[Features] = []
@@ -316,10 +310,10 @@ def observe(
         warnings.filterwarnings("ignore", "Arrow output on a DB-API result")
         futures: dict[Name, list[Future[list[Features]]]] = {
             name: [
-                pool.submit(chunk, runs.opener, min(_CHUNK, runs.number - start))
-                for start in range(0, runs.number, _CHUNK)
+                pool.submit(chunk, opener, min(_CHUNK, number - start))
+                for start in range(0, number, _CHUNK)
             ]
-            for name, runs in wanted.items()
+            for name, (opener, number) in wanted.items()
         }
         try:
             return {

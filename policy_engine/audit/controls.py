@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from policy_engine.accounting.composition import Accountant
 from policy_engine.attest.enforcing import filtered
-from policy_engine.audit.bench import BenchPlace, BenchWarehouse, Draw, Runs, Tick, observe
+from policy_engine.audit.bench import BenchPlace, BenchWarehouse, Draw, Tick, observe
 from policy_engine.audit.events import Features, features
 from policy_engine.audit.people import People, Person
 from policy_engine.audit.verdict import (
@@ -370,7 +370,7 @@ def self_test(
         check_runs(runs)
     error = error_of(confidence, 2 * len(controls))
     wanted = {
-        (control.name, is_sound, people): Runs(
+        (control.name, is_sound, people): (
             partial(control.drawing, people, control.sound if is_sound else control.broken),
             runs or (SOUND_RUNS if is_sound else control.runs),
         )

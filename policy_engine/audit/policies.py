@@ -13,7 +13,7 @@ from pathlib import Path
 from policy_engine.accounting.domain import claimed
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.accounting.in_words import in_text
-from policy_engine.audit.bench import BenchPlace, Runs, Tick, drawing, observe
+from policy_engine.audit.bench import BenchPlace, Tick, drawing, observe
 from policy_engine.audit.events import Features, Hits
 from policy_engine.audit.people import NeighbourPair, People, pairs_for
 from policy_engine.audit.verdict import (
@@ -135,7 +135,7 @@ def observed(
 ) -> dict[People, list[Features]]:
     """What so many runs on each table let out."""
     wanted = {  # each table once: some serve two pairs
-        table: Runs(partial(drawing, made.place, table, made.certificate), runs)
+        table: (partial(drawing, made.place, table, made.certificate), runs)
         for pair in made.pairs
         for table in (pair.one, pair.other)
     }

@@ -10,11 +10,10 @@ from policy_engine.check.columns import recoded
 from policy_engine.compile.catalog import Kind
 from policy_engine.kernel.assumptions import method_of, unit_of
 from policy_engine.kernel.claim import Claim, Shown
-from policy_engine.kernel.estimates import estimates
 from policy_engine.kernel.mechanisms import Listed, Noisy, Pure
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
 from policy_engine.kernel.types import Type, digits_of
-from policy_engine.kernel.words import source_of
+from policy_engine.kernel.words import estimates, source_of
 
 
 def noun(kind: Type, *, engine_collates: bool = False) -> str:

@@ -13,8 +13,8 @@ from policy_engine.accounting.frontier import SamplePair
 from policy_engine.accounting.noise_laws import shown_half
 from policy_engine.attest.predicates import Vouched
 from policy_engine.cli.output import shown
-from policy_engine.kernel.estimates import believed, central_error, compared, estimates
 from policy_engine.kernel.mechanisms import Inserted
+from policy_engine.kernel.words import believed, central_error, compared, estimates
 from policy_engine.policy.noise import Noise
 from policy_engine.policy.recodings import labels
 from policy_engine.policy.resolve import Policy

@@ -14,7 +14,6 @@ from policy_engine.attest.facts import claim_of
 from policy_engine.attest.predicates import SyntacticMeaning
 from policy_engine.errors import DomainError
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.estimates import all_shown, compared, estimated, estimates, tuples_there
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import (
     Aggregate,
@@ -29,6 +28,7 @@ from policy_engine.kernel.mechanisms import (
 from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
 from policy_engine.kernel.types import digits_of
+from policy_engine.kernel.words import all_shown, compared, estimated, estimates, tuples_there
 
 if TYPE_CHECKING:
     from policy_engine.policy.noise import Sum

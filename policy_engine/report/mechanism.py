@@ -16,13 +16,12 @@ from policy_engine.accounting.in_words import in_text
 from policy_engine.attest.facts import Facts, models_of
 from policy_engine.engines import ENGINES
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.estimates import all_shown, part
 from policy_engine.kernel.filters import Filter
 from policy_engine.kernel.mechanisms import Inserted, IntegerTable, Listed, Noisy, Randomised
 from policy_engine.kernel.recodes import Keep
 from policy_engine.kernel.sources import Drawn, Groups, People
 from policy_engine.kernel.types import digits_of
-from policy_engine.kernel.words import source_of
+from policy_engine.kernel.words import all_shown, part, source_of
 from policy_engine.policy.escapes import escaped, sql_lines
 from policy_engine.policy.scalars import counted
 from policy_engine.releasing.meaning import Meaning

@@ -7,7 +7,7 @@ from dataclasses import replace
 import noise_controls
 import pytest
 
-from policy_engine.audit.bench import Runs, observe
+from policy_engine.audit.bench import observe
 from policy_engine.audit.controls import CONTROLS, SOUND_RUNS, self_test
 from policy_engine.audit.policies import prepared, run
 from policy_engine.audit.verdict import CONFIDENCE, error_of, judge
@@ -30,7 +30,7 @@ ERROR = error_of(CONFIDENCE, 2 * len(ALL))
 
 def verdict(control, procedure, runs):
     wanted = {
-        size: Runs(lambda people=people: control.drawing(people, procedure), runs)
+        size: (lambda people=people: control.drawing(people, procedure), runs)
         for size, people in (("one", control.one), ("other", control.other))
     }
     seen = observe(wanted)

@@ -18,7 +18,6 @@ from policy_engine.errors import DomainError
 from policy_engine.kernel.certificate import Terms, certify
 from policy_engine.kernel.claim import Claim, Shown, to_json
 from policy_engine.kernel.decoding import claim_from
-from policy_engine.kernel.estimates import all_shown
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Aggregate, Clip, CountedBy, IntegerTable, Listed, Noisy
 from policy_engine.kernel.mechanisms.pure import domain_of
@@ -28,6 +27,7 @@ from policy_engine.kernel.recodes import Keep
 from policy_engine.kernel.sentences import LISTED
 from policy_engine.kernel.sources import Column, Groups, People, Relation, Rows
 from policy_engine.kernel.types import Type
+from policy_engine.kernel.words import all_shown
 
 SEX, AGE = Column("sex", Type("text")), Column("age", Type("integer"))
 BORN, PAID = Column("born", Type("date")), Column("paid", Type("decimal", 9, 2))

@@ -16,16 +16,6 @@ from policy_engine.kernel.certificate import Terms, Unmet, certify
 from policy_engine.kernel.charged import pure_event
 from policy_engine.kernel.claim import Claim, Shown, to_json
 from policy_engine.kernel.decoding import claim_from
-from policy_engine.kernel.estimates import (
-    answer_error,
-    believed,
-    central_error,
-    compared,
-    estimated,
-    estimates,
-    insertion_error,
-    tuples_there,
-)
 from policy_engine.kernel.filters import Filter
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Inserted, Native, Randomised, Secret
@@ -36,7 +26,17 @@ from policy_engine.kernel.recodes import Bins, Keep, Map
 from policy_engine.kernel.sentences import ALWAYS_NOISY, WAITS
 from policy_engine.kernel.sources import Column, Drawn, Groups, People, Relation, Rows
 from policy_engine.kernel.types import Type
-from policy_engine.kernel.words import randomness_of
+from policy_engine.kernel.words import (
+    answer_error,
+    believed,
+    central_error,
+    compared,
+    estimated,
+    estimates,
+    insertion_error,
+    randomness_of,
+    tuples_there,
+)
 
 AGE, SEX, ID = (Column(name, Type(kind)) for name, kind in
                 (("age", "integer"), ("sex", "text"), ("id", "integer")))  # fmt: skip
