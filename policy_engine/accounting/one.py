@@ -14,6 +14,7 @@ from policy_engine.accounting.domain import (
     sampling_rate,
 )
 from policy_engine.accounting.rates import grain_of
+from policy_engine.accounting.replace import delta_replace
 from policy_engine.base_errors import DomainError
 
 
@@ -28,9 +29,6 @@ def delta_of_one(k: int, rate: Number, epsilon: Number, neighbours: str = ADD_RE
     """
     if neighbour_notion(neighbours) == ADD_REMOVE:
         return larger_direction(k, rate, nonnegative_epsilon(epsilon))
-    # Imported on use: numpy would slow every command's start.
-    from policy_engine.accounting.replace import delta_replace
-
     return delta_replace(k, rate, epsilon)
 
 

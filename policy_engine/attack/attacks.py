@@ -35,11 +35,6 @@ class PublishedTable:
     classes: Mapping[Key, Counter[Any]]
     rows: tuple[tuple[Key, Any], ...] = ()
 
-    @property
-    def whole(self) -> Counter[Any]:
-        """The sensitive values of all."""
-        return sum(self.classes.values(), Counter())
-
 
 @dataclass(frozen=True)
 class Attempt:
@@ -136,7 +131,8 @@ def background(table: PublishedTable) -> Attempt:
 
 def skewness(table: PublishedTable) -> Attempt:
     """A value that is far more frequent in a class than in the table."""
-    whole, found, victims = table.whole, [], 0
+    whole: Counter[Any] = sum(table.classes.values(), Counter())
+    found, victims = [], 0
     for key, cells in table.classes.items():
         value, times = max(
             ((v, n * whole.total() / (whole[v] * cells.total())) for v, n in cells.items()),

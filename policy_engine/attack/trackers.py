@@ -82,7 +82,7 @@ def individual(desk: SizeControl, person: Key) -> Count | None:
             padding = frozenset(cell for cell in alike if cell[0] != person)
             base = desk.answer(padding)
             if base is not None:
-                return lambda asked: _sum(desk.answer(padding | (alike & asked)), -base)
+                return lambda asked: _sum(desk.answer(padding | (alike & asked)), less=base)
     return None
 
 
@@ -97,7 +97,7 @@ def general(desk: SizeControl) -> Count | None:
         if inside is not None and outside is not None and min(inside, outside) >= 2 * desk.least:
             total = inside + outside
             return lambda asked: _sum(
-                desk.answer(asked | tracker), desk.answer(asked | rest), -total
+                desk.answer(asked | tracker), desk.answer(asked | rest), less=total
             )
     return None
 
@@ -117,7 +117,7 @@ def double(desk: SizeControl) -> Count | None:
             if large is not None and large >= 2 * desk.least:
                 return lambda asked: _sum(
                     large - small, desk.answer(asked | tracker),
-                    _minus(desk.answer(wide - (asked & tracker))),
+                    less=desk.answer(wide - (asked & tracker)),
                 )  # fmt: skip
     return None
 
@@ -159,11 +159,7 @@ def _learned(desk: SizeControl, person: Key, count: Count | None) -> str | None:
     return None
 
 
-def _sum(*terms: int | None) -> int | None:
+def _sum(*terms: int | None, less: int | None) -> int | None:
     """None where a question was refused."""
     found = [term for term in terms if term is not None]
-    return sum(found) if len(found) == len(terms) else None
-
-
-def _minus(term: int | None) -> int | None:
-    return None if term is None else -term
+    return None if less is None or len(found) < len(terms) else sum(found) - less
