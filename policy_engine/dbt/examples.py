@@ -7,6 +7,7 @@ floating-point type cannot hold, and never half-way between two steps.
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import MAX_PREC, Context, Decimal
@@ -33,6 +34,16 @@ MOST = 24
 _UNREADABLE = {"BIGINT": "many", "DOUBLE": "many", "BOOLEAN": "perhaps", "DATE": "some day",
                "TIMESTAMP": "some day"}  # fmt: skip
 _EXACT = Context(prec=MAX_PREC)
+_MOMENTS = (datetime(2024, 2, 29, 13, 30), datetime(2023, 12, 31, 23, 59, 59))
+_STARTS: Mapping[TruncateUnit, tuple[datetime, datetime]] = {
+    "year": (datetime(2024, 1, 1), datetime(2023, 1, 1)),
+    "quarter": (datetime(2024, 1, 1), datetime(2023, 10, 1)),
+    "month": (datetime(2024, 2, 1), datetime(2023, 12, 1)),
+    "week": (datetime(2024, 2, 26), datetime(2023, 12, 25)),
+    "day": (datetime(2024, 2, 29), datetime(2023, 12, 31)),
+    "hour": (datetime(2024, 2, 29, 13), datetime(2023, 12, 31, 23)),
+}
+"""Where the units begin that the two moments lie in."""
 
 
 @dataclass(frozen=True)
@@ -62,10 +73,8 @@ def examples(recoding: Recoding, read: ReadColumn) -> tuple[Example, ...]:
         case Round(step):
             pairs = _round(step, column)
         case Truncate(unit):
-            for moment in (datetime(2024, 2, 29, 13, 30), datetime(2023, 12, 31, 23, 59, 59)):
-                start = _start(unit, moment)
-                shown = start.isoformat(" ") if column.kind is not Kind.DATE else str(start.date())
-                pairs.append((_moment(moment, column), shown))
+            for moment, start in zip(_MOMENTS, _STARTS[unit], strict=True):
+                pairs.append((_moment(moment, column), _moment(start, column, zone="")))
         case Keep():
             pairs = [(value, value.removesuffix("+00")) for value in ordinary(column)]
     fitting = (pair for pair in dict.fromkeys(pairs) if _fits(pair[0], column))
@@ -118,10 +127,10 @@ def _number(value: Decimal) -> str:
     return f"{value.normalize():f}" if value else "0"
 
 
-def _moment(moment: datetime, column: Field) -> str:
+def _moment(moment: datetime, column: Field, zone: str | None = None) -> str:
     if column.kind is Kind.DATE:
         return str(moment.date())
-    return moment.isoformat(" ") + _zone(column)
+    return moment.isoformat(" ") + (_zone(column) if zone is None else zone)
 
 
 def _zone(column: Field) -> str:
@@ -183,23 +192,6 @@ def _round(step: Decimal, column: Field) -> list[tuple[str, str | None]]:
             shown = f"{nearest or abs(nearest):.{places_of(step)}f}"  # and not -0
             found.append((_number(value), shown))
     return found
-
-
-def _start(unit: TruncateUnit, moment: datetime) -> datetime:
-    day = moment.replace(hour=0, minute=0, second=0)
-    match unit:
-        case "year":
-            return day.replace(month=1, day=1)
-        case "quarter":
-            return day.replace(month=3 * ((day.month - 1) // 3) + 1, day=1)
-        case "month":
-            return day.replace(day=1)
-        case "week":
-            return day - timedelta(days=day.weekday())
-        case "day":
-            return day
-        case "hour":
-            return moment.replace(minute=0, second=0)
 
 
 def ordinary(column: Field) -> list[str]:

@@ -129,8 +129,8 @@ def releases_of(
 def source_of(policy: Policy, manifest: Manifest) -> Node | None:
     """What a policy's ``source.relation`` means, as dbt has it."""
     wanted = read_wanted(policy.source.relation or "")
-    found = wanted.node(manifest) if wanted is not None else None
-    if found is not None or wanted is None or wanted.is_ref or wanted.call == "source":
+    found = wanted.node(manifest)
+    if found is not None or wanted.is_ref or wanted.call != "name":
         return found
     # A name of several parts, which may be a relation's.
     parts = [part.lower() for part in wanted.parts]
@@ -300,9 +300,9 @@ def _take(
 def _nodes(policy: Policy, reader: NodeReader) -> Iterator[Node]:
     """What a policy names as its source; by the name of a relation it may be several nodes."""
     wanted, nodes = read_wanted(policy.source.relation or ""), reader.manifest.nodes
-    node = wanted.node(reader.manifest) if wanted is not None else None
+    node = wanted.node(reader.manifest)
     if node is not None:
         yield node
-    elif wanted is not None and wanted.call == "name":
+    elif wanted.call == "name":
         surely, perhaps = reader.meant(tuple(Part(part) for part in wanted.parts))
         yield from (nodes[id_] for id_ in sorted(surely or perhaps) if id_ in nodes)

@@ -55,6 +55,9 @@ class Wanted:
         return manifest.source_named(*self.parts[-2:])
 
 
+NOTHING = Wanted("nothing", ("", ""))
+
+
 @dataclass(frozen=True)
 class SourceNode:
     """A node that a release may read.
@@ -96,8 +99,8 @@ class SourceNode:
         return f"build it there first: 'dbt build --target {target} --select +{name}'"
 
 
-def read_wanted(written: str) -> Wanted | None:
-    """What the text of ``source.relation`` names; None where it is no name and no call.
+def read_wanted(written: str) -> Wanted:
+    """What the text of ``source.relation`` names; ``NOTHING`` where it is no name and no call.
 
     >>> read_wanted("{{ ref('stg_people') }}")
     Wanted(call='ref', parts=('stg_people',), version='')
@@ -111,10 +114,10 @@ def read_wanted(written: str) -> Wanted | None:
     if call is not None:
         parts = tuple(part for part in call.groups()[1:5] if part)
         wrong = call["call"] == "source" and (len(parts) != 2 or call["version"])
-        return None if wrong else Wanted(call["call"], parts, call["version"] or "")
+        return NOTHING if wrong else Wanted(call["call"], parts, call["version"] or "")
     name = None if inside is not None else read_name(text)
     if name is None or any(set(part.text) & set("'\"{}\\") for part in name):
-        return None
+        return NOTHING
     return Wanted("name", tuple(part.text for part in name))
 
 

@@ -143,9 +143,9 @@ def _policy(
     except (EnvironmentFailed, UsageError):
         room = open_room(project, needs_target=False)
     wanted = read_wanted(model)
-    node = room.sources.find(wanted) if wanted is not None else None
+    node = room.sources.find(wanted)
     if node is None:
-        near = room.sources.near(wanted) if wanted is not None else ""
+        near = room.sources.near(wanted)
         remedy = (
             f"did you mean {near}?" if near else "name a model, a seed, or source('raw', 'people')"
         )

@@ -25,7 +25,6 @@ from policy_engine.dbt.releases import ONE_PROJECT_FILE, model_name, outdated
 from policy_engine.dbt.room import Room, open_room
 from policy_engine.dbt.sources import SourceNode, read_wanted
 from policy_engine.dbt.starter import environment, left_over, needs
-from policy_engine.dbt.targets import Target
 from policy_engine.dbt.types import Columns, needed
 from policy_engine.errors import NotCertifiable, PolicyError, Problem
 from policy_engine.policy.accounts import check_account, check_own_project
@@ -47,7 +46,6 @@ class Synced:
     changes: tuple[Change, ...]
     stale: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    target: Target | None = None
 
     @property
     def diff(self) -> str:
@@ -103,7 +101,7 @@ def sync(
     if not dry_run:
         apply(changes)
     notes = (*room.notes, *needs(project))
-    return Synced(project, releases, changes, tuple(left), notes, room.target)
+    return Synced(project, releases, changes, tuple(left), notes)
 
 
 def _releases(room: Room, paths: Sequence[Path]) -> tuple[ReleaseModel, ...]:
@@ -174,12 +172,12 @@ def _source(room: Room, policy: Policy) -> SourceNode:
     """
     written, sources = policy.source.relation or "", room.sources
     wanted = read_wanted(written)
-    node = sources.find(wanted) if wanted is not None else None
+    node = sources.find(wanted)
     key, law = "source.relation", "source.relation must be a node of this dbt project"
-    if node is None or wanted is None:
-        near = sources.near(wanted) if wanted is not None else ""
-        remedy = f"did you mean {near}?" if near else ""
-        remedy = remedy or "as in ref('stg_people') or source('raw', 'people')"
+    if node is None:
+        near = sources.near(wanted)
+        as_in = "as in ref('stg_people') or source('raw', 'people')"
+        remedy = f"did you mean {near}?" if near else as_in
         raise refused(policy.file, key, f"{law}, found {show(written)}", remedy)
     if node.is_ephemeral:
         law = f"{law} with a relation, found {node.label}, which is ephemeral"
