@@ -6,7 +6,7 @@ its policy, in which its unit tests stand as well.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -71,40 +71,31 @@ class PropertyFiles:
         if entry is None and own not in self.files.yaml and not elsewhere:
             self._after[own] = YamlItems(text)
             return []
-        if entry is None:
-            problems = self._add(own, "models", model_entry(models, self.settings))
-        else:
-            found = self._sliced(*entry, "models")
-            right = settled_model(found.text, models, self.settings) if found else None
-            problems = self._put(entry[0], "models", name, found, right)
+        problems = self._settle(
+            own, "models", model_entry(models, self.settings),
+            lambda text: settled_model(text, models, self.settings),
+        )  # fmt: skip
         return problems or [problem for test in tests for problem in self._test(own, test)]
 
     def _test(self, own: Path, test: dict[str, Any]) -> list[Problem]:
         name, entry = test["name"], self.files.entry("unit_tests", test["name"])
-        if entry is None:
-            return self._add(own, "unit_tests", test)
-        found = self._sliced(*entry, "unit_tests")
-        if found is not None and not is_generated(found.data):
+        if entry is not None and entry[1].read is None and not is_generated(entry[1].data):
             message = f"the unit test {name} is in the way, and is not ours; rename it"
             return [Problem(str(entry[0]), entry[1].start + 1, 1, "unit_tests", message)]
-        right = settled_test(found.text, test) if found is not None else None
-        return self._put(entry[0], "unit_tests", name, found, right)
+        return self._settle(own, "unit_tests", test, lambda text: settled_test(text, test))
 
-    def _sliced(self, path: Path, item: Item, section: str) -> Item | None:
-        """An entry as it is after what was worked out so far; None where it cannot be changed."""
-        return self._now(path).item(section, str(item.name)) if item.read is None else None
-
-    def _add(self, path: Path, section: str, entry: Mapping[str, Any]) -> list[Problem]:
-        items = self._now(path)
-        if not items.is_sliceable(section):
-            return self._put(path, section, entry["name"], None, None)
-        self._after[path] = items.added(section, written(entry))
-        return []
-
-    def _put(
-        self, path: Path, section: str, name: str, item: Item | None, text: str | None
+    def _settle(
+        self, own: Path, section: str, ours: dict[str, Any], right: Callable[[str], str | None]
     ) -> list[Problem]:
-        """Give an entry another text; the problem where it has no lines, or cannot be read."""
+        """Make an entry's text ``right``, or add ours; the problem where it cannot be changed."""
+        name = ours["name"]
+        path, known = self.files.entry(section, name) or (own, None)
+        items = self._now(path)
+        if known is None and items.is_sliceable(section):
+            self._after[path] = items.added(section, written(ours))
+            return []
+        item = None if known is None or known.read is not None else items.item(section, name)
+        text = None if item is None else right(item.text)
         if item is None or text is None:
             message = (
                 f"the entry of {name} cannot be changed: {section} is no list with a line an entry"
@@ -112,7 +103,7 @@ class PropertyFiles:
             remedy = "write it as a block, with '- name:'"
             return [Problem(str(path), 0, 0, section, message, remedy)]
         if text != item.text:
-            self._after[path] = self._now(path).replaced(item, text)
+            self._after[path] = items.replaced(item, text)
         return []
 
     def _now(self, path: Path) -> YamlItems:
