@@ -51,8 +51,6 @@ def attest(desk: Desk, releases: tuple[tuple[DbtRelease, str], ...]) -> tuple[To
 
 @dataclass(frozen=True)
 class _Attesting:
-    """One release, and the text that dbt compiled of it."""
-
     desk: Desk
     ledger: Ledger
     signer: Signer

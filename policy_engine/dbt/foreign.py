@@ -253,7 +253,6 @@ class _Foreign:
 
     @cached_property
     def _materializations(self) -> frozenset[str]:
-        """The names of dbt's own materializations."""
         start = "materialization_"
         own = (name.removeprefix(start) for name in self._builtin if name.startswith(start))
         return frozenset(name.rpartition("_")[0] for name in own)
@@ -273,11 +272,7 @@ _HEAD = re.compile(r"\{%-?\s*macro\s+\w+")
 
 
 def _base(name: str) -> str:
-    """The name that a macro answers to: without the prefix of an adapter.
-
-    >>> _base("duckdb__create_table_as"), _base("create_table_as"), _base("_own__x")
-    ('create_table_as', 'create_table_as', '_own__x')
-    """
+    """The name that a macro answers to: without the prefix of an adapter."""
     found = _PREFIX.match(name)
     return name[found.end() :] if found else name
 
@@ -311,7 +306,6 @@ def replaced_macros(manifest: Manifest) -> Iterator[GateFinding]:
 
 
 def _behind_incremental(manifest: Manifest) -> frozenset[str]:
-    """The names of dbt's macros that build an incremental model."""
     ahead = [
         macro
         for macro in manifest.macros.values()

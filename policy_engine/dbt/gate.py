@@ -260,7 +260,6 @@ def _ended(
 
 
 def _spec(project: DbtProject | None) -> DbtSpec | None:
-    """What the project file says of dbt; None where there is none."""
     folder = project.directory.absolute() if project is not None else None
     above = (folder, *folder.parents) if folder is not None else ()
     if not any((each / "policy-engine.yaml").exists() for each in above):
@@ -317,11 +316,7 @@ def _values(node: Node, project: DbtProject | None) -> Iterator[str]:
 
 
 def _bare(value: str) -> str:
-    """A value without its quotes and braces.
-
-    >>> _bare("{{ var('x', false) }}"), _bare("false")
-    ("var('x', false)", 'false')
-    """
+    """A value without its quotes and braces."""
     bare = value.strip().strip("\"'").strip()
     return bare.removeprefix("{{").removesuffix("}}").strip().lower()
 
@@ -332,7 +327,6 @@ _KINDS = ("exposure ", "test ", "metric ", "saved query ", "semantic model ", "u
 
 
 def _placed_all(findings: Iterable[GateFinding], project: DbtProject | None) -> list[GateFinding]:
-    """The findings, each once, with their lines where the files are there; by file and line."""
     found = dict.fromkeys(findings)
     lined = [_placed(each, project) if project is not None else each for each in found]
     return sorted(lined, key=lambda each: (each.code, each.file, each.line, each.message))

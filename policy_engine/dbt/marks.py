@@ -150,7 +150,6 @@ def _mark(where: str, meta: object, faults: list[str]) -> Iterator[_Mark]:
 
 
 def _wrong(where: str, mark: Mapping[str, Any]) -> Iterator[str]:
-    """What cannot be read of a mark."""
     for key, found in mark.items():
         if key not in KEYS:
             yield f"{where}.{key} is an unknown key, of {', '.join(KEYS)}"
@@ -161,17 +160,12 @@ def _wrong(where: str, mark: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _reads(certificate: object) -> tuple[tuple[str, str], ...]:
-    """The columns of a certificate's ``reads``; none where they cannot be read."""
     found = certificate.get("reads") if isinstance(certificate, Mapping) else None
     return tuple((str(k), str(v)) for k, v in found.items()) if isinstance(found, Mapping) else ()
 
 
 def _is_misspelt(key: object) -> bool:
-    """Whether a key of ``meta`` is nearly ours: a slip of the pen must not hide a mark.
-
-    >>> _is_misspelt("Privacy"), _is_misspelt("privcy"), _is_misspelt("owner")
-    (True, True, False)
-    """
+    """Whether a key of ``meta`` is nearly ours: a slip of the pen must not hide a mark."""
     if not isinstance(key, str):
         return False
     bare = key.strip().lower()

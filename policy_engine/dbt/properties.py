@@ -78,7 +78,6 @@ def version_entry(model: ReleaseModel, settings: DbtSpec) -> _Entry:
 
 
 def _mark(model: ReleaseModel) -> _Entry:
-    """What the gate reads, and whoever wants to know what was certified."""
     certificate = model.certificate
     # The columns that the text was printed for, with their types: labels are not said.
     reads = [column for name in needed(model.policy) if (column := model.table.find(name))]

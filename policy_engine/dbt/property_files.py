@@ -144,7 +144,6 @@ class PropertyFiles:
         )
 
     def _is_left(self, test: Item) -> bool:
-        """Whether a unit test is ours and has no policy."""
         if _GENERATED not in test.text or not is_generated(test.data):
             return False
         # Of a model whose file is as it was made no test was looked at.

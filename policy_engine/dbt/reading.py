@@ -185,7 +185,6 @@ class NodeReader:
         self._texts(node, found)
 
     def _texts(self, node: Node, found: NodeReads) -> None:
-        """What the texts of a template, or of a Python model, name."""
         names = {Read(name, False): None for text in texts_in(node) for name in named_in(text)}
         self._note(Reads(tuple(names)), found, how=QUERY, counts=False)
 
@@ -203,7 +202,6 @@ class NodeReader:
     def _note(
         self, reads: Reads, found: NodeReads, *, how: str = BY_NAME, counts: bool = True
     ) -> None:
-        """Note the edges and the unknown relations of what a text reads."""
         for read in reads.names:
             surely, perhaps = self.meant(read.name)
             is_declared = bool(surely & found.allowed) and (len(read.name) > 1 or len(surely) == 1)

@@ -157,7 +157,6 @@ def _waiver(file: Path, data: Any) -> Waiver:
 def _told(
     file: Path, data: Mapping[str, Any], keys: tuple[str, ...], optional: tuple[str, ...] = ()
 ) -> dict[str, Any]:
-    """The texts of an entry, and its day."""
     needed = (*keys, "who", "why", "until")
     unknown = [str(key) for key in data if key not in (*needed, *optional)]
     missing = [key for key in needed if not str(data.get(key) or "").strip()]

@@ -151,7 +151,6 @@ _SAID = {
 
 
 def _shown(view: View) -> Iterator[GateFinding]:
-    """The sinks that sensitive data reaches."""
     for node, code in view.sinks:
         if not view.taint.reaches(node.id):
             continue
@@ -207,7 +206,6 @@ def _not_known(view: View) -> Iterator[GateFinding]:
 def _unknown(
     node: Node, found: NodeReads, way: tuple[str, ...], view: View
 ) -> Iterator[GateFinding]:
-    """What a node reads that dbt does not know."""
     made = words_in(" ".join(sql for _, sql in node.hooks() if "create" in sql.lower()))
     for name in found.unknown:
         last = name.lower().rpartition(".")[2]
@@ -255,7 +253,6 @@ _FUNCTION = re.compile(
 
 
 def _replaced_functions(view: View) -> Iterator[GateFinding]:
-    """Functions of the project that have the name of one that a release calls."""
     called = frozenset(word for each in view.releases for word in each.words)
     for node in view.manifest.of_kind("function"):
         if node.name.lower() in called:
@@ -268,7 +265,6 @@ def _replaced_functions(view: View) -> Iterator[GateFinding]:
 
 
 def _secrets_read(view: View) -> Iterator[GateFinding]:
-    """Models and hooks that read the secrets of the samples."""
     if not view.secrets:
         return
     releases = {each.node for each in view.releases}
@@ -337,13 +333,7 @@ def _is_plain(grantee: str) -> bool:
 
 
 def _has_everybody(grantee: str, dialect: str) -> bool:
-    """Whether a grantee is everybody or another account's share, alone or among others.
-
-    >>> _has_everybody("analyst, public", "postgres"), _has_everybody("analyst", "postgres")
-    (True, False)
-    >>> _has_everybody('"PUBLIC"', ""), _has_everybody("role public", "databricks")
-    (True, True)
-    """
+    """Whether a grantee is everybody or another account's share, alone or among others."""
     said = [grantee, *grantee.split(",")]
     if dialect not in _QUOTING:
         said += re.split(r"[^\w%@:]+", grantee)

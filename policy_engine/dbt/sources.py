@@ -169,7 +169,6 @@ class SourceNodes:
         return None if node is None else of_manifest(node, call_of(call, parts, wanted.version))
 
     def _own(self, name: str, version: str) -> SourceNode | None:
-        """A node of the project's own files."""
         package, call = self.files.project.name, call_of("ref", [name], version)
         for kind, names in (("seed", self.files.seeds), ("snapshot", self.files.snapshots)):
             if name in names:
@@ -205,7 +204,6 @@ class SourceNodes:
         return entry[1].data if entry is not None else {}
 
     def _source(self, table: str, is_meant: Callable[[Item], bool]) -> SourceNode | None:
-        """A table of the first source that is meant and has it."""
         for path, source in self.files.speaking_of(table, "sources"):
             found = _table(source, table) if is_meant(source) else None
             if found is None or source.name is None:
@@ -275,7 +273,6 @@ def of_manifest(node: Node, call: str) -> SourceNode | None:
 
 
 def _table(source: Item, table: str) -> Mapping[str, Any] | None:
-    """What a source says of one of its tables."""
     inner = YamlItems(source.text)
     if "tables" in inner.sections:
         item = inner.item("tables", table)

@@ -96,17 +96,12 @@ def younger_files(manifest: Manifest, project: DbtProject) -> Iterator[str]:
 
 
 def _ignored(project: DbtProject) -> list[str]:
-    """The patterns of .dbtignore."""
     lines = read(project.directory / ".dbtignore").splitlines()
     return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
 
 
 def _matches(shown: str, pattern: str) -> bool:
-    """Whether a path is one that .dbtignore names.
-
-    >>> _matches("models/old/a.sql", "models/old/"), _matches("models/a.sql", "*.py")
-    (True, False)
-    """
+    """Whether a path is one that .dbtignore names."""
     bare = pattern.strip("/")
     if pattern.endswith("/") or "." not in bare.rpartition("/")[2]:
         return f"/{bare}/" in f"/{shown}" if "/" not in bare else shown.startswith(f"{bare}/")

@@ -118,7 +118,6 @@ def _whole(text: str) -> str:
 
 
 def _target(project: DbtProject, profiles: Path | None, notes: list[str]) -> str | None:
-    """The target to release in, if the profile leaves no doubt."""
     try:
         targets = read_targets(project, profiles)
     except (EnvironmentFailed, UsageError) as error:
@@ -137,7 +136,6 @@ def _target(project: DbtProject, profiles: Path | None, notes: list[str]) -> str
 def _policy(
     project: DbtProject, model: str, profiles: Path | None, notes: list[str]
 ) -> tuple[Path, str]:
-    """The place and the text of a starter policy."""
     try:
         room = open_room(project, profiles)
     except (EnvironmentFailed, UsageError):

@@ -231,7 +231,6 @@ def is_ours(path: Path) -> bool:
 
 
 def _raise(problems: Iterable[Problem]) -> None:
-    """Raise problems, each once, if there are any."""
     if found := tuple(dict.fromkeys(problems)):
         raise PolicyError(found)
 

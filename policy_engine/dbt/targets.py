@@ -245,11 +245,7 @@ _BACKTRACE = re.compile(r"\s*(stack )?backtrace\b|\s*\d+: (0x[0-9a-f]+|<)|\s*at 
 
 
 def _failed(words: Sequence[str], said: str) -> tuple[str, ...]:
-    """What a failed command is told as: the end of what it wrote, without dbt v2's backtrace.
-
-    >>> _failed(("parse",), "error: no model\\nstack backtrace:\\n   0: 0x5f3a\\n")
-    ('dbt parse failed:', '  error: no model')
-    """
+    """What a failed command is told as: the end of what it wrote, without dbt v2's backtrace."""
     lines = [line for line in said.splitlines() if line.strip() and not _BACKTRACE.match(line)]
     if not lines:
         return (f"dbt {words[0]} failed",)

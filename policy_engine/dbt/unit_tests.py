@@ -165,7 +165,6 @@ def _second_row(model: ReleaseModel, cases: Sequence[Case]) -> Case | None:
 
 
 def _given(model: ReleaseModel, cases: Sequence[Case]) -> str:
-    """The rows of the source, as a query."""
     names, quoted = list(cases[0].values), model.dialect.identifier
     person, people = (fresh(word, names) for word in ("person", "people"))
     rows = [
