@@ -107,7 +107,7 @@ class Gate:
             self.manifest, reader, reads, graph, taint, cuts, marks, tuple(proofs), off, *private
         )
         review, today = self.review or read_review(self.project), date.today()
-        codes = foreign_code(self.manifest, taint.reaches) if taint.reached else ()
+        codes = foreign_code(self.manifest, taint.__contains__) if taint else ()
         self.findings += sinks.findings(view, self.project)
         self.findings += unreviewed(codes, review, self.project, today)
         kept, waivers = review.waived(self.findings, today)
@@ -116,7 +116,7 @@ class Gate:
             findings=tuple(_placed_all(kept, self.project)),
             notes=tuple(dict.fromkeys([*self.notes, *waivers])),
             sensitive=tuple(sorted(sensitive)),
-            reached=tuple(sorted(taint.reached)),
+            reached=tuple(sorted(taint)),
             sinks=len(view.sinks),
             releases=tuple(proofs),
             codes=codes,
@@ -131,7 +131,7 @@ class Gate:
             for parent in graph.before(node):
                 known = self.manifest.nodes.get(parent)
                 told = marks.get(parent)
-                is_told = told is None or told.classified or taint.reaches(parent)
+                is_told = told is None or told.classified or parent in taint
                 if known is not None and parent not in found and not is_told:
                     found[parent] = marked
                     ahead.append((parent, marked))

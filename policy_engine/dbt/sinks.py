@@ -16,7 +16,7 @@ from policy_engine.dbt.marks import Marks
 from policy_engine.dbt.project import DbtProject
 from policy_engine.dbt.reading import BRANCH, READ_KINDS, NodeReader, NodeReads
 from policy_engine.dbt.rules import GateFinding, finding
-from policy_engine.dbt.taint import Edge, Graph, Taint
+from policy_engine.dbt.taint import Edge, Graph, Taint, way_to
 from policy_engine.dbt.texts import words_in
 
 if TYPE_CHECKING:
@@ -28,10 +28,7 @@ _MADE = ("model", "seed", "snapshot")
 
 @dataclass(frozen=True)
 class View:
-    """A project with everything that is known of where its data goes.
-
-    ``schemas`` and ``roles`` are the private ones.
-    """
+    """A project with everything that is known of where its data goes."""
 
     manifest: Manifest
     reader: NodeReader
@@ -78,7 +75,7 @@ class View:
 
     def way(self, id_: str) -> tuple[str, ...]:
         """The names from where the data is to a node; how, where dbt does not know it."""
-        edges = self.taint.way(id_)
+        edges = way_to(id_, self.taint)
         return (self.label(edges[0].parent if edges else id_), *self.steps(edges))
 
     def steps(self, edges: Iterable[Edge]) -> tuple[str, ...]:
@@ -124,11 +121,11 @@ def findings(view: View, project: DbtProject | None) -> Iterator[GateFinding]:
     yield from _read_by_name(view)
     yield from _not_known(view)
     stored = _stores_failures(project)
-    for node in view.manifest.nodes.values() if view.taint.reached else ():
+    for node in view.manifest.nodes.values() if view.taint else ():
         for each in _no_names(node):
             remedy = "Write one grantee an item, as a plain name."
             yield view.found("G03", node, f"is granted to what is no name: {each}", (), remedy)
-        if not view.taint.reaches(node.id):
+        if node.id not in view.taint:
             continue
         if node.kind == "test" and (how := _stores(node, stored)):
             said = f"stores rows of sensitive data ({how})"
@@ -152,7 +149,7 @@ _SAID = {
 
 def _shown(view: View) -> Iterator[GateFinding]:
     for node, code in view.sinks:
-        if not view.taint.reaches(node.id):
+        if node.id not in view.taint:
             continue
         if code == "G02" and node.kind == "source":
             said = "is marked public, and is sensitive"
@@ -175,7 +172,7 @@ def _read_by_name(view: View) -> Iterator[GateFinding]:
             continue
         node = view.manifest.nodes[id_]
         for edge in found.edges.values():
-            if edge.how != BRANCH and view.taint.reaches(edge.parent):
+            if edge.how != BRANCH and edge.parent in view.taint:
                 said = f"reads {view.label(edge.parent)} {edge.how}, past ref() and source()"
                 way = (*view.way(edge.parent), node.label)
                 yield view.found("G08", node, said, way, rows if node.kind == "unit_test" else "")

@@ -27,9 +27,9 @@ class Graph:
     >>> graph.add(Edge("source.raw", "model.a"))
     >>> graph.add(Edge("model.a", "exposure.b", "by name"))
     >>> taint = graph.taint(["source.raw"], certified=())
-    >>> [edge.child for edge in taint.way("exposure.b")]
+    >>> [edge.child for edge in way_to("exposure.b", taint)]
     ['model.a', 'exposure.b']
-    >>> graph.taint(["source.raw"], certified={"model.a"}).reaches("exposure.b")
+    >>> "exposure.b" in graph.taint(["source.raw"], certified={"model.a"})
     False
     """
 
@@ -66,7 +66,7 @@ class Graph:
         for node in own:
             if node not in ways:
                 ways = self._spread(ways, [node], cuts)
-        return Taint(ways)
+        return ways
 
     def _spread(
         self, reached: dict[str, Edge | None], start: Iterable[str], cuts: Collection[str]
@@ -97,21 +97,15 @@ class Graph:
                     ahead.append(edge.parent)
 
 
-@dataclass(frozen=True)
-class Taint:
-    """What is reached, each by the last edge of its way; None for what is marked itself."""
+Taint = Mapping[str, Edge | None]
+"""What is reached, each by the last edge of its way; None for what is marked itself."""
 
-    reached: Mapping[str, Edge | None]
 
-    def reaches(self, node: str) -> bool:
-        """Whether a node holds sensitive data."""
-        return node in self.reached
-
-    def way(self, node: str) -> tuple[Edge, ...]:
-        """The edges from what is marked to a node."""
-        edges: list[Edge] = []
-        edge = self.reached.get(node)
-        while edge is not None:
-            edges.append(edge)
-            edge = self.reached.get(edge.parent)
-        return tuple(reversed(edges))
+def way_to(node: str, taint: Taint) -> tuple[Edge, ...]:
+    """The edges from what is marked to a node."""
+    edges: list[Edge] = []
+    edge = taint.get(node)
+    while edge is not None:
+        edges.append(edge)
+        edge = taint.get(edge.parent)
+    return tuple(reversed(edges))
