@@ -250,18 +250,15 @@ class Booking:
             if last is not None and paid == "not started":
                 entry = self.ledger.start(last.id, self._brought)
             else:
-                entry = self._charged()
+                project, account = self.desk.project, self.release.policy.budget
+                limit = limit_of(self.release.written, project, account)
+                check_new_name(self.ledger, project, account)
+                entry = self.ledger.start(self.ledger.reserve(self.charge(), limit, anew=True).id)
             run = Run.of_entry(entry)
             # An engine that draws by itself needs no secret, but it does need leave to draw once.
             secret = secret_of(run, self.desk.project, self.ledger) if run.sealed else b""
             secrets.put(self.release.id, secret, text_md5(run.query))
         return Told(self.release, "reserved", entry)
-
-    def _charged(self) -> Entry:
-        project, account = self.desk.project, self.release.policy.budget
-        limit = limit_of(self.release.written, project, account)
-        check_new_name(self.ledger, project, account)
-        return self.ledger.start(self.ledger.reserve(self.charge(), limit, anew=True).id)
 
     def charge(self) -> Charge:
         """What its account is asked for: its guarantee, where no text of it can be certified."""

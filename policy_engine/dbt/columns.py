@@ -148,8 +148,8 @@ def _of_query(statement: exp.Expr, held: Callable[[Name], Held]) -> Held:
             raise _NotUnderstood
         for node, source in scope.selected_sources.values():
             tables.pop(id(node), None)
-            # A query of that name, in another case.
-            if isinstance(source, exp.Table) and _is_one_of(source, queries):
+            single = isinstance(source, exp.Table) and len(source.parts) == 1 and source.name
+            if single and single.lower() in queries:  # a query of that name, in another case
                 raise _NotUnderstood
     if any(held(_name_of(each)) for each in tables.values()):
         raise _NotUnderstood
@@ -174,10 +174,6 @@ def _read(statement: exp.Expr) -> tuple[dict[int, exp.Table], set[str]]:
         ):
             raise _NotUnderstood
     return tables, queries
-
-
-def _is_one_of(table: exp.Table, queries: set[str]) -> bool:
-    return len(table.parts) == 1 and table.name.lower() in queries
 
 
 def _name_of(table: exp.Table) -> Name:

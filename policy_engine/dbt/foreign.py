@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -149,14 +149,14 @@ class _Foreign:
         return tuple(macro for macro in own if macro.id.startswith("macro."))
 
     @cached_property
-    def _by_name(self) -> Mapping[str, tuple[Node, ...]]:
+    def _by_name(self) -> Mapping[str, Sequence[Node]]:
         """The project's macros by their names, and by what they are dispatched as."""
         found: dict[str, list[Node]] = {}
         for macro in self._own:
             name = macro.name.lower()
             for each in {name, name.rpartition("__")[2]}:
                 found.setdefault(each, []).append(macro)
-        return {name: tuple(macros) for name, macros in found.items()}
+        return found
 
     def _behind(self, written: str) -> tuple[Node, ...]:
         """The project's macros whose names stand in a text, and in theirs."""

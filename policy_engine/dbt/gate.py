@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
+from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -234,15 +235,13 @@ class Gate:
         for node in (*self.manifest.nodes.values(), *self.manifest.disabled):
             for parent in self.manifest.child_of(node):
                 graph.add(Edge(parent, node.id))
-        for edge in (*_same(reader), *(e for each in reads.values() for e in each.edges.values())):
-            graph.add(edge)
+        for group in reader.names.shared():
+            for pair in permutations(sorted(group), 2):
+                graph.add(Edge(*pair, "the same table"))
+        for each in reads.values():
+            for edge in each.edges.values():
+                graph.add(edge)
         return graph
-
-
-def _same(reader: NodeReader) -> Iterator[Edge]:
-    for group in reader.names.shared():
-        for one in sorted(group):
-            yield from (Edge(one, other, "the same table") for other in sorted(group - {one}))
 
 
 def _ended(
@@ -327,15 +326,13 @@ _KINDS = ("exposure ", "test ", "metric ", "saved query ", "semantic model ", "u
 
 
 def _placed_all(findings: Iterable[GateFinding], project: DbtProject | None) -> list[GateFinding]:
-    found = dict.fromkeys(findings)
-    lined = [_placed(each, project) if project is not None else each for each in found]
+    lined = [
+        each
+        if each.line or not each.file or project is None
+        else replace(each, line=_line(each, read(project.directory / each.file)))
+        for each in dict.fromkeys(findings)
+    ]
     return sorted(lined, key=lambda each: (each.code, each.file, each.line, each.message))
-
-
-def _placed(found: GateFinding, project: DbtProject) -> GateFinding:
-    if found.line or not found.file:
-        return found
-    return replace(found, line=_line(found, read(project.directory / found.file)))
 
 
 def _line(found: GateFinding, text: str) -> int:

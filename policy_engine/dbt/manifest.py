@@ -158,11 +158,11 @@ class Manifest:
     macros: Mapping[str, Node] = field(default_factory=dict)
 
     @cached_property
-    def _by_kind(self) -> Mapping[str, tuple[Node, ...]]:
+    def _by_kind(self) -> Mapping[str, Sequence[Node]]:
         found: dict[str, list[Node]] = {}
         for node in self.nodes.values():
             found.setdefault(node.kind, []).append(node)
-        return {kind: tuple(nodes) for kind, nodes in found.items()}
+        return found
 
     def file_of(self, node: Node) -> str:
         """The file of a node, from the project's folder: a package's lies among the packages."""
@@ -191,11 +191,11 @@ class Manifest:
         return tuple(dict.fromkeys(found))
 
     @cached_property
-    def _by_name(self) -> Mapping[str, tuple[Node, ...]]:
+    def _by_name(self) -> Mapping[str, Sequence[Node]]:
         found: dict[str, list[Node]] = {}
         for node in self.of_kind(*_NAMED):
             found.setdefault(node.name, []).append(node)
-        return {name: tuple(nodes) for name, nodes in found.items()}
+        return found
 
     def node_named(self, package: str, name: str, version: str = "") -> Node | None:
         """What ``ref(package, name, v=version)`` means; its latest version where none is said."""

@@ -46,12 +46,11 @@ class Words:
         """
         tags = {tag for each in data for tag in (*strings(each, "tags"), each.get("tags"))
                 if isinstance(tag, str)}  # fmt: skip
-        metas = [mapping(each, "meta") for each in data]
         told = (
             str(value).lower() in values
             for key, values in self.meta.items()
-            for meta in metas
-            for value in _each(meta.get(key))
+            for said in (mapping(each, "meta").get(key) for each in data)
+            for value in (said if isinstance(said, list | tuple) else [said])
         )
         return not self.tags.isdisjoint(tags) or any(told)
 
@@ -84,7 +83,11 @@ def marks_of(node: Node, words: Words = Words()) -> Marks:
     ("meta.privacy.classification must be sensitive, internal or public, found 'pii'",)
     """
     faults: list[str] = []
-    own = list(_own(node, faults))
+    metas = [node.data.get("meta"), node.config.get("meta")]
+    own = [mark for meta in metas for mark in _mark("meta", meta, faults)]
+    if not own and node.kind == "source":  # its own only where its table has none
+        own = list(_mark("the source's meta", node.data.get("source_meta"), faults))
+    own = [mark for place, mark in enumerate(own) if mark not in own[:place]]
     marks = [mark for _, mark in own]
     wrong, sensitive = [*own], set[str]()
     for name, column in mapping(node.data, "columns").items():
@@ -118,20 +121,6 @@ def marks_of(node: Node, words: Words = Words()) -> Marks:
 
 
 _Mark = tuple[str, Mapping[str, Any]]
-
-
-def _own(node: Node, faults: list[str]) -> Iterator[_Mark]:
-    """The marks of a node itself; a source's own only where its table has none."""
-    metas = [node.data.get("meta"), node.config.get("meta")]
-    found = [mark for meta in metas for mark in _mark("meta", meta, faults)]
-    if not found and node.kind == "source":
-        found = list(_mark("the source's meta", node.data.get("source_meta"), faults))
-    yield from (mark for place, mark in enumerate(found) if mark not in found[:place])
-
-
-def _each(found: object) -> tuple[object, ...]:
-    """The values of a key of ``meta``: one, or those of a list."""
-    return tuple(found) if isinstance(found, list | tuple) else (found,)
 
 
 def _mark(where: str, meta: object, faults: list[str]) -> Iterator[_Mark]:

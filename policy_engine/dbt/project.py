@@ -63,13 +63,15 @@ class DbtProject:
 
     def files(self, folders: tuple[Path, ...], *ends: str) -> list[Path]:
         """The files below some folders whose names have one of these ends, in order."""
-        found = {
-            folder / name
-            for start in folders
-            for folder, names in _walked(start)
-            for name in names
-            if name.lower().endswith(ends)
-        }
+        found: set[Path] = set()
+        for start in folders:
+            seen: set[str] = set()
+            for folder, inner, names in os.walk(start, followlinks=True):
+                if (real := os.path.realpath(folder)) in seen:  # a link to it, or in a circle
+                    inner.clear()
+                    continue
+                seen.add(real)
+                found |= {Path(folder, name) for name in names if name.lower().endswith(ends)}
         return sorted(found)
 
     def policies(self) -> tuple[Path, ...]:
@@ -83,18 +85,6 @@ class DbtProject:
             message = f"the name of a policy ends in {POLICY} in a dbt project, found {MISSPELT}"
             raise PolicyError(tuple(Problem(str(f), 0, 0, "", message, remedy) for f in wrong))
         return tuple(self.files(self.models, POLICY))
-
-
-def _walked(start: Path) -> Iterator[tuple[Path, list[str]]]:
-    """Every folder below ``start`` with its files, links followed, each folder once."""
-    seen: set[str] = set()
-    for folder, inner, names in os.walk(start, followlinks=True):
-        real = os.path.realpath(folder)
-        if real in seen:
-            inner.clear()
-            continue
-        seen.add(real)
-        yield Path(folder), names
 
 
 @dataclass

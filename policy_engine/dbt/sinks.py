@@ -57,12 +57,6 @@ class View:
         """The names of the relations with the secrets of samples, in lower case."""
         return frozenset(each.secrets for each in self.releases if each.secrets)
 
-    def is_private(self, node: Node) -> bool:
-        """Whether a relation stands where only private roles read."""
-        schema = text(node.data, "schema").lower()
-        full = f"{text(node.data, 'database').lower()}.{schema}"
-        return any(each.lower() in {schema, full} for each in self.schemas)
-
     def strangers(self, node: Node) -> tuple[str, ...]:
         """The grantees of a relation that are no private role."""
         roles = {each.lower() for each in self.roles}
@@ -106,10 +100,13 @@ def ways_out(node: Node, marks: Marks | None, dialect: str) -> Iterator[str]:
 
 
 def _sinks(view: View) -> Iterator[tuple[Node, str]]:
+    private = {each.lower() for each in view.schemas}
     for node in view.manifest.nodes.values():
         for code in ways_out(node, view.marks.get(node.id), view.reader.dialect):
             yield node, code
-        is_out = bool(view.schemas) and not view.is_private(node)
+        schema = text(node.data, "schema").lower()
+        places = {schema, f"{text(node.data, 'database').lower()}.{schema}"}
+        is_out = bool(private) and private.isdisjoint(places)
         if node.kind in _MADE and node.relation and (is_out or view.strangers(node)):
             yield node, "G15"
     yield from ((node, "G13") for node in view.off)

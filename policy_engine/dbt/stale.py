@@ -30,7 +30,8 @@ def stale(manifest: Manifest, project: DbtProject) -> Iterator[GateFinding]:
             yield from _changed_node(node, project.directory / node.file)
     every = (*manifest.nodes.values(), *manifest.disabled)
     known = {node.file for node in every if node.package == manifest.project}
-    ignored = _ignored(project)
+    lines = read(project.directory / ".dbtignore").splitlines()
+    ignored = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
     for file in project.files(project.models, ".sql", ".py"):
         shown = project.shown(file)
         if shown not in known and not any(_matches(shown, pattern) for pattern in ignored):
@@ -93,11 +94,6 @@ def younger_files(manifest: Manifest, project: DbtProject) -> Iterator[str]:
             continue
         if is_younger:
             yield project.shown(file)
-
-
-def _ignored(project: DbtProject) -> list[str]:
-    lines = read(project.directory / ".dbtignore").splitlines()
-    return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
 
 
 def _matches(shown: str, pattern: str) -> bool:
