@@ -200,14 +200,6 @@ def _cell(text: str) -> str:
 
 
 def _summary(verdict: GateVerdict) -> str:
-    """One line: what was found, of how much.
-
-    >>> from policy_engine.dbt.gate import GateVerdict
-    >>> from policy_engine.dbt.manifest import Manifest
-    >>> manifest = Manifest(Path("m.json"), "", "", "", "", {})
-    >>> _summary(GateVerdict(manifest, sensitive=("a",), sinks=2))
-    'gate: nothing found; 0 nodes, 1 sensitive, 0 releases, 0 certified; 2 ways out'
-    """
     found = _count(len(verdict.findings), "finding") if verdict.findings else "nothing found"
     certified = sum(1 for each in verdict.releases if each.is_certified)
     return (

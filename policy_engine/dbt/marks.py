@@ -104,6 +104,7 @@ def marks_of(node: Node, words: Words = Words()) -> Marks:
     merged = {key: found for mark in marks for key, found in mark.items()}
     told = {key: merged[key] for key in _TEXTS if isinstance(merged.get(key), str)}
     source = {"meta": node.data.get("source_meta")}
+    reads = mapping(mapping(merged, "certificate"), "reads")
     classes = [mark.get("classification") for mark in marks]
     return Marks(
         sensitive=bool(faults)
@@ -114,7 +115,7 @@ def marks_of(node: Node, words: Words = Words()) -> Marks:
         public=PUBLIC in classes,
         release=merged.get("release") is True,
         generated=merged.get("generated") is True,
-        reads=_reads(merged.get("certificate")),
+        reads=tuple((str(name), str(kind)) for name, kind in reads.items()),
         faults=tuple(dict.fromkeys(faults)),
         **told,
     )
@@ -146,11 +147,6 @@ def _wrong(where: str, mark: Mapping[str, Any]) -> Iterator[str]:
         kind, law = _LAWS[key]
         if not isinstance(found, kind) or (key == "classification" and found not in _CLASSES):
             yield f"{where}.{key} must be {law}, found {_shown(found)}"
-
-
-def _reads(certificate: object) -> tuple[tuple[str, str], ...]:
-    found = certificate.get("reads") if isinstance(certificate, Mapping) else None
-    return tuple((str(k), str(v)) for k, v in found.items()) if isinstance(found, Mapping) else ()
 
 
 def _is_misspelt(key: object) -> bool:

@@ -66,11 +66,7 @@ _Facts = dict[str, Any]
 
 
 class _NoRelease(Exception):
-    """A release that is none, with every reason."""
-
-    def __init__(self, *findings: GateFinding) -> None:
-        super().__init__()
-        self.findings = findings
+    """A release that is none, with every finding that says why."""
 
 
 def prove_release(
@@ -85,7 +81,7 @@ def prove_release(
         blocking = case.of_policy()
     except _NoRelease as refused:
         of_it = _secrets(reader.compiled(node) or "") if release is not None else ""
-        said = (*found, *refused.findings)
+        said = (*found, *refused.args)
         return Proved(node.id, False, said, tuple(case.notes), secrets=of_it)
     return Proved(
         node.id, cuts and not blocking, (*found, *blocking, *case.findings), tuple(case.notes),
