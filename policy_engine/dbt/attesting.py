@@ -7,6 +7,7 @@ reserved with, gives the same rows. What stands and was not reserved is charged 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from policy_engine.attest.attestation import sign, statement
@@ -27,12 +28,10 @@ from policy_engine.errors import (
     WarehouseError,
 )
 from policy_engine.ledger.entry import Entry
-from policy_engine.ledger.store import Ledger
 from policy_engine.releasing.beginning import ledger_writer
 from policy_engine.releasing.books import begun_ledger, open_ledger, secret_of, trusted_keys
 from policy_engine.releasing.publish import other_bytes, write_certificate
 from policy_engine.releasing.requests import Run
-from policy_engine.releasing.reviewing import brought_at, request_file
 from policy_engine.releasing.standing import certifies, digest_of_lines
 from policy_engine.warehouse.quoting import quoted
 
@@ -46,18 +45,18 @@ def attest(desk: Desk, releases: tuple[tuple[DbtRelease, str], ...]) -> tuple[To
         return tuple(Told(release, "absent") for release, _ in releases)
     signer = ledger_writer(desk.project)
     with open_ledger(desk.project, signer) as ledger:
-        return tuple(_Attesting(desk, ledger, signer, *each).run() for each in releases)
+        cases = (_Attesting(desk, ledger, each, None, signer, text) for each, text in releases)
+        return tuple(case.attested() for case in cases)
 
 
 @dataclass(frozen=True)
-class _Attesting:
-    desk: Desk
-    ledger: Ledger
+class _Attesting(Booking):
+    """``certificate`` is None until the ``text`` that dbt compiled is certified."""
+
     signer: Signer
-    release: DbtRelease
     text: str
 
-    def run(self) -> Told:
+    def attested(self) -> Told:
         """Sign for its table, or say what is wrong."""
         if not self.desk.stands(self.release.parts):
             return Told(self.release, "absent")
@@ -93,8 +92,7 @@ class _Attesting:
         """A table whose release was reserved, and is looked at for the first time."""
         run, relation = Run.of_entry(entry), self.release.relation
         try:
-            request = request_file(self.release.certificate, "claim")
-            self.ledger.approve(entry.id, brought_at(request))
+            self.ledger.approve(entry.id, self.brought)
         except NotApproved as error:
             return Told(self.release, "refused", entry, str(error))
         why = self._broken(run, digest)
@@ -155,13 +153,12 @@ class _Attesting:
     def _not_paid(self, digest: str, why: str, entry: Entry | None = None) -> Told:
         """A table that nobody has paid for, or ``entry`` for: charged, whatever the limit says."""
         release = self.release
-        try:
-            certificate = certified(self.desk, release, self.text)
-        except (NotCertifiable, PolicyError):
-            certificate = None
-        booking = Booking(self.desk, self.ledger, release, certificate)
         if entry is None:
-            entry = self.ledger.reserve(booking.charge(), None, anew=True, is_out=True)
+            certificate = None
+            with suppress(NotCertifiable, PolicyError):
+                certificate = certified(self.desk, release, self.text)
+            charge = replace(self, certificate=certificate).charge()
+            entry = self.ledger.reserve(charge, None, anew=True, is_out=True)
         if entry.state == "reserved":
             self.ledger.start(entry.id)
         self.ledger.draw(entry.id, digest)

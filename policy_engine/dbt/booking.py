@@ -236,7 +236,7 @@ class Booking:
             )
         paid, last = self._last()
         if last is not None and paid == "not started":
-            self.ledger.approve(last.id, self._brought)
+            self.ledger.approve(last.id, self.brought)
         elif paid != "waits":
             self.ledger.check_reviewed(self.charge())
 
@@ -248,7 +248,7 @@ class Booking:
         with self._secrets() as secrets:
             secrets.make()  # what cannot be done is not charged
             if last is not None and paid == "not started":
-                entry = self.ledger.start(last.id, self._brought)
+                entry = self.ledger.start(last.id, self.brought)
             else:
                 project, account = self.desk.project, self.release.policy.budget
                 limit = limit_of(self.release.written, project, account)
@@ -293,11 +293,12 @@ class Booking:
             request=place,
             run=Run.new(request, certificate, sealed).to_json(),
             source=source,
-            brought=self._brought,
+            brought=self.brought,
         )
 
     @property
-    def _brought(self) -> Brought:
+    def brought(self) -> Brought:
+        """The approvals of its claim, which stand beside its certificate."""
         return brought_at(request_file(self.release.certificate, "claim"))
 
     @property

@@ -270,7 +270,15 @@ def parse_manifest(document: object, file: Path = Path("manifest.json")) -> Mani
     if not isinstance(document, dict) or not isinstance(document.get("metadata"), dict):
         raise FileError(f"{file} must be dbt's manifest.json, found another document; {_MAKE_ONE}")
     metadata = document["metadata"]
-    _check_version(metadata, file)
+    written = text(metadata, "dbt_schema_version")
+    version = _SCHEMA.search(written)
+    if version is None:
+        what = f"found {written!r}" if written else "found no schema version"
+        raise FileError(f"{file} must be dbt's manifest.json, {what}; {_MAKE_ONE}")
+    if int(version[1]) != VERSION:
+        by = text(metadata, "dbt_version") or "an unknown version"
+        law = f"must be a manifest of version {VERSION}, which dbt 1.8 and later write"
+        raise FileError(f"{file} {law}; found version {version[1]}, by dbt {by}; {_MAKE_ONE}")
     for section in (*_SECTIONS, "macros", "disabled"):
         if not isinstance(document.get(section) or {}, dict):
             raise FileError(f"{file} is damaged: {section} must be a mapping; {_MAKE_ONE} again")
@@ -301,18 +309,6 @@ def parse_manifest(document: object, file: Path = Path("manifest.json")) -> Mani
             if isinstance(data, dict)
         },
     )
-
-
-def _check_version(metadata: Mapping[str, Any], file: Path) -> None:
-    written = text(metadata, "dbt_schema_version")
-    found = _SCHEMA.search(written)
-    if found is None:
-        what = f"found {written!r}" if written else "found no schema version"
-        raise FileError(f"{file} must be dbt's manifest.json, {what}; {_MAKE_ONE}")
-    if int(found[1]) != VERSION:
-        by = text(metadata, "dbt_version") or "an unknown version"
-        law = f"must be a manifest of version {VERSION}, which dbt 1.8 and later write"
-        raise FileError(f"{file} {law}; found version {found[1]}, by dbt {by}; {_MAKE_ONE}")
 
 
 def text(data: Mapping[str, Any], key: str) -> str:
