@@ -131,8 +131,9 @@ class NodeReader:
         compiled = self.compiled(node)
         for query in queries_in_config(node):
             self._note(reads_of(f"select {query}", self.dialect), found, how=CONFIG)
-        # What a test reads that dbt does not know matters only where the test is a way out itself.
-        is_leaf = node.kind == "test" and not node.config.get("grants")
+        # What a test reads that dbt does not know matters only where it is a way out, or a table.
+        metas = (node.data.get("meta"), node.config.get("meta"), node.config.get("grants"))
+        is_leaf = node.kind == "test" and not any((node.relation, node.access, *metas))
         if compiled is not None and not (is_leaf and not self._may_name(compiled, found.allowed)):
             counts = node.kind not in _WITHOUT_FILES
             self._note(reads_of(compiled, self.dialect), found, counts=counts)
