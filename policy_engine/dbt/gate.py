@@ -181,15 +181,32 @@ class Gate:
             )
 
     def _switched_off(self, reader: NodeReader, marks: Mapping[str, Marks]) -> tuple[Node, ...]:
-        """What is switched off here, and may be a way out where it is on."""
-        off, by_variable = _switched_off(self.manifest, marks, self.project, reader.dialect)
+        """The ways out that are disabled here, and that another target may enable.
+
+        A manifest keeps a disabled node with its template, and not whether it is disabled for good:
+        dbt resolves ``enabled`` first. So a way out that is switched off counts as one, unless a
+        literal ``false`` is found for it. What a variable switches on, who gives it by hand, is
+        only said.
+        """
+        off, by_variable = [], []
+        for node in self.manifest.disabled:
+            ways = sinks.ways_out(node, marks.get(node.id), reader.dialect)
+            if node.id in self.manifest.nodes or not any(ways):
+                continue
+            values = {_bare(each) for each in _values(node, self.project)}
+            others = values - {"true", "false"}
+            asking = {each for each in others if _BY_A_VARIABLE.fullmatch(each)}
+            if others != asking or not ("false" in values or asking):
+                off.append(node)
+            elif asking:
+                by_variable.append(node)
         for node in by_variable:
             said = f"{node.label} is switched off until a variable is given, and was not checked"
             self.notes.append(f"{said}: gate a manifest that was made with the variable as well")
         for node in off:
             said = f"{node.label} is switched off in this manifest, and only its template was read"
             self.notes.append(f"{said}: gate the manifest of the target that builds it as well")
-        return off
+        return tuple(off)
 
     def _releases(
         self,
@@ -275,29 +292,6 @@ def _spec(project: DbtProject | None) -> DbtSpec | None:
 _IN_SQL = re.compile(r"\benabled\s*=\s*(?P<value>(?:var\([^)]*\)|[^,)\s])+)", re.IGNORECASE)
 _BY_A_VARIABLE = re.compile(r"var\(\s*(['\"])[\w.]+\1\s*,\s*['\"]?false['\"]?\s*\)(?:\s*\|\s*\w+)?")
 _IN_YAML = re.compile(r"\benabled:\s*(?P<value>[^\n#]*)")
-
-
-def _switched_off(
-    manifest: Manifest, marks: Mapping[str, Marks], project: DbtProject | None, dialect: str
-) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
-    """The ways out that are disabled here: those that another target or a variable may enable.
-
-    A manifest keeps a disabled node with its template, and not whether it is disabled for good: dbt
-    resolves ``enabled`` first. So a way out that is switched off counts as one, unless a literal
-    ``false`` is found for it. What a variable switches on, who gives it by hand, is only said.
-    """
-    elsewhere, by_variable = [], []
-    for node in manifest.disabled:
-        if node.id in manifest.nodes or not any(sinks.ways_out(node, marks.get(node.id), dialect)):
-            continue
-        values = {_bare(each) for each in _values(node, project)}
-        others = values - {"true", "false"}
-        asking = {each for each in others if _BY_A_VARIABLE.fullmatch(each)}
-        if others != asking or not ("false" in values or asking):
-            elsewhere.append(node)
-        elif asking:
-            by_variable.append(node)
-    return tuple(elsewhere), tuple(by_variable)
 
 
 def _values(node: Node, project: DbtProject | None) -> Iterator[str]:

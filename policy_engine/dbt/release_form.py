@@ -58,14 +58,11 @@ def release_form(node: Node, manifest: Manifest) -> ReleaseForm | None:
     found = next((match for form in _FORMS if (match := form.fullmatch(node.raw))), None)
     if found is None:
         return None
-    stands = _filled(found["noop"], node, manifest)
-    drawn = _filled(_CALL.sub(lambda each: each[2], found["body"]), node, manifest)
-    empty = _filled(
-        _CALL.sub(lambda each: _EMPTY.get(each[1], each[2]), found["body"]), node, manifest
-    )
-    if stands is None or drawn is None or empty is None:
-        return None
-    return ReleaseForm(stands, drawn, empty)
+    drawn = _CALL.sub(lambda each: each[2], found["body"])
+    empty = _CALL.sub(lambda each: _EMPTY.get(each[1], each[2]), found["body"])
+    filled = (_filled(each, node, manifest) for each in (found["noop"], drawn, empty))
+    texts = [text for text in filled if text is not None]
+    return ReleaseForm(*texts) if len(texts) == 3 else None
 
 
 def _filled(template: str, node: Node, manifest: Manifest) -> str | None:
