@@ -34,6 +34,7 @@ from policy_engine.policy.resolve import Source
 from policy_engine.warehouse.connecting import connected, is_connected_to
 
 _Types = Mapping[str, str]
+_NATIVE = {"postgres": {"DOUBLE": "double precision", "FLOAT": "real"}}
 
 
 @dataclass
@@ -86,7 +87,7 @@ class Room:
         if self.targets is None or self.target is None:
             return
         target, targets = self.target, self.targets
-        yield lambda: _columns_in(self.project, targets, target, node, twin or node)
+        yield lambda: self._built(targets, target, node, twin or node)
         # Where 'init' has read it: the source is often built there first.
         other = targets.known.get(targets.default)
         if other not in (None, target) and other.adapter == adapter:
@@ -95,12 +96,41 @@ class Room:
     def _elsewhere(self, targets: Targets, target: Target, node: SourceNode) -> _Types:
         """The types of a node in another target, which may be others than where it is released."""
         # The manifest names the relation of one target; by its schema it is found in the other.
-        found = _columns_in(self.project, targets, target, node, node)
+        found = self._built(targets, target, node, node)
         self.notes.append(
             f"{node.label} is not built in the target releases are written for: its types are those"
             f" of the target {target.name}; the release is refused where they are others"
         )
         return found
+
+    def _built(
+        self, targets: Targets, target: Target, node: SourceNode, twin: SourceNode
+    ) -> _Types:
+        """By a connection of ours, else by dbt's own; the ``twin`` names the table best."""
+        schema = (target.schema,) if target.schema else ()
+        name = twin.relation[-1] if twin.relation else twin.name
+        parts = twin.relation if len(twin.relation) > 1 else (*schema, name)
+        try:
+            with closing(connected(warehouse_of(self.project, targets, target.name))) as warehouse:
+                table = warehouse.table(Source(None, ".".join(parts)), self.project.directory)
+                names = _NATIVE.get(warehouse.dialect.name, {})
+        except PolicyEngineError as error:
+            # A model that does not stand yet has no columns: dbt, slow to start, is not asked.
+            if node.kind != "source" and is_connected_to(target.adapter):
+                raise
+            first = error
+        else:
+            kinds = ((column.name, names.get(column.type, column.type)) for column in table.columns)
+            # A type as the engine writes it.
+            return {
+                name: kind.removeprefix("OTHER ").lower() if kind.startswith("OTHER ") else kind
+                for name, kind in kinds
+            }
+        try:
+            dbt = Dbt(self.project.directory, targets.file.parent, target.name)
+            return shown_columns(dbt, node, target.adapter)
+        except PolicyEngineError as error:
+            raise WarehouseError(f"{first}; {error}") from None
 
     @cached_property
     def _catalog(self) -> Mapping[str, Any]:
@@ -116,44 +146,6 @@ class Room:
             for column in mapping(mapping(self._catalog, node.id), "columns").values()
             if isinstance(column, dict) and column.get("name") and column.get("type")
         }
-
-
-_NATIVE = {"postgres": {"DOUBLE": "double precision", "FLOAT": "real"}}
-
-
-def _columns_in(
-    project: DbtProject, targets: Targets, target: Target, node: SourceNode, twin: SourceNode
-) -> _Types:
-    """The columns of a node's table in a target, by a connection of ours, else by dbt's own.
-
-    Its ``twin`` in the manifest names the table best.
-
-    Raises PolicyEngineError: neither way has them.
-    """
-    schema = (target.schema,) if target.schema else ()
-    name = twin.relation[-1] if twin.relation else twin.name
-    parts = twin.relation if len(twin.relation) > 1 else (*schema, name)
-    try:
-        with closing(connected(warehouse_of(project, targets, target.name))) as warehouse:
-            table = warehouse.table(Source(None, ".".join(parts)), project.directory)
-            names = _NATIVE.get(warehouse.dialect.name, {})
-    except PolicyEngineError as error:
-        # A model that does not stand yet has no columns: dbt, slow to start, is not asked.
-        if node.kind != "source" and is_connected_to(target.adapter):
-            raise
-        first = error
-    else:
-        kinds = ((column.name, names.get(column.type, column.type)) for column in table.columns)
-        # A type as the engine writes it.
-        return {
-            name: kind.removeprefix("OTHER ").lower() if kind.startswith("OTHER ") else kind
-            for name, kind in kinds
-        }
-    try:
-        dbt = Dbt(project.directory, targets.file.parent, target.name)
-        return shown_columns(dbt, node, target.adapter)
-    except PolicyEngineError as error:
-        raise WarehouseError(f"{first}; {error}") from None
 
 
 def open_room(

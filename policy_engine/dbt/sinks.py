@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from policy_engine.dbt.proving import Proved
 
 _NAMED = 5
+_MADE_BY_A_HOOK = "Make a model of it and ref() that; an ephemeral model leaves no table behind."
 _MADE = ("model", "seed", "snapshot")
 
 
@@ -184,7 +185,16 @@ def _not_known(view: View) -> Iterator[GateFinding]:
             continue
         node = view.nodes[id_]
         way = (node.label, *view.steps(edges))
-        yield from _unknown(node, found, way, view)
+        made = words_in(" ".join(sql for _, sql in node.hooks() if "create" in sql.lower()))
+        for name in found.unknown:
+            last = name.lower().rpartition(".")[2]
+            if last in made and last not in view.secrets:
+                said = f"reads {name}, which a hook makes"
+                yield view.found("G09", node, said, (name, *way), _MADE_BY_A_HOOK)
+            elif last not in view.secrets:
+                yield view.found(
+                    "G09", node, f"reads {name}, which dbt does not know", (name, *way)
+                )
         if found.unread and id_ not in view.manifest.nodes:
             said = f"is switched off in this manifest, and cannot be read: {found.unread}"
             yield view.found("G13", node, said)
@@ -195,21 +205,6 @@ def _not_known(view: View) -> Iterator[GateFinding]:
         said = "models before an exposure, a public model or a grant are not compiled"
         unread = [finding("G10", f"{len(unread)} {said}: {named} …")]
     yield from unread
-
-
-def _unknown(
-    node: Node, found: NodeReads, way: tuple[str, ...], view: View
-) -> Iterator[GateFinding]:
-    made = words_in(" ".join(sql for _, sql in node.hooks() if "create" in sql.lower()))
-    for name in found.unknown:
-        last = name.lower().rpartition(".")[2]
-        if last in view.secrets:
-            continue
-        if last in made:
-            remedy = "Make a model of it and ref() that; an ephemeral model leaves no table behind."
-            yield view.found("G09", node, f"reads {name}, which a hook makes", (name, *way), remedy)
-        else:
-            yield view.found("G09", node, f"reads {name}, which dbt does not know", (name, *way))
 
 
 # Failures of tests
