@@ -183,10 +183,8 @@ class Gate:
     def _switched_off(self, reader: NodeReader, marks: Mapping[str, Marks]) -> tuple[Node, ...]:
         """The ways out that are disabled here, and that another target may enable.
 
-        A manifest keeps a disabled node with its template, and not whether it is disabled for good:
-        dbt resolves ``enabled`` first. So a way out that is switched off counts as one, unless a
-        literal ``false`` is found for it. What a variable switches on, who gives it by hand, is
-        only said.
+        A manifest does not say whether a node is disabled for good: it is, where a literal
+        ``false`` is found for it. What a variable switches on, who gives it by hand, is only said.
         """
         off, by_variable = [], []
         for node in self.manifest.disabled:

@@ -192,9 +192,8 @@ def _not_known(view: View) -> Iterator[GateFinding]:
                 said = f"reads {name}, which a hook makes"
                 yield view.found("G09", node, said, (name, *way), _MADE_BY_A_HOOK)
             elif last not in view.secrets:
-                yield view.found(
-                    "G09", node, f"reads {name}, which dbt does not know", (name, *way)
-                )
+                said = f"reads {name}, which dbt does not know"
+                yield view.found("G09", node, said, (name, *way))
         if found.unread and id_ not in view.manifest.nodes:
             said = f"is switched off in this manifest, and cannot be read: {found.unread}"
             yield view.found("G13", node, said)
