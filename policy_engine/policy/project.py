@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
@@ -203,7 +204,7 @@ def load_project_text(
 epsilon is given; a limit has both
     """
     file = Path(file)
-    root, problems = read_root(text, file, "project")
+    root, problems = deepcopy(read_root(text, file, "project"))
     reading: HalfRead[ProjectDocument] = HalfRead(str(file), "project", root, problems=problems)
     lacking: dict[At, str] = {}
     _fill(root, (), reading, os.environ if environ is None else environ, lacking)

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 from ruamel.yaml import YAML
@@ -104,8 +105,11 @@ class UnreadableYaml(Exception):
     remedy: str = ""
 
 
+@lru_cache(maxsize=16)  # one command asks for its policy and its project many times
 def read_tree(text: str, file: str) -> tuple[YamlNode | None, tuple[Problem, ...]]:
     """The tree of ``text``, None where it cannot be read to its end, and the problems met.
+
+    It is one for all who ask: who changes it makes a copy.
 
     >>> node, problems = read_tree("k: 20", "policy.yaml")
     >>> node.data(), node.locate(("k",)), problems
