@@ -14,7 +14,7 @@ from policy_engine.check.described import noun, words
 from policy_engine.check.guess import Guess, guessed
 from policy_engine.check.known import Known, is_one
 from policy_engine.check.printed_text import Wrapped, claims_of, types_alike, unwrapped
-from policy_engine.compile.catalog import Field, Table, at_home
+from policy_engine.compile.catalog import KINDS, Field, Table, at_home
 from policy_engine.compile.compiler import compiled
 from policy_engine.compile.rendering import created, name_of
 from policy_engine.dialects import dialect_named
@@ -36,15 +36,7 @@ from policy_engine.syntax.findings import Breach, findings_of, law
 from policy_engine.syntax.names import fold
 from policy_engine.syntax.node_laws import reads_a_table
 from policy_engine.syntax.schema import Schema
-from policy_engine.verify.certificate import (
-    columns_are_the_policys,
-    rate_is_the_policys,
-    recodings_are_the_policys,
-    source_is_the_policys,
-    target_is_the_policys,
-    threshold_is_the_policys,
-    unit_is_the_policys,
-)
+from policy_engine.verify import certificate as policys
 from policy_engine.verify.laws import counts_units, guarantee_is_met, spares_its_source
 
 
@@ -198,14 +190,12 @@ def _broken(claim: Claim, envelope: Wrapped, known: Known) -> tuple[Breach, ...]
 # What a certified text rests on
 
 
-def _untold(claim: Claim, query: str, known: Known) -> tuple[str, ...]:
+def _untold(claim: Claim, query: str, known: Known) -> Iterator[str]:
     """What a schema would have told: that the source is a table, and the types of its columns."""
-    return () if known.schema.known else tuple(_types(claim, query, known.engine))
-
-
-def _types(claim: Claim, query: str, engine: str) -> Iterator[str]:
-    collates, unit = ENGINES[engine].collates, unit_of(claim)
-    kinds = dict(types_alike(query, claim, engine))
+    if known.schema.known:
+        return
+    collates, unit = ENGINES[known.engine].collates, unit_of(claim)
+    kinds = dict(types_alike(query, claim, known.engine))
     if not isinstance(claim.source, Files):
         yield f"{source_of(claim)} is a base table"
         if isinstance(claim.unit, Rows) and isinstance(claim.law, Keyed):
@@ -261,7 +251,7 @@ def _against(
     relation, target = policy.release.relation or "", envelope.target
     parts = tuple(relation.split("."))
     if target and target[-len(parts) :] != parts:
-        broken.append(target_is_the_policys.broken_by(".".join(target)))
+        broken.append(policys.target_is_the_policys.broken_by(".".join(target)))
     differs: tuple[Breach | None, ...]
     try:
         made = certify(envelope.query, wanted, known.engine, terms_of(policy, ROWS, ""))
@@ -303,31 +293,24 @@ def _table(policy: Policy, known: Known, own: Claim | None) -> Table | None:
     return Table(_columns_of(own), parts=parts, unique=frozenset(keys))
 
 
-_NAMES = {
-    "integer": "BIGINT", "wide_integer": "HUGEINT", "double": "DOUBLE", "text": "VARCHAR",
-    "label": "ENUM('')", "boolean": "BOOLEAN", "date": "DATE", "time": "TIME", "uuid": "UUID",
-    "timestamp": "TIMESTAMP", "timestamp_zoned": "TIMESTAMP WITH TIME ZONE",
-    "timestamp_other": "TIMESTAMP_MS",
-}  # fmt: skip
-
-
 def _columns_of(claim: Claim) -> tuple[Field, ...]:
     """The columns that a claim reads, as a catalog tells them."""
-    told = {}
+    names = {kind.of_a_claim: name for name, kind in KINDS.items()}
+    found = []
     for name, kind in _read(claim).items():
-        exact = f"DECIMAL({kind.digits},{kind.scale})"
-        told[name] = exact if kind.kind == "decimal" else _NAMES[kind.kind]
-        told[name] += " COLLATE other" if kind.collated and kind.kind != "decimal" else ""
-    return tuple(Field(*each) for each in told.items())
+        exact = f"({kind.digits},{kind.scale})" if kind.kind == "decimal" else ""
+        collation = " COLLATE other" if kind.collated and not exact else ""
+        found.append(Field(name, f"{names[kind.kind]}{exact}{collation}"))
+    return tuple(found)
 
 
 def _unlike(own: Claim, policy: Policy) -> Iterator[Breach]:
     """Why a text without a schema does not have the columns that a policy reads."""
     if unit_of(own) != (policy.source.key or ROW_UNIT):
-        yield unit_is_the_policys.broken_by(f"the unit {unit_of(own)}")
+        yield policys.unit_is_the_policys.broken_by(f"the unit {unit_of(own)}")
     names = [shown.name for shown in own.columns]
     if names != [name for name, _ in policy.recodings]:
-        yield columns_are_the_policys.broken_by(", ".join(names))
+        yield policys.columns_are_the_policys.broken_by(", ".join(names))
     found = "a text that does not read what the policy reads; give its --schema to see the policy's"
     yield is_printed.broken_by(found)
 
@@ -344,23 +327,23 @@ def _kept(claim: Claim) -> object:
 def differences(own: Claim, wanted: Claim) -> Iterator[Breach]:
     """By what a printed text is the release of another claim than the policy's."""
     if own.source != wanted.source:
-        yield source_is_the_policys.broken_by(source_of(own))
+        yield policys.source_is_the_policys.broken_by(source_of(own))
     if own.unit != wanted.unit and unit_of(own) != unit_of(wanted):
-        yield unit_is_the_policys.broken_by(f"the unit {unit_of(own)}")
+        yield policys.unit_is_the_policys.broken_by(f"the unit {unit_of(own)}")
     elif _kept(own) != _kept(wanted):
-        yield unit_is_the_policys.broken_by(f"another row of each {unit_of(own)}")
+        yield policys.unit_is_the_policys.broken_by(f"another row of each {unit_of(own)}")
     if own.filter != wanted.filter:
-        yield unit_is_the_policys.broken_by("another filter")
+        yield policys.unit_is_the_policys.broken_by("another filter")
     if own.law.rate != wanted.law.rate:
-        yield rate_is_the_policys.broken_by(f"sampling at {float(own.law.rate):.12g}")
+        yield policys.rate_is_the_policys.broken_by(f"sampling at {float(own.law.rate):.12g}")
     if own.law.k != wanted.law.k:
-        yield threshold_is_the_policys.broken_by(f"{own.law.k}")
+        yield policys.threshold_is_the_policys.broken_by(f"{own.law.k}")
     names = [(*(shown.name for shown in claim.columns), claim.count) for claim in (own, wanted)]
     if names[0] != names[1]:
-        yield columns_are_the_policys.broken_by(", ".join(str(name) for name in names[0]))
+        yield policys.columns_are_the_policys.broken_by(", ".join(map(str, names[0])))
     recodes = {shown.name: shown for shown in wanted.columns}
     for shown in own.columns:
         other = recodes.get(shown.name)
         if other is not None and (shown.recode, shown.column) != (other.recode, other.column):
-            yield recodings_are_the_policys.broken_by(f"{shown.name}: {words(shown)}")
+            yield policys.recodings_are_the_policys.broken_by(f"{shown.name}: {words(shown)}")
             return

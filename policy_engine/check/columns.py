@@ -11,17 +11,7 @@ from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Protocol
 
-from policy_engine.check.words import (
-    Words,
-    level,
-    names_in,
-    numbers_in,
-    split,
-    text_in,
-    texts_in,
-    until,
-    words_of,
-)
+from policy_engine.check import words
 from policy_engine.engines import ENGINES
 from policy_engine.engines.base import Refused
 from policy_engine.kernel.claim import Shown
@@ -85,18 +75,22 @@ def sorted_by(shown: Shown, engine: str) -> str:
 # What a column may be
 
 
-def meant(expression: Words, name: str, engine: str, types_of: TypesOf) -> Iterator[Shown]:
+def meant(expression: words.Words, name: str, engine: str, types_of: TypesOf) -> Iterator[Shown]:
     """Every released column called ``name`` that is printed as ``expression``."""
     for shown in _candidates(expression, name, engine, types_of):
         with suppress(*_Broken):
-            if words_of(recoded(shown, engine), engine) == expression:
+            if words.words_of(recoded(shown, engine), engine) == expression:
                 yield shown
 
 
-def _candidates(expression: Words, name: str, engine: str, types_of: TypesOf) -> Iterator[Shown]:
-    read = names_in(expression, engine)
+def _candidates(
+    expression: words.Words, name: str, engine: str, types_of: TypesOf
+) -> Iterator[Shown]:
+    read = words.names_in(expression, engine)
     if not read:
-        yield from (Shown(name, None, Constant(text)) for text in texts_in(expression, engine)[:1])
+        yield from (
+            Shown(name, None, Constant(text)) for text in words.texts_in(expression, engine)[:1]
+        )
         return
     known = types_of(read[0])
     if known is None:
@@ -110,7 +104,7 @@ def _candidates(expression: Words, name: str, engine: str, types_of: TypesOf) ->
                     yield Shown(name, column, recode)
 
 
-def _decimals(expression: Words, engine: str) -> tuple[Type, ...]:
+def _decimals(expression: words.Words, engine: str) -> tuple[Type, ...]:
     """The decimals whose digits an expression may say, or whose scale its cuts have."""
     if "decimal_column" in ENGINES[engine].lacks:
         return ()
@@ -127,40 +121,40 @@ def _decimals(expression: Words, engine: str) -> tuple[Type, ...]:
     return tuple(Type("decimal", *each) for each in dict.fromkeys((*said, *wide)))
 
 
-def _recodes(expression: Words, engine: str, seen: Type) -> Iterator[Recode]:
+def _recodes(expression: words.Words, engine: str, seen: Type) -> Iterator[Recode]:
     """What a column of the type ``seen`` may be shown as, by the words that its recodes have."""
     if "BETWEEN" in expression:
         yield from map(Truncate, sorted(UNITS))  # type: ignore[arg-type]
         return
-    numbers = numbers_in(expression)
+    numbers = words.numbers_in(expression)
     if "FLOOR" in expression:
-        told = (number.lstrip("-") for number in (*numbers, *texts_in(expression, engine)))
+        told = (number.lstrip("-") for number in (*numbers, *words.texts_in(expression, engine)))
         for number in dict.fromkeys(told):
             with suppress(InvalidOperation):
                 yield Round(Decimal(number))
         return
     if expression[0] == "CASE":
         with suppress(*_Broken):
-            yield _of_branches(split(expression[1:-1], "WHEN")[1:], engine, seen)
+            yield _of_branches(words.split(expression[1:-1], "WHEN")[1:], engine, seen)
     yield Keep()
     for number in dict.fromkeys(numbers):
         with suppress(ValueError):
             yield Prefix(int(number))
 
 
-def _of_branches(branches: list[Words], engine: str, seen: Type) -> Recode:
+def _of_branches(branches: list[words.Words], engine: str, seen: Type) -> Recode:
     """Bins, or a map: behind the branches of NULL and NaN."""
     groups: list[tuple[tuple[Value, ...], str | None]] = []
     cuts: list[tuple[Value, str]] = []
     last: str | None = None
     for branch in branches:
-        condition, shown = until(branch, "THEN")
-        shown, other = until(shown[1:], "ELSE")
+        condition, shown = words.until(branch, "THEN")
+        shown, other = words.until(shown[1:], "ELSE")
         label, last = _label(shown, engine), _label(other, engine)
-        for place, word in level(condition):
+        for place, word in words.level(condition):
             rest = condition[place + 1 :]
             if word == "IN":
-                keys = split(rest[1:-1], ",")
+                keys = words.split(rest[1:-1], ",")
                 groups.append((tuple(_value(each, engine, seen) for each in keys), label))
             elif word == "<":
                 cuts.append((_value(rest, engine, cut_type(seen)), str(label)))
@@ -169,18 +163,18 @@ def _of_branches(branches: list[Words], engine: str, seen: Type) -> Recode:
     return Bins(tuple(cut for cut, _ in cuts), (*(label for _, label in cuts), str(last)))
 
 
-def _label(value: Words, engine: str) -> str | None:
-    found = texts_in(value, engine)
+def _label(value: words.Words, engine: str) -> str | None:
+    found = words.texts_in(value, engine)
     return found[0] if found else None
 
 
-def _value(literal: Words, engine: str, seen: Type) -> Value:
+def _value(literal: words.Words, engine: str, seen: Type) -> Value:
     """A literal as a value of a type.
 
     Raises one of ``_Broken`` where it is none.
     """
-    texts = [text for word in literal if (text := text_in(word, engine)) is not None]
-    numbers = [*texts, *numbers_in(literal)]
+    texts = [text for word in literal if (text := words.text_in(word, engine)) is not None]
+    numbers = [*texts, *words.numbers_in(literal)]
     match seen.kind:
         case "integer":
             return int(numbers[0])

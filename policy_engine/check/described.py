@@ -96,20 +96,19 @@ def document(claim: Claim, engine: str, target: tuple[str, ...] = ()) -> dict[st
         "method": method_of(claim, engine),
         "k": claim.law.k,
         "columns": [shown.name for shown in claim.columns],
-        "recodes": {shown.name: _recode(shown, engine) for shown in claim.columns},
+        "recodes": {
+            shown.name: {
+                "of": [shown.column.name] if shown.column else [],
+                "values": (listed := entries(shown))
+                and [{"when": when, "shown": label} for when, label in listed],
+                "sql": recoded(shown, engine),
+            }
+            for shown in claim.columns
+        },
         "count": claim.count,
         "form": "rows" if claim.count is None else "counts",
         "target": ".".join(target) or None,
         "ordered": True,
-    }
-
-
-def _recode(shown: Shown, engine: str) -> dict[str, Any]:
-    listed = entries(shown)
-    return {
-        "of": [shown.column.name] if shown.column else [],
-        "values": listed and [{"when": when, "shown": label} for when, label in listed],
-        "sql": recoded(shown, engine),
     }
 
 

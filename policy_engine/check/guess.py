@@ -13,18 +13,8 @@ from decimal import Decimal
 
 from sqlglot import exp
 
+from policy_engine.check import levels
 from policy_engine.check.columns import TypesOf, recoded, types_of_engine
-from policy_engine.check.levels import (
-    No,
-    Query,
-    is_count,
-    is_hash,
-    keys_in,
-    least_count,
-    parsed_query,
-    rate_of,
-    short,
-)
 from policy_engine.check.printed_text import Types
 from policy_engine.check.recodings import (
     NotUnderstood,
@@ -48,16 +38,7 @@ from policy_engine.kernel.printing import printed
 from policy_engine.kernel.recodes import Map
 from policy_engine.kernel.sources import Column, Drawn, People, Rows
 from policy_engine.kernel.types import Type
-from policy_engine.policy.recodings import (
-    Constant,
-    Intervals,
-    Keep,
-    Lookup,
-    Prefix,
-    Recoding,
-    Round,
-    Truncate,
-)
+from policy_engine.policy import recodings
 from policy_engine.syntax.findings import Notes
 from policy_engine.syntax.names import fold
 from policy_engine.syntax.node_laws import is_deterministic, is_in_the_grammar
@@ -69,7 +50,6 @@ from policy_engine.verify.laws import (
     is_sampled,
 )
 
-# What may bring a secret into a text: a parameter, a variable, or another relation.
 _SECRETS = (exp.Placeholder, exp.Parameter, exp.SessionParameter, exp.Select, exp.Rand)
 _SAID = re.compile(r"salt|secret|setting", re.IGNORECASE)
 _NO_SECRET = (
@@ -98,11 +78,11 @@ def guessed(text: str, engine: str, types_of: Types) -> Guess:
     """
     notes = Notes(text)
     try:
-        query = Query(parsed_query(text, engine), engine)
+        query = levels.Query(levels.parsed_query(text, engine), engine)
         claim = _Reader(query, types_of(query.source.parts)).claim()
         printed(claim, engine)
         return Guess(claim, tuple(query.missed))
-    except No as no:
+    except levels.No as no:
         notes.judge(no.breach, no.at)
     except Refused as error:
         notes.judge(is_deterministic.broken_by(f"{error.title}: {error.reason}; {error.remedy}"))
@@ -116,7 +96,7 @@ def guessed(text: str, engine: str, types_of: Types) -> Guess:
 class _Reader:
     """Makes a claim of a query; what of it is not understood goes into its ``missed``."""
 
-    def __init__(self, query: Query, types_of: TypesOf) -> None:
+    def __init__(self, query: levels.Query, types_of: TypesOf) -> None:
         self.query, self.engine, self.missed = query, query.engine, query.missed
         self.taken = _Taken(query.engine, types_of)
         self.samples = [each for each in query.conditions if _samples(each)]
@@ -126,14 +106,14 @@ class _Reader:
         law = self._law()
         columns, count = self._columns()
         key = self._key()
-        columns = sorted(columns, key=lambda each: isinstance(each[1], Keep))
+        columns = sorted(columns, key=lambda each: isinstance(each[1], recodings.Keep))
         made = {name: self._shown(name, recoding, column) for name, recoding, column in columns}
         order = [fold(name) for name in self.query.columns]
         shown = [made[name] for name in sorted(made, key=lambda name: order.index(fold(name)))]
         fitting = [each for each in shown if each is not None]
         if not fitting:
             why = ", ".join(self.missed)
-            raise No(is_grouped.broken_by(f"no column that is understood: {why}"))
+            raise levels.No(is_grouped.broken_by(f"no column that is understood: {why}"))
         if count is None and "repeat" in ENGINES[self.engine].lacks:
             self.missed.append("rows for each person: counts are released")
             count = "n"
@@ -148,19 +128,22 @@ class _Reader:
             size = drawn.args.get("percent") or drawn.args.get("size")
             rate = Decimal(size.name) / 100 if isinstance(size, exp.Literal) else None
         else:
-            rates = (rate_of(each) for each in self.samples)
+            rates = (levels.rate_of(each) for each in self.samples)
             rate = next((each for each in rates if each is not None), None)
         if rate is None:
             found = [*(each.sql()[:80] for each in self.samples), "all rows of the source"][0]
-            raise No(is_sampled.broken_by(f"{found}; sample by a keyed hash below a bound"))
+            raise levels.No(is_sampled.broken_by(f"{found}; sample by a keyed hash below a bound"))
         if not 0 < rate < 1:
-            raise No(is_bernoulli.broken_by(f"a rate of {rate}"))
+            raise levels.No(is_bernoulli.broken_by(f"a rate of {rate}"))
         if self._key() is None:
             if "native_sample" in ENGINES[self.engine].lacks:
                 lack = ENGINES[self.engine].lacks["native_sample"].partition("; ")[0]
-                raise No(counts_units.broken_by(f"no key of a person, and {lack}; sample by a key"))
+                raise levels.No(
+                    counts_units.broken_by(f"no key of a person, and {lack}; sample by a key")
+                )
             return Native(rate, k)
-        if not any(map(_is_secret, self.samples)):
+        # A parameter, a variable, or another relation may bring it.
+        if not any(each.find(*_SECRETS) or _SAID.search(each.sql()) for each in self.samples):
             self.missed.append(_NO_SECRET)
         return Keyed(threshold(rate), k, secret=self._secret())
 
@@ -175,20 +158,20 @@ class _Reader:
         return None
 
     def _threshold(self) -> int:
-        found = [k for each in self.query.conditions if (k := least_count(each)) is not None]
+        found = [k for each in self.query.conditions if (k := levels.least_count(each)) is not None]
         k = max(found, default=None)
         broken = has_threshold(k)
         if k is None or broken is not None:
-            raise No(broken or has_threshold.broken_by("groups of any size"))
+            raise levels.No(broken or has_threshold.broken_by("groups of any size"))
         return k
 
-    def _columns(self) -> tuple[list[tuple[str, Recoding, str | None]], str | None]:
+    def _columns(self) -> tuple[list[tuple[str, recodings.Recoding, str | None]], str | None]:
         """Name, recoding and column of what is understood; and the count's name."""
-        found: list[tuple[str, Recoding, str | None]] = []
+        found: list[tuple[str, recodings.Recoding, str | None]] = []
         count: str | None = None
         repeats = False
         for name, node in self.query.columns.values():
-            if is_count(node):
+            if levels.is_count(node):
                 if count is not None:
                     self.missed.append(f"{name}: a release shows one count; left out")
                 count = count or name
@@ -199,16 +182,16 @@ class _Reader:
                     read = columns_in(node)
                     found.append((name, recoding_of(node), read[0] if read else None))
                 except NotUnderstood as why:
-                    self.missed.append(f"{name}: {short(node)}: {why}; left out")
+                    self.missed.append(f"{name}: {levels.short(node)}: {why}; left out")
         if count is None and not repeats:
             count = fresh("n", self.query.columns)
             self.missed.append(f"a count: shown as {count}")
         return found, count
 
-    def _shown(self, name: str, recoding: Recoding, column: str | None) -> Shown | None:
+    def _shown(self, name: str, recoding: recodings.Recoding, column: str | None) -> Shown | None:
         """A released column, if the engine has a print of it."""
         try:
-            if column is None or isinstance(recoding, Constant):
+            if column is None or isinstance(recoding, recodings.Constant):
                 shown = Shown(name, None, recode_of(recoding, Type("text")))
             else:
                 read = self.taken.column(column, recoding)
@@ -223,10 +206,10 @@ class _Reader:
 
     def _key(self) -> str | None:
         for each in (*self.samples, *self._windows()):
-            hashed = [node for node in each.find_all(exp.Func) if is_hash(node)]
+            hashed = [node for node in each.find_all(exp.Func) if levels.is_hash(node)]
             for node in (*hashed, each):
                 part = node.args.get("partition_by") if isinstance(node, exp.Window) else None
-                names = [n for p in part for n in columns_in(p)] if part else keys_in(node)
+                names = [n for p in part for n in columns_in(p)] if part else levels.keys_in(node)
                 if names:
                     return names[0]
         return None
@@ -244,11 +227,11 @@ class _Reader:
         if windows:
             order = windows[0].args.get("order")
             terms = order.expressions if order is not None else []
-            if any(is_hash(node) for term in terms for node in term.find_all(exp.Func)):
+            if any(levels.is_hash(node) for term in terms for node in term.find_all(exp.Func)):
                 return People(column, Drawn())
         for on, given in [] if windows else self.query.firsts:
             if columns_in(on) != (key,):
-                self.missed.append(f"DISTINCT ON {short(on)}: one row of each {key} is kept")
+                self.missed.append(f"DISTINCT ON {levels.short(on)}: one row of each {key} is kept")
                 continue
             terms = [term for term in given if columns_in(term) != (key,)]
             for name in (columns_in(term)[:1] for term in terms if term.args.get("nulls_first")):
@@ -263,7 +246,9 @@ class _Reader:
         for term in terms:
             for name in columns_in(term)[:1]:
                 once.setdefault(name, bool(term.args.get("desc")))
-        return tuple((self.taken.column(name, Keep()), down) for name, down in once.items())
+        return tuple(
+            (self.taken.column(name, recodings.Keep()), down) for name, down in once.items()
+        )
 
     # Who is in
 
@@ -277,30 +262,27 @@ class _Reader:
             if len(named) == 1:
                 ranges.setdefault(named[0], []).append(each)
             else:
-                self.missed.append(f"the condition {short(each)}; left out")
+                self.missed.append(f"the condition {levels.short(each)}; left out")
         for name, conditions in ranges.items():
             read: list[tuple[exp.Expr, Range]] = []
             for each in conditions:
                 try:
                     read.append((each, range_of(each)))
                 except NotUnderstood as why:
-                    self.missed.append(f"the condition {short(each)}: {why}; left out")
+                    self.missed.append(f"the condition {levels.short(each)}: {why}; left out")
             try:
                 if read:
                     yield _filter_of(name, [found for _, found in read], self.taken)
             except Exception as error:  # what no value of the column can be, in whatever words
-                shown = " AND ".join(short(each) for each, _ in read)
+                shown = " AND ".join(levels.short(each) for each, _ in read)
                 self.missed.append(f"the condition {shown}: {error}; left out")
-
-
-def _is_secret(node: exp.Expr) -> bool:
-    """Whether a condition of a hash may bring a secret, or draws at random."""
-    return bool(node.find(*_SECRETS)) or _SAID.search(node.sql()) is not None
 
 
 def _samples(node: exp.Expr) -> bool:
     """Whether a condition is of a random number or of a hash."""
-    return bool(node.find(exp.Rand)) or any(is_hash(each) for each in node.find_all(exp.Func))
+    return bool(node.find(exp.Rand)) or any(
+        levels.is_hash(each) for each in node.find_all(exp.Func)
+    )
 
 
 # What the columns are taken for, and the conditions as a filter
@@ -315,7 +297,7 @@ class _Taken:
         self.engine, self.types_of = engine, types_of
         self.known: dict[str, Column] = {}
 
-    def column(self, name: str, recoding: Recoding) -> Column:
+    def column(self, name: str, recoding: recodings.Recoding) -> Column:
         """A column that is recoded so."""
         if fold(name) not in self.known:
             said = self.types_of(name)
@@ -324,7 +306,7 @@ class _Taken:
             self.known[fold(name)] = Column(name, said[0] if said else self._taken(recoding))
         return self.known[fold(name)]
 
-    def _taken(self, recoding: Recoding) -> Type:
+    def _taken(self, recoding: recodings.Recoding) -> Type:
         kinds: dict[str, Type] = {
             kind.kind: kind for kind in types_of_engine(self.engine) if kind.kind != "text"
         }
@@ -333,16 +315,16 @@ class _Taken:
         if "decimal_column" in ENGINES[self.engine].lacks:
             exact = kinds["double"]
         match recoding:
-            case Intervals(cuts) if not isinstance(cuts[0], Decimal):
+            case recodings.Intervals(cuts) if not isinstance(cuts[0], Decimal):
                 return kinds["timestamp" if hasattr(cuts[0], "hour") else "date"]
-            case Intervals(cuts):
+            case recodings.Intervals(cuts):
                 whole = all(isinstance(cut, Decimal) and cut == int(cut) for cut in cuts)
                 return kinds["integer"] if whole else exact
-            case Round(step):
+            case recodings.Round(step):
                 return exact if step != int(step) else kinds["integer"]
-            case Truncate(unit):
+            case recodings.Truncate(unit):
                 return kinds.get("timestamp" if unit in ("hour", "day") else "date", kinds["text"])
-            case Keep() | Prefix() | Constant() | Lookup():
+            case recodings.Keep() | recodings.Prefix() | recodings.Constant() | recodings.Lookup():
                 return kinds["text"]
 
     def key(self, name: str) -> Column:
@@ -364,12 +346,12 @@ def _filter_of(name: str, conditions: list[Range], taken: _Taken) -> Filter:
         end = end if high is None else high
     if members:
         table = tuple((member, KEPT) for member in members)
-        column = taken.column(name, Lookup(table, DROPPED))
-        made = recode_of(Lookup(table, DROPPED), column.type)
+        column = taken.column(name, recodings.Lookup(table, DROPPED))
+        made = recode_of(recodings.Lookup(table, DROPPED), column.type)
         assert isinstance(made, Map)
         return Filter(column, made.groups[0][0])
     cuts = tuple(cut for cut in (least, end) if cut is not None)
-    bins = Intervals(cuts, ("",) * (len(cuts) + 1))  # type: ignore[arg-type]
+    bins = recodings.Intervals(cuts, ("",) * (len(cuts) + 1))  # type: ignore[arg-type]
     column = taken.column(name, bins)
     values = list(recode_of(bins, column.type).cuts)  # type: ignore[union-attr]
     low_value = values.pop(0) if least is not None else None

@@ -16,16 +16,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from policy_engine.policy.recodings import (
-    Constant,
-    Intervals,
-    Keep,
-    Lookup,
-    Prefix,
-    Recoding,
-    Round,
-    Truncate,
-)
+from policy_engine.policy import recodings
 
 Point = Decimal | str | bool | date | datetime
 Range = tuple[tuple[str, ...], Point | None, Point | None]
@@ -79,7 +70,7 @@ def columns_in(node: exp.Expr) -> tuple[str, ...]:
     return tuple(dict.fromkeys(column.name for column in found))
 
 
-def recoding_of(node: exp.Expr) -> Recoding:
+def recoding_of(node: exp.Expr) -> recodings.Recoding:
     """The recoding that an expression over at most one column may mean.
 
     Raises:
@@ -91,12 +82,12 @@ def recoding_of(node: exp.Expr) -> Recoding:
     inner = bare(node)
     if not read:
         if isinstance(inner, exp.Literal):
-            return Constant(inner.name)
+            return recodings.Constant(inner.name)
         raise NotUnderstood("it reads no column, and is no text")
     if isinstance(inner, exp.Column):
         as_day = node.find(exp.Cast)
         is_day = as_day is not None and as_day.to.is_type("date")
-        return Truncate("day") if is_day else Keep()
+        return recodings.Truncate("day") if is_day else recodings.Keep()
     if isinstance(inner, exp.Case | exp.If):
         try:
             return _of_a_case(inner)
@@ -109,7 +100,7 @@ def recoding_of(node: exp.Expr) -> Recoding:
     raise NotUnderstood("no recoding of the language does this")
 
 
-def _prefix(node: exp.Expr) -> Recoding | None:
+def _prefix(node: exp.Expr) -> recodings.Recoding | None:
     named = node.sql_name() if isinstance(node, exp.Func) else ""
     if isinstance(node, exp.Anonymous):
         named = str(node.this)
@@ -117,29 +108,29 @@ def _prefix(node: exp.Expr) -> Recoding | None:
         return None
     numbers = [number for each in node.find_all(exp.Literal) if (number := _point(each))]
     lengths = [int(number) for number in numbers if isinstance(number, Decimal) and number >= 1]
-    return Prefix(lengths[-1]) if lengths else None
+    return recodings.Prefix(lengths[-1]) if lengths else None
 
 
-def _calendar(node: exp.Expr) -> Recoding | None:
+def _calendar(node: exp.Expr) -> recodings.Recoding | None:
     bare_of_names = node.transform(lambda n: exp.column("x") if isinstance(n, exp.Column) else n)
     text = bare_of_names.sql()
     if not _CALENDAR.search(text) or node.find(exp.Round):
         return None
     words = " ".join(re.findall(r"[A-Za-z_]+", text)).lower()
     unit = next((unit for word, unit in _UNITS.items() if word in words), None)
-    return Truncate(unit) if unit else None  # type: ignore[arg-type]
+    return recodings.Truncate(unit) if unit else None  # type: ignore[arg-type]
 
 
-def _round(node: exp.Expr) -> Recoding | None:
+def _round(node: exp.Expr) -> recodings.Recoding | None:
     places = node.args.get("decimals") if isinstance(node, exp.Round) else None
     if places is not None and isinstance(number := _point(places), Decimal):
-        return Round(Decimal(1).scaleb(-int(number)))
+        return recodings.Round(Decimal(1).scaleb(-int(number)))
     if not node.find(exp.Round, exp.Floor, exp.IntDiv, exp.Ceil, exp.Mod):
         return None
     parts = node.find_all(exp.Div, exp.Mul, exp.IntDiv, exp.Mod)
     steps = [each for part in parts for side in (part.this, part.expression)
              if isinstance(each := _point(side), Decimal) and each > 0]  # fmt: skip
-    return Round(steps[0]) if steps else Round(Decimal(1))
+    return recodings.Round(steps[0]) if steps else recodings.Round(Decimal(1))
 
 
 # CASE: its label at every value that it tells apart
@@ -160,7 +151,7 @@ def _branches(node: exp.Expr) -> tuple[_Branches, exp.Expr]:
     return branches, node.args.get("default") or exp.Null()
 
 
-def _of_a_case(node: exp.Expr) -> Recoding:
+def _of_a_case(node: exp.Expr) -> recodings.Recoding:
     # A branch that reads the column is what is shown; what is around it says of which values.
     branches, last = _branches(node)
     values = [*(value for _, value in branches), last]
@@ -177,11 +168,13 @@ def _of_a_case(node: exp.Expr) -> Recoding:
     if not points:  # it asks whether its column holds
         told = values[:-1] if isinstance(last, exp.Null) else values
         if all(isinstance(bare(value), exp.Boolean) for value in told):
-            return Keep()
-        return Lookup((("false", label(False)), ("true", label(True))), None)
+            return recodings.Keep()
+        return recodings.Lookup((("false", label(False)), ("true", label(True))), None)
     if any(node.find_all(exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between)):
         return _bins(points, label)
-    return Lookup(tuple(sorted((_key(point), label(point)) for point in points)), label(None))
+    return recodings.Lookup(
+        tuple(sorted((_key(point), label(point)) for point in points)), label(None)
+    )
 
 
 def _points(condition: exp.Expr) -> Iterator[Point]:
@@ -203,7 +196,7 @@ def _key(point: Point) -> str:
     return f"{point:f}" if isinstance(point, Decimal) else str(point)
 
 
-def _bins(points: list[Point], label: Callable[[Point], str | None]) -> Recoding:
+def _bins(points: list[Point], label: Callable[[Point], str | None]) -> recodings.Recoding:
     cuts: list[Any] = sorted(points)
     if isinstance(cuts[0], str | bool):
         raise NotUnderstood("it orders texts")
@@ -215,7 +208,7 @@ def _bins(points: list[Point], label: Callable[[Point], str | None]) -> Recoding
     named = ("other" if labels[place] is None else labels[place] for place in (0, *turns))
     if not turns:
         raise NotUnderstood("it shows one label")
-    return Intervals(tuple(cuts[place - 1] for place in turns), tuple(map(str, named)))
+    return recodings.Intervals(tuple(cuts[place - 1] for place in turns), tuple(map(str, named)))
 
 
 def _shown(node: exp.Expr) -> str | None:

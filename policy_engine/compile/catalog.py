@@ -41,7 +41,7 @@ TIMES = frozenset({Kind.TIMESTAMP, Kind.TIMESTAMP_ZONED, Kind.TIMESTAMP_OTHER})
 KEPT_AS_TEXT = frozenset({Kind.LABEL, Kind.WIDE_INTEGER, Kind.UUID})
 """What is shown as text where it is kept."""
 
-_KINDS = {
+KINDS = {
     **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "INT", "BIGINT"), Kind.INTEGER),
     **dict.fromkeys(("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"), Kind.INTEGER),
     **dict.fromkeys(("HUGEINT", "UHUGEINT"), Kind.WIDE_INTEGER),
@@ -58,6 +58,7 @@ _KINDS = {
     "TIMESTAMPTZ": Kind.TIMESTAMP_ZONED,
     "UUID": Kind.UUID,
 }
+"""The kind of each type that has one."""
 
 
 def kind_of(type_name: str) -> Kind:
@@ -69,7 +70,7 @@ def kind_of(type_name: str) -> Kind:
     name = type_name.upper()
     if name.endswith("]"):
         return Kind.OTHER
-    return _KINDS.get(name.split("(")[0].split(" COLLATE")[0].strip(), Kind.OTHER)
+    return KINDS.get(name.split("(")[0].split(" COLLATE")[0].strip(), Kind.OTHER)
 
 
 HOMES = {

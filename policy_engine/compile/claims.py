@@ -94,9 +94,7 @@ def claim_of(policy: Policy, table: Table, engine: str, secret: Secret | None = 
     problems = _Problems(policy)
 
     def column(name: str) -> sources.Column:
-        found = table.find(name)
-        assert found is not None  # find_problems has looked
-        return _column(found, read_as.get(name.lower()), collates=ENGINES[engine].collates)
+        return _column(table, name, read_as.get(name.lower()), collates=ENGINES[engine].collates)
 
     shown, conditions, sums = [], [], []
     for name, recoding in policy.recodings:
@@ -149,8 +147,10 @@ def _condition(column: sources.Column, spec: FilterSpec) -> Filter:
 
 
 def _column(
-    found: Field, read_as: sources.ReadAs | None = None, *, collates: bool
+    table: Table, name: str, read_as: sources.ReadAs | None = None, *, collates: bool
 ) -> sources.Column:
+    found = table.find(name)
+    assert found is not None  # find_problems has looked
     if found.kind is Kind.OTHER and read_as is None:
         law = f"no text compares its type, {found.noun}"
         raise _Misfit(law, "name a column of numbers, texts, truth values or times")
@@ -191,12 +191,7 @@ def _unit(policy: Policy, table: Table, engine: str) -> sources.Rows | sources.P
     if source.key is None:
         return sources.Rows()
 
-    def column(name: str, *, plain: bool = False) -> sources.Column:
-        found = table.find(name)
-        assert found is not None  # find_problems has looked
-        return _column(found, collates=ENGINES[engine].collates and not plain)
-
-    key = column(source.key, plain=True)
+    key = _column(table, source.key, collates=False)
     if source.unique and key.name in table.unique:
         return sources.People(key, None)
     if isinstance(policy.noise, Noise) and source.counts_all:
@@ -208,7 +203,10 @@ def _unit(policy: Policy, table: Table, engine: str) -> sources.Rows | sources.P
     if source.draws_a_row and set(inputs) - {key.name}:
         return sources.People(key, sources.Drawn())
     # Of a row_key that nothing enforces, one row is kept all the same: the least in what is read.
-    order = [(column(name), way == "desc") for name, way in source.order_by]
+    collates = ENGINES[engine].collates
+    order = [
+        (_column(table, name, collates=collates), way == "desc") for name, way in source.order_by
+    ]
     return sources.People(key, tuple(order) or ((key, False),))
 
 

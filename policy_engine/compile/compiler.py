@@ -23,6 +23,7 @@ from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.fragments import threshold
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Secret
+from policy_engine.kernel.mechanisms.sampled_suppression import groups_as_it_is
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.sources import People
 from policy_engine.policy.csv_models import is_csv
@@ -60,7 +61,8 @@ def compiled(
     Raises:
         PolicyError: the policy does not fit the table, or the engine has no way to write it.
     """
-    check_fits(policy, table, dialect)
+    if problems := find_problems(policy, table, dialect):
+        raise PolicyError(problems)
     if policy.part is not None and (dialect.name not in _PARTED or secret is not None):
         law = f"part is of releases that policy-engine runs itself, and not of {dialect.title}'s"
         raise refused(policy.file, "part", law, "remove it: what draws the parts never leaves it")
@@ -87,13 +89,6 @@ def _place_of(claim: Claim, dialect: Engine) -> str:
     return "recode"
 
 
-def check_fits(policy: Policy, table: Table, dialect: Engine) -> None:
-    """Raise PolicyError, with every problem, unless ``policy`` fits ``table``."""
-    problems = find_problems(policy, table, dialect)
-    if problems:
-        raise PolicyError(problems)
-
-
 def find_problems(policy: Policy, table: Table, dialect: Engine) -> tuple[Problem, ...]:
     """Everything in ``policy`` that does not fit ``table``."""
     read = read_columns(policy, table)
@@ -107,7 +102,8 @@ def find_problems(policy: Policy, table: Table, dialect: Engine) -> tuple[Proble
     found += _source_problems(policy, table)
     if policy.grouping == "raw_first":
         law = "raw_first needs columns that group by what they are, found"
-        mixed = [each.source.name for each in read.values() if not each.groups_as_it_is]
+        raw = [each.source for each in read.values()]
+        mixed = [e.name for e in raw if not groups_as_it_is(e.kind.of_a_claim, e.is_collated)]
         remedy = "use grouping: recoded, or leave it out"
         found += [("grouping", f"{law} {name!r}", remedy) for name in mixed]
     found += _sample_problems(policy, table, dialect)

@@ -10,16 +10,7 @@ from policy_engine.compile.catalog import NUMBERS, TIMES, Field, Kind
 from policy_engine.compile.claims import type_of
 from policy_engine.kernel.recodes.round import DIGITS, PLACES, is_exact
 from policy_engine.kernel.types import MOST_DIGITS, places_of, whole_digits_of
-from policy_engine.policy.recodings import (
-    Constant,
-    Intervals,
-    Keep,
-    Lookup,
-    Prefix,
-    Recoding,
-    Round,
-    Truncate,
-)
+from policy_engine.policy import recodings
 
 _LOOKED_UP = frozenset(
     {Kind.TEXT, Kind.LABEL, Kind.INTEGER, Kind.WIDE_INTEGER, Kind.BOOLEAN, Kind.DATE, Kind.UUID}
@@ -30,7 +21,7 @@ _KEPT = _LOOKED_UP | TIMES | {Kind.TIME}
 _MOST_CHARACTERS = 999_999_999
 
 
-def type_problem(recoding: Recoding, column: Field) -> str | None:
+def type_problem(recoding: recodings.Recoding, column: Field) -> str | None:
     """Which law of ``recoding`` a column of this type breaks, with a remedy; None if none.
 
     >>> type_problem(Prefix(3), Field("age", "INTEGER"))
@@ -38,32 +29,32 @@ def type_problem(recoding: Recoding, column: Field) -> str | None:
     """
     kind = column.kind
     match recoding:
-        case Constant():
+        case recodings.Constant():
             return None
         case _ if kind is Kind.OTHER:
             remedy = "use constant, read it as text with source.columns, or leave it out"
             return f"of the recodings constant alone takes the type {column.noun}; {remedy}"
-        case Keep() if kind is Kind.DOUBLE:
+        case recodings.Keep() if kind is Kind.DOUBLE:
             return "keep takes no floating-point number; use bins or round"
-        case Keep():
+        case recodings.Keep():
             return _unless(kind in _KEPT, "keep takes a plain value", kind, "leave it out")
-        case Intervals(cuts):
+        case recodings.Intervals(cuts):
             return _bins_problem(cuts, kind)
-        case Lookup():
+        case recodings.Lookup():
             remedy = "use bins or truncate" if kind in TIMES else "use bins or round"
             return _unless(kind in _LOOKED_UP, "map and hierarchy take labels", kind, remedy)
-        case Prefix(length) if length > _MOST_CHARACTERS:
+        case recodings.Prefix(length) if length > _MOST_CHARACTERS:
             return f"prefix takes at most {_MOST_CHARACTERS} characters; use keep"
-        case Prefix():
+        case recodings.Prefix():
             remedy = "read it as text with source.columns"
             return _unless(kind in {Kind.TEXT, Kind.LABEL}, "prefix takes text", kind, remedy)
-        case Round():
+        case recodings.Round():
             return _round_problem(recoding, column)
-        case Truncate(unit):
+        case recodings.Truncate(unit):
             return _truncate_problem(unit, kind)
 
 
-def _round_problem(recoding: Round, column: Field) -> str | None:
+def _round_problem(recoding: recodings.Round, column: Field) -> str | None:
     if not recoding.is_plain:
         places = f"at most {PLACES} decimal places and {DIGITS} digits"
         return f"round takes a step of {places}, up to 10^17; use a plainer one"

@@ -28,12 +28,6 @@ class ReadColumn:
         """The column as recodings see it."""
         return Field(self.source.name, self.declared or self.source.type)
 
-    @property
-    def groups_as_it_is(self) -> bool:
-        """Whether the engine groups the raw values by what they are, letter by letter."""
-        kind = self.source.kind
-        return kind not in {Kind.DOUBLE, Kind.OTHER} and not self.source.is_collated
-
 
 def read_columns(policy: Policy, table: Table) -> Mapping[str, ReadColumn]:
     """The source column of every recoding that reads one, by the policy's name for it."""

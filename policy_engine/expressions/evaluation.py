@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
 
 from sqlglot import exp
 
@@ -150,8 +149,7 @@ def folded(node: exp.Expr) -> exp.Expr:
         id(c): exp.column(c.meta.get(JOINED, "") + fold(c.name), quoted=True)
         for c in node.find_all(exp.Column)
     }
-    named: exp.Expr = _rebuilt(node, plain)
-    return named
+    return _rebuilt(node, plain)
 
 
 def canonical(node: exp.Expr) -> str:
@@ -172,22 +170,18 @@ def _substitute(node: exp.Expr, leaves: Leaves) -> exp.Expr | None:
         loose = isinstance(inner, exp.Binary | exp.Unary | exp.Between | exp.In | exp.Predicate)
         wraps = loose and not isinstance(inner, exp.Paren | exp.Func)
         replaced[place] = exp.Paren(this=inner) if wraps else inner
-    rebuilt: exp.Expr = _rebuilt(node, replaced)
-    return rebuilt
+    return _rebuilt(node, replaced)
 
 
-def _rebuilt(part: Any, replaced: dict[int, exp.Expr]) -> Any:
+def _rebuilt(node: exp.Expr, replaced: dict[int, exp.Expr]) -> exp.Expr:
     """A copy of a node with the nodes whose ids are in ``replaced`` exchanged."""
-    if isinstance(part, list):
-        return [_rebuilt(item, replaced) for item in part]
-    if not isinstance(part, exp.Expr):
-        return part
-    if id(part) in replaced:
-        return replaced[id(part)].copy()
-    clone = type(part)()
-    for name, value in part.args.items():
-        clone.set(name, _rebuilt(value, replaced))
-    return clone
+    whole = exp.Paren(this=node.copy())
+    for old, new in list(zip(node.walk(), whole.this.walk(), strict=True)):
+        if id(old) in replaced:
+            new.replace(replaced[id(old)].copy())
+    copied: exp.Expr = whole.this
+    copied.pop()
+    return copied
 
 
 # How long a text one row can make: one that fills the memory fails, and tells of the row. A factor

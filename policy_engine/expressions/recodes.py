@@ -19,18 +19,7 @@ from sqlglot import exp
 
 from policy_engine.expressions.datatypes import FLOATS, holds_exactly
 from policy_engine.kernel.types import places_of
-from policy_engine.policy.recodings import (
-    Constant,
-    Cut,
-    Intervals,
-    Keep,
-    Lookup,
-    Prefix,
-    Recoding,
-    Round,
-    Truncate,
-    TruncateUnit,
-)
+from policy_engine.policy import recodings
 from policy_engine.syntax.literals import bare, moment, number, ordinal
 from policy_engine.syntax.names import fold
 
@@ -53,12 +42,12 @@ class Reading:
     read_as: str | None
 
 
-_Found = tuple[Recoding, Reading] | None
+_Found = tuple[recodings.Recoding, Reading] | None
 
 
 def read_recoding(
     node: exp.Expr, kind: str | None = None
-) -> tuple[Recoding, str | None, str | None] | None:
+) -> tuple[recodings.Recoding, str | None, str | None] | None:
     """The recoding, its source column and the type that column is read as; else None.
 
     ``kind`` is the column's type: bins of floating-point numbers must say where NaN belongs.
@@ -68,12 +57,16 @@ def read_recoding(
         node = node.transform(_of_a_truth_value)
     text = _text(node)
     if text is not None:
-        return Constant(text), None, None
-    for reader in (_read_round, _read_keep, _read_prefix, _read_truncate, _read_case):
+        return recodings.Constant(text), None, None
+    for reader in (_read_round, _read_plain, _read_truncate, _read_case):
         found = reader(node)
         if found is not None:
             recoding, column = found
-            loose = isinstance(recoding, Intervals) and kind in FLOATS and not node.find(exp.IsNan)
+            loose = (
+                isinstance(recoding, recodings.Intervals)
+                and kind in FLOATS
+                and not node.find(exp.IsNan)
+            )
             return None if loose else (recoding, column.column, column.read_as)
     return None
 
@@ -109,16 +102,13 @@ def _text(node: exp.Expr) -> str | None:
     return node.name if isinstance(node, exp.Literal) and node.is_string else None
 
 
-def _read_keep(node: exp.Expr) -> _Found:
-    found = reading(node, *_AS_TEXT)
-    return (Keep(), found) if found else None
-
-
-def _read_prefix(node: exp.Expr) -> _Found:
+def _read_plain(node: exp.Expr) -> _Found:
+    """A column as it is, or the first characters of one."""
     if not isinstance(node, exp.Left):
-        return None
+        found = reading(node, *_AS_TEXT)
+        return (recodings.Keep(), found) if found else None
     found, length = reading(node.this, *_AS_TEXT), ordinal(node.expression)
-    return (Prefix(length), found) if found and length is not None else None
+    return (recodings.Prefix(length), found) if found and length is not None else None
 
 
 def _only_branch(node: exp.Expr) -> tuple[exp.Expr, exp.Expr] | None:
@@ -157,7 +147,7 @@ def _read_round(node: exp.Expr) -> _Found:
         exact = step == step.to_integral_value()
     if not exact or (test is not None and not _is_below(test, step, found, size)):
         return None
-    return Round(step), found
+    return recodings.Round(step), found
 
 
 def _is_below(test: exp.Expr, step: Decimal, found: Reading, size: list[int | None]) -> bool:
@@ -206,7 +196,7 @@ def _read_truncate(node: exp.Expr) -> _Found:
     if found is None or reading(guard.this) != found or bounds != _YEARS:
         return None
     known = unit in _UNITS and not (as_date and unit == "hour")
-    return (Truncate(cast(TruncateUnit, unit)), found) if known else None
+    return (recodings.Truncate(cast(recodings.TruncateUnit, unit)), found) if known else None
 
 
 _Label = str | None | Literal[False]
@@ -239,8 +229,8 @@ def _read_case(node: exp.Expr) -> _Found:
 
 def _bins(
     branches: list[tuple[exp.Expr, _Label]], default: str | None, found: Reading
-) -> Intervals | None:
-    cuts: list[Cut] = []
+) -> recodings.Intervals | None:
+    cuts: list[recodings.Cut] = []
     labels: list[str] = []
     for test, label in branches:
         cut = _cut(test.expression) if isinstance(test, exp.LT) else None
@@ -252,12 +242,12 @@ def _bins(
     alike = len({type(cut) for cut in cuts}) == 1
     if default is None or not alike or any(a >= b for a, b in pairwise(cuts)):  # type: ignore[operator]
         return None
-    return Intervals(tuple(cuts), (*labels, default))
+    return recodings.Intervals(tuple(cuts), (*labels, default))
 
 
 def _lookup(
     branches: list[tuple[exp.Expr, _Label]], default: str | None, found: Reading
-) -> Lookup | None:
+) -> recodings.Lookup | None:
     table: dict[str, str | None] = {}
     for test, label in branches:
         if not isinstance(test, exp.In) or label is False:
@@ -269,7 +259,7 @@ def _lookup(
             if text is None or text in table:
                 return None
             table[text] = label
-    return Lookup(tuple(sorted(table.items())), default)
+    return recodings.Lookup(tuple(sorted(table.items())), default)
 
 
 def _decimal(node: exp.Expr) -> Decimal | None:
@@ -279,7 +269,7 @@ def _decimal(node: exp.Expr) -> Decimal | None:
     return None if number(node) is None else Decimal(node.name)
 
 
-def _cut(node: exp.Expr) -> Cut | None:
+def _cut(node: exp.Expr) -> recodings.Cut | None:
     if type(node) is not exp.Cast:
         return _decimal(node)
     text = _text(node.this) or ""
@@ -292,7 +282,7 @@ def _cut(node: exp.Expr) -> Cut | None:
     return found if timed else None
 
 
-def written(recoding: Recoding, column: str, kind: str | None = None) -> exp.Expr | None:
+def written(recoding: recodings.Recoding, column: str, kind: str | None = None) -> exp.Expr | None:
     """The plainest expression of bins or a lookup; None for other recodings, and where NaN is one.
 
     >>> print(written(Intervals((Decimal(18),), ("child", "adult")), "age"))
@@ -302,11 +292,11 @@ def written(recoding: Recoding, column: str, kind: str | None = None) -> exp.Exp
         return None
     value = exp.column(column, quoted=True)
     case = exp.Case(ifs=[exp.If(this=value.is_(exp.null()), true=exp.null())])
-    if isinstance(recoding, Intervals):
+    if isinstance(recoding, recodings.Intervals):
         for cut, label in zip(recoding.cuts, recoding.labels, strict=False):
             case = case.when(exp.LT(this=value.copy(), expression=_literal(cut)), _label_of(label))
         return case.else_(_label_of(recoding.labels[-1]))
-    if isinstance(recoding, Lookup):
+    if isinstance(recoding, recodings.Lookup):
         for key, text in recoding.table:
             case = case.when(exp.EQ(this=value.copy(), expression=_label_of(key)), _label_of(text))
         return case.else_(_label_of(recoding.other))
@@ -317,7 +307,7 @@ def _label_of(text: str | None) -> exp.Expr:
     return exp.null() if text is None else exp.Literal.string(text)
 
 
-def _literal(cut: Cut) -> exp.Expr:
+def _literal(cut: recodings.Cut) -> exp.Expr:
     if isinstance(cut, Decimal):
         return exp.Literal.number(f"{cut:f}") if cut >= 0 else exp.Neg(this=_literal(-cut))
     kind = "timestamp" if isinstance(cut, datetime) else "date"

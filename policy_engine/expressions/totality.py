@@ -82,7 +82,12 @@ def check_total(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
         if not branch and not within and not _is_caught(part):
             _check_rules(part, leaves, notes)
         if within and _is_asked_before(part, leaves):
-            _note_the_least_week(part, notes)
+            found = f"{shown(part)}, which DuckDB asks of the least day before it runs"
+            remedy = f"write GREATEST({shown(bare(part.this))}, DATE '0001-01-01') in it"
+            if notes.strict:
+                notes.judge(cannot_fail(f"{found}; {remedy}"), part)
+            else:
+                note(Verdict.DOUBT, part, notes)
         if _asks_the_zone(part, leaves):
             found = f"{shown(part)}, which the session's zone decides; write AT TIME ZONE 'UTC'"
             notes.judge(is_deterministic.broken_by(found), part)
@@ -115,15 +120,6 @@ def _is_asked_before(node: exp.Expr, leaves: Leaves) -> bool:
     if not of_weeks or isinstance(bare(node.this), exp.Greatest):
         return False
     return type_of(node.this, leaves) in {"DATE", None}
-
-
-def _note_the_least_week(node: exp.Expr, notes: Notes) -> None:
-    if not notes.strict:
-        note(Verdict.DOUBT, node, notes)
-        return
-    found = f"{shown(node)}, which DuckDB asks of the least day before it runs"
-    remedy = f"write GREATEST({shown(bare(node.this))}, DATE '0001-01-01') in it"
-    notes.judge(cannot_fail(f"{found}; {remedy}"), node)
 
 
 def _asks_the_zone(node: exp.Expr, leaves: Leaves) -> bool:
@@ -181,6 +177,8 @@ def _arithmetic(node: exp.Expr, leaves: Leaves) -> Verdict | None:
     """Integers and decimals overflow; floating-point numbers become infinite."""
     sides = [bare(part) for part in (node.this, node.args.get("expression")) if part is not None]
     start, step = sides[0], sides[-1]
+    if start is step and isinstance(start, exp.Literal):
+        return None  # the least integer has no negative; a literal has
     of_a_day = isinstance(start, exp.Cast) and bare(start.this).is_string
     if of_a_day and isinstance(step, exp.Interval):
         return None  # a constant day or moment, moved by a constant interval
@@ -191,11 +189,6 @@ def _arithmetic(node: exp.Expr, leaves: Leaves) -> Verdict | None:
     if kind in INTEGERS and (square or any((n or 0) > most for n in known)):
         return Verdict.UNDECIDED
     return None if kind in FLOATS | {QUOTIENT} else Verdict.DOUBT
-
-
-def _absolute(node: exp.Expr, leaves: Leaves) -> Verdict | None:
-    """The least integer has no negative; a literal has."""
-    return None if isinstance(bare(node.this), exp.Literal) else _arithmetic(node, leaves)
 
 
 def _division(node: exp.Expr, leaves: Leaves) -> Verdict | None:
@@ -274,16 +267,13 @@ def _rounding(node: exp.Expr, leaves: Leaves) -> Verdict | None:
 
 
 def _cutting(node: exp.Expr, leaves: Leaves) -> Verdict | None:
-    """Lengths beyond 32 bits fail."""
-    lengths = [node.args.get(part) for part in ("expression", "start", "length")]
-    small = all(_small(_unsigned(length)) for length in lengths if length is not None)
-    return None if small else Verdict.UNDECIDED
+    """Lengths beyond 32 bits fail, and a place that is a text is converted once a row needs it."""
+    numbers = map(node.args.get, ("expression", "start", "length", "part_index"))
+    return _unless(all(_small(_unsigned(number)) for number in numbers if number is not None))
 
 
-def _split(node: exp.Expr, leaves: Leaves) -> Verdict | None:
-    """A place that is a text is converted, once a row needs it."""
-    small = _small(_unsigned(node.args.get("part_index") or exp.Null()))
-    return None if small else Verdict.UNDECIDED
+def _unless(fits: object) -> Verdict | None:
+    return None if fits else Verdict.UNDECIDED
 
 
 def _padding(node: exp.Expr, leaves: Leaves) -> Verdict | None:
@@ -291,7 +281,7 @@ def _padding(node: exp.Expr, leaves: Leaves) -> Verdict | None:
     fill = node.args.get("fill_pattern") or exp.Null()
     length = ordinal(bare(node.expression)) if node.expression else None
     fits = length is not None and length <= _LONGEST_PADDING
-    return None if fits and fill.is_string and fill.name else Verdict.UNDECIDED
+    return _unless(fits and fill.is_string and fill.name)
 
 
 def _check_search(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
@@ -299,23 +289,17 @@ def _check_search(node: exp.Expr, leaves: Leaves, notes: Notes) -> None:
     kind, wanted = type_of(node.this, leaves), type_of(node.expression, leaves)
     if kind is None or wanted is None:
         notes.assume(MIXED)
-    elif kind != TEXT and not _compares(plain(kind.removesuffix("[]")), wanted):
-        note(Verdict.UNDECIDED, node, notes)
-
-
-def _compares(kind: str, other: str) -> bool:
-    """Whether DuckDB compares every value of two types without one that fails."""
-    if {kind, other} & FLOATS:
-        return {kind, other} <= NUMBERS
-    return kind == other or {kind, other} <= INTEGERS - {"UHUGEINT"}
+    elif kind != TEXT:
+        kinds = {plain(kind.removesuffix("[]")), wanted}
+        alike = kinds <= (NUMBERS if kinds & FLOATS else INTEGERS - {"UHUGEINT"})
+        note(None if alike or len(kinds) == 1 else Verdict.UNDECIDED, node, notes)
 
 
 def _zone(node: exp.Expr, leaves: Leaves) -> Verdict | None:
     """Other kinds of time become one of microseconds first, with a shorter calendar."""
     zone = node.args["zone"]
     is_utc = zone.is_string and zone.name == "UTC"
-    known = is_utc and type_of(node.this, leaves) in {"TIMESTAMP", "TIMESTAMPTZ"}
-    return None if known else Verdict.UNDECIDED
+    return _unless(is_utc and type_of(node.this, leaves) in {"TIMESTAMP", "TIMESTAMPTZ"})
 
 
 def _element(node: exp.Expr, leaves: Leaves) -> Verdict | None:
@@ -325,8 +309,7 @@ def _element(node: exp.Expr, leaves: Leaves) -> Verdict | None:
     ends = []
     for index in node.expressions:
         ends += [index.this, index.expression] if isinstance(index, exp.Slice) else [index]
-    small = all(_small(_unsigned(end)) for end in ends if end is not None)
-    return None if small else Verdict.UNDECIDED
+    return _unless(all(_small(_unsigned(end)) for end in ends if end is not None))
 
 
 def _escaped(node: exp.Expr, leaves: Leaves) -> Verdict | None:
@@ -364,15 +347,13 @@ def _format(node: exp.Expr, leaves: Leaves) -> Verdict | None:
 
 _RULES: dict[type[exp.Expr], Callable[[exp.Expr, Leaves], Verdict | None]] = {
     exp.Cast: of_a_cast,
-    **dict.fromkeys((exp.Add, exp.Sub, exp.Mul), _arithmetic),
-    **dict.fromkeys((exp.Abs, exp.Neg), _absolute),
+    **dict.fromkeys((exp.Add, exp.Sub, exp.Mul, exp.Abs, exp.Neg), _arithmetic),
     **dict.fromkeys((exp.IntDiv, exp.Mod), _division),
     exp.Div: _quotient,
     **dict.fromkeys((*_NAMES, exp.Extract), _calendar_part),
     **dict.fromkeys((exp.DateDiff, *_TRUNCATIONS), _calendar),
     exp.Round: _rounding,
-    **dict.fromkeys((exp.Left, exp.Right, exp.Substring), _cutting),
-    exp.SplitPart: _split,
+    **dict.fromkeys((exp.Left, exp.Right, exp.Substring, exp.SplitPart), _cutting),
     exp.Pad: _padding,
     exp.AtTimeZone: _zone,
     exp.Bracket: _element,

@@ -252,17 +252,14 @@ def _ranges(
         part = isinstance(low, Fraction) and low.denominator > 1
         if low is not None and not (part and kind in INTEGERS):
             ranges.append(Range(low, low))
-        if not isinstance(points[0] if points else None, bool) and _holds_any(low, high, kind):
+        # Between two constants; of whole numbers, if one lies there.
+        bounded = isinstance(low, Fraction) and isinstance(high, Fraction) and kind in INTEGERS
+        is_empty = bounded and math.floor(low) + 1 >= high
+        if not isinstance(points[0] if points else None, bool) and not is_empty:
             ranges.append(Range(low, high))
     numeric = not points or isinstance(points[0], Fraction)
     nan = [Range(special="nan")] if numeric and kind in FLOATS | {None} else []
     return [*ranges[: None if points else 1], Range(special="null"), *nan]
-
-
-def _holds_any(low: Any, high: Any, kind: str | None) -> bool:
-    """Whether anything lies between two constants; of whole numbers, a whole one."""
-    bounded = isinstance(low, Fraction) and isinstance(high, Fraction)
-    return not (bounded and kind in INTEGERS and math.floor(low) + 1 >= high)
 
 
 def _read(node: exp.Expr, kind: str | None) -> Any:

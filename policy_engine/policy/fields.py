@@ -256,24 +256,24 @@ def kind_of_cut(edge: Cut) -> str:
 
 def a_list(what: str, remedy: str = "", **schema: object) -> Ruled:
     """The law of a list that holds at least one ``what``; its items have their own."""
-
-    def check(found: object) -> list[object]:
-        if isinstance(found, list) and found:
-            return found
-        shown = "an empty list" if found == [] else show(found)
-        raise refusal(f"must be a list of {what}, found {shown}", remedy)
-
-    return Ruled(check, schema, within=True)
+    return _filled(list, "list", what, (remedy, remedy), schema)
 
 
 def a_mapping(what: str, if_empty: str = "", **schema: object) -> Ruled:
     """The law of a mapping with at least one entry; its values have their own."""
+    return _filled(dict, "mapping", what, (if_empty, ""), schema)
 
-    def check(found: object) -> dict[object, object]:
-        if isinstance(found, dict) and found:
+
+def _filled(
+    kind: type[Any], noun: str, what: str, remedies: tuple[str, str], schema: dict[str, object]
+) -> Ruled:
+    """The law of what is not empty; the remedies are of an empty one, and of everything else."""
+
+    def check(found: object) -> object:
+        if isinstance(found, kind) and found:
             return found
-        shown = "an empty mapping" if found == {} else show(found)
-        raise refusal(f"must be a mapping of {what}, found {shown}", "" if found else if_empty)
+        shown = f"an empty {noun}" if found == kind() else show(found)
+        raise refusal(f"must be a {noun} of {what}, found {shown}", remedies[bool(found)])
 
     return Ruled(check, schema, within=True)
 

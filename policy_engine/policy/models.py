@@ -17,26 +17,11 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
-from policy_engine.policy import fields
+from policy_engine.policy import fields, noise_models, source_models
 from policy_engine.policy.laws import Broken, Data, Document, barred, mapping, refusal, word_or
 from policy_engine.policy.model_specs import AutoSpec, KeysField, ModelsSpec, chooses, enforceable
-from policy_engine.policy.noise_models import (
-    AggregateSpec,
-    ContributionSpec,
-    NoiseSpec,
-    PartSpec,
-    RollupSpec,
-    one_mechanism,
-)
 from policy_engine.policy.recode_models import BinsSpec, FilterSpec, Recode
 from policy_engine.policy.scalars import show
-from policy_engine.policy.source_models import (
-    ONE_PLACE,
-    SourceSpec,
-    column_names,
-    keys_of,
-    one_place,
-)
 from policy_engine.policy.syntactic import SYNTACTIC, syntactic_laws
 
 _UNCOMMENT = "name at least one column, or uncomment one"
@@ -88,7 +73,7 @@ class AboutSpec(Document):
 class ReleaseSpec(Document):
     """Where the release goes, and its form."""
 
-    model_config = ConfigDict(json_schema_extra=ONE_PLACE)
+    model_config = ConfigDict(json_schema_extra=source_models.ONE_PLACE)
 
     path: fields.OptionalPathField = None
     """A file, relative to the policy file."""
@@ -106,7 +91,7 @@ class ReleaseSpec(Document):
     @classmethod
     def _across(cls, data: Data) -> Broken:
         """One place; a file is a Parquet file; a count's column where there is a count."""
-        yield from one_place(data)
+        yield from source_models.one_place(data)
         path = data.get("path")
         written = isinstance(path, str) and path.strip()
         if written and PurePath(str(path)).suffix.lower() != ".parquet":
@@ -137,7 +122,7 @@ class PolicyDocument(Document):
     """What the release is for, and what not; it stands in the certificate."""
     about: AboutSpec | None = None
     """Contact, recipients, access, justification, region, sector, for the certificate."""
-    source: SourceSpec
+    source: source_models.SourceSpec
     """The table that is released from, and who is one person in it."""
     recode: Annotated[
         dict[str, Recode], fields.a_mapping("column: recoding", _UNCOMMENT, minProperties=1)
@@ -157,16 +142,16 @@ class PolicyDocument(Document):
     columns with a public list of values, `randomised_response` or `ab_insertion`."""
     sample: SampleSpec | None = None
     """How the people of the release are drawn: for sampled_suppression, which needs it."""
-    noise: NoiseSpec | None = None
+    noise: noise_models.NoiseSpec | None = None
     """The noise that counts get: for noisy_counts."""
-    contribution: ContributionSpec | None = None
+    contribution: noise_models.ContributionSpec | None = None
     """In how many groups a person counts who has many rows: for noisy_counts."""
     aggregate: Annotated[
-        dict[str, AggregateSpec],
+        dict[str, noise_models.AggregateSpec],
         fields.a_mapping("name: {sum or mean}", _UNCOMMENT, minProperties=1),
     ] = fields.EMPTY
     """Sums and means beside each count, by the names of their columns: for noisy_counts."""
-    rollup: RollupSpec | None = None
+    rollup: noise_models.RollupSpec | None = None
     """Everybody counted once more by fewer columns: for noisy_counts."""
     marginals: Annotated[
         tuple[_Marginal, ...],
@@ -176,7 +161,7 @@ class PolicyDocument(Document):
     keys: KeysField = ()
     """Public keys: the groups that are shown, each whoever is in it, and no other: for
     noisy_counts. Values for each column, whose product is taken, or rows."""
-    part: PartSpec | None = None
+    part: noise_models.PartSpec | None = None
     """One random part of the people, instead of everybody: for noisy_counts."""
     k: fields.OptionalKField = None
     """The least size of a group that is released: in the sample, where there is one, and `auto`
@@ -197,8 +182,8 @@ class PolicyDocument(Document):
     @classmethod
     def _across(cls, data: Data) -> Broken:
         """Column names that can be told apart, the count's among them; a place of its own."""
-        yield from column_names(data.get("recode"), ("recode",))
-        yield from column_names(data.get("filter"), ("filter",))
+        yield from source_models.column_names(data.get("recode"), ("recode",))
+        yield from source_models.column_names(data.get("filter"), ("filter",))
         recode, release, source = (
             mapping(data.get(key)) for key in ("recode", "release", "source")
         )
@@ -210,10 +195,10 @@ class PolicyDocument(Document):
                 yield refusal(wrong, "give the constant another name", at=("recode", column))
         yield from chooses(data)
         is_syntactic = data.get("guarantee") == SYNTACTIC
-        yield from syntactic_laws(data) if is_syntactic else one_mechanism(data)
+        yield from syntactic_laws(data) if is_syntactic else noise_models.one_mechanism(data)
         yield from enforceable(data)
         for column, recoding in recode.items():
-            if recoding == "keep" and str(column).casefold() in keys_of(source):
+            if recoding == "keep" and str(column).casefold() in source_models.keys_of(source):
                 wrong = "is the key of source.unit, so that every group is one person and none is"
                 remedy = "leave it out, or recode it"
                 yield refusal(f"{wrong} released", remedy, at=("recode", column))

@@ -183,13 +183,13 @@ def project_at(folder: str | Path) -> Project:
     return default_project(folder) if found is None else load_project(found)
 
 
-def load_project(path: str | Path, environ: Mapping[str, str] | None = None) -> Project:
-    """The project that a file names; ``environ`` stands in for the environment.
+def load_project(path: str | Path) -> Project:
+    """The project that a file names.
 
     Raises ``FileError`` where the file cannot be read, else ``PolicyError`` with every problem.
     """
     file = Path(path)
-    return load_project_text(read_text(file, "project"), file, file.parent, environ)
+    return load_project_text(read_text(file, "project"), file, file.parent)
 
 
 def load_project_text(
@@ -207,7 +207,8 @@ epsilon is given; a limit has both
     root, problems = deepcopy(read_root(text, file, "project"))
     reading: HalfRead[ProjectDocument] = HalfRead(str(file), "project", root, problems=problems)
     lacking: dict[At, str] = {}
-    _fill(root, (), reading, os.environ if environ is None else environ, lacking)
+    for at, _, node in [*root.walk()]:
+        _fill(node, at, reading, os.environ if environ is None else environ, lacking)
 
     def missing(*under: str) -> str:
         return next((told for at, told in lacking.items() if at[: len(under)] == under), "")
@@ -227,17 +228,10 @@ def _fill(
     environ: Mapping[str, str],
     lacking: dict[At, str],
 ) -> None:
-    """Put the environment's values into every text below ``node``.
+    """Put the environment's values into a text.
 
     What is missing is a problem; of what is opened later it is told in ``lacking``, by its place.
     """
-    inner: list[tuple[str | int, YamlNode]] = []
-    if isinstance(node.value, dict):
-        inner = list(node.value.items())
-    elif isinstance(node.value, list):
-        inner = list(enumerate(node.value))
-    for key, child in inner:
-        _fill(child, (*at, key), reading, environ, lacking)
     if not isinstance(node.value, str) or "{{" not in node.value:
         return
 

@@ -217,22 +217,18 @@ class PrivateSpec(Document):
     """The grantees of sensitive relations: a grant to another one is a way out."""
 
 
-def _is_said(found: object) -> bool:
-    each = found if isinstance(found, list) and found else [found]
-    return all(isinstance(value, str | bool | int) for value in each)
-
-
-def _said(found: object) -> frozenset[str]:
-    """The values of a key of meta as texts without case: true is 'true'."""
-    each = found if isinstance(found, list) else [found]
-    return frozenset(str(value).lower() for value in each)
+def _values(found: object) -> list[object]:
+    return found if isinstance(found, list) and found else [found]
 
 
 SaidField = Annotated[
     frozenset[str],
-    fields.kind("be text, true, false, an integer, or a list of them", _is_said, _said,
+    fields.kind("be text, true, false, an integer, or a list of them",
+                lambda found: all(isinstance(each, str | bool | int) for each in _values(found)),
+                lambda found: frozenset(str(each).lower() for each in _values(found)),
                 type=["string", "boolean", "integer", "array"]),
 ]  # fmt: skip
+"""The values of a key of meta as texts without case: true is 'true'."""
 
 
 class SensitiveSpec(Document):

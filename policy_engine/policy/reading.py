@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -163,7 +162,8 @@ def located(problems: tuple[Problem, ...], file: Path) -> tuple[Problem, ...]:
         root, _ = tree.read_tree(read_text(file, "policy"), str(file))
     except (FileError, PolicyError):
         return problems
-    places = dict(_keys(root, ())) if root is not None else {}
+    known = () if root is None else root.walk()
+    places = {tree.path_text(path): key for path, key, _ in known if key is not None}
     found = [
         replace(p, line=place.line, column=place.column)
         if not p.line and (place := places.get(p.path))
@@ -176,11 +176,3 @@ def located(problems: tuple[Problem, ...], file: Path) -> tuple[Problem, ...]:
 def refused(file: Path, key: str, message: str, remedy: str) -> PolicyError:
     """The error of one problem, at the place of its key."""
     return PolicyError(located((Problem(str(file), 0, 0, key, message, remedy),), file))
-
-
-def _keys(node: tree.YamlNode, path: tree.Path) -> Iterator[tuple[str, tree.Position]]:
-    if isinstance(node.value, dict):
-        for key, child in node.value.items():
-            inner = (*path, key)
-            yield tree.path_text(inner), node.keys.get(key, child.position)
-            yield from _keys(child, inner)

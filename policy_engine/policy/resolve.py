@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from policy_engine.accounting.rates import NATIVE_GRAIN
 from policy_engine.errors import InternalError, UsageError
-from policy_engine.policy import fields
+from policy_engine.policy import fields, recodings
 from policy_engine.policy import recode_models as written
 from policy_engine.policy.auto import Guarantee, effective_rate, solve_auto
 from policy_engine.policy.csv_models import CsvSpec
@@ -20,16 +20,6 @@ from policy_engine.policy.hierarchy import Hierarchy
 from policy_engine.policy.models import PolicyDocument, digest
 from policy_engine.policy.noise import Chance, Noise, solve_chance, solve_noise
 from policy_engine.policy.recode_models import FilterSpec, Recode
-from policy_engine.policy.recodings import (
-    Constant,
-    Intervals,
-    Keep,
-    Lookup,
-    Prefix,
-    Recoding,
-    Round,
-    Truncate,
-)
 from policy_engine.policy.scalars import show
 from policy_engine.policy.source_models import OrderSpec, SourceSpec, order_term
 from policy_engine.policy.syntactic import UNMET, Model, Suppression
@@ -114,7 +104,7 @@ class Policy:
     name: str
     description: str
     source: Source
-    recodings: tuple[tuple[str, Recoding], ...]
+    recodings: tuple[tuple[str, recodings.Recoding], ...]
     rate: Decimal
     method: Method
     k: int
@@ -183,7 +173,7 @@ class Policy:
         A hierarchy has as many steps as levels, with one more to a root if its last level is none.
         A column of another recode has two: its values, what they are recoded to, and nothing.
         """
-        levels, taken = dict(self.levels), {Keep: 0, Constant: 2}
+        levels, taken = dict(self.levels), {recodings.Keep: 0, recodings.Constant: 2}
         steps = [levels.get(name, (taken.get(type(how), 1), 2)) for name, how in self.recodings]
         return Recoded(
             1 - sum(step / height for step, height in steps) / len(steps),
@@ -315,7 +305,7 @@ def resolve_source(source: SourceSpec) -> Source:
     )
 
 
-def resolve_recoding(spec: Recode, hierarchy: Hierarchy | None = None) -> Recoding:
+def resolve_recoding(spec: Recode, hierarchy: Hierarchy | None = None) -> recodings.Recoding:
     """The recoding that a column's entry means.
 
     >>> resolve_recoding(written.PrefixSpec(prefix=3)), resolve_recoding("keep")
@@ -323,23 +313,25 @@ def resolve_recoding(spec: Recode, hierarchy: Hierarchy | None = None) -> Recodi
     """
     match spec:
         case "keep":
-            return Keep()
+            return recodings.Keep()
         case written.BinsSpec():
-            return Intervals(spec.bins, spec.names())
+            return recodings.Intervals(spec.bins, spec.names())
         case written.HierarchySpec():
             if hierarchy is None:
                 raise InternalError(f"the hierarchy {spec.hierarchy} was not read")
-            return Lookup(hierarchy.table(spec.level), spec.other)
+            return recodings.Lookup(hierarchy.table(spec.level), spec.other)
         case written.MapSpec():
-            return Lookup(tuple(sorted(spec.map.items(), key=lambda pair: pair[0])), spec.other)
+            return recodings.Lookup(
+                tuple(sorted(spec.map.items(), key=lambda pair: pair[0])), spec.other
+            )
         case written.PrefixSpec():
-            return Prefix(spec.prefix)
+            return recodings.Prefix(spec.prefix)
         case written.TruncateSpec():
-            return Truncate(spec.truncate)
+            return recodings.Truncate(spec.truncate)
         case written.RoundSpec():
-            return Round(spec.round)
+            return recodings.Round(spec.round)
         case _:
-            return Constant(spec.constant)
+            return recodings.Constant(spec.constant)
 
 
 def terms_of(policy: Policy, published_as: str, engine_version: str) -> Terms:

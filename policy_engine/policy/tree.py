@@ -56,6 +56,16 @@ class YamlNode:
             return [child.data() for child in self.value]
         return self.value
 
+    def walk(self, path: Path = (), key: Position | None = None) -> Iterator[Found]:
+        """Every node from here on with its path, and the place of its key if it has one."""
+        yield path, key, self
+        if isinstance(self.value, dict):
+            for name, child in self.value.items():
+                yield from child.walk((*path, name), self.keys.get(name, child.position))
+        elif isinstance(self.value, list):
+            for place, child in enumerate(self.value):
+                yield from child.walk((*path, place))
+
     def locate(self, path: Path, *, key: bool = False) -> Position:
         """Where the value at ``path`` starts (its key, with ``key``).
 
@@ -77,6 +87,9 @@ class YamlNode:
         if isinstance(self.value, list) and isinstance(part, int) and part < len(self.value):
             return self.value[part]
         return None
+
+
+Found = tuple[Path, Position | None, YamlNode]
 
 
 def path_text(path: Path) -> str:

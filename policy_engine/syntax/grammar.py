@@ -166,15 +166,10 @@ def _parsed(tokens: list[Token], text: str) -> list[exp.Expr | None]:
     parsed = reader.parser().parse(tokens, text)
     for statement in parsed:
         for term in list(statement.find_all(exp.Ordered)) if statement is not None else ():
-            if _is_all(term.this):
+            # The word has no quotes, and no relation before it.
+            if term.this.sql(comments=False).upper() == "ALL":
                 term.set("this", exp.var("ALL"))
     return parsed
-
-
-def _is_all(node: exp.Expr) -> bool:
-    """Whether a term of ORDER BY is the word ALL: no quotes, no relation before it."""
-    word = node.this if isinstance(node, exp.Column) and len(node.parts) == 1 else None
-    return isinstance(word, exp.Identifier) and not word.quoted and word.name.upper() == "ALL"
 
 
 def _breaches(node: exp.Expr) -> list[Breach]:
@@ -219,13 +214,12 @@ def _speaks(value: object) -> bool:
 
 # extract(unit from x), as a function of one argument.
 _UNITS = frozenset({"isoyear", "yearweek", "decade", "century", "millennium", "era"})
-_SAME: dict[str, Callable[..., exp.Expr]] = {
-    "weekday": lambda x: exp.DayOfWeek(this=x),
-    "prefix": lambda x, y: exp.StartsWith(this=x, expression=y),
-    "suffix": lambda x, y: exp.EndsWith(this=x, expression=y),
-    "count_star": lambda: exp.Count(this=exp.Star(), big_int=True),
+_SAME: dict[tuple[str, int], Callable[..., exp.Expr]] = {
+    ("weekday", 1): lambda x: exp.DayOfWeek(this=x),
+    ("prefix", 2): lambda x, y: exp.StartsWith(this=x, expression=y),
+    ("suffix", 2): lambda x, y: exp.EndsWith(this=x, expression=y),
+    ("count_star", 0): lambda: exp.Count(this=exp.Star(), big_int=True),
 }
-_ARITY = {"weekday": 1, "prefix": 2, "suffix": 2, "count_star": 0}
 
 
 def in_one_word(statement: exp.Expr) -> exp.Expr:
@@ -295,4 +289,5 @@ def _same(node: exp.Expr) -> exp.Expr | None:
         return exp.Extract(this=exp.var(given[0].name), expression=given[1])
     if name in _UNITS and len(given) == 1:
         return exp.Extract(this=exp.var(name), expression=given[0])
-    return _SAME[name](*given) if _ARITY.get(name) == len(given) else None
+    same = _SAME.get((name, len(given)))
+    return None if same is None else same(*given)

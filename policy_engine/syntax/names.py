@@ -25,10 +25,6 @@ def dotted(parts: Iterable[str]) -> str:
     >>> dotted(["main", "a.b"])
     'main."a.b"'
     """
-    return ".".join(_shown(part) for part in parts)
-
-
-def _shown(name: str) -> str:
-    if not set(name) & set('."'):
-        return name
-    return '"' + name.replace('"', '""') + '"'
+    return ".".join(
+        '"' + part.replace('"', '""') + '"' if set(part) & set('."') else part for part in parts
+    )

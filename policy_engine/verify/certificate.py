@@ -15,15 +15,8 @@ from policy_engine.engines.types import DECLARED
 from policy_engine.errors import Finding, NotCertifiable, UsageError
 from policy_engine.expressions.recodes import written
 from policy_engine.expressions.value_map import value_map
+from policy_engine.kernel import sentences
 from policy_engine.kernel.certificate import ROWS, Certificate, certified_rate, now, stated
-from policy_engine.kernel.sentences import (
-    ALWAYS,
-    ROW_UNIT,
-    is_a_person,
-    is_readable,
-    is_unique,
-    of_its_source,
-)
 from policy_engine.kernel.words import randomness
 from policy_engine.policy.csv_models import is_csv
 from policy_engine.policy.recodings import Keep, Recoding
@@ -66,7 +59,7 @@ def unit_is_the_policys(shape: ReleaseShape, policy: Policy) -> str | None:
 
     Sample by source.unit, and keep one row of it as unit.keep says.
     """
-    wanted = fold(policy.source.key or ROW_UNIT)
+    wanted = fold(policy.source.key or sentences.ROW_UNIT)
     if shape.unit != wanted:
         return f"the unit {shape.unit}"
     if policy.source.has_many_rows and not shape.one_row:
@@ -262,18 +255,18 @@ def certify(
 def _all_assumptions(
     policy: Policy, shape: ReleaseShape, proved: tuple[str, ...]
 ) -> tuple[str, ...]:
-    source, unit = policy.source.text, policy.source.key or ROW_UNIT
+    source, unit = policy.source.text, policy.source.key or sentences.ROW_UNIT
     known = (
-        *of_its_source(unit, source, policy.source.sampled_at),
-        *ALWAYS,
+        *sentences.of_its_source(unit, source, policy.source.sampled_at),
+        *sentences.ALWAYS,
         *of_its_file(source, is_parquet=shape.is_of_a_file),
     )
     # A release runs on a connection of its own, where no macro is in reach. What is assumed of
     # persons is said by the policy's name for the source, and not by the text's once more.
-    said = (*known, BUILT_INS, is_a_person(ROW_UNIT, shape.source))
-    unique = is_unique(shape.unit, shape.source)
+    said = (*known, BUILT_INS, sentences.is_a_person(sentences.ROW_UNIT, shape.source))
+    unique = sentences.is_unique(shape.unit, shape.source)
     left = [
-        is_unique(shape.unit, source) if text == unique else text
+        sentences.is_unique(shape.unit, source) if text == unique else text
         for text in proved
         if text not in said
     ]
@@ -283,7 +276,7 @@ def _all_assumptions(
 def of_its_file(source: str, *, is_parquet: bool = False) -> tuple[str, ...]:
     """What must hold of a file; nothing of another source."""
     if is_csv(source):
-        return (is_readable(source, is_csv=True),)
+        return (sentences.is_readable(source, is_csv=True),)
     if is_parquet or source.lower().endswith(PARQUET_FILES):
-        return (is_readable(source),)
+        return (sentences.is_readable(source),)
     return ()

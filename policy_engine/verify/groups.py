@@ -21,21 +21,7 @@ from policy_engine.expressions.evaluation import (
 )
 from policy_engine.expressions.values import Role, Value, names_one_column
 from policy_engine.kernel.sentences import ROW_UNIT
-from policy_engine.relations.scope import (
-    UNKNOWN,
-    add_column,
-    assume_no_column,
-    check_not_a_row,
-    is_order_free,
-    is_qualifier,
-    is_symmetric,
-    lookup,
-    output_name,
-    read_order,
-    resolver,
-    spread,
-    star_of,
-)
+from policy_engine.relations import scope
 from policy_engine.relations.shape import Shape, Stage
 from policy_engine.syntax.findings import Notes, shown
 from policy_engine.syntax.literals import bare, conjuncts, lower_bound, number, ordinal, unaliased
@@ -47,14 +33,16 @@ from policy_engine.verify.laws import counts_units, has_threshold, is_grouped, i
 def grouped(query: exp.Select, rows: Shape, notes: Notes) -> Shape:
     """The cells of ``rows``, or of cells that are counted, their counts and the threshold."""
     if not rows.open and not rows.lookups:
-        query.set("expressions", [c for item in query.expressions for c in spread(item, rows)])
+        query.set(
+            "expressions", [c for item in query.expressions for c in scope.spread(item, rows)]
+        )
     grouping = _Grouping(query, rows, notes)
     columns: dict[str, Value] = {}
     for item in query.expressions:
         if item.find(exp.Star) and not item.find(exp.Count):
             notes.judge(is_grouped("*"), item)
         else:
-            add_column(columns, output_name(item), grouping.output(item), item, notes)
+            scope.add_column(columns, scope.output_name(item), grouping.output(item), item, notes)
     grouping.check_residue()
     if rows.stage is not Stage.COUNTED:
         _check_sample(query, rows, notes)
@@ -68,7 +56,7 @@ def grouped(query: exp.Select, rows: Shape, notes: Notes) -> Shape:
         keys=tuple(grouping.keys),
         k=grouping.k,
     )
-    return out.but(order=read_order(query, out, grouping.resolve, notes))
+    return out.but(order=scope.read_order(query, out, grouping.resolve, notes))
 
 
 def _check_sample(query: exp.Select, rows: Shape, notes: Notes) -> None:
@@ -141,7 +129,7 @@ class _Grouping:
         relation, name = self._relation, fold(node.name)
         if name in relation.columns or (relation.open and reads(alias, name)):
             return node
-        check_not_a_row(node, relation, self._notes)
+        scope.check_not_a_row(node, relation, self._notes)
         self._hiding.append((name, alias))
         return bare(alias)
 
@@ -161,7 +149,7 @@ class _Grouping:
         readers = Counter(name for read in columns.values() for name in read)
         for name, alias in self._hiding:
             if all(readers[column] > 1 for column in columns[id(bare(alias))]):
-                assume_no_column(name, self._relation, self._notes)
+                scope.assume_no_column(name, self._relation, self._notes)
 
     def _add_key(self, node: exp.Expr) -> None:
         name = canonical(node)
@@ -177,13 +165,13 @@ class _Grouping:
         """Resolves columns of the rows, and inside a key the aliases that are no columns."""
         relation, name, alias = self._relation, fold(node.name), self._alias(node)
         if not isinstance(node, exp.Column) or alias is None:
-            return resolver(relation, self._notes)(node)
+            return scope.resolver(relation, self._notes)(node)
         if name in relation.columns or reads(alias, name):
-            return resolver(relation, self._notes)(node)
+            return scope.resolver(relation, self._notes)(node)
         if name not in self._of_rows:
-            check_not_a_row(node, relation, self._notes)
-            assume_no_column(name, relation, self._notes)
-            self._of_rows[name] = UNKNOWN  # an alias of itself is found when it is shown
+            scope.check_not_a_row(node, relation, self._notes)
+            scope.assume_no_column(name, relation, self._notes)
+            self._of_rows[name] = scope.UNKNOWN  # an alias of itself is found when it is shown
             self._of_rows[name] = evaluate(alias, self._of_row, self._notes)
         return self._of_rows[name]
 
@@ -193,13 +181,15 @@ class _Grouping:
         if type(node) is exp.Cast and node.to.is_type("bigint", "hugeint"):
             return self.is_count(node.this)
         if self._relation.stage is Stage.COUNTED:
-            value = lookup(node.this, self._relation) if isinstance(node, exp.Sum) else None
+            value = scope.lookup(node.this, self._relation) if isinstance(node, exp.Sum) else None
             return value is not None and value.kind is Role.COUNT
         if isinstance(node, exp.Sum):
             return number(node.this) == 1
         if not isinstance(node, exp.Count) or node.args.get("expressions"):
             return False
-        value = lookup(node.this, self._relation) if isinstance(node.this, exp.Column) else None
+        value = (
+            scope.lookup(node.this, self._relation) if isinstance(node.this, exp.Column) else None
+        )
         never_null = value is not None and value.column is not None and value.filled is True
         return node.this in (None, exp.Star()) or never_null or type(bare(node.this)) is exp.Literal
 
@@ -240,17 +230,17 @@ class _Grouping:
         if type(node) in self._nodes and (key := self.keys.get(canonical(node))) is not None:
             self._check_name(node)
             return key
-        if self.k is not None and is_symmetric(node, self.resolve):
+        if self.k is not None and scope.is_symmetric(node, self.resolve):
             return Value(Role.DERIVED)
         if isinstance(node, exp.AggFunc):
             self._notes.judge(only_counts.broken_by(shown(node)), node)
-            return UNKNOWN
+            return scope.UNKNOWN
         if not isinstance(node, exp.Column):
             return None
         alias = self._alias(node)
         if alias is None or fold(node.name) in self._open_aliases:
             self._notes.judge(is_grouped(shown(node)), node)
-            return UNKNOWN
+            return scope.UNKNOWN
         return self._named(fold(node.name), alias)
 
     def _named(self, name: str, alias: exp.Expr) -> Value:
@@ -263,7 +253,7 @@ class _Grouping:
 
     def _check_name(self, node: exp.Expr) -> None:
         for column in node.find_all(exp.Column):
-            if not is_qualifier(column, self._relation) and JOINED not in column.meta:
+            if not scope.is_qualifier(column, self._relation) and JOINED not in column.meta:
                 self._notes.judge(names_one_column(shown(column)), column)
 
 
@@ -272,21 +262,21 @@ def regrouped(query: exp.Select, rows: Shape, notes: Notes) -> Shape:
 
     That is post-processing, as long as it shows no order of them.
     """
-    plain = resolver(rows, notes)
+    plain = scope.resolver(rows, notes)
 
     def resolve(node: exp.Expr) -> Value | None:
-        return Value(Role.DERIVED) if is_order_free(node, plain) else plain(node)
+        return Value(Role.DERIVED) if scope.is_order_free(node, plain) else plain(node)
 
     columns: dict[str, Value] = {}
     for item in query.expressions:
-        if star_of(item, rows) is not None or output_name(item) in columns:
-            notes.judge(names_one_column(output_name(item)), item)
+        if scope.star_of(item, rows) is not None or scope.output_name(item) in columns:
+            notes.judge(names_one_column(scope.output_name(item)), item)
             continue
-        columns[output_name(item)] = evaluate(unaliased(item), resolve, notes, total=False)
+        columns[scope.output_name(item)] = evaluate(unaliased(item), resolve, notes, total=False)
     # An alias or a place names an item, which is read by itself.
-    names = {output_name(item) for item in query.expressions}
+    names = {scope.output_name(item) for item in query.expressions}
     for key in _listed(query):
-        if not isinstance(key, exp.Literal) and output_name(key) not in names:
+        if not isinstance(key, exp.Literal) and scope.output_name(key) not in names:
             evaluate(key, plain, notes, total=False)
     having = query.args.get("having")
     if having is not None:
@@ -294,4 +284,4 @@ def regrouped(query: exp.Select, rows: Shape, notes: Notes) -> Shape:
     if query.args.get("qualify"):
         notes.judge(only_counts.broken_by("QUALIFY of released groups"), query.args["qualify"])
     out = rows.but(columns=columns, names=frozenset(), filtered=rows.filtered or having is not None)
-    return out.but(order=read_order(query, out, resolve, notes))
+    return out.but(order=scope.read_order(query, out, resolve, notes))

@@ -23,13 +23,7 @@ from policy_engine.syntax.grammar import read_statement
 from policy_engine.syntax.names import dotted, fold
 from policy_engine.syntax.node_laws import is_in_the_grammar
 from policy_engine.syntax.schema import Schema
-from policy_engine.verify.laws import (
-    counts_units,
-    has_threshold,
-    is_a_table,
-    is_sampled,
-    spares_its_source,
-)
+from policy_engine.verify import laws
 from policy_engine.verify.reading import Reader
 
 
@@ -78,18 +72,18 @@ def _prove(text: str, schema: Schema, notes: Notes) -> ReleaseShape | None:
     if isinstance(statement, exp.Create):
         table = statement.this
         plain = statement.kind == "TABLE" and isinstance(table, exp.Table) and not table.alias
-        notes.judge(is_a_table(None if plain else f"CREATE {statement.kind}"))
+        notes.judge(laws.is_a_table(None if plain else f"CREATE {statement.kind}"))
         target = dotted(part.name for part in table.parts) if isinstance(table, exp.Table) else None
         query = statement.expression or statement
     rows = Reader(Sources(schema), notes).read(query, {})
     if rows is None:
         return None
-    notes.judge(spares_its_source(target, rows))
+    notes.judge(laws.spares_its_source(target, rows))
     if rows.stage is Stage.ROWS:
-        notes.judge(is_sampled(rows))
+        notes.judge(laws.is_sampled(rows))
     if rows.stage is not Stage.RELEASED and all(each.code != "V09" for each in notes.findings):
         single = "groups of any size" if rows.stage is Stage.COUNTED else "single rows"
-        notes.judge(has_threshold(None, single))
+        notes.judge(laws.has_threshold(None, single))
     if notes.findings:
         return None
     shape = _shape(rows, target)
@@ -193,7 +187,7 @@ def table_below(
         is_own = unit is not None and (rows.rank is None or fold(rows.rank.unit) == fold(unit))
         if not is_raw or not (is_own or rows.is_plain):
             found = f"in the view {'.'.join(view)}, rows that depend on others"
-            notes.judge(counts_units.broken_by(found))
+            notes.judge(laws.counts_units.broken_by(found))
     if rows is None or notes.findings:
         raise NotCertifiable(notes.findings)
     return rows.table or rows.source

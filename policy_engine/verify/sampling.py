@@ -27,17 +27,10 @@ from policy_engine.expressions.values import (
     names_one_column,
 )
 from policy_engine.kernel.sentences import ROW_UNIT, WAITS
+from policy_engine.relations import windows
 from policy_engine.relations.assumptions import is_a_key
 from policy_engine.relations.scope import assume_a_column, lookup
 from policy_engine.relations.shape import Sample, Shape
-from policy_engine.relations.windows import (
-    check_secrets,
-    concatenated,
-    has_only,
-    is_bound_secret,
-    is_only_column,
-    of_text,
-)
 from policy_engine.syntax.findings import Notes, shown
 from policy_engine.syntax.literals import bare, comparison, number, ordinal
 from policy_engine.syntax.names import fold
@@ -132,10 +125,10 @@ def _read_drawn(node: exp.In, rows: Shape, notes: Notes) -> Sample | None:
     query = node.args["query"]
     select = query.this if isinstance(query, exp.Subquery) else query
     match = None
-    if isinstance(select, exp.Select) and has_only(select, "expressions", "from_"):
+    if isinstance(select, exp.Select) and windows.has_only(select, "expressions", "from_"):
         table = select.args["from_"].this
-        bare_table = isinstance(table, exp.Table) and has_only(table, "this")
-        if bare_table and is_only_column(select.expressions, "unit"):
+        bare_table = isinstance(table, exp.Table) and windows.has_only(table, "this")
+        if bare_table and windows.is_only_column(select.expressions, "unit"):
             match = _DRAWN.match(fold(table.name))
     if match is None:
         notes.judge(asks_no_query(node), node)
@@ -173,19 +166,19 @@ def _read_keyed(
     queries: Collection[str],
     notes: Notes,
 ) -> Sample:
-    parts, has_concat = concatenated(hashed.this), hashed.find(exp.Concat) is not None
+    parts, has_concat = windows.concatenated(hashed.this), hashed.find(exp.Concat) is not None
     if rate is None:
         return Sample("keyed", fault="a bound that is not lower-case hex")
     if len(parts) != 3 or not parts[1].is_string or parts[1].name != _SEPARATOR:
         return Sample("keyed", fault="a hash of something else than secret || ':u:' || key")
-    if not is_bound_secret(parts[0], queries):
+    if not windows.is_bound_secret(parts[0], queries):
         notes.judge(keeps_the_secret(shown(parts[0])), parts[0])
     elif isinstance(parts[0], exp.Subquery):
         if has_concat:  # NULL would be '', and the sample what all know
             return Sample("keyed", fault="concat() of a secret that may be missing; write ||")
-        check_secrets(parts[0].this, rows, notes)
+        windows.check_secrets(parts[0].this, rows, notes)
         notes.assume(WAITS)
-    unit = _unit(of_text(parts[2]), rows, notes, hashed=True)
+    unit = _unit(windows.of_text(parts[2]), rows, notes, hashed=True)
     if isinstance(unit, Sample):
         return unit
     filled = rows.base[unit].filled if unit in rows.base else None
