@@ -51,11 +51,8 @@ class Keyring:
     @classmethod
     def read(cls, path: Path) -> Keyring:
         """The keyring in a file; FileError where it is missing, cannot be read or is none."""
-        try:
-            with path.open("rb") as file:
-                content = file.read(LARGEST_RING + 1)
-        except OSError as error:
-            raise FileError(f"{path}: cannot read the keyring: {error.strerror}") from None
+        with keys.explained(f"{path}: cannot read the keyring"), path.open("rb") as file:
+            content = file.read(LARGEST_RING + 1)
         entries, seal = read_ring(content, str(path))
         return cls(entries, str(path), seal)
 
@@ -185,7 +182,7 @@ def change(
     """
     # A ring that is a link stays one: what it leads to is changed.
     path = path.resolve()
-    try:
+    with keys.explained(f"{path}: cannot write the keyring"):
         keys.make_folder(path.parent)
         with _locked(path, wait):
             before = Keyring.at(path)
@@ -194,8 +191,6 @@ def change(
                 keys.put_file(path, after.to_json().encode(), keys.EVERYONE_READS)
             then()
             return after
-    except OSError as error:
-        raise FileError(f"{path}: cannot write the keyring: {error.strerror}") from None
 
 
 @contextmanager

@@ -238,20 +238,26 @@ def _private_key(
 # Files: written whole and new, private ones readable to their owner alone
 
 
+@contextmanager
+def explained(failed: str) -> Iterator[None]:
+    """FileError, with the reason that the system gives, where a file lets the body fail."""
+    try:
+        yield
+    except OSError as error:
+        raise FileError(f"{failed}: {error.strerror}") from None
+
+
 def read_key_file(path: Path, refuse: int = 0) -> bytes:
     """The bytes of a file; FileError where it has a mode bit of ``refuse``, or is unreadable."""
     # The mode is asked of the open file, so that it is that of the bytes that are read.
-    try:
-        with path.open("rb") as file:
-            mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
-            if mode & refuse:
-                raise FileError(
-                    f"{path}: a private key must be closed to group and others, found mode "
-                    f"{mode:04o}; run 'chmod 600 {path}', and make a new key if others had access"
-                )
-            return file.read(_LARGEST)
-    except OSError as error:
-        raise FileError(f"{path}: cannot read the key: {error.strerror}") from None
+    with explained(f"{path}: cannot read the key"), path.open("rb") as file:
+        mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
+        if mode & refuse:
+            raise FileError(
+                f"{path}: a private key must be closed to group and others, found mode "
+                f"{mode:04o}; run 'chmod 600 {path}', and make a new key if others had access"
+            )
+        return file.read(_LARGEST)
 
 
 def create_key_pair(path: Path, private_pem: bytes, public_pem: bytes) -> None:
@@ -285,15 +291,13 @@ def complete_key_pair(path: Path, public_pem: bytes) -> None:
 
 def create_key_file(path: Path, content: bytes, mode: int) -> None:
     """Write a file that must be new, whole and on disk, or not at all; FileError where not."""
-    try:
-        with _aside(path, content, mode) as made:
-            # A link: whoever sees the file sees all of it, nothing is overwritten, and no symlink
-            # that someone left there is followed.
+    with explained(f"{path}: cannot write the key"), _aside(path, content, mode) as made:
+        # A link: whoever sees the file sees all of it, nothing is overwritten, and no symlink
+        # that someone left there is followed.
+        try:
             os.link(made, path)
-    except FileExistsError:
-        raise _exists(path) from None
-    except OSError as error:
-        raise FileError(f"{path}: cannot write the key: {error.strerror}") from None
+        except FileExistsError:
+            raise _exists(path) from None
 
 
 @contextmanager

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.attest.facts import Facts, law_of
+from policy_engine.attest.keys import explained
 from policy_engine.attest.parquet_file import read_csv_texts, read_parquet
 from policy_engine.attest.results import Results
-from policy_engine.errors import FileError
 from policy_engine.kernel.mechanisms import Inserted, Law, Listed, Noisy, Pure, Randomised
 from policy_engine.syntax.names import fold
 
@@ -243,12 +243,10 @@ def check_table(facts: Facts, digest: str, subject: str, table: TableRows) -> Re
 def check_export(facts: Facts, digest: str, subject: str, release: Path) -> Results:
     """The exported rows of a table, by digest and as any release's; FileError if unreadable."""
     is_csv, how = release.suffix.lower() == ".csv", HOW.format(table=subject)
-    try:
+    with explained(f"{release} could not be read"):
         with release.open("rb") as file:
             is_parquet = file.read(4) == b"PAR1"
         found = _lines_of(release, is_csv=is_csv) if is_csv or is_parquet else None
-    except OSError as error:
-        raise FileError(f"{release} could not be read: {error.strerror}") from None
     if found is None:
         name = release.name
         return Results.refused(f"{name} is no Parquet or CSV file with the rows of a table; {how}")

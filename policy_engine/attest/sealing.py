@@ -16,15 +16,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from cryptography.exceptions import InvalidTag, UnsupportedAlgorithm
+from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
-from cryptography.hazmat.primitives.serialization import (
-    Encoding,
-    NoEncryption,
-    PrivateFormat,
-    load_pem_private_key,
-    load_pem_public_key,
-)
 
 from policy_engine.attest.keys import (
     GROUP_AND_OTHERS,
@@ -58,7 +52,7 @@ def load_sealing_key(path: Path) -> X25519PrivateKey:
         )
     pem = read_key_file(path, GROUP_AND_OTHERS)
     with suppress(ValueError, TypeError, UnsupportedAlgorithm):
-        key = load_pem_private_key(pem, password=None)
+        key = serialization.load_pem_private_key(pem, password=None)
         if isinstance(key, X25519PrivateKey):
             return key
     raise FileError(f"{path}: must hold a private X25519 key in PEM form, found none")
@@ -68,7 +62,7 @@ def load_reviewer_key(path: Path) -> X25519PublicKey:
     """The public sealing key of a reviewer, in a PEM file; FileError where there is none."""
     pem = read_key_file(path)
     with suppress(ValueError, UnsupportedAlgorithm):
-        key = load_pem_public_key(pem)
+        key = serialization.load_pem_public_key(pem)
         if isinstance(key, X25519PublicKey):
             return key
     raise FileError(
@@ -148,4 +142,6 @@ def state_mac(state: bytes, key: X25519PrivateKey) -> str:
 
 
 def _raw(key: X25519PrivateKey) -> bytes:
-    return key.private_bytes(Encoding.Raw, PrivateFormat.Raw, NoEncryption())
+    return key.private_bytes(
+        serialization.Encoding.Raw, serialization.PrivateFormat.Raw, serialization.NoEncryption()
+    )

@@ -269,10 +269,8 @@ def make_key(
         made.extend((path, path.with_suffix(".pub")))
         return after
 
-    try:
+    with keys.explained(f"{path}: cannot write the key"):
         keys.make_folder(path.parent)
-    except OSError as error:
-        raise FileError(f"{path}: cannot write the key: {error.strerror}") from None
     try:
         return change(keyring, entered).find(keys.key_id(key.public_key()))
     except BaseException:
@@ -330,11 +328,8 @@ def rotate(
             (project.public_key, public_pem, keys.EVERYONE_READS),
             (path, private_pem, keys.OWNER_ONLY),
         ):
-            try:
+            with keys.explained(f"{place}: cannot write the key"):
                 keys.put_file(place, pem, mode)
-            except OSError as error:
-                told = f"{place}: cannot write the key: {error.strerror}"
-                raise FileError(told) from None
 
     change(project.keyring, entered, put)
     return done[0]

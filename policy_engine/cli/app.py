@@ -95,13 +95,8 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-class Shell(StrEnum):
-    """A shell that completes commands."""
-
-    bash = "bash"
-    zsh = "zsh"
-    fish = "fish"
-    powershell = "powershell"
+Shell = StrEnum("Shell", "bash zsh fish powershell")
+"""A shell that completes commands."""
 
 
 def _show(shell: Shell | None) -> None:

@@ -141,12 +141,11 @@ def _check_place(path: Path, *, replace: bool) -> None:
     """Refuse a place where something stands, but for a count's certificate and ``replace``."""
     from policy_engine.attest.attestation import stated_type
     from policy_engine.attest.count_certificate import COUNT_PREDICATE_TYPE
+    from policy_engine.attest.keys import explained
 
     check_free(path, replace=replace)
-    try:
+    with explained(f"{path} could not be read"):
         content = path.read_bytes() if path.exists() else None
-    except OSError as error:
-        raise FileError(f"{path} could not be read: {error.strerror}") from None
     if content is not None and stated_type(content) != COUNT_PREDICATE_TYPE:
         raise FileError(
             f"{path} is no certificate of a count, and only such a one is replaced; name another"

@@ -35,11 +35,8 @@ Lines = list[str] | tuple[str, ...] | Iterator[str]
 """Lines of text, without their ends. Not a text: whoever joins lines cannot tell whose they are."""
 
 
-class Format(StrEnum):
-    """How a command answers."""
-
-    text = "text"
-    json = "json"
+Format = StrEnum("Format", "text json")
+"""How a command answers."""
 
 
 def wants_json(arguments: Sequence[str]) -> bool:

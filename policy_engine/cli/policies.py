@@ -22,14 +22,8 @@ from policy_engine.cli.output import (
 from policy_engine.errors import FileError
 from policy_engine.policy.escapes import sql_lines
 
-
-class Report(StrEnum):
-    """How validate answers."""
-
-    text = "text"
-    json = "json"
-    sarif = "sarif"
-    github = "github"
+Report = StrEnum("Report", "text json sarif github")
+"""How validate answers."""
 
 
 def init(

@@ -12,7 +12,7 @@ from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.signers import signer_of, writer_of
 from policy_engine.attest.validity import written
 from policy_engine.cli.app import Commands
-from policy_engine.cli.balances import show, units_of
+from policy_engine.cli.balances import publish, rows_words, show, units_of, verify
 from policy_engine.cli.options import ByOption, NewDeltaOption, NewEpsilonOption, WhyOption
 from policy_engine.cli.output import (
     conclude,
@@ -25,7 +25,6 @@ from policy_engine.cli.output import (
     shown,
 )
 from policy_engine.cli.reading import decimal_of, limit_file, project_here
-from policy_engine.cli.witnessing import publish, rows_words, verify
 from policy_engine.errors import FileError, UsageError
 from policy_engine.ledger.account import Limit
 from policy_engine.ledger.statement import STATEMENT_TYPE, SUBJECT, public_statement

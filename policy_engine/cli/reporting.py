@@ -26,17 +26,8 @@ from policy_engine.report.evidence import Evidence, Named, gather
 from policy_engine.report.page import page
 from policy_engine.report.view import syntactic_view, view
 
-
-class ReportFormat(StrEnum):
-    """How report answers: with what was found, or with the release in a form of others."""
-
-    text = "text"
-    json = "json"
-    registry = "registry"
-    nist = "nist"
-    openlineage = "openlineage"
-    odcs = "odcs"
-    dbt = "dbt"
+ReportFormat = StrEnum("ReportFormat", "text json registry nist openlineage odcs dbt")
+"""How report answers: with what was found, or with the release in a form of others."""
 
 
 _KINDS = (".html", ".json")
@@ -175,12 +166,8 @@ def _write(path: Path, text: str) -> None:
         aside.write_text(text, encoding="utf-8")
 
 
-class Differences(StrEnum):
-    """How diff answers."""
-
-    text = "text"
-    json = "json"
-    markdown = "markdown"
+Differences = StrEnum("Differences", "text json markdown")
+"""How diff answers."""
 
 
 _MOST_ENTRIES = 20

@@ -25,7 +25,6 @@ from policy_engine.errors import LedgerError, UsageError
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.ledger.account import Limit, limit_to_json
 from policy_engine.ledger.reviews import Required, limit_matter, policy_matter
-from policy_engine.ledger.store import Ledger
 from policy_engine.policy.fields import is_line
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import Project
@@ -135,7 +134,10 @@ def request(
             found = read_review_policy(read_text(review_policy, "review policy"), review_policy)
             asked = Sought(policy_matter(found), _change_file(review_policy), found.document)
         else:
-            asked = _of_limit(str(limit), epsilon, delta, project)
+            account = str(limit)
+            new = Limit(decimal_of("--epsilon", epsilon), decimal_of("--delta", delta))
+            shown = {"account": account, **limit_to_json(new)}
+            asked = Sought(limit_matter(account, new), limit_file(account, project), shown)
         required = asking.required_of(opened, asked.matter.of["account"])
         written = asking.ask_for(asked, required, opened, signer(project, key))
     emit_asked(asked, required, written=written)
@@ -151,12 +153,6 @@ def emit_asked(asked: Sought, required: Required, *, written: bool) -> None:
     state = "asks for" if written else "stands already, and asks for"
     what = f"{state} approvals of the {matter.stage} of {matter.name}"
     confirm(document, [f"{asked.file}: {what}: {told}"])
-
-
-def _of_limit(account: str, epsilon: str, delta: str, project: Project) -> Sought:
-    limit = Limit(decimal_of("--epsilon", epsilon), decimal_of("--delta", delta))
-    shown = {"account": account, **limit_to_json(limit)}
-    return Sought(limit_matter(account, limit), limit_file(account, project), shown)
 
 
 def _change_file(path: Path) -> Path:
@@ -343,19 +339,15 @@ def revoke(key: options.KeyArgument, by: options.ByOption, why: options.WhyOptio
     """
     project = project_here()
     with open_ledger(project, writer_of(project)) as opened:
-        found = _known_keys(opened)
+        policies = [each.policy for name in opened.names() if (each := opened.required(name))]
+        people = [one for policy in policies for one in policy.people]
+        found = {name: one.name for one in people for name in one.keys}
         named = sorted(name for name in found if name.startswith(key))
         if len(key) < _LEAST_DIGITS or len(named) != 1:
             raise UsageError(f"no one key {key[:80]!a} in the review policies of the ledger")
         opened.revoke(named[0], who=by, why=why)
     document = {"key_id": named[0], "person": found[named[0]], "by": by, "why": why}
     confirm(document, [f"{named[0]}, of {found[named[0]]}: revoked, by {by}: {why}"])
-
-
-def _known_keys(opened: Ledger) -> dict[str, str]:
-    """Every key of a review policy in force, and whose it is."""
-    policies = [each.policy for name in opened.names() if (each := opened.required(name))]
-    return {key: one.name for policy in policies for one in policy.people for key in one.keys}
 
 
 def signer(project: Project, key: Path | None) -> Signer:

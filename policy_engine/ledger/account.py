@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from functools import partial
@@ -283,21 +283,14 @@ def refusal(account: Account, charge: Charge) -> BudgetExceeded:
 
 def _remedy(spent: Spent, charge: Charge, limit: Limit) -> str:
     """What would fit, with both of its numbers, else where the limit may be raised."""
-    asked, event = charge.asked, charge.event
+    asked = charge.asked
     raising = f"raise the limit, which is the ledger's, with '{_raising(charge.account)}'"
     if limit.where:
         raising = (
             f"raise the limit in {limit.where}, and where the ledger has it too, with"
             f" '{_raising(charge.account)}'"
         )
-    found, ways = fitting(spent, asked, limit), []
-    if isinstance(event, SampledSuppression):
-        # An engine that draws by itself draws at a little more than the policy's rate.
-        rate = _SIX_DIGITS.plus(Decimal(str(event.rate)))
-        if found.least_k is not None:
-            ways.append(f"k: {found.least_k} with rate: {in_text(rate)}")
-        if found.greatest_rate is not None:
-            ways.append(f"k: {event.k} with rate: {in_text(found.greatest_rate)}")
+    ways = list(samples_that_fit(spent, asked, limit))
     if ways:
         return f"it would fit with {', or '.join(ways)}; or {raising}"
     any_kind, first = _greatest_epsilon(spent, asked, limit), spent.first
@@ -323,23 +316,14 @@ def brief(amount: Decimal, *, down: bool = False) -> str:
 # What would still fit
 
 
-@dataclass(frozen=True)
-class Fitting:
-    """What would fit where a release does not, its ε kept; None where nothing near does."""
+def samples_that_fit(spent: Spent, asked: Asked, limit: Limit | None) -> Iterator[str]:
+    """The least k at the asked rate, and the greatest rate at the asked k, at the asked ε.
 
-    least_k: int | None
-    greatest_rate: Decimal | None
-
-
-def fitting(spent: Spent, asked: Asked, limit: Limit | None) -> Fitting:
-    """What would fit: the least k at the asked rate, the greatest rate at the asked k.
-
-    k up to 128 times the asked one, the rate down to 1/1000, in steps of that. Both None where
-    the event has no k.
+    k up to 128 times the asked one, the rate down to 1/1000, in steps of that.
     """
     event = asked.event
     if not isinstance(event, SampledSuppression):
-        return Fitting(None, None)
+        return
     rate = Decimal(str(event.rate))
 
     def allowed(k: int, rate: Decimal) -> bool:
@@ -347,12 +331,14 @@ def fitting(spent: Spent, asked: Asked, limit: Limit | None) -> Fitting:
         event = SampledSuppression(k, rate)
         return fits(spent, replace(asked, event=event, delta=max(_LEAST_DELTA, delta)), limit)
 
-    least_k = None
     for high in (event.k << doubling for doubling in range(1, 8)):
         if allowed(high, rate):
-            least_k = least_integer(high // 2, high, lambda k: allowed(k, rate))
+            k = least_integer(high // 2, high, lambda k: allowed(k, rate))
+            # An engine that draws by itself draws at a little more than the policy's rate.
+            yield f"k: {k} with rate: {in_text(_SIX_DIGITS.plus(rate))}"
             break
-    return Fitting(least_k, _greatest(rate, lambda rate: allowed(event.k, rate)))
+    if (greatest := _greatest(rate, lambda rate: allowed(event.k, rate))) is not None:
+        yield f"k: {event.k} with rate: {in_text(greatest)}"
 
 
 def _greatest_epsilon(

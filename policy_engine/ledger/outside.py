@@ -20,6 +20,7 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -29,6 +30,7 @@ from urllib.error import URLError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
+from policy_engine.attest.keys import explained
 from policy_engine.errors import FileError, LedgerBroken, UsageError, to_install
 from policy_engine.ledger.chain import Head, Record
 from policy_engine.policy.scalars import counted
@@ -129,18 +131,15 @@ class FileWitness:
 
     def sightings(self) -> tuple[Sighting, ...]:
         """Every head that it keeps; none where there is no file."""
-        try:
-            with self.path.open("rb") as file:
-                return _read(file.read(_MOST_BYTES + 1), self.where)
-        except FileNotFoundError:
-            return ()
-        except OSError as error:
-            raise FileError(f"{self.where} cannot be read: {error.strerror}") from None
+        unread = f"{self.where} cannot be read"
+        with explained(unread), suppress(FileNotFoundError), self.path.open("rb") as file:
+            return _read(file.read(_MOST_BYTES + 1), self.where)
+        return ()
 
     def note(self, sighting: Sighting) -> None:
         """Append a line, whole and durably."""
         line = f"{sighting.line()}\n".encode()
-        try:
+        with explained(f"{self.where} cannot be written"):
             handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX)
@@ -149,8 +148,6 @@ class FileWitness:
                 os.fsync(handle)
             finally:
                 os.close(handle)
-        except OSError as error:
-            raise FileError(f"{self.where} cannot be written: {error.strerror}") from None
 
 
 @dataclass(frozen=True)

@@ -29,17 +29,6 @@ class LimitChange:
     after: Limit
 
 
-@dataclass(frozen=True)
-class Disowned:
-    """Rows that nobody of ours has written, as the record of that number says."""
-
-    record: int
-    rows: tuple[int, ...]
-    at: datetime
-    who: str
-    why: str
-
-
 def check_states(chain: Iterable[Record], where: str) -> None:
     """LedgerError at the first running state that is not what its history amounts to."""
     states: dict[str, Account] = {}
@@ -109,29 +98,19 @@ def changes_of(chain: Iterable[Record], where: str) -> tuple[LimitChange, ...]:
     return tuple(found)
 
 
-def disowned_of(chain: Iterable[Record], where: str) -> tuple[Disowned, ...]:
-    """Every time that rows were disowned, in order."""
-    found, known = [], frozenset[str]()
-    for record in chain:
-        if record.kind == "disown":
-            rows = frozenset(disowned_in(record))
-            with reading(record, where) as told:
-                numbers = tuple(sorted(map(int, rows - known)))
-                at, who, why = datetime.fromisoformat(told["at"]), str(told["by"]), str(told["why"])
-            found.append(Disowned(record.seq, numbers, at, who, why))
-            known = rows
-    return tuple(found)
-
-
 def decided(chain: Iterable[Record], kind: str, where: str) -> tuple[Mapping[str, Any], ...]:
-    """Every record of the kind ``move`` or ``rekey``, in order: what was decided, by whom, why."""
+    """Every ``move``, ``rekey`` or ``disown``, in order: what was decided, by whom, why."""
     found: list[Mapping[str, Any]] = []
+    known = frozenset[str]()
     for record in chain:
         if record.kind != kind:
             continue
         with reading(record, where) as told:
             if kind == "move":
                 what = {"source_of": int(told["of"]), "from": told["from"], "to": told["to"]}
+            elif kind == "disown":  # each says all rows that are disowned by then
+                rows = frozenset(disowned_in(record))
+                what, known = {"rows": tuple(sorted(map(int, rows - known)))}, rows
             else:
                 what = {"sealing_key": told["for"], NAMED_BY: told["source"][NAMED_BY]}
             datetime.fromisoformat(told["at"])

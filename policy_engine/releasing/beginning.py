@@ -26,7 +26,7 @@ from policy_engine.ledger.records import open_records
 from policy_engine.policy.pins import IN_EACH_CHECKOUT, check_can_pin, write_pin
 from policy_engine.policy.project import PROJECT_FILE, Project, default_project
 from policy_engine.releasing import books
-from policy_engine.releasing.publish import CERTIFICATE_SUFFIX
+from policy_engine.releasing.publish import CERTIFICATE_SUFFIX, content_of
 from policy_engine.releasing.requests import predicate_digest
 
 
@@ -201,16 +201,7 @@ def _is_apart(folder: Path) -> bool:
 
 def is_of_a_release(path: Path) -> bool:
     """Whether a file states that it is the certificate of a release; nothing is verified."""
-    return attestation.stated_type(_content(path)) in attestation.RELEASE_TYPES
-
-
-def _content(path: Path) -> bytes:
-    """What a file holds; nothing where it cannot be read, or is no certificate by its size."""
-    try:
-        with path.open("rb") as file:
-            return file.read(attestation.LARGEST_ENVELOPE + 1)
-    except OSError:
-        return b""
+    return attestation.stated_type(content_of(path)) in attestation.RELEASE_TYPES
 
 
 def forgotten(
@@ -234,7 +225,7 @@ def forgotten_text(paths: tuple[Path, ...]) -> str:
 def _digest(path: Path, trusted: TrustedKeys) -> str:
     """What the ledger calls a certificate; empty where no trusted key has signed it."""
     try:
-        text = _content(path)
+        text = content_of(path)
         stated = attestation.stated_type(text)
         kind = stated if stated in attestation.RELEASE_TYPES else attestation.PREDICATE_TYPE
         return predicate_digest(attestation.open_envelope(text, trusted, kind).predicate)

@@ -15,6 +15,7 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from policy_engine.attest.keys import explained
 from policy_engine.errors import FileError, UsageError, VerificationFailed
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms import Noisy
@@ -59,10 +60,8 @@ class Estimated:
         if path.exists():
             raise FileError(f"{path} exists, and estimates never replace a file; name another one")
         fields = [pa.array([row[place] for row in self.rows]) for place in range(len(self.columns))]
-        try:
+        with explained(f"{path} could not be written"):
             write_parquet(pa.table(fields, list(self.columns)), path, {})
-        except OSError as error:
-            raise FileError(f"{path} could not be written: {error.strerror}") from None
 
 
 def estimated(named: Path, project: Project) -> Estimated:

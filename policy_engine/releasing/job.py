@@ -16,7 +16,7 @@ from policy_engine.attest.approvals import Brought, Stage
 from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.enforcing import filtered
 from policy_engine.attest.facts import models_of
-from policy_engine.attest.keys import TrustedKeys, key_id
+from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.parquet_file import METADATA_KEY, read_parquet, write_parquet
 from policy_engine.attest.sealing import (
     load_reviewer_key,
@@ -32,7 +32,7 @@ from policy_engine.ledger.store import Ledger
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy, loaded
 from policy_engine.releasing import standing
-from policy_engine.releasing.books import open_ledger, trusted_keys
+from policy_engine.releasing.books import open_ledger, secret_of, trusted_keys
 from policy_engine.releasing.charging import Planned, planned
 from policy_engine.releasing.publish import (
     certificate_of_table,
@@ -94,14 +94,13 @@ class Job:
 
     def look(self, run: Run) -> str | None:
         """The digest of the run's release, if it stands with its certificate."""
-        return standing.look(run, self.request.ends, self._digest_of_table, self.trusted)
+        of_table = partial(standing.digest_of_table, self.plan.warehouse)
+        return standing.look(run, self.request.ends, of_table, self.trusted)
 
     def mend(self, run: Run) -> str | None:
         """The same, once what the run left aside is put in place or taken away."""
-        return standing.mend(run, self.request.ends, self._digest_of_table, self.trusted)
-
-    def _digest_of_table(self, name: str, facts: str) -> str | None:
-        return standing.digest_of_table(self.plan.warehouse, name, facts)
+        of_table = partial(standing.digest_of_table, self.plan.warehouse)
+        return standing.mend(run, self.request.ends, of_table, self.trusted)
 
     def size(self) -> standing.Size:
         """The size of the release that stands."""
@@ -142,22 +141,17 @@ class Job:
                 raise other_bytes(self.request.ends.told)
             return self._envelope(run, digest)
 
+        # An engine that draws the sample by itself needs no secret of ours.
+        is_ours = bool(run.sealed)
+        secret = secret_of(run, self.plan.project, self.ledger) if is_ours else new_secret()
         put = self._to_table if self.request.ends.path is None else self._to_file
-        return put(run, self._secret(run), certified)
+        return put(run, secret, certified)
 
     def certify_again(self, run: Run, digest: str) -> None:
         """Write the certificate that is gone of a release that stands."""
         ends = self.request.ends
         check_certificate(ends.certificate_path, ends.subject, replace=self.replace)
         write_certificate(self._envelope(run, digest), ends.certificate_path, replace=self.replace)
-
-    def _secret(self, run: Run) -> bytes:
-        # An engine that draws the sample by itself needs none of ours.
-        if not run.sealed:
-            return new_secret()
-        # What was sealed before the project's key took over opens with the one that it was handed.
-        is_ours = key_id(self.sealing.public_key()) in run.sealed
-        return unseal(run.sealed, run.of, self.sealing if is_ours else self.naming)
 
     def _envelope(self, run: Run, digest: str) -> str:
         return sign(

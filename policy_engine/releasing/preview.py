@@ -111,7 +111,12 @@ def preview(policy: Policy, project: Project | None = None) -> Preview:
             if repeats is None and ledger is not None:
                 last = ledger.last_at(place_of(policy, plan.ends))
                 found = replace_field(found, news=another_account(policy, last, account))
-                _check_payer(project, ledger, charge, request)
+                # The people of a charge may pay from another account.
+                books.check_new_name(ledger, project, charge.account)
+                named = charge
+                if request is not None:
+                    named = replace_field(charge, source=request.source, beside=request.beside)
+                ledger.check_source(named)
             check_not_raised(account, limit)
             admit(account, charge)
         except BudgetExceeded as error:
@@ -135,14 +140,6 @@ def _paid(plan: Planned, ledger: Ledger, request: Request) -> int | None:
     run = Run.of_entry(entry)
     stands = run.sealed or digest_at(run, request.ends, plan.warehouse) == entry.release_digest
     return entry.id if stands else None
-
-
-def _check_payer(project: Project, ledger: Ledger, charge: Charge, request: Request | None) -> None:
-    """BudgetExceeded where the people of a charge pay from another account."""
-    books.check_new_name(ledger, project, charge.account)
-    if request is not None:
-        charge = replace_field(charge, source=request.source, beside=request.beside)
-    ledger.check_source(charge)
 
 
 def make_ready(paths: Sequence[Path], *, replace: bool, fresh: bool = False) -> tuple[Policy, ...]:

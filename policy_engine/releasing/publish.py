@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from policy_engine.attest.attestation import stated_subject
+from policy_engine.attest.attestation import LARGEST_ENVELOPE, stated_subject
 from policy_engine.attest.parquet_file import METADATA_KEY, write_parquet
 from policy_engine.attest.validity import moment
 from policy_engine.errors import FileError
@@ -59,17 +59,19 @@ def check_certificate(path: Path, name: str, *, replace: bool, paid: int | None 
         return
     if not replace:
         raise exists(path, paid)
-    if (other := stated_subject(_content(path))) not in ("", name):
+    if (other := stated_subject(content_of(path))) not in ("", name):
         raise FileError(
             f"{path} is the certificate of {other}, and {name} would write its own over it; give"
             " the policy another name, or move that certificate away"
         )
 
 
-def _content(path: Path) -> bytes:
+def content_of(path: Path) -> bytes:
+    """What a file holds; nothing where it cannot be read, or is no certificate by its size."""
     with suppress(OSError):
-        if path.is_file():
-            return path.read_bytes()
+        if path.is_file():  # a pipe would never end
+            with path.open("rb") as file:
+                return file.read(LARGEST_ENVELOPE + 1)
     return b""
 
 
@@ -114,7 +116,7 @@ def is_release(path: Path) -> bool:
         return _carried(path) is not None
     except (OSError, pa.ArrowException):
         # A damaged one is known by the certificate that stands beside it.
-        return stated_subject(_content(certificate_path(path))) == path.name
+        return stated_subject(content_of(certificate_path(path))) == path.name
 
 
 def carried_facts(path: Path) -> dict[str, Any]:
@@ -283,8 +285,6 @@ def recover_table(certificate: Path, mark: str, *, stands: bool) -> None:
     """The same for a release that is a table, which ``stands`` or does not."""
     aside = _aside(certificate, mark)
     with _explained(certificate):
-        if not aside.exists():
-            return
         if stands:
             _take_place(aside, certificate)
         else:

@@ -16,7 +16,7 @@ from typing import Any
 
 from policy_engine.attest.approvals import Brought, Stage, lines_of
 from policy_engine.attest.attestation import LARGEST_ENVELOPE
-from policy_engine.attest.keys import KEPT, make_folder
+from policy_engine.attest.keys import KEPT, explained, make_folder
 from policy_engine.attest.predicates import Vouched, predicate_of
 from policy_engine.errors import FileError, NotApproved
 from policy_engine.kernel.mechanisms import Native
@@ -81,29 +81,24 @@ def write_request(path: Path, envelope: str, shown: Mapping[str, Any]) -> None:
     """Put a request in its place; one that stands there is replaced."""
     document = {"request": json.loads(envelope), "shown": shown}
     text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
-    try:
+    with explained(f"{path}: cannot be written"):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.unlink(missing_ok=True)
-    except OSError as error:
-        raise FileError(f"{path}: cannot be written: {error.strerror}") from None
     write_certificate(text, path, replace=False)
 
 
 def add_approval(request: Path, line: str) -> Path:
     """Add a line to the approvals that answer a request; where they stand."""
     path = approvals_file(request)
-    try:
-        with path.open("a+b") as file:
-            end = file.seek(0, os.SEEK_END)
-            if end:
-                file.seek(end - 1)
-            # A copy that lost its last line end must not join two statements.
-            gap = b"\n" if end and file.read(1) != b"\n" else b""
-            file.write(gap + line.encode() + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as error:
-        raise FileError(f"{path}: cannot write the approval: {error.strerror}") from None
+    with explained(f"{path}: cannot write the approval"), path.open("a+b") as file:
+        end = file.seek(0, os.SEEK_END)
+        if end:
+            file.seek(end - 1)
+        # A copy that lost its last line end must not join two statements.
+        gap = b"\n" if end and file.read(1) != b"\n" else b""
+        file.write(gap + line.encode() + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
     return path
 
 
@@ -154,10 +149,8 @@ def let_wait(path: Path, write: Callable[[Path], object]) -> str:
     is.
     """
     for folder in (path.parent.parent, path.parent):
-        try:
+        with explained(f"{folder}: cannot be made"):
             make_folder(folder)
-        except OSError as error:
-            raise FileError(f"{folder}: cannot be made: {error.strerror}") from None
     path.unlink(missing_ok=True)
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     write(path)

@@ -260,14 +260,11 @@ def _counted(
         said = [(each.person, each.is_rejected) for each in own if each.request == request]
         people = tuple(dict.fromkeys(person for person, is_rejected in said if not is_rejected))
         rejected = tuple(dict.fromkeys(person[0] for person, is_rejected in said if is_rejected))
-        missing = _missing(people, policy.needs[stage])
+        roles = Counter(role for _, role in people)
+        needs = policy.needs[stage].items()
+        missing = {role: count - roles[role] for role, count in needs if roles[role] < count}
         made.append(StageApprovals(stage, people, missing, rejected))
     return min(made, key=lambda each: sum(each.missing.values()) + len(each.rejected))
-
-
-def _missing(people: Iterable[tuple[str, str]], needs: Mapping[str, int]) -> dict[str, int]:
-    roles = Counter(role for _, role in people)
-    return {role: count - roles[role] for role, count in needs.items() if roles[role] < count}
 
 
 def _read(line: str, certificate: str, policy: approvals.ReviewPolicy) -> _Approval | None:

@@ -17,7 +17,7 @@ from policy_engine.policy.escapes import escaped
 LICENCE = "default-src 'none'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'"
 """What a browser may do with the page: show it in this style."""
 
-MOST_COLUMNS, MOST_LINES, MOST_WIDTH, MOST_CELLS, MOST_TEXT = 100, 40, 400, 12, 2_000
+MOST = {"columns": 100, "lines": 40, "width": 400, "cells": 12, "text": 2_000}
 """So much of a list, a step of the query, a line of it, a row and a text that somebody has written
 is on the page; JSON has all."""
 
@@ -28,15 +28,8 @@ def page(view: Mapping[str, Any]) -> str:
     One without (ε, δ) has a page of its own.
     """
     template = "syntactic.html.j2" if "guarantee" in view else "page.html.j2"
-    most = {
-        "columns": MOST_COLUMNS,
-        "lines": MOST_LINES,
-        "width": MOST_WIDTH,
-        "cells": MOST_CELLS,
-        "text": MOST_TEXT,
-    }
     style = page_file("page.css")
-    return filled("policy_engine.report", template, style, view=view, most=most)
+    return filled("policy_engine.report", template, style, view=view, most=MOST)
 
 
 def filled(package: str, template: str, style: str, **values: Any) -> str:

@@ -20,9 +20,7 @@ from policy_engine.errors import PolicyEngineError
 from policy_engine.ledger.account import brief
 from policy_engine.ledger.entry import Entry
 from policy_engine.report.page import (
-    MOST_CELLS,
-    MOST_COLUMNS,
-    MOST_TEXT,
+    MOST,
     filled,
     page_file,
     style_digest,
@@ -167,7 +165,7 @@ class _Pages:
             template,
             self.style,
             root="../" * depth or "./",
-            most={"columns": MOST_COLUMNS, "cells": MOST_CELLS, "text": MOST_TEXT},
+            most=MOST,
             brief=brief,
             now=_now(),
             account_id=views.account_id,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -42,6 +42,7 @@ class Warehouse(ABC):
 
     dialect: Engine
     engine_version: str
+    _connection: Any
     _full: ClassVar[str] = "schema.table"
     """How a full name is written."""
     _text: ClassVar[str]
@@ -104,13 +105,19 @@ class Warehouse(ABC):
     def _made(self, query: str, place: Name, comment: str, *, replace: bool) -> None:
         """Make a table of a certified text where nobody sees it, and comment it."""
 
-    @abstractmethod
     def _stands(self, place: Name, target: Name, *, replace: bool) -> None:
-        """Let what was made stand as ``target``, in one step."""
+        """Let what was made stand as ``target``, in one step: by default its transaction ends."""
+        with self._withheld():
+            self._connection.commit()
 
-    @abstractmethod
     def _undone(self, place: Name) -> None:
-        """Take away what was made, as far as that can be done."""
+        """Take away what was made, as far as that can be done: the first error is told."""
+        with suppress(Exception):
+            self._connection.rollback()
+
+    def _alone(self, target: Name) -> AbstractContextManager[None]:
+        """Keep other releases into a table out, where its transaction does not."""
+        return nullcontext()
 
     def _place(self, target: Name) -> Name:
         """Where a table is made: in its own place, which a transaction hides."""
@@ -323,17 +330,18 @@ class Warehouse(ABC):
         before they stand, and sees the table; if it raises, what stood before stands. ``replace``
         allows for a table of that name, and its rights are kept.
         """
-        place = self._aside[target] = self._place(target)
-        try:
-            self._made(query, place, comment, replace=replace)
-            with Warehouse._withheld(self):
-                attest()
-            self._stands(place, target, replace=replace)
-        except BaseException:
-            self._undone(place)
-            raise
-        finally:
-            del self._aside[target]
+        with self._alone(target):
+            place = self._aside[target] = self._place(target)
+            try:
+                self._made(query, place, comment, replace=replace)
+                with Warehouse._withheld(self):
+                    attest()
+                self._stands(place, target, replace=replace)
+            except BaseException:
+                self._undone(place)
+                raise
+            finally:
+                del self._aside[target]
 
     def release_lines(self, target: Name) -> Iterator[Row]:
         """The rows of a published table, in their order, each value as the engine writes it."""

@@ -43,6 +43,7 @@ class DuckDBWarehouse(Warehouse):
 
     dialect = dialect_named("duckdb")
     engine_version = str(duckdb.__version__)
+    _connection: duckdb.DuckDBPyConnection
 
     def __init__(
         self,
@@ -201,7 +202,7 @@ class DuckDBWarehouse(Warehouse):
         return catalog.relation(self._connection, parts)
 
     def _beside(self, parts: Name) -> list[Name]:
-        return catalog.beside(self._connection, parts)
+        return [name for name in self.ask(catalog.NAMES) if name[0] == parts[0]]
 
     def _check_certified(self, table: Table) -> None:
         """A database file is this process's alone; files are as they were when looked at."""
@@ -297,16 +298,16 @@ class DuckDBWarehouse(Warehouse):
         return self._parameters if self._asks[sql] else None
 
     def _check_place(self, target: Name) -> None:
-        if not catalog.has_schema(self._connection, target):
+        if not self.ask(catalog.SCHEMA, catalog.folded(target[:2])):
             raise no_schema(".".join(target[:2]))
 
     def _comment(self, target: Name) -> str | None:
-        return catalog.comment_of(self._connection, target)
+        found = self.ask(catalog.COMMENT, catalog.folded(target, target))
+        return str(found[0][0] or "") if found else None
 
     def check_replaceable(self, target: Name) -> None:
         """Refuse a table that a key of another points to: the engine does not drop it."""
-        child = catalog.pointing_to(self._connection, target)
-        if child is not None:
+        for (child,) in self.ask(catalog.POINTING, catalog.folded(target)):
             raise points_to(target, child)
 
     def _made(self, query: str, place: Name, comment: str, *, replace: bool) -> None:
@@ -315,15 +316,6 @@ class DuckDBWarehouse(Warehouse):
             self._connection.execute("BEGIN")
             self._connection.execute(text, self._bound(text))
             self._connection.execute(f"COMMENT ON TABLE {quoted(*place)} IS {literal(comment)}")
-
-    def _stands(self, place: Name, target: Name, *, replace: bool) -> None:
-        with withheld():
-            self._connection.execute("COMMIT")
-
-    def _undone(self, place: Name) -> None:
-        # A COMMIT that failed has rolled back already; the first error is told.
-        with suppress(duckdb.Error):
-            self._connection.execute("ROLLBACK")
 
     def release_lines(self, target: Name) -> Iterator[Row]:
         """The rows of a published table, in their order."""

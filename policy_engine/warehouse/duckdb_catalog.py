@@ -18,7 +18,7 @@ from policy_engine.warehouse.failures import withheld
 from policy_engine.warehouse.quoting import quoted
 
 _CALLED = "(lower(database_name), lower(schema_name), lower({}_name)) = (?, ?, ?)"
-_COMMENT = f"""
+COMMENT = f"""
     SELECT comment FROM duckdb_tables() WHERE {_CALLED.format("table")}
     UNION ALL SELECT '' FROM duckdb_views() WHERE {_CALLED.format("view")}
 """
@@ -26,7 +26,7 @@ _MADE = f"""
     SELECT sql, false FROM duckdb_tables() WHERE {_CALLED.format("table")}
     UNION ALL SELECT sql, true FROM duckdb_views() WHERE {_CALLED.format("view")}
 """
-_NAMES = """
+NAMES = """
     SELECT database_name, schema_name, table_name FROM duckdb_tables()
     UNION ALL SELECT database_name, schema_name, view_name FROM duckdb_views() WHERE NOT internal
 """
@@ -34,10 +34,11 @@ _UNIQUE = f"""
     SELECT constraint_column_names[1] FROM duckdb_constraints() WHERE {_CALLED.format("table")}
         AND constraint_type IN ('PRIMARY KEY', 'UNIQUE') AND len(constraint_column_names) = 1
 """
-_POINTING = """
+POINTING = """
     SELECT table_name FROM duckdb_constraints() WHERE constraint_type = 'FOREIGN KEY'
         AND (lower(database_name), lower(schema_name), lower(referenced_table)) = (?, ?, ?)
 """
+SCHEMA = "SELECT 1 FROM duckdb_schemas() WHERE (lower(database_name), lower(schema_name)) = (?, ?)"
 _MACROS = """
     SELECT schema_name || '.' || function_name FROM duckdb_functions()
     WHERE NOT internal AND database_name IN (?, 'temp') ORDER BY 1 LIMIT 1
@@ -67,9 +68,9 @@ def relation(connection: duckdb.DuckDBPyConnection, parts: Name) -> Table:
     Raises:
         WarehouseError: it is not there, or cannot be certified.
     """
-    found = asked(connection, _MADE, _folded(parts, parts))
+    found = asked(connection, _MADE, folded(parts, parts))
     if not found:
-        raise missing(parts, asked(connection, _NAMES))
+        raise missing(parts, asked(connection, NAMES))
     [(made, is_view)] = found
     collations = {} if is_view else column_collations(made)
     broken = f"{'.'.join(parts)} has a definition that does not work; mend it"
@@ -85,34 +86,13 @@ def relation(connection: duckdb.DuckDBPyConnection, parts: Name) -> Table:
                 f" text calls may be that; {INSTEAD_OF_A_VIEW}"
             )
         return Table(columns, parts=parts, view=made)
-    unique = frozenset(name for (name,) in asked(connection, _UNIQUE, _folded(parts)))
+    unique = frozenset(name for (name,) in asked(connection, _UNIQUE, folded(parts)))
     return Table(columns, parts=parts, unique=unique)
 
 
-def beside(connection: duckdb.DuckDBPyConnection, parts: Name) -> list[Name]:
-    """Every table and view of a database."""
-    return [name for name in asked(connection, _NAMES) if name[0] == parts[0]]
-
-
-def comment_of(connection: duckdb.DuckDBPyConnection, parts: Name) -> str | None:
-    """The comment of a table; empty for a view, None where nothing is called so."""
-    found = asked(connection, _COMMENT, _folded(parts, parts))
-    return str(found[0][0] or "") if found else None
-
-
-def pointing_to(connection: duckdb.DuckDBPyConnection, parts: Name) -> str | None:
-    """A table with a foreign key to this one, if there is one."""
-    return next((name for (name,) in asked(connection, _POINTING, _folded(parts))), None)
-
-
-def has_schema(connection: duckdb.DuckDBPyConnection, parts: Name) -> bool:
-    """Whether the schema of a name is there."""
-    sql = "SELECT 1 FROM duckdb_schemas() WHERE (lower(database_name), lower(schema_name)) = (?, ?)"
-    return bool(asked(connection, sql, _folded(parts[:2])))
-
-
-def _folded(*names: Name) -> list[str]:
-    return [part.lower() for parts in names for part in parts]
+def folded(*names: Name) -> Name:
+    """Names as the catalog is asked for them."""
+    return tuple(part.lower() for parts in names for part in parts)
 
 
 def column_collations(ddl: str) -> dict[str, str]:

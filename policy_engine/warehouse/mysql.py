@@ -287,22 +287,14 @@ class MariaDBWarehouse(Warehouse):
             return next((str(text) for (text,) in rows if _digest(text) == named[1]), "")
         return None
 
-    def publish(
-        self,
-        query: str,
-        target: Name,
-        comment: str,
-        attest: Callable[[], None],
-        *,
-        replace: bool = False,
-    ) -> None:
-        """Make the table aside, comment it, call ``attest`` and swap it in, alone."""
+    @contextmanager
+    def _alone(self, target: Name) -> Iterator[None]:
         lock = f"policy_engine_{_mark(target)}"
         # A lost connection lets go.
         if self.ask("SELECT GET_LOCK(%s, 30)", (lock,)) != [("1",)]:
             raise WarehouseError("another release into the same table runs; try again later")
         try:
-            super().publish(query, target, comment, attest, replace=replace)
+            yield
         finally:
             with suppress(WarehouseError):
                 self.ask("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")

@@ -290,14 +290,6 @@ class PostgresWarehouse(Warehouse):
             self._session.do(f"GRANT {privilege} ON {name} TO {grantee}{more}")
         self._session.do(f"COMMENT ON TABLE {name} IS {literal(comment)}")
 
-    def _stands(self, place: Name, target: Name, *, replace: bool) -> None:
-        with self._withheld():
-            self._connection.commit()
-
-    def _undone(self, place: Name) -> None:
-        with suppress(psycopg.Error):
-            self._connection.rollback()
-
     def _columns_of(self, target: Name) -> list[str]:
         found = self.ask(
             "SELECT attname FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attnum > 0"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, suppress
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -64,6 +64,7 @@ class SQLiteWarehouse(Warehouse):
     """A database file; ``writable`` where a release goes into it."""
 
     dialect = dialect_named("sqlite")
+    _connection: sqlite3.Connection
 
     def __init__(self, name: str, database: Path | None, *, writable: bool = False) -> None:
         super().__init__(name)
@@ -229,14 +230,6 @@ class SQLiteWarehouse(Warehouse):
             " (name TEXT PRIMARY KEY COLLATE NOCASE, facts TEXT NOT NULL) STRICT"
         )
         self.ask(f"INSERT OR REPLACE INTO main.{RELEASES} VALUES (?, ?)", (place[1], comment))
-
-    def _stands(self, place: Name, target: Name, *, replace: bool) -> None:
-        with self._withheld():
-            self._connection.commit()
-
-    def _undone(self, place: Name) -> None:
-        with suppress(sqlite3.Error):
-            self._connection.rollback()
 
     def release_lines(self, target: Name) -> Iterator[Row]:
         """The rows of a published table, in their order."""

@@ -24,7 +24,7 @@ from policy_engine.ledger.chain import (
     head,
 )
 from policy_engine.ledger.records import open_records
-from policy_engine.ledger.states import disowned_of
+from policy_engine.ledger.states import decided
 from policy_engine.ledger.store import Ledger
 from policy_engine.ledger.witness import Witness
 
@@ -86,8 +86,9 @@ def test_a_strangers_row_stops_the_ledger_until_it_is_disowned(path, row):
         assert [entry.id for entry in ledger.of_request("place")] == [2]
         assert "no entry 5" in refusal(UsageError, ledger.entry, 5)
         ledger.start(ledger.reserve(charge()).id)
-        [told] = disowned_of(ledger.records(), "")
-        assert (told.record, told.rows, told.who, told.why) == (7, (5, 6), "Ada", "ticket 7")
+        [told] = decided(ledger.records(), "disown", "")
+        assert (told["record"], told["rows"]) == (7, (5, 6))
+        assert (told["by"], told["why"]) == ("Ada", "ticket 7")
         assert [change.record for change in ledger.changes()] == [1]
     with opened(path) as ledger:
         assert ledger.verify().records == 9
@@ -100,7 +101,11 @@ def test_rows_are_disowned_time_and_again(path):
             assert ledger.disown(first, **SAID) == (first,)
     with opened(path) as ledger:
         assert ledger.verify().records == 10
-        assert [told.rows for told in disowned_of(ledger.records(), "")] == [(5,), (7,), (9,)]
+        assert [told["rows"] for told in decided(ledger.records(), "disown", "")] == [
+            (5,),
+            (7,),
+            (9,),
+        ]
 
 
 def test_what_a_key_of_ours_has_signed_is_never_disowned(path):

@@ -29,7 +29,7 @@ from policy_engine.accounting.exact import delta_exact, delta_of_event
 from policy_engine.accounting.noise import Statistic
 from policy_engine.accounting.noise_laws import gaussian, laplace
 from policy_engine.errors import DomainError
-from policy_engine.ledger.account import Fitting, Limit, fitting
+from policy_engine.ledger.account import Limit, samples_that_fit
 from policy_engine.ledger.asked import Asked
 from policy_engine.ledger.pricing import Price, Spent, fits, price
 
@@ -310,20 +310,19 @@ def test_one_release_is_priced_by_its_certificate_at_least() -> None:
 def test_what_would_fit_does_and_what_is_next_to_it_does_not() -> None:
     asked = release(5, "0.1")
     empty = Spent.none(ADD_REMOVE)
-    found = fitting(empty, asked, LIMIT)
-    assert found.least_k is not None
-    assert found.greatest_rate is not None
-    assert fits(empty, release(found.least_k, "0.1"), LIMIT)
-    assert not fits(empty, release(found.least_k - 1, "0.1"), LIMIT)
-    assert fits(empty, release(5, str(found.greatest_rate)), LIMIT)
-    assert not fits(empty, release(5, str(found.greatest_rate + Decimal("0.0002"))), LIMIT)
+    larger, rarer = samples_that_fit(empty, asked, LIMIT)
+    k = int(larger.removeprefix("k: ").removesuffix(" with rate: 0.1"))
+    assert fits(empty, release(k, "0.1"), LIMIT)
+    assert not fits(empty, release(k - 1, "0.1"), LIMIT)
+    rate = Decimal(rarer.removeprefix("k: 5 with rate: "))
+    assert fits(empty, release(5, str(rate)), LIMIT)
+    assert not fits(empty, release(5, str(rate + Decimal("0.0002"))), LIMIT)
 
 
 def test_where_nothing_would_fit_none_is_said() -> None:
-    assert fitting(
-        spent(pure("1")), release(20, "0.1", "2"), Limit(Decimal("0.1"), Decimal(0))
-    ) == (Fitting(None, None))
-    assert fitting(spent(), pure("2"), LIMIT) == Fitting(None, None)
+    nothing = Limit(Decimal("0.1"), Decimal(0))
+    assert [*samples_that_fit(spent(pure("1")), release(20, "0.1", "2"), nothing)] == []
+    assert [*samples_that_fit(spent(), pure("2"), LIMIT)] == []
 
 
 # As text
@@ -551,7 +550,7 @@ def test_a_release_with_noise_from_tables_is_kept_to_the_last_integer():
     assert Asked.from_json(json.loads(json.dumps(state))) == asked
     entries = state["event"]["statistics"][0]["entries"].split()
     assert [int(entry, 16) for entry in entries] == list(laplace(1, 14).entries)
-    assert fitting(Spent.none("add_remove"), asked, None) == Fitting(None, None)
+    assert [*samples_that_fit(Spent.none("add_remove"), asked, None)] == []
 
 
 @pytest.mark.parametrize(

@@ -521,6 +521,9 @@ class Failing:
             raise self._error
         return self._connection.execute(sql, *arguments)
 
+    def commit(self):
+        return self.execute("COMMIT")
+
     def __getattr__(self, name):
         return getattr(self._connection, name)
 
