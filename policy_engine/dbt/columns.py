@@ -6,6 +6,7 @@ row, and no relation that holds it is read as a whole. What is not understood ha
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -30,7 +31,11 @@ _UNKNOWN = (
     exp.PositionalColumn, exp.UDTF,
 )  # fmt: skip
 """What may show a column without its name."""
-
+_OF_A_ROW = re.compile(
+    r"(array|jsonb?)_agg(_strict)?|jsonb?_build_array|(row_)?to_jsonb?|any_value|concat|max|min"
+    r"|hash_record|quote_(literal|nullable)|record_(out|send)"
+)
+"""PostgreSQL calls a function of a row by the name of a column: ``p.to_json`` is to_json(p)."""
 
 _LONGEST = 100_000
 """Longer texts take too long to follow."""
@@ -316,7 +321,8 @@ class _Select:
         if self.sources.get(name):
             return True  # main.people, of main.people
         if len(column.parts) == 2 and owner in self.sources:
-            return name in self.sources[owner]
+            held = self.sources[owner]
+            return name in held or bool(held and _OF_A_ROW.fullmatch(name))
         if owner not in self.sources and not self.outer:
             return any(self.sources.values())  # of a schema, or of what nobody knows
         return not every.isdisjoint(each.name.lower() for each in column.parts)

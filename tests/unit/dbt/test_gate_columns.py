@@ -165,6 +165,8 @@ def test_a_dialect_that_nobody_parses_has_everything():
         EVERY
     )
     assert carried("select row(people.*) as r from people", "postgres", _people) == {"r"}
+    called = "select p.to_jsonb, o.to_jsonb as x, p.city from people p join orders o using (id)"
+    assert carried(called, "postgres", _people) == {"to_jsonb"}
 
 
 def _shop(**more: object) -> Project:
