@@ -42,13 +42,7 @@ from policy_engine.policy import recodings
 from policy_engine.syntax.findings import Notes
 from policy_engine.syntax.names import fold
 from policy_engine.syntax.node_laws import is_deterministic, is_in_the_grammar
-from policy_engine.verify.laws import (
-    counts_units,
-    has_threshold,
-    is_bernoulli,
-    is_grouped,
-    is_sampled,
-)
+from policy_engine.verify import laws
 
 _SECRETS = (exp.Placeholder, exp.Parameter, exp.SessionParameter, exp.Select, exp.Rand)
 _SAID = re.compile(r"salt|secret|setting", re.IGNORECASE)
@@ -113,7 +107,7 @@ class _Reader:
         fitting = [each for each in shown if each is not None]
         if not fitting:
             why = ", ".join(self.missed)
-            raise levels.No(is_grouped.broken_by(f"no column that is understood: {why}"))
+            raise levels.No(laws.is_grouped.broken_by(f"no column that is understood: {why}"))
         if count is None and "repeat" in ENGINES[self.engine].lacks:
             self.missed.append("rows for each person: counts are released")
             count = "n"
@@ -132,14 +126,16 @@ class _Reader:
             rate = next((each for each in rates if each is not None), None)
         if rate is None:
             found = [*(each.sql()[:80] for each in self.samples), "all rows of the source"][0]
-            raise levels.No(is_sampled.broken_by(f"{found}; sample by a keyed hash below a bound"))
+            raise levels.No(
+                laws.is_sampled.broken_by(f"{found}; sample by a keyed hash below a bound")
+            )
         if not 0 < rate < 1:
-            raise levels.No(is_bernoulli.broken_by(f"a rate of {rate}"))
+            raise levels.No(laws.is_bernoulli.broken_by(f"a rate of {rate}"))
         if self._key() is None:
             if "native_sample" in ENGINES[self.engine].lacks:
                 lack = ENGINES[self.engine].lacks["native_sample"].partition("; ")[0]
                 raise levels.No(
-                    counts_units.broken_by(f"no key of a person, and {lack}; sample by a key")
+                    laws.counts_units.broken_by(f"no key of a person, and {lack}; sample by a key")
                 )
             return Native(rate, k)
         # A parameter, a variable, or another relation may bring it.
@@ -160,9 +156,9 @@ class _Reader:
     def _threshold(self) -> int:
         found = [k for each in self.query.conditions if (k := levels.least_count(each)) is not None]
         k = max(found, default=None)
-        broken = has_threshold(k)
+        broken = laws.has_threshold(k)
         if k is None or broken is not None:
-            raise levels.No(broken or has_threshold.broken_by("groups of any size"))
+            raise levels.No(broken or laws.has_threshold.broken_by("groups of any size"))
         return k
 
     def _columns(self) -> tuple[list[tuple[str, recodings.Recoding, str | None]], str | None]:

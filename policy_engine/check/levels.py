@@ -15,16 +15,10 @@ from policy_engine.check.recodings import bare, columns_in
 from policy_engine.compile.catalog import HOMES, fresh
 from policy_engine.engines.types import parser_of
 from policy_engine.kernel.sources import Relation
+from policy_engine.syntax import node_laws
 from policy_engine.syntax.findings import Breach
 from policy_engine.syntax.literals import conjuncts
 from policy_engine.syntax.names import fold
-from policy_engine.syntax.node_laws import (
-    is_in_the_grammar,
-    is_sql,
-    reads_a_table,
-    reads_one_relation,
-    stands_alone,
-)
 
 _HASH = re.compile(r"sha|md5|hash|fnv|crc", re.IGNORECASE)
 _HEX = re.compile(r"[0-9a-fA-F]{2,64}")
@@ -46,7 +40,7 @@ def parsed_query(text: str, engine: str) -> exp.Select:
     except Exception:  # the parser raises more than errors of its own where a text is odd
         found = []
     statements = [each for each in found if not isinstance(each, exp.Semicolon)]
-    broken = is_sql(bool(statements)) or stands_alone(len(statements))
+    broken = node_laws.is_sql(bool(statements)) or node_laws.stands_alone(len(statements))
     if broken is not None:
         raise No(broken)
     query = statements[0].transform(partial(_spelled, engine))
@@ -54,7 +48,7 @@ def parsed_query(text: str, engine: str) -> exp.Select:
     while isinstance(query, exp.Subquery):
         query = query.this
     if not isinstance(query, exp.Select):
-        raise No(is_in_the_grammar.broken_by(type(query).__name__.upper()))
+        raise No(node_laws.is_in_the_grammar.broken_by(type(query).__name__.upper()))
     return query
 
 
@@ -90,11 +84,13 @@ class Query:
     def _source(self) -> Relation:
         tables = [table for table in self.query.find_all(exp.Table) if self._is_base(table)]
         if not tables:
-            raise No(reads_a_table.broken_by("a query of no table"))
+            raise No(node_laws.reads_a_table.broken_by("a query of no table"))
         names = {tuple(part.name for part in table.parts) for table in tables}
         if len(tables) > 1:
             found = f"{len(tables)} of them: {', '.join(sorted('.'.join(n) for n in names))}"
-            raise No(reads_one_relation.broken_by(f"{found}; read one table, once"), tables[-1])
+            raise No(
+                node_laws.reads_one_relation.broken_by(f"{found}; read one table, once"), tables[-1]
+            )
         parts = next(iter(names))
         if len(parts) == 1:
             parts = (HOMES.get(self.engine, "main"), *parts)
@@ -114,9 +110,9 @@ class Query:
         while isinstance(query, exp.Subquery):
             query = query.this
         if isinstance(query, exp.SetOperation) or depth > 50:
-            raise No(reads_one_relation.broken_by("a union; read one table, once"), query)
+            raise No(node_laws.reads_one_relation.broken_by("a union; read one table, once"), query)
         if not isinstance(query, exp.Select):
-            raise No(is_in_the_grammar.broken_by(type(query).__name__.upper()), query)
+            raise No(node_laws.is_in_the_grammar.broken_by(type(query).__name__.upper()), query)
         clause = query.args.get("from_")
         item = None if clause is None else clause.this
         below: Level = {}

@@ -18,21 +18,11 @@ from policy_engine.compile.catalog import Field, Kind, Table
 from policy_engine.compile.reading import is_raw_first
 from policy_engine.engines import ENGINES
 from policy_engine.errors import PolicyError, Problem
-from policy_engine.kernel import recodes, sources
+from policy_engine.kernel import mechanisms, recodes, sources
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.filters import Filter
 from policy_engine.kernel.fragments import threshold
 from policy_engine.kernel.laws import ClaimError
-from policy_engine.kernel.mechanisms import (
-    Aggregate,
-    Keyed,
-    Law,
-    Listed,
-    Native,
-    Noisy,
-    NoisyPart,
-    Secret,
-)
 from policy_engine.kernel.mechanisms.pure import Key
 from policy_engine.kernel.mechanisms.sampled_suppression import groups_as_it_is
 from policy_engine.kernel.types import MOMENTS, MOST_INTEGER, Type, Value
@@ -82,7 +72,9 @@ class _Problems(list[Problem]):
             raise PolicyError(tuple(dict.fromkeys(self)))
 
 
-def claim_of(policy: Policy, table: Table, engine: str, secret: Secret | None = None) -> Claim:
+def claim_of(
+    policy: Policy, table: Table, engine: str, secret: mechanisms.Secret | None = None
+) -> Claim:
     """The claim of ``policy`` over ``table`` on an engine.
 
     ``secret`` is where the sample's secret waits, where no connection brings it.
@@ -110,7 +102,7 @@ def claim_of(policy: Policy, table: Table, engine: str, secret: Secret | None = 
     for each in policy.noise.sums if policy.noise is not None else ():
         with problems.of(path_text(("aggregate", each.name)), f"column {each.column!r}"):
             read = column(each.column)
-            sums.append(Aggregate(each.name, read, each.unit, each.clip, each.table))
+            sums.append(mechanisms.Aggregate(each.name, read, each.unit, each.clip, each.table))
     unit: sources.Rows | sources.People = sources.Rows()
     with problems.of("source.unit", "order_by", "source.unit.keep.order_by"):
         unit = _unit(policy, table, engine)
@@ -213,26 +205,30 @@ def _unit(policy: Policy, table: Table, engine: str) -> sources.Rows | sources.P
 def _law(
     policy: Policy,
     shown: list[Shown],
-    sums: list[Aggregate],
-    secret: Secret | None,
+    sums: list[mechanisms.Aggregate],
+    secret: mechanisms.Secret | None,
     *,
     raw_first: bool,
-) -> Law:
+) -> mechanisms.Law:
     if isinstance(policy.noise, Chance):
         return policy.noise.law(shown, secret)
     if isinstance(policy.noise, Suppression):
         # No law of the kernel's: it has neither a template nor a price there.
-        return cast("Law", WholeClasses(policy.k, policy.noise.sensitive))
+        return cast("mechanisms.Law", WholeClasses(policy.k, policy.noise.sensitive))
     if (noise := policy.noise) is not None:
         raw_first = raw_first and not policy.source.counts_all and not sums
         numbers = (noise.table, policy.k, noise.offset)
         own = (*numbers, raw_first, secret, noise.groupings, tuple(sums))
         if noise.keys:
-            return Listed(*own, keys=_listed(policy, noise.keys, shown))
-        return Noisy(*own) if policy.part is None else NoisyPart(*own, *policy.part)
+            return mechanisms.Listed(*own, keys=_listed(policy, noise.keys, shown))
+        return (
+            mechanisms.Noisy(*own)
+            if policy.part is None
+            else mechanisms.NoisyPart(*own, *policy.part)
+        )
     if policy.method == "native":
-        return Native(policy.rate, policy.k, raw_first)
-    return Keyed(threshold(policy.rate), policy.k, raw_first, secret)
+        return mechanisms.Native(policy.rate, policy.k, raw_first)
+    return mechanisms.Keyed(threshold(policy.rate), policy.k, raw_first, secret)
 
 
 def _listed(policy: Policy, lists: Keys, shown: list[Shown]) -> tuple[tuple[Key, ...], ...]:

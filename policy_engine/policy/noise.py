@@ -9,18 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from policy_engine.errors import DomainError
+from policy_engine.kernel import mechanisms
 from policy_engine.kernel.claim import Shown
-from policy_engine.kernel.mechanisms import (
-    Clip,
-    CountedBy,
-    Inserted,
-    IntegerTable,
-    Listed,
-    Noisy,
-    Pure,
-    Randomised,
-    Secret,
-)
 from policy_engine.kernel.mechanisms.pure import MOST_VALUES, public_values
 from policy_engine.kernel.mechanisms.randomised_response import Response
 from policy_engine.policy.auto import Guarantee, NoSolution
@@ -42,8 +32,8 @@ class Sum:
     name: str
     column: str
     unit: Decimal
-    clip: Clip
-    table: IntegerTable
+    clip: mechanisms.Clip
+    table: mechanisms.IntegerTable
 
 
 @dataclass(frozen=True)
@@ -55,10 +45,10 @@ class Noise:
     """
 
     law: str
-    table: IntegerTable
+    table: mechanisms.IntegerTable
     groups: int = 1
     sums: tuple[Sum, ...] = ()
-    groupings: tuple[CountedBy, ...] = ()
+    groupings: tuple[mechanisms.CountedBy, ...] = ()
     keys: Keys = ()
 
     @cached_property
@@ -87,7 +77,11 @@ class Noise:
 
     def least_shown(self, k: int) -> int:
         """The least number that a group is shown with, where every one has k people at least."""
-        law = Listed(self.table, 1) if self.keys else Noisy(self.table, k, self.offset)
+        law = (
+            mechanisms.Listed(self.table, 1)
+            if self.keys
+            else mechanisms.Noisy(self.table, k, self.offset)
+        )
         return law.shown_from(self.table)
 
 
@@ -122,7 +116,9 @@ def solve_noise(document: PolicyDocument, guarantee: Guarantee) -> Noise:
         raise NoSolution(str(error)) from None
     own = () if coarse is None else (coarse.table, *(each.table for each in coarse.sums))
     last = len(groupings)
-    by = (CountedBy(each, own if n == last else ()) for n, each in enumerate(groupings, 1))
+    by = (
+        mechanisms.CountedBy(each, own if n == last else ()) for n, each in enumerate(groupings, 1)
+    )
     return replace(found, groupings=tuple(by), keys=document.keys)
 
 
@@ -166,14 +162,14 @@ class Chance:
     mechanism: Mechanism
     each: Decimal
     sums: ClassVar[tuple[Sum, ...]] = ()
-    groupings: ClassVar[tuple[CountedBy, ...]] = ()
+    groupings: ClassVar[tuple[mechanisms.CountedBy, ...]] = ()
 
     @property
     def words(self) -> str:
         """Its name."""
         return {"randomised_response": "randomised response"}.get(self.mechanism, "αβ insertion")
 
-    def law(self, columns: Sequence[Shown], secret: Secret | None) -> Pure:
+    def law(self, columns: Sequence[Shown], secret: mechanisms.Secret | None) -> mechanisms.Pure:
         """The kernel's law, by the values that the columns can show.
 
         Errors: ClaimError where a column does not tell them, or there are too many.
@@ -181,9 +177,9 @@ class Chance:
         values = public_values(columns)
         if self.mechanism == "ab_insertion":
             inserted = _share(2, self.each)
-            return Inserted((1 << 60) - inserted, inserted, values, secret)
+            return mechanisms.Inserted((1 << 60) - inserted, inserted, values, secret)
         responses = (Response(each, _share(len(each), self.each)) for each in values)
-        return Randomised(tuple(responses), secret)
+        return mechanisms.Randomised(tuple(responses), secret)
 
 
 def solve_chance(mechanism: Mechanism, guarantee: Guarantee, columns: int) -> Chance:

@@ -14,20 +14,8 @@ from sqlglot import exp
 
 from policy_engine.expressions.evaluation import evaluate, folded
 from policy_engine.expressions.values import Role, Value, names_one_column
+from policy_engine.relations import scope as names
 from policy_engine.relations.parts import condition_of, united
-from policy_engine.relations.scope import (
-    add_column,
-    aggregates,
-    check_hidden,
-    layout_of,
-    left_out_of,
-    lookup,
-    output_name,
-    read_order,
-    resolver,
-    star_of,
-    unalias,
-)
 from policy_engine.relations.shape import Sample, Shape, Stage
 from policy_engine.relations.sources import Sources, joined
 from policy_engine.relations.windows import first_of, is_first_row, numbered, read_repeat
@@ -75,9 +63,9 @@ class Reader:
         rows = self._from(query, scope)
         if rows is None:
             return None
-        unalias(query, rows, self._notes)
+        names.unalias(query, rows, self._notes)
         rows = self._where(query, self._tablesample(query, rows), scope)
-        if query.args.get("group") or any(aggregates(item) for item in query.expressions):
+        if query.args.get("group") or any(names.aggregates(item) for item in query.expressions):
             if rows.stage is Stage.RELEASED:
                 return regrouped(query, rows, self._notes)
             if query.args.get("qualify"):
@@ -90,9 +78,9 @@ class Reader:
     def _with(self, query: exp.Expr, scope: Scope) -> Scope:
         clause = query.args.get("with_")
         queries = clause.expressions if clause else []
-        names, seen = [fold(cte.alias) for cte in queries], set[str]()
-        for place, (name, cte) in enumerate(zip(names, queries, strict=True)):
-            tables = [t for t in cte.find_all(exp.Table) if fold(t.name) in names[place:]]
+        called, seen = [fold(cte.alias) for cte in queries], set[str]()
+        for place, (name, cte) in enumerate(zip(called, queries, strict=True)):
+            tables = [t for t in cte.find_all(exp.Table) if fold(t.name) in called[place:]]
             if clause is not None and clause.args.get("recursive") and tables:
                 self._notes.judge(is_in_the_grammar.broken_by("a recursive query"), tables[0])
             if name.startswith(RESERVED):
@@ -162,14 +150,14 @@ class Reader:
     def _renamed(self, rows: Shape | None, node: exp.Expr) -> Shape | None:
         """``rows`` under the column names of ``AS x(a, b)`` or ``WITH x(a, b) AS``."""
         alias = node.args.get("alias")
-        names = [fold(column.name) for column in alias.args.get("columns") or []] if alias else []
-        if rows is None or not names:
+        called = [fold(column.name) for column in alias.args.get("columns") or []] if alias else []
+        if rows is None or not called:
             return rows
-        if len(names) != len(rows.columns) or len(set(names)) != len(names) or rows.open:
-            found = f"{len(names)} names for {len(rows.columns)} columns"
+        if len(called) != len(rows.columns) or len(set(called)) != len(called) or rows.open:
+            found = f"{len(called)} names for {len(rows.columns)} columns"
             self._notes.judge(names_one_column(found), node)
             return None
-        return rows.but(columns=dict(zip(names, rows.columns.values(), strict=True)))
+        return rows.but(columns=dict(zip(called, rows.columns.values(), strict=True)))
 
     # The sample and the filters: which rows remain
 
@@ -233,7 +221,7 @@ class Reader:
         bounds = []
         for condition in conditions:
             least = lower_bound(condition)
-            value = lookup(least[0], rows) if least is not None else None
+            value = names.lookup(least[0], rows) if least is not None else None
             if least is not None and value is not None and value.kind is Role.COUNT:
                 bounds.append(least[1])
         k = max(bounds, default=None)
@@ -260,7 +248,7 @@ class Reader:
     ) -> Value:
         """A row expression; what reads released groups only may fail as it likes."""
         total = rows.stage is not Stage.RELEASED
-        resolve = resolver(rows, self._notes, aliases)
+        resolve = names.resolver(rows, self._notes, aliases)
         return evaluate(node, resolve, self._notes, total=total, condition=condition)
 
     def _project(self, query: exp.Select, rows: Shape, scope: Scope) -> Shape:
@@ -271,41 +259,45 @@ class Reader:
         is_open = False
         for item in query.expressions:
             node = unaliased(item)
-            star = star_of(item, rows)
+            star = names.star_of(item, rows)
             if star is not None:
                 if rows.lookups and star is node:
                     self._notes.judge(names_one_column("* of several relations"), node)
                 for name, value in self._star(star, rows).items():
-                    add_column(columns, name, value, item, self._notes)
+                    names.add_column(columns, name, value, item, self._notes)
                 is_open = is_open or rows.open
             elif isinstance(node, exp.Window) and rows.stage is not Stage.RELEASED:
                 rows = numbered(node, rows, scope, self._notes)
                 number = Value(Role.RANK, key=rows.rank.text if rows.rank is not None else None)
-                add_column(columns, output_name(item), number, item, self._notes)
+                names.add_column(columns, names.output_name(item), number, item, self._notes)
             elif isinstance(node, exp.Explode):
                 rows = read_repeat(node, rows, self._notes)
-                add_column(columns, output_name(item), Value(Role.DERIVED), item, self._notes)
+                names.add_column(
+                    columns, names.output_name(item), Value(Role.DERIVED), item, self._notes
+                )
             else:
                 value = self._item(node, rows, columns)
-                add_column(columns, output_name(item), value, item, self._notes)
+                names.add_column(columns, names.output_name(item), value, item, self._notes)
         if is_open:
-            check_hidden(query, columns, rows, self._notes)
+            names.check_hidden(query, columns, rows, self._notes)
         out = rows.but(
             columns=columns, open=is_open, names=frozenset(), lookups=None,
-            layout=layout_of(query, rows),
+            layout=names.layout_of(query, rows),
         )  # fmt: skip
-        return out.but(order=read_order(query, out, resolver(rows, self._notes), self._notes))
+        return out.but(
+            order=names.read_order(query, out, names.resolver(rows, self._notes), self._notes)
+        )
 
     def _star(self, star: exp.Star, rows: Shape) -> dict[str, Value]:
         """The columns of ``* EXCLUDE (a) REPLACE (f(b) AS b)``, as far as they are known."""
-        left_out = left_out_of(star)
+        left_out = names.left_out_of(star)
         columns = {n: value for n, value in rows.columns.items() if n not in left_out}
         for item in star.args.get("replace") or ():
             columns[fold(item.alias)] = self._item(unaliased(item), rows, {})
         return columns
 
     def _item(self, node: exp.Expr, rows: Shape, before: Mapping[str, Value]) -> Value:
-        value = lookup(node, rows)
+        value = names.lookup(node, rows)
         if value is not None and value.kind is not Role.VALUE:
             return value
         found = self._evaluate(node, rows, aliases=before)

@@ -164,10 +164,10 @@ def test_no_other_module_is_longer_than_400_lines():
 #: an issue asks for writes what it took; who changes what stands finds another way.
 ROOM_MOST = {
     ".": 306, "accounting": 5_522, "attack": 790, "attest": 4_744, "audit": 1_733, "check":
-    2_146, "cli": 7_025, "compile": 1_063, "dbt": 9_141, "engines": 724, "expressions": 2_025,
-    "kernel": 2_803, "ledger": 4_447, "measure": 1_604, "policy": 5_051, "relations": 1_200,
+    2_138, "cli": 7_025, "compile": 1_059, "dbt": 9_141, "engines": 724, "expressions": 2_025,
+    "kernel": 2_803, "ledger": 4_447, "measure": 1_604, "policy": 5_047, "relations": 1_200,
     "release": 7, "releasing": 4_842, "report": 2_427, "serve": 899, "syntax": 1_135, "verify":
-    1_415, "warehouse": 5_421,
+    1_407, "warehouse": 5_421,
 }  # fmt: skip
 
 
