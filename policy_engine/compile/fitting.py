@@ -24,7 +24,7 @@ _MOST_CHARACTERS = 999_999_999
 def type_problem(recoding: recodings.Recoding, column: Field) -> str | None:
     """Which law of ``recoding`` a column of this type breaks, with a remedy; None if none.
 
-    >>> type_problem(Prefix(3), Field("age", "INTEGER"))
+    >>> type_problem(recodings.Prefix(3), Field("age", "INTEGER"))
     'prefix takes text, found a whole number; read it as text with source.columns'
     """
     kind = column.kind

@@ -285,7 +285,7 @@ def _cut(node: exp.Expr) -> recodings.Cut | None:
 def written(recoding: recodings.Recoding, column: str, kind: str | None = None) -> exp.Expr | None:
     """The plainest expression of bins or a lookup; None for other recodings, and where NaN is one.
 
-    >>> print(written(Intervals((Decimal(18),), ("child", "adult")), "age"))
+    >>> print(written(recodings.Intervals((Decimal(18),), ("child", "adult")), "age"))
     CASE WHEN "age" IS NULL THEN NULL WHEN "age" < 18 THEN 'child' ELSE 'adult' END
     """
     if kind in FLOATS:
