@@ -78,6 +78,13 @@ SECONDS = {
 #: Cases beside others of their kind that are long proofs, which ``make evidence`` runs, by their
 #: time alone.
 PROOFS = frozenset({
+    "contract/test_second_machine.py::"
+    "test_a_machine_with_a_keyring_of_its_own_is_told_before_it_writes",
+    "docs/test_docs.py::test_the_commands_of_a_page_do_what_it_shows[docs/howto/dbt-gate.md]",
+    "kernel/test_planted_faults.py::test_a_fault_is_caught_and_its_clean_twin_passes"
+    "[texts are compared by their collation (MariaDB)]",
+    "unit/policy/test_noise_policies.py::test_the_sums_of_a_rollup_have_their_share",
+    "unit/policy/test_policy_digest.py::test_what_a_pair_is_chosen_for_matters",
     "cli/test_processes.py::test_an_interrupt_after_the_charge_leaves_nothing_but_the_charge[15]",
     "cli/test_processes.py::test_two_releases_that_together_cost_too_much",
     "contract/test_second_machine.py::test_without_the_sealing_key_nothing_is_charged_anew",

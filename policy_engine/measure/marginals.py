@@ -18,10 +18,9 @@ import itertools
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import numpy as np
+from policy_engine.accounting.arrays import np
 
 MOST_CELLS = 4_000_000
 """Of the product of all values: the fit holds it in memory."""
@@ -130,8 +129,6 @@ def is_decomposable(sets: Sequence[Sequence[str]]) -> bool:
 
 def fitted(marginals: Sequence[Marginal]) -> Fit | None:
     """The table of maximum entropy with these marginals; None where it is too large, or empty."""
-    import numpy as np
-
     columns, values, axes = _axes(marginals)
     size = math.prod(map(len, values))
     if not 0 < size <= MOST_CELLS or not all(sum(m.counts.values()) for m in marginals):
@@ -182,8 +179,6 @@ def _target(
     marginal: Marginal, axes: Sequence[int], values: Sequence[Sequence[Hashable]]
 ) -> np.ndarray[Any, np.dtype[np.float64]]:
     """The shares of a marginal, of one place in the axes that it lacks."""
-    import numpy as np
-
     places = [{value: i for i, value in enumerate(each)} for each in values]
     found: np.ndarray[Any, np.dtype[np.float64]] = np.zeros(
         [len(each) if axis in axes else 1 for axis, each in enumerate(values)]
@@ -208,8 +203,6 @@ def _summed(
 
 def _believed(fit: Fit | None, sensitive: str | None) -> tuple[float | None, float | None]:
     """The least entropy ℓ and the greatest share of a value, given the others, in a fit."""
-    import numpy as np
-
     if fit is None or sensitive is None or sensitive not in fit.columns:
         return None, None
     by = np.moveaxis(fit.shares, fit.columns.index(sensitive), -1)
@@ -245,7 +238,6 @@ def _combinatorial(marginals: Sequence[Marginal]) -> tuple[int | None, str]:
 
 def _most(place: int, rows: Sequence[Sequence[float]], bounds: Sequence[int]) -> int | None:
     """The most that a table holds of one combination; None where there is no such table."""
-    import numpy as np
     from scipy.optimize import LinearConstraint, milp
 
     wanted = np.zeros(len(rows[0]))

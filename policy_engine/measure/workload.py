@@ -21,6 +21,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from policy_engine.accounting.arrays import np
 from policy_engine.compile.catalog import fresh
 from policy_engine.errors import UsageError, to_install
 from policy_engine.kernel.mechanisms import Inserted, Randomised
@@ -160,8 +161,6 @@ def _errors(
     columns: Sequence[str], released: Cells, source: Cells, orders: Mapping[str, Sequence[Any]]
 ) -> dict[str, float]:
     """The mean and the quantiles of the relative errors of random counting queries."""
-    import numpy as np
-
     keys = list(dict.fromkeys((*source, *released)))
     truth, told = (np.array([cells.get(key, 0) for key in keys]) for cells in (source, released))
     axes = [
@@ -184,8 +183,6 @@ def _errors(
 
 def _places(values: Sequence[Any], order: Sequence[Any]) -> Any:
     """The places of values in their order: NULL last, and texts as they sort."""
-    import numpy as np
-
     known = {value: place for place, value in enumerate(order)}
     sorted_ = sorted(set(values), key=lambda v: (v is None, known.get(v, len(known)), str(v)))
     places = {value: place for place, value in enumerate(sorted_)}
@@ -209,8 +206,6 @@ class _People:
 
     def halves(self) -> tuple[_People, _People]:
         """The people in two halves, each drawn by a coin of a fixed seed."""
-        import numpy as np
-
         sizes = [max(0, round(n)) for n in self.numbers]
         heads = np.random.default_rng(_SEED).binomial(sizes, 0.5).tolist()
         tails = [n - own for n, own in zip(sizes, heads, strict=True)]

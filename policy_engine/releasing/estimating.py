@@ -15,6 +15,7 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from policy_engine.accounting.arrays import np
 from policy_engine.attest.keys import explained
 from policy_engine.errors import FileError, UsageError, VerificationFailed
 from policy_engine.kernel.claim import Claim
@@ -168,8 +169,6 @@ class _Grid:
     @classmethod
     def of(cls, table: Counted, values: tuple[tuple[Any, ...], ...]) -> _Grid:
         """The cells of a table."""
-        import numpy as np
-
         found = [table.counts.get(cell, np.nan) for cell in product(*values)]
         return cls(table, values, np.array(found, float).reshape([len(each) for each in values]))
 
@@ -180,8 +179,6 @@ class _Grid:
 
     def with_unknown(self, guess: Numbers | float, spread: Numbers | float) -> _Believed:
         """What is believed of each cell, and its variance."""
-        import numpy as np
-
         hidden = np.isnan(self.shown)
         believed = np.where(hidden, np.minimum(guess, self.few), self.shown)
         return believed, np.where(hidden, np.minimum(spread, self.few), self.table.deviation) ** 2
@@ -226,8 +223,6 @@ def _shared(grids: Sequence[_Grid]) -> _Shared:
 
 def _independent(found: Numbers) -> Numbers:
     """A table with the same number of people for each value of each column."""
-    import numpy as np
-
     total = found.sum() or 1.0
     result = np.full(found.shape, total)
     for axis in range(found.ndim):
@@ -243,8 +238,6 @@ def _nearest(believed: Sequence[_Believed], shared: _Shared) -> list[Numbers]:
     set after another, and onto those that are not below zero. These spaces are flat but for the
     last, which alone carries what it cut off into the next sweep.
     """
-    import numpy as np
-
     found, variances = [each.copy() for each, _ in believed], [each for _, each in believed]
     carried = [np.zeros(each.shape) for each in found]
     for _ in range(_SWEEPS):

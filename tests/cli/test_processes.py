@@ -254,11 +254,11 @@ def test_a_folder_that_cannot_be_written(project, as_anyone):
 #: Where a process sends itself a real SIGINT: before the charge, and at each step after it.
 MOMENTS = {
     "policy_engine.releasing.planning:compiled": 0,
-    "policy_engine.releasing.release:ledger_writer": 0,
+    "policy_engine.releasing.beginning:ledger_writer": 0,
     "policy_engine.releasing.beginning:writer_of": 0,
     "policy_engine.releasing.books:write_pin": 1,
     "policy_engine.releasing.job:new_secret": 0,
-    "policy_engine.releasing.job:unseal": 1,
+    "policy_engine.releasing.job:secret_of": 1,
     "policy_engine.releasing.job:publish_file": 1,
     "policy_engine.releasing.job:sign": 1,
     "policy_engine.releasing.publish:_sync": 1,
@@ -300,7 +300,7 @@ def check_interrupted(project, moment, charged, number):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_after_the_charge_leaves_nothing_but_the_charge(project, number):
-    check_interrupted(project, "policy_engine.releasing.job:unseal", 1, number)
+    check_interrupted(project, "policy_engine.releasing.job:secret_of", 1, number)
     # What was charged is drawn now, and charged no more.
     again = project.run("release", "a.yaml", "--format", "json")
     assert (again.code, again.err, again.document["repeated"]) == (0, "", True)
@@ -316,7 +316,7 @@ def test_an_interrupt_at_any_step(project, moment, charged):
 
 #: Where a process is killed, and what `ledger reconcile` then makes of its entry.
 KILLS = {
-    "policy_engine.releasing.job:unseal": ("kept", "its release is not there"),
+    "policy_engine.releasing.job:secret_of": ("kept", "its release is not there"),
     "policy_engine.releasing.publish:_put_in_place": ("kept", "its release is not there"),
     "policy_engine.releasing.release:_commit": (
         "committed",

@@ -8,7 +8,7 @@ import os
 
 import pytest
 
-KILLS = os.environ.get("CRASH_KILLS", "3")
+KILLS = os.environ.get("CRASH_KILLS", "4")
 EVERY = os.environ.get("CRASH_EVERY", "20")
 SEED = os.environ.get("CRASH_SEED", "0")
 

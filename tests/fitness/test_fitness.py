@@ -163,12 +163,30 @@ def test_no_other_module_is_longer_than_400_lines():
 #: Lines of each room, "." for the modules beside the rooms. Who adds a mechanism or a command that
 #: an issue asks for writes what it took; who changes what stands finds another way.
 ROOM_MOST = {
-    ".": 306, "accounting": 5_522, "attack": 790, "attest": 4_744, "audit": 1_733, "check":
-    2_138, "cli": 7_025, "compile": 1_059, "dbt": 9_141, "engines": 724, "expressions": 2_025,
-    "kernel": 2_803, "ledger": 4_447, "measure": 1_604, "policy": 5_047, "relations": 1_200,
-    "release": 7, "releasing": 4_842, "report": 2_427, "serve": 899, "syntax": 1_135, "verify":
-    1_407, "warehouse": 5_421,
-}  # fmt: skip
+    ".": 306,
+    "accounting": 5_522,
+    "attack": 790,
+    "attest": 4_744,
+    "audit": 1_733,
+    "check": 2_138,
+    "cli": 7_025,
+    "compile": 1_059,
+    "dbt": 9_141,
+    "engines": 724,
+    "expressions": 2_025,
+    "kernel": 2_803,
+    "ledger": 4_447,
+    "measure": 1_591,
+    "policy": 5_047,
+    "relations": 1_200,
+    "release": 7,
+    "releasing": 4_835,
+    "report": 2_427,
+    "serve": 899,
+    "syntax": 1_135,
+    "verify": 1_407,
+    "warehouse": 5_421,
+}
 
 
 def test_each_room_only_shrinks():

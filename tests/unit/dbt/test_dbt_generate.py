@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import sys
 from collections import Counter
@@ -339,7 +340,7 @@ def test_what_a_count_with_noise_says_is_said_in_words():
 
 
 @given(COLUMNS, st.sampled_from([2, 3, 20]), st.sampled_from(["counts", "rows"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60 if os.environ.get("EVIDENCE") else 20, deadline=None)
 def test_the_tests_of_whatever_a_policy_says_pass_on_the_engine(columns, k, form):
     names = [*columns, "the key"]
     assume(any(kind != "ANYTHING" for kind, _ in columns.values()))
