@@ -111,9 +111,10 @@ class Optimal:
         if (equal := self._equal(charges)) is None:
             return None
         event, n = equal
-        points = [_fixed(((event, 1),), question)]
         if has_curve(event):
             points = [(one, _once(event, one, question)) for one in _POINTS]
+        else:
+            points = [_fixed(((event, 1),), question)]
         return min(_repeated(one, delta, n, epsilon) for one, delta in points)
 
     def epsilon(self, charges: Charges, delta: Decimal, question: Question) -> Decimal | None:

@@ -13,8 +13,10 @@ from decimal import (
     MAX_EMAX,
     MIN_EMIN,
     ROUND_CEILING,
+    ROUND_HALF_EVEN,
     Context,
     Decimal,
+    DivisionByZero,
     Inexact,
     InvalidOperation,
     Overflow,
@@ -188,7 +190,9 @@ def arithmetic(*numbers: Decimal, room: int = 0) -> AbstractContextManager[Conte
     small = max((-number.adjusted() for number in numbers if number), default=0)
     large = max((len(number.as_tuple().digits) for number in numbers), default=0)
     digits = 60 + room + large + max(small, 0)
-    return localcontext(Context(prec=digits, Emin=MIN_EMIN, Emax=MAX_EMAX))
+    # Nothing is left to the process's default context, which any library may change.
+    traps = [InvalidOperation, DivisionByZero, Overflow]
+    return localcontext(Context(digits, ROUND_HALF_EVEN, MIN_EMIN, MAX_EMAX, traps=traps))
 
 
 def upward(value: Decimal, *, exact: bool = False) -> Decimal:

@@ -164,7 +164,7 @@ def test_no_other_module_is_longer_than_400_lines():
 #: an issue asks for writes what it took; who changes what stands finds another way.
 ROOM_MOST = {
     ".": 306,
-    "accounting": 5_522,
+    "accounting": 5_527,
     "attack": 790,
     "attest": 4_744,
     "audit": 1_733,
@@ -180,12 +180,12 @@ ROOM_MOST = {
     "policy": 5_047,
     "relations": 1_200,
     "release": 7,
-    "releasing": 4_835,
+    "releasing": 4_834,
     "report": 2_427,
     "serve": 899,
-    "syntax": 1_135,
+    "syntax": 1_140,
     "verify": 1_407,
-    "warehouse": 5_421,
+    "warehouse": 5_436,
 }
 
 
