@@ -42,7 +42,6 @@ class Warehouse(ABC):
 
     dialect: Engine
     engine_version: str
-    _connection: Any
     _full: ClassVar[str] = "schema.table"
     """How a full name is written."""
     _text: ClassVar[str]
@@ -105,15 +104,13 @@ class Warehouse(ABC):
     def _made(self, query: str, place: Name, comment: str, *, replace: bool) -> None:
         """Make a table of a certified text where nobody sees it, and comment it."""
 
+    @abstractmethod
     def _stands(self, place: Name, target: Name, *, replace: bool) -> None:
-        """Let what was made stand as ``target``, in one step: by default its transaction ends."""
-        with self._withheld():
-            self._connection.commit()
+        """Let what was made stand as ``target``, in one step."""
 
+    @abstractmethod
     def _undone(self, place: Name) -> None:
         """Take away what was made, as far as that can be done: the first error is told."""
-        with suppress(Exception):
-            self._connection.rollback()
 
     def _alone(self, target: Name) -> AbstractContextManager[None]:
         """Keep other releases into a table out, where its transaction does not."""
@@ -351,6 +348,22 @@ class Warehouse(ABC):
         sql = f"SELECT {', '.join(shown)} FROM {self.quoted(*place)} ORDER BY {order}"
         with self._withheld():
             yield from self._streamed(sql)
+
+
+class Transactional(Warehouse):
+    """An engine that makes a table in a transaction, which ends or is taken back."""
+
+    _connection: Any
+    _error: ClassVar[type[Exception]]
+    """What its driver raises."""
+
+    def _stands(self, place: Name, target: Name, *, replace: bool) -> None:
+        with self._withheld():
+            self._connection.commit()
+
+    def _undone(self, place: Name) -> None:
+        with suppress(self._error):
+            self._connection.rollback()
 
 
 def read_of(policy: Policy, table: Table) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ from policy_engine.policy.resolve import Policy, Source
 from policy_engine.warehouse import duckdb_catalog as catalog
 from policy_engine.warehouse import files
 from policy_engine.warehouse.arrow import digest_of, portable
-from policy_engine.warehouse.base import Row, Warehouse, changed
+from policy_engine.warehouse.base import Row, Transactional, changed
 from policy_engine.warehouse.catalogs import Name, no_schema, points_to
 from policy_engine.warehouse.drawing import DrawnSample, sample_relation
 from policy_engine.warehouse.failures import withheld
@@ -38,10 +38,11 @@ if TYPE_CHECKING:
 _OURS = "policy_engine_"  # how every temporary table of ours begins
 
 
-class DuckDBWarehouse(Warehouse):
+class DuckDBWarehouse(Transactional):
     """A connection that reads files, and the database file that is attached to it."""
 
     dialect = dialect_named("duckdb")
+    _error = duckdb.Error
     engine_version = str(duckdb.__version__)
     _connection: duckdb.DuckDBPyConnection
 

@@ -27,7 +27,7 @@ from policy_engine.dialects import dialect_named
 from policy_engine.engines.types import type_of
 from policy_engine.errors import WarehouseError
 from policy_engine.policy.resolve import Policy
-from policy_engine.warehouse.base import Row, Warehouse
+from policy_engine.warehouse.base import Row, Transactional
 from policy_engine.warehouse.catalogs import Name, check_columns, missing, no_schema
 from policy_engine.warehouse.postgres_session import PinnedConnection
 from policy_engine.warehouse.quoting import literal
@@ -116,10 +116,11 @@ _GRANTED = """
 """
 
 
-class PostgresWarehouse(Warehouse):
+class PostgresWarehouse(Transactional):
     """A PostgreSQL server, by a URL or a connection string of libpq."""
 
     dialect = dialect_named("postgres")
+    _error = psycopg.Error
     _text = '{}::text COLLATE "C"'
 
     def __init__(self, name: str, url: str) -> None:

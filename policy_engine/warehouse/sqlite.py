@@ -23,7 +23,7 @@ from policy_engine.dialects import dialect_named
 from policy_engine.engines.types import type_of
 from policy_engine.errors import WarehouseError
 from policy_engine.warehouse import failures
-from policy_engine.warehouse.base import Row, Warehouse
+from policy_engine.warehouse.base import Row, Transactional
 from policy_engine.warehouse.catalogs import Name, check_columns, missing
 
 HASH = "policy_engine_sha256"
@@ -60,10 +60,11 @@ _UNIQUE = """
 _STORED = (0, 3)  # as pragma_table_xinfo has it: a plain column, or a computed one that is stored
 
 
-class SQLiteWarehouse(Warehouse):
+class SQLiteWarehouse(Transactional):
     """A database file; ``writable`` where a release goes into it."""
 
     dialect = dialect_named("sqlite")
+    _error = sqlite3.Error
     _connection: sqlite3.Connection
 
     def __init__(self, name: str, database: Path | None, *, writable: bool = False) -> None:
