@@ -166,10 +166,15 @@ def _parsed(tokens: list[Token], text: str) -> list[exp.Expr | None]:
     parsed = reader.parser().parse(tokens, text)
     for statement in parsed:
         for term in list(statement.find_all(exp.Ordered)) if statement is not None else ():
-            # The word has no quotes, and no relation before it.
-            if term.this.sql(comments=False).upper() == "ALL":
+            if _is_all(term.this):
                 term.set("this", exp.var("ALL"))
     return parsed
+
+
+def _is_all(node: exp.Expr) -> bool:
+    """Whether a term of ORDER BY is the word ALL: no quotes, no relation before it."""
+    word = node.this if isinstance(node, exp.Column) and len(node.parts) == 1 else None
+    return isinstance(word, exp.Identifier) and not word.quoted and word.name.upper() == "ALL"
 
 
 def _breaches(node: exp.Expr) -> list[Breach]:
