@@ -118,9 +118,8 @@ def _salvaged(path: Path, problems: tuple[errors.Problem, ...]) -> Checked:
         if unknown := find_unknown(policy, warehouse.table(policy.source, policy.directory)):
             raise errors.PolicyError(unknown)
 
-    with suppress(
-        errors.PolicyError, errors.FileError
-    ):  # told of a project once the policy can be loaded
+    # Told of a project once the policy can be loaded.
+    with suppress(errors.PolicyError, errors.FileError):
         found = _against_source(policy, project_of(policy), [*problems], look)
         return replace_field(found, policy=None)
     return Checked(path, None, problems)

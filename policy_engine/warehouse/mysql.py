@@ -159,9 +159,8 @@ class MariaDBWarehouse(Warehouse):
     def fingerprint(self, policy: Policy, table: Table, salt: bytes) -> bytes:
         """What a release reads of the source, in a snapshot that begins here."""
         if policy.method == "keyed":
-            mysql_session.keep_from_logs(
-                self._connection
-            )  # what cannot be is refused before it is charged
+            # What cannot be is refused before it is charged.
+            mysql_session.keep_from_logs(self._connection)
         self.ask("START TRANSACTION WITH CONSISTENT SNAPSHOT")
         engines = self._catalog(_TABLE, table.parts)
         self._reads_snapshot = bool(engines) and engines[0][1] == "InnoDB"
