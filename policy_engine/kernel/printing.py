@@ -6,7 +6,9 @@ so no text of a policy can reach SQL without having been an identifier, a text o
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -101,9 +103,19 @@ def environment(name: str) -> jinja2.Environment:
     """The templates of an engine, with typed holes."""
     import jinja2
 
+    class Kept(jinja2.FileSystemBytecodeCache):
+        """Compiled once and kept beside them, where that can be: as Python keeps modules."""
+
+        def dump_bytecode(self, bucket: jinja2.bccache.Bucket) -> None:
+            with suppress(OSError):
+                if not sys.dont_write_bytecode:
+                    Path(self.directory).mkdir(exist_ok=True)
+                    super().dump_bytecode(bucket)
+
     engine = ENGINES[name]
     made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(templates()),
+        bytecode_cache=Kept(str(templates() / "__pycache__")),
         undefined=jinja2.StrictUndefined,
         finalize=_finalizer(engine),
         autoescape=True,
@@ -185,9 +197,8 @@ def values_of(claim: Claim, engine: Engine) -> dict[str, Any]:
 
 def _groupings(claim: Claim, shown: Shown) -> list[Number]:
     """By which groupings a column is counted, where there are several."""
-    law = claim.law
-    every = enumerate(law.groupings, 1) if isinstance(law, Noisy) else ()
-    return [Number(number) for number, each in every if shown.name in each.columns]
+    every = claim.law.groupings if isinstance(claim.law, Noisy) else ()
+    return [Number(number) for number, each in enumerate(every, 1) if shown.name in each.columns]
 
 
 def _noise_values(claim: Claim) -> dict[str, Any]:

@@ -1,9 +1,12 @@
 """What is printed of a claim, and what is refused."""
 
+import shutil
+import sys
 from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 
+import jinja2
 import pytest
 
 from policy_engine.attest import predicates
@@ -86,6 +89,33 @@ def test_a_key_that_is_shown_is_read_once():
     shown = (*CLAIM.columns, Shown("id", ID, Keep()))
     text = printed(replace(CLAIM, unit=People(ID, Drawn()), columns=shown), "duckdb")
     assert 'SELECT "age", "id",\n    ROW_NUMBER()' in text
+
+
+def test_templates_are_compiled_once_and_anew_where_they_change(tmp_path, monkeypatch):
+    folder = tmp_path / "sql_templates"
+    shutil.copytree(templates(), folder, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(printing, "templates", lambda: folder)
+    kept = folder / "__pycache__"
+
+    def again():
+        printing.environment.cache_clear()
+        return printed(CLAIM, "duckdb")
+
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    text = again()
+    assert not kept.exists()
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    assert again() == text
+    assert any(kept.iterdir())
+    monkeypatch.setattr(jinja2.Environment, "_generate", None)  # what compiles
+    assert again() == text
+    monkeypatch.undo()
+    monkeypatch.setattr(printing, "templates", lambda: folder)
+    law = folder / "mechanisms" / "sampled_suppression.sql.j2"
+    law.write_text(law.read_text(encoding="utf-8").replace("FROM", "FROM  "), encoding="utf-8")
+    assert "FROM  " in again()
+    monkeypatch.undo()
+    printing.environment.cache_clear()
 
 
 @pytest.mark.parametrize("name", EVERY)
