@@ -19,8 +19,9 @@ def portable(rows: pa.Table) -> pa.Table:
     """
     import pyarrow as pa
 
-    fields = [pa.field(field.name, _portable(field.type)) for field in rows.schema]
-    return rows.cast(pa.schema(fields))
+    wanted = pa.schema([pa.field(field.name, _portable(field.type)) for field in rows.schema])
+    # To cast is to import what computes, which takes longer than a small release.
+    return rows if rows.schema.equals(wanted, check_metadata=True) else rows.cast(wanted)
 
 
 def _portable(kind: pa.DataType) -> pa.DataType:
