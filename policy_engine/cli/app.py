@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection
 from enum import StrEnum
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
@@ -50,24 +51,26 @@ COMMANDS = {
 """Where each is, and what it is for."""
 
 
+@cache  # whoever runs many command lines in one process makes each program once
+def command_of(names: frozenset[str]) -> Any:
+    """The program in which the commands of those names can run."""
+    return get_command(app_of(names))
+
+
 def app_of(words: Collection[str]) -> Commands:
     """The program, of which those commands can run that are among ``words``; all are listed."""
     made = Commands(name=PROGRAM, pretty_exceptions_enable=False, rich_markup_mode=None)
     made.callback()(root)
     for name, (place, text) in COMMANDS.items():
         module, _, member = place.partition(".")
-        found: Any = _listed
+        found: Any = None
         if name in words:
             found = getattr(import_module(f"policy_engine.cli.{module}"), member)
         if isinstance(found, Commands):
             made.add_typer(found, name=name, short_help=text)
         else:
-            made.command(name, short_help=text)(found)
+            made.command(name, short_help=text)(found or (lambda: None))
     return made
-
-
-def _listed() -> None:
-    """Stands for a command that nobody asks for."""
 
 
 def __getattr__(name: str) -> Any:

@@ -81,15 +81,13 @@ def run(arguments: list[str]) -> int:
 
 
 def _invoke(arguments: list[str]) -> int:
-    from typer.main import get_command
-
-    from policy_engine.cli.app import COMPLETION, PROGRAM, app_of, complete
+    from policy_engine.cli.app import COMMANDS, COMPLETION, PROGRAM, command_of, complete
     from policy_engine.cli.failures import Exit
 
     if asked := os.environ.get(COMPLETION):
         return complete(asked)
     # Not app(): it would print usage errors itself, and swallow an interrupt.
-    command = get_command(app_of(arguments))
+    command = command_of(frozenset(COMMANDS.keys() & arguments))
     try:
         with command.make_context(PROGRAM, _renamed(arguments)) as context:
             command.invoke(context)

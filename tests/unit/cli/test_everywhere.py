@@ -29,7 +29,8 @@ def leaves(command, words=()):
     return found
 
 
-COMMANDS = leaves(get_command(commands_of.app))
+PROGRAM = get_command(commands_of.app)
+COMMANDS = leaves(PROGRAM)
 every_command = pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 
 
@@ -64,9 +65,8 @@ def test_a_bug_is_70_and_an_interrupt_130(cli, monkeypatch, words, error, code):
     def broken(**given):
         raise error
 
-    command = get_command(commands_of.app)
-    monkeypatch.setattr(leaves(command)[words], "callback", broken)
-    monkeypatch.setattr("typer.main.get_command", lambda app: command)
+    monkeypatch.setattr(COMMANDS[words], "callback", broken)
+    monkeypatch.setattr(commands_of, "command_of", lambda names: PROGRAM)
     told = main.run([*words, *needed(COMMANDS[words])])
     assert told == code
 
