@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +24,14 @@ def reference_values() -> list[dict[str, Any]]:
 
 def law(k: int, n: int, rate: mpmath.mpf) -> Law:
     """T_k(Bin(n, β)), outcome by outcome."""
+    return _law(k, n, rate, mpmath.mp.prec)
+
+
+@cache  # many cases have the same laws, and differ in ε
+def _law(k: int, n: int, rate: mpmath.mpf, _precision: int) -> Law:
     released: Law = {NOTHING: mpmath.mpf(0)}
     for j in range(n + 1):
-        chance = mpmath.binomial(n, j) * rate**j * (1 - rate) ** (n - j)
+        chance = math.comb(n, j) * rate**j * (1 - rate) ** (n - j)
         outcome = j if j >= k else NOTHING
         released[outcome] = released.get(outcome, mpmath.mpf(0)) + chance
     return released
