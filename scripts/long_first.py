@@ -168,6 +168,43 @@ PROOFS = frozenset({
 })  # fmt: skip
 
 
+#: Tests by numbers or by many texts, whose branches others cover as well: to trace them takes
+#: longer than to run them.
+UNTRACED = frozenset({
+    "unit/accounting/test_binomial.py::test_a_sum_is_above_by_less_than_what_groups_take_off",
+    "unit/accounting/test_composition.py::TestBasic::test_never_below_the_exact_value",
+    "unit/accounting/test_composition.py::TestTight::test_never_below_the_exact_value",
+    "unit/accounting/test_composition.py::test_the_same_event_again_and_again",
+    "unit/accounting/test_curve.py::test_both_directions_by_direct_summation",
+    "unit/accounting/test_curve.py::test_wide_grid_against_high_precision",
+    "unit/accounting/test_groups.py::test_no_arrangement_over_cells_is_worse",
+    "unit/accounting/test_groups.py::test_one_cell_by_direct_summation",
+    "unit/accounting/test_groups.py::test_the_add_direction_alone",
+    "unit/accounting/test_losses.py::test_two_releases_by_an_exact_sum",
+    "unit/accounting/test_noise.py::test_the_worst_shift_is_exact_for_one_number_and_dominates_for_more",
+    "unit/accounting/test_partial_knowledge.py::"
+    "test_it_bounds_every_sum_of_records_that_are_not_alike",
+    "unit/accounting/test_partial_knowledge.py::test_the_window_is_the_whole_expectation_from_above",
+    "unit/accounting/test_table_noise.py::test_rules_lie_above_the_exact_curve",
+    "unit/accounting/test_tables.py::test_an_aim_is_met_and_one_step_less_is_not",
+    "unit/accounting/test_tables.py::test_places_beside_scipy",
+    "unit/attest/test_brute_force.py::test_it_is_the_definition",
+    "unit/attest/test_verify_release.py::test_no_file_is_too_odd",
+    "unit/attest/test_verify_release.py::test_no_predicate_is_too_odd",
+    "unit/check/test_check_printed.py::test_blanks_and_comments_are_free_and_nothing_else",
+    "unit/check/test_check_printed.py::test_every_golden_print_is_found_again",
+    "unit/check/test_check_printed.py::test_every_print_of_a_random_claim_is_found_again",
+    "unit/check/test_check_strangers.py::test_no_text_that_was_tampered_with_is_certified",
+    "unit/check/test_check_strangers.py::"
+    "test_what_is_sound_is_answered_with_a_text_that_is_certified",
+    "unit/kernel/test_certificate.py::test_what_is_no_claim_is_refused_or_is_another",
+    "unit/kernel/test_sums.py::test_the_price_is_not_below_the_release_itself",
+    "unit/kernel/test_tokens.py::test_a_text_with_one_token_changed_is_another",
+    "unit/kernel/test_tokens.py::test_all_else_is_not",
+    "unit/kernel/test_tokens.py::test_white_space_and_plain_comments_are_free",
+})  # fmt: skip
+
+
 def unit_of(nodeid: str) -> str:
     """What one worker runs as a whole."""
     module = nodeid.partition("::")[0]
@@ -194,9 +231,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LongFirst:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark the cases that are proofs because of their time."""
-    if item.nodeid.removeprefix("tests/") in PROOFS:
+    """Mark the cases that are proofs because of their time, and the tests that are not traced."""
+    name = item.nodeid.removeprefix("tests/")
+    if name in PROOFS:
         item.add_marker("evidence")
+    if name.partition("[")[0] in UNTRACED:
+        item.add_marker("no_cover")
 
 
 def pytest_configure() -> None:

@@ -118,6 +118,14 @@ def test_templates_are_compiled_once_and_anew_where_they_change(tmp_path, monkey
     printing.environment.cache_clear()
 
 
+@pytest.mark.parametrize(("name", "joins"), [("duckdb", True), ("mysql", False)])
+def test_a_long_map_is_joined_where_an_engine_has_lists(name, joins):
+    shorter = of(Type("text"), Map(((tuple(f"k{n}" for n in range(200)), "a"),), "b"))
+    longer = of(Type("text"), Map(((tuple(f"k{n}" for n in range(201)), "a"),), "b"))
+    assert "policy_engine_lookup_1" not in printed(shorter, name)
+    assert ("policy_engine_lookup_1" in printed(longer, name)) is joins
+
+
 @pytest.mark.parametrize("name", EVERY)
 def test_a_text_is_one_of_its_claim_alone(name):
     others = [
