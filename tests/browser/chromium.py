@@ -18,7 +18,7 @@ from debian import ensure  # noqa: E402
 from environments import CACHE  # noqa: E402
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
 PROGRAM = Path("/usr/bin/chromium")
 _AXE = "axe-core@4.14.1"
@@ -61,6 +61,26 @@ def axe() -> str:
     found = text.read_bytes()
     assert hashlib.sha256(found).hexdigest() == _AXE_SHA256
     return found.decode()
+
+
+_FAULTS = """\
+(only) => axe.run(document, {resultTypes: ['violations'], ...only}).then(found => [
+  found.violations.map(each => [each.id, each.nodes.slice(0, 3).map(node => node.html)]),
+  found.passes.length])
+"""
+
+
+def faults_of(page: Page, dark: bool = True) -> list[object]:
+    """What axe finds in a page; and, where it is ``dark``, of what depends on its colours."""
+    page.evaluate(axe())
+    found, passes = page.evaluate(_FAULTS, {})
+    assert passes > 10
+    if dark:
+        page.emulate_media(color_scheme="dark")
+        in_dark, passes = page.evaluate(_FAULTS, {"runOnly": ["cat.color"]})
+        assert passes > 0
+        found += in_dark
+    return found
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 import duckdb
@@ -40,25 +41,32 @@ def policy_of(folder: Path, recode: str, **changes: str) -> Policy:
     return load_policy_text(text, folder / "policy.yaml", folder)
 
 
+@cache  # to open a database takes longer than to make a table
+def _database() -> duckdb.DuckDBPyConnection:
+    return duckdb.connect()
+
+
 def make_table(path: Path, columns: dict[str, str], rows: Sequence[Sequence[str | None]]) -> None:
     """A Parquet file, or a table ``people`` in a DuckDB file, of texts cast to their types."""
-    into = f"COPY source TO '{path}' (FORMAT parquet)"
-    with duckdb.connect() as connection:
+    with _database().cursor() as connection:
         connection.execute("SET TimeZone = 'UTC'")
+        connection.execute("DETACH DATABASE IF EXISTS db")  # of a test that failed
         names = ['"' + name.replace('"', '""') + '"' for name in columns]
-        target = "source"
+        table, last = "source", [f"COPY source TO '{path}' (FORMAT parquet)"]
         if path.suffix == ".duckdb":
             connection.execute(f"ATTACH '{path}' AS db")
-            target, into = "db.people", "CHECKPOINT db"
+            table, last = "db.people", ["CHECKPOINT db", "DETACH db"]
         kinds = ", ".join(f"{n} {kind}" for n, kind in zip(names, columns.values(), strict=True))
-        connection.execute(f"CREATE TABLE {target} ({kinds})")
+        temporary = "TEMP" if table == "source" else ""
+        connection.execute(f"CREATE {temporary} TABLE {table} ({kinds})")
         if rows:
             texts = [pa.array(column, pa.string()) for column in zip(*rows, strict=True)]
             connection.register(
                 "texts", pa.table(texts, names=[f"c{i}" for i in range(len(names))])
             )
-            connection.execute(f"INSERT INTO {target} FROM texts")
-        connection.execute(into)
+            connection.execute(f"INSERT INTO {table} FROM texts")
+        for statement in last:
+            connection.execute(statement)
 
 
 def warehouse_of(policy: Policy, folder: Path) -> DuckDBWarehouse:
