@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ GROUPS = {"keys", "ledger", "review"}
 TO_COME = {"search", "dbt"}
 
 
+@cache
 def commands() -> set[str]:
     found = set()
     for name, command in get_command(app).commands.items():

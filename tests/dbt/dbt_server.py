@@ -11,8 +11,10 @@ import select
 import signal
 import socket
 import sys
+import tempfile
 import traceback
 from contextlib import suppress
+from pathlib import Path
 
 
 def main() -> None:
@@ -23,6 +25,7 @@ def main() -> None:
         import dbt.adapters.postgres  # noqa: F401
     from dbt.cli.main import cli
 
+    _warm_up(cli)
     listening = socket.socket(fileno=int(sys.argv[1]))
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for a fork
     while True:
@@ -34,6 +37,56 @@ def main() -> None:
             listening.close()
             _answer(cli, asking)
         asking.close()
+
+
+_PROJECT = {
+    "dbt_project.yml": "name: shop\nprofile: shop\nflags: {send_anonymous_usage_stats: false}\n",
+    "profiles.yml": "shop: {target: dev, outputs: {dev: {type: duckdb, path: ':memory:'}}}\n",
+    "seeds/raw.csv": "id\n1\n",
+    "models/one.sql": "select id, {{ policy() }} as two from {{ ref('raw') }}\n",
+    "macros/policy.sql": "{% macro policy() %}2{% endmacro %}\n",
+    "models/all.yml": """\
+sources: [{name: shop, tables: [{name: people, columns: [{name: id, data_type: integer}]}]}]
+exposures: [{name: page, type: dashboard, owner: {name: ana}, depends_on: [ref('one')]}]
+models:
+  - name: one
+    config: {contract: {enforced: true}}
+    columns:
+      - {name: id, data_type: integer, data_tests: [not_null]}
+      - {name: two, data_type: integer}
+unit_tests:
+  - name: it_is_two
+    model: one
+    given: [{input: ref('raw'), rows: [{id: 1}]}]
+    expect: {rows: [{id: 1, two: 2}]}
+""",
+}
+
+
+def _warm_up(cli) -> None:
+    """Read a small project twice: dbt makes half of its own code when it first needs it.
+
+    To read opens no connection. That one process runs several commands is a use that dbt supports.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        for file, text in _PROJECT.items():
+            path = Path(name, file)
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
+        for turn in range(2):
+            Path(name, "models", "one.sql").write_text(_PROJECT["models/one.sql"] + f"-- {turn}\n")
+            with suppress(SystemExit):
+                cli(
+                    [
+                        "-q",
+                        "parse",
+                        "--no-static-parser",
+                        "--project-dir",
+                        name,
+                        "--profiles-dir",
+                        name,
+                    ]
+                )
 
 
 def _answer(cli, asking) -> None:

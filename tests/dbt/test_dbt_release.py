@@ -6,11 +6,10 @@ One story a room, made once; the tests ask what came of each step.
 from __future__ import annotations
 
 import csv
+import io
 import json
-import os
-import subprocess
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +18,8 @@ import psycopg
 import pytest
 from environments import ROOMS, Dbt, Runner, dbt_of
 from postgres import running
+
+from policy_engine.cli.main import run
 
 sys.path[:0] = [str(Path(__file__).parents[1] / "unit" / "dbt")]
 
@@ -91,16 +92,13 @@ class Room:
         self.world.policy(recode=_RECODE)
 
     def engine_says(self, *words: str) -> dict[str, object]:
-        """What ``policy-engine`` answered."""
-        done = subprocess.run(
-            [sys.executable, "-m", "policy_engine", *words],
-            cwd=self.world.folder,
-            env={**os.environ, "POLICY_ENGINE_DBT": str(self.dbt.executable)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        return {"code": done.returncode, "out": done.stdout, "err": done.stderr}
+        """What ``policy-engine`` answered; in this process, for it is asked fifty times."""
+        out, err = io.StringIO(), io.StringIO()
+        with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+            patch.chdir(self.world.folder)
+            patch.setenv("POLICY_ENGINE_DBT", str(self.dbt.executable))
+            code = run(list(words))
+        return {"code": code, "out": out.getvalue(), "err": err.getvalue()}
 
     def asks(self, command: str) -> dict[str, object]:
         """The document that a command on releases in production answers."""

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -161,10 +162,15 @@ def test_links_lead_to_files(page: Path) -> None:
 # The reference
 
 
+@cache
+def _reference() -> str:
+    return generated.cli_text()
+
+
 @pytest.mark.parametrize("words", [words for words, _ in COMMANDS], ids=" ".join)
 def test_every_command_and_option_is_documented(words: tuple[str, ...]) -> None:
     command = dict(COMMANDS)[words]
-    section = generated.cli_text().split(f"## {' '.join(words)}\n", 1)[1].split("\n## ", 1)[0]
+    section = _reference().split(f"## {' '.join(words)}\n", 1)[1].split("\n## ", 1)[0]
     for parameter in (each for each in command.params if not getattr(each, "hidden", False)):
         for option in parameter.opts:
             assert (option if option.startswith("-") else parameter.name) in section, option

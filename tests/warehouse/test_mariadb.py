@@ -566,7 +566,7 @@ def test_nothing_that_is_read_can_be_exchanged_until_the_release_stands(
             f"DROP {'TABLE place.people' if relation == 'people' else 'VIEW place.grown'}",
         ):
             with pytest.raises(pymysql.Error, match="Lock wait timeout"):
-                place.sql("SET lock_wait_timeout = 1", statement)
+                place.sql("SET lock_wait_timeout = 0", statement)
 
     with closing(MariaDBWarehouse("maria", place.url("place"))) as warehouse:
         certificate, table = prepare(asked, default_project(tmp_path), warehouse)
