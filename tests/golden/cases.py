@@ -9,6 +9,8 @@ read the difference before it is committed.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from policy_engine.compile.catalog import Field, Table
@@ -187,7 +189,13 @@ def policy_of(case: str, folder: Path, dialect: str = DUCKDB) -> Policy:
         found |= {"source": own["source"]} if case in MORE and "source" in own else {}
         if case == "declared_types":
             found["source"] = KEY.replace("people,", "people, columns: {zip: integer},")
-    return load_policy_text(POLICY.format(**found), folder / "policy.yaml", folder)
+    made = _policy(POLICY.format(**found))
+    return replace(made, file=folder / made.file, directory=folder)
+
+
+@cache  # the same one for all engines but DuckDB: to find a table of noise takes a second
+def _policy(text: str) -> Policy:
+    return load_policy_text(text, Path("policy.yaml"), Path())
 
 
 def table_of(policy: Policy, dialect: str = DUCKDB) -> Table:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import duckdb
@@ -37,6 +39,15 @@ accounts: {people: {}}
 """
 
 
+@cache  # to open a database takes longer than most of what is tested
+def empty_database() -> bytes:
+    """A file of DuckDB with nothing in it."""
+    with tempfile.TemporaryDirectory() as name:
+        file = Path(name, "db.duckdb")
+        duckdb.connect(str(file)).close()
+        return file.read_bytes()
+
+
 class Killed(BaseException):
     """The run is no more."""
 
@@ -53,7 +64,7 @@ class SmallProject:
         """A project with its source, and nothing released."""
         made = cls(folder, load_project_text(text, folder / "policy-engine.yaml", folder))
         made.write(60)
-        duckdb.connect(str(folder / "db.duckdb")).close()
+        (folder / "db.duckdb").write_bytes(empty_database())
         return made
 
     def write(self, people: int) -> None:

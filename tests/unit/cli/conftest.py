@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -46,14 +48,22 @@ Cli = Callable[..., Result]
 Policies = Callable[..., Path]
 
 
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project whose table has 8,000 people in six groups; a sample of a tenth shows each."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("POLICY_ENGINE_SIGNING_KEY", raising=False)
+@cache
+def _people() -> bytes:
+    """A table of 8,000 people in six groups; a sample of a tenth shows each."""
     ages = [20 + i % 60 for i in range(8000)]
     sexes = ["female" if i % 7 < 4 else "male" for i in range(8000)]
-    pq.write_table(pa.table({"age": ages, "sex": sexes}), tmp_path / "people.parquet")
+    file = io.BytesIO()
+    pq.write_table(pa.table({"age": ages, "sex": sexes}), file)
+    return file.getvalue()
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with that table."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("POLICY_ENGINE_SIGNING_KEY", raising=False)
+    (tmp_path / "people.parquet").write_bytes(_people())
     (tmp_path / "policy-engine.yaml").write_text(PROJECT)
     return tmp_path
 

@@ -131,7 +131,7 @@ def test_a_recoding_on_the_engine_is_what_the_model_says(tmp_path, kind, recode)
 IN_PARQUET = [case for case in CASES if "HUGE" not in case[0] and "ENUM" not in case[0]]
 
 
-@pytest.mark.parametrize(("kind", "recode"), IN_PARQUET[::3])
+@pytest.mark.parametrize(("kind", "recode"), IN_PARQUET[::6])
 def test_a_recoding_of_a_parquet_file_is_what_the_model_says(tmp_path, kind, recode):
     values = VALUES[kind]
     if "round" in recode:

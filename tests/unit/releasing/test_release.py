@@ -137,13 +137,21 @@ def write_source(path: Path, rows: list[tuple[str, str, str]]) -> None:
     pq.write_table(pa.table(table), path)
 
 
-@pytest.fixture
-def lab(tmp_path: Path) -> Lab:
-    write_source(tmp_path / "source.parquet", ROWS)
-    project = load_project_text(PROJECT, tmp_path / "policy-engine.yaml", tmp_path)
-    with duckdb.connect(str(tmp_path / "db.duckdb")) as connection:
-        connection.execute(f"CREATE TABLE people AS FROM '{tmp_path / 'source.parquet'}'")
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file and a database, made once and copied for each test."""
+    folder = tmp_path_factory.mktemp("sources")
+    write_source(folder / "source.parquet", ROWS)
+    with duckdb.connect(str(folder / "db.duckdb")) as connection:
+        connection.execute(f"CREATE TABLE people AS FROM '{folder / 'source.parquet'}'")
         connection.execute("CREATE VIEW everyone AS SELECT * FROM people")
+    return folder
+
+
+@pytest.fixture
+def lab(sources: Path, tmp_path: Path) -> Lab:
+    shutil.copytree(sources, tmp_path, dirs_exist_ok=True)
+    project = load_project_text(PROJECT, tmp_path / "policy-engine.yaml", tmp_path)
     return Lab(tmp_path, project)
 
 

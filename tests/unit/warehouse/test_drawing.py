@@ -7,6 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import duckdb
+import pyarrow as pa
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from hypothesis import given, settings
@@ -145,9 +146,10 @@ def test_keys_of_every_kind_are_drawn_by_their_definition(kind, bound):
     keys = COLUMNS[kind]
     with duckdb.connect() as connection:
         connection.execute(f"CREATE TABLE source (id {kind})")
-        connection.execute("BEGIN")
-        connection.executemany("INSERT INTO source VALUES (?)", [[str(k)] for k in [*keys, *keys]])
-        connection.execute("COMMIT")
+        twice = pa.table({"id": [str(key) for key in [*keys, *keys]]})
+        connection.register("twice", twice)
+        connection.execute("INSERT INTO source FROM twice")
+        connection.unregister("twice")
         connection.execute("INSERT INTO source VALUES (NULL), (NULL)")
         sample = DrawnSample(connection)
         query = "SELECT DISTINCT id AS unit FROM source WHERE id IS NOT NULL"
