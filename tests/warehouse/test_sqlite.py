@@ -42,7 +42,7 @@ release: {{relation: {target}, as: {form}}}
 
 
 def do(file, *statements):
-    with closing(sqlite3.connect(file)) as connection, connection:
+    with closing(sqlite3.connect(file, timeout=0)) as connection, connection:
         for each in statements:
             found = connection.execute(each).fetchall()
     return found
