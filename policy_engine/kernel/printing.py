@@ -106,6 +106,10 @@ def environment(name: str) -> jinja2.Environment:
     class Kept(jinja2.FileSystemBytecodeCache):
         """Compiled once and kept beside them, where that can be: as Python keeps modules."""
 
+        def load_bytecode(self, bucket: jinja2.bccache.Bucket) -> None:
+            with suppress(Exception):  # torn by a crash
+                super().load_bytecode(bucket)
+
         def dump_bytecode(self, bucket: jinja2.bccache.Bucket) -> None:
             with suppress(OSError):
                 if not sys.dont_write_bytecode:
@@ -164,14 +168,13 @@ def _lookup(shown: Shown, number: int, engine: Engine) -> dict[str, Identifier] 
 
 def values_of(claim: Claim, engine: Engine) -> dict[str, Any]:
     """What the templates get: nodes, and plain values that they can only ask about."""
-    source = claim.source
     columns = [
         shown_of(shown)
         | {"lookup": _lookup(shown, number, engine), "groupings": _groupings(claim, shown)}
         for number, shown in enumerate(claim.columns, 1)
     ]
-    file = source if isinstance(source, Files) else None
-    parts = source.parts if isinstance(source, Relation) else ()
+    file = claim.source if isinstance(claim.source, Files) else None
+    parts = claim.source.parts if isinstance(claim.source, Relation) else ()
     drawn = max(len(columns), len(claim.law.beside))  # of a row, beside a group's count
     return {
         "inputs": [read_of(column) for column in claim.inputs],

@@ -131,7 +131,7 @@ def test_what_certifies_by_reading_only_shrinks():
 # What a certificate of a release rests on: a claim and the exact curves of five mechanisms, with
 # sums, means, several groupings and parts, in at most 2,500 lines; and the templates.
 PRINTS = ("policy_engine.kernel.certificate",)
-PRINTS_MOST = 3_148  # raised twice: a hole was mended; templates are compiled once
+PRINTS_MOST = 3_150  # raised twice: a hole was mended; templates are compiled once
 
 
 def test_what_certifies_by_printing_fits_its_bar():
@@ -174,7 +174,7 @@ ROOM_MOST = {
     "dbt": 9_141,
     "engines": 724,
     "expressions": 2_025,
-    "kernel": 2_814,  # templates are compiled once: a tenth of a release
+    "kernel": 2_817,  # templates are compiled once: a tenth of a release
     "ledger": 4_447,
     "measure": 1_591,
     "policy": 5_047,
