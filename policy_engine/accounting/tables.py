@@ -94,7 +94,7 @@ class Aim:
         return ReleaseCurve.of([statistic], self.neighbours).delta(self.epsilon).delta <= self.delta
 
 
-@lru_cache(maxsize=256)  # `auto` asks for tables that a comparison asks for as well
+@lru_cache(maxsize=32)  # `auto` asks for tables that a comparison asks for as well
 def calibrated(law: str, aim: Aim) -> IntegerTable:
     """The table of a law that meets an aim and shows the smallest groups half the time.
 

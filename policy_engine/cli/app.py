@@ -87,7 +87,7 @@ def complete(asked: str) -> int:
 
     completion_init()
     typed = [word for name in _TYPED for word in os.environ.get(name, "").split()]
-    return shell_complete(get_command(app_of(typed)), {}, PROGRAM, COMPLETION, asked)
+    return shell_complete(command_of(frozenset(typed)), {}, PROGRAM, COMPLETION, asked)
 
 
 def _version(asked: bool) -> None:
