@@ -103,6 +103,7 @@ def opened(browser, pages):
         page.on("pageerror", lambda error: said.append(str(error)))
         page.on("dialog", lambda dialog: said.append(dialog.message))
         page.goto(pages[name])
+        page.wait_for_load_state("networkidle")
         assert [each for each in asked if not each.endswith("/favicon.ico")] == [pages[name]]
         assert [each for each in said if name != "nowhere" or "404" not in each] == []
         return page

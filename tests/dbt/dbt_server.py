@@ -73,20 +73,12 @@ def _warm_up(cli) -> None:
             path = Path(name, file)
             path.parent.mkdir(exist_ok=True)
             path.write_text(text)
+        # The static parser is threads of Rust: a fork of a process that has used it hangs in it.
+        words = ["-q", "parse", "--no-static-parser", "--project-dir", name, "--profiles-dir", name]
         for turn in range(2):
             Path(name, "models", "one.sql").write_text(_PROJECT["models/one.sql"] + f"-- {turn}\n")
             with suppress(SystemExit):
-                cli(
-                    [
-                        "-q",
-                        "parse",
-                        "--no-static-parser",
-                        "--project-dir",
-                        name,
-                        "--profiles-dir",
-                        name,
-                    ]
-                )
+                cli(words)
 
 
 def _answer(cli, asking) -> None:
