@@ -9,7 +9,8 @@ import math
 from collections.abc import Iterator
 from decimal import Decimal
 
-_STIRLING_FROM = 1000
+_FEW = 1000
+"""Below this many copies exact integers are quicker, from it on Stirling's series holds."""
 # B_2j / (2j(2j−1)) for j = 1…15, as integer pairs.
 _STIRLING = (
     (1, 12),
@@ -47,7 +48,7 @@ def log_factorial(z: int) -> Decimal:
     >>> log_factorial(3)
     Decimal('1.791759469228055000812477358')
     """
-    if z < _STIRLING_FROM:
+    if z < _FEW:
         return Decimal(math.factorial(z)).ln()
     number = Decimal(z)
     inverse = 1 / number
@@ -64,6 +65,8 @@ def point(j: int, n: int, rate: Decimal) -> Decimal:
     >>> round(point(1, 2, Decimal("0.5")), 20)
     Decimal('0.50000000000000000000')
     """
+    if min(j, n - j) < _FEW:
+        return max(_LEAST, math.comb(n, j) * rate**j * (1 - rate) ** (n - j))
     log = log_factorial(n) - log_factorial(j) - log_factorial(n - j)
     return max(_LEAST, (log + j * rate.ln() + (n - j) * (1 - rate).ln()).exp())
 
@@ -87,9 +90,8 @@ def sum_to(end: int, n: int, rate: Decimal, weight: Decimal, step: int) -> Decim
     >>> sum_to(1, 2, Decimal("0.5"), Decimal(1), 0).quantize(Decimal("1e-20"))
     Decimal('0.75000000000000000000')
     """
-    odds = (1 - rate) / rate
-    ratios = (j * odds / (n - j + 1) for j in range(end, -1, -1))
-    return _series(point(end, n, rate), ratios, weight, step)
+    # As many are left out as are drawn at the rate 1 − β.
+    return sum_from(n - end, n, 1 - rate, weight, step)
 
 
 def _series(probability: Decimal, ratios: Iterator[Decimal], weight: Decimal, step: int) -> Decimal:

@@ -26,6 +26,15 @@ def test_the_series_errs_by_the_first_term_left_out() -> None:
         assert abs(error / left_out - 1) < mpmath.mpf("1e-4")
 
 
+@pytest.mark.parametrize(("j", "n"), [(0, 7), (7, 7), (999, 10**6), (1000, 10**6), (10**6, 10**7)])
+def test_a_point_is_the_binomial_law_s(j: int, n: int) -> None:
+    rate = Decimal("0.1")
+    with mpmath.workdps(90), arithmetic(rate):
+        beta = mpmath.mpf("0.1")
+        true = mpmath.binomial(n, j) * beta**j * (1 - beta) ** (n - j)
+        assert abs(mpmath.mpf(str(binomial.point(j, n, rate))) / true - 1) <= mpmath.mpf("1e-50")
+
+
 @pytest.mark.parametrize("step", [0, 1])
 def test_a_sum_is_above_by_less_than_what_groups_take_off(
     step: int, monkeypatch: pytest.MonkeyPatch
