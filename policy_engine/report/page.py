@@ -9,10 +9,14 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Mapping
+from functools import lru_cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from policy_engine.policy.escapes import escaped
+
+if TYPE_CHECKING:
+    import jinja2
 
 LICENCE = "default-src 'none'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'"
 """What a browser may do with the page: show it in this style."""
@@ -37,11 +41,19 @@ def filled(package: str, template: str, style: str, **values: Any) -> str:
 
     ``style`` is ours, and what the page allows is just that text.
     """
-    import jinja2
     from markupsafe import Markup
 
+    licence = LICENCE.format(style_digest(style))
+    found = _templates(package).get_template(template)
+    return found.render(style=Markup(style), licence=licence, **values)
+
+
+@lru_cache  # a server fills thousands of pages, and compiles each template once
+def _templates(package: str) -> jinja2.Environment:
+    import jinja2
+
     places = [jinja2.PackageLoader(name, "pages") for name in (package, "policy_engine.report")]
-    environment = jinja2.Environment(
+    return jinja2.Environment(
         loader=jinja2.ChoiceLoader(places),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
@@ -49,8 +61,6 @@ def filled(package: str, template: str, style: str, **values: Any) -> str:
         lstrip_blocks=True,
         finalize=_plain,
     )
-    licence = LICENCE.format(style_digest(style))
-    return environment.get_template(template).render(style=Markup(style), licence=licence, **values)
 
 
 def style_digest(style: str) -> str:
