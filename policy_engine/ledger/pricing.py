@@ -337,7 +337,7 @@ def _added(total: tuple[Decimal, ...] | None, terms: tuple[Decimal, ...]) -> tup
 
 
 def _scenarios(kinds: Iterable[EqualReleases]) -> list[Charges]:
-    """The charges of a unit, for each part of each partition; none where these are too many."""
+    """The charges of a unit, each once, in the parts of a partition; none where these are many."""
     plain = Counter[Event]()
     partitions: dict[str, dict[str, Counter[Event]]] = {}
     for kind in kinds:
@@ -349,7 +349,7 @@ def _scenarios(kinds: Iterable[EqualReleases]) -> list[Charges]:
         return []
     chosen = product(*(parts.values() for parts in partitions.values()))
     ways = [sum(events, plain) for events in chosen]
-    return [tuple(way.items()) for way in ways if way]
+    return list(dict.fromkeys(tuple(way.items()) for way in ways if way))
 
 
 def _check(spent: Spent) -> None:
