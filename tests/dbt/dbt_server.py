@@ -25,6 +25,8 @@ def main() -> None:
         import dbt.adapters.postgres  # noqa: F401
     from dbt.cli.main import cli
 
+    with suppress(ImportError):
+        _remember_macros()
     _warm_up(cli)
     listening = socket.socket(fileno=int(sys.argv[1]))
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for a fork
@@ -37,6 +39,20 @@ def main() -> None:
             listening.close()
             _answer(cli, asking)
         asking.close()
+
+
+def _remember_macros() -> None:
+    """Parse each text of dbt's own macros once: half of what reading a small project takes."""
+    from dbt_common.clients.jinja import MacroFuzzEnvironment
+
+    parse, parsed = MacroFuzzEnvironment._parse, {}
+
+    def remembered(self, source, name, filename):
+        if source not in parsed:
+            parsed[source] = parse(self, source, name, filename)
+        return parsed[source]
+
+    MacroFuzzEnvironment._parse = remembered
 
 
 _PROJECT = {
