@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 
@@ -46,8 +47,13 @@ def _database() -> duckdb.DuckDBPyConnection:
     return duckdb.connect()
 
 
-def make_table(path: Path, columns: dict[str, str], rows: Sequence[Sequence[str | None]]) -> None:
-    """A Parquet file, or a table ``people`` in a DuckDB file, of texts cast to their types."""
+def make_table(
+    path: Path,
+    columns: dict[str, str],
+    rows: Sequence[Sequence[str | None]],
+    relation: str = "people",
+) -> None:
+    """A Parquet file, or a table in a DuckDB file, of texts cast to their types."""
     with _database().cursor() as connection:
         connection.execute("SET TimeZone = 'UTC'")
         connection.execute("DETACH DATABASE IF EXISTS db")  # of a test that failed
@@ -55,7 +61,7 @@ def make_table(path: Path, columns: dict[str, str], rows: Sequence[Sequence[str 
         table, last = "source", [f"COPY source TO '{path}' (FORMAT parquet)"]
         if path.suffix == ".duckdb":
             connection.execute(f"ATTACH '{path}' AS db")
-            table, last = "db.people", ["CHECKPOINT db", "DETACH db"]
+            table, last = f"db.{relation}", ["CHECKPOINT db", "DETACH db"]
         kinds = ", ".join(f"{n} {kind}" for n, kind in zip(names, columns.values(), strict=True))
         temporary = "TEMP" if table == "source" else ""
         connection.execute(f"CREATE {temporary} TABLE {table} ({kinds})")
@@ -78,18 +84,22 @@ def warehouse_of(policy: Policy, folder: Path) -> DuckDBWarehouse:
 
 def release_to_everyone(policy: Policy, folder: Path) -> list[tuple[str | None, ...]]:
     """What the compiled text makes of the whole source, every value as the engine writes it."""
-    warehouse = warehouse_of(policy, folder)
-    try:
-        table = warehouse.table(policy.source, policy.directory)
-        sql = compiled(policy, table, warehouse.dialect)[1]
-        connection = warehouse._connection
-        units = pa.table({"unit": pa.array(range(100_000), pa.int64())})
-        if policy.source.key is not None:
-            source = f"db.main.{table.parts[-1]}" if policy.source.relation else "source.parquet"
-            units = connection.execute(
-                f'SELECT DISTINCT "{policy.source.key}" AS unit FROM {source}'
-            ).to_arrow_table()
-        connection.register(sample_relation(policy.rate), units)
-        return connection.sql(f"SELECT COLUMNS(*)::VARCHAR FROM ({sql})").fetchall()
-    finally:
-        warehouse.close()
+    with closing(warehouse_of(policy, folder)) as warehouse:
+        return released_to_everyone(policy, warehouse)
+
+
+def released_to_everyone(
+    policy: Policy, warehouse: DuckDBWarehouse
+) -> list[tuple[str | None, ...]]:
+    """The same, from a warehouse that is open."""
+    table = warehouse.table(policy.source, policy.directory)
+    sql = compiled(policy, table, warehouse.dialect)[1]
+    connection = warehouse._connection
+    units = pa.table({"unit": pa.array(range(100_000), pa.int64())})
+    if policy.source.key is not None:
+        source = f"db.main.{table.parts[-1]}" if policy.source.relation else "source.parquet"
+        units = connection.execute(
+            f'SELECT DISTINCT "{policy.source.key}" AS unit FROM {source}'
+        ).to_arrow_table()
+    connection.register(sample_relation(policy.rate), units)
+    return connection.sql(f"SELECT COLUMNS(*)::VARCHAR FROM ({sql})").fetchall()
