@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 from claims import claims, rows
-from running import NAMES, PLACES
+from running import NAMES
 from suite import edges, loaded, of_public_keys, of_public_values, printable
 
 from policy_engine.kernel import printing
@@ -17,7 +17,7 @@ SEEDS = int(os.environ.get("KERNEL_SEEDS", "1"))
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
-@pytest.mark.parametrize("name", PLACES)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_text_does_what_its_claim_means(place_of, name, seed):
     place = place_of(name)
     drawn = list(printable(loaded(place, seed, 8 if name == "spark" else 60), name))
