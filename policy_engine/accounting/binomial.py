@@ -9,8 +9,7 @@ import math
 from collections.abc import Iterator
 from decimal import Decimal
 
-_FEW = 1000
-"""Below this many copies exact integers are quicker, from it on Stirling's series holds."""
+_FEW = 1000  # below it whole numbers are quicker; from it on Stirling's series holds
 # B_2j / (2j(2j−1)) for j = 1…15, as integer pairs.
 _STIRLING = (
     (1, 12),
@@ -85,12 +84,11 @@ def sum_from(start: int, n: int, rate: Decimal, weight: Decimal, step: int) -> D
 
 
 def sum_to(end: int, n: int, rate: Decimal, weight: Decimal, step: int) -> Decimal:
-    """Σ_{j=0}^{end} f(j; n, β)·(weight + (end − j)·step), from above; needs as ``sum_from``.
+    """Σ_{j=0}^{end} f(j; n, β)·(weight + (end − j)·step) as ``sum_from``, n − j ~ Bin(n, 1 − β).
 
     >>> sum_to(1, 2, Decimal("0.5"), Decimal(1), 0).quantize(Decimal("1e-20"))
     Decimal('0.75000000000000000000')
     """
-    # As many are left out as are drawn at the rate 1 − β.
     return sum_from(n - end, n, 1 - rate, weight, step)
 
 

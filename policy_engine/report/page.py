@@ -11,12 +11,9 @@ import hashlib
 from collections.abc import Mapping
 from functools import lru_cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from policy_engine.policy.escapes import escaped
-
-if TYPE_CHECKING:
-    import jinja2
 
 LICENCE = "default-src 'none'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'"
 """What a browser may do with the page: show it in this style."""
@@ -44,16 +41,16 @@ def filled(package: str, template: str, style: str, **values: Any) -> str:
     from markupsafe import Markup
 
     licence = LICENCE.format(style_digest(style))
-    found = _templates(package).get_template(template)
-    return found.render(style=Markup(style), licence=licence, **values)
+    found = _template(package, template)
+    return str(found.render(style=Markup(style), licence=licence, **values))
 
 
-@lru_cache  # a server fills thousands of pages, and compiles each template once
-def _templates(package: str) -> jinja2.Environment:
+@lru_cache  # a server fills one with thousands of values
+def _template(package: str, name: str) -> Any:
     import jinja2
 
-    places = [jinja2.PackageLoader(name, "pages") for name in (package, "policy_engine.report")]
-    return jinja2.Environment(
+    places = [jinja2.PackageLoader(each, "pages") for each in (package, "policy_engine.report")]
+    environment = jinja2.Environment(
         loader=jinja2.ChoiceLoader(places),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
@@ -61,6 +58,7 @@ def _templates(package: str) -> jinja2.Environment:
         lstrip_blocks=True,
         finalize=_plain,
     )
+    return environment.get_template(name)
 
 
 def style_digest(style: str) -> str:
