@@ -179,7 +179,8 @@ class _LossSum:
         # Splitting may move each atom by a step, and what leaves the window comes back in it.
         bottom, top = bottom - self._count * step, top + self._count * step
         first = math.floor(bottom / step)
-        points = 1 << (math.ceil(top / step) - first + 1).bit_length()
+        least = math.ceil(top / step) - first + 1
+        points = min(some << (least // some).bit_length() for some in (8, 9, 12))
         spectrum = np.ones(points // 2 + 1, dtype=np.complex128)
         scale, shift, noise, above = 0.0, 0, 0.0, 0.0
         many: list[_Stretch] = []
@@ -207,7 +208,8 @@ class _LossSum:
             scale=scale,
             losses=(first + np.arange(points, dtype=np.float64)) * step,
             masses=masses,
-            # Of the 2-norm: 8u·log₂n for a transform and again back, 32u for a power.
+            # Of the 2-norm: 8u·log₂n for a transform and again back, 32u for a power. A pass of 3
+            # has 12u by that: its sums are rounded 4 times (7u), its factors are products (4u).
             noise=noise * _ROUNDING * (16 * math.log2(points) + 32),
             above=-math.inf if steeper is None else above - steeper * (first + points - 1) * step,
         )

@@ -164,7 +164,7 @@ def test_no_other_module_is_longer_than_400_lines():
 #: an issue asks for writes what it took; who changes what stands finds another way.
 ROOM_MOST = {
     ".": 306,
-    "accounting": 5_527,
+    "accounting": 5_529,  # transforms of 8, 9 or 12 times a power of 2, half as long as before
     "attack": 790,
     "attest": 4_744,
     "audit": 1_733,
