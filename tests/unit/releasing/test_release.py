@@ -546,10 +546,11 @@ TABLE = {"source": "{relation: people, unit: row}", "release": "{relation: out}"
     [
         (duckdb.IOException("disk full at '34'"), "could not read or write a file"),
         (duckdb.ConversionException("could not convert 'abc'"), "its message is withheld"),
-        (duckdb.OutOfMemoryException("row 17"), "ran out of memory"),
+        pytest.param(duckdb.OutOfMemoryException("row 17"), "ran out of memory",
+                     marks=pytest.mark.evidence),
         (KeyboardInterrupt(), ""),
     ],
-)
+)  # fmt: skip
 def test_a_table_that_cannot_be_written_is_as_it_was(
     lab, monkeypatch, replace, statement, error, told
 ):
