@@ -337,7 +337,7 @@ def _added(total: tuple[Decimal, ...] | None, terms: tuple[Decimal, ...]) -> tup
 
 
 def _scenarios(kinds: Iterable[EqualReleases]) -> list[Charges]:
-    """The charges of a unit, each once, in the parts of a partition; none where these are many."""
+    """The charges of a unit, for each part of each partition, once; none where too many."""
     plain = Counter[Event]()
     partitions: dict[str, dict[str, Counter[Event]]] = {}
     for kind in kinds:
