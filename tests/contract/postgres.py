@@ -45,17 +45,30 @@ def binaries() -> Path:
     )
 
 
+def _as_nobody(*command: str | Path, limit=None) -> None:
+    subprocess.run(
+        command,
+        check=True,
+        capture_output=True,
+        timeout=600,
+        cwd="/",
+        preexec_fn=limit,
+        **AS_NOBODY,
+    )
+
+
+def _folder_of_nobody(prefix: str) -> Path:
+    """A folder under /tmp: a socket's path has at most 107 bytes, so not under pytest's."""
+    folder = Path(tempfile.mkdtemp(prefix=prefix, dir="/tmp"))
+    if AS_NOBODY:
+        shutil.chown(folder, "nobody", "nogroup")
+    return folder
+
+
 def _runs(folder: Path) -> bool:
     try:
         for tool in ("postgres", "initdb", "pg_ctl"):
-            subprocess.run(
-                [folder / tool, "--version"],
-                check=True,
-                capture_output=True,
-                timeout=600,
-                cwd="/",
-                **AS_NOBODY,
-            )
+            _as_nobody(folder / tool, "--version")
     except (OSError, subprocess.SubprocessError):
         return False
     return True
@@ -64,19 +77,10 @@ def _runs(folder: Path) -> bool:
 @cache
 def _new(tools: Path) -> Path:
     """The data of a server that never ran: to copy it is quicker than to make it again."""
-    folder = Path(tempfile.mkdtemp(prefix="pg-new-", dir="/tmp"))
+    folder = _folder_of_nobody("pg-new-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    if AS_NOBODY:
-        shutil.chown(folder, "nobody", "nogroup")
     initial = ["-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "--no-sync"]
-    subprocess.run(
-        [tools / "initdb", "-D", folder / "data", *initial, "--wal-segsize=1"],
-        check=True,
-        capture_output=True,
-        timeout=600,
-        cwd="/",
-        **AS_NOBODY,
-    )
+    _as_nobody(tools / "initdb", "-D", folder / "data", *initial, "--wal-segsize=1")
     return folder / "data"
 
 
@@ -91,12 +95,9 @@ class Postgres:
         ``folder`` has other binaries than ``binaries``.
         """
         self.bin = folder or binaries()
-        # A socket's path has at most 107 bytes, so it is not under pytest's folder.
-        self.folder = Path(tempfile.mkdtemp(prefix="pg-", dir="/tmp"))
+        self.folder = _folder_of_nobody("pg-")
         self.settings = settings
         self.most_bytes = most_bytes
-        if AS_NOBODY:
-            shutil.chown(self.folder, "nobody", "nogroup")
         subprocess.run(["cp", "-a", _new(self.bin), self.folder / "data"], check=True)
         self.start()
 
@@ -108,19 +109,10 @@ class Postgres:
         return f"postgresql://{user}@/postgres?host={self.folder}"
 
     def run(self, tool: str, *more: str) -> None:
-        command = [self.bin / tool, "-D", self.folder / "data", *more]
         limit = None
         if self.most_bytes is not None and tool == "pg_ctl":
             limit = partial(setrlimit, RLIMIT_FSIZE, (self.most_bytes, self.most_bytes))
-        subprocess.run(
-            command,
-            check=True,
-            capture_output=True,
-            timeout=600,
-            cwd="/",
-            preexec_fn=limit,
-            **AS_NOBODY,
-        )
+        _as_nobody(self.bin / tool, "-D", self.folder / "data", *more, limit=limit)
 
     def start(self) -> None:
         places = f"-k {self.folder} -c listen_addresses=''"

@@ -85,12 +85,10 @@ def warehouse_of(policy: Policy, folder: Path) -> DuckDBWarehouse:
 def release_to_everyone(policy: Policy, folder: Path) -> list[tuple[str | None, ...]]:
     """What the compiled text makes of the whole source, every value as the engine writes it."""
     with closing(warehouse_of(policy, folder)) as warehouse:
-        return released_to_everyone(policy, warehouse)
+        return release_from(policy, warehouse)
 
 
-def released_to_everyone(
-    policy: Policy, warehouse: DuckDBWarehouse
-) -> list[tuple[str | None, ...]]:
+def release_from(policy: Policy, warehouse: DuckDBWarehouse) -> list[tuple[str | None, ...]]:
     """The same, from a warehouse that is open."""
     table = warehouse.table(policy.source, policy.directory)
     sql = compiled(policy, table, warehouse.dialect)[1]

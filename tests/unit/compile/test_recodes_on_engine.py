@@ -13,7 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from everyone import make_table, policy_of, release_to_everyone, released_to_everyone
+from everyone import make_table, policy_of, release_from, release_to_everyone
 from recode_model import recoded
 
 from policy_engine.compile.catalog import Field, Table
@@ -118,30 +118,35 @@ def expected_counts(recoding, kind, values):
     return found
 
 
-def exact(kind):
-    """The values that are rounded alike."""
-    return [text for text in VALUES[kind] if (kind, text) not in INEXACT]
+def values_of(kind, recode):
+    """The values of a type, for a rounding those that the model rounds alike."""
+    unknown = INEXACT if "round" in recode else ()
+    return [text for text in VALUES[kind] if (kind, text) not in unknown]
+
+
+def relation_of(kind, recode):
+    """The table of these values."""
+    return f"{'rounded' if 'round' in recode else 'whole'}_{list(VALUES).index(kind)}"
 
 
 @pytest.fixture(scope="module")
 def warehouse(tmp_path_factory):
-    """The values of each type in a table ``t`` with its number, and in ``r`` those to round."""
+    """The values of each type in a table of their own, and in another those to round."""
     database = tmp_path_factory.mktemp("recodes") / "db.duckdb"
-    for number, (kind, values) in enumerate(VALUES.items()):
-        for name, texts in (("t", values), ("r", exact(kind))):
-            rows = [(text,) for text in texts] * 3
-            make_table(database, {"x": kind}, rows, f"{name}{number}")
+    for kind in VALUES:
+        for recode in ("keep", "round"):
+            rows = [(text,) for text in values_of(kind, recode)] * 3
+            make_table(database, {"x": kind}, rows, relation_of(kind, recode))
     with closing(DuckDBWarehouse("db", database)) as opened:
         yield opened
 
 
 @pytest.mark.parametrize(("kind", "recode"), CASES)
 def test_a_recoding_on_the_engine_is_what_the_model_says(tmp_path, warehouse, kind, recode):
-    values = exact(kind) if "round" in recode else VALUES[kind]
-    relation = f"{'r' if 'round' in recode else 't'}{list(VALUES).index(kind)}"
-    source = f"{{relation: {relation}, unit: row}}"
+    values = values_of(kind, recode)
+    source = f"{{relation: {relation_of(kind, recode)}, unit: row}}"
     policy = policy_of(tmp_path, f"{{x: {recode}}}", source=source)
-    found = released_to_everyone(policy, warehouse)
+    found = release_from(policy, warehouse)
     wanted = expected_counts(policy.recodings[0][1], kind, values)
     assert {value: int(count) for value, count in found} == wanted
 
@@ -151,7 +156,7 @@ IN_PARQUET = [case for case in CASES if "HUGE" not in case[0] and "ENUM" not in 
 
 @pytest.mark.parametrize(("kind", "recode"), IN_PARQUET[::6])
 def test_a_recoding_of_a_parquet_file_is_what_the_model_says(tmp_path, kind, recode):
-    values = exact(kind) if "round" in recode else VALUES[kind]
+    values = values_of(kind, recode)
     make_table(tmp_path / "source.parquet", {"x": kind}, [(text,) for text in values] * 3)
     policy = policy_of(tmp_path, f"{{x: {recode}}}")
     found = release_to_everyone(policy, tmp_path)
