@@ -5,6 +5,7 @@ none sees what another left behind: JSON and the file descriptors of its output 
 code goes out. The server ends with its standard input, which is held by whoever started it.
 """
 
+import gc
 import json
 import os
 import select
@@ -30,6 +31,9 @@ def main() -> None:
     _warm_up(cli)
     listening = socket.socket(fileno=int(sys.argv[1]))
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for a fork
+    # What is imported stays, and a command ends before it has much to throw away.
+    gc.freeze()
+    gc.disable()
     while True:
         ready, _, _ = select.select([sys.stdin, listening], [], [])
         if sys.stdin in ready:
