@@ -10,12 +10,15 @@ import gc
 import os
 import signal
 import sys
+from _thread import interrupt_main
 from contextlib import suppress
+from threading import Timer
 from types import FrameType
 from typing import NoReturn
 
 INTERRUPTED = 130
 _ENDINGS = (signal.SIGTERM, signal.SIGHUP)
+_IMPORTING = "<frozen importlib._bootstrap>"
 
 _stopped_by: list[int] = []
 
@@ -53,8 +56,17 @@ def _ignore_signals() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
-def _stop(number: int, frame: FrameType | None) -> NoReturn:
-    """Stop by an exception, so that everything on the way cleans up."""
+def _stop(number: int, frame: FrameType | None) -> None:
+    """Stop by an exception, so that everything on the way cleans up.
+
+    While a module is imported a signal waits: DuckDB's aborts the process if anything is raised
+    inside of it, and what is raised where Python lets go of an import's lock is dropped.
+    """
+    while frame is not None:
+        if frame.f_code.co_filename == _IMPORTING:
+            Timer(0.01, interrupt_main, [number]).start()
+            return
+        frame = frame.f_back
     _stopped_by.append(number)
     raise KeyboardInterrupt
 

@@ -266,18 +266,9 @@ MOMENTS = {
 }
 
 
-def interrupted_at(project, moment, number):
-    module, _, name = moment.partition(":")
-    policy = project.policy()
-    code = f"""
-import importlib, os, sys
-module = importlib.import_module({module!r})
-real = getattr(module, {name!r})
-def interrupted(*words, **named):
-    os.kill(os.getpid(), {int(number)})
-    return real(*words, **named)
-setattr(module, {name!r}, interrupted)
-sys.argv = ["policy-engine", "release", {policy!r}, "--format", "json"]
+def interrupted_by(project, code):
+    code += f"""
+sys.argv = ["policy-engine", "release", {project.policy()!r}, "--format", "json"]
 from policy_engine.cli.main import main
 main()
 """
@@ -286,8 +277,25 @@ main()
     )
 
 
+def interrupted_at(project, moment, number):
+    module, _, name = moment.partition(":")
+    code = f"""
+import importlib, os, sys
+module = importlib.import_module({module!r})
+real = getattr(module, {name!r})
+def interrupted(*words, **named):
+    os.kill(os.getpid(), {int(number)})
+    return real(*words, **named)
+setattr(module, {name!r}, interrupted)
+"""
+    return interrupted_by(project, code)
+
+
 def check_interrupted(project, moment, charged, number):
-    done = interrupted_at(project, moment, number)
+    check_stopped(project, interrupted_at(project, moment, number), charged)
+
+
+def check_stopped(project, done, charged):
     assert done.returncode == 130
     assert "Traceback" not in done.stderr
     assert done.stderr.splitlines()[-1].startswith("error: interrupted;")
@@ -306,6 +314,20 @@ def test_an_interrupt_after_the_charge_leaves_nothing_but_the_charge(project, nu
     assert (again.code, again.err, again.document["repeated"]) == (0, "", True)
     account = project.account()
     assert (account["entries"], account["reserved"]) == (1, 0)
+
+
+def test_an_interrupt_waits_until_a_module_is_imported(project):
+    """DuckDB's module aborts the process if anything is raised while it makes its enumerations."""
+    code = """
+import enum, os, sys
+real = enum.EnumType.__prepare__
+def interrupted(metaclass, name, bases, **named):
+    if name == "ExplainType":
+        os.kill(os.getpid(), 2)
+    return real(name, bases, **named)
+enum.EnumType.__prepare__ = classmethod(interrupted)
+"""
+    check_stopped(project, interrupted_by(project, code), 0)
 
 
 @pytest.mark.evidence
