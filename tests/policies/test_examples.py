@@ -8,6 +8,7 @@ import json
 import re
 import shutil
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -15,6 +16,7 @@ import pytest
 
 from policy_engine.cli import main
 from policy_engine.policy.loading import load_policy
+from policy_engine.policy.resolve import Policy
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted(path.parent.name for path in ROOT.glob("policies/*/policy.yaml"))
@@ -48,6 +50,11 @@ def released(copy) -> dict[str, dict[str, object]]:
     return dict(zip(EXAMPLES, documents, strict=True))
 
 
+@cache
+def policy_of(name: str) -> Policy:
+    return load_policy(ROOT / "policies" / name / "policy.yaml")
+
+
 def readme(name: str) -> str:
     text = (ROOT / "policies" / name / "README.md").read_text("utf-8")
     return re.sub(r"\s+", " ", text).translate(SUPERSCRIPTS)
@@ -59,7 +66,7 @@ def test_the_table_of_examples_is_complete():
     rows = re.findall(row + r"ε ([\d.]+), δ 10(-\d+) \|", text)
     assert sorted(row[0] for row in rows) == EXAMPLES
     for name, rate, k, epsilon, exponent in rows:
-        policy = load_policy(ROOT / "policies" / name / "policy.yaml")
+        policy = policy_of(name)
         assert (policy.rate, policy.k) == (Decimal(1 if rate == "everybody" else rate), int(k))
         guarantee = policy.guarantee
         assert (guarantee.epsilon, guarantee.delta) == (
@@ -70,7 +77,7 @@ def test_the_table_of_examples_is_complete():
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_release_and_certificate_hold(copy, released, name):
     done = released[name]
-    policy = load_policy(ROOT / "policies" / name / "policy.yaml")
+    policy = policy_of(name)
     assert (done["k"], Decimal(str(done["epsilon"]))) == (policy.k, policy.guarantee.epsilon)
     assert Decimal(str(done["delta"])) <= policy.guarantee.delta
     verified = run(copy, "verify", str(done["certificate"]), "--release", str(done["release"]))
