@@ -6,7 +6,11 @@ So no worker stands idle at the end, and what a module starts for its tests is s
 from __future__ import annotations
 
 import gc
+import importlib
+import os
+import pkgutil
 import signal
+from collections.abc import Iterator
 from typing import Any
 
 import hypothesis
@@ -75,11 +79,83 @@ SECONDS = {
 }  # fmt: skip
 
 
-#: Cases beside others of their kind that are long proofs, which ``make evidence`` runs, by their
-#: time alone.
+#: Long proofs, which ``make evidence`` runs, by their time alone: modules, tests, and cases beside
+#: others of their kind.
 PROOFS = frozenset({
-    "contract/test_second_machine.py::"
-    "test_a_machine_with_a_keyring_of_its_own_is_told_before_it_writes",
+    "contract/test_second_machine.py",
+    "crash/test_kills.py",
+    "crash/test_races.py",
+    "dbt/test_dbt_howto.py",
+    "dbt/test_dbt_shown_types.py::test_every_version_tells_the_types_of_a_table",
+    "privacy/test_second_route.py::test_brute_force_alone_refuses_what_is_too_small",
+    "unit/accounting/test_composition.py::TestBasic::test_order_does_not_matter",
+    "unit/accounting/test_composition.py::test_partitions_cost_their_worst_part",
+    "unit/audit/test_audit_policies.py::test_a_csv_is_made_plainly_whatever_its_own_form",
+    "unit/policy/test_noise_policies.py::"
+    "test_sums_of_several_groupings_meet_the_guarantee_with_their_counts",
+    "cli/test_processes.py::test_a_reader_that_leaves_changes_no_code[plan a.yaml-0]",
+    "cli/test_processes.py::test_two_releases_of_one_policy_at_once",
+    "contract/test_ledger_store.py::TestPostgresRecords::"
+    "test_of_fifty_processes_the_budget_pays_five_time_and_again",
+    "contract/test_ledger_store.py::TestSqliteRecords::"
+    "test_of_fifty_processes_the_budget_pays_five_time_and_again",
+    "docs/test_docs.py::test_the_commands_of_a_page_do_what_it_shows[docs/howto/certify-a-count.md]",
+    "docs/test_docs.py::test_the_commands_of_a_page_do_what_it_shows[docs/howto/many-rows.md]",
+    "docs/test_docs.py::test_the_commands_of_a_page_do_what_it_shows[docs/howto/native-sampling.md]",
+    "docs/test_docs.py::test_the_commands_of_a_page_do_what_it_shows"
+    "[docs/howto/other-warehouses.md]",
+    "docs/test_docs.py::test_the_commands_of_a_page_do_what_it_shows[docs/howto/public-keys.md]",
+    "browser/test_report_page.py::test_a_phone_scrolls_one_way[amber]",
+    "browser/test_report_page.py::test_a_phone_scrolls_one_way[hostile-internal]",
+    "browser/test_report_page.py::test_a_phone_scrolls_one_way[noisy]",
+    "browser/test_report_page.py::test_a_phone_scrolls_one_way[nothing]",
+    "browser/test_report_page.py::test_axe_finds_nothing[noisy]",
+    "browser/test_report_page.py::test_axe_finds_nothing[nothing]",
+    "browser/test_report_page.py::test_axe_finds_nothing[wide]",
+    "browser/test_report_page.py::test_it_prints_to_a_pdf_that_reads[hostile-Verified-light]",
+    "browser/test_report_page.py::test_it_prints_to_a_pdf_that_reads[red-does not hold-dark]",
+    "browser/test_report_page.py::test_nothing_is_fetched_and_nothing_runs[amber]",
+    "browser/test_report_page.py::test_nothing_is_fetched_and_nothing_runs[noisy]",
+    "browser/test_report_page.py::test_nothing_is_fetched_and_nothing_runs[nothing]",
+    "browser/test_report_page.py::test_nothing_is_fetched_and_nothing_runs[wide]",
+    "browser/test_serve_page.py::test_nothing_runs_and_axe_finds_nothing[keys]",
+    "browser/test_serve_page.py::test_nothing_runs_and_axe_finds_nothing[nowhere]",
+    "browser/test_serve_page.py::test_nothing_runs_and_axe_finds_nothing[policies]",
+    "browser/test_serve_page.py::test_nothing_runs_and_axe_finds_nothing[waiting]",
+    "kernel/test_beyond.py::test_no_text_fails_on_a_row[clickhouse-False]",
+    "kernel/test_meaning.py::test_a_map_that_is_joined_means_the_same[clickhouse-0]",
+    "kernel/test_meaning.py::test_a_sum_takes_next_to_nothing_for_nothing[clickhouse]",
+    "kernel/test_meaning.py::test_public_keys_are_shown_as_the_claim_means[mariadb-0]",
+    "kernel/test_meaning.py::test_public_keys_are_shown_as_the_claim_means[postgres-0]",
+    "kernel/test_meaning.py::test_public_values_are_drawn_as_the_claim_means[clickhouse-0]",
+    "kernel/test_planted_faults.py::test_a_fault_is_caught_and_its_clean_twin_passes"
+    "[NULL first (PostgreSQL)]",
+    "kernel/test_planted_faults.py::test_a_fault_is_caught_and_its_clean_twin_passes"
+    "[the first row is drawn (MariaDB)]",
+    "privacy/test_audit_power.py::test_each_broken_mechanism_is_flagged_by_itself_and_the_sound_one"
+    "_is_not[\\u03c4 = B]",
+    "privacy/test_count_law.py::test_released_counts_follow_the_cells_law"
+    "[keyed-{key: id, keep: any}-raw_first]",
+    "privacy/test_power.py::test_a_broken_sampler_is_rejected_by_the_laws[everybody]",
+    "privacy/test_power.py::test_a_broken_sampler_is_rejected_by_the_laws[one secret]",
+    "privacy/test_power.py::test_a_broken_text_is_rejected_by_the_laws_and_by_the_kernel"
+    "[native->= 5->= 4]",
+    "privacy/test_power.py::test_a_broken_text_is_rejected_by_the_laws_and_by_the_kernel"
+    "[native-TABLESAMPLE BERNOULLI (30 PERCENT)-TABLESAMPLE BERNOULLI (30 PERCENT)"
+    " WHERE random() < 0.9]",
+    "privacy/test_power.py::test_a_broken_text_is_rejected_by_the_laws_and_by_the_kernel"
+    "[native-TABLESAMPLE BERNOULLI (30 PERCENT)-WHERE rowid % 10 < 3]",
+    "privacy/test_side_channels.py::test_a_channel_that_is_opened_again_is_noticed"
+    "[a_dictionary_of_the_source]",
+    "privacy/test_side_channels.py::test_a_channel_that_is_opened_again_is_noticed[a_profile]",
+    "privacy/test_side_channels.py::test_a_channel_that_is_opened_again_is_noticed"
+    "[blocks_by_this_process]",
+    "unit/accounting/test_binomial.py::test_a_sum_is_above_by_less_than_what_groups_take_off[0]",
+    "unit/accounting/test_table_noise.py::test_rules_lie_above_the_exact_curve"
+    "[0.9-place-replace_one]",
+    "unit/check/test_check_printed.py::test_every_golden_print_is_found_again[duckdb]",
+    "unit/check/test_check_printed.py::test_every_print_of_a_random_claim_is_found_again"
+    "[postgres-0]",
     "docs/test_docs.py::test_the_commands_of_a_page_do_what_it_shows[docs/howto/dbt-gate.md]",
     "kernel/test_planted_faults.py::test_a_fault_is_caught_and_its_clean_twin_passes"
     "[texts are compared by their collation (MariaDB)]",
@@ -87,10 +163,7 @@ PROOFS = frozenset({
     "unit/policy/test_policy_digest.py::test_what_a_pair_is_chosen_for_matters",
     "cli/test_processes.py::test_an_interrupt_after_the_charge_leaves_nothing_but_the_charge[15]",
     "cli/test_processes.py::test_two_releases_that_together_cost_too_much",
-    "contract/test_second_machine.py::test_without_the_sealing_key_nothing_is_charged_anew",
-    "crash/test_races.py::test_a_release_that_is_run_twice_at_once_is_one_at_one_price[table-2]",
     "docs/test_docs.py::test_the_commands_of_a_page_do_what_it_shows[docs/howto/csv.md]",
-    "crash/test_races.py::test_fifty_reserve_and_five_are_paid_time_and_again[postgresql]",
     "docs/test_docs.py::test_the_commands_of_a_page_do_what_it_shows[docs/howto/check-sql.md]",
     "docs/test_docs.py::test_the_commands_of_a_page_do_what_it_shows[docs/howto/report.md]",
     "golden/test_golden.py::test_what_a_dialect_refuses_is_said_with_the_reason[bigquery]",
@@ -228,6 +301,7 @@ UNTRACED = frozenset({
     "unit/accounting/test_tables.py::test_an_aim_is_met_and_one_step_less_is_not",
     "unit/accounting/test_tables.py::test_places_beside_scipy",
     "unit/attest/test_brute_force.py::test_it_is_the_definition",
+    "unit/attest/test_keyring.py::test_whatever_stands_in_a_ring_is_read_as_it_was_written",
     "unit/attest/test_verify_release.py::test_no_file_is_too_odd",
     "unit/attest/test_verify_release.py::test_no_predicate_is_too_odd",
     "unit/check/test_check_printed.py::test_blanks_and_comments_are_free_and_nothing_else",
@@ -272,9 +346,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LongFirst:
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Mark the cases that are proofs because of their time, and the tests that are not traced."""
     name = item.nodeid.removeprefix("tests/")
-    if name in PROOFS:
+    module, test = name.partition("::")[0], name.partition("[")[0]
+    if PROOFS & {module, test, name}:
         item.add_marker("evidence")
-    if name.partition("[")[0] in UNTRACED:
+    if test in UNTRACED:
         item.add_marker("no_cover")
 
 
@@ -285,10 +360,30 @@ def pytest_configure() -> None:
     """
     # Thousands of tests that are collected stay: to look for garbage in them takes its time.
     gc.set_threshold(20_000, 20, 100)
-    hypothesis.settings.register_profile("patient", deadline=None)
+    examples = 100 if os.environ.get("EVIDENCE") else 50
+    hypothesis.settings.register_profile("patient", deadline=None, max_examples=examples)
     hypothesis.settings.load_profile("patient")
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Iterator[Any]:
+    """Trace what the package does as it is imported, and not how tests are found."""
+    plugin = session.config.pluginmanager.getplugin("_cov")
+    tracing = getattr(plugin, "cov_controller", None)
+    if tracing is None or not tracing.started:
+        return (yield)
+    import policy_engine  # not before it is traced
+
+    for module in pkgutil.walk_packages(policy_engine.__path__, "policy_engine."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    tracing.pause()
+    try:
+        return (yield)
+    finally:
+        tracing.resume()
 
 
 def pytest_collection_finish() -> None:

@@ -14,7 +14,7 @@ import duckdb
 import package_project as project
 import psycopg
 import pytest
-from environments import ROOMS, VERSIONS, Dbt, Runner, dbt_of
+from environments import LONG_ROOMS, VERSIONS, Dbt, Runner, dbt_of
 from postgres import running
 
 pytestmark = pytest.mark.slow
@@ -149,7 +149,7 @@ _MODEL = ("--select", "adult_public", "--indirect-selection", "empty")
 _DOCS = {False: ("docs", "generate"), True: ("compile",)}
 
 
-@pytest.fixture(scope="module", params=ROOMS, ids="-".join)
+@pytest.fixture(scope="module", params=LONG_ROOMS, ids="-".join)
 def story(request, made_once):
     version, engine = request.param
     if engine == "postgres" and os.environ.get("POLICY_ENGINE_TESTS_WITHOUT_POSTGRESQL"):

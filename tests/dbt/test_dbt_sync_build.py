@@ -136,8 +136,10 @@ _POSTGRES_TYPES = {
     "single": "real",
     "at time": "time without time zone",
 }
-OTHERS = (("1.12", "duckdb"), (NEWEST, "postgres"))
-ROOMS = [(NEWEST, "duckdb"), *(pytest.param(r, marks=pytest.mark.evidence) for r in OTHERS)]
+ROOMS = [
+    pytest.param(room, marks=pytest.mark.evidence)
+    for room in ((NEWEST, "duckdb"), ("1.12", "duckdb"), (NEWEST, "postgres"))
+]
 RELEASES = {"every_v1", "every_v2", "repeated_v1", "group__v1", "towns_v1", "noisy_v1",
             "several_v1"}  # fmt: skip
 

@@ -38,6 +38,19 @@ def test_constraints_of_a_table(columns, unique, filled, keyed):
     assert constraints(columns) == wanted
 
 
+@pytest.mark.parametrize(
+    ("column", "type_"),
+    [
+        ("a int generated always as identity", "INT"),
+        ("a int generated always as (b % 10)", "OTHER COMPUTED"),
+        ("a int as (b % 10)", "OTHER COMPUTED"),
+    ],
+)
+def test_a_column_that_is_computed_has_no_type_of_its_own(column, type_):
+    schema = parse_schema(f"create table t ({column}, b int)", "duckdb")
+    assert schema.tables["t"] == {"a": type_, "b": "INT"}
+
+
 def test_of_a_table_that_only_json_names_nothing_is_known():
     assert parse_schema('{"t": {"a": "INTEGER"}}', "duckdb").constraints_of("t") is None
 
