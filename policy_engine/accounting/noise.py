@@ -202,11 +202,10 @@ class ReleaseCurve:
     ) -> ReleaseCurve:
         """The curve of a product of pairs whose ratios fall, each so many times.
 
-        Under add_remove δ is the larger of both directions; else they are alike.
+        δ is the larger of both directions; by replace_one or of symmetric noise they are alike.
         """
-        halves, ways = _halves(pairs), [pairs]
-        if neighbours != REPLACE_ONE:
-            ways.append([(_turned(steps)[::-1], n) for steps, n in pairs])
+        halves, turned = _halves(pairs), [(_turned(steps)[::-1], n) for steps, n in pairs]
+        ways = [pairs] if neighbours == REPLACE_ONE or turned == pairs else [pairs, turned]
         laws = tuple(compose(way, WHOLE) for way in ways) if halves is None else ()
         return cls(halves, laws, sum(n for _, n in pairs), neighbours)
 
