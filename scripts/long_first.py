@@ -1,6 +1,7 @@
 """A pytest plugin for ``make test``: the modules that take longest first, each on one worker.
 
-So no worker stands idle at the end, and what a module starts for its tests is started once.
+So no worker stands idle at the end, and what a module starts for its tests is started once. Before
+them are the tests of what a certificate rests on: where branches are counted, theirs are.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import importlib
 import os
 import pkgutil
 import signal
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -79,6 +81,30 @@ SECONDS = {
 }  # fmt: skip
 
 
+#: The doctests, and the tests of what a certificate rests on (``[tool.coverage.run]``): by them
+#: alone every branch of it is tested.
+TRACED = (
+    "policy_engine/",
+    "tests/privacy/test_second_route.py",
+    "tests/unit/accounting/",
+    "tests/unit/attest/",
+    "tests/unit/check/",
+    "tests/unit/cli/test_models.py",
+    "tests/unit/cli/test_review.py",
+    "tests/unit/cli/test_syntactic.py",
+    "tests/unit/compile/test_waiting_secret.py",
+    "tests/unit/engines/",
+    "tests/unit/expressions/",
+    "tests/unit/kernel/",
+    "tests/unit/ledger/test_reviews.py",
+    "tests/unit/relations/",
+    "tests/unit/releasing/test_four_eyes.py",
+    "tests/unit/syntax/",
+    "tests/unit/verify/",
+    "tests/verify/test_corpus.py",
+    "tests/verify/test_extremes.py",
+    "tests/verify/test_strangers.py",
+)
 #: Long proofs, which ``make evidence`` runs, by their time alone: modules, tests, and cases beside
 #: others of their kind.
 PROOFS = frozenset({
@@ -280,6 +306,34 @@ PROOFS = frozenset({
 })  # fmt: skip
 
 
+#: Grids of cases that are much alike, of which every so many-th is tried by ``make test`` and all
+#: by ``make evidence``.
+GRIDS = {
+    "unit/accounting/test_curve.py::test_both_directions_by_direct_summation": 5,
+    "unit/accounting/test_groups.py::test_no_arrangement_over_cells_is_worse": 3,
+    "unit/accounting/test_groups.py::test_one_cell_by_direct_summation": 5,
+    "unit/accounting/test_partial_knowledge.py::"
+    "test_the_window_is_the_whole_expectation_from_above": 7,
+    "unit/attest/test_brute_force.py::test_every_size_and_the_sizes_around_the_largest_agree": 5,
+    "unit/attest/test_brute_force.py::test_it_is_the_definition": 4,
+    "unit/check/test_check_strangers.py::test_no_text_that_was_tampered_with_is_certified": 2,
+    "unit/compile/test_recodes_on_engine.py::"
+    "test_a_recoding_on_the_engine_is_what_the_model_says": 2,
+    "unit/kernel/test_certificate.py::test_what_is_no_claim_is_refused_or_is_another": 2,
+    "unit/kernel/test_tokens.py::test_a_text_with_one_token_changed_is_another": 2,
+    "unit/kernel/test_tokens.py::test_all_else_is_not": 3,
+    "unit/kernel/test_tokens.py::test_white_space_and_plain_comments_are_free": 4,
+    "unit/releasing/test_release.py::"
+    "test_a_step_that_fails_leaves_all_as_it_was_and_charged_if_drawn": 3,
+    "unit/releasing/test_release.py::test_a_table_that_cannot_be_written_is_as_it_was": 3,
+    "unit/warehouse/test_drawing.py::"
+    "test_drawn_rows_are_those_whose_bits_are_below_the_threshold": 5,
+    "unit/warehouse/test_drawing.py::test_keys_of_every_kind_are_drawn_by_their_definition": 5,
+    "warehouse/test_clickhouse.py::test_it_releases_what_duckdb_releases": 2,
+    "warehouse/test_mariadb.py::test_it_releases_what_duckdb_releases": 2,
+    "warehouse/test_postgres.py::test_it_releases_what_duckdb_releases": 2,
+}
+
 #: Tests by numbers or by many texts, whose branches others cover as well: to trace them takes
 #: longer than to run them.
 UNTRACED = frozenset({
@@ -318,6 +372,15 @@ UNTRACED = frozenset({
 })  # fmt: skip
 
 
+TRACING = pytest.StashKey["Tracing"]()
+CASES = pytest.StashKey[Counter[str]]()
+
+
+def is_traced(nodeid: str) -> bool:
+    """Whether a test is one of what a certificate rests on."""
+    return nodeid.startswith(TRACED)
+
+
 def unit_of(nodeid: str) -> str:
     """What one worker runs as a whole."""
     module = nodeid.partition("::")[0]
@@ -344,13 +407,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LongFirst:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark the cases that are proofs because of their time, and the tests that are not traced."""
+    """Mark the cases that are proofs because of their time, by themselves or in a grid."""
     name = item.nodeid.removeprefix("tests/")
     module, test = name.partition("::")[0], name.partition("[")[0]
-    if PROOFS & {module, test, name}:
+    counted = item.session.stash.setdefault(CASES, Counter())
+    if PROOFS & {module, test, name} or counted[test] % GRIDS.get(test, 1):
         item.add_marker("evidence")
-    if test in UNTRACED:
-        item.add_marker("no_cover")
+    counted[test] += 1
 
 
 def pytest_configure() -> None:
@@ -367,23 +430,43 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+class Tracing:
+    """Whether branches are counted now, in a process that runs tests of a run that counts them."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        plugins = config.pluginmanager
+        self._of_run: Any = getattr(plugins.getplugin("_cov"), "cov_controller", None)
+        counts = self._of_run is not None and self._of_run.started
+        self.asked = counts and not plugins.hasplugin("dsession")
+        self._on = self.asked
+
+    def turn(self, on: bool) -> None:
+        """Count from now on, or do not."""
+        if self.asked and on != self._on:
+            self._of_run.resume() if on else self._of_run.pause()
+            self._on = on
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Iterator[Any]:
     """Trace what the package does as it is imported, and not how tests are found."""
-    plugin = session.config.pluginmanager.getplugin("_cov")
-    tracing = getattr(plugin, "cov_controller", None)
-    if tracing is None or not tracing.started:
-        return (yield)
-    import policy_engine  # not before it is traced
+    tracing = Tracing(session.config)
+    session.stash[TRACING] = tracing
+    if tracing.asked:
+        import policy_engine  # not before it is traced
 
-    for module in pkgutil.walk_packages(policy_engine.__path__, "policy_engine."):
-        if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
-    tracing.pause()
-    try:
-        return (yield)
-    finally:
-        tracing.resume()
+        for module in pkgutil.walk_packages(policy_engine.__path__, "policy_engine."):
+            if not module.name.endswith("__main__"):
+                importlib.import_module(module.name)
+    tracing.turn(False)
+    return (yield)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> None:
+    """Count branches in the tests of what a certificate rests on."""
+    name = item.nodeid.removeprefix("tests/").partition("[")[0]
+    item.session.stash[TRACING].turn(is_traced(item.nodeid) and name not in UNTRACED)
 
 
 def pytest_collection_finish() -> None:
@@ -394,5 +477,5 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest first; the order is otherwise kept."""
-    items.sort(key=lambda item: -seconds_of(item.nodeid))
+    """The longest first, of those whose branches are counted and then of the others."""
+    items.sort(key=lambda item: (not is_traced(item.nodeid), -seconds_of(item.nodeid)))
