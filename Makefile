@@ -79,7 +79,8 @@ suite: $(READY) ## The tests but the long proofs, and the doctests; the accounti
 	@rm -f .coverage .coverage.*
 	@$(IN_MEMORY)
 	@nice $(BIN)/python tests/prepare.py & failed=; \
-	$(PYTEST) $(BRIEF) --cov --cov-report= $(TESTS) || failed=" tests"; \
+	$(PYTEST) $(BRIEF) --branches $(TESTS) || failed=" tests"; \
+	$(BIN)/coverage combine -q; \
 	$(BIN)/coverage report --skip-covered --fail-under=100 >.coverage.log || failed="$$failed branches"; \
 	rm -rf $(MEMORY); \
 	[ -z "$$failed" ] || { cat .coverage.log; echo "suite: failed:$$failed" >&2; exit 1; }

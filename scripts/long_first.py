@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+import coverage
 import hypothesis
 import pytest
 from xdist.scheduler import LoadScopeScheduling
@@ -434,17 +435,21 @@ class Tracing:
     """Whether branches are counted now, in a process that runs tests of a run that counts them."""
 
     def __init__(self, config: pytest.Config) -> None:
-        plugins = config.pluginmanager
-        self._of_run: Any = getattr(plugins.getplugin("_cov"), "cov_controller", None)
-        counts = self._of_run is not None and self._of_run.started
-        self.asked = counts and not plugins.hasplugin("dsession")
-        self._on = self.asked
+        runs_tests = not config.pluginmanager.hasplugin("dsession")
+        asked = runs_tests and config.getoption("branches")
+        self.coverage = coverage.Coverage(data_suffix=True) if asked else None
+        self._on = False
 
     def turn(self, on: bool) -> None:
         """Count from now on, or do not."""
-        if self.asked and on != self._on:
-            self._of_run.resume() if on else self._of_run.pause()
+        if self.coverage and on != self._on:
+            self.coverage.start() if on else self.coverage.stop()
             self._on = on
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--branches``: not pytest-cov, whose workers trace on while it pauses."""
+    parser.addoption("--branches", action="store_true", help="count them where tests are TRACED")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -452,7 +457,8 @@ def pytest_collection(session: pytest.Session) -> Iterator[Any]:
     """Trace what the package does as it is imported, and not how tests are found."""
     tracing = Tracing(session.config)
     session.stash[TRACING] = tracing
-    if tracing.asked:
+    tracing.turn(True)
+    if tracing.coverage:
         import policy_engine  # not before it is traced
 
         for module in pkgutil.walk_packages(policy_engine.__path__, "policy_engine."):
@@ -467,6 +473,14 @@ def pytest_runtest_protocol(item: pytest.Item) -> None:
     """Count branches in the tests of what a certificate rests on."""
     name = item.nodeid.removeprefix("tests/").partition("[")[0]
     item.session.stash[TRACING].turn(is_traced(item.nodeid) and name not in UNTRACED)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Write what was counted, beside what other workers did."""
+    tracing = session.stash.get(TRACING, None)
+    if tracing and tracing.coverage:
+        tracing.turn(False)
+        tracing.coverage.save()
 
 
 def pytest_collection_finish() -> None:
