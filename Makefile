@@ -76,14 +76,13 @@ fast: $(READY) ## The tests that are not slow, and the doctests
 	$(PYTEST) -m "not slow and not evidence" $(TESTS)
 
 suite: $(READY) ## The tests but the long proofs, and the doctests; the accounting and the kernel at 100 % of branches
-	@rm -f .coverage .coverage.*
+	@rm -f .coverage .coverage.* .branches.log
 	@$(IN_MEMORY)
 	@nice $(BIN)/python tests/prepare.py & failed=; \
 	$(PYTEST) $(BRIEF) --branches $(TESTS) || failed=" tests"; \
-	$(BIN)/coverage combine -q; \
-	$(BIN)/coverage report --skip-covered --fail-under=100 >.coverage.log || failed="$$failed branches"; \
+	$(BIN)/coverage report --skip-covered --fail-under=100 >.branches.log || failed="$$failed branches"; \
 	rm -rf $(MEMORY); \
-	[ -z "$$failed" ] || { cat .coverage.log; echo "suite: failed:$$failed" >&2; exit 1; }
+	[ -z "$$failed" ] || { cat .branches.log; echo "suite: failed:$$failed" >&2; exit 1; }
 
 docs: $(READY) ## The documentation, strictly, into docs/_build/html
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
@@ -121,4 +120,4 @@ bench: $(READY) ## The time of a release over the same query written by hand
 
 clean: ## Remove what the other targets made, but no release and no ledger
 	rm -rf .venv .uv build dist docs/_build .mypy_cache .pytest_cache .ruff_cache \
-	  .import_linter_cache .hypothesis .coverage .coverage.* .checks.log
+	  .import_linter_cache .hypothesis .coverage .coverage.* .branches.log .checks.log

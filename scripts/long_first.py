@@ -109,6 +109,12 @@ TRACED = (
 #: Long proofs, which ``make evidence`` runs, by their time alone: modules, tests, and cases beside
 #: others of their kind.
 PROOFS = frozenset({
+    "cli/test_processes.py::test_odd_paths",
+    "cli/test_processes.py::test_what_was_charged_and_never_started_is_given_back",
+    "dbt/test_dbt_sync_build.py::test_the_example_is_built_and_its_tainted_exposure_stops_it",
+    "docs/test_adding.py::test_a_recode_is_added",
+    "unit/measure/test_categorical.py::test_distances_are_the_least_cost_of_moving",
+    "unit/policy/test_noise_policies.py::test_a_replaced_person_moves_a_mean_twice_as_far",
     "contract/test_second_machine.py",
     "crash/test_kills.py",
     "crash/test_races.py",
@@ -310,6 +316,12 @@ PROOFS = frozenset({
 #: Grids of cases that are much alike, of which every so many-th is tried by ``make test`` and all
 #: by ``make evidence``.
 GRIDS = {
+    "privacy/test_power.py::test_a_broken_text_is_rejected_by_the_laws_and_by_the_kernel": 2,
+    "privacy/test_side_channels.py::test_a_channel_that_is_opened_again_is_noticed": 2,
+    "property/test_value_map.py::test_a_map_shows_what_duckdb_shows": 2,
+    "property/test_value_map.py::"
+    "test_conditions_that_exclude_each_other_hold_together_on_no_value": 2,
+    "property/test_value_map.py::test_every_pair_of_single_conditions": 2,
     "unit/accounting/test_curve.py::test_both_directions_by_direct_summation": 5,
     "unit/accounting/test_groups.py::test_no_arrangement_over_cells_is_worse": 3,
     "unit/accounting/test_groups.py::test_one_cell_by_direct_summation": 5,
@@ -320,17 +332,22 @@ GRIDS = {
     "unit/check/test_check_strangers.py::test_no_text_that_was_tampered_with_is_certified": 2,
     "unit/compile/test_recodes_on_engine.py::"
     "test_a_recoding_on_the_engine_is_what_the_model_says": 2,
+    "unit/dbt/test_dbt_desk.py::test_what_is_no_table_of_the_released_columns_is_not_signed_for": 2,
+    "unit/dbt/test_gate_releases.py::test_a_generated_release_of_another_chance_is_certified": 3,
+    "unit/dbt/test_gate_sql_reader.py::test_reader_and_parser_agree_on_what_nobody_wrote": 2,
     "unit/kernel/test_certificate.py::test_what_is_no_claim_is_refused_or_is_another": 2,
     "unit/kernel/test_tokens.py::test_a_text_with_one_token_changed_is_another": 2,
     "unit/kernel/test_tokens.py::test_all_else_is_not": 3,
     "unit/kernel/test_tokens.py::test_white_space_and_plain_comments_are_free": 4,
     "unit/releasing/test_release.py::"
     "test_a_step_that_fails_leaves_all_as_it_was_and_charged_if_drawn": 3,
+    "unit/releasing/test_release.py::test_a_table_below_k_releases_nothing_and_succeeds": 3,
     "unit/releasing/test_release.py::test_a_table_that_cannot_be_written_is_as_it_was": 3,
     "unit/warehouse/test_drawing.py::"
     "test_drawn_rows_are_those_whose_bits_are_below_the_threshold": 5,
     "unit/warehouse/test_drawing.py::test_keys_of_every_kind_are_drawn_by_their_definition": 5,
     "warehouse/test_clickhouse.py::test_it_releases_what_duckdb_releases": 2,
+    "warehouse/test_exports.py::test_an_export_is_released_with_the_right_numbers": 3,
     "warehouse/test_mariadb.py::test_it_releases_what_duckdb_releases": 2,
     "warehouse/test_postgres.py::test_it_releases_what_duckdb_releases": 2,
 }
