@@ -316,8 +316,6 @@ PROOFS = frozenset({
 #: Grids of cases that are much alike, of which every so many-th is tried by ``make test`` and all
 #: by ``make evidence``.
 GRIDS = {
-    "privacy/test_power.py::test_a_broken_text_is_rejected_by_the_laws_and_by_the_kernel": 2,
-    "privacy/test_side_channels.py::test_a_channel_that_is_opened_again_is_noticed": 2,
     "property/test_value_map.py::test_a_map_shows_what_duckdb_shows": 2,
     "property/test_value_map.py::"
     "test_conditions_that_exclude_each_other_hold_together_on_no_value": 2,
@@ -332,7 +330,6 @@ GRIDS = {
     "unit/check/test_check_strangers.py::test_no_text_that_was_tampered_with_is_certified": 2,
     "unit/compile/test_recodes_on_engine.py::"
     "test_a_recoding_on_the_engine_is_what_the_model_says": 2,
-    "unit/dbt/test_dbt_desk.py::test_what_is_no_table_of_the_released_columns_is_not_signed_for": 2,
     "unit/dbt/test_gate_releases.py::test_a_generated_release_of_another_chance_is_certified": 3,
     "unit/dbt/test_gate_sql_reader.py::test_reader_and_parser_agree_on_what_nobody_wrote": 2,
     "unit/kernel/test_certificate.py::test_what_is_no_claim_is_refused_or_is_another": 2,
@@ -347,7 +344,6 @@ GRIDS = {
     "test_drawn_rows_are_those_whose_bits_are_below_the_threshold": 5,
     "unit/warehouse/test_drawing.py::test_keys_of_every_kind_are_drawn_by_their_definition": 5,
     "warehouse/test_clickhouse.py::test_it_releases_what_duckdb_releases": 2,
-    "warehouse/test_exports.py::test_an_export_is_released_with_the_right_numbers": 3,
     "warehouse/test_mariadb.py::test_it_releases_what_duckdb_releases": 2,
     "warehouse/test_postgres.py::test_it_releases_what_duckdb_releases": 2,
 }

@@ -65,9 +65,8 @@ def loaded(place_of):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_name_a_label_and_a_key_mean_themselves_or_are_refused(loaded, name):
     place, refused, ran = loaded(name), set(), 0
-    some = (
-        HOSTILE[::11] if name == "spark" else HOSTILE[sorted(PLACES).index(name) % PARTS :: PARTS]
-    )
+    part = list(PLACES).index(name) % PARTS
+    some = HOSTILE[::11] if name == "spark" else HOSTILE[part::PARTS]
     with place.opened() as warehouse:
         for number, text in enumerate(some):
             for case in _possible(text, some[number - 1]):
