@@ -138,9 +138,20 @@ class NothingChecked(PolicyEngineError):
 
 
 class EnvironmentFailed(PolicyEngineError):
-    """Something outside the engine failed: a warehouse, a file, the ledger."""
+    """Something outside the engine failed: a warehouse, a file, the ledger.
+
+    ``of_setup`` says that no row of the source can have brought it about, as where a right is
+    missing. It is False wherever that is not known: an attempt that ended so has told something.
+
+    >>> WarehouseError("there is no database people.db", of_setup=True).of_setup
+    True
+    """
 
     exit_code = 3
+
+    def __init__(self, *lines: str, of_setup: bool = False) -> None:
+        super().__init__(*lines)
+        self.of_setup = of_setup
 
 
 class WarehouseError(EnvironmentFailed):

@@ -213,7 +213,8 @@ class Warehouse(ABC):
         if not is_same:
             raise WarehouseError(
                 f"{table.name}, or what it reads, has been made anew or altered since its release"
-                " was certified; nothing was published. Run the same command again"
+                " was certified; nothing was published. Run the same command again",
+                of_setup=True,
             )
 
     def fingerprint(self, policy: Policy, table: Table, salt: bytes) -> bytes:
@@ -271,7 +272,7 @@ class Warehouse(ABC):
         for inside in in_sample(self.dialect.name, "n", known.RATE):
             rows = self.ask(f"SELECT n FROM {_NUMBERS} WHERE {inside}")
             if {int(row[0]) for row in rows} != wanted or len(rows) != len(wanted):
-                raise WarehouseError(known.OTHERS)
+                raise WarehouseError(known.OTHERS, of_setup=True)
 
     # The release
 

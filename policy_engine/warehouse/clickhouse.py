@@ -70,8 +70,9 @@ _SETTINGS = {
 
 
 _LOST = -1
+_DENIED = failures.Cause("the user may not do this; see the grants of the user", of_setup=True)
 _TOLD = {
-    **dict.fromkeys((497, 164), "the user may not do this; see the grants of the user"),
+    **dict.fromkeys((497, 164), _DENIED),
     241: failures.OUT_OF_MEMORY, 243: failures.NO_SPACE, 57: failures.TAKEN, _LOST: failures.LOST,
 }  # fmt: skip
 """What may be said of a failure, by its number."""

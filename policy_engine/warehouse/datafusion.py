@@ -178,7 +178,7 @@ class DataFusionWarehouse(Warehouse):
                 try:
                     os.link(aside, path)
                 except FileExistsError:
-                    raise WarehouseError(failures.TAKEN) from None
+                    raise failures.failure(failures.TAKEN) from None
                 self._undone(place)
             folder = os.open(self._folder, os.O_RDONLY)
             try:

@@ -204,4 +204,4 @@ class DrawnSample:
         ).fetchall()
         self.drop(_KNOWN)
         if {row[0] for row in rows} != known.expected(answer):
-            raise WarehouseError(known.OTHERS)
+            raise WarehouseError(known.OTHERS, of_setup=True)

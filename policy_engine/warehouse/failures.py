@@ -10,32 +10,46 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import duckdb
 
 from policy_engine.errors import PolicyEngineError, WarehouseFailed
 
-Told = Callable[[Exception], str | PolicyEngineError | None]
+
+@dataclass(frozen=True)
+class Cause:
+    """What may be said of a failure of an engine's, which quotes no row.
+
+    ``of_setup``: no row of the source can bring it about.
+    """
+
+    message: str
+    of_setup: bool = False
+
+
+Told = Callable[[Exception], Cause | PolicyEngineError | None]
 """What may be said of an engine's error, if anything; an error of ours is raised as it is."""
-OUT_OF_MEMORY = "the warehouse ran out of memory; give it more or sample less"
-REFUSED_ACCESS = "the warehouse refused access; see the rights of its files"
-NO_FILE = "the warehouse could not read or write a file; see disk space and rights"
-# What every engine's failures are told by.
-NO_SPACE = "the server's disk is full; nothing was published"
-LOCKED = "another session holds a lock; try again later"
-CANCELLED = "the server cancelled the query"
-TAKEN = (
+# What every engine's failures are told by. How much is read, held and written is of the rows.
+OUT_OF_MEMORY = Cause("the warehouse ran out of memory; give it more or sample less")
+NO_FILE = Cause("the warehouse could not read or write a file; see disk space and rights")
+NO_SPACE = Cause("the server's disk is full; nothing was published")
+CANCELLED = Cause("the server cancelled the query")
+LOST = Cause("the connection to the server was lost")
+WITHHELD = Cause("the warehouse failed; its message is withheld because it may quote data")
+REFUSED_ACCESS = Cause("the warehouse refused access; see the rights of its files", of_setup=True)
+LOCKED = Cause("another session holds a lock; try again later", of_setup=True)
+TAKEN = Cause(
     "the target has come to be meanwhile; nothing was published: use --replace to release anew, at"
-    " a new price"
+    " a new price",
+    of_setup=True,
 )
-LOST = "the connection to the server was lost"
-WITHHELD = "the warehouse failed; its message is withheld because it may quote data"
 
 
-def by_kind(said: Mapping[type[Exception], str]) -> Told:
+def by_kind(said: Mapping[type[Exception], Cause]) -> Told:
     """What may be said of an error: of the first of these kinds that it is of."""
     return lambda error: next(
-        (text for kind, text in said.items() if isinstance(error, kind)), None
+        (cause for kind, cause in said.items() if isinstance(error, kind)), None
     )
 
 
@@ -76,15 +90,20 @@ def withheld(
         # While Arrow fetches the rows, the engine tells of an interrupt by a plain RuntimeError.
         is_told = type(error) is RuntimeError and "interrupt" in str(error).lower()
         is_interrupt = is_told or isinstance(error, duckdb.InterruptException)
-        message = (told(error) if isinstance(error, engine) else None) or _MACHINE(error)
+        cause = (told(error) if isinstance(error, engine) else None) or _MACHINE(error)
         _scrub(error, engine)
         if is_interrupt:
             raise KeyboardInterrupt from None
-        if message is None and known is not None:
+        if cause is None and known is not None:
             raise known from None
-        if isinstance(message, PolicyEngineError):
-            raise message from None
-        raise WarehouseFailed(message or WITHHELD) from None
+        if isinstance(cause, PolicyEngineError):
+            raise cause from None
+        raise failure(cause or WITHHELD) from None
+
+
+def failure(cause: Cause) -> WarehouseFailed:
+    """The error of a cause."""
+    return WarehouseFailed(cause.message, of_setup=cause.of_setup)
 
 
 def _scrub(error: BaseException, engine: tuple[type[Exception], ...]) -> None:

@@ -52,12 +52,19 @@ HOLDING = (
 _OPTIONS = {"socket": "unix_socket", "ssl_ca": "ssl_ca"}
 _WRITES = ("SELECT", "INSERT", "CREATE", "ALTER", "DROP")
 """What a role may do in the schema that it releases into."""
-_DENIED = (
+_DENIED = failures.Cause(
     "the role may not do this; it needs SELECT on the source, and in the schema of a table that is"
-    f" released {', '.join(_WRITES)}"
+    f" released {', '.join(_WRITES)}",
+    of_setup=True,
 )
-_LOST = f"{failures.LOST}; nothing was published, and what stood stands"
-_READ_ONLY = "the server is read-only; release to a file, or from a server that can be written"
+_LOST = failures.Cause(f"{failures.LOST.message}; nothing was published, and what stood stands")
+_READ_ONLY = failures.Cause(
+    "the server is read-only; release to a file, or from a server that can be written",
+    of_setup=True,
+)
+_NAME = failures.Cause(
+    "a released column has a name that the server refuses; give it another", of_setup=True
+)
 _TOLD = {
     **dict.fromkeys((1044, 1142, 1143, 1227, 1370), _DENIED),
     **dict.fromkeys((2003, 2006, 2013, 2014, 2055, 1053, 1927), _LOST),
@@ -66,7 +73,7 @@ _TOLD = {
     **dict.fromkeys((1290, 1792, 1836), _READ_ONLY),
     **dict.fromkeys((1317, 1969, 3024), failures.CANCELLED),
     1050: failures.TAKEN,
-    1166: "a released column has a name that the server refuses; give it another",
+    1166: _NAME,
 }
 """What may be said of an error by its number: none of these quotes a row."""
 _AWAY = "nothing listens there, or it does not answer"
@@ -160,7 +167,7 @@ def connect(name: str, url: str) -> pymysql.Connection[Any]:
         error.args = ()
         keys = ("host", "port", "database", "user")
         place = ", ".join(f"{key} {given[key]}" for key in keys if given[key])
-        raise WarehouseError(f"warehouse {name}: {why} ({place})") from None
+        raise WarehouseError(f"warehouse {name}: {why} ({place})", of_setup=True) from None
     try:
         _check_version(name, str(connection.get_server_info()))
         for statement in PINNED:
@@ -194,7 +201,8 @@ def keep_from_logs(session: pymysql.Connection[Any]) -> None:
     if logs != "0" and is_off == "0":
         raise WarehouseError(
             "the server's general log would have the secret of the sample in clear, and the role"
-            " may not keep its session out of it; set general_log = OFF, or grant SUPER"
+            " may not keep its session out of it; set general_log = OFF, or grant SUPER",
+            of_setup=True,
         )
     audit: dict[str, str] = dict(asked(session, _AUDIT))
     [(role,)] = asked(session, "SELECT SUBSTRING_INDEX(USER(), '@', 1)")
@@ -205,7 +213,8 @@ def keep_from_logs(session: pymysql.Connection[Any]) -> None:
     if audit.get("server_audit_logging") == "ON" and is_told and role not in excluded:
         raise WarehouseError(
             "the server's audit log would have the secret of the sample in clear; add the role"
-            f" {role} to server_audit_excl_users, or take QUERY out of server_audit_events"
+            f" {role} to server_audit_excl_users, or take QUERY out of server_audit_events",
+            of_setup=True,
         )
 
 
@@ -223,7 +232,8 @@ def keep_from_binary_log(session: pymysql.Connection[Any]) -> None:
     except WarehouseError:
         raise WarehouseError(
             "the server's binary log would hold the secret of the sample, and the role may not"
-            " change that; set binlog_format = ROW, grant BINLOG ADMIN, or release to a file"
+            " change that; set binlog_format = ROW, grant BINLOG ADMIN, or release to a file",
+            of_setup=True,
         ) from None
 
 
@@ -239,7 +249,7 @@ def check_rights(session: pymysql.Connection[Any], schema: str) -> None:
     grantee = f"'{name}'@'{host}'"
     rights = {right for (right,) in asked(session, _RIGHTS, (grantee, grantee, schema))}
     if is_role == "0" and locked != "0" and not rights & {"SUPER", "READ_ONLY ADMIN"}:
-        raise WarehouseError(_READ_ONLY)
+        raise WarehouseError(_READ_ONLY.message, of_setup=True)
     lacking = [right for right in _WRITES if right not in rights]
     if is_role == "0" and lacking:
         raise WarehouseError(

@@ -76,8 +76,8 @@ _PLAIN = re.compile(r"[\w.,:/ \[\]-]*")
 
 
 _TOLD = failures.by_kind({
-    psycopg.errors.InsufficientPrivilege: "the role may not do this, or a row-level security"
-     " policy would hide rows from it; release with a role that reads the whole source",
+    psycopg.errors.InsufficientPrivilege: failures.Cause("the role may not do this, or a row-level"
+     " security policy would hide rows from it; release with a role that reads the whole source"),
     psycopg.errors.DiskFull: failures.NO_SPACE,
     psycopg.errors.LockNotAvailable: failures.LOCKED,
     psycopg.errors.DuplicateTable: failures.TAKEN,
@@ -146,14 +146,14 @@ class PinnedConnection:
         """Turn an error of the driver or the server into one that quotes no row."""
         return failures.withheld(engine=(psycopg.Error,), told=self._told)
 
-    def _told(self, error: Exception) -> str | PolicyEngineError | None:
+    def _told(self, error: Exception) -> failures.Cause | PolicyEngineError | None:
         if isinstance(error, psycopg.errors.InsufficientPrivilege):
             found = _DENIED.fullmatch(error.diag.message_primary or "")
             if found is not None:  # what the server names is of its catalog
                 kind, name = found.groups()
                 needs = _NEEDS.get(kind, "SELECT on the columns that the policy reads")
                 denied = f"the role {self._role} may not use the {kind} {name}; it needs {needs}"
-                return WarehouseError(denied)
+                return WarehouseError(denied, of_setup=True)
         return _TOLD(error)
 
     def ask(self, sql: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -175,7 +175,9 @@ class PinnedConnection:
         if found:
             told = ", ".join(f"{name} = {setting}" for name, setting in found)
             raise WarehouseError(
-                f"the server's log would have the secret of the sample in clear ({told}): {_REMEDY}"
+                f"the server's log would have the secret of the sample in clear ({told}):"
+                f" {_REMEDY}",
+                of_setup=True,
             )
 
     def has_tables(self) -> bool:
@@ -218,7 +220,7 @@ def refused(name: str, url: str, error: psycopg.Error) -> WarehouseError:
     error.args = ()
     why = next((told for words, told in _REASONS.items() if re.search(words, said)), None)
     why = why or "PostgreSQL does not answer, or refuses the role"
-    return WarehouseError(f"warehouse {name}: {why}{_place(url)}")
+    return WarehouseError(f"warehouse {name}: {why}{_place(url)}", of_setup=True)
 
 
 def _place(url: str) -> str:

@@ -42,7 +42,7 @@ _SEEDS = "policy_engine_seeds"
 _STORED = ("parquet", "orc", "delta", "iceberg")
 """Formats whose values are read as they are; a text file's are parsed, which can fail on a row."""
 _ENGINE = (PySparkException, Py4JError)
-_TOLD = failures.by_kind({Py4JNetworkError: "the connection to Spark was lost"})
+_TOLD = failures.by_kind({Py4JNetworkError: failures.Cause("the connection to Spark was lost")})
 _PINNED = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",

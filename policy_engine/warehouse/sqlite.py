@@ -25,6 +25,7 @@ from policy_engine.errors import WarehouseError
 from policy_engine.warehouse import failures
 from policy_engine.warehouse.base import Row, Transactional
 from policy_engine.warehouse.catalogs import Name, check_columns, missing
+from policy_engine.warehouse.failures import Cause
 
 HASH = "policy_engine_sha256"
 """The function that hashes the secret."""
@@ -41,15 +42,21 @@ _PINNED = (
 _TOLD = {
     **dict.fromkeys(
         (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED),
-        "another connection holds a lock on the database; try again later",
+        Cause("another connection holds a lock on the database; try again later", of_setup=True),
     ),
-    sqlite3.SQLITE_READONLY: "the database cannot be written; see the rights of its file",
-    sqlite3.SQLITE_CANTOPEN: "the database cannot be opened; see the rights of its folder",
-    sqlite3.SQLITE_FULL: "the disk is full; nothing was published",
-    sqlite3.SQLITE_IOERR: "the database could not be read or written; see disk space and rights",
+    sqlite3.SQLITE_READONLY: Cause(
+        "the database cannot be written; see the rights of its file", of_setup=True
+    ),
+    sqlite3.SQLITE_CANTOPEN: Cause(
+        "the database cannot be opened; see the rights of its folder", of_setup=True
+    ),
+    sqlite3.SQLITE_FULL: Cause("the disk is full; nothing was published"),
+    sqlite3.SQLITE_IOERR: Cause(
+        "the database could not be read or written; see disk space and rights"
+    ),
     sqlite3.SQLITE_NOMEM: failures.OUT_OF_MEMORY,
-    sqlite3.SQLITE_NOTADB: "the database is no file of SQLite",
-    sqlite3.SQLITE_CORRUPT: "the database's file is damaged",
+    sqlite3.SQLITE_NOTADB: Cause("the database is no file of SQLite", of_setup=True),
+    sqlite3.SQLITE_CORRUPT: Cause("the database's file is damaged"),
 }
 _UNIQUE = """
     SELECT max(name) FROM pragma_table_info(?, 'main') WHERE pk > 0 HAVING count(*) = 1
@@ -256,5 +263,5 @@ def _column(name: str, kind: str, collation: str) -> Field:
     return Field(name, f"{meaning} COLLATE {collation}" if collated else meaning)
 
 
-def _told(error: Exception) -> str | None:
+def _told(error: Exception) -> Cause | None:
     return _TOLD.get((getattr(error, "sqlite_errorcode", None) or 0) & 0xFF)
