@@ -33,9 +33,7 @@ RATE, K = 0.25, 10
 
 def listing(name: str) -> list[dict[str, str]]:
     """A CSV file that the page shows."""
-    found = re.search(rf":caption: {name}\n\n(.+?)```", PAGE.read_text("utf-8"), re.DOTALL)
-    assert found is not None, name
-    return list(csv.DictReader(found[1].splitlines()))
+    return list(csv.DictReader(_lines(name)))
 
 
 def _stacks(axes: Axes, title: str, cells: Counter[tuple[str, str]]) -> None:
@@ -71,7 +69,7 @@ def paint_classes(figure: Figure) -> None:
 
 
 def _lines(name: str) -> list[str]:
-    found = re.search(rf":caption: {name}\n\n(.+?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    found = re.search(rf"^`{name}`:\n\n```\w+\n(.+?)```", PAGE.read_text("utf-8"), re.DOTALL | re.M)
     assert found is not None, name
     return found[1].splitlines()
 

@@ -140,7 +140,7 @@ def sigstore(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def recipe() -> str:
     """The program that keys.md shows, which makes a Sigstore bundle of a certificate."""
     page = (Path(__file__).parents[2] / "docs" / "howto" / "keys.md").read_text("utf-8")
-    return page.split(":caption: as_bundle.py\n")[1].split("```")[0]
+    return page.split("`as_bundle.py`:\n\n```python\n")[1].split("```")[0]
 
 
 @pytest.mark.slow

@@ -25,17 +25,17 @@ COPIED = (
     "uv.lock",
 )
 _FENCE = re.compile(r"^(?P<ticks>```+)(?P<info>[^`]*)$")
+_FILE = re.compile(r"^`(?P<name>[^`]+)`:$")
 
 
 @dataclass
 class Block:
-    """A fenced block: its language, its caption if it has one, its lines."""
+    """A fenced block: its language, the file that it is if it is one, its lines."""
 
     language: str
     line: int
     lines: list[str] = field(default_factory=list)
-    caption: str = ""
-    directive: str = ""
+    file: str = ""
 
     @property
     def text(self) -> str:
@@ -60,30 +60,22 @@ def pages() -> list[Path]:
 def blocks(page: Path) -> Iterator[Block]:
     """The fenced blocks of a page, in order."""
     current: Block | None = None
-    ticks = ""
+    ticks, name = "", ""
     for number, line in enumerate(page.read_text("utf-8").splitlines(), 1):
         fence = _FENCE.match(line)
         if current is None:
             if fence:
                 ticks = fence["ticks"]
-                directive, _, rest = fence["info"].strip().rpartition("}")
-                current = Block(rest.strip(), number, directive=directive.strip("{"))
+                current = Block(fence["info"].strip(), number, file=name)
+            elif line:
+                named = _FILE.match(line)
+                name = named["name"] if named else ""
         elif line == ticks:
-            _take_options(current)
             yield current
-            current = None
+            current, name = None, ""
         else:
             current.lines.append(line)
     assert current is None, f"{page}: a fence is not closed"
-
-
-def _take_options(block: Block) -> None:
-    while block.directive and block.lines and block.lines[0].startswith(":"):
-        option = block.lines.pop(0)
-        if option.startswith(":caption:"):
-            block.caption = option.removeprefix(":caption:").strip()
-    if block.caption and block.lines and not block.lines[0]:
-        block.lines.pop(0)
 
 
 def commands(block: Block) -> list[Command]:
@@ -147,9 +139,9 @@ def run_page(page: Path, folder: Path) -> list[str]:
     """Run a page in ``folder``; what did not come out as shown."""
     script, shown = ["set +e"], []
     for block in blocks(page):
-        if block.caption:
-            assert ".." not in block.caption and not block.caption.startswith("/")
-            script.append(_writing(Path(block.caption), block.text))
+        if block.file:
+            assert ".." not in block.file and not block.file.startswith("/")
+            script.append(_writing(Path(block.file), block.text))
         elif block.language == "console":
             for command in commands(block):
                 # The mark does not change $?, which the page may ask for next.
