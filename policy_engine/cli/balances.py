@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
-from typer import Argument, Option
+from typer import Argument, Exit, Option
 
 from policy_engine.attest.validity import written
 from policy_engine.cli.output import conclude, confirm, emit, left_of, members
@@ -18,7 +18,7 @@ from policy_engine.errors import LedgerBroken, NoLedger, NothingChecked, UsageEr
 from policy_engine.ledger import outside
 from policy_engine.ledger.account import Balance, Limit, balance_of, brief
 from policy_engine.ledger.chain import GENESIS, Head, Record
-from policy_engine.ledger.entry import Entry
+from policy_engine.ledger.entry import Entry, Fault
 from policy_engine.ledger.reviews import approvers
 from policy_engine.ledger.states import decided
 from policy_engine.ledger.witness import Witness
@@ -45,6 +45,8 @@ def show(
     The limit that is shown is the one that counts: the ledger's, or the project file's if that is
     lower.
 
+    Exits with 1 where something is wrong of a record that nobody has settled.
+
     Example: policy-engine ledger show census
     """
     project = project_here()
@@ -70,8 +72,26 @@ def show(
         ],
         **members(found, "moves rekeys reviews"),
         "entries": [_entry(each, found) for each in found.entries],
+        "faults": [fault_document(each) for each in found.faults],
     }
     emit(document, _lines(project, balances, found))
+    if any(not each.settled for each in found.faults):
+        raise Exit(1)
+
+
+def fault_document(fault: Fault) -> dict[str, Any]:
+    """What is wrong of a record, for a document."""
+    return {**members(fault, "record entry what settled"), "settled": fault.settled or None}
+
+
+def fault_line(fault: Fault) -> str:
+    """What is wrong of a record, and who has settled it, or how that is done."""
+    if fault.settled:
+        return f"{fault.text}; settled by {fault.settled['by']}: {fault.settled['why']}"
+    return (
+        f"{fault.text}, though a key that counts has signed it. It counts for nothing; find out who"
+        f" wrote it, then run 'policy-engine ledger settle {fault.record} --by NAME --why TEXT'"
+    )
 
 
 def units_of(account: str, entries: tuple[Entry, ...]) -> list[str]:
@@ -155,6 +175,7 @@ def _lines(project: Project, balances: list[Balance], found: LedgerState) -> Ite
         if told["named_by"] == told["sealing_key"]:
             names = "of the sources before nobody knows to which account they belong"
         yield _decision(told, "rekey", f"{told['sealing_key'][:8]}  {names}", told["by"])
+    yield from map(fault_line, found.faults)
 
 
 def _row(record: int, at: datetime, kind: str, what: str) -> str:
@@ -273,11 +294,12 @@ def verify(
 ) -> None:
     """Check that no record of the ledger was changed, dropped, put elsewhere or forged.
 
-    Exits with 1 where it was, naming the record. A tail that was cut off is found where this
-    machine had seen it, by --head, by a --witness (without it, by the 'witnesses' of the project
-    file), or by a certificate in the project's folder that no entry was charged for. Where the file
-    that says what was seen cannot be read, the chain is checked all the same, and the exit code is
-    1 nevertheless. A witness without a head is exit code 4.
+    Exits with 1 where it was, naming the record, and where a record that is signed says what no
+    release writes, until 'ledger settle' records who has looked into it. A tail that was cut off is
+    found where this machine had seen it, by --head, by a --witness (without it, by the 'witnesses'
+    of the project file), or by a certificate in the project's folder that no entry was charged for.
+    Where the file that says what was seen cannot be read, the chain is checked all the same, and
+    the exit code is 1 nevertheless. A witness without a head is exit code 4.
 
     Example: policy-engine ledger verify
     """
@@ -286,7 +308,7 @@ def verify(
     try:
         with open_ledger(project, compared=not unseen) as opened:
             found = opened.verify()
-            records = opened.records()
+            records, faults = opened.records(), opened.faults()
             disowned = decided(records, "disown", name)
             if head is not None:
                 _compare(head, records, name)
@@ -303,12 +325,14 @@ def verify(
     document = {"ledger": name, "intact": True, "approved": reviewed,
                 "records": found.records, "head": found.hash,
                 "by_revoked_keys": sum(by_revoked.values()), "not_compared": unseen,
-                "not_charged": missing,
+                "not_charged": missing, "faults": [*map(fault_document, faults)],
                 "left_out": [row for each in disowned for row in each["rows"]],
                 "witnesses": [told for told, _ in seen]}  # fmt: skip
     told = counted(found.records, "record")
     lines = [f"{name}: whole and signed, {told}, head {found.records}:{found.hash}"]
-    if reviewed:
+    lines += map(fault_line, faults)
+    unsettled = [fault for fault in faults if not fault.settled]
+    if reviewed and not faults:
         lines.append(f"every charge and change that required approvals had them ({reviewed})")
     lines += _by_revoked(project, by_revoked)
     lines += [
@@ -319,7 +343,7 @@ def verify(
         lines.append(f"whether its end is missing is not known: {unseen}")
     if missing:
         lines.append(forgotten_text(missing))
-    conclude(document, lines, 1 if unseen or missing else 0)
+    conclude(document, lines, 1 if unseen or missing or unsettled else 0)
 
 
 def rows_words(rows: tuple[int, ...]) -> str:

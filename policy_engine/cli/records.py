@@ -12,7 +12,14 @@ from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.signers import signer_of, writer_of
 from policy_engine.attest.validity import written
 from policy_engine.cli.app import Commands
-from policy_engine.cli.balances import publish, rows_words, show, units_of, verify
+from policy_engine.cli.balances import (
+    fault_document,
+    publish,
+    rows_words,
+    show,
+    units_of,
+    verify,
+)
 from policy_engine.cli.options import ByOption, NewDeltaOption, NewEpsilonOption, WhyOption
 from policy_engine.cli.output import (
     conclude,
@@ -215,6 +222,29 @@ def disown(
         rows = opened.disown(first, who=by, why=why, seen=seen)
     document = {"ledger": project.ledger_name, "rows": rows, "by": by, "why": why}
     emit(document, [f"{project.ledger_name}: {rows_words(rows)} left out, by {by}: {why}"])
+
+
+@ledger.command("settle", short_help="Record how a fault of a record was settled.")
+def settle_fault(
+    number: Annotated[int, Argument(help="The record, or the entry, that 'verify' names.")],
+    by: ByOption,
+    why: WhyOption,
+) -> None:
+    """Record who has looked into what is wrong of a record or of an entry, and why it stays.
+
+    A record that a key of yours has signed and that no release writes, as one without the
+    approvals that were required, counts for nothing. 'ledger verify' and 'show' tell of it, and
+    exit with 1 until it is settled; they tell of it afterwards too. If nobody knows who wrote it,
+    the key that signed it is somebody's who stole it: revoke that first, with 'keys revoke'.
+
+    Example: policy-engine ledger settle 12 --by Ada --why "a test run by hand, ticket 9"
+    """
+    project = project_here()
+    with open_ledger(project, writer_of(project)) as opened:
+        settled = opened.settle(number, who=by, why=why)
+    document = {"ledger": project.ledger_name, "settled": [*map(fault_document, settled)],
+                "by": by, "why": why}  # fmt: skip
+    emit(document, [f"{each.text}; settled by {by}: {why}" for each in settled])
 
 
 @ledger.command("reconcile", short_help="Settle what a crash left open.")

@@ -270,22 +270,6 @@ def check_disowned(chain: Iterable[Record], where: str) -> None:
         known = found
 
 
-def check_order(chain: Iterable[Record], where: str) -> None:
-    """Return unless time runs backwards: a record says it is from before the one in front of it.
-
-    Older versions took each machine's clock as it was, so records are looked at from the first on
-    that says it is ``ordered``. Raises LedgerError naming the record.
-    """
-    ordered, before = False, None
-    for record in chain:
-        at = time_of(record)
-        ordered = ordered or said(record, ORDERED) is True
-        if ordered and before is not None and (at is None or at < before):
-            fault = "it says it is from before the record in front of it, and time runs forwards"
-            raise broken(where, record.seq, fault)
-        before = at
-
-
 def check_signature(
     record: Record,
     trust: Trust,

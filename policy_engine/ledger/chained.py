@@ -41,7 +41,7 @@ class Chained:
         self._witness = witness
         self._begun = begun
         self._head = chain.Head(0, "")
-        self._past: datetime | None = None
+        self._instant: datetime | None = None
         self._places: Mapping[str, int] = {}
         self._disowned: Mapping[str, str] = {}
         self._checked: set[chain.Record] = set()
@@ -75,7 +75,10 @@ class Chained:
 
     def moment(self) -> datetime:
         """Now, as a record written now would say: never before the last one."""
-        last = self._last()
+        return self._after(self._last())
+
+    def _after(self, last: chain.Record | None) -> datetime:
+        """Now; or when the last record was written, by a clock that is before this one."""
         past = None if last is None else chain.time_of(last)
         return self._now() if past is None else max(self._now(), past)
 
@@ -98,7 +101,10 @@ class Chained:
                 self._witness.check(self._records)
             last = self._last()
             self._follow(chain.head(last), last)
-            yield
+            try:
+                yield
+            finally:
+                self._instant = None
         if self._witness is not None:
             self._witness.remember(self._head)
         if last is None and (begins := self.begins()) is not None:
@@ -107,7 +113,7 @@ class Chained:
     def _follow(self, end: chain.Head, last: chain.Record | None) -> None:
         """Let the next record come after ``end``, and say all that our last one says."""
         self._head, self._places = end, places_of(last, self._records.where)
-        self._past = None if last is None else chain.time_of(last)
+        self._instant = self._after(last)
         self._disowned = chain.disowned_in(last)
 
     def _renew_trust(self) -> None:
@@ -153,9 +159,11 @@ class Chained:
         return {**found, "at": self._moment().isoformat()}
 
     def _moment(self) -> datetime:
-        """Now; or when the last record was written, by a clock that is before this one."""
-        now = self._now()
-        return now if self._past is None else max(now, self._past)
+        """The one moment of a write, at which it judges and which it records; outside of one now.
+
+        What counts when it is judged must count at the time that the record says.
+        """
+        return self._instant or self.moment()
 
     def _last(self) -> chain.Record | None:
         return self._trusted(self._records.last())

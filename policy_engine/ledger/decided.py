@@ -22,6 +22,7 @@ from policy_engine.attest.approvals import Brought, Matter, ReviewPolicy, Stage
 from policy_engine.errors import BudgetExceeded, LedgerBroken, LedgerError, NotApproved, UsageError
 from policy_engine.ledger import reviews
 from policy_engine.ledger.chain import (
+    Foreign,
     Head,
     Record,
     check_signature,
@@ -31,8 +32,8 @@ from policy_engine.ledger.chain import (
     verified,
 )
 from policy_engine.ledger.chained import Chained
-from policy_engine.ledger.entry import Charge
-from policy_engine.ledger.states import NAMED_BY, check_said
+from policy_engine.ledger.entry import Charge, Entry, Fault, entries_of, faults_of
+from policy_engine.ledger.states import NAMED_BY, check_said, decided, order_faults
 
 _PLACE, _CONTENT = "its source is that of", "its source holds just what was released by"
 
@@ -45,15 +46,20 @@ class Decided(Chained):
     def required(self, account: str) -> reviews.Required | None:
         """What approvals an account requires; None where it never required any."""
         seq = self.account(account).review
-        return self.required_then(seq) if seq else None
+        if not seq:
+            return None
+        # All of them, and not the last alone: whoever has a key can write one that nobody approved.
+        told = [*self._with(reviews.REQUIRES_KEY, account), self._known(seq)]
+        found = {each.seq: each for each in told}
+        in_order = [found[number] for number in sorted(found)]
+        return reviews.required_by(in_order, self._known, self._is_revoked, self._records.where)
 
     def required_then(self, seq: int) -> reviews.Required:
-        """What the review policy of the record of that number requires, as keys are revoked now."""
+        """What the review policy of the record of that number requires."""
+        return reviews.required_then(self._known(seq), self._records.where)
 
-        def revoked(key: str) -> bool:
-            return key in self._trust.revoked or any(self._with(reviews.REVOKED_KEY, key))
-
-        return reviews.required_by(seq, self._known, revoked, self._records.where)
+    def _is_revoked(self, key: str) -> bool:
+        return key in self._trust.revoked or any(self._with(reviews.REVOKED_KEY, key))
 
     def require(self, policy: ReviewPolicy, brought: Brought, *, who: str, why: str) -> None:
         """Record the review policy by which its account is released from now on.
@@ -67,7 +73,11 @@ class Decided(Chained):
             told = reviews.check_next(now, policy, brought, self._moment())
             if told:
                 self._check_unused(reviews.policy_matter(policy), brought)
-            told |= {"document": dict(policy.document), "previous": account.review}
+            told |= {
+                "document": dict(policy.document),
+                "previous": 0 if now is None else now.record,
+                reviews.REQUIRES_KEY: policy.account,
+            }
             account = replace(account, review=self._head.records + 1)
             self._append("require", {**told, **self._at(who=who, why=why)}, account=account)
 
@@ -85,25 +95,27 @@ class Decided(Chained):
         Of its claim; with a ``release_digest``, of what came out. What is recorded already and
         still counts is enough. Raises NotApproved.
         """
+        if self.required(self.entry(entry_id).account) is not None:
+            with self._writing():
+                self._approve(self.entry(entry_id), brought, release_digest)
+
+    def _approve(self, entry: Entry, brought: Brought | None, release_digest: str = "") -> None:
+        """The same, inside a write: what is required is what the last writer left."""
         stage: Stage = "release" if release_digest else "claim"
-        required = self.required(self.entry(entry_id).account)
+        required = self.required(entry.account)
         if required is None or not required.needs(stage):
             return
-        with self._writing():
-            entry = self.entry(entry_id)
-            if entry.is_out:
-                return  # what nobody was asked about is charged, and has no certificate
-            matter = reviews.claim_of(entry)
-            if release_digest:
-                matter = reviews.release_of(entry, release_digest)
-            kept = [
-                reviews.brought_in(told) for told in entry.reviews if told.get("stage") == stage
-            ]
-            if any(not required.faults(matter, each, self._moment()) for each in kept):
-                return
-            told = self._met(required, matter, brought or (kept or [Brought()])[-1], entry.id)
-            told["release_digest"] = release_digest
-            self._append("approve", {**told, **self._at()}, entry=entry_id)
+        if entry.is_out:
+            return  # what nobody was asked about is charged, and has no certificate
+        matter = reviews.claim_of(entry)
+        if release_digest:
+            matter = reviews.release_of(entry, release_digest)
+        kept = [reviews.brought_in(told) for told in entry.reviews if told.get("stage") == stage]
+        if any(not required.faults(matter, each, self._moment()) for each in kept):
+            return
+        told = self._met(required, matter, brought or (kept or [Brought()])[-1], entry.id)
+        told["release_digest"] = release_digest
+        self._append("approve", {**told, **self._at()}, entry=entry.id)
 
     def check_reviewed(self, charge: Charge) -> None:
         """NotApproved where a charge lacks what its account requires; ``reserve`` asks again."""
@@ -163,6 +175,48 @@ class Decided(Chained):
                 f"account {account!r} requires approvals, and {what}: let its people approve a"
                 " review policy without claim and release first; nothing was changed"
             )
+
+    def settle(self, number: int, *, who: str, why: str) -> tuple[Fault, ...]:
+        """Record that somebody looked into what is wrong of a record or entry; what it was.
+
+        It stays as it is, and is told from now on with who and why. Raises UsageError where nothing
+        of that number waits for it, or who or why is not said.
+        """
+        check_said("records", who, why, "what is wrong of a record is settled")
+        with self._writing():
+            found = [each for each in self.faults() if number in (each.record, each.entry)]
+            if not number or all(each.settled for each in found):
+                raise UsageError(
+                    f"nothing is wrong of a record or entry {number} in {self._records.where}, or"
+                    " it was settled already; 'policy-engine ledger verify' names what is"
+                )
+            self._append("settle", {"of": number, **self._at(by=who, why=why)})
+        return tuple(each for each in found if not each.settled)
+
+    def faults(self) -> tuple[Fault, ...]:
+        """What is wrong of single records that keys of ours have signed, in order.
+
+        Nothing else is said against the ledger by it: who looked into one, ``settle`` records.
+        """
+        where = self._records.where
+        own = [record for record in self.records() if not isinstance(record, Foreign)]
+        entries = {entry.id: entry for entry in entries_of(own, where)}
+        found = [
+            *faults_of(own, where),
+            *reviews.review_faults(own, entries, where),
+            *order_faults(own),
+        ]
+        told = decided(own, "settle", where)
+
+        def settled(fault: Fault) -> Fault:
+            mine = (
+                each
+                for each in told
+                if each["of"] in (fault.record, fault.entry) and each["record"] > fault.record
+            )
+            return replace(fault, settled=next(mine, {}))
+
+        return tuple(map(settled, sorted(found, key=lambda fault: fault.record)))
 
     # Sources
 

@@ -22,7 +22,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from policy_engine.accounting.events import ApproximateDP, Event, PureDP, Unbounded
-from policy_engine.errors import DomainError, LedgerBroken, LedgerError
+from policy_engine.errors import DomainError, LedgerError
 from policy_engine.ledger.asked import Asked
 from policy_engine.ledger.chain import Foreign, Record
 
@@ -157,6 +157,26 @@ class Entry:
         return self.state in {"reserved", "started"}
 
 
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong with a record that a key of the project has signed: no release writes it.
+
+    It counts for nothing, and says nothing against any other. ``entry`` is the one that it is of,
+    0 for none. ``settled`` is who has looked into it, why it stays, and by which record; empty
+    where nobody has.
+    """
+
+    record: int
+    entry: int
+    what: str
+    settled: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @property
+    def text(self) -> str:
+        """A sentence."""
+        return f"record {self.record} {self.what}"
+
+
 def check_amount(name: str, value: Decimal, most: Decimal) -> None:
     """Raise DomainError unless ``value`` is an exact amount from 0 to ``most``.
 
@@ -204,7 +224,9 @@ _STEPS: Mapping[str, tuple[frozenset[State], State | None]] = {
     "cancel": (frozenset({"reserved"}), "cancelled"),
     "keep": (frozenset({"started"}), "kept"),
 }
-_OF_NO_ENTRY = frozenset({"begin", "disown", "limit", "move", "rekey", "require", "revoke"})
+_OF_NO_ENTRY = frozenset(
+    {"begin", "disown", "limit", "move", "rekey", "require", "revoke", "settle"}
+)
 
 
 def follows(kind: str, state: State) -> bool:
@@ -231,10 +253,20 @@ def reading(record: Record, where: str) -> Iterator[Any]:
 def entries_of(records: Iterable[Record], where: str) -> tuple[Entry, ...]:
     """The entries that records amount to, in the order they were reserved.
 
-    Raises LedgerError for a record this version cannot read: to skip it could under-charge; and
-    for one that no release writes, whoever has signed it.
+    Raises LedgerError for a record this version cannot read: to skip it could under-charge. One
+    that no release writes, whoever has signed it, counts for nothing: see ``faults_of``.
     """
+    return _replayed(records, where)[0]
+
+
+def faults_of(records: Iterable[Record], where: str) -> tuple[Fault, ...]:
+    """The records of entries that no release writes after those before them."""
+    return _replayed(records, where)[1]
+
+
+def _replayed(records: Iterable[Record], where: str) -> tuple[tuple[Entry, ...], tuple[Fault, ...]]:
     entries: dict[int, Entry] = {}
+    faults: list[Fault] = []
     for record in records:
         if isinstance(record, Foreign):
             continue
@@ -243,16 +275,17 @@ def entries_of(records: Iterable[Record], where: str) -> tuple[Entry, ...]:
                 entries[record.seq] = _reserved(record, told)
             elif record.kind in _STEPS:
                 entry = entries.get(record.entry)
-                if fault := _impossible(record.kind, entry, told):
-                    raise LedgerBroken(
-                        f"{where}: record {record.seq} is a {record.kind!r} of entry"
-                        f" {record.entry}, {fault}: no release writes that, whoever has signed it;"
-                        " compare the ledger with a backup"
+                fault = _impossible(record.kind, entry, told)
+                if entry is None or fault:
+                    what = f"is a {record.kind!r} of entry {record.entry}, {fault}"
+                    faults.append(
+                        Fault(record.seq, record.entry, f"{what}: no release writes that")
                     )
-                entries[record.entry] = _settled(entries[record.entry], record.kind, told)
+                    continue
+                entries[record.entry] = _settled(entry, record.kind, told)
             elif record.kind not in _OF_NO_ENTRY:
                 raise ValueError(record.kind)
-    return tuple(entries.values())
+    return tuple(entries.values()), tuple(faults)
 
 
 def settled(entry: Entry, record: Record) -> Entry:

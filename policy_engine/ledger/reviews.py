@@ -28,13 +28,13 @@ from policy_engine.attest.approvals import (
     tally,
 )
 from policy_engine.attest.attestation import open_envelope, stated_type
-from policy_engine.errors import LedgerBroken, NotApproved, PolicyError, VerificationFailed
+from policy_engine.errors import NotApproved, PolicyError, VerificationFailed
 from policy_engine.kernel.claim import digest_of
 from policy_engine.ledger.account import Limit, limit_to_json
 from policy_engine.ledger.chain import Record, time_of
-from policy_engine.ledger.entry import Charge, Entry, reading
+from policy_engine.ledger.entry import Charge, Entry, Fault, reading
 
-REQUEST_KEY, REVOKED_KEY = "request_sha256", "revoked_key"
+REQUEST_KEY, REVOKED_KEY, REQUIRES_KEY = "request_sha256", "revoked_key", "requires"
 _ASK: Mapping[Stage, str] = {
     "claim": "'policy-engine review request POLICY' asks for them; nothing was charged",
     "release": (
@@ -164,22 +164,31 @@ def _change(account: str, what: str, document: Mapping[str, Any]) -> Matter:
 
 
 def required_by(
-    seq: int, known: Callable[[int], Record], revoked: Callable[[str], bool], where: str
-) -> Required:
-    """What the ``require`` record of that number says.
+    found: Iterable[Record],
+    known: Callable[[int], Record],
+    revoked: Callable[[str], bool],
+    where: str,
+) -> Required | None:
+    """What an account requires by its ``require`` records, in order; None where there is none.
 
-    Each before it is looked at too: the people of the one before have approved it. Raises
-    LedgerBroken where they have not.
+    One that the people of the one in force have not approved counts for nothing. ``known`` finds
+    a record by its number, with LedgerBroken where it is gone.
     """
-    policy, previous = _policy_in(known(seq), where)
-    after, at = policy, seq
-    while previous:
-        if not 0 < previous < at:
-            raise _not_theirs(at, where)
-        before, earlier = _policy_in(known(previous), where)
-        _check_follows(before, after, known(at), where)
-        after, at, previous = before, previous, earlier
-    return Required(policy, seq, frozenset(key for key in policy.keys if revoked(key)))
+    force: Required | None = None
+    for record in found:
+        policy, previous = _policy_in(record, where)
+        if force is None or (previous == force.record and _is_next(force, policy, record)):
+            force = Required(policy, record.seq)
+        elif 0 < previous < record.seq:
+            known(previous)  # one that is gone may be the one that it follows
+    if force is None:
+        return None
+    return replace(force, revoked=frozenset(key for key in force.policy.keys if revoked(key)))
+
+
+def required_then(record: Record, where: str) -> Required:
+    """What a ``require`` record says; LedgerError where it is none."""
+    return Required(_policy_in(record, where)[0], record.seq)
 
 
 def _policy_in(record: Record, where: str) -> tuple[ReviewPolicy, int]:
@@ -193,13 +202,13 @@ def _policy_in(record: Record, where: str) -> tuple[ReviewPolicy, int]:
         return policy, int(told["previous"])
 
 
-def _check_follows(before: ReviewPolicy, after: ReviewPolicy, record: Record, where: str) -> None:
-    """LedgerBroken unless the people of a review policy have approved the one that follows it."""
-    at, told = time_of(record), json.loads(record.payload)
-    renewing = Required(_unexpired(before), 0)
-    is_next = (after.account, after.serial) == (before.account, before.serial + 1)
-    if at is None or not is_next or renewing.faults(policy_matter(after), brought_in(told), at):
-        raise _not_theirs(record.seq, where)
+def _is_next(force: Required, after: ReviewPolicy, record: Record) -> bool:
+    """Whether the people of the review policy in force have approved the one of a record."""
+    at, told, before = time_of(record), json.loads(record.payload), force.policy
+    if at is None or (after.account, after.serial) != (before.account, before.serial + 1):
+        return False
+    renewing = replace(force, policy=_unexpired(before))
+    return not renewing.faults(policy_matter(after), brought_in(told), at)
 
 
 def _unexpired(policy: ReviewPolicy) -> ReviewPolicy:
@@ -229,14 +238,6 @@ def check_next(
     return now.met(policy_matter(policy), brought, at)
 
 
-def _not_theirs(seq: int, where: str) -> LedgerBroken:
-    return LedgerBroken(
-        f"{where}: record {seq} changes what approvals an account requires, and the people of the"
-        " review policy before have not approved it, whoever has signed the record; compare the"
-        " ledger with a backup"
-    )
-
-
 def decisions(chain: Iterable[Record], where: str) -> tuple[Mapping[str, Any], ...]:
     """Every review policy that was set and every key that was revoked, in order."""
     found: list[Mapping[str, Any]] = []
@@ -256,14 +257,17 @@ def decisions(chain: Iterable[Record], where: str) -> tuple[Mapping[str, Any], .
     return tuple(found)
 
 
-def check_reviews(chain: Iterable[Record], entries: Mapping[int, Entry], where: str) -> None:
-    """LedgerBroken at the first record without the approvals that were required then."""
+def review_faults(
+    chain: Iterable[Record], entries: Mapping[int, Entry], where: str
+) -> tuple[Fault, ...]:
+    """The records without the approvals that were required then, whoever has signed them."""
     replay = _Replay(entries, where)
     for record in chain:
         check = getattr(replay, f"on_{record.kind}", None)
         if check is not None:
             with reading(record, where) as told:
                 check(record, told)
+    return tuple(replay.faults)
 
 
 @dataclass
@@ -276,8 +280,10 @@ class _Replay:
     revoked: set[str] = field(default_factory=set)
     used: dict[str, int] = field(default_factory=dict)
     held: dict[int, Required] = field(default_factory=dict)
+    claims: dict[int, list[Brought]] = field(default_factory=dict)
     approved: dict[int, set[str]] = field(default_factory=dict)
     limits: dict[str, Limit] = field(default_factory=dict)
+    faults: list[Fault] = field(default_factory=list)
 
     def now(self, account: str) -> Required | None:
         found = self.required.get(account)
@@ -286,13 +292,15 @@ class _Replay:
     def on_require(self, record: Record, told: Any) -> None:
         policy, previous = _policy_in(record, self.where)
         now = self.now(policy.account)
-        if previous != (0 if now is None else now.record):
-            raise _not_theirs(record.seq, self.where)
         if now is not None:
-            if policy.serial != now.policy.serial + 1:
-                raise _not_theirs(record.seq, self.where)
-            before = replace(now, policy=_unexpired(now.policy))
-            self._check(record, before, policy_matter(policy), told)
+            is_next = previous == now.record and _is_next(now, policy, record)
+            if not is_next or not self._use(record, brought_in(told)):
+                self._fault(
+                    record,
+                    "changes what approvals an account requires, and the people of the review"
+                    " policy before have not approved it: it counts for nothing",
+                )
+                return
         self.required[policy.account] = Required(policy, record.seq)
 
     def on_revoke(self, record: Record, told: Any) -> None:
@@ -305,19 +313,22 @@ class _Replay:
             return
         self.held[record.seq] = required
         if required.needs("claim") and not (review and review.get("out")):
-            self._check(record, required, claim_of(self.entries[record.seq]), review)
-            self.approved.setdefault(record.seq, set()).add("claim")
+            matter = claim_of(self.entries[record.seq])
+            if self._check(record, required, matter, review):
+                self.claims.setdefault(record.seq, []).append(brought_in(review))
 
     def on_approve(self, record: Record, told: Any) -> None:
-        entry = self.entries[record.entry]
-        required = self.now(entry.account)
-        if required is None:
+        entry = self.entries.get(record.entry)
+        required = None if entry is None else self.now(entry.account)
+        if entry is None or required is None:
             return
-        is_claim = told["stage"] == "claim"
-        seen = "claim" if is_claim else str(told["release_digest"])
-        matter = claim_of(entry) if is_claim else release_of(entry, seen)
-        self._check(record, required, matter, told)
-        self.approved.setdefault(record.entry, set()).add(seen)
+        if told["stage"] == "claim":
+            if self._check(record, required, claim_of(entry), told):
+                self.claims.setdefault(record.entry, []).append(brought_in(told))
+        else:
+            seen = str(told["release_digest"])
+            if self._check(record, required, release_of(entry, seen), told):
+                self.approved.setdefault(record.entry, set()).add(seen)
 
     def on_cancel(self, record: Record, told: Any) -> None:
         del told
@@ -325,19 +336,23 @@ class _Replay:
 
     def on_start(self, record: Record, told: Any) -> None:
         del told
-        entry, approved = self.entries[record.entry], self.approved.get(record.entry, set())
-        now = self.now(entry.account)
-        if now is not None and now.needs("claim") and "claim" not in approved and not entry.is_out:
-            raise self._unapproved(record)
+        entry, at = self.entries.get(record.entry), time_of(record)
+        now = None if entry is None else self.now(entry.account)
+        if entry is None or now is None or not now.needs("claim") or entry.is_out:
+            return
+        matter, brought = claim_of(entry), self.claims.get(record.entry, [])
+        if at is None or all(now.faults(matter, each, at) for each in brought):
+            self._unapproved(record)
 
     def on_commit(self, record: Record, told: Any) -> None:
-        entry, approved = self.entries[record.entry], self.approved.get(record.entry, set())
-        held, now = self.held.get(record.entry), self.now(entry.account)
-        if held is None or now is None:
+        entry, approved = self.entries.get(record.entry), self.approved.get(record.entry, set())
+        held = self.held.get(record.entry)
+        now = None if entry is None else self.now(entry.account)
+        if entry is None or held is None or now is None:
             return
         waits = held.needs("release") and now.needs("release")
         if entry.is_out or (waits and str(told["release_digest"]) not in approved):
-            raise self._unapproved(record)
+            self._unapproved(record)
 
     def on_limit(self, record: Record, told: Any) -> None:
         limit = Limit(Decimal(told["epsilon"]), Decimal(told["delta"]))
@@ -347,22 +362,28 @@ class _Replay:
             matter = limit_matter(record.account, limit)
             self._check(record, required, matter, told.get("review"))
 
-    def _check(self, record: Record, required: Required, matter: Matter, told: Any) -> None:
-        """LedgerBroken unless what a record brought was enough, and used for nothing else."""
+    def _check(self, record: Record, required: Required, matter: Matter, told: Any) -> bool:
+        """Whether what a record brought was enough, and used for nothing else; else it is told."""
         at, brought = time_of(record), brought_in(told or {})
-        owner = record.entry or record.seq
-        is_anothers = self.used.get(brought.request_sha256, owner) != owner
-        if at is None or is_anothers or required.faults(matter, brought, at):
-            raise LedgerBroken(
-                f"{self.where}: record {record.seq} had not the approvals that account"
-                f" {required.policy.account!r} required then, whoever has signed it; compare the"
-                " ledger with a backup"
-            )
-        self.used[brought.request_sha256] = owner
+        is_met = at is not None and not required.faults(matter, brought, at)
+        if is_met and self._use(record, brought):
+            return True
+        account = required.policy.account
+        self._fault(record, f"had not the approvals that account {account!r} required then")
+        return False
 
-    def _unapproved(self, record: Record) -> LedgerBroken:
-        return LedgerBroken(
-            f"{self.where}: record {record.seq} is a {record.kind!r} of entry {record.entry}, which"
-            " had not the approvals that its account required, whoever has signed it; compare the"
-            " ledger with a backup"
+    def _use(self, record: Record, brought: Brought) -> bool:
+        """Whether a request serves for this record alone, as it does from now on."""
+        owner, name = record.entry or record.seq, brought.request_sha256
+        return not name or self.used.setdefault(name, owner) == owner
+
+    def _unapproved(self, record: Record) -> None:
+        self._fault(
+            record,
+            f"is a {record.kind!r} of entry {record.entry}, which had not the approvals that its"
+            " account required",
         )
+
+    def _fault(self, record: Record, what: str) -> None:
+        entry = record.seq if record.kind == "reserve" else record.entry
+        self.faults.append(Fault(record.seq, entry, what))

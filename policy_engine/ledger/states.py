@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from policy_engine.errors import LedgerBroken, UsageError
 from policy_engine.ledger.account import Account, Limit, account_of
-from policy_engine.ledger.chain import Record, broken, disowned_in
-from policy_engine.ledger.entry import Charge, asked_of, reading
+from policy_engine.ledger.chain import ORDERED, Record, broken, disowned_in, said, time_of
+from policy_engine.ledger.entry import Charge, Fault, asked_of, faults_of, reading
 from policy_engine.policy.fields import is_line
 
 NAMED_BY = "named_by"
@@ -29,8 +29,9 @@ class LimitChange:
     after: Limit
 
 
-def check_states(chain: Iterable[Record], where: str) -> None:
+def check_states(chain: Sequence[Record], where: str) -> None:
     """LedgerError at the first running state that is not what its history amounts to."""
+    void = {fault.record for fault in faults_of(chain, where)}
     states: dict[str, Account] = {}
     reserved: dict[int, Record] = {}
     places: dict[str, int] = {}
@@ -58,7 +59,11 @@ def check_states(chain: Iterable[Record], where: str) -> None:
                     event=asked.event, part=asked.part,
                 )
             )  # fmt: skip
-        elif record.kind == "cancel" and reserved[record.entry].account == record.account:
+        elif (
+            record.kind == "cancel"
+            and record.seq not in void
+            and reserved[record.entry].account == record.account
+        ):
             expected = before.minus(asked_of(reserved[record.entry]))
         else:
             expected = before  # nothing else moves an account
@@ -76,6 +81,23 @@ def places_of(last: Record | None, where: str) -> Mapping[str, int]:
         return {}
     with reading(last, where) as told:
         return dict(told["accounts"])
+
+
+def order_faults(chain: Iterable[Record]) -> tuple[Fault, ...]:
+    """The records that say they are from before the one in front of them: time runs forwards.
+
+    They are looked at from the first on that says it is ``ordered``.
+    """
+    found: list[Fault] = []
+    ordered, before = False, None
+    for record in chain:
+        at = time_of(record)
+        ordered = ordered or said(record, ORDERED) is True
+        if ordered and before is not None and (at is None or at < before):
+            what = "says it is from before the record in front of it, and time runs forwards"
+            found.append(Fault(record.seq, record.entry, what))
+        before = at
+    return tuple(found)
 
 
 def changes_of(chain: Iterable[Record], where: str) -> tuple[LimitChange, ...]:
@@ -99,7 +121,7 @@ def changes_of(chain: Iterable[Record], where: str) -> tuple[LimitChange, ...]:
 
 
 def decided(chain: Iterable[Record], kind: str, where: str) -> tuple[Mapping[str, Any], ...]:
-    """Every ``move``, ``rekey`` or ``disown``, in order: what was decided, by whom, why."""
+    """Every ``move``, ``rekey``, ``settle`` or ``disown``, in order: what, by whom, why."""
     found: list[Mapping[str, Any]] = []
     known = frozenset[str]()
     for record in chain:
@@ -108,6 +130,8 @@ def decided(chain: Iterable[Record], kind: str, where: str) -> tuple[Mapping[str
         with reading(record, where) as told:
             if kind == "move":
                 what = {"source_of": int(told["of"]), "from": told["from"], "to": told["to"]}
+            elif kind == "settle":
+                what = {"of": int(told["of"])}
             elif kind == "disown":  # each says all rows that are disowned by then
                 rows = frozenset(disowned_in(record))
                 what, known = {"rows": tuple(sorted(map(int, rows - known)))}, rows

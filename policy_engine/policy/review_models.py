@@ -19,15 +19,22 @@ _DER = bytes.fromhex("302a300506032b6570032100")
 _RAW = 32
 
 
+def raw_key(found: object) -> bytes | None:
+    """The 32 bytes of a public key, from the line of its PEM file; None where it is none."""
+    if not isinstance(found, str):
+        return None
+    try:
+        der = base64.b64decode(found, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    is_key = der.startswith(_DER) and len(der) == len(_DER) + _RAW
+    return der[len(_DER) :] if is_key else None
+
+
 def _key(found: object) -> bytes:
     """The law of a public key: the line between BEGIN and END of its PEM file."""
-    if isinstance(found, str):
-        try:
-            der = base64.b64decode(found, validate=True)
-        except (binascii.Error, ValueError):
-            der = b""
-        if der.startswith(_DER) and len(der) == len(_DER) + _RAW:
-            return der[len(_DER) :]
+    if (raw := raw_key(found)) is not None:
+        return raw
     law = "the line between BEGIN and END of the PEM file of a public Ed25519 key"
     raise refusal(f"must be {law}, found {show(found)}", "it is in NAME.pub")
 
@@ -87,8 +94,10 @@ class ReviewDocument(Document):
             role, keys = (mapping(person).get(key) for key in ("role", "keys"))
             if isinstance(role, str):
                 count[role] = count.get(role, 0) + 1
-            for key in keys if isinstance(keys, list) else ():
-                if not isinstance(key, str):
+            for line in keys if isinstance(keys, list) else ():
+                # Base64 has several spellings of one key: its bytes are compared.
+                key = raw_key(line)
+                if key is None:
                     continue
                 if key in whose:
                     wrong = f"has a key that {whose[key]} has too"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from policy_engine.ledger.account import Account, Limit, effective
 from policy_engine.ledger.chain import Head
-from policy_engine.ledger.entry import Entry, entries_of
+from policy_engine.ledger.entry import Entry, Fault, entries_of
 from policy_engine.ledger.states import LimitChange, changes_of, decided
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.accounts import listed_as
@@ -24,7 +24,8 @@ class LedgerState:
     """Accounts under the limits that count, and all that was recorded of them.
 
     ``recorded`` are the ledger's own limits. ``required`` has, by the record that says so, what
-    approvals an entry had to have; ``in_force`` what each account requires now.
+    approvals an entry had to have; ``in_force`` what each account requires now. ``faults`` are what
+    is wrong of single records.
     """
 
     accounts: tuple[Account, ...] = ()
@@ -33,6 +34,7 @@ class LedgerState:
     moves: tuple[Mapping[str, Any], ...] = ()
     rekeys: tuple[Mapping[str, Any], ...] = ()
     reviews: tuple[Mapping[str, Any], ...] = ()
+    faults: tuple[Fault, ...] = ()
     recorded: Mapping[str, Limit | None] = field(default_factory=dict)
     required: Mapping[int, Required] = field(default_factory=dict)
     in_force: Mapping[str, Required] = field(default_factory=dict)
@@ -40,6 +42,7 @@ class LedgerState:
 
     def of(self, account: str) -> LedgerState:
         """The same of one account."""
+        ids = {entry.id for entry in self.entries if entry.account == account}
         return replace(
             self,
             accounts=tuple(each for each in self.accounts if each.name == account),
@@ -47,6 +50,7 @@ class LedgerState:
             changes=tuple(change for change in self.changes if change.account == account),
             moves=tuple(move for move in self.moves if account in (move["from"], move["to"])),
             reviews=tuple(each for each in self.reviews if each["account"] in (account, "")),
+            faults=tuple(each for each in self.faults if each.entry in (0, *ids)),
         )
 
     def charged_for(self, certificate_digest: str) -> Entry | None:
@@ -82,8 +86,22 @@ def _read(opened: Ledger, accounts: Iterable[str], where: str) -> LedgerState:
         from policy_engine.ledger.reviews import decisions
 
         reviews = decisions(chain, where)
-        named = {told["record"] for entry in entries for told in entry.reviews}
-        required = {seq: opened.required_then(seq) for seq in sorted(named)}
+        named = {told.get("record") for entry in entries for told in entry.reviews}
+        required = {
+            record.seq: opened.required_then(record.seq)
+            for record in chain
+            if record.kind == "require" and record.seq in named
+        }
+
+        def is_whole(told: Mapping[str, Any]) -> bool:
+            named = {"stage", "review_policy", "needs"} <= set(told)
+            return named and told.get("record") in required
+
+        # What somebody has forged need not be whole: it is among the faults.
+        entries = tuple(
+            replace(entry, reviews=tuple(told for told in entry.reviews if is_whole(told)))
+            for entry in entries
+        )
         now = {name: opened.required(name) for name in accounts}
         in_force = {name: found for name, found in now.items() if found is not None}
     return LedgerState(
@@ -94,5 +112,6 @@ def _read(opened: Ledger, accounts: Iterable[str], where: str) -> LedgerState:
         reviews=reviews,
         required=required,
         in_force=in_force,
+        faults=opened.faults(),
         head=opened.end(),
     )

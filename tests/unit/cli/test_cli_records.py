@@ -737,3 +737,30 @@ def test_a_row_that_nobody_here_wrote_is_disowned_and_shown(cli, ledger):
     assert text.out.endswith(f"\nrow {last.seq + 1} is left out, by Ada: ticket 7\n")
     assert cli("ledger", "verify", "--format", "json").document["left_out"] == [last.seq + 1]
     assert cli("ledger", "show").code == 0
+
+
+def test_a_signed_record_that_no_release_writes_is_told_and_settled(cli, ledger, project):
+    whole = cli("ledger", "show", "--format", "json").document
+    assert whole["faults"] == []
+    entry = whole["entries"][0]["entry"]
+    loaded = load_project(project / "policy-engine.yaml")
+    with open_ledger(loaded, ledger_writer(loaded)) as opened, opened._writing():
+        seq = opened._append("cancel", opened._at(why="x"), entry=entry).seq
+    for command in ("verify", "show"):
+        found = cli("ledger", command)
+        assert found.code == 1
+        assert (
+            f"record {seq} is a 'cancel' of entry {entry}, which was committed before" in found.out
+        )
+        assert f"'policy-engine ledger settle {seq} --by NAME --why TEXT'" in found.out
+    [fault] = cli("ledger", "verify", "--format", "json").document["faults"]
+    assert (fault["record"], fault["entry"], fault["settled"]) == (seq, entry, None)
+    # All else goes on.
+    assert cli("ledger", "reconcile").code == 0
+    assert cli("ledger", "export").code == 0
+    assert cli("ledger", "settle", "99", "--by", "Ada", "--why", "x").code == 2
+    done = cli("ledger", "settle", str(seq), "--by", "Ada", "--why", "ticket 9")
+    assert done.code == 0 and done.out.endswith("settled by Ada: ticket 9\n")
+    for command in ("verify", "show"):
+        told = cli("ledger", command)
+        assert told.code == 0 and "settled by Ada: ticket 9" in told.out
