@@ -357,6 +357,7 @@ _VENDORS = {
     "tsql": "https://learn.microsoft.com/sql/t-sql/functions/hashbytes-transact-sql",
 }
 _OPERATIONS = {
+    "names_by_case": "columns whose names differ by case alone",
     "file": "files",
     "row_number": "numbers of rows",
     "native_sample": "native sampling",

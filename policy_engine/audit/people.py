@@ -19,7 +19,7 @@ from random import Random
 from policy_engine.accounting.curve import delta_add, delta_remove
 from policy_engine.accounting.domain import REPLACE_ONE
 from policy_engine.compile.catalog import NUMBERS, TIMES, Field, Kind, Table
-from policy_engine.compile.reading import ReadColumn, read_columns
+from policy_engine.compile.reading import ReadColumn, read_as, read_columns
 from policy_engine.engines.types import DECLARED
 from policy_engine.policy.noise import Chance, Noise, Sum
 from policy_engine.policy.recodings import Cut, Intervals, Lookup, Prefix, Recoding, Round
@@ -215,11 +215,11 @@ def palettes(policy: Policy, table: Table, random: Random) -> dict[str, Palette]
         palette = _palette(recodings[name], read.column)
         ordinary = random.sample(palette.ordinary, len(palette.ordinary))
         found[read.source.name] = Palette(tuple(ordinary), palette.low, palette.high)
-    declared = {name.lower(): DECLARED[kind] for name, kind in policy.source.columns}
+    declared = {name: DECLARED[kind] for name, kind in read_as(policy, table).items()}
     for each in policy.noise.sums if isinstance(policy.noise, Noise) else ():
         source = table.find(each.column)
         if source is not None and source.name not in found:
-            seen = ReadColumn(source, declared.get(each.column.lower())).column
+            seen = ReadColumn(source, declared.get(source.name)).column
             found[source.name] = _summed(each, seen)
     return found
 

@@ -276,13 +276,13 @@ def _against(
 
 def _table(policy: Policy, known: Known, own: Claim | None) -> Table | None:
     """The policy's source: as the schema has it, else with the columns that a text reads."""
-    relation = policy.source.relation
+    relation, case = policy.source.relation, ENGINES[known.engine].case
     if relation is None:
         file = own.source if own is not None else None
         if own is None or not isinstance(file, Files) or file.kind != "parquet":
             return None
         path = str(policy.source.path)
-        return Table(_columns_of(own), path=path, is_folder=file.is_folder)
+        return Table(_columns_of(own), path=path, is_folder=file.is_folder, case=case)
     parts = at_home(relation, known.engine, known.schema.tables)
     if known.schema.known:
         return known.table(parts)
@@ -290,7 +290,7 @@ def _table(policy: Policy, known: Known, own: Claim | None) -> Table | None:
         return None
     # Without a schema a key is taken for unique, which is then among what is assumed.
     keys = {own.unit.key.name} if isinstance(own.unit, People) and own.unit.order is None else ()
-    return Table(_columns_of(own), parts=parts, unique=frozenset(keys))
+    return Table(_columns_of(own), parts=parts, unique=frozenset(keys), case=case)
 
 
 def _columns_of(claim: Claim) -> tuple[Field, ...]:

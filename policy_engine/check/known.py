@@ -60,7 +60,7 @@ class Known:
         told = self.schema.constraints.get(found[0])
         enforced = told.unique if told and ENGINES[self.engine].enforces_keys else frozenset()
         unique = frozenset(column.name for column in columns if fold(column.name) in enforced)
-        return Table(columns, parts=parts, unique=unique)
+        return Table(columns, parts=parts, unique=unique, case=ENGINES[self.engine].case)
 
     def is_view(self, parts: tuple[str, ...]) -> bool:
         """Whether the schema has a view of a name."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property
+
+from policy_engine.engines.base import NameCase
 
 NO_VIEW = "must be a table, found a view"
 INSTEAD_OF_A_VIEW = "name the table that it reads, or make a table of it"
@@ -137,7 +138,8 @@ class Table:
     ``path``; a folder is one of Parquet files. ``view`` is the text of a view, None for a base
     table, and ``related`` what else its database holds: what the view reads is among it.
     ``partitions`` are names that its folders have, as in ``year=2020``, and no columns. ``unique``
-    are the columns of which its engine enforces that no two rows have the same value.
+    are the columns of which its engine enforces that no two rows have the same value. ``case`` says
+    which names its engine tells apart.
     """
 
     columns: tuple[Field, ...]
@@ -148,15 +150,18 @@ class Table:
     is_folder: bool = False
     partitions: tuple[str, ...] = ()
     unique: frozenset[str] = frozenset()
+    case: NameCase = "folded"
 
     def find(self, name: str) -> Field | None:
-        """The column called ``name``, exactly or else in another case, as SQL has it."""
-        return self._named.get(name) or self._named.get(name.lower())
+        """The one column that ``name`` can mean; None where there is none, or several."""
+        found = self.meant(name)
+        if len(found) != 1:
+            return None
+        return next(column for column in self.columns if column.name == found[0])
 
-    @cached_property
-    def _named(self) -> Mapping[str, Field]:
-        folded = {column.name.lower(): column for column in reversed(self.columns)}
-        return folded | {column.name: column for column in self.columns}
+    def meant(self, name: str) -> tuple[str, ...]:
+        """The columns that ``name`` can mean, each as it is spelled there."""
+        return meant(name, (column.name for column in self.columns), self.case)
 
     @property
     def files(self) -> str:
@@ -168,6 +173,23 @@ class Table:
     def name(self) -> str:
         """The path, or the qualified name."""
         return self.path if self.path is not None else ".".join(self.parts)
+
+
+def meant(name: str, names: Iterable[str], case: NameCase = "folded") -> tuple[str, ...]:
+    """The names of a source's columns that ``name`` can mean: one is it, several are told apart by
+    no text, and none is no column.
+
+    It is the one of exactly that name where the engine tells names apart by case, in quotes or
+    always; else, unless it always does, those that differ by case alone.
+
+    >>> meant("id", ["ID", "zip"]), meant("id", ["ID", "id"]), meant("id", ["ID", "id"], "quoted")
+    (('ID',), ('ID', 'id'), ('id',))
+    >>> meant("id", ["ID", "Id"], "quoted"), meant("id", ["ID"], "exact")
+    (('ID', 'Id'), ())
+    """
+    alike = tuple(other for other in names if other.casefold() == name.casefold())
+    own = tuple(other for other in alike if other == name)
+    return own if case == "exact" or (case == "quoted" and own) else alike
 
 
 def fresh(name: str, taken: Iterable[str]) -> str:

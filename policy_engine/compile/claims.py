@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import date, datetime, time
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any, cast
 
 from policy_engine.compile.catalog import Field, Kind, Table
-from policy_engine.compile.reading import is_raw_first
+from policy_engine.compile.reading import is_raw_first, read_as
 from policy_engine.engines import ENGINES
 from policy_engine.errors import PolicyError, Problem
 from policy_engine.kernel import mechanisms, recodes, sources
@@ -82,11 +82,11 @@ def claim_of(
     Raises:
         PolicyError: a value of the policy is none of its column's type, with every problem.
     """
-    read_as = {name.lower(): kind for name, kind in policy.source.columns}
+    declared = read_as(policy, table)
     problems = _Problems(policy)
 
     def column(name: str) -> sources.Column:
-        return _column(table, name, read_as.get(name.lower()), collates=ENGINES[engine].collates)
+        return _column(table, name, declared, collates=ENGINES[engine].collates)
 
     shown, conditions, sums = [], [], []
     for name, recoding in policy.recodings:
@@ -139,10 +139,11 @@ def _condition(column: sources.Column, spec: FilterSpec) -> Filter:
 
 
 def _column(
-    table: Table, name: str, read_as: sources.ReadAs | None = None, *, collates: bool
+    table: Table, name: str, declared: Mapping[str, sources.ReadAs], *, collates: bool
 ) -> sources.Column:
     found = table.find(name)
     assert found is not None  # find_problems has looked
+    read_as = declared.get(found.name)
     if found.kind is Kind.OTHER and read_as is None:
         law = f"no text compares its type, {found.noun}"
         raise _Misfit(law, "name a column of numbers, texts, truth values or times")
@@ -183,7 +184,7 @@ def _unit(policy: Policy, table: Table, engine: str) -> sources.Rows | sources.P
     if source.key is None:
         return sources.Rows()
 
-    key = _column(table, source.key, collates=False)
+    key = _column(table, source.key, {}, collates=False)
     if source.unique and key.name in table.unique:
         return sources.People(key, None)
     if isinstance(policy.noise, Noise) and source.counts_all:
@@ -197,7 +198,8 @@ def _unit(policy: Policy, table: Table, engine: str) -> sources.Rows | sources.P
     # Of a row_key that nothing enforces, one row is kept all the same: the least in what is read.
     collates = ENGINES[engine].collates
     order = [
-        (_column(table, name, collates=collates), way == "desc") for name, way in source.order_by
+        (_column(table, name, {}, collates=collates), way == "desc")
+        for name, way in source.order_by
     ]
     return sources.People(key, tuple(order) or ((key, False),))
 

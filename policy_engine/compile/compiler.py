@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from difflib import get_close_matches
 
-from policy_engine.compile.catalog import Kind, Table
+from policy_engine.compile.catalog import Field, Kind, Table
 from policy_engine.compile.claims import claim_of
 from policy_engine.compile.fitting import readable, type_problem
-from policy_engine.compile.reading import read_columns
+from policy_engine.compile.reading import read_as, read_columns
 from policy_engine.compile.rendering import headed
 from policy_engine.compile.suppression import printed_classes
 from policy_engine.dialects import Engine
@@ -29,9 +29,14 @@ from policy_engine.kernel.sources import People
 from policy_engine.policy.csv_models import is_csv
 from policy_engine.policy.noise import Chance
 from policy_engine.policy.reading import refused
-from policy_engine.policy.recodings import Constant
+from policy_engine.policy.recodings import Constant, Keep
 from policy_engine.policy.resolve import Policy
-from policy_engine.policy.source_models import CONVERT_A_KEY, KEY_AS_IT_STANDS
+from policy_engine.policy.source_models import (
+    CONVERT_A_KEY,
+    KEY_AS_IT_STANDS,
+    KEY_KEPT,
+    RECODE_THE_KEY,
+)
 from policy_engine.policy.tree import path_text
 
 _KEYS = frozenset({Kind.INTEGER, Kind.WIDE_INTEGER, Kind.TEXT, Kind.UUID, Kind.LABEL})
@@ -111,7 +116,7 @@ def find_problems(policy: Policy, table: Table, dialect: Engine) -> tuple[Proble
 
 
 def find_unknown(policy: Policy, table: Table) -> tuple[Problem, ...]:
-    """The columns that ``policy`` names and ``table`` has not: a part of ``find_problems``."""
+    """The names that are not one column of ``table``: a part of ``find_problems``."""
     return _problems(policy, _unknown(policy, table))
 
 
@@ -120,7 +125,7 @@ def _problems(policy: Policy, found: Iterable[_Found]) -> tuple[Problem, ...]:
 
 
 def _unknown(policy: Policy, table: Table) -> Iterator[_Found]:
-    """Every name that is no column, where the policy has it."""
+    """Every name that is not one column, where the policy has it."""
     named = [
         (path_text(("recode", name)), name)
         for name, recoding in policy.recodings
@@ -133,7 +138,15 @@ def _unknown(policy: Policy, table: Table) -> Iterator[_Found]:
     sums = () if policy.noise is None else policy.noise.sums
     named += [(path_text(("aggregate", each.name)), each.column) for each in sums]
     for place, (path, name) in enumerate(named):
-        if table.find(name) is None:
+        columns = table.meant(name)
+        if len(columns) > 1:
+            first = ", ".join(map(repr, columns[:-1]))
+            law = f"{name!r} can be the columns {first} and {columns[-1]!r} of {table.name}"
+            if table.case == "folded":
+                yield path, f"{law}, which its engine does not tell apart", "rename one of them"
+            else:
+                yield path, law, "write one as it stands there"
+        elif not columns:
             is_of_a_lookup = policy.public and place < recoded
             remedy = _OF_A_LOOKUP if is_of_a_lookup else _near(name, table)
             yield path, f"{table.name} has no column {name!r}", remedy
@@ -154,7 +167,8 @@ def _dialect_problems(policy: Policy, table: Table, dialect: Engine) -> Iterator
     keyed, is_chance = policy.method == "keyed", isinstance(policy.noise, Chance)
     numbers_rows = keyed and policy.source.key is None and policy.noise is None
     read = read_columns(policy, table)
-    beside = {each.source.name.lower() for each in read.values()} - {str(policy.source.key).lower()}
+    key = table.find(policy.source.key) if policy.source.key else None
+    beside = {each.source for each in read.values()} - {key}
     asked = {
         "file": ("source.path", table.path is not None and not table.parts),
         "row_number": ("source.unit", numbers_rows),
@@ -210,6 +224,9 @@ def _source_problems(policy: Policy, table: Table) -> Iterator[_Found]:
     if key is not None and key.is_collated:
         law = f"{name} must be compared letter by letter, found a column with a collation"
         yield path, law, "add a key without one to the source"
+    for named, recoding in policy.recodings:
+        if key is not None and isinstance(recoding, Keep) and table.find(named) == key:
+            yield path_text(("recode", named)), f"recode.{named} {KEY_KEPT}", RECODE_THE_KEY
     for named, declared in policy.source.columns:
         column, path = table.find(named), path_text(("source", "columns", named))
         if column is None:
@@ -221,13 +238,30 @@ def _source_problems(policy: Policy, table: Table) -> Iterator[_Found]:
             # It would make every value NULL.
             law = f"{named!r} cannot be read as {declared}, for it is {column.noun}"
             yield path, law, "leave it out of source.columns"
-    numbers = {n.lower() for n, declared in policy.source.columns if declared in _NUMBERS}
+    yield from _twice(("source", "columns"), policy.source.columns, table)
+    yield from _twice(("filter",), policy.filter, table)
+    declared_as = read_as(policy, table)
     for named, _ in policy.source.order_by:
         column = table.find(named)
-        if column is not None and column.kind is Kind.TEXT and named.lower() in numbers:
+        if column is None or column.kind is not Kind.TEXT:
+            continue
+        if declared_as.get(column.name) in _NUMBERS:
             law = f"order_by compares {named!r} as the text it is in the source"
             remedy = "order by a column of another type, or convert the source to Parquet"
             yield "source.unit.keep.order_by", law, remedy
+
+
+def _twice(
+    place: tuple[str, ...], named: Iterable[tuple[str, object]], table: Table
+) -> Iterator[_Found]:
+    """Columns that are named a second time, in another case."""
+    seen: dict[Field, str] = {}
+    for name, _ in named:
+        column = table.find(name)
+        first = name if column is None else seen.setdefault(column, name)
+        if first != name:
+            path = path_text((*place, name))
+            yield path, f"{path} is the column {first!r} a second time", "name it once"
 
 
 def _sample_problems(policy: Policy, table: Table, dialect: Engine) -> Iterator[_Found]:

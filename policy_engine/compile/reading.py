@@ -8,6 +8,7 @@ from math import prod
 
 from policy_engine.compile.catalog import Field, Kind, Table
 from policy_engine.engines.types import DECLARED
+from policy_engine.policy.fields import ColumnType
 from policy_engine.policy.recodings import Constant, Intervals, Keep, Lookup, Recoding
 from policy_engine.policy.resolve import Policy
 
@@ -29,11 +30,17 @@ class ReadColumn:
         return Field(self.source.name, self.declared or self.source.type)
 
 
+def read_as(policy: Policy, table: Table) -> Mapping[str, ColumnType]:
+    """The types that ``source.columns`` says, by the names that the source's columns have."""
+    named = ((table.find(name), kind) for name, kind in policy.source.columns)
+    return {column.name: kind for column, kind in named if column is not None}
+
+
 def read_columns(policy: Policy, table: Table) -> Mapping[str, ReadColumn]:
     """The source column of every recoding that reads one, by the policy's name for it."""
-    declared = {name.lower(): DECLARED[kind] for name, kind in policy.source.columns}
+    declared = {name: DECLARED[kind] for name, kind in read_as(policy, table).items()}
     return {
-        name: ReadColumn(found, declared.get(name.lower()))
+        name: ReadColumn(found, declared.get(found.name))
         for name, recoding in policy.recodings
         if not isinstance(recoding, Constant) and (found := table.find(name))
     }

@@ -195,7 +195,9 @@ def known_table(release: DbtRelease, dialect: Engine) -> Table:
     declared = Columns(node.spelled(dialect.name) if node is not None else {})
     parts = named(release.source.relation, dialect.name)
     read = tuple(Field(name, kind) for name, kind in marks_of(release.model).reads)
-    return Table(read, parts=parts) if read else table_of(declared, dialect, parts)
+    return (
+        Table(read, parts=parts, case=dialect.case) if read else table_of(declared, dialect, parts)
+    )
 
 
 def named(written: str, engine: str) -> tuple[str, ...]:

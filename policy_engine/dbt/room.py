@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from policy_engine.compile.catalog import meant
 from policy_engine.dbt.manifest import mapping
 from policy_engine.dbt.project import DbtProject, ProjectFiles
 from policy_engine.dbt.release_model import broken_settings
@@ -27,6 +28,7 @@ from policy_engine.dbt.targets import (
 )
 from policy_engine.dbt.types import Columns
 from policy_engine.dialects import Engine
+from policy_engine.engines.base import NameCase
 from policy_engine.errors import PolicyEngineError, PolicyError, Problem, WarehouseError
 from policy_engine.policy.project import Project, project_at
 from policy_engine.policy.reading import located
@@ -68,10 +70,10 @@ class Room:
             except PolicyEngineError as error:
                 failures.append(str(error))
                 continue
-            declared = {name.lower() for name in found}
-            found |= {name: kind for name, kind in told.items() if name.lower() not in declared}
-            known = {name.lower() for name in found}
-            missing = tuple(name for name in missing if name.lower() not in known)
+            case: NameCase = "folded" if self.dialect.case == "folded" else "exact"
+            declared = [*found]
+            found |= {n: kind for n, kind in told.items() if not meant(n, declared, case)}
+            missing = tuple(n for n in missing if not meant(n, found, self.dialect.case))
             if not missing:
                 break
         return Columns(found, missing, tuple(failures))

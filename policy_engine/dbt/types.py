@@ -30,8 +30,7 @@ class Columns:
 
     def native(self, name: str) -> str:
         """The type of a column, as the engine writes it."""
-        folded = {known.lower(): kind for known, kind in self.types.items()}
-        return self.types.get(name) or folded.get(name.lower(), "")
+        return self.types.get(name, "")
 
 
 def needed(policy: Policy) -> tuple[str, ...]:
@@ -47,7 +46,7 @@ def needed(policy: Policy) -> tuple[str, ...]:
 def table_of(columns: Columns, dialect: Engine, parts: tuple[str, ...]) -> Table:
     """The source as the compiler and the kernel see it."""
     found = (Field(name, kernel_type(kind, dialect)) for name, kind in columns.types.items())
-    return Table(tuple(found), parts=parts)
+    return Table(tuple(found), parts=parts, case=dialect.case)
 
 
 _INTEGERS = ("int", "integer", "bigint", "smallint", "tinyint")

@@ -108,8 +108,8 @@ def cases_of(model: ReleaseModel) -> list[Case]:
     policy = model.policy
     read = read_columns(policy, model.table)
     recodings = dict(policy.recodings)
-    key = str(policy.source.key).lower()
-    if any(found.source.name.lower() == key for found in read.values()):
+    key = model.table.find(policy.source.key or "")
+    if any(found.source == key for found in read.values()):
         return []
     shown = {name: examples(recodings[name], read[name]) for name in read}
     longest = max(map(len, shown.values()), default=1)

@@ -15,6 +15,11 @@ _OF_FILES = {
 }
 
 
+_OF_CASE = {"names_by_case": "names that differ by case alone are one to it; rename a column"}
+NameCase = Literal["folded", "quoted", "exact"]
+"""When names that differ by case alone are two: never, where they are quoted, or always."""
+
+
 class Refused(Exception):
     """An engine cannot do what a claim asks for: ``reason``, and the ``remedy``."""
 
@@ -32,7 +37,8 @@ class Engine:
     ``backslash``: what one means in a text. It ``escapes``, is ``plain``, a text with one is
     written ``E'…'``, or a text must have none. ``unsaid`` are signs that no text may hold,
     ``unnamed`` those that no name may. ``bounds_names``: a name has no blank at either end and no
-    character beyond U+FFFF.
+    character beyond U+FFFF. ``case``: when names that differ by case alone are two columns; of an
+    engine that a setting makes one or the other they are never two.
     ``secret`` is how a text names the secret that a connection brings, as its tokens are read;
     empty where the secret waits in a relation. ``collates``: texts are compared by a collation
     unless they are told another. ``labels``: which texts it shows as they are.
@@ -52,7 +58,7 @@ class Engine:
     unsaid: tuple[str, ...] = ()
     unnamed: str = ""
     bounds_names: bool = False
-    folds: bool = True
+    case: NameCase = "folded"
     secret: str = ""
     collates: bool = False
     labels: Literal["any", "no last blank", "ASCII"] = "any"
@@ -66,8 +72,9 @@ class Engine:
     lacks: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not self.reads_files:
-            object.__setattr__(self, "lacks", {**_OF_FILES, **self.lacks})
+        by_case = _OF_CASE if self.case == "folded" else {}
+        of_files = {} if self.reads_files else _OF_FILES
+        object.__setattr__(self, "lacks", {**by_case, **of_files, **self.lacks})
 
     def check(self, *asked: str) -> None:
         """Raise Refused, with the reason and the remedy, for the first of these that it lacks."""

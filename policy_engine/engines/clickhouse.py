@@ -7,7 +7,7 @@ the same rows at every reading (sampling.md). Names have no backslash, which esc
 from policy_engine.engines.base import Engine
 
 CLICKHOUSE = Engine(
-    "clickhouse", "ClickHouse", 200, unnamed="\\", backslash="escapes", folds=False, lists=True,
+    "clickhouse", "ClickHouse", 200, unnamed="\\", backslash="escapes", case="exact", lists=True,
     secret="{salt:String}",
     assumes=(
         "nobody who may see the release can read the parameters of the queries: the server's"

@@ -8,7 +8,7 @@ truncated by arithmetic.
 from policy_engine.engines.base import Engine
 
 DATAFUSION = Engine(
-    "datafusion", "DataFusion", 200, secret="$salt", lists=True,
+    "datafusion", "DataFusion", 200, case="quoted", secret="$salt", lists=True,
     assumes=(
         "nobody who may see the release can read the parameters of the process that runs it:"
         " its memory, its logs, or the plan of a query",

@@ -7,7 +7,7 @@ has a seed of 32 bits, found in 328 s, and a parallel join draws one sample a pr
 from policy_engine.engines.base import Engine
 
 POSTGRES = Engine(
-    "postgres", "PostgreSQL", 63, backslash="prefixed", collates=True,
+    "postgres", "PostgreSQL", 63, backslash="prefixed", case="quoted", collates=True,
     enforces_keys=True, lists=True,
     assumes=(
         "nobody who may see the release can read the session settings of the connection, or"

@@ -82,10 +82,10 @@ class Claim:
         filtered = {each.column.name for each in self.filter}
         require(len(filtered) == len(self.filter), "a column has one condition")
         # Some engines let a name of the select list stand for a column of the source.
-        read = [column.name.casefold() for column in self.inputs]
+        read = {column.name for column in self.inputs}
         for shown in self.columns:
-            own = shown.column is not None and shown.column.name.casefold() == shown.name.casefold()
-            require(read.count(shown.name.casefold()) == own, "a shown name is no other column's")
+            own = {shown.column.name} if shown.column is not None else set()
+            require(shown.name not in read - own, "a shown name is no other column's")
         several = isinstance(self.source, Files) and self.source.is_folder
         numbered = isinstance(self.unit, Rows) and isinstance(self.law, Keyed)
         require(not (several and numbered), "rows of several files have no numbers to draw from")
@@ -93,6 +93,17 @@ class Claim:
             differ = any(column.name != self.unit.key.name for column in self.inputs)
             require(differ, "a row is drawn of rows that can differ in what is recoded")
         self.law.check(self)
+
+    @property
+    def differs_by_case(self) -> bool:
+        """Whether two columns that are read, or one and what is shown of another, have names that
+        differ by case alone."""
+        unit = self.unit
+        of_unit = (unit.key, *unit.ordering) if isinstance(unit, People) else ()
+        meant = [(column.name, column.name) for column in (*self.inputs, *of_unit)]
+        meant += [(each.name, each.column.name if each.column else "") for each in self.columns]
+        pairs = {(name.casefold(), column) for name, column in meant}
+        return len({name for name, _ in pairs}) < len(pairs)
 
     @property
     def released(self) -> tuple[str, ...]:

@@ -69,6 +69,7 @@ def asked_of(claim: Claim) -> list[str]:
     kinds += [column.type.kind for column in of_unit]
     means = law.aggregates if isinstance(law, Noisy) else ()
     asked = {
+        "names_by_case": claim.differs_by_case,
         "text_key": bool(of_unit) and of_unit[0].type.kind in ("text", "label"),
         "fine_decimal": any(isinstance(r, Round) and r.scale > _FINE for r, _ in rounds),
         "row_number": isinstance(unit, Rows) and isinstance(law, Keyed),

@@ -54,7 +54,7 @@ def tokens(text: str, engine: str) -> tuple[str, ...]:
         if kind == SPACE:
             touches = False
             continue
-        folds = kind == "word" and form.folds and not _is_name(piece.lower())
+        folds = kind == "word" and form.case != "exact" and not _is_name(piece.lower())
         token = piece.upper() if folds else piece
         matters = last not in _LOOSE and token not in _LOOSE
         matters = matters or (token == "(" and last[-1:].isalnum())

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from policy_engine.attest.attestation import SYNTACTIC_MECHANISM, unverified_release
 from policy_engine.attest.facts import claim_of
 from policy_engine.attest.predicates import claim_stated
-from policy_engine.compile.catalog import NUMBERS, TIMES, Kind, kind_of
+from policy_engine.compile.catalog import NUMBERS, TIMES, Kind, kind_of, meant
 from policy_engine.errors import FileError, UsageError, VerificationFailed
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Noisy
@@ -28,7 +28,7 @@ from policy_engine.policy.scalars import counted
 from policy_engine.policy.syntactic import NoModel
 from policy_engine.releasing.publish import carried_facts, certificate_path, file_digest
 from policy_engine.warehouse.failures import withheld
-from policy_engine.warehouse.files import check_file
+from policy_engine.warehouse.files import check_file, names_in
 from policy_engine.warehouse.quoting import literal, quoted
 from policy_engine.warehouse.settings import Spill, connect
 
@@ -117,6 +117,10 @@ def subject_of(
     unread = f"{path} is not a Parquet or CSV file that can be read{'' if is_parquet else _UTF_8}"
     with withheld(FileError(unread)):
         described = connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
+        names = names_in(connection, path) if is_parquet else [name for name, *_ in described]
+    if alike := next((name for name in names if len(meant(name, names)) > 1), None):
+        listed = " and ".join(map(repr, meant(alike, names)))
+        raise FileError(f"{path} has the columns {listed}, which are one to DuckDB; rename one")
     columns = {name: kind for name, kind, *_ in described}
     if facts := carried_facts(path) if is_parquet and _is_certified(path) else {}:
         if key is not None:

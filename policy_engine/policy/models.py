@@ -182,7 +182,7 @@ class PolicyDocument(Document):
     @classmethod
     def _across(cls, data: Data) -> Broken:
         """Column names that can be told apart, the count's among them; a place of its own."""
-        yield from source_models.column_names(data.get("recode"), ("recode",))
+        yield from source_models.released_names(data.get("recode"), ("recode",))
         yield from source_models.column_names(data.get("filter"), ("filter",))
         recode, release, source = (
             mapping(data.get(key)) for key in ("recode", "release", "source")
@@ -198,10 +198,9 @@ class PolicyDocument(Document):
         yield from syntactic_laws(data) if is_syntactic else noise_models.one_mechanism(data)
         yield from enforceable(data)
         for column, recoding in recode.items():
-            if recoding == "keep" and str(column).casefold() in source_models.keys_of(source):
-                wrong = "is the key of source.unit, so that every group is one person and none is"
-                remedy = "leave it out, or recode it"
-                yield refusal(f"{wrong} released", remedy, at=("recode", column))
+            if recoding == "keep" and str(column) in source_models.keys_of(source):
+                wrong, remedy = source_models.KEY_KEPT, source_models.RECODE_THE_KEY
+                yield refusal(wrong, remedy, at=("recode", column))
         if release.get("as", "counts") == "counts":
             yield from _beside(data, recode, release.get("count_as", "n"))
         for place in ("path", "relation"):

@@ -25,6 +25,8 @@ A_SOURCE_FILE = ".parquet, .pq, .csv, .tsv, .txt or .csv.gz"
 SAVED_AS = "save a spreadsheet as CSV"
 KEY_AS_IT_STANDS = "must be left out, for it is the unit's key, which is compared as it stands"
 CONVERT_A_KEY = "convert it in the source, or leave it out of source.columns"
+KEY_KEPT = "is the key of source.unit, so that every group is one person and none is released"
+RECODE_THE_KEY = "leave it out, or recode it"
 _AS_A_KEY = "as in {key: person_id, keep: any}"
 
 
@@ -41,10 +43,10 @@ def order_term(term: str) -> tuple[str, Literal["asc", "desc"]]:
 
 
 def terms_in(order: object) -> Iterable[tuple[int, str]]:
-    """The columns of ``order_by``, without case, with their places; of no list none."""
+    """The columns of ``order_by`` with their places; of no list none."""
     for index, term in enumerate(order if isinstance(order, list) else ()):
         if isinstance(term, str):
-            yield index, order_term(term)[0].casefold()
+            yield index, order_term(term)[0]
 
 
 class OrderSpec(Document):
@@ -106,7 +108,7 @@ class UnitSpec(Document):
             yield refusal("must say which of a person's rows is kept", remedy)
         key = data.get("key")
         named = {column for _, column in terms_in(inside(data, "keep", "order_by"))}
-        if isinstance(key, str) and named == {key.casefold()}:
+        if isinstance(key, str) and named == {key}:
             wrong = f"orders a person's rows by {show(key)}, their key, in which all of them are"
             remedy = (
                 "order by another column, as in [visit_date desc], or write keep: any, which draws"
@@ -119,9 +121,9 @@ UNIT = word_or(UnitSpec, "row", law="row or a mapping with key", remedy=_AS_A_KE
 
 
 def keys_of(source: Data) -> set[str]:
-    """The columns that name a person or a row, without case."""
+    """The columns that name a person or a row."""
     unit = mapping(source.get("unit"))
-    return {str(unit[name]).casefold() for name in ("key", "row_key") if name in unit}
+    return {str(unit[name]) for name in ("key", "row_key") if name in unit}
 
 
 def one_place(data: Data) -> Broken:
@@ -134,14 +136,20 @@ def one_place(data: Data) -> Broken:
 
 
 def column_names(data: object, at: At) -> Broken:
-    """The law of a mapping by column: every name on one line, no two alike but for case."""
-    seen: dict[str, str] = {}
+    """The law of a mapping by column: every name on one line."""
     for column in mapping(data):
         try:
             fields.line(column)
         except PydanticCustomError as error:
             wrong = f"is no column name: a name {error.message()}"
             yield refusal(wrong, at=(*at, column), on_key=True)
+
+
+def released_names(data: object, at: At) -> Broken:
+    """The same, and no two alike but for case: whoever reads a release may not tell them apart."""
+    yield from column_names(data, at)
+    seen: dict[str, str] = {}
+    for column in mapping(data):
         first = seen.setdefault(column.casefold(), column)
         if first != column:
             wrong = f"must differ from the column {show(first)} by more than case"
@@ -195,7 +203,7 @@ class SourceSpec(Document):
         yield from column_names(data.get("columns"), ("columns",))
         for column, kind in mapping(data.get("columns")).items():
             # Of another type 7 and 007 would be one person, or stay two.
-            if str(column).casefold() in keys_of(data) and kind != "text":
+            if str(column) in keys_of(data) and kind != "text":
                 wrong = f"{KEY_AS_IT_STANDS}, found {show(kind)}"
                 yield refusal(wrong, CONVERT_A_KEY, at=("columns", column))
         if "view" in data and "relation" not in data:

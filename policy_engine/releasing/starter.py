@@ -181,7 +181,7 @@ def _unit(table: Table) -> str:
 
     Files of a folder have no row numbers, and rows of a view no place: they need such a column.
     """
-    columns = [column for column in table.columns if column.name.isprintable()]
+    columns = [each for each in table.columns if each.name.isprintable() and table.find(each.name)]
     key = person_key(columns)
     when = next((each for each in columns if each.kind in {*TIMES, Kind.DATE}), None)
     last = f"{when.name} desc" if when else ""
@@ -288,6 +288,10 @@ def _lines(table: Table) -> list[str]:
         remark, cuts = " ".join(column.type.split("(")[0].split())[:40], by_name(column.name)
         if is_text:  # what it may be cut to once its type is named
             remark = f"or as integer {cuts}" if cuts and suggestion(column) == "keep" else ""
+        if table.find(column.name) is None:
+            told = "cannot be told from another column by case alone: rename one of them"
+            lines.append(f"  # {json.dumps(column.name)} {told}")
+            continue
         lines.append(_line(column, remark))
     return lines
 

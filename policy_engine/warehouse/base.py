@@ -12,6 +12,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -200,7 +201,7 @@ class Warehouse(ABC):
 
     def _described(self, parts: Name) -> Table:
         """A table or view, with what it reads."""
-        table = self._by_itself(parts)
+        table = replace(self._by_itself(parts), case=self.dialect.case)
         if table.view is None:
             return table
         return with_what_it_reads(table, self._beside(parts), self._by_itself)
@@ -367,12 +368,17 @@ class Transactional(Warehouse):
             self._connection.rollback()
 
 
+def read_of_key(policy: Policy, table: Table) -> tuple[str, ...]:
+    """The columns that tell people apart, as the source spells them."""
+    found = table.find(policy.source.key or "")
+    return () if found is None else (found.name,)
+
+
 def read_of(policy: Policy, table: Table) -> tuple[str, ...]:
     """The columns of a table that a release reads."""
-    read = {name.lower() for name, _ in (*policy.recodings, *policy.source.order_by)}
-    read |= {name.lower() for name in policy.reads_beside}
-    read.add((policy.source.key or "").lower())
-    return tuple(column.name for column in table.columns if column.name.lower() in read)
+    named = [name for name, _ in (*policy.recodings, *policy.source.order_by)]
+    read = {table.find(name) for name in (*named, *policy.reads_beside, policy.source.key or "")}
+    return tuple(column.name for column in table.columns if column in read)
 
 
 def changed(name: str) -> WarehouseError:

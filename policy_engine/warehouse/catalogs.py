@@ -8,7 +8,6 @@ from difflib import get_close_matches
 
 from policy_engine.compile.catalog import Table
 from policy_engine.errors import WarehouseError
-from policy_engine.syntax.names import fold
 
 Name = tuple[str, ...]
 """A relation's full name, in its parts."""
@@ -46,12 +45,10 @@ def points_to(target: Name, child: str) -> WarehouseError:
 
 
 def check_columns(table: str, names: Iterable[str], computed: Iterable[str] = ()) -> None:
-    """Refuse columns that SQL would not tell apart, and those that are computed when read."""
-    folded = [fold(name) for name in names]
-    if len(set(folded)) < len(folded):
-        raise WarehouseError(
-            f"{table} has columns whose names differ in upper and lower case only; rename one"
-        )
+    """Refuse two columns of one name, and those that are computed when read."""
+    named = [*names]
+    for name in {name for name in named if named.count(name) > 1}:
+        raise WarehouseError(f"{table} has two columns {name!r}; rename one")
     for name in computed:
         raise WarehouseError(
             f"{table}: the column {name!r} is computed when it is read, and could fail on one row;"

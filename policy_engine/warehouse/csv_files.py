@@ -24,6 +24,7 @@ from typing import Any, BinaryIO, cast
 import duckdb
 import pyarrow as pa
 
+from policy_engine.compile.catalog import meant
 from policy_engine.errors import FileError
 from policy_engine.policy.csv_models import CsvSpec, default_delimiter
 from policy_engine.policy.resolve import Source
@@ -135,11 +136,12 @@ def load(connection: duckdb.DuckDBPyConnection, path: Path, source: Source) -> N
     """
     name, spec = str(source.path), source.csv or CsvSpec()
     names = names_in(path, name, spec)
-    declared = {column.lower(): kind for column, kind in source.columns}
     kept = [(index, column) for index, column in enumerate(names) if column is not None]
+    named = [column for _, column in kept]
+    declared = {own: kind for column, kind in source.columns for own in meant(column, named)}
     table = quoted("temp", "main", name)
     columns = ", ".join(f"{quoted(column)} VARCHAR" for _, column in kept)
-    values = [converted(f"c{i}", declared.get(column.lower()), spec) for i, column in kept]
+    values = [converted(f"c{i}", declared.get(column), spec) for i, column in kept]
     encoding = spec.encoding.upper()
     excel = " (Excel writes windows-1252)" if spec.encoding == "utf-8" else ""
     malformed = FileError(

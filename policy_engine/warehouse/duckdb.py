@@ -25,7 +25,7 @@ from policy_engine.policy.resolve import Policy, Source
 from policy_engine.warehouse import duckdb_catalog as catalog
 from policy_engine.warehouse import files
 from policy_engine.warehouse.arrow import digest_of, portable
-from policy_engine.warehouse.base import Row, Transactional, changed
+from policy_engine.warehouse.base import Row, Transactional, changed, read_of_key
 from policy_engine.warehouse.catalogs import Name, no_schema, points_to
 from policy_engine.warehouse.drawing import DrawnSample, sample_relation
 from policy_engine.warehouse.failures import withheld
@@ -134,7 +134,9 @@ class DuckDBWarehouse(Transactional):
                 "DESCRIBE SELECT * FROM read_parquet(?, hive_partitioning = false)",
                 [_pattern(path, source.path)],
             ).fetchall()
-        columns = tuple(Field(row[0], row[1]) for row in described)
+        own = files.names_in(self._connection, inside[0] if inside else path)
+        called = files.names_of(own, [row[0] for row in described], path)
+        columns = tuple(Field(n, row[1]) for n, row in zip(called, described, strict=True))
         partitions = files.partitions_of(path, inside)
         return Table(columns, path=source.path, is_folder=bool(inside), partitions=partitions)
 
@@ -269,7 +271,7 @@ class DuckDBWarehouse(Transactional):
         if not table.parts:
             source = "read_parquet(?, hive_partitioning = false)"
             values = [_pattern(policy.directory / str(table.path), str(table.path))]
-        key = quoted(policy.source.key)
+        key = quoted(*read_of_key(policy, table))
         query = f"SELECT DISTINCT {key} AS unit FROM {source} WHERE {key} IS NOT NULL"
         self._sample.of_keys(name, secret, query, values, bound)
 

@@ -16,8 +16,9 @@ from pathlib import Path
 
 import duckdb
 
+from policy_engine.compile.catalog import meant
 from policy_engine.errors import FileError
-from policy_engine.policy.reading import meant
+from policy_engine.policy import reading
 from policy_engine.policy.source_models import A_SOURCE_FILE, SAVED_AS, SOURCE_FILES
 from policy_engine.warehouse.failures import withheld
 
@@ -92,7 +93,7 @@ def check_file(path: Path, name: str) -> None:
     try:
         size = path.stat().st_size
     except FileNotFoundError:
-        hint = meant(path)
+        hint = reading.meant(path)
         raise FileError(
             f"the source {name} is not there; looked for {path.absolute()}"
             + (f"; {hint}" if hint else "")
@@ -186,6 +187,29 @@ def partitions_of(folder: Path, files: list[Path]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part.split("=")[0] for part in folders if "=" in part))
 
 
+def names_of(own: Sequence[str], read: Sequence[str], path: Path) -> Sequence[str]:
+    """The columns' names as a file has them, where the engine reads two that it cannot tell apart.
+
+    It calls the second of them otherwise, as ``id_1``: a name that no column has.
+
+    Raises:
+        FileError: it is the name of another column, which would be read in its place.
+
+    >>> names_of(["ID", "id", "zip"], ["ID", "id_1", "zip"], Path("p.parquet"))
+    ['ID', 'id', 'zip']
+    """
+    for name, called in zip(own, read, strict=True):
+        if name != called and called in own:
+            raise FileError(
+                f"{path} has names of columns that differ by case alone, as {name!r}, and one of"
+                f" them would be called {called!r}, as another is; rename one"
+            )
+    return [
+        name if len(meant(name, own)) > 1 else called
+        for name, called in zip(own, read, strict=True)
+    ]
+
+
 def check_alike(
     connection: duckdb.DuckDBPyConnection, folder: Path, files: Sequence[Path]
 ) -> Columns:
@@ -194,7 +218,7 @@ def check_alike(
     Raises:
         FileError: a file cannot be read, or its columns or their types differ.
     """
-    first, *others = ((file, _columns_in(connection, file)) for file in files)
+    first, *others = ((file, dict(_columns_in(connection, file))) for file in files)
     for file, columns in others:
         wrong = _difference(columns, first[1], first[0].relative_to(folder))
         if wrong:
@@ -217,15 +241,24 @@ def _difference(columns: Columns, first: Columns, of: Path) -> str:
     return f"a column {more!r}, which {of} has not" if more is not None else ""
 
 
-def _columns_in(connection: duckdb.DuckDBPyConnection, file: Path) -> Columns:
+def names_in(connection: duckdb.DuckDBPyConnection, file: Path) -> list[str]:
+    """The names of a Parquet file's columns, as they stand in it.
+
+    Raises:
+        FileError: the file cannot be read.
+    """
+    return [name for name, _ in _columns_in(connection, file)]
+
+
+def _columns_in(connection: duckdb.DuckDBPyConnection, file: Path) -> list[tuple[str, str]]:
     with withheld(FileError(f"{file} is not a Parquet file that can be read")):
         # The first is the root, whose children are the columns.
         _, *rows = connection.execute(_FOOTER, [str(file)]).fetchall()
-    found, skip = {}, 0
+    found, skip = [], 0
     for name, kind, children in rows:
         if skip:
             skip += (children or 0) - 1
         else:
-            found[name] = kind
+            found.append((name, kind))
             skip = children or 0
     return found

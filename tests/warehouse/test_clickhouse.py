@@ -193,7 +193,6 @@ def test_rows_of_a_query_that_failed_are_not_the_next_ones(warehouse):
     ("made", "said"),
     [
         ("CREATE TABLE odd (id Int64, x Int64 ALIAS id + 1) ENGINE = Memory", "computed when"),
-        ("CREATE TABLE odd (id Int64, ID Int64) ENGINE = Memory", "upper and lower case"),
         ("CREATE TABLE odd (id Int64) ENGINE = Null", "the engine Null"),
         ("CREATE TABLE odd (id Int64) ENGINE = Merge(currentDatabase(), 'p')", "the engine Merge"),
     ],

@@ -238,12 +238,6 @@ def test_what_is_not_there_is_told(warehouse, name):
         warehouse.table(Source(None, name), ".")
 
 
-def test_columns_whose_names_differ_in_case_only_are_refused(warehouse, folder):
-    write(folder, "odd", id=[1], ID=[2])
-    with pytest.raises(WarehouseError, match="upper and lower case"):
-        warehouse.table(Source(None, "odd"), ".")
-
-
 def test_what_is_no_parquet_file_is_told(warehouse, folder):
     (folder / "text.parquet").write_text("a,b")
     with pytest.raises(WarehouseError, match="withheld"):

@@ -271,13 +271,30 @@ def test_problems_are_located_in_the_policy_file(tmp_path):
     assert [(problem.line, problem.column) for problem in found] == [(3, 3), (4, 3)]
 
 
-def test_columns_are_found_exactly_before_they_are_found_in_another_case():
-    table = Table((Field("É", "DATE"), Field("é", "BIGINT"), Field("Age", "DATE")))
-    for name, kind in [("É", "DATE"), ("é", "BIGINT"), ("AGE", "DATE")]:
-        found = table.find(name)
-        assert found is not None
-        assert found.type == kind
-    assert table.find("gone") is None
+def test_a_column_is_the_one_that_its_engine_would_read():
+    columns = (Field("É", "DATE"), Field("é", "BIGINT"), Field("Age", "DATE"))
+    found = {
+        case: [table.find(name) for name in ("É", "é", "AGE", "Age", "gone")]
+        for case in ("folded", "quoted", "exact")
+        if (table := Table(columns, case=case))
+    }
+    upper, lower, age = columns
+    assert found["folded"] == [None, None, age, age, None]
+    assert found["quoted"] == [upper, lower, age, age, None]
+    assert found["exact"] == [upper, lower, None, age, None]
+
+
+def test_an_engine_that_cannot_tell_two_names_apart_is_given_no_text(tmp_path):
+    columns = (Field("ID", "BIGINT"), Field("id", "BIGINT"))
+    table = Table(columns, parts=("main", "people"), case="quoted")
+    source = "{relation: people, unit: {key: ID, keep: any}}"
+    policy = policy_of(tmp_path, "{id: {bins: [18]}}", source=source)
+    for engine in ENGINES.values():
+        if engine.case != "folded":
+            assert '"ID"' in compiled(policy, table, engine)[1]
+            continue
+        with pytest.raises(PolicyError, match="differ by case alone are one to it"):
+            compiled(policy, table, engine)
 
 
 @pytest.mark.parametrize("name", ENGINES)

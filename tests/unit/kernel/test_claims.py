@@ -7,10 +7,12 @@ from itertools import combinations
 
 import pytest
 
+from policy_engine.engines.base import Refused
 from policy_engine.kernel.claim import Claim, Shown, to_json
 from policy_engine.kernel.filters import Filter
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Keyed, Native, Secret
+from policy_engine.kernel.printing import printed
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
 from policy_engine.kernel.sources import Column, Drawn, Files, People, Relation, Rows
 from policy_engine.kernel.types import KINDS, Type, places_of, whole_digits_of
@@ -68,7 +70,7 @@ CLAIM = Claim(PEOPLE, People(ID, ((AGE, False),)), Keyed(1 << 59, 5), (SHOWN,))
         (lambda: replace(CLAIM, filter=(Filter(AGE, (1,)), Filter(AGE, below=3))),
          "a column has one condition"),
         (lambda: replace(CLAIM, columns=(SHOWN, Shown("x", None, Constant("*"))),
-                         filter=(Filter(Column("X", WHOLE), (1,)),)), "no other column's"),
+                         filter=(Filter(Column("x", WHOLE), (1,)),)), "no other column's"),
         (lambda: replace(CLAIM, law=Keyed(1, 5, raw_first=True), filter=(Filter(AGE, (1,)),),
                          columns=(Shown("a", None, Constant("*")),)), "equal ones look alike"),
         (lambda: Shown("", AGE, Keep()), "a name must not be empty"),
@@ -294,3 +296,20 @@ def test_what_an_attacker_had_certified(make, law):
 
 def test_a_folder_s_path_has_a_pattern():
     assert Files("people/*.parquet", is_folder=True).path
+
+
+def test_names_that_differ_by_case_alone_are_printed_where_they_are_told_apart():
+    """The same claim is refused by an engine that would read one column for the other."""
+    beside = replace(CLAIM, filter=(Filter(Column("AGE", WHOLE), (1,)),))
+    assert beside.differs_by_case
+    assert not CLAIM.differs_by_case
+    constant = (SHOWN, Shown("x", None, Constant("*")))
+    assert replace(
+        CLAIM, columns=constant, filter=(Filter(Column("X", WHOLE), (1,)),)
+    ).differs_by_case
+    assert not replace(CLAIM, columns=(Shown("AGE", AGE, Keep()),)).differs_by_case
+    for name in ("postgres", "datafusion", "clickhouse"):
+        assert '"AGE"' in printed(beside, name)
+    for name in ("duckdb", "spark", "sqlite", "mariadb", "snowflake"):
+        with pytest.raises(Refused, match="differ by case alone"):
+            printed(beside, name)

@@ -1,0 +1,176 @@
+"""Names that differ by case alone: two columns where the engine tells them apart, else refused."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from policy_engine.cli.main import run
+
+POLICY = """\
+version: 1
+name: names
+source: {source}
+recode: {recode}
+{more}
+mechanism: noisy_counts
+guarantee: {{epsilon: 20, delta: 1.0e-4}}
+release: {{path: out.parquet}}
+budget: people
+"""
+PROJECT = """\
+ledger_begins: in_each_checkout
+accounts:
+  people: {epsilon: 500, delta: 0.1}
+"""
+TWICE = pa.table({"ID": range(240), "id": [n // 60 for n in range(240)], "v": ["a"] * 240})
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("policy-engine.yaml").write_text(PROJECT)
+    return tmp_path
+
+
+def released(source: str, recode: str, more: str = "") -> list[dict[str, object]] | None:
+    """The rows of a release; None where it is refused."""
+    Path("policy.yaml").write_text(POLICY.format(source=source, recode=recode, more=more))
+    Path("out.parquet").unlink(missing_ok=True)
+    if run(["release", "policy.yaml", "--replace"]) != 0:
+        return None
+    assert run(["verify", "out.certificate.json", "--release", "out.parquet"]) == 0
+    return pq.read_table("out.parquet").to_pylist()
+
+
+def refusal(capsys, source: str, recode: str, more: str = "") -> str:
+    capsys.readouterr()
+    assert released(source, recode, more) is None
+    return capsys.readouterr().err
+
+
+USES = {
+    "recode": ("unit: row", "{id: keep}", ""),
+    "key": ("unit: {key: id, keep: any}", "{v: keep}", ""),
+    "row_key": ("unit: {row_key: Id}", "{v: keep}", ""),
+    "order": ("unit: {key: v, keep: {order_by: [ID desc]}}", "{v: {prefix: 1}}", ""),
+    "filter": ("unit: row", "{v: keep}", "filter: {id: {at_least: 1}}"),
+    "columns": ("unit: row, columns: {id: text}", "{v: keep}", ""),
+    "sum": ("unit: row", "{v: keep}", "aggregate: {x: {sum: {of: id, clip: [0, 5], unit: 1}}}"),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("is_folder", [False, True])
+def test_a_file_with_two_such_columns_is_refused_wherever_it_names_one(
+    folder, capsys, use, is_folder
+):
+    place = folder / "p.parquet"
+    if is_folder:
+        place = folder / "p" / "a.parquet"
+        place.parent.mkdir()
+    pq.write_table(TWICE, place)
+    unit, recode, more = USES[use]
+    if is_folder and unit.startswith("unit: row"):
+        unit = unit.replace("unit: row", "unit: {key: v, keep: any}")
+        recode = recode.replace("keep", "{prefix: 1}")
+    name = "p" if is_folder else "p.parquet"
+    told = refusal(capsys, f"{{path: {name}, {unit}}}", recode, more)
+    assert "can be the columns 'ID' and 'id'" in told
+
+
+def test_a_file_with_two_such_columns_is_read_where_it_names_neither(folder):
+    pq.write_table(TWICE, "p.parquet")
+    [row] = released("{path: p.parquet, unit: row}", "{v: keep}") or []
+    assert abs(int(str(row["n"])) - 240) < 20
+
+
+def test_a_name_that_the_engine_made_is_no_column(folder, capsys):
+    pq.write_table(TWICE, "p.parquet")
+    assert "has no column 'id_1'" in refusal(capsys, "{path: p.parquet, unit: row}", "{id_1: keep}")
+    pq.write_table(TWICE.rename_columns(["ID", "id", "id_1"]), "p.parquet")
+    told = refusal(capsys, "{path: p.parquet, unit: row}", "{id_1: keep}")
+    assert "would be called 'id_1', as another is" in told
+    pq.write_table(pa.table([[1] * 9, [2] * 9], names=["a", "a"]), "p.parquet")
+    told = refusal(capsys, "{path: p.parquet, unit: row}", "{a: keep}")
+    assert "can be the columns 'a' and 'a'" in told
+
+
+def test_a_starter_names_the_columns_that_a_file_has(folder):
+    pq.write_table(TWICE, "p.parquet")
+    assert run(["init", "p.parquet", "--output", "new.yaml"]) == 0
+    text = Path("new.yaml").read_text()
+    assert '# "id" cannot be told from another column by case alone: rename one of them' in text
+    assert "id_1" not in text
+
+
+def test_a_file_with_two_such_columns_is_not_measured(folder, capsys):
+    pq.write_table(TWICE, "p.parquet")
+    assert run(["measure", "p.parquet"]) != 0
+    assert "'ID' and 'id', which are one to DuckDB" in capsys.readouterr().err
+
+
+def test_the_one_column_of_another_case_is_printed_as_it_stands(folder):
+    pq.write_table(TWICE.select(["id", "v"]), "p.parquet")
+    rows = released("{path: p.parquet, unit: {key: ID, keep: any}}", "{V: keep}")
+    [row] = rows or []
+    assert abs(int(str(row["n"])) - 4) < 4
+    assert '"unit": "id"' in Path("out.certificate.json").read_text() or (
+        run(["show", "out.parquet"]) == 0
+    )
+
+
+def test_two_names_of_one_column_are_refused(folder, capsys):
+    pq.write_table(TWICE.select(["id", "v"]), "p.parquet")
+    source = "{path: p.parquet, unit: row, columns: {id: text, ID: integer}}"
+    assert "the column 'id' a second time" in refusal(capsys, source, "{v: keep}")
+    more = "filter: {v: {in: [a]}, V: {in: [b]}}"
+    told = refusal(capsys, "{path: p.parquet, unit: row}", "{id: keep}", more)
+    assert "the column 'V' a second time" in told
+    told = refusal(capsys, "{path: p.parquet, unit: {key: ID, keep: any}}", "{id: keep}")
+    assert "is the key of source.unit" in told
+
+
+def test_postgresql_tells_them_apart(folder, postgres, capsys):
+    """In every place where a policy names one."""
+    postgres.sql(
+        "drop table if exists twice",
+        'create table twice ("ID" bigint primary key, id int, "Id" text)',
+        "insert into twice select g, g % 3, 'a' from generate_series(1, 300) g",
+    )
+    text = f"{PROJECT}warehouses:\n  w: {{type: postgres, url: '{postgres.url}'}}\n"
+    Path("policy-engine.yaml").write_text(text)
+    rows = released("{relation: public.twice, unit: {row_key: ID}}", "{id: keep}")
+    assert [row["id"] for row in rows or []] == [0, 1, 2]
+    assert all(abs(int(str(row["n"])) - 100) < 20 for row in rows or [])
+    people = released("{relation: twice, unit: {key: id, keep: any}}", "{Id: keep}")
+    assert people is None or all(int(str(row["n"])) < 20 for row in people)
+    more = "filter: {ID: {below: 31}}"
+    rows = released("{relation: twice, unit: {row_key: ID}}", "{id: keep}", more)
+    assert all(int(str(row["n"])) < 30 for row in rows or [{"n": 99}])
+    assert "can be the columns 'ID', 'id' and 'Id'" in refusal(
+        capsys, "{relation: twice, unit: {row_key: ID}}", "{iD: keep}"
+    )
+
+
+def test_datafusion_tells_them_apart(folder):
+    (folder / "lake").mkdir()
+    pq.write_table(TWICE, folder / "lake" / "twice.parquet")
+    text = f"{PROJECT}warehouses:\n  w: {{type: datafusion, database: lake}}\n"
+    Path("policy-engine.yaml").write_text(text)
+    rows = released("{relation: twice, unit: {row_key: ID}}", "{id: keep}")
+    assert [row["id"] for row in rows or []] == [0, 1, 2, 3]
+
+
+def test_a_table_of_duckdb_has_one_of_them(folder):
+    with closing(duckdb.connect("people.duckdb")) as connection:
+        connection.execute("CREATE TABLE t AS SELECT i AS \"ID\", 'a' AS v FROM range(200) r(i)")
+    Path("policy-engine.yaml").write_text(
+        f"{PROJECT}warehouses:\n  w: {{type: duckdb, database: people.duckdb}}\n"
+    )
+    assert released("{relation: t, unit: {row_key: id}}", "{v: keep}")
