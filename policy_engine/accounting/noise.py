@@ -1,9 +1,14 @@
 """[TABLE], [PLACE] Noise whose law is a list of integers, and its exact price.
 
 u is uniform on 2⁶⁰ and Z = least + (number of entries ≤ u), so every probability is a whole number
-over 2⁶⁰. One unit moves a number by some s steps, n + Z against n − s + Z: the pair (Z, Z − s),
-which is (Z + s, Z). A release of [PLACE] shows n − T and is the pair (T, T + 1). What is shown is
-in both cases a function of the noisy number, or of T and the tail, so nothing else counts.
+over 2⁶⁰. The first law of every pair is that of the table with the unit. If it moves a number up by
+s steps, n + s + Z stands against n + Z: the pair (Z + s, Z). If it moves it down, as a sum of what
+is below 0 does, the pair is (Z, Z + s). A release of [PLACE] shows n − T: the pair (T, T + 1).
+What is shown is a function of the noisy number, or of T and the tail, so nothing else counts.
+
+*Directions.* Of one number both directions of its pair are looked at. Of a product they are not
+those of its factors: pairs are composed the same way round, or an asymmetric table is priced as if
+the unit were there for one number, and not there for another.
 
 *The frontier.* For an event S let P(S), Q(S) be its chances under both laws. H_a = max over S of
 P(S) − a·Q(S) is read off the corners of the upper concave hull of all (Q(S), P(S)), and these are
@@ -28,6 +33,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from itertools import accumulate, pairwise
+from typing import Literal, get_args
 
 from policy_engine.accounting.curve import Bound
 from policy_engine.accounting.domain import (
@@ -52,6 +58,9 @@ _MOST_STEPS = 1 << 17
 """Steps that are multiplied with each other at most, in either half of a product."""
 _FINITE = Decimal("41.6")
 """60·ln 2, from above."""
+
+Direction = Literal["up", "down", "either"]
+"""Where a number goes when a unit is added."""
 
 
 @dataclass(frozen=True)
@@ -112,11 +121,11 @@ class IntegerTable:
 class Statistic:
     """One number of each group, with noise from one table, drawn afresh for each group.
 
-    One unit moves the number of each of at most ``groups`` groups by at most ``shift`` steps:
-    always towards the same side, or if ``signed`` towards either (a sum of values of both signs).
-    Under replace_one it does so twice, in the groups it leaves and in those it enters; where these
-    are one group, the two together must move it by at most ``shift``. Errors: DomainError; an open
-    table shows counts, whose shift is 1.
+    One unit more moves the number of each of at most ``groups`` groups by at most ``shift`` steps,
+    and ``moves`` says where: "up", "down" (a sum of values of which none is above 0), or "either"
+    (values of both signs). Under replace_one a unit does so twice, in the groups it leaves and in
+    those it enters; where these are one group, the two together must move it by at most ``shift``.
+    Errors: DomainError; an open table shows counts, whose shift is 1.
 
     >>> Statistic(IntegerTable((1 << 59,), least=0)).shift
     1
@@ -125,15 +134,15 @@ class Statistic:
     table: IntegerTable
     shift: int = 1
     groups: int = 1
-    signed: bool = False
+    moves: Direction = "up"
 
     def __post_init__(self) -> None:
         if count("shift", self.shift) > 1000 or count("groups", self.groups) > 10**5:
             raise DomainError("shift", "at most 1000, and at most 100000 groups", self.shift)
-        if type(self.signed) is not bool:
-            raise DomainError("signed", "true or false", repr(self.signed))
-        if self.table.is_open and (self.shift, self.signed) != (1, False):
-            raise DomainError("shift", "1 and unsigned, for a table that is open", self.shift)
+        if self.moves not in get_args(Direction):
+            raise DomainError("moves", "up, down or either", repr(self.moves))
+        if self.table.is_open and (self.shift, self.moves) != (1, "up"):
+            raise DomainError("shift", "1 and up, for a table that is open", self.shift)
 
     def steps(self) -> list[Step]:
         """The pair for one group, as steps whose ratios fall.
@@ -145,10 +154,13 @@ class Statistic:
         masses, corners = self.table.masses, [(0, 0), (WHOLE, WHOLE)]
         for shift in range(1, self.shift + 1):
             nothing = (0,) * shift
-            pair = list(zip((*masses, *nothing), (*nothing, *masses), strict=True))
-            for turned in (pair, _turned(pair)) if self.signed else (pair,):
-                falling = by_ratio([*turned, (self.table.tail, self.table.tail)])
-                if self.shift == 1 and not self.signed:
+            down = list(zip((*masses, *nothing), (*nothing, *masses), strict=True))
+            # With one person more, n − T is larger where T is smaller.
+            pairs = {"up": [down if self.table.is_open else _turned(down)], "down": [down]}
+            pairs["either"] = [down, _turned(down)]
+            for pair in pairs[self.moves]:
+                falling = by_ratio([*pair, (self.table.tail, self.table.tail)])
+                if self.shift == 1 and self.moves != "either":
                     return falling
                 corners += accumulate(falling, lambda at, step: (at[0] + step[0], at[1] + step[1]))
         return _edges(corners)

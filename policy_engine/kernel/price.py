@@ -31,8 +31,7 @@ def statistics_of(claim: Claim, law: Noisy, neighbours: str) -> tuple[Statistic,
     for counts, *sums in law.tables:
         found.append(Statistic(counts, groups=groups))
         for each, table in zip(law.aggregates, sums, strict=True):
-            shift = each.clip.steps(neighbours)
-            found.append(Statistic(table, shift, groups, each.clip.is_signed))
+            found.append(each.clip.statistic(table, groups, neighbours))
     return tuple(found)
 
 

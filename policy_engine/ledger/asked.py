@@ -88,14 +88,14 @@ def _statistic_to_json(statistic: Statistic) -> dict[str, Any]:
         "open": table.is_open,
         "shift": statistic.shift,
         "groups": statistic.groups,
-        "signed": statistic.signed,
+        "moves": statistic.moves,
     }
 
 
 def _statistic_from_json(state: Mapping[str, Any]) -> Statistic:
     entries = tuple(int(entry, 16) for entry in read_text(state["entries"]).split())
     table = IntegerTable(entries, state["least"], state["open"])
-    found = Statistic(table, state["shift"], state["groups"], state["signed"])
+    found = Statistic(table, state["shift"], state["groups"], state["moves"])
     if _statistic_to_json(found) != state:
         raise ValueError(state)
     return found

@@ -142,10 +142,9 @@ def _solved(document: PolicyDocument, aim: Aim, groups: int, times: int) -> Nois
         found, statistics = [], [Statistic(table, groups=times)]
         for name, spec in document.aggregate.items():
             clip, said = spec.clip, spec.chosen
-            shift = clip.steps(aim.neighbours)
-            drawn = guessed(own, replace(part, shift=shift), tried)
+            drawn = guessed(own, replace(part, shift=clip.steps(aim.neighbours)), tried)
             found.append(Sum(name, said.column or name, said.unit, clip, drawn))
-            statistics.append(Statistic(drawn, shift, times, clip.is_signed))
+            statistics.append(clip.statistic(drawn, times, aim.neighbours))
         if ReleaseCurve.of(statistics, aim.neighbours).delta(aim.epsilon).delta <= aim.delta:
             return replace(noise, sums=tuple(found))
         part = _part(part, _LESS)

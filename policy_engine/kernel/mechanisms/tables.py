@@ -9,7 +9,7 @@ from math import isqrt
 from typing import Any
 
 from policy_engine.accounting.domain import REPLACE_ONE
-from policy_engine.accounting.noise import MOST, IntegerTable
+from policy_engine.accounting.noise import MOST, Direction, IntegerTable, Statistic
 from policy_engine.kernel.laws import require
 from policy_engine.kernel.mechanisms.sampled_suppression import SAMPLE_BITS, bound_of
 from policy_engine.kernel.nodes import Identifier, Number, Text, number_of
@@ -122,9 +122,15 @@ class Clip:
         return -(-max(self.moved, spread) // self.grain)
 
     @property
-    def is_signed(self) -> bool:
-        """Whether a person can move it to either side."""
-        return self.low < self.center < self.high
+    def moves(self) -> Direction:
+        """Where one person more moves what noise is added to."""
+        if self.low < self.center < self.high:
+            return "either"
+        return "up" if self.center <= self.low else "down"
+
+    def statistic(self, table: IntegerTable, groups: int, neighbours: str) -> Statistic:
+        """The sum of each group with this noise, as the accountant prices it."""
+        return Statistic(table, self.steps(neighbours), groups, self.moves)
 
 
 @dataclass(frozen=True)

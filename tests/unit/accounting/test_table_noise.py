@@ -18,7 +18,7 @@ from policy_engine.accounting.pairs import GUARD, pairs_of
 from policy_engine.errors import DomainError
 
 COUNT = Statistic(laplace(1, 14))
-SUM = Statistic(laplace("0.025", 300), shift=20, signed=True)
+SUM = Statistic(laplace("0.025", 300), shift=20, moves="either")
 PLACE = Statistic(place(14, "0.253735"))
 NOTIONS = pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
 
@@ -40,7 +40,7 @@ def test_both_laws_are_laws(statistic, neighbours):
 def test_rules_lie_above_the_exact_curve(statistic, neighbours, epsilon):
     """Two releases are one for a person in two groups."""
     event, who, at = TableNoise((statistic,)), Question(neighbours), Decimal(epsilon)
-    twice = Statistic(statistic.table, statistic.shift, 2, statistic.signed)
+    twice = Statistic(statistic.table, statistic.shift, 2, statistic.moves)
     curve = ReleaseCurve.of([twice], neighbours)
     # On the grid, for the sum under replace_one, it is above itself.
     exact = curve.delta(at).delta * (1 if curve.halves else 1 - Decimal("1e-5"))

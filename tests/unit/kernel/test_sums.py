@@ -58,14 +58,15 @@ def test_no_person_moves_a_sum_by_more_steps_than_is_said(ends, is_mean):
     others = range(-60, 61)
     moves = [steps(total + value) - steps(total) for total in others for value in values]
     assert max(map(abs, moves)) == clip.steps("add_remove")
-    assert clip.is_signed == (min(moves) < 0 < max(moves))
+    directions = {(False, True): "up", (True, False): "down", (True, True): "either"}
+    assert clip.moves == directions[min(moves) < 0, max(moves) > 0]
     other = [steps(t + a) - steps(t + b) for t in others for a in values for b in values]
     assert max(map(abs, other)) <= clip.steps("replace_one")
 
 
 def test_the_price_is_that_of_the_count_and_every_sum():
     found = statistics_of(claim(TOTAL, MEAN), claim(TOTAL, MEAN).law, ADD_REMOVE)
-    assert [(each.shift, each.signed) for each in found] == [(1, False), (3, False), (2, True)]
+    assert [(each.shift, each.moves) for each in found] == [(1, "up"), (3, "up"), (2, "either")]
     replaced = statistics_of(claim(TOTAL, MEAN), claim(TOTAL, MEAN).law, REPLACE_ONE)
     assert [each.shift for each in replaced] == [1, 3, 4]
     many = claim(TOTAL, unit=People(ID, Groups(2)))
@@ -139,8 +140,8 @@ def test_the_sums_of_every_grouping_are_priced_with_its_tables(notion):
     tables = [TABLE, TABLE, TABLE, WIDE, TABLE, WIDE]
     assert [each.table.entries for each in statistics] == [each.entries for each in tables]
     once = statistics_of(claim(TOTAL, MEAN), claim(TOTAL, MEAN).law, notion)
-    same = [(each.shift, each.signed, each.groups) for each in statistics]
-    assert same == [(each.shift, each.signed, each.groups) for each in once] * 2
+    same = [(each.shift, each.moves, each.groups) for each in statistics]
+    assert same == [(each.shift, each.moves, each.groups) for each in once] * 2
     wanted = delta_of_release(statistics, Decimal(1), notion).delta
     assert delta_of(found, Decimal(1), Decimal(1), notion) == wanted
     assert wanted >= delta_of_release(once, Decimal(1), notion).delta

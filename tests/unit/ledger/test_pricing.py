@@ -540,7 +540,7 @@ def test_the_tight_price_as_a_rule_is_beaten() -> None:
 
 
 NOISY = TableNoise(
-    (Statistic(laplace(1, 14), groups=2), Statistic(laplace("0.05", 80), 20, signed=True))
+    (Statistic(laplace(1, 14), groups=2), Statistic(laplace("0.05", 80), 20, moves="either"))
 )
 
 
@@ -561,7 +561,7 @@ def test_a_release_with_noise_from_tables_is_kept_to_the_last_integer():
         {"entries": "00000000000000x"},
         {"entries": "000000000000002 000000000000001"},
         {"shift": 0},
-        {"signed": 1},
+        {"moves": "sideways"},
         {"open": True},
         {"more": 1},
     ],

@@ -160,11 +160,11 @@ def test_sums_and_means_share_the_guarantee_with_the_count():
         0,
         9900,
     )
-    assert (gain.column, gain.clip.low, gain.clip.high, gain.clip.is_signed) == (
+    assert (gain.column, gain.clip.low, gain.clip.high, gain.clip.moves) == (
         "gain",
         -2,
         20,
-        True,
+        "either",
     )
     assert found.beside == ("hours", "gain")
     assert found.reads_beside == ("hours_per_week", "gain")
@@ -214,8 +214,7 @@ def curve_of(noise, neighbours):
     for counts, *sums in law.tables:
         found.append(Statistic(counts))
         for each, table in zip(noise.sums, sums, strict=True):
-            shift, signed = each.clip.steps(neighbours), each.clip.is_signed
-            found.append(Statistic(table, shift, signed=signed))
+            found.append(each.clip.statistic(table, 1, neighbours))
     return ReleaseCurve.of(found, neighbours).delta(1).delta
 
 
