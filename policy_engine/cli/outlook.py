@@ -139,6 +139,14 @@ def _noisy(policy: Policy, noise: Noise, count: str, error: Decimal) -> Iterator
         drawn = f"drawn by a secret hash of {policy.source.key}"
         estimate = f"{parts} · {count} estimates a group of the source"
         yield f"part       all of this is of part {number} of {parts}, {drawn}: {estimate}"
+        if policy.source.key_stays:
+            told = f"keys stay, you say: all {parts} parts cost what the dearest one does"
+        else:
+            told = (
+                f"it adds up with other parts; all {parts} would cost what the dearest one does,"
+                " if a person's key never changed and source.unit.key_stays: true said so"
+            )
+        yield f"           {told}"
 
 
 def chance_document(certificate: Vouched) -> dict[str, Any]:

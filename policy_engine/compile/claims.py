@@ -226,7 +226,7 @@ def _law(
         return (
             mechanisms.Noisy(*own)
             if policy.part is None
-            else mechanisms.NoisyPart(*own, *policy.part)
+            else mechanisms.NoisyPart(*own, *policy.part, policy.source.key_stays)
         )
     if policy.method == "native":
         return mechanisms.Native(policy.rate, policy.k, raw_first)

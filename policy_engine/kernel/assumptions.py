@@ -62,6 +62,8 @@ def _assumptions(
             " SHA-256 of a second secret of 128 bits, the same for all of its parts, and their key"
             " put there"
         )
+        if claim.law.key_stays:
+            yield said.key_stays(unit, source)
     yield from said.ALWAYS_NOISY if isinstance(claim.law, Noisy | Pure) else said.ALWAYS
     if isinstance(claim.source, Files):
         yield said.is_readable(source, is_csv=claim.source.kind == "csv")

@@ -38,6 +38,7 @@ class Source:
     says so. ``order_by`` is empty where no order is named: of a person's rows one is drawn then.
     ``is_rowwise``: the author confirms that each row of a view comes from the rows of one unit.
     ``counts_all``: a person counts in the groups of all rows, and not of one.
+    ``key_stays``: the author confirms that a person's key never changes.
     """
 
     path: str | None
@@ -50,6 +51,7 @@ class Source:
     csv: CsvSpec | None = None
     is_rowwise: bool = False
     counts_all: bool = False
+    key_stays: bool = False
 
     @property
     def text(self) -> str:
@@ -302,6 +304,7 @@ def resolve_source(source: SourceSpec) -> Source:
         csv=source.csv,
         is_rowwise=source.view == "rowwise",
         counts_all=keep == "all",
+        key_stays=unit is not None and unit.key_stays,
     )
 
 

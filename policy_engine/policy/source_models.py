@@ -73,6 +73,11 @@ _KEEP = word_or(
 )  # fmt: skip
 
 
+_STAYS = fields.kind(
+    "be true", lambda found: found is True, remedy="leave it out where keys may change", const=True
+)
+
+
 class UnitSpec(Document):
     """The privacy unit of a source, by a column: a person's key, or a key of rows."""
 
@@ -87,6 +92,9 @@ class UnitSpec(Document):
     keep: Annotated[Literal["any", "all"] | OrderSpec | None, _KEEP] = None
     """Which of the person's rows is kept: the first in an order, or `any`, drawn by a keyed
     hash. `all` counts a person in the groups of all rows, at most `contribution.groups`."""
+    key_stays: Annotated[bool, _STAYS] = False
+    """`true`: you confirm that a person has one key whenever the source is looked at, and nobody
+    else ever has it. Without that, releases of different parts (`part`) add up."""
 
     @classmethod
     def _across(cls, data: Data) -> Broken:

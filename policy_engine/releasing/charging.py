@@ -75,6 +75,7 @@ class Planned:
             requests.request_of(policy, self.certificate, self.ends, source),
             beside=requests.names_beside(policy, project, named, read, naming),
             part=requests.part_of(self.certificate, source["place"], naming),
+            key_stays=policy.source.key_stays,
         )
         return requests.as_charged(request, policy, ledger.last_at(request.place))
 

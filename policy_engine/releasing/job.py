@@ -125,7 +125,7 @@ class Job:
         return replace_field(
             plan.charge(),
             request=request.place,
-            part=request.part,
+            part=request.charged_part,
             run=Run.new(request, plan.certificate, sealed).to_json(),
             source=request.source,
             beside=request.beside,

@@ -105,7 +105,7 @@ def preview(policy: Policy, project: Project | None = None) -> Preview:
         account = Account(plan.account) if ledger is None else ledger.account(plan.account)
         account = effective(account, limit)
         if request is not None:
-            charge = replace_field(charge, part=request.part)
+            charge = replace_field(charge, part=request.charged_part)
         found = Preview(plan.certificate, account, charge, plan.ends, "", repeats)
         try:
             if repeats is None and ledger is not None:

@@ -97,6 +97,7 @@ class Request:
     """What is asked for. ``place`` and ``of`` are SHA-256 in hex, and so are the source's names.
 
     ``part`` names a partition and the part of it that is counted, where not everybody is.
+    ``key_stays``: keys never change, so that nobody is in two parts.
     """
 
     place: str
@@ -105,6 +106,12 @@ class Request:
     source: Mapping[str, str] = field(default_factory=dict)
     beside: tuple[str, ...] = ()
     part: tuple[str, str] | None = None
+    key_stays: bool = False
+
+    @property
+    def charged_part(self) -> tuple[str, str] | None:
+        """What an account pays for as one part; None of a release that adds up with all others."""
+        return self.part if self.key_stays else None
 
 
 @dataclass(frozen=True)

@@ -143,8 +143,11 @@ class NoisyPart(Noisy):
     is the same for all parts of a source, stays unknown and is used for nothing else. The other
     half is fresh, and the noise is drawn under both.
 
-    Claim: all that is released of the parts of one source costs what its dearest part costs, even
-    if each release is chosen after the others were seen. Let f(x) be the part of x.
+    Claim: if ``key_stays``, all that is released of the parts of one source costs what its dearest
+    part costs, even if each release is chosen after the others were seen. Let f(x) be the part of
+    x. That keys stay is somebody's word: each unit has one key in every state of the source that a
+    part is released of. Without it a unit that got another key between two releases is in both
+    their parts, and they add up as releases of everybody do.
 
     *One unit x more or less.* Fix f. The members of all parts but f(x) are the same on both tables,
     so their releases have one law under both, and what remains are the releases of one part. That
@@ -163,6 +166,7 @@ class NoisyPart(Noisy):
 
     parts: int = 2
     number: int = 1
+    key_stays: bool = False
 
     def check(self, claim: Claim) -> None:
         """Raise ClaimError unless ``claim`` can have this law."""

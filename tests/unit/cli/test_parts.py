@@ -10,7 +10,7 @@ import pytest
 POLICY = """\
 version: 1
 name: p{name}
-source: {{{source}, unit: {{row_key: {key}}}}}
+source: {{{source}, unit: {{row_key: {key}{stays}}}}}
 recode: {{sex: keep}}
 part: {{of: {of}, number: {number}}}
 guarantee: {{epsilon: {epsilon}, delta: 1.0e-6}}
@@ -30,8 +30,11 @@ def release(tmp_path, monkeypatch, cli):
     people = {"id": ids, "other": ids[::-1], "sex": ["f", "m"] * 3000}
     pq.write_table(pa.table(people), tmp_path / "people.parquet")
 
-    def released(number, of=3, epsilon=1, source="path: people.parquet", key="id", name=None):
+    def released(
+        number, of=3, epsilon=1, source="path: people.parquet", key="id", name=None, stays=True
+    ):
         given = {"number": number, "of": of, "epsilon": epsilon, "source": source, "key": key}
+        given["stays"] = ", key_stays: true" if stays else ""
         name = f"{number}" if name is None else name
         (tmp_path / "p.yaml").write_text(POLICY.format(name=name, **given))
         return cli("release", "p.yaml")
@@ -50,6 +53,24 @@ def test_every_part_is_paid_by_one_limit_and_nobody_is_in_two(cli, release):
     assert "is how many people of part 1 of 3 of the source" in cli("show", "out1.parquet").out
     planned = cli("plan", "p.yaml").out
     assert "part       all of this is of part 3 of 3, drawn by a secret hash of id" in planned
+    assert "keys stay, you say: all 3 parts cost what the dearest one does" in planned
+    verified = cli("verify", "out1.certificate.json").out
+    assert "- key_stays: a person has the same id whenever people.parquet is looked" in verified
+
+
+def test_without_the_word_that_keys_stay_parts_add_up(cli, release, tmp_path):
+    """Ids made anew between two parts: the same people would be in both, for one price."""
+    assert release(1, stays=False).code == 0
+    assert "key_stays" not in cli("verify", "out1.certificate.json").out
+    ids = list(range(6000, 12000))
+    people = {"id": ids, "other": ids[::-1], "sex": ["f", "m"] * 3000}
+    pq.write_table(pa.table(people), tmp_path / "people.parquet")
+    refused = release(2, stays=False)
+    assert refused.code == 1 and "cannot pay" in refused.err
+    planned = cli("plan", "p.yaml").out
+    assert "if a person's key never changed and source.unit.key_stays: true said so" in planned
+    # Nor does a later word make it cheaper: what was charged without it stays.
+    assert release(2).code == 1
 
 
 def test_a_part_released_again_adds_up(release):
