@@ -26,7 +26,7 @@ DEMO := policies/adult
 RELEASE := $(DEMO)/out/adult_public.parquet
 CERTIFICATE := $(DEMO)/out/adult_public.certificate.json
 
-.PHONY: help setup demo clean-demo test checks lint types imports fast suite docs bench evidence kills mutants texts meanings fuzz \
+.PHONY: help setup demo clean-demo test checks lint types imports fast suite docs reference site bench evidence kills mutants texts meanings fuzz \
   clean
 
 help: ## What each target does
@@ -86,6 +86,15 @@ suite: $(READY) ## The tests but the long proofs, and the doctests; the accounti
 
 docs: $(READY) ## The documentation, strictly, into docs/_build/html
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+
+reference: $(READY) ## The reference pages, written anew from the code
+	$(BIN)/python scripts/reference.py
+
+SITE := docs/_build/site
+site: $(READY) ## The documentation as a folder to publish: docs/_build/site
+	@rm -rf $(SITE)
+	$(BIN)/sphinx-build -q -W --keep-going -b html -d docs/_build/doctrees docs $(SITE)
+	@rm -f $(SITE)/.buildinfo $(SITE)/objects.inv; touch $(SITE)/.nojekyll; echo "$(SITE)"
 
 ROOM ?= accounting
 SAMPLE ?= 25

@@ -3,9 +3,9 @@
     .venv/bin/python benchmarks/paper_figures.py [NAME ...]
 
 writes docs/_static/figures/NAME.svg, and NAME.md with the table or the sentence that reads the
-picture; without a name, all of them. docs/explanation/paper-figures.md includes the .md files and
-says what is known of each original. [LQS], [EXACT] and [PK] are explained in
-docs/explanation/mechanism.md and policy_engine/accounting/partial_knowledge.py.
+picture; without a name, all of them. docs/explanation/paper-figures.md shows both ("make reference"
+puts the .md files in) and says what is known of each original. [LQS], [EXACT] and [PK] are
+explained in docs/explanation/mechanism.md and policy_engine/accounting/partial_knowledge.py.
 """
 
 from __future__ import annotations

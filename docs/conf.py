@@ -16,24 +16,14 @@ release = version = _project["project"]["version"]
 
 extensions = [
     "myst_parser",
-    "sphinx.ext.autodoc",
-    "sphinx.ext.napoleon",
-    "sphinx.ext.viewcode",
-    "generated",
     "github",
 ]
-myst_enable_extensions = ["colon_fence", "deflist", "fieldlist"]
 myst_heading_anchors = 3
-autodoc_member_order = "bysource"
-autodoc_typehints = "signature"
-autodoc_typehints_format = "short"
-python_use_unqualified_type_names = True
-maximum_signature_line_length = 80
 exclude_patterns = ["_build", "_ext"]
 nitpicky = False
 
 html_theme = "furo"
 html_title = f"policy-engine {release}"
-html_show_sourcelink = False
+html_show_sourcelink = html_copy_source = False
 html_static_path = ["_static"]
 html_css_files = ["docs.css"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 import subprocess
@@ -10,11 +9,11 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pages
 import pytest
+import reference
 import typer
 
 from policy_engine.accounting.bounds import delta_lqs
@@ -47,16 +46,7 @@ def _name(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-def _generated() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("generated", ROOT / "docs/_ext/generated.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-generated = _generated()
-COMMANDS: list[tuple[tuple[str, ...], Any]] = list(generated.commands())
+COMMANDS: list[tuple[tuple[str, ...], Any]] = list(reference.commands())
 
 
 # What is shown runs
@@ -162,9 +152,46 @@ def test_links_lead_to_files(page: Path) -> None:
 # The reference
 
 
+@pytest.mark.parametrize(
+    "page",
+    [p for p in PAGES if "<!-- generated: " in p.read_text("utf-8")],
+    ids=_name,
+)
+def test_a_page_says_what_the_code_says_now(page: Path) -> None:
+    text = page.read_text("utf-8")
+    assert text == reference.renewed(text), "make reference"
+
+
+def test_everything_that_is_generated_stands_in_a_page() -> None:
+    pages_text = "\n".join(page.read_text("utf-8") for page in PAGES)
+    named = re.findall(r"<!-- generated: ([\w-]+) -->", pages_text)
+    assert sorted(named) == sorted(reference.GENERATED)
+    assert pages_text.count("<!-- end of what is generated -->") == len(named)
+
+
+def test_a_docstring_becomes_markdown() -> None:
+    docstring = (
+        "Takes *args* of ``*x``.\n\nRaises:\n    One: a\n        b\n    Two: c_\n\n>>> 1 + 1\n2"
+    )
+    shown = "Takes \\*args\\* of ``*x``.\n\nRaises:\n\n* One: a\n  b\n* Two: c\\_"
+    assert reference.markdown_of(docstring) == f"{shown}\n\n```python\n>>> 1 + 1\n2\n```"
+
+
+def test_a_part_that_is_old_is_written_anew_and_the_rest_is_left() -> None:
+    old = "a\n<!-- generated: gate -->\nold\n<!-- end of what is generated -->\nb\n"
+    new = reference.renewed(old)
+    assert reference.gate_text().strip() in new and "old" not in new.split("\n")
+    assert reference.by_hand(new) == reference.by_hand(old) == "a\n\nb\n"
+
+
 @cache
 def _reference() -> str:
-    return generated.cli_text()
+    return reference.cli_text()
+
+
+@cache
+def _by_hand() -> str:
+    return "\n".join(reference.by_hand(page.read_text("utf-8")) for page in PAGES)
 
 
 @pytest.mark.parametrize("words", [words for words, _ in COMMANDS], ids=" ".join)
@@ -175,8 +202,7 @@ def test_every_command_and_option_is_documented(words: tuple[str, ...]) -> None:
         for option in parameter.opts:
             assert (option if option.startswith("-") else parameter.name) in section, option
     assert command.help and "Example: policy-engine" in command.help
-    by_hand = "\n".join(page.read_text("utf-8") for page in PAGES)
-    assert f"policy-engine {' '.join(words)}" in by_hand
+    assert f"policy-engine {' '.join(words)}" in _by_hand()
 
 
 def test_commands_that_pages_show_exist() -> None:
@@ -206,7 +232,7 @@ def _shown_commands() -> Iterator[tuple[Path, str]]:
 
 
 def test_every_finding_is_documented_and_every_code_that_pages_name_exists() -> None:
-    table = generated.findings_text()
+    table = reference.findings_text()
     for code, law in LAWS.items():
         assert f"| `{code}` | {law.text} | {law.remedy} |" in table
     for page in PAGES:
@@ -216,7 +242,7 @@ def test_every_finding_is_documented_and_every_code_that_pages_name_exists() -> 
 def test_every_rule_of_the_gate_is_documented_and_every_code_that_pages_name_exists() -> None:
     from policy_engine.dbt.rules import RULES
 
-    table = generated.gate_text()
+    table = reference.gate_text()
     for code, rule in RULES.items():
         assert f"| `{code}` | {rule.title} |" in table
     for page in PAGES:
@@ -231,7 +257,7 @@ def test_every_error_is_documented_with_its_exit_code() -> None:
         for kind in vars(errors).values()
         if isinstance(kind, type) and issubclass(kind, errors.PolicyEngineError)
     ]
-    table = generated.errors_text()
+    table = reference.errors_text()
     for kind in kinds:
         assert f"`{kind.__name__}` | {kind.exit_code} |" in table
     codes = {str(kind.exit_code) for kind in kinds} | {"0", "130"}
@@ -242,7 +268,7 @@ def test_every_error_is_documented_with_its_exit_code() -> None:
 def test_every_key_of_a_policy_is_documented() -> None:
     from policy_schemas import json_schema
 
-    schema, text = json_schema(), generated.schema_text()
+    schema, text = json_schema(), reference.schema_text()
     for model in (schema, *schema["$defs"].values()):
         for key in model["properties"]:
             assert f"| `{key}` |" in text, key
@@ -253,8 +279,8 @@ def test_every_key_of_a_policy_is_documented() -> None:
 
 
 def test_every_field_of_a_certificate_is_documented() -> None:
-    text = generated.predicate_text()
-    for field in generated.PREDICATE:
+    text = reference.predicate_text()
+    for field in reference.PREDICATE:
         assert f"| `{field}` |" in text
 
 
@@ -271,7 +297,7 @@ def _messages() -> str:
 
 def test_every_message_of_troubleshooting_is_one_of_ours() -> None:
     page = (ROOT / "docs/howto/troubleshooting.md").read_text("utf-8")
-    terms = re.findall(r"^(`.+)\n: ", page, re.MULTILINE)
+    terms = re.findall(r"^\* (`.+)$", page, re.MULTILINE)
     assert len(terms) > 40
     laws = "\n".join(f"{code} {law.text}\n{law.remedy}" for code, law in LAWS.items())
     macros = sorted((ROOT / "policy_engine/dbt/package/macros").glob("*.sql"))
@@ -355,6 +381,6 @@ def test_the_documentation_builds_without_a_warning(tmp_path: Path) -> None:
 
 
 def test_every_key_and_field_of_the_reference_has_a_meaning() -> None:
-    for name, text in generated.GENERATED.items():
+    for name, text in reference.GENERATED.items():
         for row in text().splitlines():
             assert not re.fullmatch(r"\|.*\|\s*\|", row), f"{name}: {row}"

@@ -1,22 +1,19 @@
-"""Reference pages that are made from the code while the documentation is built.
+"""Writes what the reference pages say of the code: ``make reference``.
 
-Each ``*_text`` function returns Markdown; ``{generated} NAME`` puts it into a page. Nothing is
-written to disk, so a page cannot be older than the code it describes.
+Each ``*_text`` function returns Markdown. In a page it stands between two comments, which neither
+GitHub nor the site shows; the first names it. A test fails where a page is older than the code.
 """
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import json
 import re
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
+from pathlib import Path
 from typing import Any
-
-from docutils import nodes
-from docutils.statemachine import StringList
-from sphinx.application import Sphinx
-from sphinx.util.docutils import SphinxDirective
 
 from policy_engine import errors
 from policy_engine.policy.laws import SCHEMAS
@@ -381,6 +378,127 @@ _OPERATIONS = {
     "text_column": "columns of texts",
 }
 
+
+# Python
+
+_PYTHON = {
+    "names": """
+        policy.loading.load_policy release.compile_policy verify.certificate.certify
+        release.release attest.release_check.verify_release""",
+    "values": """
+        policy.resolve.Policy verify.certificate.Certificate attest.predicates.predicate_of
+        policy.loading.load_policy_text verify.proof.prove verify.proof.Proof release.preview
+        release.Preview release.Released attest.release_check.Verified
+        attest.keys.TrustedKeys:of,load,within,refusal attest.keyring.Keyring:read,trusted""",
+    "recodings": """
+        policy.recodings.Constant policy.recodings.Intervals policy.recodings.Keep
+        policy.recodings.Lookup policy.recodings.Prefix policy.recodings.Round
+        policy.recodings.Truncate""",
+    "curve": """
+        accounting.exact.delta_exact accounting.exact.epsilon_exact accounting.groups.delta_group
+        accounting.curve.delta_remove accounting.curve.delta_add accounting.curve.Bound
+        accounting.replace.delta_replace""",
+    "bounds": """
+        accounting.bounds.delta_lqs accounting.bounds.epsilon_lqs accounting.bounds.delta_safe
+        accounting.bounds.amplify accounting.bounds.amplify_fixed_size
+        accounting.bounds.randomised_response accounting.bounds.group
+        accounting.bounds.compose_basic""",
+    "events": """
+        accounting.events.SampledSuppression accounting.events.PureDP
+        accounting.events.ApproximateDP accounting.events.DiscreteLaplace
+        accounting.events.RandomisedResponse accounting.events.Partitioned
+        accounting.composition.Accountant:of,epsilon,delta,epsilons,deltas,certain""",
+    "calibration": """
+        accounting.calibration.least_k accounting.calibration.greatest_rate
+        accounting.calibration.best_pair accounting.frontier.frontier
+        accounting.frontier.least_group accounting.frontier.SamplePair:group
+        accounting.prior.Prior:of_sizes,zipf,people,groups accounting.prior.expected_people
+        accounting.prior.expected_groups accounting.prior.best_pair_for
+        accounting.certificate_numbers.certify_numbers
+        accounting.certificate_numbers.CertificateNumbers""",
+}
+
+
+#: The parts that stand a level deeper, below "Accounting".
+_DEEPER = {"curve", "bounds", "events", "calibration"}
+
+
+def python_text(part: str) -> str:
+    """The public objects of one part of the page: name, signature, docstring."""
+    level = "####" if part in _DEEPER else "###"
+    entries = (path.partition(":") for path in _PYTHON[part].split())
+    return "\n\n".join(_entry(level, path, methods) for path, _, methods in entries)
+
+
+def _entry(level: str, path: str, methods: str) -> str:
+    """``MODULE.NAME``, and those of its methods that are named."""
+    room, _, name = path.rpartition(".")
+    item = getattr(importlib.import_module(f"policy_engine.{room}"), name)
+    parts = [_described(f"{level} `policy_engine.{path}`", name, item)]
+    for method in filter(None, methods.split(",")):
+        title = f"{level}# `{name}.{method}`"
+        parts.append(_described(title, f"{name}.{method}", getattr(item, method)))
+    return "\n\n".join(parts)
+
+
+def _described(title: str, name: str, item: Any) -> str:
+    signature = f"{name}{_signature(item)}"
+    return f"{title}\n\n```python\n{signature}\n```\n\n{markdown_of(inspect.getdoc(item) or '')}"
+
+
+def _signature(item: Any) -> str:
+    """A signature, an argument a line where one line is too long; a class returns nothing."""
+    called = item.fget if isinstance(item, property) else item
+    signature = inspect.signature(called)
+    parameters = [each for each in signature.parameters.values() if each.name != "self"]
+    arguments = [_argument(each) for each in parameters]
+    by_name = [place for place, each in enumerate(parameters) if each.kind is each.KEYWORD_ONLY]
+    if by_name:
+        arguments.insert(by_name[0], "*")
+    line = f"({', '.join(arguments)})"
+    if len(line) > 80:
+        line = "(\n" + "".join(f"    {each},\n" for each in arguments) + ")"
+    if isinstance(item, property):
+        line = ""
+    return line if inspect.isclass(item) else f"{line} -> {signature.return_annotation}"
+
+
+def _argument(parameter: inspect.Parameter) -> str:
+    """``name: type = value``; a function or a class that is a default is not printed."""
+    text = f"{parameter.name}: {parameter.annotation}"
+    if parameter.default is parameter.empty:
+        return text
+    return f"{text} = {'...' if callable(parameter.default) else repr(parameter.default)}"
+
+
+def markdown_of(docstring: str) -> str:
+    """A docstring as Markdown: its text is plain, and its examples are code."""
+    blocks = (_block(block) for block in re.split(r"\n\s*\n", docstring.strip()))
+    return "\n\n".join(blocks)
+
+
+def _block(block: str) -> str:
+    if block.lstrip().startswith(">>>"):
+        return f"```python\n{inspect.cleandoc(block)}\n```"
+    if block.startswith("Raises:\n"):
+        head, _, raised = block.partition("\n")
+        listed = re.sub(r"^    (?=\S)", "* ", raised, flags=re.MULTILINE)
+        block = f"{head}\n\n{re.sub(r'^ {8}', '  ', listed, flags=re.MULTILINE)}"
+    words = re.split(r"(``.+?``)", block)
+    return "".join(w if w.startswith("``") else _escaped(w) for w in words)
+
+
+def _escaped(words: str) -> str:
+    return re.sub(
+        r"((?<!^)[*]|[|<\[\]]|(?<!\w)_|_(?!\w)|^[#>+-])", r"\\\1", words, flags=re.MULTILINE
+    )
+
+
+# The pages
+
+ROOT = Path(__file__).parents[1]
+_FIGURES = ROOT / "docs/_static/figures"
+
 GENERATED: dict[str, Callable[[], str]] = {
     "cli": cli_text,
     "findings": findings_text,
@@ -389,42 +507,40 @@ GENERATED: dict[str, Callable[[], str]] = {
     "schema": schema_text,
     "predicate": predicate_text,
     "warehouses": warehouses_text,
+    **{f"python-{part}": partial(python_text, part) for part in _PYTHON},
+    **{
+        file.stem: partial(file.read_text, "utf-8")  # benchmarks/paper_figures.py writes them
+        for file in sorted(_FIGURES.glob("*.md"))
+    },
 }
+_END = "<!-- end of what is generated -->"
+_PART = re.compile(rf"<!-- generated: ([\w-]+) -->\n.*?{_END}", re.DOTALL)
 
 
-class Generated(SphinxDirective):
-    """``{generated} NAME``: the Markdown of one of the functions above."""
-
-    required_arguments = 1
-
-    def run(self) -> list[nodes.Node]:
-        name = self.arguments[0]
-        lines = StringList(GENERATED[name]().splitlines(), source=f"generated:{name}")
-        holder = nodes.Element()
-        self.state.nested_parse(lines, 0, holder, match_titles=True)
-        return list(holder.children)
+def by_hand(page: str) -> str:
+    """What of a page is not made from the code."""
+    return _PART.sub("", page)
 
 
-def plain_docstrings(
-    _app: Sphinx, _what: str, _name: str, _object: object, _options: object, lines: list[str]
-) -> None:
-    """Escape what reStructuredText would read as markup: our docstrings are plain text.
+def renewed(page: str) -> str:
+    """The page, with what the code says now."""
 
-    Double backticks stay, and so do doctests with what they print, up to the next blank line.
-    """
-    in_doctest = False
-    for index, line in enumerate(lines):
-        in_doctest = bool(line.strip()) and (in_doctest or line.lstrip().startswith(">>>"))
-        if in_doctest:
-            continue
-        parts = re.split(r"(``.+?``)", line)
-        lines[index] = "".join(
-            part if part.startswith("``") else re.sub(r"([\\*_|`])", r"\\\1", part)
-            for part in parts
-        )
+    def part(found: re.Match[str]) -> str:
+        name = found[1]
+        return f"<!-- generated: {name} -->\n\n{GENERATED[name]().strip()}\n\n{_END}"
+
+    return _PART.sub(part, page)
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
-    app.add_directive("generated", Generated)
-    app.connect("autodoc-process-docstring", plain_docstrings, priority=400)
-    return {"parallel_read_safe": True}
+def main() -> None:
+    """Write every page that is older than the code."""
+    for file in sorted((ROOT / "docs").rglob("*.md")):
+        text = file.read_text("utf-8")
+        new = renewed(text)
+        if new != text:
+            file.write_text(new, "utf-8")
+            print(file.relative_to(ROOT))
+
+
+if __name__ == "__main__":
+    main()
