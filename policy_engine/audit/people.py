@@ -322,6 +322,9 @@ def keys(column: Field, count: int) -> list[str]:
         return [f"person {i}" for i in range(count)]
     if column.kind is Kind.UUID:
         return [f"00000000-0000-4000-8000-{i:012x}" for i in range(count)]
+    if column.is_whole:
+        digits = int(re.findall("[0-9]+", column.type)[0])
+        return [str(i) for i in range(min(count, 10**digits))]
     bits = _WIDTHS.get(column.type.upper(), 64)
     return [str(i) for i in range(min(count, 2 ** (bits - 1)))]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
@@ -10,7 +11,10 @@ from policy_engine.engines.base import NameCase
 
 NO_VIEW = "must be a table, found a view"
 INSTEAD_OF_A_VIEW = "name the table that it reads, or make a table of it"
-OR_ROWWISE = "; or confirm source.view: rowwise, which the certificate then states as your word"
+IF_ROWWISE = (
+    "if each of its rows comes from the rows of one person, write view: rowwise under source, which"
+    " the certificate then states as your word; else " + INSTEAD_OF_A_VIEW
+)
 
 
 class Kind(Enum):
@@ -99,6 +103,7 @@ def at_home(relation: str, engine: str, names: Iterable[str] = ()) -> tuple[str,
 
 
 _LONGEST_TYPE = 60
+_WHOLE = re.compile(r"DECIMAL\([0-9]+(, ?0)?\)")
 
 
 @dataclass(frozen=True)
@@ -123,6 +128,11 @@ class Field:
         if self.kind is not Kind.OTHER:
             return str(self.kind.value)
         return " ".join(self.type.removeprefix("OTHER ").split())[:_LONGEST_TYPE]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is a decimal number without decimal places, as keys of Oracle are."""
+        return bool(_WHOLE.fullmatch(self.type.upper()))
 
     @property
     def is_collated(self) -> bool:

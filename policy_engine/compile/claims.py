@@ -325,12 +325,32 @@ def _map(table: tuple[tuple[str, str | None], ...], other: str | None, seen: Typ
     groups: dict[str | None, list[Value]] = defaultdict(list)
     for key, label in table:
         value = _key(key, seen)
-        if value is not None:  # else no value of the column is written like this
-            groups[label].append(value)
+        if value is None:
+            law = f"no value of it, {_NOUNS[seen.kind]}, is the key {show(key)}"
+            raise _Misfit(f"{law}, so that its rows would be {show(other)}", _instead_of(key, seen))
+        groups[label].append(value)
     keys = [key for members in groups.values() for key in members]
     if len(set(keys)) != len(keys):
         raise _Misfit("two keys are one number", "take one out")
     return recodes.Map(tuple((tuple(keys), label) for label, keys in groups.items()), other)
+
+
+_NOUNS = {kind.of_a_claim: kind.value for kind in Kind}
+
+
+def _instead_of(key: str, seen: Type) -> str:
+    """What to write for a key that no value of a column is."""
+    plain = ""
+    with suppress(ArithmeticError, ValueError):
+        number = Decimal(key.strip())
+        plain = f"{int(number)}" if number == int(number) else ""
+    with suppress(ValueError):
+        if seen.kind == "date":
+            plain = str(date.fromisoformat(key.strip()))
+    near = {"boolean": {"t": "true", "f": "false", "1": "true", "0": "false"}.get(key.lower()[:1])}
+    plain = near.get(seen.kind) or (plain if seen.kind in ("integer", "decimal", "date") else "")
+    take = "take it out; a column of codes such as 01067 is a text in its source"
+    return f"write {show(plain)}, or {take}" if plain and _key(plain, seen) is not None else take
 
 
 _DIGITS = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?")

@@ -218,7 +218,7 @@ def _source_problems(policy: Policy, table: Table) -> Iterator[_Found]:
     path = _key_path(policy)
     name = path.removeprefix("source.")
     key = table.find(policy.source.key) if policy.source.key else None
-    if key is not None and key.kind not in _KEYS:
+    if key is not None and key.kind not in _KEYS and not key.is_whole:
         law = f"{name} must be a whole number, a text or a UUID, found {key.noun}"
         yield path, law, "add such a key to the source"
     if key is not None and key.is_collated:

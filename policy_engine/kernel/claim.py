@@ -100,10 +100,14 @@ class Claim:
         differ by case alone."""
         unit = self.unit
         of_unit = (unit.key, *unit.ordering) if isinstance(unit, People) else ()
-        meant = [(column.name, column.name) for column in (*self.inputs, *of_unit)]
-        meant += [(each.name, each.column.name if each.column else "") for each in self.columns]
-        pairs = {(name.casefold(), column) for name, column in meant}
-        return len({name for name, _ in pairs}) < len(pairs)
+        names = {column.name for column in (*self.inputs, *of_unit)}
+        shown = {
+            column.name
+            for column in self.inputs
+            for each in self.columns
+            if each.name.casefold() == column.name.casefold() and each.column != column
+        }
+        return bool(shown) or len({name.casefold() for name in names}) < len(names)
 
     @property
     def released(self) -> tuple[str, ...]:

@@ -137,7 +137,8 @@ class People:
 
     def __post_init__(self) -> None:
         kind, law = self.key.type, "a key is a whole number, a plain text or a UUID"
-        require(kind.kind in _KEYS and not kind.collated and self.key.read_as is None, law)
+        is_key = kind.kind in _KEYS or (kind.kind == "decimal" and kind.scale == 0)
+        require(is_key and not kind.collated and self.key.read_as is None, law)
         require(self.order != (), "an order must name a column")
         plain = all(column.read_as is None for column in self.ordering)
         require(plain, "rows are ordered by what stands in the source")

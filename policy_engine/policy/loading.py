@@ -57,6 +57,7 @@ def load_policy_text(
     if file.name == PROJECT_FILE and reading.root.child("source") is None:
         message = "this is the project file, not a policy"
         raise PolicyError((Problem(str(file), 0, 0, "", message, "name a policy file"),))
+    _refuse_templates(reading)
     data = mapping(reading.root.data())
     specs = {
         column: _hierarchy(reading, column, spec, directory)
@@ -82,6 +83,19 @@ def load_policy_text(
             law, remedy = f"is met by no chance: {error}", "raise epsilon"
         reading.refuse(path, law, remedy)
         raise PolicyError(tuple(reading.problems)) from None
+
+
+def _refuse_templates(reading: HalfRead[PolicyDocument]) -> None:
+    """The law that nothing is a template: ``{{ … }}`` would be a file's name, or an account's."""
+    for path, key, node in reading.root.walk():
+        is_name = key is not None and any(mark in str(path[-1]) for mark in _TEMPLATES)
+        if is_name or (isinstance(node.value, str) and any(m in node.value for m in _TEMPLATES)):
+            law = "has {{ or {%, and nothing in a policy is a template: it is read as it stands"
+            remedy = "write the value itself, or let a program of yours write the policy's file"
+            reading.refuse(path, law, remedy, on_key=is_name)
+
+
+_TEMPLATES = ("{{", "{%")
 
 
 def _hierarchy(

@@ -15,7 +15,7 @@ from typing import cast
 from policy_engine import errors
 from policy_engine.attest.predicates import Uncertified, Vouched
 from policy_engine.check.known import Known
-from policy_engine.compile.catalog import INSTEAD_OF_A_VIEW, OR_ROWWISE, Table, at_home
+from policy_engine.compile.catalog import IF_ROWWISE, Table, at_home
 from policy_engine.compile.compiler import compiled
 from policy_engine.compile.rendering import created, name_of
 from policy_engine.dialects import Engine, dialect_named
@@ -246,14 +246,12 @@ def table_read(policy: Policy, table: Table, dialect: str) -> tuple[str, ...]:
 @lru_cache(maxsize=16)
 def _below(view: Table, dialect: str, key: str | None) -> str | errors.NotCertifiable:
     """The table below a view, or why it is none: proved once, and asked for at each step."""
-    from policy_engine.syntax.findings import findings_of
     from policy_engine.syntax.node_laws import reads_a_table
     from policy_engine.verify.proof import table_below
 
     if dialect != "duckdb":
-        text = f"the view {'.'.join(view.parts)}, whose text is proved on DuckDB alone"
-        broken = reads_a_table.broken_by(f"{text}; {INSTEAD_OF_A_VIEW}{OR_ROWWISE}")
-        return errors.NotCertifiable(findings_of(broken))
+        law = f"the source {dotted(view.parts)} is a view, whose text is proved on DuckDB alone"
+        return errors.NotCertifiable((errors.Finding(reads_a_table.code, f"{law}; {IF_ROWWISE}"),))
     columns = tuple(column.name for column in view.columns)
     try:
         return table_below(view.parts, columns, schema_of(view), key)
@@ -262,14 +260,17 @@ def _below(view: Table, dialect: str, key: str | None) -> str | errors.NotCertif
 
 
 def _of_views(findings: tuple[errors.Finding, ...]) -> tuple[errors.Finding, ...]:
-    """What is found in a view that is read: all else follows from it; every finding without one."""
-    remedy = f"; {INSTEAD_OF_A_VIEW}{OR_ROWWISE}"
-    told = (
-        replace_field(each, message=each.message.rpartition("; ")[0] + remedy)
+    """What is found in the views that are read, told once; every finding where none is in one."""
+    shown = [
+        each.message.partition("found in the view ")[2].rpartition("; ")[0]
         for each in findings
         if "found in the view " in each.message
-    )
-    return tuple(told) or findings
+    ]
+    if not shown:
+        return findings
+    what = "; ".join(dict.fromkeys(shown))
+    law = f"the source is a view that shows other rows than one table has, each by itself: {what}"
+    return (errors.Finding(findings[0].code, f"{law}; {IF_ROWWISE}"),)
 
 
 @contextmanager

@@ -17,11 +17,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from dataclasses import replace as replace_field
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from policy_engine.attest.attestation import open_envelope, type_of_release
@@ -33,8 +34,9 @@ from policy_engine.ledger.entry import Entry
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.noise import Chance
 from policy_engine.policy.project import Project
-from policy_engine.policy.recodings import Constant
+from policy_engine.policy.recodings import Constant, Lookup
 from policy_engine.policy.resolve import Policy
+from policy_engine.policy.scalars import show
 from policy_engine.releasing.books import has_ledger, open_ledger, trusted_keys
 from policy_engine.releasing.publish import aside_text, file_digest, recover, recover_table
 from policy_engine.releasing.requests import Ends, Run, predicate_digest
@@ -56,6 +58,10 @@ _NOT_READ = (
 _NULL = "{} is NULL in every row that is shown: {}"
 _PARTLY = "{} % of the people shown have no value in {}: {}"
 _ALIKE = "{} has the same value in every row that is shown, and tells no two groups apart"
+_OTHER = (
+    "{} is {}, what stands for every other value, in every row that is shown: see whether the keys"
+    " of its map or hierarchy are written as the source's values are"
+)
 NOT_STARTED = "it was never started, so nothing ran"
 NOT_THERE = "its release is not there, and what was seen of it is not known"
 
@@ -244,17 +250,24 @@ def _remarks(lines: Lines, policy: Policy) -> tuple[str, ...]:
     if policy.groupings or isinstance(policy.noise, Chance):
         return ()
     columns = [None if isinstance(how, Constant) else name for name, how in policy.recodings]
-    return remarks(columns, lines, counted=policy.release.form == "counts")
+    others = {name: how.other for name, how in policy.recodings if isinstance(how, Lookup)}
+    return remarks(columns, lines, counted=policy.release.form == "counts", others=others)
 
 
 def remarks(
-    columns: Sequence[str | None], lines: Lines, *, counted: bool, of_alike: bool = True
+    columns: Sequence[str | None],
+    lines: Lines,
+    *,
+    counted: bool,
+    of_alike: bool = True,
+    others: Mapping[str, str | None] = MappingProxyType({}),
 ) -> tuple[str, ...]:
-    """A sentence for every column that lacks many values, or has one value in several groups.
+    """A sentence for every column that lacks many values, or has one value in all rows.
 
     ``columns`` name the fields of ``lines``, from the first on; None for one that is constant by
     the policy. ``counted``: the field behind them counts people; else each line is one person.
     Without ``of_alike`` it is of values that lack alone, which needs nothing of the policy.
+    ``others`` are what stands for every value that a column's map does not name.
 
     >>> remarks(["age", "sex"], [(None, "f", 5), (None, "m", 7)], counted=True)[0].partition(":")[0]
     'age is NULL in every row that is shown'
@@ -262,8 +275,8 @@ def remarks(
     '58 % of the people shown have no value in pay'
     >>> remarks(["age", "sex"], [("<30", "f"), ("<30", "m")], counted=False)[0].partition(",")[0]
     'age has the same value in every row that is shown'
-    >>> remarks(["age"], [("<30", 5)], counted=True)
-    ()
+    >>> remarks(["zip"], [("*", 5)], counted=True, others={"zip": "*"})[0].partition(":")[0]
+    "zip is '*', what stands for every other value, in every row that is shown"
     """
     width = len(columns)
     people, without, alike, first = 0, [0] * width, set(range(width)), None
@@ -276,7 +289,6 @@ def remarks(
                 without[place] += count
         alike = {place for place in alike if line[place] == first[place]}
     named = [(place, column) for place, column in enumerate(columns) if column is not None]
-    some_differ = of_alike and any(place not in alike for place, _ in named)
     told = []
     for place, column in named:
         share = 100 * without[place] // people if people else 0
@@ -284,23 +296,24 @@ def remarks(
             told.append(_NULL.format(column, _NOT_READ))
         elif share >= _MANY:
             told.append(_PARTLY.format(share, column, _NOT_READ))
-        elif place in alike and some_differ:
-            told.append(_ALIKE.format(column))
+        elif first is not None and of_alike and place in alike:
+            is_other = others.get(column) is not None and first[place] == others[column]
+            told.append((_OTHER if is_other else _ALIKE).format(column, show(first[place])))
     return tuple(told)
 
 
-def numbered(rows: pa.Table, count: str | None) -> Iterator[tuple[int | None, ...]]:
+def numbered(rows: pa.Table, count: str | None) -> Iterator[tuple[Any, ...]]:
     """The rows of a table, a number for each value: Python cannot hold every value of an engine.
 
-    The column ``count`` is as it is.
+    Texts and the column ``count`` are as they are.
 
     >>> import pyarrow as pa
-    >>> list(numbered(pa.table({"a": ["x", None, "x"], "n": [7, 5, 4]}), "n"))
-    [(0, 7), (None, 5), (0, 4)]
+    >>> list(numbered(pa.table({"a": [8, None, 8], "b": ["x", "y", "x"], "n": [7, 5, 4]}), "n"))
+    [(0, 'x', 7), (None, 'y', 5), (0, 'x', 4)]
     """
     whole = [column.combine_chunks() for column in rows.columns]
     columns = [
-        each if name == count else each.dictionary_encode().indices
+        each if name == count or each.type == "string" else each.dictionary_encode().indices
         for name, each in zip(rows.column_names, whole, strict=True)
     ]
     for start in range(0, rows.num_rows, _SLICE):

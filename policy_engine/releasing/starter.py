@@ -84,6 +84,9 @@ _UNNAMED = (
     "# the first line looks like a row, or names two columns alike: name the columns here, and in",
     "# recode; and if it is a header, it is no person: write header: true",
 )
+_OF_A_VIEW = (
+    "\n  view: rowwise            # you confirm: each row of the view is of one person's rows alone"
+)
 _CHOICES = (
     "  # keep, {prefix: 2} or {map: {a: b}, other: other}; with a type in source.columns also"
     "\n  # {bins: [18, 65]}, {round: 10} of numbers, {truncate: year} of dates"
@@ -153,6 +156,7 @@ def _policy(source: str | None, folder: Path, project: Project) -> str:
         is_file = table.path is not None
         name = _name(Path(table.path).stem if table.path else source.rpartition(".")[2])
         place = f"path: {_scalar(_relative(source, folder))}" if is_file else f"relation: {source}"
+        place += _OF_A_VIEW if table.view is not None else ""
         if is_file and is_csv(source):
             place += _csv_lines(Path(source))
         unit = _unit(table)

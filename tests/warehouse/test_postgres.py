@@ -262,8 +262,8 @@ def test_a_view_is_read_where_the_author_confirms_it(people):
     with closing(PostgresWarehouse("pg", people.url)) as warehouse:
         policy = policy_of("map", "adults")
         told = refusal(prepare, policy, default_project(policy.directory), warehouse)
-        assert "found the view public.adults, whose text is proved on DuckDB alone; name" in told
-        assert "or confirm source.view: rowwise" in told
+        assert "source public.adults is a view, whose text is proved on DuckDB alone; if" in told
+        assert "write view: rowwise under source" in told
         policy = policy_of("zip_of_view", "adults")
         certificate, table = prepare(policy, default_project(policy.directory), warehouse)
         assert table_read(policy, table, "postgres") == ("public", "adults")

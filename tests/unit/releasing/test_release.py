@@ -224,7 +224,7 @@ def test_a_view_that_is_confirmed_is_released_under_that_assumption(lab, body):
         connection.execute(f"CREATE VIEW joined AS {body}")
     unit = "unit: {key: person, keep: any}"
     source = f"{{relation: joined, {unit}}}"
-    refused(lab, NotCertifiable, "or confirm source.view: rowwise", source=source)
+    refused(lab, NotCertifiable, "write view: rowwise under source", source=source)
     policy = lab.policy(source=f"{{relation: joined, view: rowwise, {unit}}}")
     done = release(policy, lab.project)
     stated = lab.verify(done.certificate, Path(done.release)).assumptions

@@ -1,0 +1,237 @@
+"""Keys and labels as warehouses and exports have them; what is said of a release without them."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from decimal import Decimal
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from policy_engine.cli.main import run
+
+POLICY = """\
+version: 1
+name: keys
+source: {source}
+recode: {recode}
+mechanism: noisy_counts
+guarantee: {{epsilon: 20, delta: 1.0e-4}}
+release: {{path: out.parquet}}
+budget: people
+"""
+PROJECT = """\
+ledger_begins: in_each_checkout
+accounts:
+  people: {epsilon: 500, delta: 0.1}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("policy-engine.yaml").write_text(PROJECT)
+    return tmp_path
+
+
+def written(source: str, recode: str, at: str = "policy.yaml") -> str:
+    Path(at).write_text(POLICY.format(source=source, recode=recode))
+    return at
+
+
+def released(source: str, recode: str) -> dict[object, int]:
+    """The counts of a release by their first column."""
+    assert run(["release", written(source, recode), "--replace"]) == 0
+    rows = pq.read_table("out.parquet").to_pylist()
+    return {next(iter(row.values())): row["n"] for row in rows}
+
+
+def served(kind: str, **said: str) -> None:
+    told = ", ".join(f"{key}: '{value}'" for key, value in said.items())
+    Path("policy-engine.yaml").write_text(f"{PROJECT}warehouses:\n  w: {{type: {kind}, {told}}}\n")
+
+
+TWICE = pa.table({
+    "k": pa.array([Decimal(i) for i in range(40)] * 2, pa.decimal128(38, 0)), "v": ["a"] * 80,
+})  # fmt: skip
+
+
+def test_a_decimal_without_places_is_a_key_of_a_file(folder):
+    pq.write_table(TWICE, "p.parquet")
+    assert abs(released("{path: p.parquet, unit: {key: k, keep: any}}", "{v: keep}")["a"] - 40) < 9
+
+
+def test_a_decimal_without_places_is_a_key_of_postgresql(folder, postgres):
+    postgres.sql(
+        "drop table if exists decimals",
+        "create table decimals (k numeric(38, 0), v text)",
+        "insert into decimals select g % 40, 'a' from generate_series(1, 80) g",
+    )
+    served("postgres", url=postgres.url)
+    source = "{relation: decimals, unit: {key: k, keep: any}}"
+    assert abs(released(source, "{v: keep}")["a"] - 40) < 9
+
+
+def test_a_decimal_without_places_is_a_key_of_datafusion(folder):
+    (folder / "lake").mkdir()
+    pq.write_table(TWICE, folder / "lake" / "decimals.parquet")
+    served("datafusion", database="lake")
+    source = "{relation: decimals, unit: {key: k, keep: any}}"
+    assert abs(released(source, "{v: keep}")["a"] - 40) < 9
+
+
+def test_a_decimal_with_places_is_none(folder, capsys):
+    table = pa.table({"k": pa.array([Decimal("1.5")], pa.decimal128(9, 1)), "v": ["a"]})
+    pq.write_table(table, "p.parquet")
+    at = written("{path: p.parquet, unit: {key: k, keep: any}}", "{v: keep}")
+    assert run(["validate", at]) == 1
+    assert "must be a whole number, a text or a UUID" in capsys.readouterr().out
+
+
+ZIPS = pa.table({
+    "zip": [1067] * 40 + [10115] * 40, "on": [True] * 80,
+    "price": pa.array([Decimal("1.50")] * 80, pa.decimal128(9, 2)),
+})  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("recode", "told"),
+    [
+        ("{zip: {hierarchy: h.csv, level: 1}}", "is the key '01067'"),
+        ("{zip: {map: {'01067': a}, other: b}}", "so that its rows would be 'b'; write '1067', or"),
+        ("{zip: {map: {' 1067': a}, other: b}}", "write '1067', or"),
+        ("{zip: {map: {'?': a}, other: b}}", "'b'; take it out; a column of codes"),
+        ("{on: {map: {'yes': a}, other: b}}", "is the key 'yes'"),
+        ("{on: {map: {'True': a}, other: b}}", "write 'true', or"),
+        ("{price: {map: {'1.505': a}, other: b}}", "is the key '1.505'"),
+    ],
+)
+def test_a_key_that_no_value_of_the_type_is_is_found_before_the_charge(
+    folder, capsys, recode, told
+):
+    Path("h.csv").write_text("01067;Dresden\n10115;Berlin\n")
+    pq.write_table(ZIPS, "p.parquet")
+    at = written("{path: p.parquet, unit: row}", recode)
+    assert run(["validate", at]) == 1
+    assert told in capsys.readouterr().out
+    assert run(["release", at]) == 1
+    assert told in capsys.readouterr().err
+
+
+def test_keys_as_the_remedy_writes_them_are_found(folder):
+    pq.write_table(ZIPS, "p.parquet")
+    source = "{path: p.parquet, unit: row}"
+    counts = released(source, "{zip: {map: {'1067': a}, other: b}}")
+    assert set(counts) == {"a", "b"}
+    assert set(released(source, "{on: {map: {'true': a}, other: b}}")) == {"a"}
+
+
+@pytest.mark.parametrize(
+    ("recode", "told"),
+    [
+        ("{zip: {map: {'1': a}, other: '*'}}", "zip is '*', what stands for every other value"),
+        ("{on: keep}", "on has the same value in every row that is shown"),
+        ("{on: {map: {'false': a}, other: null}}", "on is NULL in every row that is shown"),
+        ("{on: keep, zip: {map: {'1': a}, other: x}}", "zip is 'x', what stands for every other"),
+    ],
+)
+def test_a_release_whose_column_says_nothing_says_so(folder, capsys, recode, told):
+    pq.write_table(ZIPS, "p.parquet")
+    released("{path: p.parquet, unit: row}", recode)
+    assert told in capsys.readouterr().err
+
+
+def test_a_table_whose_column_says_nothing_says_so(folder, postgres, capsys):
+    postgres.sql(
+        "drop table if exists zips, zips_public",
+        "create table zips (id int primary key, zip int)",
+        "insert into zips select g, 1067 from generate_series(1, 80) g",
+    )
+    served("postgres", url=postgres.url)
+    recode = "{zip: {map: {'1': a}, other: '*'}}"
+    at = written("{relation: zips, unit: {row_key: id}}", recode)
+    text = Path(at).read_text().replace("path: out.parquet", "relation: public.zips_public")
+    Path(at).write_text(text)
+    assert run(["release", at]) == 0
+    assert "zip is '*', what stands for every other value" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place"),
+    [
+        ("path: out.parquet", """path: "out/{{ env_var('MONTH') }}.parquet\"""", "7:17"),
+        ("name: keys", "name: keys\npurpose: \"of {{ var('month') }}\"", "3:10"),
+        ("budget: people", "budget: '{{ account }}'", "8:9"),
+        ("budget: people", "budget: '{% if a %}people{% endif %}'", "8:9"),
+        ("recode: {on: keep}", "recode: {on: keep, '{{ column }}': keep}", "4:20"),
+    ],
+)
+def test_nothing_in_a_policy_is_a_template(folder, capsys, old, new, place):
+    pq.write_table(ZIPS, "p.parquet")
+    at = written("{path: p.parquet, unit: row}", "{on: keep}")
+    Path(at).write_text(Path(at).read_text().replace(old, new))
+    for command in ("validate", "release", "plan"):
+        assert run([command, at]) == 1
+        told = "".join(capsys.readouterr())
+        assert f"policy.yaml:{place}: " in told
+        assert "nothing in a policy is a template" in told
+        assert "write the value itself" in told
+    assert not Path("out").exists()
+
+
+def people_with_a_view() -> None:
+    with closing(duckdb.connect("p.duckdb")) as connection:
+        for text in (
+            "CREATE TABLE t AS SELECT i AS person_id, i % 3 AS g FROM range(200) r(i)",
+            "CREATE TABLE w AS SELECT i AS g, 'x' AS ward FROM range(3) r(i)",
+            "CREATE VIEW v AS SELECT t.person_id, w.ward FROM t JOIN w ON t.g = w.g",
+        ):
+            connection.execute(text)
+    served("duckdb", database="p.duckdb")
+
+
+def test_the_remedy_of_a_view_comes_first_in_the_readers_words_and_works(folder, capsys):
+    people_with_a_view()
+    source = "{relation: v, unit: {key: person_id, keep: any}}"
+    at = written(source, "{ward: keep}")
+    assert run(["validate", at]) == 1
+    told = capsys.readouterr().out
+    assert told.count("view: rowwise") == 1
+    assert "if each of its rows comes from the rows of one person, write view: rowwise" in told
+    assert "no join, union or lateral" not in told
+    rowwise = source.replace("relation: v,", "relation: v, view: rowwise,")
+    assert abs(released(rowwise, "{ward: keep}")["x"] - 200) < 9
+
+
+def test_a_starter_of_a_view_says_what_its_author_confirms(folder, capsys):
+    people_with_a_view()
+    assert run(["init", "v", "--output", "new.yaml"]) == 0
+    text = Path("new.yaml").read_text()
+    assert "\n  view: rowwise            # you confirm: each row of the view is of one" in text
+    text = text.replace("  # ward: keep", "  ward: keep").replace(
+        "{epsilon: 0.5, delta: 1.0e-7}", "{epsilon: 20, delta: 1.0e-4}"
+    )
+    Path("new.yaml").write_text(text)
+    assert run(["release", "new.yaml"]) == 0
+    assert run(["init", "t", "--output", "table.yaml"]) == 0
+    assert "rowwise" not in Path("table.yaml").read_text()
+
+
+def test_a_view_of_postgresql_is_refused_in_the_same_words(folder, postgres, capsys):
+    postgres.sql(
+        "drop view if exists seen",
+        "drop table if exists behind",
+        "create table behind (id int primary key, v text)",
+        "insert into behind select g, 'a' from generate_series(1, 90) g",
+        "create view seen as select id, v from behind",
+    )
+    served("postgres", url=postgres.url)
+    source = "{relation: seen, unit: {key: id, keep: any}}"
+    assert run(["validate", written(source, "{v: keep}")]) == 1
+    told = capsys.readouterr().out
+    assert "public.seen is a view, whose text is proved on DuckDB alone; if each of its" in told
+    rowwise = source.replace("relation: seen,", "relation: seen, view: rowwise,")
+    assert abs(released(rowwise, "{v: keep}")["a"] - 90) < 9
