@@ -122,7 +122,7 @@ def calibrated(law: str, aim: Aim) -> IntegerTable:
                 table = tilted(scale, bound, aim.delta)
                 if aim.met(table):
                     return table
-    raise DomainError("delta", "larger for a table of this law", aim.delta)
+    raise DomainError("delta", "met by a table of this law, of those that are tried", aim.delta)
 
 
 def _tries(law: str, aim: Aim) -> Iterator[tuple[int, Decimal]]:

@@ -76,7 +76,7 @@ def load_policy_text(
         remedy = "'policy-engine calibrate' shows what is possible"
         law = f"is auto, but nothing gives this guarantee: {error}"
         if document.sample is None:
-            path, law = ("guarantee",), f"is met by no noise table: {error}"
+            path, law = ("guarantee",), f"is met by no noise table that is tried: {error}"
             named = document.noise is not None and document.noise.law != "auto"
             remedy = "raise epsilon or delta" + ", or take another noise.law" * named
         if document.mechanism in fields.PURE:

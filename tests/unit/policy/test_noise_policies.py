@@ -114,7 +114,16 @@ def test_a_source_that_is_a_sample_is_no_reason_to_pay_less():
 
 def test_a_guarantee_that_no_table_meets():
     tiny = PLAIN.replace("1.0e-6", "1.0e-40") + "noise: {law: place}\n"
-    assert problems(tiny)[0].startswith("guarantee is met by no noise table")
+    assert problems(tiny)[0].startswith("guarantee is met by no noise table that is tried")
+
+
+def test_a_guarantee_that_a_table_could_meet_which_is_not_tried():
+    """Uniform noise on ±50 has δ = 1/101 at every ε."""
+    [found] = problems(PLAIN.replace("epsilon: 1, delta: 1.0e-6", "epsilon: 0.001, delta: 0.01"))
+    assert found == (
+        "guarantee is met by no noise table that is tried: delta must be met by a table of this"
+        " law, of those that are tried, found 0.01; raise epsilon or delta"
+    )
 
 
 def test_a_mistyped_mechanism_is_the_only_problem():
