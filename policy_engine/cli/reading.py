@@ -135,10 +135,10 @@ def project_here() -> Project:
     return project_at(Path.cwd())
 
 
-def limit_file(account: str, project: Project) -> Path:
-    """Where the request of another limit of an account stands."""
+def change_file(account: str, what: str, project: Project) -> Path:
+    """Where the request of a change of an account stands, as of its ``limit``."""
     name = re.sub(r"[^A-Za-z0-9_.-]", "_", account)
-    return project.directory / f"{name}.limit.change.review.json"
+    return project.directory / f"{name}.{what}.change.review.json"
 
 
 def names_in(listed: str | None) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +10,9 @@ from typing import Annotated
 from typer import Argument, Option
 
 from policy_engine.attest.attestation import sign, statement
-from policy_engine.attest.signers import signer_of, writer_of
+from policy_engine.attest.keys import load_private_key
+from policy_engine.attest.owners import believed
+from policy_engine.attest.signers import KeySigner, Signer, signer_of, writer_of
 from policy_engine.attest.validity import written
 from policy_engine.cli.app import Commands
 from policy_engine.cli.balances import (
@@ -20,7 +23,13 @@ from policy_engine.cli.balances import (
     units_of,
     verify,
 )
-from policy_engine.cli.options import ByOption, NewDeltaOption, NewEpsilonOption, WhyOption
+from policy_engine.cli.options import (
+    ByOption,
+    NewDeltaOption,
+    NewEpsilonOption,
+    SignerOption,
+    WhyOption,
+)
 from policy_engine.cli.output import (
     conclude,
     confirm,
@@ -31,7 +40,7 @@ from policy_engine.cli.output import (
     note,
     shown,
 )
-from policy_engine.cli.reading import decimal_of, limit_file, project_here
+from policy_engine.cli.reading import change_file, decimal_of, project_here
 from policy_engine.errors import FileError, UsageError
 from policy_engine.ledger.account import Limit
 from policy_engine.ledger.statement import STATEMENT_TYPE, SUBJECT, public_statement
@@ -40,7 +49,7 @@ from policy_engine.ledger.witness import Witness
 from policy_engine.policy.accounts import listed_as, nearest, twin_of
 from policy_engine.policy.project import Project
 from policy_engine.policy.scalars import counted
-from policy_engine.releasing import beginning, books
+from policy_engine.releasing import asking, beginning, books
 from policy_engine.releasing.books import open_ledger
 from policy_engine.releasing.publish import write_certificate
 from policy_engine.releasing.reviewing import brought_at
@@ -110,7 +119,7 @@ def limit(
     """
     project = project_here()
     wanted = Limit(decimal_of("--epsilon", epsilon), decimal_of("--delta", delta))
-    brought = brought_at(limit_file(account, project))
+    brought = brought_at(change_file(account, "limit", project))
     with open_ledger(project, beginning.ledger_writer(project), say=note) as opened:
         if not new:
             _check_meant(account, opened, project)
@@ -201,27 +210,82 @@ def rekey(
     emit(document, [f"{project.sealing_key}: {key[:8]} seals now; {names}, by {by}: {why}"])
 
 
-@ledger.command("disown", short_help="Leave out rows that nobody of yours has written.")
+@ledger.command("disown", short_help="Leave out a row that nobody of yours has written.")
 def disown(
-    first: Annotated[int, Argument(help="The first of them; all behind it are left out.")],
+    first: Annotated[int, Argument(help="Its number; rows behind it are left out too.")],
     by: ByOption,
     why: WhyOption,
+    owner: Annotated[
+        list[Path] | None,
+        Option(
+            help="The private key of an owner of the keyring, one --owner each.", readable=False
+        ),
+    ] = None,
+    ask: Annotated[
+        bool, Option("--ask", help="Ask the people of the review policies first.")
+    ] = False,
+    key: SignerOption = None,
 ) -> None:
-    """Leave out the last rows of the ledger, which no key of yours has signed.
+    """Leave out a last row of the ledger, which no key of yours has signed.
 
-    Whoever may insert into a ledger in PostgreSQL, and has no key, can write rows that nobody
-    trusts, and nothing is charged behind them. They stay, and a record says who left them out and
-    why. What a key of the keyring has signed is never left out: enter a colleague's key with 'keys
-    add' first. Take the right to insert from whoever wrote them.
+    Whoever may insert into a ledger in PostgreSQL, and has no key, can write a row that nobody
+    trusts, and nothing is charged behind it. It stays, and a record says who left it out and why.
+    Take the right to insert from whoever wrote it. The first record, what a key of the keyring has
+    signed, and two records that hold together are never left out: a colleague's keys may be missing
+    here, and 'policy-engine join' says so.
+
+    The owners of the keyring decide, where it has some: with --owner. Else the people who approve a
+    'change' of an account: --ask writes a request for each account, signed by --key, and the same
+    command without it finds what they approved. Where there are neither, any key of the keyring.
 
     Example: policy-engine ledger disown 12 --by Ada --why "written by hand, ticket 7"
     """
     project = project_here()
-    seen = Witness(project.witness).seen()
-    with open_ledger(project, writer_of(project), compared=False) as opened:
-        rows = opened.disown(first, who=by, why=why, seen=seen)
-    document = {"ledger": project.ledger_name, "rows": rows, "by": by, "why": why}
-    emit(document, [f"{project.ledger_name}: {rows_words(rows)} left out, by {by}: {why}"])
+    seen, seal = Witness(project.witness).seen(), believed(project).seal
+    signers = [KeySigner(load_private_key(path)) for path in owner or ()]
+    writer = writer_of(project)
+    with open_ledger(project, writer, compared=False) as opened:
+        if ask:
+            rows = opened.rows_from(first, seen)
+            asker = writer if key is None else KeySigner(load_private_key(key))
+            written = _ask_for(project, opened, rows, asker)
+            document = {"ledger": project.ledger_name, "rows": [*map(int, rows)],
+                        "requests": written}  # fmt: skip
+            confirm(document, [f"{path}: asks for approvals" for path in written])
+            return
+        left = opened.disown(
+            first,
+            who=by,
+            why=why,
+            seen=seen,
+            owners=None if seal is None else seal.owners,
+            signers=signers,
+            brought=lambda account: brought_at(_rows_file(account, first, project)),
+        )
+    document = {"ledger": project.ledger_name, "rows": left, "by": by, "why": why}
+    emit(document, [f"{project.ledger_name}: {rows_words(left)} left out, by {by}: {why}"])
+
+
+def _ask_for(
+    project: Project, opened: Ledger, rows: Mapping[str, str], asker: Signer
+) -> list[Path]:
+    """Write a request for each account whose people decide that rows are left out."""
+    first, written = min(map(int, rows)), []
+    with opened.before(first):
+        found = opened.leaving_out(rows)
+        if not found:
+            raise UsageError("no account asks anybody to approve a change: leave out --ask")
+        for account, (required, matter) in found.items():
+            file = _rows_file(account, first, project)
+            asking.ask_for(asking.Sought(matter, file, {"account": account, "rows": dict(rows)}),
+                           required, opened, asker)  # fmt: skip
+            written.append(file)
+    return written
+
+
+def _rows_file(account: str, first: int, project: Project) -> Path:
+    """Where the request of rows that are left out stands."""
+    return change_file(account, f"rows-{first}", project)
 
 
 @ledger.command("settle", short_help="Record how a fault of a record was settled.")

@@ -20,7 +20,7 @@ from policy_engine.cli import options
 from policy_engine.cli.app import Commands
 from policy_engine.cli.output import confirm, emit
 from policy_engine.cli.output import note as say
-from policy_engine.cli.reading import decimal_of, limit_file, project_here
+from policy_engine.cli.reading import change_file, decimal_of, project_here
 from policy_engine.errors import LedgerError, UsageError
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.ledger.account import Limit, limit_to_json
@@ -137,7 +137,9 @@ def request(
             account = str(limit)
             new = Limit(decimal_of("--epsilon", epsilon), decimal_of("--delta", delta))
             shown = {"account": account, **limit_to_json(new)}
-            asked = Sought(limit_matter(account, new), limit_file(account, project), shown)
+            asked = Sought(
+                limit_matter(account, new), change_file(account, "limit", project), shown
+            )
         required = asking.required_of(opened, asked.matter.of["account"])
         written = asking.ask_for(asked, required, opened, signer(project, key))
     emit_asked(asked, required, written=written)

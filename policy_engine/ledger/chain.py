@@ -32,12 +32,13 @@ DISOWNED = "disowned"
 _SIGNED = b"policy-engine ledger record v1\n"
 _RESTORE = (
     "nothing is charged on a broken chain, so compare it with a backup and restore one that holds;"
-    " of a last record that nobody of yours has written, see 'policy-engine ledger disown'"
+    " a single last row that nobody of yours has written 'policy-engine ledger disown' leaves out"
 )
 _ENTER = (
-    "if you know whose it is, enter it with 'policy-engine keys add PUBLIC_KEY', or copy the"
-    " keyring, keys.json, from where it is known; if nobody knows it, see 'policy-engine ledger"
-    " disown', or restore a backup that holds: nothing is charged before"
+    "on a new machine or in a new clone run 'policy-engine join', which says what it lacks. If you"
+    " know whose key it is, enter it with 'policy-engine keys add PUBLIC_KEY'; if nobody knows it,"
+    " and it is that of a single last row, 'policy-engine ledger disown' leaves that out: nothing"
+    " is charged before"
 )
 
 

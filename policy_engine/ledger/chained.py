@@ -44,6 +44,7 @@ class Chained:
         self._instant: datetime | None = None
         self._places: Mapping[str, int] = {}
         self._disowned: Mapping[str, str] = {}
+        self._upto: int | None = None
         self._checked: set[chain.Record] = set()
 
     def __enter__(self) -> Self:
@@ -166,7 +167,18 @@ class Chained:
         return self._instant or self.moment()
 
     def _last(self) -> chain.Record | None:
+        if self._upto is not None:
+            return self._trusted(self._records.get(self._upto))
         return self._trusted(self._records.last())
+
+    @contextmanager
+    def before(self, first: int) -> Iterator[None]:
+        """Read the ledger as it is without the rows from ``first`` on."""
+        self._upto = first - 1
+        try:
+            yield
+        finally:
+            self._upto = None
 
     def _known(self, seq: int) -> chain.Record:
         record = self._trusted(self._records.get(seq))
@@ -189,6 +201,8 @@ class Chained:
     def _with(self, name: str, value: str | None = None) -> Iterator[chain.Record]:
         """Our records that say this under a name anywhere, or any text, from the last one back."""
         text, before = chain.canonical({name: value or ""})[1:-1], _MOST_RECORDS
+        if self._upto is not None:
+            before = self._upto + 1
         if value is None:
             text = text.removesuffix('"')
         while (record := self._records.naming(text, before)) is not None:

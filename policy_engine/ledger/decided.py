@@ -12,21 +12,28 @@ is handed the old one and names by it, or the old one is lost, and what it named
 
 from __future__ import annotations
 
+import base64
 import json
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
 from policy_engine.attest.approvals import Brought, Matter, ReviewPolicy, Stage
+from policy_engine.attest.ring_text import Owners
+from policy_engine.attest.signers import Signer
 from policy_engine.errors import BudgetExceeded, LedgerBroken, LedgerError, NotApproved, UsageError
 from policy_engine.ledger import reviews
 from policy_engine.ledger.chain import (
     Foreign,
     Head,
     Record,
+    canonical,
     check_signature,
     digest_of,
+    hash_of,
     head,
     said,
     verified,
@@ -35,6 +42,8 @@ from policy_engine.ledger.chained import Chained
 from policy_engine.ledger.entry import Charge, Entry, Fault, entries_of, faults_of
 from policy_engine.ledger.states import NAMED_BY, check_said, decided, order_faults
 
+_LEAVES_OUT = b"policy-engine rows left out v1\n"
+"""What stands before what owners of the keyring sign of rows that are left out."""
 _PLACE, _CONTENT = "its source is that of", "its source holds just what was released by"
 
 
@@ -313,35 +322,105 @@ class Decided(Chained):
         records = (next(self._naming(what, name), None) for what, name in named)
         return {_account_in(record) for record in records if record is not None} - {""}
 
+    def rows_from(self, first: int, seen: Head | None = None) -> Mapping[str, str]:
+        """The numbers and digests of the rows from ``first`` to the end, if they may be left out.
+
+        They may where none is the project's: not the first record, nor one that this machine has
+        ``seen`` in a ledger that held, nor one that a key of the keyring has signed, nor two that
+        hold together under keys that are not in it: those are a chain, and somebody's. All before
+        must be the project's.
+
+        Raises UsageError where one is, LedgerError where what is before does not hold.
+        """
+        rows = self._records.read()
+        before, foreign = rows[: max(first - 1, 0)], rows[max(first - 1, 0) :]
+        self._check_not_ours(first, foreign, seen)
+        for record in verified(before, self._records.where):
+            if not isinstance(record, Foreign):
+                self._trusted(record)
+        return {str(row.seq): digest_of(row) for row in foreign}
+
+    def leaving_out(self, rows: Mapping[str, str]) -> Mapping[str, tuple[reviews.Required, Matter]]:
+        """Whose people must approve that rows are left out, and what; asked ``before`` them."""
+        required = {name: self.required(name) for name in self.names()}
+        return {
+            name: (found, reviews.rows_matter(name, rows))
+            for name, found in required.items()
+            if found is not None and found.needs("change")
+        }
+
     def disown(
-        self, first: int, *, who: str, why: str, seen: Head | None = None
+        self,
+        first: int,
+        *,
+        who: str,
+        why: str,
+        seen: Head | None = None,
+        owners: Owners | None = None,
+        signers: Sequence[Signer] = (),
+        brought: Callable[[str], Brought] = lambda account: Brought(),
     ) -> tuple[int, ...]:
-        """Leave out the rows from ``first`` to the end, which nobody of ours has written.
+        """Leave out a row from ``first`` on that nobody of ours has written; and what is behind it.
 
         A role that may insert and has no key can write rows that nobody trusts, and the chain
         would end there. They stay where they are, and this record says by their digests that they
-        say nothing. The numbers of the rows. ``seen`` is what this machine has seen of the ledger.
+        say nothing. The numbers of the rows. Where the keyring has ``owners``, as many as must
+        sign it decide, and are the ``signers``. Where accounts have review policies, their people
+        do, by the approvals ``brought`` of an account. Else any key of the keyring.
 
-        Raises UsageError where a key of ours has signed one, it was seen in a ledger that held, or
-        who or why is not said; LedgerError where what is before does not hold.
+        Raises UsageError where who or why is not said, and as ``rows_from``; NotApproved where
+        those who decide have not.
         """
         check_said("records", who, why, "records are disowned")
         with self._records.writing():
             self._renew_trust()
-            rows = self._records.read()
-            before, foreign = rows[: max(first - 1, 0)], rows[max(first - 1, 0) :]
-            self._check_not_ours(first, foreign, seen)
-            chain = verified(before, self._records.where)
-            self._follow(head(foreign[-1]), self._trusted(chain[-1] if chain else None))
-            told = {str(row.seq): digest_of(row) for row in foreign}
+            told = self.rows_from(first, seen)
+            with self.before(first):
+                last = self._last()
+                self._follow(head(self._records.last()), last)
+                if owners is None:
+                    agreed = self._by_people(told, brought)
+                else:
+                    said = {"begins": self.begins(), "rows": dict(told), "by": who, "why": why}
+                    agreed = self._by_owners(said, owners, signers)
             self._disowned = {**self._disowned, **told}
-            self._append("disown", self._at(by=who, why=why))
-        return tuple(row.seq for row in foreign)
+            self._append("disown", {**agreed, **self._at(by=who, why=why)})
+            self._instant = None
+        return tuple(map(int, told))
+
+    def _by_people(
+        self, rows: Mapping[str, str], brought: Callable[[str], Brought]
+    ) -> dict[str, Any]:
+        """What is recorded of the people of the accounts who leave out rows; else NotApproved."""
+        found = self.leaving_out(rows).items()
+        met = {
+            name: self._met(required, matter, brought(name)) for name, (required, matter) in found
+        }
+        return {"approvals": met} if met else {}
+
+    def _by_owners(
+        self, said: Mapping[str, object], owners: Owners, signers: Sequence[Signer]
+    ) -> dict[str, Any]:
+        """What is recorded of the owners of the keyring who leave out rows; else NotApproved."""
+        data = _LEAVES_OUT + canonical(said).encode()
+        theirs = {each.key_id: each for each in signers if _raw(each) in owners.keys}
+        if len(theirs) < owners.threshold:
+            raise NotApproved(
+                f"{self._records.where}: the keyring has owners, and {owners.threshold} of them"
+                f" leave out rows, found {len(theirs)}: name the private key of each with --owner"
+            )
+        signed = {name: base64.b64encode(each.sign(data)).decode() for name, each in theirs.items()}
+        return {"owners": signed}
 
     def _check_not_ours(self, first: int, rows: tuple[Record, ...], seen: Head | None) -> None:
         """UsageError unless these are rows from ``first`` on, and strangers'."""
         if first < 1 or not rows or [row.seq for row in rows] != [*range(first, rows[-1].seq + 1)]:
             raise UsageError(f"there is no record {first} in {self._records.where}")
+        if first == 1:
+            raise UsageError(
+                f"record 1 is what {self._records.where} begins with, and is never left out:"
+                " 'policy-engine join' says what this machine lacks of the keys that count"
+            )
         if seen is not None and seen.records >= first:
             raise UsageError(
                 f"this machine has seen record {seen.records} of the ledger when it held, so that"
@@ -353,6 +432,18 @@ class Decided(Chained):
                     f"record {row.seq} is signed by the key {row.key_id[:8]}, which counts: it is"
                     " no stranger's"
                 )
+        # A key that is known has not signed them, or counts no more; of another nobody can tell.
+        chained = [
+            row for row in rows if row.key_id not in self._trust.by_id and row.hash == hash_of(row)
+        ]
+        if len(chained) > 1:
+            one, other = chained[:2]
+            raise UsageError(
+                f"records {one.seq} and {other.seq} hold together as records do that a key has"
+                f" signed ({str(one.key_id)[:8]}): they are no stray row, and are never left out."
+                " 'policy-engine join' says what this machine lacks of the keys that count; if"
+                " nobody knows that key, restore a backup"
+            )
 
     def _counts(self, row: Record) -> bool:
         """Whether a key of ours has signed a row."""
@@ -361,6 +452,10 @@ class Decided(Chained):
         except LedgerBroken:
             return False
         return True
+
+
+def _raw(signer: Signer) -> bytes:
+    return signer.public_key.public_bytes(Encoding.Raw, PublicFormat.Raw)
 
 
 def source_in(record: Record) -> Mapping[str, str]:

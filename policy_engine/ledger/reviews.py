@@ -158,6 +158,11 @@ def policy_matter(policy: ReviewPolicy) -> Matter:
     return _change(policy.account, "review policy", policy.document)
 
 
+def rows_matter(account: str, rows: Mapping[str, str]) -> Matter:
+    """Rows of the ledger, by number and digest, that are left out of what an account rests on."""
+    return _change(account, "rows left out", {"account": account, "rows": dict(rows)})
+
+
 def _change(account: str, what: str, document: Mapping[str, Any]) -> Matter:
     to = document_digest(document)
     return Matter("change", what, to.removeprefix("sha256:"), {"account": account, "to": to})

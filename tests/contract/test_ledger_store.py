@@ -659,7 +659,7 @@ class TestPostgresRecords(RecordsContract):
                 f" '{last.hash}', 'x', 'x', 'x')",
                 user="releaser",
             )
-            assert "see 'policy-engine ledger disown'" in failure(change)
+            assert "'policy-engine ledger disown' leaves" in failure(change)
             assert ledger.disown(2, who="Ada", why="written by hand") == (2,)
             change()
             assert ledger.verify().records == 4

@@ -88,7 +88,7 @@ def test_a_machine_with_a_keyring_of_its_own_is_told_before_it_writes(machines):
     one, two = machines
     for words in (("release", "policy.yaml"), ("ledger", "show")):
         said = two.run(*words, code=3).stderr
-        assert "a stranger's; if you know whose it is, enter it with 'policy-engine keys" in said
+        assert "a stranger's; on a new machine or in a new clone run 'policy-engine join'" in said
     one.run("ledger", "verify")
     # keys add mends it at once, on either side.
     shutil.copy(one.state / "signing.pub", two.folder / "machine1.pub")

@@ -217,9 +217,8 @@ def test_a_strangers_record_leads_to_the_keyring(cli, ledger, project):
     result = cli("ledger", "show")
     assert result.code == 3
     assert (
-        "a stranger's; if you know whose it is, enter it with 'policy-engine keys add PUBLIC_KEY',"
-        " or copy the keyring, keys.json, from where it is known; if nobody knows it, see"
-        " 'policy-engine ledger disown', or restore a backup that holds: nothing is charged before"
+        "a stranger's; on a new machine or in a new clone run 'policy-engine join', which says what"
+        " it lacks. If you know whose key it is, enter it with 'policy-engine keys add PUBLIC_KEY'"
     ) in result.err
     assert cli("keys", "add", "old.pub").code == 0
     assert cli("ledger", "verify").code == 0

@@ -45,8 +45,8 @@ def fault(records):
     assert text.startswith(start)
     assert text.endswith(
         "; nothing is charged on a broken chain, so compare it with a backup and restore one that "
-        "holds; of a last record that nobody of yours has written, see 'policy-engine ledger "
-        "disown'"
+        "holds; a single last row that nobody of yours has written 'policy-engine ledger disown' "
+        "leaves out"
     )
     return text.removeprefix(start).partition(";")[0]
 

@@ -6,16 +6,20 @@ import json
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from test_reviews import Book
 from test_store import DONE, OURS, THEIRS, TRUST, charge, limit, refusal, states
 
+from policy_engine.attest.approvals import Brought, ask, judge
+from policy_engine.attest.ring_text import Owners
 from policy_engine.attest.signers import KeySigner
-from policy_engine.errors import LedgerError, UsageError
+from policy_engine.errors import LedgerError, NotApproved, UsageError
 from policy_engine.ledger.chain import (
     Draft,
-    Head,
     Record,
     Trust,
     digest_of,
@@ -114,7 +118,7 @@ def test_what_a_key_of_ours_has_signed_is_never_disowned(path):
         ledger.reserve(charge())
     insert(path)
     with opened(path, Trust(keys, OURS)) as ledger:
-        for first in (1, 4, 5):
+        for first in (2, 4, 5):
             said = refusal(UsageError, ledger.disown, first, **SAID)
             assert "which counts: it is no stranger's" in said
         assert ledger.disown(6, **SAID) == (6,)
@@ -229,14 +233,108 @@ def test_a_row_is_not_owned_again(path):
     assert "record 5: its content was changed" in said
 
 
-def test_an_empty_ledger_may_begin_behind_a_strangers_row(tmp_path):
-    path = tmp_path / "new.db"
-    open_records(path).close()
+def test_the_first_record_is_never_left_out(tmp_path, path):
+    empty = tmp_path / "new.db"
+    open_records(empty).close()
+    insert(empty)
+    for each, trust in ((empty, TRUST), (path, Trust.of(THEIRS))):
+        before = open_records(each).read()
+        with opened(each, trust) as ledger:
+            said = refusal(UsageError, ledger.disown, 1, **SAID)
+            assert "is never left out: 'policy-engine join' says what this machine lacks" in said
+        assert open_records(each).read() == before
+
+
+def test_nothing_is_left_out_by_whoever_does_not_know_the_keys_before(path):
+    insert(path)
+    with opened(path, Trust.of(THEIRS)) as ledger:
+        said = refusal(LedgerError, ledger.disown, 5, **SAID)
+    assert "a stranger's; on a new machine or in a new clone run 'policy-engine join'" in said
+
+
+def test_records_that_hold_together_are_somebodys_and_no_stray_row(path):
+    keys = {each.key_id: each.public_key for each in (OURS, THEIRS)}
+    with opened(path, Trust(keys, THEIRS)) as ledger:  # a colleague, whose key is not known here
+        ledger.start(ledger.reserve(charge()).id)
+    with opened(path) as ledger:
+        for first in (5, 6):
+            refusal((LedgerError, UsageError), ledger.disown, first, **SAID)
+        said = refusal(UsageError, ledger.disown, 5, **SAID)
+        assert "records 5 and 6 hold together as records do that a key has signed" in said
+        assert "'policy-engine join'" in said
+    # Nor where they take turns, or where a row of nobody stands between.
+    for make in (by_a_stranger(), None):
+        insert(path, make)
+    with opened(path) as ledger:
+        refusal(UsageError, ledger.disown, 5, **SAID)
+
+
+def test_of_a_key_that_was_revoked_any_number_of_rows_is_left_out(path):
+    for _ in range(3):
+        insert(path, by_a_stranger())
+    stranger = KeySigner(STRANGER)
+    keys = {each.key_id: each.public_key for each in (OURS, stranger)}
+    revoked = {stranger.key_id: datetime(2020, 1, 1, tzinfo=UTC)}
+    with opened(path, Trust(keys, OURS, revoked)) as ledger:
+        assert ledger.disown(5, **SAID) == (5, 6, 7)
+        ledger.verify()
+
+
+def _owner(number):
+    return KeySigner(Ed25519PrivateKey.from_private_bytes(bytes([number]) * 32))
+
+
+def _raw(signer):
+    return signer.public_key.public_bytes(Encoding.Raw, PublicFormat.Raw)
+
+
+def test_the_owners_of_the_keyring_leave_out_a_row(path):
+    insert(path)
+    one, two, other = map(_owner, (21, 22, 23))
+    owners = Owners((_raw(one), _raw(two)), 2)
+    with opened(path) as ledger:
+        for signers in ((), (one,), (one, one), (one, other), (OURS, other)):
+            said = refusal(NotApproved, ledger.disown, 5, **SAID, owners=owners, signers=signers)
+            assert "2 of them leave out rows, found" in said and "--owner" in said
+        assert ledger.disown(5, **SAID, owners=owners, signers=(one, two)) == (5,)
+        told = json.loads(ledger.records()[-1].payload)
+        assert set(told["owners"]) == {one.key_id, two.key_id}
+        ledger.verify()
+
+
+def test_what_was_given_to_read_ends_where_the_body_ends(path):
     insert(path)
     with opened(path) as ledger:
-        assert ledger.disown(1, **SAID) == (1,)
-        ledger.reserve(charge())
-        assert ledger.verify() == Head(3, ledger.records()[-1].hash)
+        with ledger.before(5):
+            assert ledger.names() == ("census",) and ledger.namer() is None
+        refusal(LedgerError, ledger.names)
+
+
+def test_the_people_of_a_review_policy_leave_out_a_row(tmp_path):
+    book = Book(tmp_path)
+    book.require(book.policy())
+    path = tmp_path / "ledger.db"
+    insert(path)
+    rows = book.ledger.rows_from(2)
+    with book.ledger.before(2):
+        [(account, (required, matter))] = book.ledger.leaving_out(rows).items()
+        asked = Brought(ask(matter, required.policy.digest, book.keys["Cy"], book.clock))
+    refusal(NotApproved, book.ledger.disown, 2, **SAID)
+    refusal(NotApproved, book.ledger.disown, 2, **SAID, brought=lambda name: asked)
+    lines = tuple(
+        judge(matter, required.policy.digest, asked, book.keys[name], book.clock,
+              verdict="approved", role="r")
+        for name in ("Ada", "Ben")
+    )  # fmt: skip
+    met = replace(asked, approvals=lines)
+    assert book.ledger.disown(2, **SAID, brought=lambda name: met) == (2,)
+    told = json.loads(book.ledger.records()[-1].payload)
+    assert account == "people" and set(told["approvals"]) == {"people"}
+    assert book.ledger.required("people").policy.serial == 1
+    book.ledger.verify()
+    # One request serves once.
+    insert(path)
+    refusal(NotApproved, book.ledger.disown, 4, **SAID, brought=lambda name: met)
 
 
 @pytest.mark.parametrize("payload", ["[]", "{", '{"disowned": 7}'])

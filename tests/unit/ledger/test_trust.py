@@ -70,10 +70,10 @@ def test_a_strangers_record_is_named_and_may_be_made_known(trust):
         check_signature(RECORD, trust, "ledger.db")
     assert str(caught.value) == (
         "ledger.db: the ledger's chain is broken at record 1: it is signed by the key"
-        f" {OURS.key_id[:8]}, a stranger's; if you know whose it is, enter it with 'policy-engine"
-        " keys add PUBLIC_KEY', or copy the keyring, keys.json, from where it is known; if nobody"
-        " knows it, see 'policy-engine ledger disown', or restore a backup that holds: nothing is"
-        " charged before"
+        f" {OURS.key_id[:8]}, a stranger's; on a new machine or in a new clone run"
+        " 'policy-engine join', which says what it lacks. If you know whose key it is, enter it"
+        " with 'policy-engine keys add PUBLIC_KEY'; if nobody knows it, and it is that of a single"
+        " last row, 'policy-engine ledger disown' leaves that out: nothing is charged before"
     )
 
 
