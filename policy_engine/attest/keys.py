@@ -42,10 +42,10 @@ _LARGEST = 64 * 1024
 KEPT = ".policy-engine"
 """What the folder is called."""
 _IGNORED = """\
-# Private keys and the ledger belong into no repository; public keys and schemas may go there.
+# Keys of this machine and the ledger belong into no repository; the keyring does, with the public
+# keys of all machines in it. Schemas may go there.
 *
 !.gitignore
-!*.pub
 !keys.json
 !*.schema.json
 """

@@ -187,7 +187,8 @@ def writer_of(project: Project, at: datetime | None = None) -> Signer:
             raise FileError(
                 f"{project.keyring}: the key {signer.key_id[:8]}, which signs, is not in the"
                 " keyring: others would take its records for a stranger's. Nothing was charged;"
-                f" enter it with 'policy-engine keys add {public}'"
+                " on a second machine run 'policy-engine join', which prints what to ask for;"
+                f" else enter it with 'policy-engine keys add {public}'"
             )
         return ring.adding(signer.public_key, at)
 
@@ -204,16 +205,19 @@ def lost_key(project: Project) -> str:
     path, public = project.signing_key, project.public_key
     if os.environ.get(keys.SIGNING_KEY_VARIABLE) or project.signing_command:
         return ""
-    remedy = ""
+    told = ""
     if public.exists():
-        remedy = f"its public half {public.name} is there; restore it, or run 'policy-engine keys"
-        remedy += " rotate', which puts a new key in its place"
+        told = f"its public half {public.name} is there"
     elif Keyring.at(project.keyring).entries:
-        remedy = f"{project.keyring} has keys of this project; restore it, or run 'policy-engine"
-        remedy += " keys generate', which makes a new one and enters it"
+        told = f"{project.keyring} has keys of this project"
     # Asked last: who makes the first key at this moment writes the private half before all else.
-    is_lost = bool(remedy) and not path.exists()
-    return f"{path}: the private key is missing, and {remedy}" if is_lost else ""
+    if not told or path.exists():
+        return ""
+    return (
+        f"{path}: the private key is missing, and {told}; on a second machine or in a new clone run"
+        " 'policy-engine join', which makes a key of its own; else restore it. If it is lost, join"
+        " makes another one too, and 'policy-engine keys retire KEYID' ends the lost one"
+    )
 
 
 def _signer(project: Project, at: datetime) -> Signer:
@@ -281,11 +285,11 @@ def make_key(
 
 @dataclass(frozen=True)
 class Rotated:
-    """The ids of the old and the new key; where the old private key is, None if it is lost."""
+    """The ids of the old and the new key, and where the old private key is kept."""
 
     old: str
     new: str
-    kept: Path | None
+    kept: Path
 
 
 def rotate(
@@ -296,8 +300,6 @@ def rotate(
     Guarantee: one rotation at a time, and a crash at any step leaves a key in its place. If it is
     still the old one, it is retired already: nothing is signed with it, and rotating again mends.
 
-    A private key that is lost leaves nothing to keep; its public half says which one it was.
-
     Raises UsageError where the project signs by the environment or by a command, or has no key,
     FileError where a file cannot be read or written.
     """
@@ -306,16 +308,15 @@ def rotate(
     done: list[Rotated] = []
 
     def entered(ring: Keyring) -> Keyring:
-        old, kept = keys.load_public_key(path if path.exists() else project.public_key), None
+        private = keys.load_private_key(path)
+        old = private.public_key()
         name = keys.key_id(old)
-        if path.exists():
-            kept = path.with_name(f"{path.stem}.{name[:8]}{path.suffix}")
-            private = keys.load_private_key(path)
-            if not kept.exists():
-                keys.create_key_file(kept, keys.pem_of(private)[0], keys.OWNER_ONLY)
-            # Else a rotation that was broken off has kept it.
-            elif keys.key_id(keys.load_private_key(kept).public_key()) != name:
-                raise FileError(f"{kept}: holds another key than its name says; move it away")
+        kept = path.with_name(f"{path.stem}.{name[:8]}{path.suffix}")
+        if not kept.exists():
+            keys.create_key_file(kept, keys.pem_of(private)[0], keys.OWNER_ONLY)
+        # Else a rotation that was broken off has kept it.
+        elif keys.key_id(keys.load_private_key(kept).public_key()) != name:
+            raise FileError(f"{kept}: holds another key than its name says; move it away")
         done.append(Rotated(name, keys.key_id(new.public_key()), kept))
         if ring.get(name) is None:
             ring = ring.adding(old, BEFORE_THE_RING, note="made before the keyring")
@@ -349,7 +350,9 @@ def _check_in_a_file(project: Project) -> None:
             " public key in signing.public_key, enter it with 'policy-engine keys add', and retire"
             " the old one with 'keys retire'"
         )
-    if not project.signing_key.exists() and not project.public_key.exists():
+    if lost := lost_key(project):
+        raise FileError(lost)
+    if not project.signing_key.exists():
         raise UsageError(
             f"{project.signing_key}: there is no key to rotate; 'policy-engine keys generate'"
             " makes one"

@@ -45,6 +45,7 @@ COMMANDS = {
     "serve": ("serving.serve", "A page over ledger, policies, certificates; read only."),
     "ledger": ("records.ledger", "The accounts and what was charged."),
     "keys": ("keys.keys", "The signing key, and the keys that count."),
+    "join": ("joining.join", "A second machine: its key, and what it lacks."),
     "review": ("review.review", "Approvals that an account requires."),
     "dbt": ("dbt_commands.dbt", "Certified releases in a dbt project."),
 }

@@ -121,8 +121,9 @@ def list_() -> None:
 def rotate(expires: ExpiresOption = None, note: NoteOption = "") -> None:
     """Put a new key in the place of the project's; the old one is retired now.
 
-    What the old key signed before verifies as before. Its private key is kept beside the new one,
-    as NAME.ID.pem with the first 8 digits of its id. Hand out the keyring again.
+    The private key must be here: a second machine is joined, by 'policy-engine join', and rotates
+    nothing. What the old key signed before verifies as before. Its private key is kept beside the
+    new one, as NAME.ID.pem with the first 8 digits of its id. Hand out the keyring again.
 
     Example: policy-engine keys rotate --expires 2027-12-31
     """
@@ -132,9 +133,8 @@ def rotate(expires: ExpiresOption = None, note: NoteOption = "") -> None:
     entries = [ring.find(name) for name in (done.old, done.new)]
     document = {"keyring": project.keyring, "kept": done.kept, "signs": done.new,
                 "keys": [_document(entry, now, done.new) for entry in entries]}  # fmt: skip
-    kept = "is lost" if done.kept is None else f"is kept as {done.kept}"
     lines = [_line(entry, now, done.new) for entry in entries]
-    confirm(document, [*lines, f"the old private key {kept}"])
+    confirm(document, [*lines, f"the old private key is kept as {done.kept}"])
 
 
 @keys.command("sign", short_help="Sign the keyring, as one of its owners.")
@@ -266,13 +266,15 @@ def _own_place(project: Project) -> Path:
         raise UsageError(
             "the project signs by a command; name a place for another key with --output"
         )
-    for path in (project.signing_key, project.public_key):
-        if path.exists():
-            raise UsageError(
-                f"{path} exists; 'policy-engine keys rotate' puts a new key in its place, --output"
-                " makes another one"
-            )
-    return project.signing_key
+    path = project.signing_key
+    if path.exists():
+        raise UsageError(
+            f"{path} exists; 'policy-engine keys rotate' puts a new key in its place, --output"
+            " makes another one"
+        )
+    if lost := lost_key(project):
+        raise UsageError(f"{lost}; --output makes a key for something else")
+    return path
 
 
 def _now() -> datetime:

@@ -97,7 +97,8 @@ def _not_by_itself(project: Project, older: Older) -> NoLedger:
     return NoLedger(
         f"{project.ledger_name}: there is no ledger here, and {older}: one that kept the charges of"
         " this project may be elsewhere. If so, name its place in 'ledger' of the project file, or"
-        " bring it here; if nothing was ever released, 'policy-engine ledger begin' begins one"
+        " bring it here, and run 'policy-engine join'; if nothing was ever released, 'policy-engine"
+        " ledger begin' begins one"
     )
 
 
@@ -113,7 +114,8 @@ def ledger_writer(
     """
     check_clean(project, places)
     if books.has_ledger(project):
-        books.open_ledger(project).close()  # what is not the project's ledger is told before a key
+        with books.open_ledger(project) as opened:  # what is not its ledger is told before a key
+            opened.end()
     else:
         _make_empty(project)
     return writer_of(project, at)

@@ -12,7 +12,13 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from policy_engine import errors
 from policy_engine.accounting.in_words import in_text
 from policy_engine.attest import sealing
-from policy_engine.attest.keys import TrustedKeys, key_id, make_folder
+from policy_engine.attest.keys import (
+    TrustedKeys,
+    create_key_pair,
+    key_id,
+    make_folder,
+    pem_of,
+)
 from policy_engine.attest.owners import believed
 from policy_engine.attest.signers import Signer, public_key_of, writer_of
 from policy_engine.attest.validity import LedgerEnd
@@ -213,7 +219,8 @@ def _check_named(project: Project) -> None:
 
 
 _JOIN = (
-    "Where it is kept elsewhere, name that place in 'ledger' of the project file, a postgresql://"
+    "In a new clone 'policy-engine join' says all that it lacks. Where the ledger is kept"
+    " elsewhere, name that place in 'ledger' of the project file, a postgresql://"
     " URL for several machines; a file is moved here, for two copies would forget each other's"
     " charges; else restore it from a backup"
 )
@@ -256,9 +263,19 @@ def check_not_lost(project: Project, ledger: Ledger) -> None:
     if was_here and not path.exists():  # else another release has just made it
         raise errors.FileError(
             f"{path}: the sealing key is missing, without which no release can be told from a"
-            " new one. Restore it, or copy it from the machine that released; if it is lost for"
-            f" good, {_LOST} makes a new one, and each release is then a new one, at a price"
+            " new one. On a second machine 'policy-engine join --sealing FILE' takes a copy of that"
+            f" of the machine that released; else restore it; if it is lost for good, {_LOST} makes"
+            " a new one, and each release is then a new one, at a price"
         )
+
+
+def take_sealing_key(project: Project, ledger: Ledger, given: Path) -> None:
+    """Put a copy of the sealing key in its place; UsageError where it is not the project's."""
+    key = sealing.load_sealing_key(given)
+    if _namer(key, ledger) is None:
+        raise errors.UsageError(f"{given}: this key does not name the ledger's sources")
+    make_folder(project.sealing_key.parent)
+    create_key_pair(project.sealing_key, *pem_of(key))
 
 
 _REKEY = "'policy-engine ledger rekey {} --by NAME --why TEXT'"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 
@@ -49,13 +48,8 @@ class Machine:
             check=False,
             env=environ,
         )
-        assert done.returncode == code, done.stderr
+        assert code is None or done.returncode == code, done.stdout + done.stderr
         return done
-
-    def take(self, other, *names):
-        self.state.mkdir(exist_ok=True)
-        for name in names:
-            shutil.copy(other.state / name, self.state / name)
 
 
 @pytest.fixture
@@ -66,12 +60,24 @@ def machines(postgres, tmp_path):
     return one, two
 
 
-def test_a_second_machine_is_set_up(machines):
-    one, two = machines
-    two.take(one, "keys.json", "sealing.pem")
-    two.run("keys", "generate", "--note", "machine 2")
-    shutil.copy(two.state / "signing.pub", one.folder / "machine2.pub")
+def joined(one, two, *words, code=0):
+    return json.loads(two.run("join", *words, "--format", "json", code=code).stdout)
+
+
+def enter(one, two):
+    """Who keeps the keyring, on the first machine, does what the second one's join printed."""
+    asked = joined(one, two, code=1)
+    (one.folder / "machine2.pub").write_text(asked["public_key"])
     one.run("keys", "add", "machine2.pub", "--note", "machine 2")
+
+
+def test_a_second_machine_joins(machines):
+    one, two = machines
+    first = joined(one, two, "--keyring", one.state / "keys.json", code=1)
+    assert [each.split(":")[0] for each in first["lacks"]][1:] == ["the sealing key"]
+    enter(one, two)
+    kept = ("--keyring", one.state / "keys.json", "--sealing", one.state / "sealing.pem")
+    assert joined(one, two, *kept)["lacks"] == []
     # The same release is paid, and has the same bytes.
     again = json.loads(two.run("release", "policy.yaml", "--format", "json").stdout)
     assert again["repeated"] is True
@@ -84,25 +90,55 @@ def test_a_second_machine_is_set_up(machines):
     assert len(json.loads(two.run("ledger", "show", "--format", "json").stdout)["entries"]) == 3
 
 
-def test_a_machine_with_a_keyring_of_its_own_is_told_before_it_writes(machines):
+def test_an_obedient_machine_without_the_keyring_forgets_nothing(machines, postgres):
     one, two = machines
-    for words in (("release", "policy.yaml"), ("ledger", "show")):
-        said = two.run(*words, code=3).stderr
-        assert "a stranger's; on a new machine or in a new clone run 'policy-engine join'" in said
+    records = "select count(*) from policy_engine.records"
+    before = postgres.sql(records)
+    for words in (("release", "policy.yaml"), ("ledger", "show"), ("ledger", "verify")):
+        done = two.run(*words, code=None)
+        assert "'policy-engine join'" in done.stdout + done.stderr
+        assert "keys rotate" not in done.stdout + done.stderr
+    assert not (two.state / "signing.pem").exists()
+    # Even with a keyring of its own it leaves out nothing of the others.
+    two.run("keys", "generate")
+    for first in (1, 2, 3):
+        said = ("--by", "Ada", "--why", "obedient")
+        refused = two.run("ledger", "disown", str(first), *said, code=None)
+        assert refused.returncode in {2, 3} and "'policy-engine join'" in refused.stderr
+    assert postgres.sql(records) == before
     one.run("ledger", "verify")
-    # keys add mends it at once, on either side.
-    shutil.copy(one.state / "signing.pub", two.folder / "machine1.pub")
-    two.run("keys", "add", "machine1.pub")
-    two.run("ledger", "verify")
+    enter(one, two)
+    kept = ("--keyring", one.state / "keys.json", "--sealing", one.state / "sealing.pem")
+    assert joined(one, two, *kept)["lacks"] == []
+    two.run("release", "policy.yaml")
+
+
+def test_a_stray_row_is_left_out_by_either_and_both_go_on(machines, postgres):
+    one, two = machines
+    enter_ring = ("--keyring", one.state / "keys.json", "--sealing", one.state / "sealing.pem")
+    two.run("join", *enter_ring, code=1)
+    enter(one, two)
+    two.run("join", *enter_ring)
+    [(count, last)] = postgres.sql(
+        "select seq, hash from policy_engine.records order by seq desc limit 1"
+    )
+    row = f"({count + 1}, 'limit', 'people', 0, '', '{{}}', '{last}', 'x', 'x', 'x')"
+    postgres.sql(f"insert into policy_engine.records values {row}")
+    assert "ledger disown" in one.run("release", "policy.yaml", code=3).stderr
+    two.run("ledger", "disown", str(count + 1), "--by", "Ada", "--why", "ticket 7")
+    for machine in (one, two):
+        assert f"row {count + 1} is left out" in machine.run("ledger", "verify").stdout
+        machine.run("release", "policy.yaml", "--fresh", "--replace")
 
 
 def test_without_the_sealing_key_nothing_is_charged_anew(machines):
     one, two = machines
-    two.take(one, "keys.json")
-    two.run("keys", "generate")
+    two.run("join", "--keyring", one.state / "keys.json", code=1)
+    enter(one, two)
+    two.run("join", "--keyring", one.state / "keys.json", code=1)
     said = two.run("release", "policy.yaml", code=3).stderr
     assert "sealing.pem: the sealing key is missing" in said
-    assert "copy it from the machine that released" in said
+    assert "'policy-engine join --sealing FILE' takes a copy" in said
     assert "the source has changed" not in said
     one.run("ledger", "verify")
     subprocess.run(

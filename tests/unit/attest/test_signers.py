@@ -350,7 +350,8 @@ def test_a_key_that_is_not_in_the_keyring_writes_nothing_into_a_ledger(tmp_path,
     name = key_id(KEY.public_key())
     assert str(caught.value) == (
         f"{project.keyring}: the key {name[:8]}, which signs, is not in the keyring: others would"
-        " take its records for a stranger's. Nothing was charged; enter it with 'policy-engine"
+        " take its records for a stranger's. Nothing was charged; on a second machine run"
+        " 'policy-engine join', which prints what to ask for; else enter it with 'policy-engine"
         " keys add PUBLIC_KEY'"
     )
     assert project.keyring.read_bytes() == before
@@ -406,19 +407,25 @@ def test_a_ring_that_cannot_be_read_stops_before_a_key_is_made(tmp_path):
     assert sorted(p.name for p in project.keyring.parent.glob("signing*")) == []
 
 
+JOIN = (
+    "on a second machine or in a new clone run 'policy-engine join', which makes a key of its own;"
+    " else restore it. If it is lost, join makes another one too, and 'policy-engine keys retire"
+    " KEYID' ends the lost one"
+)
+
+
 def test_a_lost_key_is_not_replaced_in_silence(tmp_path):
     project = default_project(tmp_path)
     signer_of(project)
     project.signing_key.unlink()
     assert lost(project) == (
         f"{project.signing_key}: the private key is missing, and its public half signing.pub is"
-        " there; restore it, or run 'policy-engine keys rotate', which puts a new key in its place"
+        f" there; {JOIN}"
     )
     project.public_key.unlink()
     assert lost(project) == (
         f"{project.signing_key}: the private key is missing, and {project.keyring} has keys of this"
-        " project; restore it, or run 'policy-engine keys generate', which makes a new one and"
-        " enters it"
+        f" project; {JOIN}"
     )
     assert len(Keyring.read(project.keyring).entries) == 1
 

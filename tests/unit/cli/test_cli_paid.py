@@ -262,36 +262,32 @@ def test_a_lost_sealing_key_is_said_and_not_made_anew(cli, policy, project, rele
     assert charges(cli) == 1
 
 
-def test_a_lost_private_key_is_listed_and_rotated(cli, released, project):
+@pytest.mark.parametrize("halves", [("pem",), ("pem", "pub")])
+def test_a_lost_private_key_is_told_and_another_one_joined(cli, released, project, halves):
     file, _ = released
-    (project / ".policy-engine/signing.pem").unlink()
-    shutil.rmtree("out")
-    for words in (("release", file), ("ledger", "export")):
-        assert (
-            "run 'policy-engine keys rotate', which puts a new key in its place" in cli(*words).err
-        )
-    listed = cli("keys", "list").out
-    assert "signing.pem: the private key is missing, and its public half signing.pub" in listed
-    assert "  signs  " not in listed
-    refused = cli("keys", "generate")
-    assert refused.code == 2
-    assert "signing.pub exists; 'policy-engine keys rotate' puts a new key in its" in refused.err
-    rotated = cli("keys", "rotate")
-    assert rotated.code == 0
-    assert rotated.out.endswith("the old private key is lost\n")
-    assert cli("release", file).code == 0
-    assert charges(cli) == 1
-
-
-def test_of_a_project_that_lost_both_halves_a_key_is_made_by_name(cli, released, project):
-    file, _ = released
-    for half in ("pem", "pub"):
+    [lost] = cli("keys", "list", "--format", "json").document["keys"]
+    for half in halves:
         (project / f".policy-engine/signing.{half}").unlink()
     shutil.rmtree("out")
-    refused = cli("release", file)
-    assert "run 'policy-engine keys generate', which makes a new one and enters it" in refused.err
-    assert cli("keys", "generate").code == 0
+    for words in (
+        ("release", file),
+        ("ledger", "export"),
+        ("keys", "rotate"),
+        ("keys", "generate"),
+    ):
+        refused = cli(*words)
+        assert refused.code in {2, 3} and "run 'policy-engine join'" in refused.err
+        assert "keys rotate" not in refused.err
+    listed = cli("keys", "list").out
+    assert "signing.pem: the private key is missing, and " in listed
+    assert "  signs  " not in listed
+    joined = cli("join")
+    assert joined.code == 1 and "runs 'policy-engine keys add FILE" in joined.out
+    assert cli("keys", "add", ".policy-engine/signing.pub").code == 0
+    assert cli("keys", "retire", lost["key_id"]).code == 0
+    assert cli("join").code == 0
     assert cli("release", file).code == 0
+    assert charges(cli) == 1
 
 
 # Certificates of tables.

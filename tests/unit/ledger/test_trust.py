@@ -104,7 +104,7 @@ def test_what_is_no_signature_is_none(signature):
 def test_a_key_without_a_name_is_a_strangers(name):
     nameless = replace(RECORD, key_id=name)
     nameless = replace(nameless, hash=hash_of(nameless))
-    with pytest.raises(LedgerError, match=", a stranger's; if you know whose it is"):
+    with pytest.raises(LedgerError, match=", a stranger's; on a new machine"):
         check_signature(nameless, Trust.of(OURS), "ledger.db")
 
 

@@ -241,7 +241,8 @@ def test_a_lost_sealing_key_is_not_replaced_in_silence(lab, gone):
     path = lab.project.sealing_key
     assert refusal(FileError, key_of, lab) == (
         f"{path}: the sealing key is missing, without which no release can be told from a new one."
-        " Restore it, or copy it from the machine that released; if it is lost for good,"
+        " On a second machine 'policy-engine join --sealing FILE' takes a copy of that of the"
+        " machine that released; else restore it; if it is lost for good,"
         " 'policy-engine ledger rekey --lost --by NAME --why TEXT' makes a new one, and each"
         " release is then a new one, at a price"
     )
@@ -258,7 +259,8 @@ def test_a_ledger_that_was_seen_here_is_never_opened_fresh(lab):
         said = refusal(NoLedger, act, lab.project)
         assert said == (
             f"{lab.project.ledger}: the ledger is not here: this machine has seen 1 record of it"
-            f" ({lab.project.witness}). Where it is kept elsewhere, name that place in 'ledger' of"
+            f" ({lab.project.witness}). In a new clone 'policy-engine join' says all that it lacks."
+            " Where the ledger is kept elsewhere, name that place in 'ledger' of"
             " the project file, a postgresql:// URL for several machines; a file is moved here, for"
             " two copies would forget each other's charges; else restore it from a backup; if it is"
             " lost for good, 'policy-engine ledger begin --anew' begins another one, which knows"

@@ -1,0 +1,53 @@
+"""join: a second machine or clone of a project gets what it needs to release."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+from typer import Option
+
+from policy_engine.cli.output import conclude
+from policy_engine.cli.reading import project_here
+
+
+def join(
+    sealing: Annotated[
+        Path | None,
+        Option(help="A copy of sealing.pem of a machine that releases.", readable=False),
+    ] = None,
+    keyring: Annotated[
+        Path | None,
+        Option(help="A copy of the project's keyring, keys.json.", readable=False),
+    ] = None,
+) -> None:
+    """Join this machine or clone to those that release for the project: all that it takes.
+
+    It makes a signing key of this machine's own, prints its public half for who keeps the keyring
+    to enter, takes the sealing key and the keyring that it is given, and looks for the ledger. It
+    says what is lacking, and exits with 1, until nothing is. Run it again after each step: what is
+    there stays. No key of another machine is copied, replaced or retired by it.
+
+    Example: policy-engine join --sealing /media/stick/sealing.pem
+    """
+    from policy_engine.releasing import joining
+
+    project = project_here()
+    found = joining.join(project, datetime.now(UTC), ring=keyring, sealing_key=sealing)
+    document = {
+        "signs": found.key_id,
+        "made": found.made,
+        "public_key": found.public,
+        "entered": found.entered,
+        "joined": not found.lacks,
+        "lacks": found.lacks,
+    }
+    made = "" if found.made is None else f"made {found.made}: "
+    lines = [f"{made}this machine signs with the key {found.key_id}"]
+    if not found.entered:
+        lines += found.public.rstrip().split("\n")
+    lines += [f"lacks {each}" for each in found.lacks]
+    if not found.lacks:
+        lines.append(f"joined: its key is in {project.keyring}, and {project.ledger_name} holds")
+    conclude(document, lines, 1 if found.lacks else 0)
