@@ -6,12 +6,15 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pages
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import reference
 import typer
@@ -23,6 +26,7 @@ from policy_engine.accounting.partial_knowledge import delta_count
 from policy_engine.attest.predicates import predicate_of
 from policy_engine.policy.loading import load_policy, load_policy_text
 from policy_engine.policy.recode_models import KINDS
+from policy_engine.release import release
 from policy_engine.releasing.preview import preview
 from policy_engine.syntax.findings import LAWS
 
@@ -147,6 +151,38 @@ def test_the_readmes_rows_are_rows_of_the_demo() -> None:
 def test_links_lead_to_files(page: Path) -> None:
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text("utf-8")):
         assert (page.parent / target).exists(), target
+
+
+# What pages say of the product
+
+
+def test_the_entry_pages_say_what_it_is() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    for page in (README, ROOT / "docs/index.md"):
+        assert "differential privacy" in page.read_text("utf-8").split("\n\n")[1]
+    glossary = (ROOT / "docs/explanation/glossary.md").read_text("utf-8")
+    assert "* **differential privacy**: " in glossary
+    assert "differential privacy" in project["description"]
+
+
+def test_visits_can_be_counted_as_many_rows_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of 3,000 people has three visits, of which the release says how many there were."""
+    page = ROOT / "docs/howto/many-rows.md"
+    [shown] = [b.text for b in pages.blocks(page) if "one_visit" in b.text]
+    people = [person for person in range(3_000) for _ in range(3)]
+    table = pa.table({"person_id": people, "one_visit": [1] * len(people), "sex": ["f"] * 9_000})
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    pq.write_table(table, tmp_path / "data/visits.parquet")
+    rest = (
+        "version: 1\nname: visits\nrecode: {sex: keep}\nrelease: {path: out.parquet}\n"
+        "guarantee: {epsilon: 2, delta: 1.0e-6}\n"
+    )
+    policy = load_policy_text(rest + shown, tmp_path / "policy.yaml", tmp_path)
+    [row] = pq.read_table(release(policy).release).to_pylist()
+    assert abs(row["n"] - 3_000) < 200 and abs(row["visits"] - 9_000) < 900
 
 
 # The reference
