@@ -19,7 +19,7 @@ import json
 import secrets
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, time, timedelta
 from functools import cached_property
 from pathlib import Path
@@ -50,7 +50,7 @@ Stage = Literal["claim", "release", "change"]
 _SKEW = timedelta(minutes=5)
 """So far may the clock of who approves be ahead of the ledger's."""
 _ALWAYS = {"version", "stage", "review_policy", "of", "time"}
-_REQUEST = {*_ALWAYS, "number"}
+_REQUEST = {*_ALWAYS, "number", "last", "account"}
 _APPROVAL = {*_ALWAYS, "request", "verdict", "role", "note"}
 
 
@@ -154,10 +154,14 @@ class Matter:
 
 @dataclass(frozen=True)
 class Brought:
-    """A request and the lines of its approvals, as somebody brought them; nothing is verified."""
+    """A request and the lines of its approvals, as somebody brought them; nothing is verified.
+
+    ``file`` is where the request stands, for messages.
+    """
 
     request: str = ""
     approvals: tuple[str, ...] = ()
+    file: str = field(default="", compare=False)
 
     @cached_property
     def request_sha256(self) -> str:
@@ -185,18 +189,33 @@ class Tally:
     """Which approvals count, and what is missing; it is met where ``faults`` is empty.
 
     ``counted`` are the name, role and line of those that count; ``refused`` says why others do not;
-    ``rejected`` are the names of who has rejected it.
+    ``rejected`` are the name and the note of who has rejected it, ``waits_for`` the people, with
+    their roles, who could give what is missing.
     """
 
     counted: tuple[tuple[str, str, str], ...]
     faults: tuple[str, ...]
     refused: tuple[str, ...] = ()
-    rejected: tuple[str, ...] = ()
+    rejected: tuple[tuple[str, str], ...] = ()
+    waits_for: tuple[str, ...] = ()
 
 
-def ask(matter: Matter, policy: str, signer: Signer, at: datetime) -> str:
-    """A signed request for approvals of a matter, under the review policy of this digest."""
-    return _signed(matter, policy, signer, at, REVIEW_REQUEST, number=secrets.token_hex(16))
+def ask(
+    matter: Matter,
+    policy: str,
+    signer: Signer,
+    at: datetime,
+    *,
+    last: str = "",
+    account: Mapping[str, Any] | None = None,
+) -> str:
+    """A signed request for approvals of a matter, under the review policy of this digest.
+
+    ``last`` is the digest of what was approved before it, empty for nothing: a ledger in which
+    that is another serves nobody by this request. ``account`` is how the account would stand.
+    """
+    told = {"number": secrets.token_hex(16), "last": last, "account": dict(account or {})}
+    return _signed(matter, policy, signer, at, REVIEW_REQUEST, **told)
 
 
 def judge(
@@ -216,7 +235,7 @@ def judge(
 
 
 def _signed(
-    matter: Matter, policy: str, signer: Signer, at: datetime, kind: str, **more: str
+    matter: Matter, policy: str, signer: Signer, at: datetime, kind: str, **more: Any
 ) -> str:
     told = {
         "version": 1,
@@ -259,8 +278,20 @@ def tally(
         for role, needed in needs.items()
         if found[role] < needed
     ]
-    faults += [f"{name} has rejected it" for name in rejected]
-    return Tally(tuple(approved), tuple(faults), tuple(refused), tuple(rejected))
+    faults += [rejection_words(name, note) for name, note in rejected]
+    short = {role for role, needed in needs.items() if found[role] < needed}
+    able = () if rejected else counting.able(asker, {name for name, _, _ in approved})
+    waits = tuple(f"{each.name} ({each.role})" for each in able if each.role in short)
+    return Tally(tuple(approved), tuple(faults), tuple(refused), tuple(rejected), waits)
+
+
+def rejection_words(name: str, note: str) -> str:
+    """That somebody has rejected a request, and why.
+
+    >>> rejection_words("Ben", "too fine"), rejection_words("Ben", "")
+    ('Ben has rejected it: "too fine"', 'Ben has rejected it')
+    """
+    return f"{name} has rejected it" + (f": {json.dumps(note, ensure_ascii=False)}" if note else "")
 
 
 @dataclass(frozen=True)
@@ -284,10 +315,19 @@ class _Counting:
             raise _no(f"the request does not count: {error}") from None
         return self.policy.person(key)
 
-    def sorted(self, asker: Approver) -> tuple[list[tuple[str, str, str]], list[str], list[str]]:
-        """Who has approved, by name, who has rejected, and why other lines do not count."""
+    def able(self, asker: Approver, approved: set[str]) -> Iterator[Approver]:
+        """Who has not approved and still could."""
+        for each in self.policy.people:
+            has_asked = self.policy.four_eyes and each == asker
+            if each.name not in approved and not has_asked and {*each.keys} - self.revoked:
+                yield each
+
+    def sorted(
+        self, asker: Approver
+    ) -> tuple[list[tuple[str, str, str]], list[tuple[str, str]], list[str]]:
+        """Who has approved, who has rejected and why, and why other lines do not count."""
         approved: dict[str, tuple[str, str, str]] = {}
-        rejected, refused = dict[str, None](), []
+        rejected, refused = dict[str, str](), []
         for number, line in enumerate(self.brought.approvals, start=1):
             try:
                 if unverified(line, APPROVAL).predicate.get("stage") != self.matter.stage:
@@ -301,18 +341,21 @@ class _Counting:
                 refused.append(f"line {number}: {error}")
                 continue
             if said["verdict"] == "rejected":
-                rejected[person.name] = None
+                rejected.setdefault(person.name, str(said["note"]))
             elif self.policy.four_eyes and person == asker:
                 refused.append(f"line {number}: {person.name} has asked for it")
             else:
                 approved.setdefault(person.name, (person.name, person.role, line))
-        return [*approved.values()], [*rejected], refused
+        return [*approved.values()], [*rejected.items()], refused
 
     def _opened(self, text: str, kind: str, fields: set[str]) -> tuple[str, Mapping[str, Any]]:
         """The key that signed a statement of this matter, and what it says."""
         trusted = self.policy.trusted(self.revoked)
-        if Envelope.from_json(text).key_id not in trusted.by_id:
-            raise _no("its key is nobody's in the review policy, or revoked")
+        key = Envelope.from_json(text).key_id
+        if key in self.revoked and key in self.policy.keys:
+            raise _no(f"a key of {self.policy.person(key).name} that was revoked signed it")
+        if key not in trusted.by_id:
+            raise _no("its key is nobody's in the review policy")
         found = open_envelope(text, trusted, kind)
         said = found.predicate
         if set(said) != fields or said["version"] != 1:

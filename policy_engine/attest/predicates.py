@@ -185,7 +185,7 @@ def claim_stated(facts: Mapping[str, Any]) -> Claim:
     return claim
 
 
-def _check_query(facts: Facts) -> Results:
+def check_query(facts: Facts) -> Results:
     """That its SQL is what is printed of its claim."""
     query, engine = facts["query"], facts["dialect"]
     if facts["query_digest"] != "sha256:" + hashlib.sha256(query.encode()).hexdigest():
@@ -238,7 +238,7 @@ def verify_syntactic(envelope: str, trusted: TrustedKeys, release: Path | None =
     """
     statement = attestation.open_envelope(envelope, trusted, attestation.SYNTACTIC_TYPE)
     facts = read_syntactic(statement)
-    found = Results.held(f"signed by {statement.key_id}") + _check_query(facts)
+    found = Results.held(f"signed by {statement.key_id}") + check_query(facts)
     if release is None:
         found += Results((), (), ("the release itself: name it with --release",))
     else:

@@ -80,7 +80,9 @@ def sought(
         required = opened.required(release.policy.budget)
         if required is not None and required.needs("claim") and not desk.stands(release.parts):
             booking = Booking(desk, opened, release, certified(desk, release, text))
-            yield asked_of(booking.charge(), release.certificate, opened), required
+            charge, paid = booking.charge(), booking.unstarted()
+            asked = asked_of(charge, release.certificate, opened, booking.account(), paid)
+            yield asked, required
 
 
 def reserve(

@@ -24,6 +24,7 @@ from policy_engine.releasing.ledger_state import ledger_state
 from policy_engine.report.changes import Comparable, KeyChange, changes, weakens
 from policy_engine.report.evidence import Evidence, Named, gather
 from policy_engine.report.page import page
+from policy_engine.report.request_words import change_lines, moved_lines, verdict_words
 from policy_engine.report.view import syntactic_view, view
 
 ReportFormat = StrEnum("ReportFormat", "text json registry nist openlineage odcs dbt")
@@ -170,15 +171,6 @@ Differences = StrEnum("Differences", "text json markdown")
 """How diff answers."""
 
 
-_MOST_ENTRIES = 20
-_EFFECTS = {
-    "weaker": "weaker",
-    "stronger": "stronger",
-    "neutral": "not weaker",
-    "unknown": "cannot be compared",
-}
-
-
 def diff(
     old: Annotated[Path, Argument(help="A policy, or a certificate.", readable=False)],
     new: Annotated[Path, Argument(help="Another of the same kind.", readable=False)],
@@ -186,10 +178,12 @@ def diff(
         Differences, Option(help="How to print the result.")
     ] = Differences.text,
 ) -> None:
-    """What changed between two policies, or two certificates: columns, recodes, ε, δ, k, price.
+    """What changed between two policies, or two certificates, each field with a verdict.
 
-    A recode is compared as a map of values. Exits with 1 where the promise is weaker, or where two
-    values cannot be compared, else with 0. Nothing is verified: 'policy-engine verify' does that.
+    A field is weaker, not weaker, or for a person to judge. Weaker is what tells more of a value,
+    shows smaller groups, moves odds further at any ε, or rests on more. A recode is compared as a
+    map of values. Exits with 1 where a field is weaker or for a person to judge, else with 0.
+    Nothing is verified: 'policy-engine verify' does that.
 
     Example: policy-engine diff policies/old.yaml policies/new.yaml --format markdown
     """
@@ -214,8 +208,10 @@ def _comparable(path: Path) -> Comparable:
         return Comparable.of_policy(load_policy(path, syntactic=True))
     text = read_certificate(path)
     if stated_type(text) == SYNTACTIC_TYPE:
-        return Comparable.of_certificate(read_syntactic(unverified(text, SYNTACTIC_TYPE)))
-    return Comparable.of_certificate(read_facts(unverified(text)))
+        said = unverified(text, SYNTACTIC_TYPE)
+        return Comparable.of_certificate(read_syntactic(said), said.subject_name)
+    said = unverified(text)
+    return Comparable.of_certificate(read_facts(said), said.subject_name)
 
 
 def _document(old: Comparable, new: Comparable, found: tuple[KeyChange, ...]) -> dict[str, Any]:
@@ -233,26 +229,12 @@ def _document(old: Comparable, new: Comparable, found: tuple[KeyChange, ...]) ->
     }
 
 
-def _effect(change: KeyChange) -> str:
-    return _EFFECTS[change.effect] + (f": {change.why}" if change.why else "")
-
-
 def _text(old: Comparable, new: Comparable, found: tuple[KeyChange, ...]) -> Iterator[str]:
     yield f"price  {old.price} → {new.price}"
     for each in found:
-        yield f"{each.key}  ({_effect(each)})"
-        yield f"  - {each.before}"
-        yield f"  + {each.after}"
-        yield from (f"      {line}" for line in _moved(each))
+        yield from change_lines(each)
     if not found:
         yield "nothing that is promised or shown has changed"
-
-
-def _moved(each: KeyChange) -> Iterator[str]:
-    for when, *labels in each.map[:_MOST_ENTRIES]:
-        yield f"{when}: {' → '.join('NULL' if label is None else label for label in labels)}"
-    if len(each.map) > _MOST_ENTRIES:
-        yield f"and {len(each.map) - _MOST_ENTRIES} more"
 
 
 def _markdown(old: Comparable, new: Comparable, found: tuple[KeyChange, ...]) -> Iterator[str]:
@@ -265,11 +247,11 @@ def _markdown(old: Comparable, new: Comparable, found: tuple[KeyChange, ...]) ->
     yield "| key | before | after | the promise is |"
     yield "|---|---|---|---|"
     for each in found:
-        cells = (each.key, each.before, each.after, _effect(each))
+        cells = (each.key, each.before, each.after, verdict_words(each))
         yield f"| {' | '.join(map(cell, cells))} |"
     for each in found:
         if each.map:
             yield ""
             yield f"`{cell(each.key)}`, as a map:"
             yield ""
-            yield from (f"* {cell(line)}" for line in _moved(each))
+            yield from (f"* {cell(line)}" for line in moved_lines(each.map))

@@ -2,40 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
 
 from typer import Argument, Exit, Option
 
-from policy_engine.accounting.in_words import in_text
 from policy_engine.attest.approvals import Tally, Verdict
 from policy_engine.attest.approvals import review_policy as read_review_policy
-from policy_engine.attest.facts import claim_of, models_of
 from policy_engine.attest.keys import load_private_key
 from policy_engine.attest.signers import KeySigner, Signer, signer_of, writer_of
 from policy_engine.cli import options
 from policy_engine.cli.app import Commands
-from policy_engine.cli.output import confirm, emit
+from policy_engine.cli.output import complain, confirm, emit, is_json, is_quiet, one_line
 from policy_engine.cli.output import note as say
 from policy_engine.cli.reading import change_file, decimal_of, project_here
 from policy_engine.errors import LedgerError, UsageError
-from policy_engine.kernel.laws import ClaimError
 from policy_engine.ledger.account import Limit, limit_to_json
 from policy_engine.ledger.reviews import Required, limit_matter, policy_matter
 from policy_engine.policy.fields import is_line
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import Project
 from policy_engine.policy.reading import read_text
-from policy_engine.policy.syntactic import NoModel
 from policy_engine.releasing import asking
-from policy_engine.releasing.asking import Presented, Sought
+from policy_engine.releasing.asking import Sought
 from policy_engine.releasing.beginning import ledger_writer
 from policy_engine.releasing.books import has_ledger, open_ledger
 from policy_engine.releasing.planning import project_of
+from policy_engine.releasing.presenting import Presented, presented
 from policy_engine.releasing.reviewing import add_approval, brought_at
+from policy_engine.report.claim_words import quoted
+from policy_engine.report.request_words import decides
 
 review = Commands()
 
@@ -47,6 +46,8 @@ AnywayOption = Annotated[
     bool, Option("--anyway", help="Write it though the ledger here would not count it.")
 ]
 NoteOption = Annotated[str, Option(help="A line that others read.")]
+YesOption = Annotated[bool, Option("--yes", help="Do not ask: it was looked at before.")]
+SqlOption = Annotated[bool, Option("--sql", help="Show the query that would run too.")]
 _LEAST_DIGITS = 8
 
 
@@ -161,46 +162,72 @@ def _change_file(path: Path) -> Path:
     return path.with_name(f"{path.stem}.change.review.json")
 
 
+@review.command("show", short_help="Everything that an approval of a request would approve.")
+def show(request: RequestArgument, sql: SqlOption = False) -> None:
+    """Show all that decides of a request, from its file alone: no ledger, data or policy is needed.
+
+    Source, person, each column with its recode, filter, mechanism, promise, price, what it rests
+    on, and the difference from what was approved last. Nothing is shown that does not follow from
+    the digests that an approval signs; what only the ledger knows is told as the word of who asks,
+    and the ledger serves no request of which it is not so. Exits with 1 where a request says
+    anything else than its claim.
+
+    Example: policy-engine review show out/a.certificate.claim.review.json
+    """
+    found = presented(request)
+    emit(_shown(found), _shown_lines(found, sql=sql))
+
+
 @review.command("approve", short_help="Sign that you approve what a request asks.")
 def approve(
     request: RequestArgument,
     role: RoleOption,
     key: options.SignerOption = None,
     note: NoteOption = "",
+    yes: YesOption = False,
     anyway: AnywayOption = False,
 ) -> None:
-    """Sign an approval, a line of the file of approvals beside the request, and say of what it is.
+    """Show all that a request asks, ask for a yes, and sign an approval.
 
-    Look at it before with 'review status'. Whether it counts says the account's review policy, by
-    the key that signs: its person, their role, the time. Where the ledger is at hand, one that
-    would not count is not written.
+    It is a line of the file of approvals beside the request. Whether it counts says the account's
+    review policy, by the key that signs: its person, their role, the time. Where the ledger is at
+    hand, one that would not count is not written. Where nobody can be asked, --yes says that it
+    was looked at before, with 'review show'.
 
     Example: policy-engine review approve out/a.certificate.claim.review.json --role owner
     """
-    _answer(request, "approved", role, note, key, anyway=anyway)
+    _answer(request, "approved", role, note, key, yes=yes, anyway=anyway)
 
 
-@review.command("reject", short_help="Sign that you reject what a request asks.")
+@review.command("reject", short_help="Sign that you reject what a request asks, and why.")
 def reject(
     request: RequestArgument,
     role: RoleOption,
+    note: Annotated[str, Option(help="Why: a line that the author and all others read.")],
     key: options.SignerOption = None,
-    note: NoteOption = "",
     anyway: AnywayOption = False,
 ) -> None:
     """Sign a rejection, a line of the file of approvals: the request serves no more.
 
-    The line can be lost with the file. Who must stop a release for certain does not approve it.
+    Its note is shown wherever the request is, and to who releases. The line can be lost with the
+    file. Who must stop a release for certain does not approve it.
 
-    Example: policy-engine review reject out/a.certificate.claim.review.json --role owner
+    Example: policy-engine review reject a.claim.review.json --role owner --note "age by decades"
     """
-    _answer(request, "rejected", role, note, key, anyway=anyway)
+    _answer(request, "rejected", role, note, key, yes=True, anyway=anyway)
 
 
 def _answer(
-    request: Path, verdict: Verdict, role: str, note: str, key: Path | None, *, anyway: bool
+    request: Path,
+    verdict: Verdict,
+    role: str,
+    note: str,
+    key: Path | None,
+    *,
+    yes: bool,
+    anyway: bool,
 ) -> None:
-    if note and not is_line(note):
+    if (note and not is_line(note)) or (verdict == "rejected" and not note):
         raise UsageError("--note must be text on one line")
     project = project_here()
     signs = signer(project, key)
@@ -212,13 +239,27 @@ def _answer(
             f"{request}: nothing was written, for it would not count: {why}; --anyway writes"
             " it all the same"
         )
+    if not is_json():
+        confirm({}, _shown_lines(found))
+    if not yes and not _is_meant(found):
+        raise UsageError(f"{request}: nothing was signed")
     place = add_approval(request, line)
     document = {"approvals": place, "verdict": verdict, "role": role, "key": signs.key_id,
-                "not_counted": why, **_shown(found)}  # fmt: skip
-    told = f"{place}: {verdict} as {role}, by the key {signs.key_id[:8]}"
-    confirm(document, [told, *_shown_lines(found)])
+                "note": note, "not_counted": why, **_shown(found)}  # fmt: skip
+    confirm(document, [f"{place}: {verdict} as {role}, by the key {signs.key_id[:8]}"])
     if why:
         say(f"it does not count: {why}")
+
+
+def _is_meant(found: Presented) -> bool:
+    """Whether somebody at the terminal says yes to all of it; UsageError where nobody is there."""
+    if is_json() or is_quiet() or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError(
+            "nobody can be asked here: look at it with 'policy-engine review show', and say --yes;"
+            " nothing was signed"
+        )
+    complain(f"Do you approve all of this {found.matter.stage}? Type yes:")
+    return sys.stdin.readline().strip().casefold() == "yes"
 
 
 def _why_not(project: Project, found: Presented, request: Path, line: str) -> str:
@@ -235,32 +276,35 @@ def _why_not(project: Project, found: Presented, request: Path, line: str) -> st
 
 
 @review.command("status", short_help="What a request asks, and which approvals count.")
-def status(
-    request: RequestArgument,
-    sql: Annotated[bool, Option("--sql", help="Show the query that would run too.")] = False,
-) -> None:
+def status(request: RequestArgument, sql: SqlOption = False) -> None:
     """Show where a request stands: approved, for whom it waits, who has rejected it; then what.
 
-    Exits with 1 unless it is approved.
+    Exits with 1 unless it is approved. The ledger says what counts: 'review show' needs none.
 
     Example: policy-engine review status out/a.certificate.claim.review.json
     """
     with open_ledger(project_here()) as opened:
         found, required, told = asking.standing(request, opened)
+    revoked = [required.policy.person(key).name for key in sorted(required.revoked)]
     document = {
         **_shown(found),
         "met": not told.faults,
         "missing": told.faults,
-        "rejected_by": told.rejected,
+        "rejected_by": [name for name, _ in told.rejected],
+        "rejections": [{"by": name, "note": note} for name, note in told.rejected],
         "counted": [{"by": name, "role": role} for name, role, _ in told.counted],
         "refused": told.refused,
+        "revoked": revoked,
+        "waits_for": told.waits_for,
         "needs": required.policy.needs[found.matter.stage],
-        "review_policy": required.policy.digest,
     }
     lines = [
         _standing(told),
+        *(f"  rejected by {name}: {quoted(note)}" for name, note in told.rejected),
         *(f"  approved by {name}, {role}" for name, role, _ in told.counted),
         *(f"  not counted: {why}" for why in told.refused),
+        *(f"  revoked: a key of {name}" for name in revoked),
+        *(f"  to be sent to {name}" for name in told.waits_for),
         *_shown_lines(found, sql=sql),
     ]
     emit(document, lines)
@@ -270,64 +314,39 @@ def status(
 
 def _standing(told: Tally) -> str:
     if told.rejected:
-        return f"rejected by {', '.join(told.rejected)}: this request serves no more"
+        names = ", ".join(name for name, _ in told.rejected)
+        return f"rejected by {names}: this request serves no more"
     if told.faults:
         return f"waits: {'; '.join(told.faults)}"
     return "approved" if told.counted else "approved: nobody has to"
 
 
 def _shown(found: Presented) -> dict[str, Any]:
-    return {"stage": found.matter.stage, "name": found.matter.name, "subject": found.matter.sha256,
-            "of": found.matter.of, "shown": found.shown}  # fmt: skip
+    matter = found.matter
+    return {
+        "stage": matter.stage,
+        "name": matter.name,
+        "subject": matter.sha256,
+        "of": matter.of,
+        "decides": {part.label: part.lines for part in decides(found)},
+        "shown": found.shown,
+        "last": found.last,
+        "account": found.account,
+        "asked_by": found.asker.name,
+        "review_policy": found.policy.digest,
+    }
 
 
 def _shown_lines(found: Presented, *, sql: bool = False) -> Iterator[str]:
-    """What is approved; with its query where that is asked for."""
-    matter, shown = found.matter, found.shown
-    of = matter.of
-    yield f"{matter.stage} of {matter.name}, account {of['account']}: {matter.sha256}"
-    if matter.stage == "change":
-        amounts = {name: _amount(shown[name]) for name in ("epsilon", "delta") if name in shown}
-        yield from (f"  {name}: {value}" for name, value in {**shown, **amounts}.items())
-        return
-    epsilon, delta = (_amount(of.get(name, shown[name])) for name in ("epsilon", "delta"))
-    yield f"  goes to   {of['target']}"
-    yield f"  purpose   {shown.get('purpose') or 'not stated'}"
-    yield f"  price     ε {epsilon}, δ {delta}"
-    yield f"  unit      {shown['unit']}, {shown['neighbours']}"
-    yield f"  columns   {', '.join(map(str, shown['columns']))}"
-    yield f"  k         {shown['k']}"
-    yield f"  filter    {_filters(shown)}"
-    yield f"  models    {_models(shown)}"
-    if sql:
-        yield from (f"  {line}" for line in str(shown["query"]).rstrip().split("\n"))
-
-
-def _amount(text: object) -> str:
-    """A number of a request as every command writes it; another text as it stands there."""
-    try:
-        return in_text(Decimal(str(text)))
-    except ArithmeticError:
-        return str(text)
-
-
-def _filters(shown: Mapping[str, Any]) -> str:
-    from policy_engine.report.mechanism import filter_words
-
-    if shown.get("claim") is None:
-        return "not told apart from the query: see --sql"
-    try:
-        told = "; ".join(map(filter_words, claim_of(shown).filter))
-    except ClaimError:
-        return "of another version: see --sql"
-    return told or "none: every row of the source takes part"
-
-
-def _models(shown: Mapping[str, Any]) -> str:
-    try:
-        return "; ".join(map(str, models_of(shown))) or "none"
-    except NoModel:
-        return "of another version"
+    """All that decides of a request, label by label; with its query where that is asked for."""
+    matter = found.matter
+    yield f"{matter.stage} of {one_line(matter.name)}: {matter.sha256}"
+    for part in decides(found):
+        for number, line in enumerate(part.lines):
+            label = "" if number else part.label
+            yield f"  {label:<11} {line}"
+    if sql and matter.stage != "change":
+        yield from (f"  {line}" for line in str(found.shown["query"]).rstrip().split("\n"))
 
 
 @review.command("revoke", short_help="Withdraw a key: nothing that it approves counts.")

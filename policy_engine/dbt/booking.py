@@ -30,6 +30,7 @@ from policy_engine.errors import (
     WarehouseError,
 )
 from policy_engine.kernel.certificate import ROWS, Certificate
+from policy_engine.ledger.account import Account, effective
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.states import NAMED_BY
 from policy_engine.ledger.store import Ledger
@@ -198,6 +199,17 @@ class Booking:
         if last is None or last.state == "cancelled":
             return "nothing", None
         return self._paid(last), last
+
+    def unstarted(self) -> Entry | None:
+        """The entry that has paid for just this, of which nothing ran; None where there is none."""
+        paid, last = self._last()
+        return last if paid == "not started" else None
+
+    def account(self) -> Account:
+        """The account that pays, under the limit that counts."""
+        name = self.release.policy.budget
+        limit = limit_of(self.release.written, self.desk.project, name)
+        return effective(self.ledger.account(name), limit)
 
     def _paid(self, last: Entry) -> Paid:
         is_this = last.run.get("of") == self._of

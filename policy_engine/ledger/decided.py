@@ -81,7 +81,9 @@ class Decided(Chained):
             now, account = self.required(policy.account), self.account(policy.account)
             told = reviews.check_next(now, policy, brought, self._moment())
             if told:
-                self._check_unused(reviews.policy_matter(policy), brought)
+                matter = reviews.policy_matter(policy)
+                self._check_unused(matter, brought)
+                reviews.check_last(matter, brought, self.last(matter))
             told |= {
                 "document": dict(policy.document),
                 "previous": 0 if now is None else now.record,
@@ -153,7 +155,30 @@ class Decided(Chained):
         """What is recorded of approvals that are met, for nothing else; NotApproved for others."""
         told = required.met(matter, brought, self._moment())
         self._check_unused(matter, brought, entry_id)
+        reviews.check_last(matter, brought, self.last(matter, entry_id))
         return told
+
+    def last(self, matter: Matter, entry_id: int = 0) -> Mapping[str, Any]:
+        """What was approved before a matter, with which who approves compares it; empty for none.
+
+        Of a change what is in force. Of a claim, and of what came out, the certificate of the last
+        entry of the same policy and account that people have approved and that was not given back,
+        before ``entry_id`` where that is the entry that waits.
+        """
+        account = matter.of["account"]
+        if matter.stage == "change":
+            required = self.required(account)
+            if matter.name == reviews.LIMIT:
+                return reviews.limit_document(account, self.account(account).limit)
+            return {} if required is None else required.policy.document
+        name = self.entry(entry_id).policy_name if entry_id else matter.name
+        for record in self._with("policy_name", name):
+            is_before = record.kind == "reserve" and record.seq < (entry_id or record.seq + 1)
+            if is_before and record.account == account:
+                entry = self.entry(record.seq)
+                if reviews.is_approved(entry):
+                    return reviews.without_time(entry.run.get("predicate", {}))
+        return {}
 
     def served(self, request_sha256: str, entry_id: int = 0) -> int:
         """What a request has served for, but ``entry_id`` and what was given back; else 0."""

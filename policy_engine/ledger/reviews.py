@@ -18,6 +18,7 @@ from typing import Any
 
 from policy_engine.accounting.in_words import in_text
 from policy_engine.attest.approvals import (
+    REVIEW_REQUEST,
     Approver,
     Brought,
     Matter,
@@ -27,7 +28,7 @@ from policy_engine.attest.approvals import (
     review_policy,
     tally,
 )
-from policy_engine.attest.attestation import open_envelope, stated_type
+from policy_engine.attest.attestation import open_envelope, stated_type, unverified
 from policy_engine.errors import NotApproved, PolicyError, VerificationFailed
 from policy_engine.kernel.claim import digest_of
 from policy_engine.ledger.account import Limit, limit_to_json
@@ -35,6 +36,8 @@ from policy_engine.ledger.chain import Record, time_of
 from policy_engine.ledger.entry import Charge, Entry, Fault, reading
 
 REQUEST_KEY, REVOKED_KEY, REQUIRES_KEY = "request_sha256", "revoked_key", "requires"
+LIMIT, REVIEW_POLICY = "limit", "review policy"
+"""What a change is called that people approve."""
 _ASK: Mapping[Stage, str] = {
     "claim": "'policy-engine review request POLICY' asks for them; nothing was charged",
     "release": (
@@ -42,6 +45,16 @@ _ASK: Mapping[Stage, str] = {
         " same release again, once they are there, puts it in its place at no cost"
     ),
     "change": "'policy-engine review request' asks for them; nothing was changed",
+}
+
+
+_WAITS: Mapping[Stage, str] = {
+    "claim": "nothing was charged",
+    "release": (
+        "it is paid for, and waits: the same release again, once they have approved, puts it in its"
+        " place at no cost"
+    ),
+    "change": "nothing was changed",
 }
 
 
@@ -67,11 +80,14 @@ class Required:
         if found.faults:
             policy, stage = self.policy, matter.stage
             which = "this" if stage == "change" else "the"
-            told = "; ".join((*found.faults, *found.refused))
+            told, how = "; ".join((*found.faults, *found.refused)), _ASK[stage]
+            if brought.file and found.waits_for:
+                whom = ", ".join(found.waits_for)
+                how = f"send {brought.file} to {whom}; {_WAITS[stage]}"
             raise NotApproved(
                 f"account {policy.account!r} requires approvals of {which} {stage}"
                 f" (review policy {policy.serial}, {policy.digest[:15]}), and they are not met:"
-                f" {told}; {_ASK[stage]}"
+                f" {told}; {how}"
             )
         counted = Brought(brought.request, tuple(line for _, _, line in found.counted))
         return {**self.told(matter.stage), **counted.to_json()}
@@ -113,8 +129,7 @@ def claim_of(charge: Charge | Entry) -> Matter:
     known of its claim.
     """
     try:
-        predicate, target = charge.run["predicate"], str(charge.run["target"])
-        timeless = {name: value for name, value in predicate.items() if name != "time"}
+        timeless, target = without_time(charge.run["predicate"]), str(charge.run["target"])
         claim = timeless.get("claim")
         identity = digest_of(timeless["query"] if claim is None else claim)
         of = {
@@ -136,7 +151,7 @@ def claim_of(charge: Charge | Entry) -> Matter:
     return Matter("claim", name, identity.removeprefix("sha256:"), of)
 
 
-def release_of(entry: Entry, release_digest: str) -> Matter:
+def release_of(entry: Charge | Entry, release_digest: str) -> Matter:
     """What is approved of what came out for an entry: its bytes, under their certificate."""
     predicate, target = dict(entry.run["predicate"]), str(entry.run["target"])
     of = {
@@ -150,12 +165,55 @@ def release_of(entry: Entry, release_digest: str) -> Matter:
 
 def limit_matter(account: str, limit: Limit) -> Matter:
     """Another limit of an account."""
-    return _change(account, "limit", {"account": account, **limit_to_json(limit)})
+    return _change(account, LIMIT, limit_document(account, limit))
+
+
+def limit_document(account: str, limit: Limit | None) -> dict[str, str]:
+    """What is approved of a limit; nothing where there is none."""
+    return {} if limit is None else {"account": account, **limit_to_json(limit)}
+
+
+def last_of(document: Mapping[str, Any]) -> str:
+    """By which digest a request names what was approved before it; empty for nothing."""
+    return document_digest(document) if document else ""
+
+
+def without_time(predicate: Mapping[str, Any]) -> dict[str, Any]:
+    """A certificate's facts but its time, which a release has of its own."""
+    return {name: value for name, value in predicate.items() if name != "time"}
+
+
+def is_approved(entry: Entry) -> bool:
+    """Whether people have approved an entry that was not given back, or what came out of it."""
+    return entry.state != "cancelled" and any(told.get(REQUEST_KEY) for told in entry.reviews)
+
+
+def check_last(matter: Matter, brought: Brought, last: Mapping[str, Any]) -> None:
+    """NotApproved where a request says that something else was approved before it than was.
+
+    Who approves has seen the difference from that, and from nothing else.
+    """
+    if not compares_with(brought, last):
+        raise NotApproved(
+            f"{matter.name}: its request shows the difference from something else than what was"
+            " approved last; ask anew with 'policy-engine review request'. Nothing was changed"
+        )
+
+
+def compares_with(brought: Brought, last: Mapping[str, Any]) -> bool:
+    """Whether a request shows its difference from this; true where there is no request."""
+    if not brought.request:
+        return True
+    try:
+        said = unverified(brought.request, REVIEW_REQUEST)
+    except VerificationFailed:
+        return False
+    return said.predicate.get("last") == last_of(last)
 
 
 def policy_matter(policy: ReviewPolicy) -> Matter:
     """Another review policy of an account."""
-    return _change(policy.account, "review policy", policy.document)
+    return _change(policy.account, REVIEW_POLICY, policy.document)
 
 
 def rows_matter(account: str, rows: Mapping[str, str]) -> Matter:
@@ -213,7 +271,9 @@ def _is_next(force: Required, after: ReviewPolicy, record: Record) -> bool:
     if at is None or (after.account, after.serial) != (before.account, before.serial + 1):
         return False
     renewing = replace(force, policy=_unexpired(before))
-    return not renewing.faults(policy_matter(after), brought_in(told), at)
+    brought = brought_in(told)
+    is_met = not renewing.faults(policy_matter(after), brought, at)
+    return is_met and compares_with(brought, before.document)
 
 
 def _unexpired(policy: ReviewPolicy) -> ReviewPolicy:
@@ -287,6 +347,7 @@ class _Replay:
     held: dict[int, Required] = field(default_factory=dict)
     claims: dict[int, list[Brought]] = field(default_factory=dict)
     approved: dict[int, set[str]] = field(default_factory=dict)
+    of_policy: dict[tuple[str, str], set[int]] = field(default_factory=dict)
     limits: dict[str, Limit] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
 
@@ -318,9 +379,10 @@ class _Replay:
             return
         self.held[record.seq] = required
         if required.needs("claim") and not (review and review.get("out")):
-            matter = claim_of(self.entries[record.seq])
-            if self._check(record, required, matter, review):
+            entry = self.entries[record.seq]
+            if self._check(record, required, claim_of(entry), review, self._before(entry)):
                 self.claims.setdefault(record.seq, []).append(brought_in(review))
+            self._approve(entry, review)
 
     def on_approve(self, record: Record, told: Any) -> None:
         entry = self.entries.get(record.entry)
@@ -328,16 +390,20 @@ class _Replay:
         if entry is None or required is None:
             return
         if told["stage"] == "claim":
-            if self._check(record, required, claim_of(entry), told):
+            if self._check(record, required, claim_of(entry), told, self._before(entry)):
                 self.claims.setdefault(record.entry, []).append(brought_in(told))
         else:
             seen = str(told["release_digest"])
-            if self._check(record, required, release_of(entry, seen), told):
+            matter = release_of(entry, seen)
+            if self._check(record, required, matter, told, self._before(entry)):
                 self.approved.setdefault(record.entry, set()).add(seen)
+        self._approve(entry, told)
 
     def on_cancel(self, record: Record, told: Any) -> None:
         del told
         self.used = {name: owner for name, owner in self.used.items() if owner != record.entry}
+        for same in self.of_policy.values():
+            same.discard(record.entry)
 
     def on_start(self, record: Record, told: Any) -> None:
         del told
@@ -364,14 +430,38 @@ class _Replay:
         before, required = self.limits.get(record.account), self.now(record.account)
         self.limits[record.account] = limit
         if required is not None and before is not None and limit.is_above(before):
-            matter = limit_matter(record.account, limit)
-            self._check(record, required, matter, told.get("review"))
+            matter, last = (
+                limit_matter(record.account, limit),
+                limit_document(record.account, before),
+            )
+            self._check(record, required, matter, told.get("review"), last)
 
-    def _check(self, record: Record, required: Required, matter: Matter, told: Any) -> bool:
-        """Whether what a record brought was enough, and used for nothing else; else it is told."""
+    def _before(self, entry: Entry) -> Mapping[str, Any]:
+        """The certificate of the last entry before this one that people had approved."""
+        same = self.of_policy.get((entry.account, entry.policy_name), set())
+        last = max((number for number in same if number < entry.id), default=0)
+        return without_time(self.entries[last].run.get("predicate", {})) if last else {}
+
+    def _approve(self, entry: Entry, told: Any) -> None:
+        """Let later requests compare with an entry for which one was brought, as ``last`` does."""
+        if (told or {}).get(REQUEST_KEY):
+            self.of_policy.setdefault((entry.account, entry.policy_name), set()).add(entry.id)
+
+    def _check(
+        self,
+        record: Record,
+        required: Required,
+        matter: Matter,
+        told: Any,
+        last: Mapping[str, Any],
+    ) -> bool:
+        """Whether what a record brought was enough, and used for nothing else; else it is told.
+
+        ``last`` is what was approved before it: a request that compares with another is none.
+        """
         at, brought = time_of(record), brought_in(told or {})
         is_met = at is not None and not required.faults(matter, brought, at)
-        if is_met and self._use(record, brought):
+        if is_met and compares_with(brought, last) and self._use(record, brought):
             return True
         account = required.policy.account
         self._fault(record, f"had not the approvals that account {account!r} required then")

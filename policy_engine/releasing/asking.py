@@ -4,30 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from policy_engine.attest.approvals import (
-    REVIEW_REQUEST,
     Brought,
     Matter,
     Tally,
     Verdict,
     ask,
-    document_digest,
     judge,
     tally,
 )
-from policy_engine.attest.attestation import Unverified, unverified
 from policy_engine.attest.parquet_file import plain
 from policy_engine.attest.signers import Signer
 from policy_engine.attest.validity import moment
 from policy_engine.errors import FileError, NotApproved, UsageError, VerificationFailed
-from policy_engine.kernel.claim import digest_of
+from policy_engine.ledger.account import Account, Limit, affords, balance_of, limit_to_json
 from policy_engine.ledger.entry import Charge, Entry
-from policy_engine.ledger.reviews import Required, claim_of, release_of
+from policy_engine.ledger.reviews import Required, claim_of, last_of, release_of, without_time
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
@@ -35,26 +33,25 @@ from policy_engine.releasing import reviewing
 from policy_engine.releasing.books import naming_key
 from policy_engine.releasing.charging import names_of_source
 from policy_engine.releasing.planning import open_warehouse
+from policy_engine.releasing.presenting import Presented, presented
 from policy_engine.releasing.preview import preview
+
+_MOST = 10
+"""So many more releases like one are looked for in an account, and no more."""
 
 
 @dataclass(frozen=True)
 class Sought:
-    """What approvals are asked for, where the request goes, and what is shown to who approves."""
+    """What approvals are asked for, where the request goes, and what is shown to who approves.
+
+    ``account`` is how the account would stand, ``entry`` the one that is paid for; 0 for none.
+    """
 
     matter: Matter
     file: Path
     shown: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Presented:
-    """A request as who approves it sees it: what it names is what is shown, by digest."""
-
-    said: Unverified
-    matter: Matter
-    review_policy: str
-    shown: Mapping[str, Any]
+    account: Mapping[str, Any] = field(default_factory=dict)
+    entry: int = 0
 
 
 def wanted(policy: Policy, project: Project, ledger: Ledger, *, fresh: bool = False) -> Sought:
@@ -65,7 +62,7 @@ def wanted(policy: Policy, project: Project, ledger: Ledger, *, fresh: bool = Fa
     found = preview(policy, project)
     paid = None if fresh or found.repeats is None else ledger.entry(found.repeats)
     charge = reviewing.asked_for(found.charge, found.certificate, found.ends)
-    return asked_of(charge, found.ends.certificate_path, ledger, paid)
+    return asked_of(charge, found.ends.certificate_path, ledger, found.account, paid)
 
 
 def source_of(policy: Policy, project: Project, ledger: Ledger) -> Mapping[str, str]:
@@ -77,14 +74,17 @@ def source_of(policy: Policy, project: Project, ledger: Ledger) -> Mapping[str, 
 
 
 def asked_of(
-    charge: Charge, certificate: Path, ledger: Ledger, paid: Entry | None = None
+    charge: Charge, certificate: Path, ledger: Ledger, account: Account, paid: Entry | None = None
 ) -> Sought:
-    """What a charge waits for, or the entry that has ``paid`` for it; NotApproved for nothing."""
-    required = required_of(ledger, charge.account)
+    """What a charge waits for, or the entry that has ``paid`` for it; NotApproved for nothing.
+
+    ``account`` is the one that pays, under the limit that counts.
+    """
+    required, stands = required_of(ledger, charge.account), _standing(account, charge, paid)
     digest = None if paid is None else paid.only_digest
     if paid is not None and digest is not None and required.needs("release"):
         file = reviewing.request_file(certificate, "release")
-        return Sought(release_of(paid, digest), file, paid.run["predicate"])
+        return Sought(release_of(paid, digest), file, paid.run["predicate"], stands, paid.id)
     if not required.needs("claim"):
         raise NotApproved(
             f"account {charge.account!r} requires no approvals of a claim: release it"
@@ -92,7 +92,28 @@ def asked_of(
         )
     asked = paid or charge
     file = reviewing.request_file(certificate, "claim")
-    return Sought(claim_of(asked), file, plain(asked.run["predicate"]))
+    shown = without_time(plain(asked.run["predicate"]))
+    return Sought(claim_of(asked), file, shown, stands, 0 if paid is None else paid.id)
+
+
+def _standing(account: Account, charge: Charge, paid: Entry | None) -> dict[str, Any]:
+    """How an account would stand after a charge, or stands after the one that was paid."""
+    if paid is None and not affords(account, charge):
+        return {"fits": False}
+    after = account if paid else account.plus(charge)
+    left, limit, more = balance_of(after), account.limit, 0
+    if limit is None:
+        return {"fits": True}
+    while more < _MOST and affords(after, charge):
+        after, more = after.plus(charge), more + 1
+    return {
+        "fits": True,
+        "limit": limit_to_json(limit),
+        "left": limit_to_json(
+            Limit(left.left_epsilon or Decimal(0), left.left_delta or Decimal(0))
+        ),
+        "more": more,
+    }
 
 
 def required_of(ledger: Ledger, account: str) -> Required:
@@ -119,22 +140,26 @@ def ask_for(asked: Sought, required: Required, ledger: Ledger, signer: Signer) -
         )
     if asked.file.exists() and _serves(asked, required, ledger):
         return False
-    envelope = ask(asked.matter, policy.digest, signer, ledger.moment())
-    reviewing.write_request(asked.file, envelope, asked.shown)
+    last = ledger.last(asked.matter, asked.entry)
+    envelope = ask(asked.matter, policy.digest, signer, ledger.moment(), last=last_of(last),
+                   account={**asked.account, "entry": asked.entry})  # fmt: skip
+    request = reviewing.RequestFile(envelope, asked.shown, last, policy.document)
+    reviewing.write_request(asked.file, request)
     return True
 
 
 def _serves(asked: Sought, required: Required, ledger: Ledger) -> bool:
     """Whether the request that stands asks for just this, and can serve still."""
     try:
-        found = shown_by(asked.file)
+        found = presented(asked.file)
     except (FileError, VerificationFailed):
         return False
     brought = reviewing.brought_at(asked.file)
     at = moment(found.said.predicate.get("time"))
     return (
         found.matter == asked.matter
-        and found.review_policy == required.policy.digest
+        and found.policy.digest == required.policy.digest
+        and found.last == ledger.last(asked.matter, asked.entry)
         and at is not None
         and ledger.moment() < at + required.policy.lasts
         and not ledger.served(brought.request_sha256)
@@ -142,40 +167,13 @@ def _serves(asked: Sought, required: Required, ledger: Ledger) -> bool:
     )
 
 
-def shown_by(file: Path) -> Presented:
-    """A request, once what is shown beside it is what it names.
-
-    Who has asked is not verified here: the ledger does. Raises VerificationFailed.
-    """
-    envelope, shown = reviewing.read_request(file)
-    said = unverified(envelope, REVIEW_REQUEST)
-    try:
-        found = said.predicate
-        stage, of = found["stage"], {str(k): str(v) for k, v in dict(plain(found["of"])).items()}
-        matter = Matter(stage, said.subject_name, said.subject_sha256, of)  # type: ignore[arg-type]
-        review_policy = str(found["review_policy"])
-        if stage == "change":
-            is_named = of["to"] == document_digest(shown)
-        else:
-            timeless = stage == "claim"
-            told = {name: each for name, each in shown.items() if name != "time" or not timeless}
-            is_named = of["certificate"] == digest_of(told)
-    except (AttributeError, KeyError, TypeError, ValueError):
-        raise VerificationFailed((f"{file}: the request is of another version",)) from None
-    if not is_named:
-        raise VerificationFailed(
-            (f"{file}: what is shown is not what the request names: ask for the file anew",)
-        )
-    return Presented(said, matter, review_policy, shown)
-
-
 def answered(
     file: Path, signer: Signer, at: datetime, *, verdict: Verdict, role: str, note: str = ""
 ) -> tuple[Presented, str]:
     """A signed verdict of what a request asks, one line; nothing is written."""
-    found = shown_by(file)
+    found = presented(file)
     line = judge(
-        found.matter, found.review_policy, reviewing.brought_at(file), signer, at,
+        found.matter, found.policy.digest, Brought(found.request), signer, at,
         verdict=verdict, role=role, note=note,
     )  # fmt: skip
     return found, line
@@ -195,10 +193,13 @@ def why_not(found: Presented, brought: Brought, line: str, ledger: Ledger) -> st
     told = counted(found, replace(brought, approvals=(line,)), required, ledger)
     if told.rejected:
         return ""
-    if names := counted(found, brought, required, ledger).rejected:
+    if fault := _outdated(found, ledger):
+        return fault
+    if rejections := counted(found, brought, required, ledger).rejected:
+        names = ", ".join(name for name, _ in rejections)
         return (
-            f"{', '.join(names)} has rejected it, and this request serves no more: 'policy-engine"
-            " review request' asks anew"
+            f"{names} has rejected it, and this request serves no more: 'policy-engine review"
+            " request' asks anew"
         )
     if told.refused or not told.counted:
         return (*told.refused, *told.faults)[0].removeprefix("line 1: ")
@@ -208,9 +209,27 @@ def why_not(found: Presented, brought: Brought, line: str, ledger: Ledger) -> st
 
 def standing(file: Path, ledger: Ledger) -> tuple[Presented, Required, Tally]:
     """A request, what its account requires now, and how its approvals count now."""
-    found = shown_by(file)
+    found = presented(file)
     required = required_of(ledger, found.matter.of["account"])
-    return found, required, counted(found, reviewing.brought_at(file), required, ledger)
+    brought = reviewing.brought_at(file)
+    told = counted(found, brought, required, ledger)
+    if not ledger.served(brought.request_sha256) and (fault := _outdated(found, ledger)):
+        told = replace(told, faults=(*told.faults, fault))
+    return found, required, told
+
+
+def _outdated(found: Presented, ledger: Ledger) -> str:
+    """Why a request shows another difference than there is; empty where it shows the right one."""
+    try:
+        last = ledger.last(found.matter, found.entry)
+    except UsageError:
+        last = None
+    if found.last == last:
+        return ""
+    return (
+        "something else was approved meanwhile than what it is compared with: 'policy-engine review"
+        " request' asks anew"
+    )
 
 
 def counted(found: Presented, brought: Brought, required: Required, ledger: Ledger) -> Tally:

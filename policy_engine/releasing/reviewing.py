@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,21 @@ from policy_engine.releasing.publish import write_certificate
 from policy_engine.releasing.requests import Ends, Run
 
 REQUEST_SUFFIX = ".review.json"
-_LARGEST = 2 * LARGEST_ENVELOPE
+_LARGEST = 4 * LARGEST_ENVELOPE
+
+
+@dataclass(frozen=True)
+class RequestFile:
+    """What a request file holds: the signed ``request``, and beside it what that names by digest.
+
+    ``shown`` is what is to be approved, ``last`` what was approved before it, and
+    ``review_policy`` the document by which it is approved.
+    """
+
+    request: str
+    shown: Mapping[str, Any]
+    last: Mapping[str, Any]
+    review_policy: Mapping[str, Any]
 
 
 def request_file(certificate: Path, stage: Stage) -> Path:
@@ -59,27 +73,27 @@ def brought_at(request: Path) -> Brought:
     """
     if not request.exists():
         return Brought()
-    text, _ = read_request(request)
-    beside = approvals_file(request)
+    found, beside = read_request(request), approvals_file(request)
     lines = tuple(lines_of(_read(beside))) if beside.exists() else ()
-    return Brought(text, lines)
+    return Brought(found.request, lines, str(request))
 
 
-def read_request(path: Path) -> tuple[str, Mapping[str, Any]]:
-    """The envelope in a request file, and what is shown beside it; nothing is verified."""
+def read_request(path: Path) -> RequestFile:
+    """What a request file holds; nothing is verified. Raises FileError where it is none."""
     try:
         found = json.loads(_read(path))
-        envelope, shown = found["request"], found["shown"]
-        if isinstance(envelope, dict) and isinstance(shown, dict):
-            return json.dumps(envelope, sort_keys=True, separators=(",", ":")), shown
+        parts = [found[each.name] for each in fields(RequestFile)]
+        if all(isinstance(part, dict) for part in parts) and len(found) == len(parts):
+            envelope = json.dumps(parts[0], sort_keys=True, separators=(",", ":"))
+            return RequestFile(envelope, *parts[1:])
     except (KeyError, TypeError, ValueError, RecursionError):
         pass
     raise FileError(f"{path}: must be a request of 'policy-engine review request', found another")
 
 
-def write_request(path: Path, envelope: str, shown: Mapping[str, Any]) -> None:
+def write_request(path: Path, request: RequestFile) -> None:
     """Put a request in its place; one that stands there is replaced."""
-    document = {"request": json.loads(envelope), "shown": shown}
+    document = {**vars(request), "request": json.loads(request.request)}
     text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
     with explained(f"{path}: cannot be written"):
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -193,19 +193,19 @@ class StageApprovals:
     """Who has approved a stage, by name and role, in answer to one request.
 
     ``missing`` is how many more people of a role the review policy asks for, ``rejected`` names who
-    has said no.
+    has said no, and why.
     """
 
     stage: approvals.Stage
     people: tuple[tuple[str, str], ...]
     missing: Mapping[str, int]
-    rejected: tuple[str, ...]
+    rejected: tuple[tuple[str, str], ...]
 
     @property
     def faults(self) -> tuple[str, ...]:
         """What speaks against it."""
         more = [f"{count} more of role {role}" for role, count in self.missing.items()]
-        said_no = [f"{name} has rejected it" for name in self.rejected]
+        said_no = [approvals.rejection_words(name, note) for name, note in self.rejected]
         return tuple(f"approvals of the {self.stage}: {each}" for each in (*more, *said_no))
 
     def words(self) -> str:
@@ -219,6 +219,7 @@ class _Approval(NamedTuple):
     request: str
     person: tuple[str, str]
     is_rejected: bool
+    note: str
 
 
 def count_approvals(
@@ -257,9 +258,10 @@ def _counted(
     own = [each for each in found if each.stage == stage]
     made = []
     for request in {each.request: None for each in own} or [""]:
-        said = [(each.person, each.is_rejected) for each in own if each.request == request]
-        people = tuple(dict.fromkeys(person for person, is_rejected in said if not is_rejected))
-        rejected = tuple(dict.fromkeys(person[0] for person, is_rejected in said if is_rejected))
+        said = [each for each in own if each.request == request]
+        people = tuple(dict.fromkeys(each.person for each in said if not each.is_rejected))
+        said_no = {each.person[0]: each.note for each in said if each.is_rejected}
+        rejected = tuple(said_no.items())
         roles = Counter(role for _, role in people)
         needs = policy.needs[stage].items()
         missing = {role: count - roles[role] for role, count in needs if roles[role] < count}
@@ -283,7 +285,8 @@ def _read(line: str, certificate: str, policy: approvals.ReviewPolicy) -> _Appro
         return None
     if not (is_under and is_its and is_file and (is_rejected or approves)):
         return None
-    return _Approval(stage, str(said["request"]), (person.name, person.role), is_rejected)
+    who, note = (person.name, person.role), str(said["note"])
+    return _Approval(stage, str(said["request"]), who, is_rejected, note)
 
 
 def _of(stage: str, predicate: Mapping[str, Any], policy: approvals.ReviewPolicy) -> dict[str, str]:

@@ -1,7 +1,8 @@
-"""What changed from one policy or certificate to another, by the policy's keys.
+"""What changed from one policy or certificate to another, field by field, each with a verdict.
 
-The promise weakens where more is shown, ε or δ is larger, k smaller, or it rests on more. Where
-two values cannot be compared nobody knows, and that is told apart from a change that does nothing.
+The promise is weaker where more is shown, odds move further at any ε, smaller groups are shown, or
+it rests on more. Where two values have no order a person must judge: nothing is "not weaker" by
+default.
 """
 
 from __future__ import annotations
@@ -19,21 +20,32 @@ from policy_engine.accounting.in_words import in_text
 from policy_engine.attest.attestation import SYNTACTIC_MECHANISM
 from policy_engine.attest.facts import STATED, Facts, claim_of, models_of
 from policy_engine.attest.predicates import claim_stated
-from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.mechanisms import IntegerTable, Listed, Noisy
+from policy_engine.kernel.claim import Claim, digest_of, to_json
+from policy_engine.kernel.mechanisms import IntegerTable, Listed, Noisy, Pure
 from policy_engine.kernel.types import digits_of
-from policy_engine.kernel.words import source_of
-from policy_engine.policy.noise import Noise
+from policy_engine.policy.noise import Chance, Noise
 from policy_engine.policy.resolve import Policy
 from policy_engine.report import recodes
+from policy_engine.report.claim_words import (
+    column_words,
+    filter_line,
+    law_lines,
+    person_words,
+    source_words,
+    sum_words,
+)
+from policy_engine.report.strength import EPSILONS, Strength
 
-Effect = Literal["weaker", "stronger", "neutral", "unknown"]
+Effect = Literal["weaker", "not weaker", "to judge"]
 ABSENT = "not there"
 
 
 @dataclass(frozen=True)
 class KeyChange:
-    """One key of a policy, before and after; ``map`` has the values that are shown otherwise."""
+    """One field, before and after; ``map`` has the values that are shown otherwise.
+
+    Nothing but a field that cannot make the promise weaker is ``not weaker``.
+    """
 
     key: str
     before: str
@@ -47,8 +59,10 @@ class KeyChange:
 class Comparable:
     """What is compared of a policy or a certificate: plain texts, numbers, and recodes.
 
-    ``texts`` differ or not, ``shown`` are the columns and sums that leave, ``assumptions`` are
-    None of a policy, which has none before a catalog has answered.
+    ``texts`` are the same or not, and who reads both must judge; ``harmless`` are told, and cannot
+    weaken anything beside what ``strength`` measures. ``shown`` are the columns, by name, and
+    ``sums`` what is shown beside counts. ``assumptions`` are None of a policy, which has none
+    before a catalog has answered.
     """
 
     kind: Literal["policy", "certificate"]
@@ -56,9 +70,12 @@ class Comparable:
     epsilon: Decimal
     delta: Decimal
     k: int
+    rate: Decimal
     unit: str
-    neutral: Mapping[str, str]
-    fixed: Mapping[str, str]
+    neighbours: str
+    strength: Strength
+    harmless: Mapping[str, str]
+    texts: Mapping[str, str]
     shown: Mapping[str, Any]
     sums: Mapping[str, str]
     assumptions: tuple[str, ...] | None
@@ -74,13 +91,14 @@ class Comparable:
     def of_policy(cls, policy: Policy) -> Comparable:
         """A policy, every ``auto`` solved; δ is the one that is promised."""
         noise, source = policy.noise, policy.source
-        mechanism, law = "sampled-suppression", ""
+        mechanism, law, drawn = "sampled-suppression", "", ""
         if isinstance(noise, Noise):
             mechanism, law = "noisy-counts", _law(noise.table)
+        elif isinstance(noise, Chance):
+            mechanism = noise.words.replace(" ", "-").replace("αβ", "ab")
+            drawn = f"{noise.words}, ε {in_text(noise.each)} for each draw"
         elif noise is not None:
-            law = noise.words
-            mechanism = SYNTACTIC_MECHANISM if policy.is_syntactic else law.replace(" ", "-")
-            mechanism = mechanism.replace("αβ", "ab")
+            mechanism, law = SYNTACTIC_MECHANISM, noise.words
         epsilon, delta = _NONE
         if not policy.is_syntactic:
             epsilon, delta = policy.guarantee.epsilon, policy.guarantee.delta
@@ -92,25 +110,32 @@ class Comparable:
             epsilon=epsilon,
             delta=delta,
             k=policy.k,
+            rate=policy.effective_rate,
             unit=source.key or "row",
-            neutral={
+            neighbours=policy.guarantee.neighbours,
+            strength=Strength.of_policy(policy),
+            harmless={"noise": law},
+            texts={
                 "mechanism": mechanism,
-                "noise": law,
-                "sample.rate": in_text(policy.effective_rate),
+                "chance": drawn,
+                "sample.method": policy.method,
                 "release.as": policy.release.form,
+                "release.count_as": policy.release.count_as,
                 "release": policy.release.text,
                 **dict(policy.stated),
-            },
-            fixed={
                 "source": place,
-                "guarantee.neighbours": policy.guarantee.neighbours,
+                "source.columns": _each(source.columns),
+                "source.csv": "" if source.csv is None else str(source.csv),
                 "source.unit.keep": "all" if source.counts_all else terms,
+                "source.unit.unique": "the engine enforces it" if source.unique else "",
                 "source.sampled_at": in_text(source.sampled_at),
                 "source.view": "rowwise" if source.is_rowwise else "",
                 "budget": policy.budget,
+                "public": _each(policy.public),
                 "groupings": "; ".join(", ".join(each) for each in policy.groupings),
-                **({"models": "; ".join(map(str, policy.models))} if policy.is_syntactic else {}),
+                "models": "; ".join(map(str, policy.models)),
                 "keys": _keys(noise.keys if isinstance(noise, Noise) else ()),
+                "part": "" if policy.part is None else "{1} of {0}".format(*policy.part),
                 **{f"filter.{column}": str(spec) for column, spec in policy.filter},
             },
             shown=dict(policy.recodings),
@@ -119,46 +144,51 @@ class Comparable:
         )
 
     @classmethod
-    def of_certificate(cls, facts: Facts) -> Comparable:
-        """A certificate; δ is the one that is stated. Or a statement without (ε, δ).
+    def of_certificate(cls, facts: Facts, place: str = "") -> Comparable:
+        """A certificate of a release in a place; δ is stated. Or a statement without (ε, δ).
 
         Errors: VerificationFailed.
         """
-        epsilon, delta = _NONE
-        neutral, fixed = {"mechanism": facts["mechanism"]}, {}
-        sums: dict[str, str] = {}
+        (epsilon, delta), rate = _NONE, Decimal(1)
+        texts = {"mechanism": facts["mechanism"], "engine": facts["dialect"]}
+        harmless: dict[str, str] = {}
         if "epsilon" in facts:
             claim = claim_of(facts) if facts.get("claim") is not None else None
-            noisy = claim.law if claim is not None and isinstance(claim.law, Noisy) else None
-            groupings = noisy.groupings if noisy else ()
             epsilon, delta = Decimal(facts["epsilon"]), Decimal(facts["delta"])
-            neutral["noise"] = _law(noisy.table) if noisy else ""
-            neutral["sample.rate"] = in_text(Decimal(facts["rate"]))
-            fixed["guarantee.neighbours"] = facts["neighbours"]
-            fixed["source.sampled_at"] = facts["sampled_at"]
-            fixed["groupings"] = "; ".join(", ".join(each.columns) for each in groupings)
-            fixed["keys"] = "" if claim is None else _keys([*_listed(claim)])
-            sums = {each.name: _summed(each) for each in noisy.aggregates} if noisy else {}
+            rate = Decimal(facts["rate"])
+            texts["source.sampled_at"] = facts["sampled_at"]
+            texts["randomness"] = facts["randomness"]
         else:
             claim = claim_stated(facts)
-            fixed["models"] = "; ".join(map(str, models_of(facts)))
-        neutral |= {"release.as": facts["form"], "engine": facts["dialect"]}
-        if "epsilon" in facts:
-            neutral["randomness"] = facts["randomness"]
+        texts |= {
+            "engine.version": facts["engine_version"],
+            "release.as": facts["form"],
+            "release.count_as": facts["count"] or "",
+            "release": place,
+            "release.published_as": facts.get("published_as", ""),
+            "models": "; ".join(map(str, models_of(facts))),
+            **{name: facts[name] for name in STATED if name in facts},
+        }
         shown: dict[str, Any] = dict.fromkeys(facts["columns"])
+        sums: dict[str, str] = {}
         if claim is not None:
             shown = {each.name: each.recode for each in claim.columns}
-            fixed["source"] = source_of(claim)
-            fixed |= {f"filter.{each.column.name}": _condition(each) for each in claim.filter}
+            texts |= _of_claim(claim)
+            if isinstance(claim.law, Noisy):
+                harmless["noise"] = _law(claim.law.table)
+                sums = {each.name: sum_words(each) for each in claim.law.aggregates}
         return cls(
             kind="certificate",
             name=facts["policy"]["name"],
             epsilon=epsilon,
             delta=delta,
             k=facts["k"],
+            rate=rate,
             unit=facts["unit"],
-            neutral={**neutral, **{name: facts[name] for name in STATED if name in facts}},
-            fixed=fixed,
+            neighbours=facts.get("neighbours", "add_remove"),
+            strength=Strength.of_certificate(facts, claim),
+            harmless=harmless,
+            texts=texts,
             shown=shown,
             sums=sums,
             assumptions=tuple(facts["assumptions"]),
@@ -169,10 +199,34 @@ _NONE = (Decimal("Infinity"), Decimal(1))
 """What is compared where there is no (ε, δ): anything that is promised is more."""
 
 
+def _of_claim(claim: Claim) -> dict[str, str]:
+    """What a claim says beside its columns' recodes and the numbers that are measured."""
+    law: Any = claim.law
+    secret = getattr(law, "secret", None)
+    kept = person_words(claim)
+    return {
+        "source": source_words(claim),
+        "source.unit.keep": kept,
+        "law": type(law).__name__,
+        "secret": "" if secret is None else json.dumps(to_json(secret), ensure_ascii=False),
+        "groupings": "; ".join(", ".join(each.columns) for each in getattr(law, "groupings", ())),
+        "keys": _keys([*_listed(claim)]),
+        "values": digest_of([to_json(law), *law_lines(claim)]) if isinstance(law, Pure) else "",
+        "part": f"{law.number} of {law.parts}" if hasattr(law, "parts") else "",
+        **{f"column.{each.name}": column_words(each) for each in claim.columns},
+        **{f"filter.{each.column.name}": filter_line(each) for each in claim.filter},
+    }
+
+
+def _each(pairs: Iterable[tuple[str, object]]) -> str:
+    return "; ".join(f"{name}: {value}" for name, value in pairs)
+
+
 def _law(table: IntegerTable) -> str:
+    entries = hashlib.sha256(repr(table.entries).encode()).hexdigest()[:12]
     if table.is_open:
-        return f"a random number from {table.least} on is taken away"
-    return f"a random number from {table.least} to {table.largest} is added"
+        return f"a random number from {table.least} on is taken away (sha256 {entries})"
+    return f"a random number from {table.least} to {table.largest} is added (sha256 {entries})"
 
 
 def _listed(claim: Claim) -> Iterator[tuple[Sequence[str], Iterable[Sequence[object]]]]:
@@ -196,28 +250,25 @@ def _keys(lists: Sequence[tuple[Sequence[str], Iterable[Sequence[object]]]]) -> 
 
 
 def _summed(each: Any) -> str:
-    ends = (digits_of(end * each.unit) for end in (each.clip.low, each.clip.high))
-    return f"the {'mean' if each.clip.is_mean else 'sum'} of values from {' to '.join(ends)}"
-
-
-def _condition(found: Any) -> str:
-    if found.members:
-        return ", ".join(map(str, found.members))
-    ends = (found.at_least, found.below)
-    low, high = (None if end is None else str(end) for end in ends)
-    return " and ".join(
-        text for text in (low and f"at least {low}", high and f"below {high}") if text
-    )
+    low, high = (digits_of(end * each.unit) for end in (each.clip.low, each.clip.high))
+    kind = "mean" if each.clip.is_mean else "sum"
+    return f"the {kind} of {each.column}, in {digits_of(each.unit)}, from {low} to {high}"
 
 
 def changes(old: Comparable, new: Comparable) -> tuple[KeyChange, ...]:
-    """Every key that differs, the guarantee first."""
+    """Every field that differs, with its verdict, the guarantee first.
+
+    Guarantee: where all are ``not weaker``, the new one's δ is at no ε of interest above the old
+    one's, in either notion of neighbours, no smaller group is shown half of the time, and the same
+    columns or functions of them are shown of the same people, by the same mechanism, on no more
+    assumptions.
+    """
     return tuple(_changes(old, new))
 
 
 def weakens(found: tuple[KeyChange, ...]) -> bool:
-    """Whether the promise is weaker, or may be for all that can be told."""
-    return any(each.effect in ("weaker", "unknown") for each in found)
+    """Whether the promise is weaker, or a person must judge whether it is."""
+    return any(each.effect != "not weaker" for each in found)
 
 
 def _changes(old: Comparable, new: Comparable) -> Iterator[KeyChange]:
@@ -225,34 +276,88 @@ def _changes(old: Comparable, new: Comparable) -> Iterator[KeyChange]:
         ("guarantee.epsilon", old.epsilon, new.epsilon, new.epsilon > old.epsilon, _FURTHER),
         ("guarantee.delta", old.delta, new.delta, new.delta > old.delta, "more slack"),
         ("k", old.k, new.k, new.k < old.k, "smaller groups are shown"),
+        ("sample.rate", old.rate, new.rate, new.rate > old.rate, "more people are in the sample"),
     ):
         if was != now:
-            effect: Effect = "weaker" if is_weaker else "stronger"
+            effect: Effect = "weaker" if is_weaker else "not weaker"
             yield KeyChange(key, _amount(was), _amount(now), effect, why if is_weaker else "")
-    yield from _texts({"source.unit": old.unit}, {"source.unit": new.unit}, "unknown", _OTHERS)
-    yield from _texts(old.fixed, new.fixed, "unknown", "what it means for one person differs")
+    yield from _measured(old, new)
+    if old.unit != new.unit:
+        why = "others are protected, and ε is of them"
+        yield KeyChange("source.unit", old.unit, new.unit, "to judge", why)
+    if old.neighbours != new.neighbours:
+        why = "what it means for one person differs"
+        yield KeyChange("guarantee.neighbours", old.neighbours, new.neighbours, "to judge", why)
     yield from _columns(old.shown, new.shown)
-    for each in _texts(old.sums, new.sums, "unknown", "it stands beside counts"):
-        own: Effect = "stronger" if each.after == ABSENT else each.effect
+    for each in _texts(old.sums, new.sums, "to judge", "it stands beside counts"):
+        own: Effect = "not weaker" if each.after == ABSENT else each.effect
         own = "weaker" if each.before == ABSENT else own
         yield replace(each, key=f"aggregate.{each.key}", effect=own)
     if old.assumptions is not None and new.assumptions is not None:
         for text in (each for each in new.assumptions if each not in old.assumptions):
             yield KeyChange("assumption", ABSENT, text, "weaker", "it rests on more")
         for text in (each for each in old.assumptions if each not in new.assumptions):
-            yield KeyChange("assumption", text, ABSENT, "stronger", "it rests on less")
-    yield from _texts(old.neutral, new.neutral, "neutral", "")
+            yield KeyChange("assumption", text, ABSENT, "not weaker", "it rests on less")
+    # A column that is there in one of them alone has a verdict of its own.
+    both = {f"column.{name}" for name in old.shown.keys() & new.shown.keys()}
+    texts = [
+        {key: text for key, text in each.texts.items() if key[:7] != "column." or key in both}
+        for each in (old, new)
+    ]
+    yield from _texts(texts[0], texts[1], "to judge", "")
+    yield from _texts(old.harmless, new.harmless, "not weaker", "by odds and size, as told above")
+
+
+def _measured(old: Comparable, new: Comparable) -> Iterator[KeyChange]:
+    """What is shown of small groups, and how far odds move, whatever the numbers are called."""
+    was, now = old.strength.visible, new.strength.visible
+    for by in dict.fromkeys((*was, *now)):
+        # A further grouping is compared with the old one that showed the smallest groups.
+        before, after = was.get(by, min(was.values(), default=None)), now.get(by)
+        if before is None or after is None or before == after:
+            continue
+        key = f"visible.{by}" if by else "visible"
+        effect: Effect = "weaker" if after < before else "not weaker"
+        why = "smaller groups are shown" if after < before else ""
+        yield KeyChange(key, visible_words(before), visible_words(after), effect, why)
+    yield from _odds(old, new)
+
+
+def _odds(old: Comparable, new: Comparable) -> Iterator[KeyChange]:
+    """How far odds move, told at the ε that was promised, or at another where they move further."""
+    one, other = old.strength.curve, new.strength.curve
+    if one is None or other is None:
+        return
+    found: list[tuple[bool, bool, KeyChange]] = []
+    for notion in dict.fromkeys((old.neighbours, new.neighbours)):
+        curves = one(notion), other(notion)
+        promised = {each for each in (old.epsilon, new.epsilon) if each.is_finite()}
+        for epsilon in sorted({*EPSILONS, *promised}):
+            before, after = (curve(epsilon) for curve in curves)
+            if before == after:
+                continue
+            is_worse = after > before
+            was, now = (f"δ {in_text(each)} at ε {in_text(epsilon)}" for each in (before, after))
+            effect: Effect = "weaker" if is_worse else "not weaker"
+            change = KeyChange("odds", was, now, effect, _FURTHER if is_worse else "")
+            found.append((is_worse, epsilon == old.epsilon, change))
+    if found:
+        yield max(found, key=lambda each: each[:2])[2]
+
+
+def visible_words(size: int) -> str:
+    """From how many people on a group is shown half of the time; 0 where every group is."""
+    return f"50 % visible from {size:,} people" if size else "every group is shown"
 
 
 _FURTHER = "odds can move further"
-_OTHERS = "others are protected, and ε is of them"
 _UNREAD = "one of the certificates has no claim, so that its recode is not known"
 _ORDER: Mapping[recodes.Order, tuple[Effect, str]] = {
-    "same": ("neutral", ""),
-    "relabelled": ("neutral", "other words for the same groups"),
-    "coarser": ("stronger", "it tells less"),
+    "same": ("not weaker", ""),
+    "relabelled": ("not weaker", "other words for the same groups"),
+    "coarser": ("not weaker", "it tells less"),
     "finer": ("weaker", "it tells more"),
-    "other": ("unknown", "neither can be made of the other"),
+    "other": ("to judge", "neither can be made of the other"),
 }
 
 
@@ -279,9 +384,9 @@ def _columns(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[KeyChan
         if name not in old:
             change = ("weaker", "a further column is shown")
         elif name not in new:
-            change = ("stronger", "it is not shown any more")
+            change = ("not weaker", "it is not shown any more")
         elif old[name] is None or new[name] is None:
-            change = None if old[name] is new[name] else ("unknown", _UNREAD)
+            change = None if old[name] is new[name] else ("to judge", _UNREAD)
         elif (order := recodes.compared(old[name], new[name])) != "same":
             change, both = _ORDER[order], recodes.entries(old[name], new[name])
             moved = tuple(each for each in both if each[1] != each[2])
@@ -290,7 +395,7 @@ def _columns(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[KeyChan
     common = [name for name in old if name in new]
     if common != [name for name in new if name in old]:
         orders = (", ".join(old), ", ".join(new))
-        yield KeyChange("recode", *orders, "neutral", "the order of columns")
+        yield KeyChange("recode", *orders, "not weaker", "the order of columns")
 
 
 def _words(recode: Any) -> str:

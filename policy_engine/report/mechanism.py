@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-from policy_engine.accounting.comparison import SAMPLED, Candidate, per_cent
-from policy_engine.accounting.frontier import SamplePair
+from policy_engine.accounting.comparison import per_cent
 from policy_engine.accounting.in_words import in_text
 from policy_engine.attest.facts import Facts, models_of
 from policy_engine.engines import ENGINES
@@ -25,6 +24,8 @@ from policy_engine.kernel.words import all_shown, part, source_of
 from policy_engine.policy.escapes import escaped, sql_lines
 from policy_engine.policy.scalars import counted
 from policy_engine.releasing.meaning import Meaning
+from policy_engine.report.claim_words import named
+from policy_engine.report.strength import candidates
 
 
 def how(facts: Facts, claim: Claim | None, found: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -121,8 +122,8 @@ def filter_words(each: Filter) -> str:
 
 def _several(law: Noisy) -> str:
     kinds = ("mean" if each.clip.is_mean else "sum" for each in law.aggregates)
-    named = zip(kinds, law.aggregates, strict=True)
-    own = (f"the {kind} of {each.column.name} ({each.name})" for kind, each in named)
+    sums = zip(kinds, law.aggregates, strict=True)
+    own = (f"the {kind} of {named(each.column.name)} ({named(each.name)})" for kind, each in sums)
     beside = f", with {', '.join(own)} beside it" if law.aggregates else ""
     ways = f", once by each of {len(law.groupings)} groupings" if law.groupings else ""
     return f"{beside}{ways}"
@@ -131,12 +132,17 @@ def _several(law: Noisy) -> str:
 def _noises(law: Noisy) -> Iterator[str]:
     """The noise of the counts, of each grouping that has its own, and of each sum and mean."""
     sums = tuple(each.table for each in law.aggregates)
-    own = ((f"by {', '.join(each.columns)} ", each.tables) for each in law.groupings if each.tables)
+    own = (
+        (f"by {', '.join(map(named, each.columns))} ", each.tables)
+        for each in law.groupings
+        if each.tables
+    )
     for where, (counts, *others) in (("", (law.table, *sums)), *own):
         yield f"{where}{_noise(counts)} each count"
         for each, table in zip(law.aggregates, others, strict=True):
             drawn = _noise(table, digits_of(each.clip.grain * each.unit))
-            of = f"of which the mean {each.name} is made" if each.clip.is_mean else each.name
+            name = named(each.name)
+            of = f"of which the mean {name} is made" if each.clip.is_mean else name
             yield f"{where}{drawn} each sum {of}"
 
 
@@ -164,15 +170,10 @@ def _bars(facts: Facts, claim: Claim | None) -> Iterator[dict[str, Any]]:
         pair = (_bar("somebody has it", part(law.shown)), _bar("nobody has it", part(law.inserted)))
         yield {"caption": "How likely a combination is shown", "bars": pair}
     elif not isinstance(law, Listed):
-        if isinstance(law, Noisy):
-            names = [f" by {', '.join(each.columns)}" for each in law.groupings] or [""]
-            tables = (Candidate("", each[0], law.k) for each in law.tables)
-            own = list(zip(names, tables, strict=True))
-        else:
-            own = [("", Candidate(SAMPLED, SamplePair(facts["k"], _rate(facts))))]
-        for name, candidate in own:
+        for name, candidate in candidates(facts, claim):
             bars = tuple(_bar(f"{size:,} people", chance) for size, chance in candidate.chances)
-            caption = f"How likely a group of so many people is shown{name}"
+            by = f" by {name}" if name else ""
+            caption = f"How likely a group of so many people is shown{by}"
             yield {"caption": caption, "bars": bars}
 
 

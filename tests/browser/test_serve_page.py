@@ -54,7 +54,7 @@ def served(tmp_path_factory):
     changed(world, ("k: 35", "k: 30"))
     assert world.run("review", "request", "hostile.yaml", "--key", "2.pem") == 0
     claim = "hostile.certificate.claim.review.json"
-    assert world.run("review", "approve", claim, "--role", "owner", "--key", "0.pem") == 0
+    assert world.run("review", "approve", claim, "--yes", "--role", "owner", "--key", "0.pem") == 0
     (world.folder / "broken.yaml").write_text(f"source: {SCRIPT}\nrecode: {{}}\n")
     return world
 

@@ -15,7 +15,7 @@ from small_project import FILE, SmallProject
 
 from policy_engine.attest.approvals import ReviewPolicy, ask, review_policy
 from policy_engine.attest.signers import KeySigner
-from policy_engine.ledger.reviews import policy_matter
+from policy_engine.ledger.reviews import last_of, policy_matter
 from policy_engine.policy.project import load_project
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.review_models import key_line
@@ -23,6 +23,7 @@ from policy_engine.releasing.asking import Sought, answered, ask_for, required_o
 from policy_engine.releasing.books import open_ledger
 from policy_engine.releasing.release import Released, release
 from policy_engine.releasing.reviewing import (
+    RequestFile,
     add_approval,
     approvals_file,
     brought_at,
@@ -141,9 +142,10 @@ class Reviewed:
         """A request of Cleo's that states another time."""
         with open_ledger(self.small.project) as ledger:
             asked = wanted(self.policy, self.small.project, ledger)
-            digest = required_of(ledger, "people").policy.digest
-        envelope = ask(asked.matter, digest, self.keys["Cleo"], at)
-        write_request(asked.file, envelope, asked.shown)
+            policy = required_of(ledger, "people").policy
+            last = ledger.last(asked.matter, asked.entry)
+        envelope = ask(asked.matter, policy.digest, self.keys["Cleo"], at, last=last_of(last))
+        write_request(asked.file, RequestFile(envelope, asked.shown, last, policy.document))
 
     def approve(
         self,

@@ -273,7 +273,7 @@ def test_approvals_that_wait_and_their_ends_are_shown(cli, policy, project, serv
     path = policy()
     assert cli("review", "request", path, "--key", "cleo.pem").code == 0
     claim = "out/a.certificate.claim.review.json"
-    assert cli("review", "approve", claim, "--role", "owner", "--key", "ada.pem").code == 0
+    assert cli("review", "approve", claim, "--yes", "--role", "owner", "--key", "ada.pem").code == 0
     before = state_of(project)
     server = serving()
     text = server.page("/waiting")
@@ -282,7 +282,9 @@ def test_approvals_that_wait_and_their_ends_are_shown(cli, policy, project, serv
     assert "2 days from now" in text
     assert "claim: 1 owner, 1 privacy; change: 1 owner" in server.page("/")
     assert state_of(project) == before
-    assert cli("review", "approve", claim, "--role", "privacy", "--key", "ben.pem").code == 0
+    assert (
+        cli("review", "approve", claim, "--yes", "--role", "privacy", "--key", "ben.pem").code == 0
+    )
     assert "it can be released, or set, now" in server.page("/waiting")
     assert cli("release", path).code == 0
     assert "No request in this project's folder waits" in server.page("/waiting")

@@ -23,6 +23,7 @@ from policy_engine.ledger.records import open_records
 from policy_engine.ledger.reviews import (
     claim_of,
     decisions,
+    last_of,
     limit_matter,
     policy_matter,
     release_of,
@@ -76,7 +77,9 @@ class Book:
     def brought(self, matter: Matter, *names: str, at=None, by="Cy") -> Brought:
         """A request by one and the approvals of others, under the policy in force."""
         at, digest = at or self.clock, self.ledger.required("people").policy.digest
-        brought = Brought(ask(matter, digest, self.keys[by], at))
+        entries = self.ledger.entries() if matter.stage == "release" else ()
+        last = last_of(self.ledger.last(matter, entries[-1].id if entries else 0))
+        brought = Brought(ask(matter, digest, self.keys[by], at, last=last))
         lines = (
             judge(matter, digest, brought, self.keys[name], at, verdict="approved", role="r")
             for name in names

@@ -529,7 +529,8 @@ def another_digest(lab):
 
     with open_ledger(lab.small.project) as ledger:
         [entry] = ledger.entries()
-    asked = Sought(release_of(entry, "0" * 64), lab.release_file, entry.run["predicate"])
+    matter, shown = release_of(entry, "0" * 64), entry.run["predicate"]
+    asked = Sought(matter, lab.release_file, shown, entry=entry.id)
     lab.ask_for(asked, "Cleo")
     lab.approve("Ben", file=lab.release_file)
 

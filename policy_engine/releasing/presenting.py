@@ -1,0 +1,182 @@
+"""A request as who approves it sees it: read from its file alone, and held against what it says.
+
+Whoever approves signs the digests that the request names. So nothing is shown of it that does not
+follow from what has these digests: its certificate is proved from its claim again, and what is
+asked is made of it anew. No ledger, source or policy is read. What only the ledger knows stands in
+the signed request: what was approved before it, which the ledger compares when it charges, and how
+the account would stand, which is the word of who asks.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from policy_engine.attest.approvals import (
+    REVIEW_REQUEST,
+    Approver,
+    Matter,
+    ReviewPolicy,
+    document_digest,
+    review_policy,
+)
+from policy_engine.attest.attestation import (
+    SYNTACTIC_MECHANISM,
+    Envelope,
+    Unverified,
+    open_envelope,
+    unverified,
+)
+from policy_engine.attest.facts import Facts, read_facts
+from policy_engine.attest.parquet_file import plain
+from policy_engine.attest.predicates import check_query, read_syntactic
+from policy_engine.attest.release_check import check_numbers
+from policy_engine.attest.stated import check_sql
+from policy_engine.errors import DomainError, NotApproved, PolicyError, VerificationFailed
+from policy_engine.ledger.account import Limit
+from policy_engine.ledger.entry import Charge
+from policy_engine.ledger.reviews import (
+    LIMIT,
+    claim_of,
+    last_of,
+    limit_matter,
+    policy_matter,
+    release_of,
+)
+from policy_engine.policy.syntactic import NoModel
+from policy_engine.releasing.reviewing import RequestFile, read_request
+
+_ANOTHER = "the request is of another version, or no request"
+_NO_DIGEST = "what is shown is not what the request names: ask for the file anew"
+_OTHER_WORDS = "what the request asks for is not what its certificate says: approve nothing of it"
+
+
+@dataclass(frozen=True)
+class Presented:
+    """A request that holds: ``shown`` and ``last`` are what it names, by digest.
+
+    ``request`` is its signed text. ``shown`` is a certificate's facts, proved from their claim, or
+    the document of a change; ``last`` is what was approved before, empty for nothing. ``account``
+    is how the account would stand, by the word of ``asker``, one of the people of the ``policy``.
+    """
+
+    request: str
+    said: Unverified
+    matter: Matter
+    policy: ReviewPolicy
+    asker: Approver
+    shown: Mapping[str, Any]
+    last: Mapping[str, Any]
+    account: Mapping[str, Any]
+
+    @property
+    def entry(self) -> int:
+        """The entry that is paid for and waits, as who asks says; 0 for none."""
+        stated = self.account.get("entry")
+        return stated if type(stated) is int else 0
+
+    @property
+    def new_policy(self) -> ReviewPolicy | None:
+        """The review policy that is to follow; None where the request is of something else."""
+        is_policy = self.matter.stage == "change" and self.matter.name != LIMIT
+        return policy_in(self.shown) if is_policy else None
+
+
+def presented(file: Path) -> Presented:
+    """What a request file asks; nothing else is read.
+
+    Guarantee: one of the people of the review policy that it names has signed it; what is asked
+    follows from what is shown, and a certificate's SQL, columns, assumptions and δ from its claim.
+    Raises FileError, and VerificationFailed where anything is not so.
+    """
+    read = read_request(file)
+    try:
+        return _presented(read)
+    except VerificationFailed as error:
+        raise VerificationFailed(tuple(f"{file}: {line}" for line in error.reasons)) from None
+
+
+def _presented(read: RequestFile) -> Presented:
+    said = unverified(read.request, REVIEW_REQUEST)
+    try:
+        found = plain(said.predicate)
+        of = {str(name): str(value) for name, value in found["of"].items()}
+        matter = Matter(found["stage"], said.subject_name, said.subject_sha256, of)
+        account, digests = dict(found["account"]), (found["review_policy"], found["last"])
+        if digests != (document_digest(read.review_policy), last_of(read.last)):
+            raise VerificationFailed((_NO_DIGEST,))
+        policy = policy_in(read.review_policy)
+        if _matter(matter, read.shown) != matter:
+            raise VerificationFailed((_NO_DIGEST,))
+    except (ArithmeticError, AttributeError, DomainError, KeyError, NotApproved, PolicyError,
+            TypeError, ValueError):  # fmt: skip
+        raise VerificationFailed((_ANOTHER,)) from None
+    if matter.stage != "change":
+        _check_certificate(matter, read.shown)
+    key = Envelope.from_json(read.request).key_id
+    if key not in policy.keys:
+        raise VerificationFailed(
+            (f"the key {key[:8]} that signed it is nobody's in the review policy that it names",)
+        )
+    open_envelope(read.request, policy.trusted(frozenset()), REVIEW_REQUEST)
+    asker = policy.person(key)
+    return Presented(read.request, said, matter, policy, asker, read.shown, read.last, account)
+
+
+def policy_in(document: Mapping[str, Any]) -> ReviewPolicy:
+    """The review policy that a document of a request is; PolicyError where it is none."""
+    return review_policy(json.dumps(document), Path("review policy"))
+
+
+def _matter(asked: Matter, shown: Mapping[str, Any]) -> Matter:
+    """What is asked where just this is shown, in the place and from the account that are asked."""
+    if asked.stage == "change":
+        if asked.name == LIMIT:
+            limit = Limit(Decimal(shown["epsilon"]), Decimal(shown["delta"]))
+            return limit_matter(shown["account"], limit)
+        return policy_matter(policy_in(shown))
+    of, is_certified = asked.of, shown["mechanism"] != SYNTACTIC_MECHANISM
+    charge = Charge(
+        account=of["account"],
+        epsilon=Decimal(shown["epsilon"]) if is_certified else Decimal(0),
+        delta=Decimal(of.get("delta", "0")),
+        neighbours=shown.get("neighbours", "add_remove"),
+        policy_name=shown["policy"]["name"],
+        policy_digest=shown["policy"]["digest"],
+        certificate_digest="",
+        run={"predicate": shown, "target": of["target"]},
+    )
+    return claim_of(charge) if asked.stage == "claim" else release_of(charge, asked.sha256)
+
+
+def _check_certificate(matter: Matter, shown: Mapping[str, Any]) -> None:
+    """VerificationFailed unless all that a certificate states follows from its claim."""
+    facts = facts_of(shown)
+    if "epsilon" not in facts:
+        found = check_query(facts)
+    else:
+        found, _ = check_sql(facts)
+        found += check_numbers(facts)
+        # What an account is charged is of the sample; a certificate may be of its population.
+        charged = Decimal(matter.of.get("delta", facts["delta"]))
+        if charged < Decimal(facts["delta"]):
+            raise VerificationFailed((_OTHER_WORDS,))
+    if found.reasons:
+        raise VerificationFailed((_OTHER_WORDS, *found.reasons))
+
+
+def facts_of(shown: Mapping[str, Any]) -> Facts:
+    """The facts of a certificate, or of a statement without (ε, δ), as a request shows them.
+
+    A request of a claim states no time: what is released gets one of its own.
+    """
+    try:
+        stated = Unverified("", "", {"time": "2000-01-01T00:00:00Z", **shown})
+        is_certified = shown.get("mechanism") != SYNTACTIC_MECHANISM
+        return read_facts(stated) if is_certified else read_syntactic(stated)
+    except (NoModel, ArithmeticError, AttributeError, KeyError, TypeError, ValueError):
+        raise VerificationFailed((_ANOTHER,)) from None

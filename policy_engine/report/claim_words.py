@@ -1,0 +1,246 @@
+"""A claim in words: all that is shown of whom, from its typed values alone.
+
+Claims that release anything else read otherwise. A name, a label or a key that is not plain stands
+in quotes with its escapes, so that no text of a policy's author forges a word of ours.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from datetime import date, datetime
+from decimal import Decimal
+from itertools import pairwise
+from typing import Any
+
+from policy_engine.kernel.claim import Claim, Shown
+from policy_engine.kernel.filters import Filter
+from policy_engine.kernel.mechanisms import (
+    Aggregate,
+    Inserted,
+    Listed,
+    Noisy,
+    NoisyPart,
+    Pure,
+    Randomised,
+)
+from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Recode, Round, Truncate
+from policy_engine.kernel.sources import Column, Drawn, Groups, Relation, Rows
+from policy_engine.kernel.types import Type, digits_of
+
+_PLAIN = re.compile(r"[^\W\d]\w*")
+_PLAIN_PATH = re.compile(r"[\w./=+-]+")
+_MOST_KEYS, _MOST_LABELS = 12, 60
+"""So many keys of a label, and labels of a map, are written out; the first are of fewest keys."""
+
+
+def quoted(text: str) -> str:
+    """A text that stands in a line of ours: where it begins and ends is seen.
+
+    >>> quoted('a" or "b')
+    '"a\\\\" or \\\\"b"'
+    """
+    return json.dumps(text, ensure_ascii=False)
+
+
+def named(name: str) -> str:
+    """A name: as it is where it is one plain word, else in quotes.
+
+    >>> named("age"), named("age of, all")
+    ('age', '"age of, all"')
+    """
+    return name if _PLAIN.fullmatch(name) else quoted(name)
+
+
+def value_words(value: object) -> str:
+    """A value of a claim; a text in quotes."""
+    match value:
+        case None:
+            return "empty"
+        case bool():
+            return "true" if value else "false"
+        case int() | Decimal():
+            return digits_of(value)
+        case datetime():
+            return value.isoformat(" ")
+        case date():
+            return value.isoformat()
+    return quoted(str(value))
+
+
+def source_words(claim: Claim) -> str:
+    """Where the rows are, and how they are read."""
+    source = claim.source
+    if isinstance(source, Relation):
+        view = ", a view each of whose rows is made of one person's" * source.is_rowwise
+        return f"the table {'.'.join(map(named, source.parts))}{view}"
+    place = source.path if _PLAIN_PATH.fullmatch(source.path) else quoted(source.path)
+    kind = {"parquet": "Parquet", "csv": "CSV", "delta": "Delta"}[source.kind]
+    how = "".join(f"; {name}: {_option(value)}" for name, value in source.options)
+    return f"the {'folder' if source.is_folder else 'file'} {place} ({kind}){how}"
+
+
+def _option(value: object) -> str:
+    return ", ".join(map(quoted, value)) if isinstance(value, tuple) else value_words(value)
+
+
+def person_words(claim: Claim) -> str:
+    """Who is one person, and what of a person is kept."""
+    unit = claim.unit
+    if isinstance(unit, Rows):
+        return "each row is one person"
+    who = f"each value of {_column(unit.key)} is one person; rows without one are nobody"
+    match unit.order:
+        case None:
+            return f"{who}; the engine enforces that nobody has a second row"
+        case Drawn():
+            return f"{who}; of a person's rows one is drawn by chance"
+        case Groups(most):
+            return (
+                f"{who}; all rows of a person count, once in each group, in {most} groups at most,"
+                " drawn by chance where there are more"
+            )
+    terms = (
+        f"{_column(each)} {'descending' if down else 'ascending'}" for each, down in unit.order
+    )
+    return (
+        f"{who}; of a person's rows the first by {', then '.join(terms)} is kept, and of rows alike"
+        " in that the first by all columns that are read"
+    )
+
+
+def _column(column: Column) -> str:
+    read = "" if column.read_as is None else f", read as {column.read_as}"
+    return f"{named(column.name)} ({_type(column.type)}{read})"
+
+
+def _type(kind: Type) -> str:
+    digits = f"({kind.digits}, {kind.scale})" if kind.kind == "decimal" else ""
+    return f"{kind.kind.replace('_', ' ')}{digits}{', collated' * kind.collated}"
+
+
+def column_words(shown: Shown) -> str:
+    """A released column, and of which column of the source it is made."""
+    if shown.column is None:
+        return f"{named(shown.name)}, of no column"
+    of = _column(shown.column)
+    return of if shown.name == shown.column.name else f"{named(shown.name)}, made of {of}"
+
+
+def column_lines(shown: Shown) -> tuple[str, ...]:
+    """A released column: of which it is made, and how, each label on a line of its own."""
+    return (column_words(shown), *(f"  {each}" for each in recode_lines(shown.recode)))
+
+
+def recode_lines(recode: Recode) -> Iterator[str]:
+    """What becomes of a value; what is empty stays so.
+
+    >>> list(recode_lines(Bins((18, 65), ("young", "adult", "old"))))
+    ['bins:', '  below 18: "young"', '  from 18 to below 65: "adult"', '  from 65 on: "old"']
+    """
+    match recode:
+        case Keep():
+            yield "kept: every value is shown as it stands in the source"
+        case Bins():
+            yield "bins:"
+            yield from (f"  {line}" for line in _bin_lines(recode))
+        case Map():
+            yield from _map_lines(recode)
+        case Prefix(length):
+            yield f"the first {length} characters"
+        case Round(step):
+            yield f"rounded to a multiple of {digits_of(step)}"
+        case Truncate(unit):
+            yield f"the start of its {unit}"
+        case Constant(label):
+            yield f"always {quoted(label)}, whatever the source holds"
+
+
+def _bin_lines(bins: Bins) -> Iterator[str]:
+    cuts = [value_words(cut) for cut in bins.cuts]
+    ranges = [f"below {cuts[0]}"]
+    ranges += [f"from {low} to below {high}" for low, high in pairwise(cuts)]
+    ranges.append(f"from {cuts[-1]} on")
+    for words, label in zip(ranges, bins.labels, strict=True):
+        yield f"{words}: {quoted(label)}"
+
+
+def _map_lines(recode: Map) -> Iterator[str]:
+    """By its labels, those of fewest values first: these tell most."""
+    count = sum(len(keys) for keys, _ in recode.groups)
+    values = "one value" if count == 1 else f"{count:,} values"
+    yield f"a map of {values} to {len({label for _, label in recode.groups}):,} labels:"
+    groups = sorted(recode.groups, key=lambda group: len(group[0]))
+    for keys, label in groups[:_MOST_LABELS]:
+        yield f"  {_some(keys, _MOST_KEYS)}: {value_words(label)}"
+    if left := groups[_MOST_LABELS:]:
+        yield (
+            f"  and {len(left):,} labels more, of {len(left[0][0]):,} to {len(left[-1][0]):,}"
+            " values each: --format json has them"
+        )
+    yield f"  every other value: {value_words(recode.other)}"
+
+
+def _some(values: Iterable[object], most: int) -> str:
+    every = [value_words(value) for value in values]
+    rest = f" and {len(every) - most:,} more" if len(every) > most else ""
+    return ", ".join(every[:most]) + rest
+
+
+def filter_line(each: Filter) -> str:
+    """Which rows take part, by one column.
+
+    >>> filter_line(Filter(Column("age", Type("integer")), at_least=18, below=65))
+    'age (integer) from 18 to below 65'
+    """
+    column = _column(each.column)
+    if each.members:
+        return f"{column} is one of {', '.join(map(value_words, each.members))}"
+    low = "" if each.at_least is None else f" from {value_words(each.at_least)}"
+    high = "" if each.below is None else f"{' to' if low else ''} below {value_words(each.below)}"
+    return f"{column}{low}{high or ' on'}"
+
+
+def law_lines(claim: Claim) -> Iterator[str]:
+    """What a law shows beside the columns, and of what public lists it is; nothing of a sample."""
+    law: Any = claim.law
+    if isinstance(law, Noisy):
+        yield from _noisy_lines(law)
+    if isinstance(law, NoisyPart):
+        yield (
+            f"part {law.number} of {law.parts}: of everybody one in {law.parts}, by a secret hash"
+            " of their key"
+        )
+    if isinstance(law, Listed):
+        for rows in law.keys:
+            yield f"public keys, {len(rows):,}: {_some(map(_row, rows), _MOST_KEYS)}"
+    if isinstance(law, Pure):
+        for shown, values in zip(claim.columns, _values(law), strict=True):
+            yield f"public values of {named(shown.name)}: {_some(values, _MOST_LABELS)}"
+
+
+def _noisy_lines(law: Noisy) -> Iterator[str]:
+    yield from (f"{named(each.name)}: {sum_words(each)}" for each in law.aggregates)
+    for number, by in enumerate(law.groupings, 1):
+        yield f"grouping {number}: by {', '.join(map(named, by.columns))}"
+
+
+def sum_words(each: Aggregate) -> str:
+    """A sum or a mean beside a count: of what, and within which ends a person moves it."""
+    clip, unit = each.clip, each.unit
+    low, high = (digits_of(end * unit) for end in (clip.low, clip.high))
+    return (
+        f"the {'mean' if clip.is_mean else 'sum'} of {_column(each.column)}, each person's value"
+        f" rounded to a multiple of {digits_of(unit)} and held between {low} and {high}"
+    )
+
+
+def _row(row: Iterable[object]) -> str:
+    return "(" + ", ".join(map(value_words, row)) + ")"
+
+
+def _values(law: Randomised | Inserted) -> tuple[tuple[str | None, ...], ...]:
+    if isinstance(law, Inserted):
+        return law.values
+    return tuple(each.values for each in law.responses)

@@ -1,0 +1,278 @@
+"""What decides, of a request for approvals: everything that is approved by it, in words.
+
+Made of a request that was held against its own claim (``releasing.presenting``), and of nothing
+else. What its author says stands in quotes, under a label that says so, for nothing checks it. What
+only the ledger knows is told as the word of who asks: the ledger refuses a request of which it is
+not so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from policy_engine.accounting.in_words import in_text
+from policy_engine.accounting.odds import odds_words
+from policy_engine.attest.approvals import Approver, ReviewPolicy
+from policy_engine.attest.facts import STATED, Facts, claim_of
+from policy_engine.attest.predicates import claim_stated
+from policy_engine.errors import VerificationFailed
+from policy_engine.kernel.claim import Claim
+from policy_engine.kernel.laws import ClaimError
+from policy_engine.policy.scalars import counted
+from policy_engine.releasing.presenting import Presented, facts_of, policy_in
+from policy_engine.report.changes import Comparable, KeyChange, changes, visible_words
+from policy_engine.report.claim_words import (
+    column_lines,
+    filter_line,
+    law_lines,
+    named,
+    person_words,
+    quoted,
+    source_words,
+)
+from policy_engine.report.mechanism import how
+from policy_engine.report.recodes import Entry
+from policy_engine.report.strength import Strength
+
+_MOST_ENTRIES = 20
+VERDICTS = {"weaker": "weaker", "not weaker": "not weaker", "to judge": "for a person to judge"}
+_OF_THE_MECHANISM = {"sample", "count", "noise", "list", "suppress", "randomise", "look", "models"}
+_NOTIONS = {
+    "add_remove": "two sources are compared that differ by one person more or less",
+    "replace_one": "two sources are compared in which one person is replaced by another",
+}
+_NO_CLAIM = "this certificate has no claim: what is shown of whom only its query says, see --sql"
+
+
+@dataclass(frozen=True)
+class ReviewPart:
+    """What is said under one label: lines, none of which is empty."""
+
+    label: str
+    lines: tuple[str, ...]
+
+
+def decides(found: Presented) -> tuple[ReviewPart, ...]:
+    """All that decides of a request, label by label."""
+    made = _of_change(found) if found.matter.stage == "change" else _of_release(found)
+    told = (ReviewPart(label, tuple(lines)) for label, lines in made)
+    return tuple(part for part in told if part.lines)
+
+
+def _of_release(found: Presented) -> Iterator[tuple[str, Iterable[str]]]:
+    facts, matter = facts_of(found.shown), found.matter
+    claim = stated_claim(facts)
+    yield "goes to", [f"{quoted(matter.of['target'])} ({_form(facts)})"]
+    if matter.stage == "release":
+        yield "bytes", [f"SHA-256 {matter.sha256}"]
+    if claim is None:
+        yield "source", [_NO_CLAIM]
+        yield "columns", [", ".join(map(named, facts["columns"]))]
+    else:
+        yield "source", [source_words(claim)]
+        yield "person", [person_words(claim)]
+        yield "columns", (line for each in claim.columns for line in column_lines(each))
+        yield "count", [_count(claim)]
+        whole = ["none: every row of the source takes part"]
+        yield "filter", [filter_line(each) for each in claim.filter] or whole
+    yield "mechanism", _mechanism(facts, claim)
+    yield "promise", _promise(facts)
+    yield "price", _price(found, facts)
+    yield "assuming", facts["assumptions"]
+    yield "engine", [" ".join((facts["dialect"], facts["engine_version"])).strip()]
+    yield "author says", (f"{name}: {quoted(facts[name])}" for name in STATED if name in facts)
+    yield "policy", [f"{named(facts['policy']['name'])}, {facts['policy']['digest']}"]
+    yield "since last", _since_last(found)
+    yield from _asked(found)
+
+
+def stated_claim(facts: Facts) -> Claim | None:
+    """The claim that facts state; None where a text was read, and not printed."""
+    if "epsilon" not in facts:
+        return claim_stated(facts)
+    return None if facts.get("claim") is None else claim_of(facts)
+
+
+def _form(facts: Facts) -> str:
+    return "one row a group" if facts["form"] == "counts" else "one row a person"
+
+
+def _count(claim: Claim) -> str:
+    if claim.count is None:
+        return "none: a group is shown as so many rows"
+    return f"{named(claim.count)}: of each group"
+
+
+def _mechanism(facts: Facts, claim: Claim | None) -> Iterator[str]:
+    if "epsilon" not in facts:
+        yield f"suppression of raw classes: classes of fewer than {facts['k']} people are left out"
+        return
+    told = how(facts, claim)
+    yield facts["mechanism"]
+    yield from (each["text"] for each in told["steps"] if each["name"] in _OF_THE_MECHANISM)
+    yield from () if claim is None else law_lines(claim)
+    visible = Strength.of_certificate(facts, claim).visible
+    for by, size in visible.items():
+        yield f"{visible_words(size)}{f', by {by}' if by else ''}"
+    for chances in told["chances"]:
+        bars = "; ".join(f"{each['label']}: {each['words']}" for each in chances["bars"])
+        yield f"{chances['caption']}: {bars}"
+    yield f"drawn by {facts['randomness']}"
+
+
+def _promise(facts: Facts) -> Iterator[str]:
+    if "epsilon" not in facts:
+        yield facts["guarantee"]
+        yield from (f"{each['attack']} still works: {each['why']}" for each in facts["still_works"])
+        return
+    epsilon, delta = Decimal(facts["epsilon"]), Decimal(facts["delta"])
+    yield f"ε = {in_text(epsilon)}, δ = {in_text(delta)} for one {named(facts['unit'])}"
+    yield _NOTIONS[facts["neighbours"]]
+    said = odds_words(epsilon, delta, facts["neighbours"])
+    yield f"{said[0].upper()}{said[1:]}"
+    if facts["sampled_at"] != "1":
+        yield f"the source is itself a secret sample of its population, at {facts['sampled_at']}"
+
+
+def _price(found: Presented, facts: Facts) -> Iterator[str]:
+    of, account = found.matter.of, found.account
+    name = quoted(of["account"])
+    if "epsilon" in of:
+        epsilon, delta = Decimal(of["epsilon"]), Decimal(of["delta"])
+        yield f"ε {in_text(epsilon)}, δ {in_text(delta)}, from account {name}"
+    else:
+        yield f"paid for already, from account {name}"
+    asker = f"says {quoted(found.asker.name)}, who asks"
+    if account.get("fits") is False:
+        yield f"the account cannot pay for it, {asker}"
+    elif "left" in account:
+        limit, left = _amounts(account["limit"]), _amounts(account["left"])
+        more = account["more"]
+        many = f"{more} more like it fit" if type(more) is int and more < 10 else "10 or more fit"
+        yield f"of the account's limit, {limit}, is left after it {left}; {many}, {asker}"
+    elif account.get("fits"):
+        yield f"the account has no limit, {asker}"
+
+
+def _amounts(stated: Mapping[str, str]) -> str:
+    return f"ε {in_text(Decimal(stated['epsilon']))}, δ {in_text(Decimal(stated['delta']))}"
+
+
+def _since_last(found: Presented) -> Iterator[str]:
+    """The difference from what was approved last of the same policy, key by key."""
+    if not found.last:
+        yield "nothing of this policy was approved before"
+        return
+    try:
+        old, new = (Comparable.of_certificate(facts_of(each)) for each in (found.last, found.shown))
+    except (ClaimError, VerificationFailed):
+        yield "what was approved last is of another version, and cannot be compared"
+        return
+    every = changes(old, new)
+    if not every:
+        yield "nothing differs from what was approved last"
+    for change in every:
+        yield from change_lines(change)
+
+
+def change_lines(change: KeyChange) -> Iterator[str]:
+    """A key that differs: its verdict, before, after, and the values that are shown otherwise."""
+    yield f"{change.key}  ({verdict_words(change)})"
+    yield f"  - {change.before}"
+    yield f"  + {change.after}"
+    yield from (f"      {line}" for line in moved_lines(change.map))
+
+
+def verdict_words(change: KeyChange) -> str:
+    """Whether the promise is weaker by a change, and why."""
+    return VERDICTS[change.effect] + (f": {change.why}" if change.why else "")
+
+
+def moved_lines(entries: tuple[Entry, ...]) -> Iterator[str]:
+    """Which values are shown as what, before and after."""
+    for when, *labels in entries[:_MOST_ENTRIES]:
+        yield f"{when}: {' → '.join('NULL' if label is None else label for label in labels)}"
+    if len(entries) > _MOST_ENTRIES:
+        yield f"and {len(entries) - _MOST_ENTRIES} more"
+
+
+def _asked(found: Presented) -> Iterator[tuple[str, Iterable[str]]]:
+    """Who asks, and who is asked."""
+    asker, policy = found.asker, found.policy
+    yield (
+        "asked by",
+        [f"{quoted(asker.name)} ({named(asker.role)}), {found.said.predicate['time']}"],
+    )
+    own = policy.needs[found.matter.stage].items()
+    lines = [f"{count} of {_people(policy, role)}" for role, count in own]
+    if policy.four_eyes:
+        lines.append("who asks approves nothing")
+    lines.append(f"review policy {policy.serial}, {policy.digest}")
+    yield "asked are", lines
+
+
+def _people(policy: ReviewPolicy, role: str) -> str:
+    names = (quoted(each.name) for each in policy.people if each.role == role)
+    return f"{named(role)}: {', '.join(names)}"
+
+
+# A change of a limit, or of the review policy
+
+
+def _of_change(found: Presented) -> Iterator[tuple[str, Iterable[str]]]:
+    yield "account", [quoted(found.matter.of["account"])]
+    policy = found.new_policy
+    if policy is None:
+        before = _amounts(found.last) if found.last else "none"
+        yield "limit", [f"{before} → {_amounts(found.shown)}"]
+    else:
+        before_it = policy_in(found.last)
+        told = [*policy_changes(before_it, policy)]
+        yield "changes", told or ["nothing but its serial"]
+        yield "people", (_person(each) for each in policy.people)
+        needs = (f"{stage}: {_needs(own)}" for stage, own in policy.needs.items())
+        yield "needed", (*needs, _terms(policy))
+    yield from _asked(found)
+
+
+def policy_changes(old: ReviewPolicy, new: ReviewPolicy) -> Iterator[str]:
+    """What another review policy changes, in names: who is in, who is out, how many are needed.
+
+    Names are names here, and none of a key: who has another key, or one less, is said so.
+    """
+    before, after = ({each.name: each for each in policy.people} for policy in (old, new))
+    yield from (f"in: {_person(each)}" for name, each in after.items() if name not in before)
+    yield from (f"out: {_person(each)}" for name, each in before.items() if name not in after)
+    for name in (name for name in after if name in before):
+        was, now = before[name], after[name]
+        if was.role != now.role:
+            yield f"{quoted(name)}: role {named(was.role)} → {named(now.role)}"
+        if more := {*now.keys} - {*was.keys}:
+            yield f"{quoted(name)}: {counted(len(more), 'further key')} of theirs"
+        if gone := {*was.keys} - {*now.keys}:
+            yield f"{quoted(name)}: {counted(len(gone), 'key')} of theirs no more"
+    for whose, key in ((each.name, key) for each in new.people for key in each.keys):
+        owner = next((each.name for each in old.people if key in each.keys), whose)
+        if owner != whose:
+            yield f"a key that was {quoted(owner)}'s is {quoted(whose)}'s"
+    for stage, needs in new.needs.items():
+        if dict(old.needs[stage]) != dict(needs):
+            yield f"{stage}: {_needs(old.needs[stage])} → {_needs(needs)}"
+    was_terms, now_terms = _terms(old), _terms(new)
+    if was_terms != now_terms:
+        yield f"{was_terms} → {now_terms}"
+
+
+def _person(person: Approver) -> str:
+    return f"{quoted(person.name)} ({named(person.role)}, {counted(len(person.keys), 'key')})"
+
+
+def _needs(needs: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} of role {named(role)}" for role, count in needs.items()) or "nobody"
+
+
+def _terms(policy: ReviewPolicy) -> str:
+    eyes = "who asks approves nothing" if policy.four_eyes else "who asks may approve"
+    return f"{eyes}, an approval counts {policy.lasts.days} days, over on {policy.until:%Y-%m-%d}"

@@ -1,0 +1,128 @@
+"""How much a release tells at most, by the numbers of its law alone: for comparing two of them.
+
+Two measures: δ at each ε, of which the promise states one point; and the least size of a group that
+is shown half of the time. A release is not weaker than another where neither is worse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from policy_engine.accounting import finite
+from policy_engine.accounting.comparison import SAMPLED, Candidate
+from policy_engine.accounting.frontier import SamplePair
+from policy_engine.accounting.noise import IntegerTable, ReleaseCurve, Statistic
+from policy_engine.accounting.one import delta_of_one
+from policy_engine.attest.facts import Facts
+from policy_engine.kernel.certificate import certified_rate
+from policy_engine.kernel.claim import Claim
+from policy_engine.kernel.mechanisms import Clip, Inserted, Listed, Noisy, Pure, Randomised
+from policy_engine.kernel.price import factors_of, statistics_of
+from policy_engine.policy.noise import Chance, Noise
+from policy_engine.policy.resolve import Policy
+
+Curve = Callable[[Decimal], Decimal]
+"""δ at an ε."""
+EPSILONS = tuple(map(Decimal, ("0", "0.1", "0.25", "0.5", "1", "2", "4", "8")))
+"""At these ε curves are compared, beside those that are promised."""
+
+
+@dataclass(frozen=True)
+class Strength:
+    """The measures of a release.
+
+    ``curve`` gives for a notion of neighbours the curve; None where only the source's catalog
+    tells it. ``visible`` is, by grouping, the least size of a group that is shown half of the time;
+    empty where groups are shown by chance, whatever their size.
+    """
+
+    curve: Callable[[str], Curve] | None
+    visible: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of_certificate(cls, facts: Facts, claim: Claim | None) -> Strength:
+        """Of a certificate, or a statement without (ε, δ): there nothing bounds δ."""
+        if "epsilon" not in facts:
+            return cls(_unbounded, {"": facts["k"]})
+        visible = {name: found.half for name, found in candidates(facts, claim)}
+        law = None if claim is None else claim.law
+        if claim is not None and isinstance(law, Noisy):
+            own, whole = law, claim
+            return cls(lambda notion: _noise(statistics_of(whole, own, notion), notion), visible)
+        if isinstance(law, Pure):
+            pure = law
+            return cls(lambda notion: _pure(pure, notion))
+        return cls(_sampled(facts["k"], Decimal(facts["rate"])), visible)
+
+    @classmethod
+    def of_policy(cls, policy: Policy) -> Strength:
+        """Of a policy, every ``auto`` solved."""
+        noise = policy.noise
+        if policy.is_syntactic:
+            return cls(_unbounded, {"": policy.k})
+        if isinstance(noise, Chance):
+            return cls(None)
+        if not isinstance(noise, Noise):
+            rate = certified_rate(policy.rate, policy.method, policy.source.sampled_at)
+            found = Candidate(SAMPLED, SamplePair(policy.k, policy.rate))
+            return cls(_sampled(policy.k, rate), {"": found.half})
+        sums = tuple(each.table for each in noise.sums)
+        tables = [
+            (each.columns, each.tables or (noise.table, *sums)) for each in noise.groupings
+        ] or [((), (noise.table, *sums))]
+        visible = {
+            ", ".join(by): Candidate("", counts, policy.k, bool(noise.keys)).half
+            for by, (counts, *_) in tables
+        }
+        clips, groups = tuple(each.clip for each in noise.sums), noise.groups
+        return cls(
+            lambda notion: _noise(
+                tuple(_statistics([own for _, own in tables], clips, groups, notion)), notion
+            ),
+            visible,
+        )
+
+
+def candidates(facts: Facts, claim: Claim | None) -> Iterator[tuple[str, Candidate]]:
+    """By grouping what a certificate's numbers show of a group; nothing of laws of chance."""
+    law = None if claim is None else claim.law
+    if isinstance(law, Randomised | Inserted):
+        return
+    if not isinstance(law, Noisy):
+        rate = Decimal(facts["rate"]) / Decimal(facts["sampled_at"])
+        yield "", Candidate(SAMPLED, SamplePair(facts["k"], rate))
+        return
+    names = [", ".join(each.columns) for each in law.groupings] or [""]
+    for name, (counts, *_) in zip(names, law.tables, strict=True):
+        yield name, Candidate("", counts, law.k, isinstance(law, Listed))
+
+
+def _statistics(
+    tables: list[tuple[IntegerTable, ...]], clips: tuple[Clip, ...], groups: int, notion: str
+) -> Iterator[Statistic]:
+    """What is drawn for each group, as ``kernel.price.statistics_of`` has it of a claim."""
+    for counts, *sums in tables:
+        yield Statistic(counts, groups=groups)
+        for clip, table in zip(clips, sums, strict=True):
+            yield clip.statistic(table, groups, notion)
+
+
+def _unbounded(notion: str) -> Curve:
+    del notion
+    return lambda epsilon: Decimal(1)
+
+
+def _sampled(k: int, rate: Decimal) -> Callable[[str], Curve]:
+    return lambda notion: lambda epsilon: delta_of_one(k, rate, epsilon, notion).delta
+
+
+def _noise(statistics: tuple[Statistic, ...], notion: str) -> Curve:
+    found = ReleaseCurve.of(statistics, notion)
+    return lambda epsilon: found.delta(epsilon).delta
+
+
+def _pure(law: Randomised | Inserted, notion: str) -> Curve:
+    factors = factors_of(law, notion)
+    return lambda epsilon: finite.delta_of(factors, epsilon)
