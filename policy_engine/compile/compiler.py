@@ -99,7 +99,10 @@ def find_problems(policy: Policy, table: Table, dialect: Engine) -> tuple[Proble
     read = read_columns(policy, table)
     found = [*_unknown(policy, table)]
     for name, recoding in policy.recodings:
-        broken = type_problem(recoding, read[name].column) if name in read else None
+        broken = None
+        if name in read:
+            casts = "try_cast" not in dialect.lacks
+            broken = type_problem(recoding, read[name].column, casts=casts)
         if broken is not None:
             message, _, remedy = broken.partition("; ")
             found.append((path_text(("recode", name)), f"column {name!r}: {message}", remedy))

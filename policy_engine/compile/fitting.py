@@ -21,59 +21,75 @@ _KEPT = _LOOKED_UP | TIMES | {Kind.TIME}
 _MOST_CHARACTERS = 999_999_999
 
 
-def type_problem(recoding: recodings.Recoding, column: Field) -> str | None:
+def type_problem(recoding: recodings.Recoding, column: Field, *, casts: bool = True) -> str | None:
     """Which law of ``recoding`` a column of this type breaks, with a remedy; None if none.
+
+    ``casts``: the engine can read the column as another type, so that it may be the remedy.
 
     >>> type_problem(recodings.Prefix(3), Field("age", "INTEGER"))
     'prefix takes text, found a whole number; read it as text with source.columns'
+    >>> type_problem(recodings.Prefix(3), Field("age", "INTEGER"), casts=False)
+    'prefix takes text, found a whole number; use bins or round'
     """
     kind = column.kind
     match recoding:
         case recodings.Constant():
             return None
         case _ if kind is Kind.OTHER:
-            remedy = "use constant, read it as text with source.columns, or leave it out"
+            remedy = "use constant, or leave it out"
+            if casts:
+                remedy = "use constant, read it as text with source.columns, or leave it out"
             return f"of the recodings constant alone takes the type {column.noun}; {remedy}"
         case recodings.Keep() if kind is Kind.DOUBLE:
             return "keep takes no floating-point number; use bins or round"
         case recodings.Keep():
             return _unless(kind in _KEPT, "keep takes a plain value", kind, "leave it out")
         case recodings.Intervals(cuts):
-            return _bins_problem(cuts, kind)
+            return _bins_problem(cuts, column, casts=casts)
         case recodings.Lookup():
-            remedy = "use bins or truncate" if kind in TIMES else "use bins or round"
-            return _unless(kind in _LOOKED_UP, "map and hierarchy take labels", kind, remedy)
+            law = "map and hierarchy take labels"
+            return _unless(kind in _LOOKED_UP, law, kind, _that_fits(column))
         case recodings.Prefix(length) if length > _MOST_CHARACTERS:
             return f"prefix takes at most {_MOST_CHARACTERS} characters; use keep"
         case recodings.Prefix():
-            remedy = "read it as text with source.columns"
+            remedy = "read it as text with source.columns" if casts else _that_fits(column)
             return _unless(kind in {Kind.TEXT, Kind.LABEL}, "prefix takes text", kind, remedy)
         case recodings.Round():
-            return _round_problem(recoding, column)
+            return _round_problem(recoding, column, casts=casts)
         case recodings.Truncate(unit):
-            return _truncate_problem(unit, kind)
+            return _truncate_problem(unit, column, casts=casts)
 
 
-def _round_problem(recoding: recodings.Round, column: Field) -> str | None:
+def _that_fits(column: Field) -> str:
+    """The remedy that takes a column as it is."""
+    if column.kind in NUMBERS:
+        is_rounded = column.kind is not Kind.WIDE_INTEGER
+        if is_rounded and is_exact(type_of(column, collates=False)):
+            return "use bins or round"
+        return "use bins"
+    if column.kind in _WORDS:
+        return "use prefix or keep"
+    return "use bins or truncate" if column.kind in _MOMENTS else "use keep"
+
+
+def _round_problem(recoding: recodings.Round, column: Field, *, casts: bool) -> str | None:
     if not recoding.is_plain:
         places = f"at most {PLACES} decimal places and {DIGITS} digits"
         return f"round takes a step of {places}, up to 10^17; use a plainer one"
     if not is_exact(type_of(column, collates=False)):
         law = f"round takes a decimal number of at most {DIGITS} digits, or 6 behind"
         return f"{law} the point, found {column.type}; use bins, or a column with fewer digits"
-    remedy = _instead(column.kind, times="use truncate")
+    remedy = _instead(column, "double", casts=casts)
     numbers = NUMBERS - {Kind.WIDE_INTEGER}
     return _unless(column.kind in numbers, "round takes a number", column.kind, remedy)
 
 
-def _instead(kind: Kind, *, times: str = "", numbers: str = "") -> str:
-    """The remedy for a column of another kind: what fits it, or how to read it."""
-    if times and kind in _MOMENTS:
-        return times
-    if numbers and kind in NUMBERS:
-        return numbers
-    wanted, declared = ("number", "double") if times else ("date", "date")
-    return f"read it as a {wanted} with source.columns" if readable(kind, declared) else "use keep"
+def _instead(column: Field, declared: str, *, casts: bool) -> str:
+    """The remedy for a column of another kind: how to read it, or what fits it."""
+    wanted = "number" if declared == "double" else declared
+    if casts and column.kind not in NUMBERS | _MOMENTS and readable(column.kind, declared):
+        return f"read it as a {wanted} with source.columns"
+    return _that_fits(column)
 
 
 _WORDS = frozenset({Kind.TEXT, Kind.LABEL})
@@ -97,26 +113,32 @@ def _unless(holds: bool, law: str, kind: Kind, remedy: str) -> str | None:
     return None if holds else f"{law}, found {kind.value}; {remedy}"
 
 
-def _bins_problem(cuts: Sequence[object], kind: Kind) -> str | None:
+def _bins_problem(cuts: Sequence[object], column: Field, *, casts: bool) -> str | None:
+    kind = column.kind
     numbers = [cut for cut in cuts if isinstance(cut, Decimal)]
     if any(whole_digits_of(cut) + places_of(cut) > MOST_DIGITS for cut in numbers):
         return f"bins take cuts of at most {MOST_DIGITS} digits; use plainer ones"
     if numbers:
-        remedy = _instead(kind, times="write the cut points as dates")
+        remedy = "write the cut points as dates"
+        if kind not in NUMBERS | _MOMENTS:
+            remedy = _instead(column, "double", casts=casts)
         if kind not in NUMBERS:
             return f"bins of numbers take a number, found {kind.value}; {remedy}"
         whole = all(cut == cut.to_integral_value() for cut in numbers)
         if kind in {Kind.INTEGER, Kind.WIDE_INTEGER} and not whole:
             return "bins of a whole number need whole cut points; round them up"
         return None
-    remedy = _instead(kind, numbers="write the cut points as numbers")
     if kind is Kind.DATE and isinstance(cuts[0], datetime):
         return "bins of a date need dates, found timestamps; leave out the time of day"
+    remedy = "write the cut points as numbers"
+    if kind not in NUMBERS:
+        is_time = isinstance(cuts[0], datetime)
+        remedy = _instead(column, "timestamp" if is_time else "date", casts=casts)
     return _unless(kind in _MOMENTS, "bins of dates take a date or time", kind, remedy)
 
 
-def _truncate_problem(unit: str, kind: Kind) -> str | None:
-    remedy = _instead(kind, numbers="use round or bins")
-    if kind is Kind.DATE and unit == "hour":
+def _truncate_problem(unit: str, column: Field, *, casts: bool) -> str | None:
+    remedy = _instead(column, "timestamp" if unit == "hour" else "date", casts=casts)
+    if column.kind is Kind.DATE and unit == "hour":
         return f"truncate: {unit} takes a time, found a date; use day or more"
-    return _unless(kind in _MOMENTS, "truncate takes a date or time", kind, remedy)
+    return _unless(column.kind in _MOMENTS, "truncate takes a date or time", column.kind, remedy)

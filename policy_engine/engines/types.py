@@ -41,7 +41,7 @@ _TABLES = {
         DECIMAL: numeric | decimal
         FLOAT: real | float4
         DOUBLE: double precision | float8
-        VARCHAR: text | varchar | character varying
+        VARCHAR: text | varchar | character varying | char | character | bpchar
         DATE: date
         TIME: time without time zone
         TIMESTAMP: timestamp | timestamp without time zone

@@ -20,6 +20,7 @@ from policy_engine.compile.catalog import Table
 from policy_engine.dialects import Engine
 from policy_engine.errors import WarehouseError
 from policy_engine.kernel.fragments import in_sample
+from policy_engine.policy.recodings import Constant
 from policy_engine.policy.resolve import Policy, Source
 from policy_engine.syntax.names import fold
 from policy_engine.warehouse import known_answers as known
@@ -376,7 +377,8 @@ def read_of_key(policy: Policy, table: Table) -> tuple[str, ...]:
 
 def read_of(policy: Policy, table: Table) -> tuple[str, ...]:
     """The columns of a table that a release reads."""
-    named = [name for name, _ in (*policy.recodings, *policy.source.order_by)]
+    named = [name for name, how in policy.recodings if not isinstance(how, Constant)]
+    named += [name for name, _ in policy.source.order_by]
     read = {table.find(name) for name in (*named, *policy.reads_beside, policy.source.key or "")}
     return tuple(column.name for column in table.columns if column in read)
 

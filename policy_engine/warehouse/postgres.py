@@ -44,6 +44,14 @@ _RELATION = """
 _COLUMNS = """
     SELECT a.attname, format_type(a.atttypid, a.atttypmod), a.attgenerated, t.typtype,
            CASE WHEN NOT l.collisdeterministic THEN l.collname END,
+           (WITH RECURSIVE base (oid, beneath, kind, input) AS (
+                SELECT t.oid, t.typbasetype, t.typtype, t.typinput UNION ALL
+                SELECT b.oid, b.typbasetype, b.typtype, b.typinput
+                FROM base JOIN pg_type AS b ON b.oid = base.beneath WHERE base.kind = 'd'
+            ) SELECT CASE WHEN oid IN ('text'::regtype, 'varchar'::regtype, 'bpchar'::regtype)
+                          THEN 'text' WHEN input::text ~ '(^|[.])citextin$'
+                          THEN 'citext' END
+              FROM base WHERE kind <> 'd'),
            (SELECT string_agg(quote_literal(e.enumlabel), ', ' ORDER BY e.enumsortorder)
             FROM pg_enum AS e WHERE e.enumtypid = a.atttypid)
     FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid
@@ -306,8 +314,13 @@ class PostgresWarehouse(Transactional):
 
 
 def _column(row: Row) -> Field:
-    name, kind, _, type_kind, collation, labels = row
+    name, kind, _, type_kind, collation, base, labels = row
     if type_kind == "e":
         return Field(name, f"ENUM({labels})")
     meaning = type_of("postgres", kind)
+    # A cast to text of a citext, or of a domain of texts, cannot fail; each text is cast to one.
+    if base == "citext":
+        return Field(name, "VARCHAR COLLATE citext")
+    if base == "text":
+        meaning = "VARCHAR"
     return Field(name, meaning + (f" COLLATE {collation}" if collation else ""))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
@@ -235,3 +236,33 @@ def test_a_view_of_postgresql_is_refused_in_the_same_words(folder, postgres, cap
     assert "public.seen is a view, whose text is proved on DuckDB alone; if each of its" in told
     rowwise = source.replace("relation: seen,", "relation: seen, view: rowwise,")
     assert abs(released(rowwise, "{v: keep}")["a"] - 90) < 9
+
+
+def test_a_day_that_stands_as_text_in_sqlite_is_cut_as_the_remedy_says(folder, capsys):
+    with closing(sqlite3.connect("p.sqlite")) as connection:
+        connection.execute("CREATE TABLE visits (id INTEGER PRIMARY KEY, day TEXT) STRICT")
+        rows = [(n, f"2026-0{1 + n % 2}-11") for n in range(120)]
+        connection.executemany("INSERT INTO visits VALUES (?, ?)", rows)
+        connection.commit()
+    served("sqlite", database="p.sqlite")
+    source = "{relation: visits, unit: {row_key: id}}"
+    assert run(["validate", written(source, "{day: {truncate: month}}")]) == 1
+    told = capsys.readouterr().out
+    assert "truncate takes a date or time, found text; use prefix or keep" in told
+    assert set(released(source, "{day: {prefix: 7}}")) == {"2026-01", "2026-02"}
+    assert run(["validate", written(source, "{day: keep}")]) == 0
+
+
+def test_texts_of_postgresql_are_released_as_they_are(folder, postgres):
+    postgres.sql(
+        "create extension if not exists citext",
+        "drop table if exists codes",
+        "drop domain if exists zip",
+        "create domain zip as text",
+        "create table codes (id int primary key, c char(5), ct citext, z zip)",
+        "insert into codes select g, 'ab', 'Ab', '01067' from generate_series(1, 80) g",
+    )
+    served("postgres", url=postgres.url)
+    source = "{relation: codes, unit: {row_key: id}}"
+    for column, value in (("c", "ab"), ("ct", "Ab"), ("z", "01067")):
+        assert set(released(source, f"{{{column}: keep}}")) == {value}

@@ -6,19 +6,24 @@ import json
 import signal
 import subprocess
 import sys
+import tempfile
 from contextlib import closing
 from decimal import Decimal
+from pathlib import Path
 
 import psycopg
 import pytest
 from alike import COLUMNS, POLICIES, ROWS, SECRET, differences, expected, policy_of, rows_of
 from law import check_law
 
+from policy_engine.compile.compiler import find_problems
 from policy_engine.errors import PolicyEngineError, WarehouseError
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM as MECHANISM_OF_A_SAMPLE
+from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import default_project
 from policy_engine.releasing.planning import prepare, table_read
 from policy_engine.warehouse import base, known_answers
+from policy_engine.warehouse.drawing import key_in_sample
 from policy_engine.warehouse.postgres import PostgresWarehouse
 
 MECHANISM = json.dumps({"mechanism": MECHANISM_OF_A_SAMPLE})
@@ -223,8 +228,13 @@ def test_rows_that_a_policy_hides_are_an_error(people):
 @pytest.mark.parametrize(
     ("kind", "canonical"),
     [
-        ("char(5)", "OTHER CHARACTER(5)"),
-        ("citext", "OTHER CITEXT"),
+        ("char(5)", "VARCHAR"),
+        ("bpchar", "VARCHAR"),
+        ("citext", "VARCHAR COLLATE citext"),
+        ("words", "VARCHAR"),
+        ("folded_words", "VARCHAR COLLATE citext"),
+        ('"char"', 'OTHER "CHAR"'),
+        ("name", "OTHER NAME"),
         ("numeric", "OTHER NUMERIC"),
         ("numeric(39,0)", "OTHER NUMERIC(39,0)"),
         ("numeric(5,-2)", "OTHER NUMERIC(5,-2)"),
@@ -248,6 +258,10 @@ def test_types(people, kind, canonical):
         "drop table if exists typed",
         "drop type if exists mood",
         "drop domain if exists small_number",
+        "drop domain if exists words, word, folded_words",
+        "create domain word as varchar(9) check (value <> '')",
+        "create domain words as word",
+        "create domain folded_words as citext",
         "create type mood as enum ('sad', 'it''s')",
         "create domain small_number as int check (value < 10)",
         f"create table typed (x {kind})",
@@ -888,3 +902,75 @@ def test_a_name_that_the_server_would_shorten_is_refused(opened, name):
 
 def test_the_servers_own_schemas_take_no_release(opened):
     assert "no schema pg_catalog in which" in refusal(opened.target, "pg_catalog.released")
+
+
+# Types that stand for texts, and those that are refused
+
+
+def test_a_padded_a_folded_and_a_constrained_text_are_read_as_the_texts_that_they_are(people):
+    people.sql(
+        "create extension if not exists citext",
+        "drop table if exists texts cascade",
+        "drop domain if exists code",
+        "create domain code as varchar(9) check (value <> '')",
+        "create table texts (id int primary key, padded char(5), folded citext, z code, k char(8))",
+        "insert into texts select g, (array['ab', 'AB', 'ab c'])[1 + g % 3],"
+        " (array['Ab', 'ab', 'ab '])[1 + g % 3], (array['01067', '1067', 'a '])[1 + g % 3],"
+        " 'p' || g % 90 from generate_series(1, 180) g",
+    )
+    kept = {"padded": ["AB", "ab", "ab c"], "folded": ["Ab", "ab", "ab "],
+            "z": ["01067", "1067", "a "]}  # fmt: skip
+    with closing(PostgresWarehouse("pg", people.url)) as warehouse:
+        for column, wanted in kept.items():
+            policy = own_policy(f"{{{column}: keep}}", "{row_key: id}")
+            assert sorted(rows_of(policy, warehouse).to_pydict()[column]) == wanted
+        # A person of a padded key is one, whatever their number; the hash is of the bare text.
+        policy = own_policy('{everybody: {constant: "*"}}', "{key: k, keep: {order_by: [id]}}")
+        plain = sorted(f"p{n}" for n in range(90))
+        sampled = [key for key in plain if key_in_sample(SECRET, key, 1 << 59)]
+        assert rows_of(policy, warehouse).to_pydict()["n"] == [len(sampled)]
+        told = refusal(
+            rows_of, own_policy("{z: keep}", "{key: folded, keep: {order_by: [id]}}"), warehouse
+        )
+        assert "must be compared letter by letter" in told
+
+
+def own_policy(recode: str, unit: str):
+    """A sample of half of everybody in the table of texts, or of types."""
+    folder = Path(tempfile.mkdtemp())
+    text = (
+        "version: 1\nname: texts\n"
+        f"source: {{relation: texts, unit: {unit}}}\nrecode: {recode}\n"
+        "sample: {rate: 0.5}\nk: 2\nguarantee: {epsilon: 9, delta: 0.999999}\n"
+        "release: {path: out.parquet}\nbudget: everyone\n"
+    )
+    return load_policy_text(text, folder / "policy.yaml", folder)
+
+
+def test_every_type_that_the_server_has_is_kept_or_its_remedies_work(people):
+    """With a source.columns that the engine has not, nothing would."""
+    names = """
+        select typname from pg_type where typnamespace = 'pg_catalog'::regnamespace
+            and typtype in ('b', 'r', 'm', 'd') and typname !~ '^(_|pg_|reg.*_)'
+    """
+    with psycopg.connect(people.url) as connection:
+        kinds = [name for (name,) in connection.execute(names)]
+    assert len(kinds) > 50
+    columns = ", ".join(f'"c_{kind}" "{kind}"' for kind in kinds)
+    people.sql(
+        "drop table if exists texts cascade",
+        f"create table texts (id int primary key, {columns})",
+        "insert into texts (id) select g from generate_series(1, 60) g",
+    )
+    remedies, refused = set(), []
+    with closing(PostgresWarehouse("pg", people.url)) as warehouse:
+        for kind in kinds:
+            policy = own_policy(f'{{"c_{kind}": keep}}', "{row_key: id}")
+            found = find_problems(policy, described(warehouse, "texts"), warehouse.dialect)
+            refused += [f"c_{kind}"] if found else []
+            remedies |= {problem.remedy for problem in found}
+            if not found:
+                assert rows_of(policy, warehouse).num_rows == 1
+        assert remedies == {"use constant, or leave it out", "use bins or round"}
+        constants = ", ".join(f'"{name}": {{constant: x}}' for name in refused)
+        assert rows_of(own_policy(f"{{{constants}}}", "{row_key: id}"), warehouse).num_rows == 1

@@ -108,11 +108,11 @@ def test_what_no_recoding_takes_can_be_read_as_text(tmp_path, kind):
         ),
         (
             "{born: {round: 10}}",
-            "column 'born': round takes a number, found a date; use truncate",
+            "column 'born': round takes a number, found a date; use bins or truncate",
         ),
         (
             "{age: {truncate: year}}",
-            "column 'age': truncate takes a date or time, found a whole number; use round or bins",
+            "column 'age': truncate takes a date or time, found a whole number; use bins or round",
         ),
         (
             "{born: {bins: ['2020-01-01 12:00']}}",
