@@ -201,6 +201,17 @@ def test_a_plan_and_a_release_show_the_certificates_rate(cli, policy, changes, r
     assert numbers[0] == numbers[1] >= float(rate)
 
 
+def test_of_a_source_that_is_a_sample_the_account_pays_for_the_release_s_own_sample(cli, policy):
+    """What known limits says of ``sampled_at``: two releases of one source share that sample."""
+    own, both = (cli("certify", "--k", "20", "--rate", rate, "--epsilon", "0.5", "--format", "json")
+                 .document["delta"] for rate in ("0.1", "0.05"))  # fmt: skip
+    stated = cli("release", policy("a", ("unit: row", "unit: row, sampled_at: 0.5")), "--format",
+                 "json").document["delta"]  # fmt: skip
+    [account] = cli("ledger", "show", "--format", "json").document["accounts"]
+    assert stated == pytest.approx(float(both)) and account["delta_basic"] == pytest.approx(own)
+    assert stated < account["delta_basic"] / 1000
+
+
 def test_a_plan_says_that_an_account_has_no_limit(cli, policy, project):
     (project / "policy-engine.yaml").write_text("accounts_open: true\n")
     result = cli("plan", policy("a", ("budget: people\n", "")))
