@@ -57,13 +57,18 @@ def cli_text() -> str:
     return "\n".join(parts)
 
 
+def row(*cells: str) -> str:
+    """A row of a table, whose cells may hold what else would end them."""
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
 def findings_text() -> str:
     """The laws of the kernel by code."""
     import policy_engine.check.answer
     import policy_engine.verify.certificate  # noqa: F401 - registers every law
 
     found = [LAWS[code] for code in sorted(LAWS)]
-    rows = "\n".join(f"| `{law.code}` | {law.text} | {law.remedy} |" for law in found)
+    rows = "\n".join(row(f"`{law.code}`", law.text, law.remedy) for law in found)
     return f"| code | law | what mends it |\n|---|---|---|\n{rows}\n"
 
 
@@ -72,7 +77,7 @@ def gate_text() -> str:
     from policy_engine.dbt.rules import RULES
 
     rows = "\n".join(
-        f"| `{code}` | {rule.title} | {rule.why} | {rule.remedy} |" for code, rule in RULES.items()
+        row(f"`{code}`", rule.title, rule.why, rule.remedy) for code, rule in RULES.items()
     )
     return f"| code | rule | why | what mends it |\n|---|---|---|---|\n{rows}\n"
 
@@ -83,7 +88,7 @@ def errors_text() -> str:
     def rows(kind: type[errors.PolicyEngineError], depth: int) -> Iterator[str]:
         summary = (inspect.getdoc(kind) or "").split("\n\n")[0].replace("\n", " ")
         indent = "&emsp;" * depth
-        yield f"| {indent}`{kind.__name__}` | {kind.exit_code} | {summary} |"
+        yield row(f"{indent}`{kind.__name__}`", str(kind.exit_code), summary)
         for child in kind.__subclasses__():
             if vars(errors).get(child.__name__) is child:
                 yield from rows(child, depth + 1)
@@ -153,8 +158,8 @@ def _mapping(model: dict[str, Any]) -> str:
         default = "required" if key in required else _default(field)
         if f"`{key}`" in one_of:
             default = f"exactly one of {' and '.join(one_of)}"
-        meaning = field.get("description", "").replace("\n", " ").replace("|", "\\|")
-        lines.append(f"| `{key}` | {_kind(field)} | {default} | {meaning} |")
+        meaning = field.get("description", "").replace("\n", " ")
+        lines.append(row(f"`{key}`", _kind(field), default, meaning))
     return "\n".join(lines)
 
 
@@ -265,7 +270,7 @@ def predicate_text() -> str:
         raise ValueError(f"the reference of the predicate is out of date: {sorted(missing)}")
     lines = ["| field | example | meaning |", "|---|---|---|"]
     for name, value in predicate.items():
-        lines.append(f"| `{name}` | {_example(name, value)} | {PREDICATE[name]} |")
+        lines.append(row(f"`{name}`", _example(name, value), PREDICATE[name]))
     return "\n".join(lines)
 
 
@@ -316,7 +321,7 @@ def _dialect_row(dialect: Any) -> str:
         "no" if operation in dialect.lacks else "yes"
         for operation in ("native_sample", "repeat", "try_cast")
     ]
-    return f"| {dialect.title} | `{dialect.name}` | {runs} | {' | '.join(does)} |"
+    return row(dialect.title, f"`{dialect.name}`", runs, *does)
 
 
 def _engine_section(engine: Any) -> str:

@@ -270,7 +270,7 @@ def _shown_commands() -> Iterator[tuple[Path, str]]:
 def test_every_finding_is_documented_and_every_code_that_pages_name_exists() -> None:
     table = reference.findings_text()
     for code, law in LAWS.items():
-        assert f"| `{code}` | {law.text} | {law.remedy} |" in table
+        assert reference.row(f"`{code}`", law.text, law.remedy) in table
     for page in PAGES:
         assert set(re.findall(r"\bV\d\d\b", page.read_text("utf-8"))) <= LAWS.keys(), page
 

@@ -78,6 +78,7 @@ def faults(page: Path, text: str) -> list[str]:
         for token in tokens
         if token.type == "fence" and token.info.startswith("{")
     ]
+    found += _faults_of_tables(tokens, text.splitlines())
     html = [token for token in tokens if token.type == "html_block"]
     for children in _inlines(tokens):
         shown = "".join(_SHOWN.get(token.type, token.content) for token in children)
@@ -87,6 +88,19 @@ def faults(page: Path, text: str) -> list[str]:
         found += _faults_of_links(page, text, children)
     found += [f"HTML {t.content[:40]!r}" for t in html if not _HTML.match(t.content.strip())]
     return found
+
+
+def _faults_of_tables(tokens: list[Token], lines: list[str]) -> Iterator[str]:
+    """A row with a cell more than the head: it is cut off there, at a ``|`` that is not escaped."""
+    for first, end in (token.map for token in tokens if token.type == "table_open" and token.map):
+        cells = [
+            len(re.findall(r"(?<!\\)\|", line.strip().strip("|"))) for line in lines[first:end]
+        ]
+        yield from (
+            f"a row is cut off: {line[:40]!r}"
+            for line, found in zip(lines[first:end], cells, strict=True)
+            if found > cells[0]
+        )
 
 
 def _faults_of_links(page: Path, text: str, children: list[Token]) -> Iterator[str]:
@@ -136,6 +150,7 @@ def test_a_page_can_be_read_on_github(page: Path) -> None:
         ("word\n: its meaning", "syntax of Sphinx is shown as text: 'word\\n: its meaning'"),
         (":::note\n:::", "syntax of Sphinx is shown as text: ':::note\\n:::'"),
         ("verify <FILE>", "HTML '<FILE>'"),
+        ("| a | b |\n|---|---|\n| `x | y` | z |", "a row is cut off: '| `x | y` | z |'"),
     ],
 )
 def test_what_github_would_not_show_is_noticed(text: str, fault: str) -> None:
