@@ -195,8 +195,9 @@ def log_factorial(z: int) -> Decimal:
     return (number + Decimal("0.5")) * number.ln() - number + _HALF_LOG_TWO_PI + series
 
 
-# [LOCAL], [AB], [TABLE], [PLACE]: every outcome summed. Of randomised response the outcomes are all
-# answers of two people whose values differ everywhere, each by its own numbers of 2⁶⁰; of αβ
+# [LOCAL], [AB], [TABLE], [PLACE]: every outcome summed. Of randomised response the outcomes are the
+# answers of two people whose values differ everywhere: the one's value, the other's, or neither,
+# which are alike, each by its own numbers of 2⁶⁰; of αβ
 # insertion whether each tuple is shown that can differ. Of a group that one unit is in, Z is drawn
 # against Z + 1, or T against T + 1: whoever sees what is shown sees no more; of several groups, and
 # of a unit that is replaced, it is every combination of values. Whole numbers but for e^ε, which
@@ -222,8 +223,11 @@ def brute_answers(lists: Sequence[tuple[int, int]], epsilon: Decimal) -> Recompu
 
 
 def _answers(own: int, values: int, share: int) -> Law:
-    """u is on [place·share, (place + 1)·share) by chance, and beyond them all for the own value."""
-    told = [share] * values
+    """u is on [place·share, (place + 1)·share) by chance, and beyond them all for the own value.
+
+    The last answer stands for all that are neither's value.
+    """
+    told = [share, share, share * (values - 2)]
     told[own] += _WHOLE - share * values
     return told
 

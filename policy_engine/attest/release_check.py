@@ -14,6 +14,7 @@ from policy_engine.accounting.exact import delta_exact
 from policy_engine.accounting.in_words import in_text
 from policy_engine.attest import brute_force
 from policy_engine.attest.attestation import Statement, open_envelope
+from policy_engine.attest.brute_product import Number, brute_product
 from policy_engine.attest.brute_replace import brute_replace
 from policy_engine.attest.enforcing import check_models
 from policy_engine.attest.facts import ENVELOPE, Facts, claim_of, read_facts
@@ -24,17 +25,17 @@ from policy_engine.attest.rows import HOW, TableRows, check_export, check_rows, 
 from policy_engine.attest.stated import check_sql
 from policy_engine.errors import DomainError, UsageError, VerificationFailed
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.mechanisms import Inserted, Noisy, Pure, Randomised
+from policy_engine.kernel.mechanisms import Clip, Inserted, Noisy, Pure, Randomised
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
 from policy_engine.kernel.price import delta_of
 from policy_engine.syntax.names import fold
 
 NOT_BY_BRUTE_FORCE = (
-    "δ by brute force: these cells are too large to sum; the accountant's bound holds"
+    "δ by brute force: these cells are too large to sum; its δ is the accountant's word alone"
 )
 NOT_ALL_PAIRS = (
-    "δ by brute force for all pairs of cells: {sizes} were summed; for the others the accountant's"
-    " bound holds"
+    "δ by brute force for all pairs of cells: {sizes} were summed; for the others its δ is the"
+    " accountant's word alone"
 )
 _NOT_LOOKED_AT = "the release itself was not looked at: name it with --release"
 _A_TABLE = "the release is the table {}, which was not looked at: {}"
@@ -81,6 +82,7 @@ def verify_release(
         assumptions=tuple(facts["assumptions"]),
         facts={name: facts[name] for name in _SHOWN},
         is_proved=proved is not None,
+        is_recomputed=found.is_recomputed,
     )
 
 
@@ -139,13 +141,14 @@ def check_numbers(facts: Facts) -> Results:
         return Results.refused(f"{with_rate}: the true δ is {in_text(least)}")
     tag, found = facts["source_tag"], recomputed(facts, claim)
     if found is None:
-        return Results((f"{shown}: recomputed {tag}",), (), (NOT_BY_BRUTE_FORCE,))
+        return Results((f"{shown}: recomputed {tag}",), (), (NOT_BY_BRUTE_FORCE,), False)
     with localcontext(prec=60):
         least = found.delta * (1 - found.error)
     if stated < least:
         return Results.refused(f"{with_rate}: by brute force δ is {least:.11E}")
     left = () if found.whole else (NOT_ALL_PAIRS.format(sizes=found.sizes),)
-    return Results((f"{shown}: recomputed {tag}, by brute force: {found.sizes}",), (), left)
+    told = f"{shown}: recomputed {tag}, by brute force: {found.sizes}"
+    return Results((told,), (), left, found.whole)
 
 
 def _least(facts: Facts, claim: Claim | None) -> Decimal:
@@ -162,13 +165,7 @@ def recomputed(facts: Facts, claim: Claim | None = None) -> brute_force.Recomput
     epsilon: Decimal = nonnegative_epsilon(facts["epsilon"])
     replaced = facts["neighbours"] == REPLACE_ONE
     if claim is not None and isinstance(claim.law, Noisy):
-        law, groups = claim.law, claim.unit.groups
-        if law.aggregates:
-            return None
-        tables = [counts.entries for counts, *_ in law.tables for _ in range(groups)]
-        return brute_force.brute_noise(
-            tables, epsilon, is_open=law.table.is_open, replaces=replaced
-        )
+        return _recomputed_noise(claim.law, claim.unit.groups, epsilon, replaces=replaced)
     if claim is not None and isinstance(claim.law, Inserted):
         own = claim.law
         return brute_force.brute_presence(own.shown, own.inserted, epsilon, replaces=replaced)
@@ -177,3 +174,30 @@ def recomputed(facts: Facts, claim: Claim | None = None) -> brute_force.Recomput
         return brute_force.brute_answers(lists, epsilon) if replaced else None
     k, rate = int(facts["k"]), sampling_rate(facts["rate"])
     return (brute_replace if replaced else brute_force.brute_delta)(k, rate, epsilon)
+
+
+def _recomputed_noise(
+    law: Noisy, groups: int, epsilon: Decimal, *, replaces: bool
+) -> brute_force.Recomputed | None:
+    """Of counts of few outcomes each is summed, else their product is bounded."""
+    if not law.aggregates:
+        tables = [counts.entries for counts, *_ in law.tables for _ in range(groups)]
+        is_open = law.table.is_open
+        found = brute_force.brute_noise(tables, epsilon, is_open=is_open, replaces=replaces)
+        if found is not None:
+            return found
+    numbers = []
+    for counts, *sums in law.tables:
+        numbers.append(Number(counts.entries, times=groups, is_open=counts.is_open))
+        for aggregate, table in zip(law.aggregates, sums, strict=True):
+            up, down = _moves(aggregate.clip, replaces=replaces)
+            numbers.append(Number(table.entries, up, down, groups))
+    return brute_product(numbers, epsilon, replaces=replaces)
+
+
+def _moves(clip: Clip, *, replaces: bool) -> tuple[int, int]:
+    """By how many steps one person more moves a sum up and down; or one in another's place."""
+    least, most = clip.low - clip.center, clip.high - clip.center
+    farthest = max(abs(least), abs(most), most - least if replaces else 0)
+    steps = -(-farthest // clip.grain)
+    return (steps if most > 0 else 0), (steps if least < 0 else 0)

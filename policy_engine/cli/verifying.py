@@ -46,10 +46,11 @@ def verify(
 ) -> None:
     """Check a certificate and its release from the files alone.
 
-    Signature; δ by brute force; the SQL proved again, and what is stated of it; and with --release
-    its digest, columns, order, that every group has at least k people and that it holds nothing
-    else. A table's release is checked as an export, Parquet or CSV. Without --release the
-    certificate is checked alone, and the exit code is 4; so it is where no claim stands in the
+    Signature; δ by brute force, all outcomes summed or, of too many, between two bounds; the SQL
+    proved again, and what is stated of it; and with --release its digest, columns, order, that
+    every group has at least k people and that it holds nothing else. A table's release is checked
+    as an export, Parquet or CSV. Without --release the certificate is checked alone, and the exit
+    code is 4; so it is where brute force does not reach δ, and where no claim stands in the
     certificate and its SQL is of another engine than DuckDB, which is not proved again. The keys to
     trust are those named by --key and --keyring, else the project's own and those of its keyring;
     it says which, and how old a signed keyring is; a newer keys.json beside the certificate counts
@@ -98,7 +99,7 @@ _NO_RELEASE = {
 
 def _tell(found: Verified, places: tuple[Trusted, ...], *, is_whole: bool) -> None:
     """Say what was checked of a certificate, and of its release where it ``is_whole``."""
-    is_verified = is_whole and found.is_proved
+    is_verified = is_whole and found.is_proved and found.is_recomputed
     document = {
         "verified": is_verified,
         "release": found.subject,
@@ -111,6 +112,10 @@ def _tell(found: Verified, places: tuple[Trusted, ...], *, is_whole: bool) -> No
         head = _verified(found)
     elif not found.is_proved:
         head = "not verified: the SQL was not checked; what else was looked at holds"
+    elif not found.is_recomputed:
+        head = (
+            "not verified: nothing but the accountant recomputed δ; what else was looked at holds"
+        )
     lines = [head, *checked_lines(found, places), meaning(found.facts), *_assuming(found)]
     conclude(document, lines, 0 if is_verified else NothingChecked.exit_code)
 

@@ -262,8 +262,9 @@ class Looked:
 
     @property
     def is_verified(self) -> bool:
-        """Whether everything held, the proof of its SQL too."""
-        return self.found is not None and self.found.is_proved
+        """Whether everything held, the proof of its SQL and the second route to its δ too."""
+        found = self.found
+        return found is not None and found.is_proved and found.is_recomputed
 
 
 def verified(

@@ -32,6 +32,10 @@ FIRST_ROWS = 10
 _GREEN = ("green", "Verified: the certificate holds, and the release is the one it is of")
 _AMBER = ("amber", "The certificate holds; the release itself was not looked at")
 _UNPROVED = ("amber", "Not verified: the query was not proved again; what else was looked at holds")
+_ONE_ROUTE = (
+    "amber",
+    "Not verified: nothing but the accountant recomputed δ; what else was looked at holds",
+)
 _RED = ("red", "This certificate does not hold: rely on nothing on this page")
 _HOLDS = "No (ε, δ): the statement holds, and it promises nothing of any person"
 _FAILS = "No (ε, δ), and this statement does not hold: rely on nothing on this page"
@@ -68,7 +72,9 @@ def _band(found: Evidence) -> dict[str, Any]:
     colour, verdict = _RED
     if verified is not None:
         looked_at = _AMBER if found.rows is None else _GREEN
-        colour, verdict = looked_at if verified.is_proved else _UNPROVED
+        colour, verdict = looked_at if verified.is_recomputed else _ONE_ROUTE
+        if not verified.is_proved:
+            colour, verdict = _UNPROVED
     return {
         "colour": colour,
         "verdict": verdict,

@@ -267,6 +267,8 @@ def _verdict(certificate: CertificateFile, release: Path | None, project: Projec
         return Verification("amber", f"not looked at: {error}")
     if not found.is_proved:
         return Verification("amber", "signed; its query was not proved again")
+    if not found.is_recomputed:
+        return Verification("amber", "signed; nothing but the accountant recomputed its δ")
     if release is None:
         return Verification("amber", "the certificate holds; the release was not looked at")
     return Verification("green", "and its release is the one it is of")

@@ -96,8 +96,9 @@ def test_what_was_not_summed_is_said():
     found = check_numbers(facts(60, "0.05", "0.4", true, "replace_one"))
     assert found.unchecked == (
         "δ by brute force for all pairs of cells: the pairs of cells around the best were summed;"
-        " for the others the accountant's bound holds",
+        " for the others its δ is the accountant's word alone",
     )
+    assert not found.is_recomputed
     true = claimed(delta_exact(2000, "0.05", "0.4", "replace_one").delta)
     assert check_numbers(facts(2000, "0.05", "0.4", true, "replace_one")).unchecked == (
         release_check.NOT_BY_BRUTE_FORCE,

@@ -20,7 +20,7 @@ from policy_engine.accounting.noise import IntegerTable, Statistic, delta_of_rel
 from policy_engine.accounting.noise_laws import laplace
 from policy_engine.accounting.noise_laws import place as place_table
 from policy_engine.accounting.one import population_rate
-from policy_engine.attest import predicates
+from policy_engine.attest import brute_product, predicates, release_check
 from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.brute_force import brute_noise
 from policy_engine.attest.keys import TrustedKeys
@@ -683,7 +683,7 @@ def test_what_stands_beside_a_count_holds_sums(tmp_path, keys):
     for pay in ([-4, 80], [Decimal("0.5"), Decimal(7)]):
         text, path = released(tmp_path, pa.table({**shown, "pay": pay}), facts)
         found = verify_release(text, keys, path)
-        assert NOT_BY_BRUTE_FORCE in found.unchecked
+        assert any("by brute force: the product of 2 numbers" in told for told in found.checked)
         assert "it has the certified columns and no other" in found.checked
     for pay in ([-4.0, 80.0], ["a", "b"], [None, 3]):
         text, path = released(tmp_path, pa.table({**shown, "pay": pay}), facts)
@@ -703,9 +703,33 @@ def test_several_groupings_are_summed_by_brute_force(tmp_path, keys):
     assert "every one of 2 groups is shown with 5 or more" in found.checked
 
 
-def test_noise_of_many_groups_is_not_summed_by_brute_force(keys):
+def test_noise_of_many_groups_is_bounded_by_brute_force(keys):
+    found = verify_release(envelope(of_noisy_counts(MANY)), keys)
+    times = 30
+    told = f"by brute force: the product of {times} numbers, between bounds that lie "
+    assert any(told in each for each in found.checked)
+    assert found.is_recomputed
+
+
+def test_what_brute_force_cannot_reach_is_the_accountants_word_alone(keys, monkeypatch):
+    monkeypatch.setattr(brute_product, "_MOST_WORK", 0)
     found = verify_release(envelope(of_noisy_counts(MANY)), keys)
     assert NOT_BY_BRUTE_FORCE in found.unchecked
+    assert not found.is_recomputed
+
+
+@pytest.mark.parametrize(
+    ("clip", "moves"),
+    [
+        (Clip(0, 40, is_mean=False), ((10, 0), (10, 0))),
+        (Clip(-40, 0, is_mean=False), ((0, 10), (0, 10))),
+        (Clip(-40, 20, is_mean=False), ((10, 10), (15, 15))),
+        (Clip(0, 1, is_mean=True), ((1, 0), (1, 0))),
+        (Clip(0, 80, is_mean=True), ((10, 10), (20, 20))),
+    ],
+)
+def test_a_sum_is_moved_as_its_values_lie(clip, moves):
+    assert tuple(release_check._moves(clip, replaces=way) for way in (False, True)) == moves
 
 
 def test_a_replaced_person_is_in_two_groups_by_brute_force():

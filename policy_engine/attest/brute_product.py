@@ -1,0 +1,302 @@
+"""[TABLE] δ of many numbers with noise, between two bounds: where their outcomes are too many.
+
+Each number has one law with the person and one without, in whole numbers of 2⁶⁰. Number after
+number, the outcomes of all of them are collected by their loss ln(P/Q), on a grid.
+
+* *Below*: outcomes of nearly one loss are merged. What is merged is a function of what is seen, so
+  Σ max(0, P − a·Q) over it is at most the true one.
+* *Above*: an outcome whose loss lies between two points of the grid is split between them so that
+  both masses stay. max(0, P − a·Q) is convex, so it only grows. What is beyond the grid's upper end
+  counts as certain.
+
+A sum is moved by any number of steps up to a farthest. Below, it is the farthest. Above, it is a
+pair that dominates each: the edges of the upper hull of the corners of all of them.
+
+*Floats*: all terms are positive, so a sum of products is right to a share of ``_GUARD``, which is
+taken off below and added above, and so is what is too small for a float.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import reduce
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING
+
+from policy_engine.attest.brute_force import Recomputed
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+APART = Decimal("0.01")
+"""Bounds that are farther apart, as a share of δ, say too little."""
+
+_WHOLE = 1 << 60
+_GUARD, _LEAST = 1e-8, 1e-280
+_CELLS, _POINTS = 1 << 11, (1 << 13, 1 << 15)
+_NEAR = 5e-3
+_ABOVE = 3.0
+"""Beyond ε by so much more than chance takes it, nearly all of an outcome is excess."""
+_MOST_WORK = 5 * 10**8
+_LARGEST_EPSILON = 600
+_MOST_CORNERS = 10**6
+_AT_ONCE = 1 << 6
+Step = tuple[int, int]
+"""The masses of an outcome with the person and without, in parts of 2⁶⁰."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """A count or a sum with noise from a table, which stands in ``times`` groups of one person.
+
+    One person more moves it by at most ``up`` steps up, or ``down`` steps down. ``is_open``: what
+    is drawn is taken from the count, and after the last entry nothing is shown.
+    """
+
+    entries: tuple[int, ...]
+    up: int = 1
+    down: int = 0
+    times: int = 1
+    is_open: bool = False
+
+    @property
+    def farthest(self) -> tuple[int, int]:
+        """The farthest steps up and down; where it goes one way alone, that way."""
+        return self.up or -self.down, -self.down or self.up
+
+
+def brute_product(
+    numbers: Sequence[Number], epsilon: Decimal, *, replaces: bool
+) -> Recomputed | None:
+    """δ at ε ≥ 0 of all numbers together; None where it cannot be told to a share of ``APART``.
+
+    Its ``delta`` is the upper bound, and less its ``error`` the lower one.
+
+    >>> steps = tuple((1 << 60) * n // 16 for n in range(1, 16))
+    >>> found = brute_product([Number(steps, times=3)], Decimal("0.5"), replaces=False)
+    >>> 0.17 < found.delta < 0.18, found.error < Decimal("0.001")
+    (True, True)
+    """
+    corners = (len(each.entries) * (each.up + each.down) for each in numbers)
+    if epsilon > _LARGEST_EPSILON or max(corners) > _MOST_CORNERS:
+        return None
+    count = sum(each.times for each in numbers) * (2 if replaces else 1)
+    edges = [_factor(_hull(each), each.times) for each in numbers]
+    sides = (0, 1) if any(each.up and each.down for each in numbers) else (0,)
+    ways = [
+        [_factor(_pair(each, each.farthest[side]), each.times) for each in numbers]
+        for side in sides
+    ]
+    uppers = [edges]
+    if replaces:
+        ways, uppers = ([[*way, *_turned(way)] for way in each] for each in (ways, uppers))
+    else:
+        ways, uppers = ([*each, *map(_turned, each)] for each in (ways, uppers))
+    at = float(epsilon)
+    lows = [_merged(way, _Grid.around(way, at, _CELLS), at) for way in ways]
+    if None in lows:
+        return None
+    low = Decimal(max(filter(None, lows), default=0.0))
+    for points in _POINTS:
+        bounds = (_split(way, _Grid.around(way, at, points), at) for way in uppers)
+        high = Decimal(min(1.0, max(bounds)))
+        apart = (high - low) / high + Decimal("1e-12")
+        if apart <= _NEAR:
+            break
+    if apart > APART:
+        return None
+    told = f"the product of {count} numbers, between bounds that lie {float(apart):.1g} of it apart"
+    return Recomputed(high, told, apart)
+
+
+def _turned(way: Sequence[_Factor]) -> list[_Factor]:
+    return [each.turned() for each in way]
+
+
+def _pair(number: Number, step: int) -> list[Step]:
+    """Every outcome of a number that the person moves by so many steps."""
+    masses = [high - low for low, high in pairwise((0, *number.entries, _WHOLE))]
+    nothing = [0] * abs(step)
+    if number.is_open:
+        tail = masses.pop()
+        return [*zip([*masses, 0], [0, *masses], strict=True), (tail, tail)]
+    higher, lower = [*nothing, *masses], [*masses, *nothing]
+    return [*zip(*((higher, lower) if step > 0 else (lower, higher)), strict=True)]
+
+
+def _hull(number: Number) -> list[Step]:
+    """A pair that dominates those of all steps."""
+    corners = {(0, 0)}
+    for step in range(-number.down, number.up + 1):
+        if step:
+            pair = [each for each in _pair(number, step) if any(each)]
+            # Ratios of numbers of 60 bits differ by 2⁻¹²⁰ at least.
+            pair.sort(key=lambda each: (each[1] > 0, -((each[0] << 128) // (each[1] or 1))))
+            corners.update(accumulate(pair, lambda at, one: (at[0] + one[0], at[1] + one[1])))
+    hull: list[Step] = []
+    for p, q in sorted(corners, key=lambda corner: (corner[1], corner[0])):
+        while len(hull) > 1 and _is_below(hull[-2], hull[-1], (p, q)):
+            hull.pop()
+        hull.append((p, q))
+    return [(p - before, q - other) for (before, other), (p, q) in pairwise(hull)]
+
+
+def _is_below(left: Step, middle: Step, right: Step) -> bool:
+    """Whether a corner lies on or below the line between its neighbours."""
+    rise = (middle[0] - left[0]) * (right[1] - left[1])
+    return rise <= (right[0] - left[0]) * (middle[1] - left[1])
+
+
+@dataclass(frozen=True, eq=False)
+class _Factor:
+    """The outcomes of a number that both laws have, and the masses of those that only one has."""
+
+    first: Floats
+    second: Floats
+    losses: Floats
+    only_first: float
+    only_second: float
+    times: int
+
+    def turned(self) -> _Factor:
+        """The second law against the first."""
+        only = self.only_second, self.only_first
+        return _Factor(self.second, self.first, -self.losses, *only, self.times)
+
+
+def _factor(pair: Iterable[Step], times: int) -> _Factor:
+    import numpy as np
+
+    both = [(p, q) for p, q in pair if p and q]
+    only = [sum(p for p, _ in both), sum(q for _, q in both)]
+    laws = [np.array([each[at] / _WHOLE for each in both]) for at in (0, 1)]
+    losses = np.array([math.log(p / q) for p, q in both])
+    certain, other = ((_WHOLE - mass) / _WHOLE for mass in only)
+    return _Factor(laws[0], laws[1], losses, certain, other, times)
+
+
+def _certain(factors: Iterable[_Factor]) -> float:
+    """The mass of outcomes that the first law alone has."""
+    logs = (each.times * math.log1p(-min(each.only_first, 1 - 1e-16)) for each in factors)
+    return -math.expm1(math.fsum(logs))
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """The losses first·step, …, last·step: what sums nearly always are, and the ε in question."""
+
+    step: float
+    first: int
+    last: int
+
+    @classmethod
+    def around(cls, factors: Sequence[_Factor], epsilon: float, points: int) -> _Grid:
+        """A grid of about so many points."""
+        mean = variance = heavy = 0.0
+        for each in factors:
+            own = float((each.first * each.losses).sum())
+            mean += each.times * own
+            variance += each.times * float((each.first * (each.losses - own) ** 2).sum())
+            if len(each.losses):
+                heavy = max(heavy, abs(float(each.losses[each.first.argmax()])))
+        far = 14 * math.sqrt(variance) + 1e-6
+        low, high = min(0.0, mean) - far, max(epsilon, mean, 0.0) + far + _ABOVE
+        step = (high - low) / points
+        if heavy > step:
+            # A sum of the most frequent losses is on the grid then: nothing of it is split.
+            step = heavy / math.ceil(heavy / step)
+        return cls(step, math.floor(low / step), math.ceil(high / step))
+
+
+def _merged(factors: Sequence[_Factor], grid: _Grid, epsilon: float) -> float | None:
+    """A lower bound on δ: outcomes of one cell of the grid are one outcome; None of too much."""
+    import numpy as np
+
+    size = grid.last - grid.first + 1
+    first, second, work = np.ones(1), np.ones(1), 0
+    for factor in factors:
+        cells = np.floor(factor.losses / grid.step).astype(np.int64)
+        _, where = np.unique(cells, return_inverse=True)
+        own = [np.bincount(where, law) for law in (factor.first, factor.second)]
+        work += size * len(own[0]) * factor.times
+        if work > _MOST_WORK:
+            return None
+        for _ in range(factor.times):
+            total, other = np.zeros(size), np.zeros(size)
+            for start in range(0, len(own[0]), _AT_ONCE):
+                part = slice(start, start + _AT_ONCE)
+                p = np.outer(first, own[0][part]).ravel()
+                q = np.outer(second, own[1][part]).ravel()
+                there = (p > _LEAST) & (q > _LEAST)
+                p, q = p[there], q[there]
+                at = np.floor((np.log(p) - np.log(q)) / grid.step) - grid.first
+                at = np.clip(at, 0, size - 1).astype(np.int64)
+                total += np.bincount(at, p, size)
+                other += np.bincount(at, q, size)
+            kept = total > 0
+            first, second = total[kept], other[kept]
+    excess = first * (1 - _GUARD) - math.exp(epsilon) * (1 + _GUARD) * second
+    return float(np.maximum(excess, 0).sum()) + _certain(factors) * (1 - _GUARD)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sum:
+    """The masses of losses on the grid from the ``first`` on, and a bound on what is beyond it."""
+
+    grid: _Grid
+    first: int
+    masses: Floats
+    beyond: float
+
+    def plus(self, other: _Sum) -> _Sum:
+        """The sum of both; what is below the grid is raised to its lower end."""
+        import numpy as np
+
+        first, masses = self.first + other.first, np.convolve(self.masses, other.masses)
+        kept = len(masses) - max(0, first + len(masses) - 1 - self.grid.last)
+        beyond = self.beyond + other.beyond + float(masses[kept:].sum())
+        below = max(0, self.grid.first - first)
+        raised = np.concatenate([[masses[: below + 1].sum()], masses[below + 1 : kept]])
+        return _Sum(self.grid, first + below, raised, beyond)
+
+    def power(self, times: int) -> _Sum:
+        """The sum of so many."""
+        if times == 1:
+            return self
+        half = self.power(times // 2)
+        both = half.plus(half)
+        return both.plus(self) if times % 2 else both
+
+
+def _split(factors: Sequence[_Factor], grid: _Grid, epsilon: float) -> float:
+    """An upper bound on δ: each outcome is split between two points of the grid."""
+    import numpy as np
+
+    total = reduce(_Sum.plus, (_on(grid, each).power(each.times) for each in factors))
+    losses = (total.first + np.arange(len(total.masses))) * grid.step
+    gained = total.masses * -np.expm1(np.minimum(epsilon - losses, 0))
+    return (float(gained.sum()) + total.beyond + _certain(factors)) * (1 + _GUARD) + _LEAST
+
+
+def _on(grid: _Grid, factor: _Factor) -> _Sum:
+    """A factor on the grid."""
+    import numpy as np
+
+    width = grid.last - grid.first
+    points = np.maximum(np.floor(factor.losses / grid.step), -width)
+    inside = points < width
+    beyond = float(factor.first[~inside].sum())
+    points, mass, loss = (each[inside] for each in (points, factor.first, factor.losses))
+    # Of (P, Q) between two points: the share of P that goes to the upper one.
+    share = np.clip(-np.expm1(points * grid.step - loss) / -math.expm1(-grid.step), 0, 1)
+    least = int(points.min()) if len(points) else 0
+    place = (points - least).astype(np.int64)
+    size = int(place.max()) + 2 if len(place) else 1
+    lower = np.bincount(place, mass * (1 - share), size)
+    return _Sum(grid, least, lower + np.bincount(place + 1, mass * share, size), beyond)
