@@ -8,6 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from policy_engine.attest import brute_force, brute_product
+from policy_engine.serve.reader import ProjectReader, Verification
+
 NOISY = ("sample: {rate: 0.1}\nk: 20\n", "mechanism: noisy_counts\n")
 PLACE = (NOISY[0], "noise: {law: place}\n")
 WIDE = {"epsilon": "0.5", "delta": "1.0e-7"}
@@ -89,7 +92,7 @@ def test_nobody_shown_is_told(cli, policy):
     assert "a shows nobody: no group is large enough." in cli("release", file).err
 
 
-def test_a_person_counts_in_several_groups(cli, policy, many):
+def test_a_person_counts_in_several_groups(cli, policy, many, monkeypatch):
     visits = ("{path: people.parquet, unit: row}",
               "{path: visits.parquet, unit: {key: id, keep: all}}")  # fmt: skip
     town = ("  age: {bins: [30, 60]}\n  sex: keep\n", "  town: keep\n")
@@ -105,7 +108,26 @@ def test_a_person_counts_in_several_groups(cli, policy, many):
     assert found.keys() == many.keys()
     assert all(abs(found[town] - n) <= 39 for town, n in many.items())
     assert "a person is counted in up to 3 groups" in cli("show", "out/a.parquet").out
-    assert cli("verify", "out/a.certificate.json", "--release", "out/a.parquet").code == 0
+    verify = ("verify", "out/a.certificate.json", "--release", "out/a.parquet")
+    verified = cli(*verify)
+    assert verified.code == 0
+    assert "by brute force: every value of the noise" in verified.out
+    monkeypatch.setattr(brute_force, "_MOST_OUTCOMES", 1000)
+    verified = cli(*verify)
+    assert verified.code == 0
+    assert "by brute force: the product of 3 numbers, between bounds that lie" in verified.out
+    # What the second route cannot reach is not verified, on the page and the desk either.
+    monkeypatch.setattr(brute_product, "_MOST_WORK", 0)
+    amber = cli(*verify)
+    assert amber.code == 4
+    assert amber.out.startswith("not verified: nothing but the accountant recomputed δ;")
+    assert cli(*verify, "--format", "json").document["verified"] is False
+    cli("report", "out/a.certificate.json", "--output", "a.html")
+    assert "Not verified: nothing but the accountant recomputed δ" in Path("a.html").read_text()
+    project = ProjectReader(Path(), Path("policy-engine.yaml"))
+    [certificate] = project.certificates()
+    words = "signed; nothing but the accountant recomputed its δ"
+    assert project.verdict(certificate) == Verification("amber", words)
 
 
 def test_an_account_that_is_spent_says_that_nothing_fits(cli, policy):
