@@ -298,5 +298,7 @@ def _on(grid: _Grid, factor: _Factor) -> _Sum:
     least = int(points.min()) if len(points) else 0
     place = (points - least).astype(np.int64)
     size = int(place.max()) + 2 if len(place) else 1
-    lower = np.bincount(place, mass * (1 - share), size)
-    return _Sum(grid, least, lower + np.bincount(place + 1, mass * share, size), beyond)
+    masses = np.zeros(size)
+    masses += np.bincount(place, mass * (1 - share), size)
+    masses += np.bincount(place + 1, mass * share, size)
+    return _Sum(grid, least, masses, beyond)
