@@ -1,6 +1,6 @@
 """[TABLE] δ of many numbers with noise, between two bounds: where their outcomes are too many.
 
-Each number has one law with the person and one without, in whole numbers of 2⁶⁰. Number after
+Each number has one law with the person and one without, in whole numbers of 2⁶⁰. NoisyNumber after
 number, the outcomes of all of them are collected by their loss ln(P/Q), on a grid.
 
 * *Below*: outcomes of nearly one loss are merged. What is merged is a function of what is seen, so
@@ -52,7 +52,7 @@ Step = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Number:
+class NoisyNumber:
     """A count or a sum with noise from a table, which stands in ``times`` groups of one person.
 
     One person more moves it by at most ``up`` steps up, or ``down`` steps down. ``is_open``: what
@@ -72,14 +72,14 @@ class Number:
 
 
 def brute_product(
-    numbers: Sequence[Number], epsilon: Decimal, *, replaces: bool
+    numbers: Sequence[NoisyNumber], epsilon: Decimal, *, replaces: bool
 ) -> Recomputed | None:
     """δ at ε ≥ 0 of all numbers together; None where it cannot be told to a share of ``APART``.
 
     Its ``delta`` is the upper bound, and less its ``error`` the lower one.
 
     >>> steps = tuple((1 << 60) * n // 16 for n in range(1, 16))
-    >>> found = brute_product([Number(steps, times=3)], Decimal("0.5"), replaces=False)
+    >>> found = brute_product([NoisyNumber(steps, times=3)], Decimal("0.5"), replaces=False)
     >>> 0.17 < found.delta < 0.18, found.error < Decimal("0.001")
     (True, True)
     """
@@ -119,7 +119,7 @@ def _turned(way: Sequence[_Factor]) -> list[_Factor]:
     return [each.turned() for each in way]
 
 
-def _pair(number: Number, step: int) -> list[Step]:
+def _pair(number: NoisyNumber, step: int) -> list[Step]:
     """Every outcome of a number that the person moves by so many steps."""
     masses = [high - low for low, high in pairwise((0, *number.entries, _WHOLE))]
     nothing = [0] * abs(step)
@@ -130,7 +130,7 @@ def _pair(number: Number, step: int) -> list[Step]:
     return [*zip(*((higher, lower) if step > 0 else (lower, higher)), strict=True)]
 
 
-def _hull(number: Number) -> list[Step]:
+def _hull(number: NoisyNumber) -> list[Step]:
     """A pair that dominates those of all steps."""
     corners = {(0, 0)}
     for step in range(-number.down, number.up + 1):

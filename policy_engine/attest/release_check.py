@@ -14,7 +14,7 @@ from policy_engine.accounting.exact import delta_exact
 from policy_engine.accounting.in_words import in_text
 from policy_engine.attest import brute_force
 from policy_engine.attest.attestation import Statement, open_envelope
-from policy_engine.attest.brute_product import Number, brute_product
+from policy_engine.attest.brute_product import NoisyNumber, brute_product
 from policy_engine.attest.brute_replace import brute_replace
 from policy_engine.attest.enforcing import check_models
 from policy_engine.attest.facts import ENVELOPE, Facts, claim_of, read_facts
@@ -188,10 +188,10 @@ def _recomputed_noise(
             return found
     numbers = []
     for counts, *sums in law.tables:
-        numbers.append(Number(counts.entries, times=groups, is_open=counts.is_open))
+        numbers.append(NoisyNumber(counts.entries, times=groups, is_open=counts.is_open))
         for aggregate, table in zip(law.aggregates, sums, strict=True):
             up, down = _moves(aggregate.clip, replaces=replaces)
-            numbers.append(Number(table.entries, up, down, groups))
+            numbers.append(NoisyNumber(table.entries, up, down, groups))
     return brute_product(numbers, epsilon, replaces=replaces)
 
 

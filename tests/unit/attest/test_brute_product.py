@@ -14,7 +14,7 @@ from policy_engine.accounting.noise import Statistic, delta_of_release
 from policy_engine.accounting.noise_laws import gaussian, laplace, place, tilted
 from policy_engine.attest import brute_product as module
 from policy_engine.attest.brute_force import brute_noise
-from policy_engine.attest.brute_product import APART, Number, brute_product
+from policy_engine.attest.brute_product import APART, NoisyNumber, brute_product
 
 WHOLE = 1 << 60
 NOTIONS = pytest.mark.parametrize("replaces", [False, True])
@@ -47,7 +47,7 @@ def test_the_sum_of_all_outcomes_lies_between(epsilon, replaces):
     for _ in range(8):
         entries = [tuple(sorted(chance.sample(range(1, WHOLE), 5))) for _ in range(2)]
         true = brute_noise(entries, Decimal(epsilon), is_open=False, replaces=replaces)
-        low, high = bounds([*map(Number, entries)], epsilon, replaces=replaces)
+        low, high = bounds([*map(NoisyNumber, entries)], epsilon, replaces=replaces)
         assert low <= true.delta <= high
 
 
@@ -56,7 +56,7 @@ def test_a_count_and_a_sum_go_their_own_ways(sides):
     """One-sided tables: what goes down is not what goes up."""
     table, turned = (4 << 57, 7 << 57), (1 << 57, 4 << 57)
     up, down = sides
-    low, high = bounds([Number(table), Number(turned, up, down)], "0.5")
+    low, high = bounds([NoisyNumber(table), NoisyNumber(turned, up, down)], "0.5")
     moved = [[*zip((0, *masses(table)), (*masses(table), 0), strict=True)]]
     ways = []
     for there in ([(0, *masses(turned)), (*masses(turned), 0)],) * up + (
@@ -97,7 +97,7 @@ def test_the_accountant_lies_between_or_little_above(number, replaces):
         up = each.shift if each.moves != "down" else 0
         down = each.shift if each.moves != "up" else 0
         is_open = each.table.is_open
-        numbers.append(Number(each.table.entries, up, down, each.groups, is_open))
+        numbers.append(NoisyNumber(each.table.entries, up, down, each.groups, is_open))
     found = brute_product(numbers, Decimal(epsilon), replaces=replaces)
     assert found.error < Decimal("0.005")
     times = sum(each.groups for each in statistics) * (1 + replaces)
@@ -108,21 +108,21 @@ def test_the_accountant_lies_between_or_little_above(number, replaces):
 
 
 def test_laws_that_have_nothing_in_common_give_all_away():
-    low, high = bounds([Number((1 << 59,), up=2)], "1")
+    low, high = bounds([NoisyNumber((1 << 59,), up=2)], "1")
     assert (round(low, 6), high) == (1, 1)
-    assert bounds([Number((1 << 59,), up=2), Number((1 << 59,))], "1")[1] == 1
+    assert bounds([NoisyNumber((1 << 59,), up=2), NoisyNumber((1 << 59,))], "1")[1] == 1
 
 
 def test_what_cannot_be_told(monkeypatch):
     entries = laplace(1, 14).entries
-    assert brute_product([Number(entries)], Decimal(601), replaces=False) is None
-    assert brute_product([Number(entries, up=10**6)], Decimal(1), replaces=False) is None
+    assert brute_product([NoisyNumber(entries)], Decimal(601), replaces=False) is None
+    assert brute_product([NoisyNumber(entries, up=10**6)], Decimal(1), replaces=False) is None
     monkeypatch.setattr(module, "_MOST_WORK", 1)
-    assert brute_product([Number(entries)], Decimal(1), replaces=False) is None
+    assert brute_product([NoisyNumber(entries)], Decimal(1), replaces=False) is None
 
 
 def test_bounds_that_lie_far_apart_say_nothing(monkeypatch):
-    numbers = [Number(gaussian(20, 100).entries, times=10)]
+    numbers = [NoisyNumber(gaussian(20, 100).entries, times=10)]
     monkeypatch.setattr(module, "_POINTS", (16, 32))
     assert brute_product(numbers, Decimal(1), replaces=False) is None
     assert APART < 1
@@ -131,7 +131,7 @@ def test_bounds_that_lie_far_apart_say_nothing(monkeypatch):
 def test_outcomes_beyond_the_grid_are_raised(monkeypatch):
     """A grid that is much too narrow still gives an upper bound."""
     monkeypatch.setattr(module, "_ABOVE", -0.2)
-    numbers = [Number(gaussian(2, 10).entries, times=3)]
+    numbers = [NoisyNumber(gaussian(2, 10).entries, times=3)]
     factors = [module._factor(module._pair(each, 1), each.times) for each in numbers]
     grid = module._Grid(0.01, -5, 60)
     delta = delta_of_release([Statistic(gaussian(2, 10), groups=3)], "0.5").delta
