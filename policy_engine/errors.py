@@ -26,11 +26,12 @@ that was read from the source.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 from policy_engine.base_errors import DomainError, InternalError, PolicyEngineError, UsageError
 
 __all__ = [
-    "BudgetExceeded", "DomainError", "EnvironmentFailed", "FileError", "Finding",
+    "BudgetExceeded", "Code", "DomainError", "EnvironmentFailed", "FileError", "Finding",
     "InternalError", "LedgerBroken", "LedgerError", "NoLedger", "NotApproved", "NotCertifiable",
     "NotReleasable", "NothingChecked", "PolicyEngineError", "PolicyError", "Problem",
     "UsageError", "VerificationFailed", "WarehouseError", "WarehouseFailed", "to_install",
@@ -44,6 +45,15 @@ def to_install(extra: str) -> str:
     "pip install '.[plot]' in a clone of policy-engine"
     """
     return f"pip install '.[{extra}]' in a clone of policy-engine"
+
+
+Code = Literal[
+    "disk_full", "driver_missing", "failed", "file_failed", "key_missing", "key_not_entered",
+    "key_refused", "key_unknown", "ledger_broken", "ledger_failed", "ledger_forgot",
+    "ledger_locked", "ledger_missing", "no_right", "place_taken", "setting_missing",
+    "source_missing", "warehouse_failed", "warehouse_unusable",
+]  # fmt: skip
+"""Why something outside failed: stable, as ``code`` in JSON."""
 
 
 @dataclass(frozen=True)
@@ -142,37 +152,53 @@ class EnvironmentFailed(PolicyEngineError):
 
     ``of_setup`` says that no row of the source can have brought it about, as where a right is
     missing. It is False wherever that is not known: an attempt that ended so has told something.
+    ``code`` is its cause, which programs may go by.
 
     >>> WarehouseError("there is no database people.db", of_setup=True).of_setup
     True
     """
 
     exit_code = 3
+    usual: ClassVar[Code] = "failed"
+    """The code where nothing more is known."""
 
-    def __init__(self, *lines: str, of_setup: bool = False) -> None:
+    def __init__(self, *lines: str, of_setup: bool = False, code: Code | None = None) -> None:
         super().__init__(*lines)
         self.of_setup = of_setup
+        self.code = code or self.usual
 
 
 class WarehouseError(EnvironmentFailed):
     """The warehouse cannot be used, or it has not what is asked of it."""
 
+    usual: ClassVar[Code] = "warehouse_unusable"
+
 
 class WarehouseFailed(WarehouseError):
     """The warehouse was asked, and failed. Its own text is withheld where it could quote data."""
+
+    usual: ClassVar[Code] = "warehouse_failed"
 
 
 class FileError(EnvironmentFailed):
     """A file is missing, unreadable, read-only, in the way, or the disk is full."""
 
+    usual: ClassVar[Code] = "file_failed"
+
 
 class LedgerError(EnvironmentFailed):
     """The ledger cannot be opened, is locked for too long, or its chain is broken."""
+
+    usual: ClassVar[Code] = "ledger_failed"
 
 
 class LedgerBroken(LedgerError):
     """The ledger was read, and what it says does not hold: it was changed, cut or replaced."""
 
+    usual: ClassVar[Code] = "ledger_broken"
+
 
 class NoLedger(LedgerError):
     """There is no ledger at the place that was named, and none was to be made."""
+
+    usual: ClassVar[Code] = "ledger_missing"

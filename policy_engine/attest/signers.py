@@ -164,7 +164,7 @@ def signer_of(project: Project, at: datetime | None = None) -> Signer:
     refusal = Keyring.at(project.keyring).refusal(signer.key_id, at)
     if refusal is not None:
         remedy = "sign with another key: 'policy-engine keys rotate' makes one"
-        raise FileError(f"{project.keyring}: {refusal.text}; {remedy}")
+        raise FileError(f"{project.keyring}: {refusal.text}; {remedy}", code="key_refused")
     return signer
 
 
@@ -188,7 +188,8 @@ def writer_of(project: Project, at: datetime | None = None) -> Signer:
                 f"{project.keyring}: the key {signer.key_id[:8]}, which signs, is not in the"
                 " keyring: others would take its records for a stranger's. Nothing was charged;"
                 " on a second machine run 'policy-engine join', which prints what to ask for;"
-                f" else enter it with 'policy-engine keys add {public}'"
+                f" else enter it with 'policy-engine keys add {public}'",
+                code="key_not_entered",
             )
         return ring.adding(signer.public_key, at)
 
@@ -228,7 +229,7 @@ def _signer(project: Project, at: datetime) -> Signer:
         return CommandSigner(project.signing_command, public_key, project.directory)
     if not project.signing_key.exists():
         if lost := lost_key(project):
-            raise FileError(lost)
+            raise FileError(lost, code="key_missing")
         try:
             make_key(project.signing_key, project.keyring, at)
         except FileError:
@@ -351,7 +352,7 @@ def _check_in_a_file(project: Project) -> None:
             " the old one with 'keys retire'"
         )
     if lost := lost_key(project):
-        raise FileError(lost)
+        raise FileError(lost, code="key_missing")
     if not project.signing_key.exists():
         raise UsageError(
             f"{project.signing_key}: there is no key to rotate; 'policy-engine keys generate'"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -70,9 +71,14 @@ def _of(error: BaseException) -> Failure:
         return Failure((), _BROKEN_PIPE)
     if isinstance(error, OSError) and error.strerror:
         where = error.filename if isinstance(error.filename, str) else "the output"
-        return Failure((f"{where} failed: {error.strerror}",), _ENVIRONMENT)
+        code = "disk_full" if error.errno == errno.ENOSPC else "file_failed"
+        return Failure((f"{where} failed: {error.strerror}",), _ENVIRONMENT, {"code": code})
     if isinstance(error, MemoryError):
-        return Failure(("the memory is used up; nothing was published by halves",), _ENVIRONMENT)
+        return Failure(
+            ("the memory is used up; nothing was published by halves",),
+            _ENVIRONMENT,
+            {"code": "failed"},
+        )
     said = (
         f"a bug of ours: {type(error).__name__} at {_innermost(error)}; please report it."
         " POLICY_ENGINE_DEBUG=1 shows the whole trace, which may quote data"
@@ -87,6 +93,8 @@ def _details(error: errors.PolicyEngineError) -> dict[str, object]:
         return {"findings": list(map(vars, error.findings))}
     if isinstance(error, errors.VerificationFailed):
         return {"verified": False, "reasons": error.reasons}
+    if isinstance(error, errors.EnvironmentFailed):
+        return {"code": error.code}
     return {}
 
 

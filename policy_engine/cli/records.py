@@ -312,22 +312,53 @@ def settle_fault(
 
 
 @ledger.command("reconcile", short_help="Settle what a crash left open.")
-def settle() -> None:
+def settle(
+    from_certificates: Annotated[
+        bool,
+        Option("--from-certificates", help="Book what certificates prove, and it has forgotten."),
+    ] = False,
+    account: Annotated[
+        str | None, Option(help="With that: the account of a policy that the ledger does not know.")
+    ] = None,
+) -> None:
     """Settle every charge without a release, by what exists.
 
     Committed, if its release stands with its certificate. Given back, if it was never started:
     then nothing ran, and nothing will. Else it is kept as spent.
 
+    With --from-certificates it first charges each release whose certificate, signed by a key of
+    the project, stands in the project's folder, and of which the ledger knows nothing: as where a
+    backup was put back. 'release' refuses until then. What the ledger has forgotten beside, and no
+    certificate proves, stays forgotten: restore the newer ledger if there is one.
+
     Example: policy-engine ledger reconcile
     """
+    from policy_engine.releasing.recalling import recall
     from policy_engine.releasing.standing import reconcile
 
     project = project_here()
+    if account is not None and not from_certificates:
+        raise UsageError("--account is for --from-certificates")
+    booked = recall(project, account) if from_certificates else ()
     found = reconcile(project)
     settled = [{"entry": each.entry.id, **members(each, "outcome why")} for each in found]
-    lines = [f"  {each.entry.id:>4}  {each.outcome:<9}  {each.why}" for each in found]
+    lines = [f"{len(found)} settled"]
+    lines += [f"  {each.entry.id:>4}  {each.outcome:<9}  {each.why}" for each in found]
     document = {"ledger": project.ledger_name, "settled": settled}
-    confirm(document, [f"{len(found)} settled", *lines])
+    if from_certificates:
+        told = [
+            {**members(each.entry, "id account epsilon delta", id="entry"),
+             "certificate": each.certificate}
+            for each in booked
+        ]  # fmt: skip
+        document |= {"booked": told}
+        lines.append(f"{len(booked)} booked from certificates")
+        lines += [
+            f"  {each.entry.id:>4}  {each.entry.account}  ε {shown(each.entry.epsilon)}"
+            f"  δ {shown(each.entry.delta)}  {each.certificate}"
+            for each in booked
+        ]
+    confirm(document, lines)
 
 
 @ledger.command("export", short_help="A public statement of the ledger, signed.")

@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from policy_engine.attest.signers import Signer
 from policy_engine.attest.validity import LedgerEnd
-from policy_engine.errors import LedgerBroken, LedgerError
+from policy_engine.errors import Code, LedgerBroken, LedgerError
 
 GENESIS = "0" * 64
 """The hash before the first record."""
@@ -211,10 +211,12 @@ def disowned_in(last: Record | None) -> Mapping[str, str]:
     return found if isinstance(found, dict) else {}
 
 
-def broken(where: str, number: int, fault: str, remedy: str = _RESTORE) -> LedgerBroken:
+def broken(
+    where: str, number: int, fault: str, remedy: str = _RESTORE, code: Code | None = None
+) -> LedgerBroken:
     """The error of a chain that does not hold at a record."""
     return LedgerBroken(
-        f"{where}: the ledger's chain is broken at record {number}: {fault}; {remedy}"
+        f"{where}: the ledger's chain is broken at record {number}: {fault}; {remedy}", code=code
     )
 
 
@@ -288,7 +290,13 @@ def check_signature(
     key = trust.by_id.get(record.key_id)
     name = str(record.key_id)[:8]  # a damaged file can yield what is no text
     if key is None:
-        raise broken(where, record.seq, f"it is signed by the key {name}, a stranger's", _ENTER)
+        raise broken(
+            where,
+            record.seq,
+            f"it is signed by the key {name}, a stranger's",
+            _ENTER,
+            "key_unknown",
+        )
     if revoked := _revoked(record, trust, get):
         raise broken(where, record.seq, f"the key {name} that signed it {revoked}")
     try:

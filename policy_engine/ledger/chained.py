@@ -55,6 +55,11 @@ class Chained:
         """Close."""
         self.close()
 
+    @property
+    def where(self) -> str:
+        """The place of its records, as messages name it."""
+        return self._records.where
+
     def close(self) -> None:
         """Let go of the store."""
         self._records.close()

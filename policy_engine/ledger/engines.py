@@ -12,12 +12,12 @@ import random
 import sqlite3
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
 
 from policy_engine.attest.keys import make_folder
-from policy_engine.errors import LedgerBroken, LedgerError, NoLedger
+from policy_engine.errors import Code, LedgerBroken, LedgerError, NoLedger
 from policy_engine.ledger import records
 from policy_engine.ledger.chain import GENESIS
 
@@ -49,6 +49,8 @@ _FAILURES = (
     ("SQLITE_CORRUPT", "the ledger file is damaged; restore it from a backup"),
     ("SQLITE_IOERR", "the disk could not read or write the ledger; see if it is full or failing"),
 )
+
+_CODES: Mapping[str, Code] = {"SQLITE_BUSY": "ledger_locked", "SQLITE_FULL": "disk_full"}
 
 
 class SqliteStore(records.Records):
@@ -142,6 +144,13 @@ class SqliteStore(records.Records):
                 return _FULL
             return f"the ledger cannot be opened: {error.strerror}"
         return f"the ledger failed: {error}"
+
+    def code_of(self, error: Exception) -> Code | None:
+        """Its cause, by the name SQLite or the system gives it."""
+        if isinstance(error, OSError):
+            return "disk_full" if error.errno == errno.ENOSPC else None
+        name = getattr(error, "sqlite_errorname", "")
+        return next((code for prefix, code in _CODES.items() if name.startswith(prefix)), None)
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import socket
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import suppress
 from threading import Timer
 from typing import Any, Final
@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 import psycopg
 
-from policy_engine.errors import LedgerError, NoLedger
+from policy_engine.errors import Code, LedgerError, NoLedger
 from policy_engine.ledger import records
 from policy_engine.ledger.chain import GENESIS, Record
 
@@ -119,6 +119,13 @@ _FAILURES: Final = {
     "23001": f"the ledger failed: {records.REFUSED}",
     "23505": f"the ledger failed: {records.REFUSED}",
 }
+_CODES: Final[Mapping[str, Code]] = {
+    "28000": "no_right",
+    "28P01": "no_right",
+    "42501": "no_right",
+    "53100": "disk_full",
+    "55P03": "ledger_locked",
+}
 _PLACE_OF_PASSWORD = re.compile(r"[/?#@]")
 
 
@@ -187,6 +194,10 @@ class PostgresStore(records.Records):
         if isinstance(error, psycopg.OperationalError):
             return f"the connection to the server failed: {said}; {_UNREACHED}"
         return f"the ledger failed: {said}; see the server's log"
+
+    def code_of(self, error: Exception) -> Code | None:
+        """Its cause, by the code the server gives it."""
+        return _CODES.get(getattr(error, "sqlstate", None) or "")
 
     def _connect(self) -> records.Connection:
         settings: dict[str, Any] = {

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from weakref import WeakSet
 
-from policy_engine.errors import InternalError, LedgerBroken, LedgerError, to_install
+from policy_engine.errors import Code, InternalError, LedgerBroken, LedgerError, to_install
 from policy_engine.ledger.chain import Record
 
 SCHEMA_VERSION = 3
@@ -111,6 +111,10 @@ class Records:
         """What went wrong and what to do, without secrets."""
         raise NotImplementedError
 
+    def code_of(self, error: Exception) -> Code | None:
+        """Its cause, for programs; None where nothing more is known than that it failed."""
+        raise NotImplementedError
+
     # What is read
 
     def read(self) -> tuple[Record, ...]:
@@ -192,7 +196,7 @@ class Records:
             connection.close()  # ends the transaction, where the other end can still hear it
             if self._appended is None or not self._was_recorded(self._appended):
                 message = f"{self.where}: {self.explain(error)}; nothing was recorded"
-                raise LedgerError(message) from error
+                raise LedgerError(message, code=self.code_of(error)) from error
 
     # How it is asked
 
@@ -247,7 +251,8 @@ class Records:
         try:
             yield
         except errors as error:
-            raise LedgerError(f"{self.where}: {self.explain(error)}") from error
+            message = f"{self.where}: {self.explain(error)}"
+            raise LedgerError(message, code=self.code_of(error)) from error
 
     def _check_version(self, version: int) -> None:
         """Raise LedgerError unless this engine reads ledgers of this schema version."""
@@ -335,7 +340,7 @@ def open_records(place: Path | str, *, create: bool = True, wait: float = 30.0) 
         except ModuleNotFoundError as error:
             if error.name != "psycopg":
                 raise
-            raise LedgerError(DRIVER_MISSING) from error
+            raise LedgerError(DRIVER_MISSING, code="driver_missing") from error
         records = PostgresStore(place, wait)
     else:
         from policy_engine.ledger.engines import SqliteStore

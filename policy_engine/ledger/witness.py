@@ -60,8 +60,10 @@ class Witness:
             f"{where}: this machine has seen record {seen.records} of the ledger, and now"
             f" it has {what} and ends at record {last.seq if last is not None else 0}: a tail was"
             " cut off, or an old copy or another ledger was put in its place. Nothing is charged"
-            f" on it: restore the newer one; if it is lost for good, remove {self.path}, and the"
-            " charges that are missing are forgotten"
+            " on it: restore the newer one; if it is lost for good, 'policy-engine ledger reconcile"
+            " --from-certificates' books what certificates prove, and goes on from here; what none"
+            f" proves is forgotten then ({self.path} has what was seen)",
+            code="ledger_forgot",
         )
 
     def seen(self) -> Head | None:

@@ -211,7 +211,7 @@ def forgotten(
 ) -> tuple[Path, ...]:
     """The certificates, signed by a trusted key, that no entry was charged for."""
     known = {entry.certificate_digest for entry in entries}
-    return tuple(path for path in paths if _digest(path, trusted) not in {"", *known})
+    return tuple(path for path in paths if certificate_digest(path, trusted) not in {"", *known})
 
 
 def forgotten_text(paths: tuple[Path, ...]) -> str:
@@ -220,11 +220,12 @@ def forgotten_text(paths: tuple[Path, ...]) -> str:
     return (
         f"{', '.join(map(str, paths))} {many} this ledger has not charged: an older copy of the"
         " ledger was put back, or another one was charged. What is missing was spent all the same:"
-        " restore the newer ledger, or lower the account's limit by it"
+        " restore the newer ledger; if it is lost for good, 'policy-engine ledger reconcile"
+        " --from-certificates' books what the certificates prove"
     )
 
 
-def _digest(path: Path, trusted: TrustedKeys) -> str:
+def certificate_digest(path: Path, trusted: TrustedKeys) -> str:
     """What the ledger calls a certificate; empty where no trusted key has signed it."""
     try:
         text = content_of(path)

@@ -215,7 +215,7 @@ def begins_here(project: Project) -> str | None:
 def _check_named(project: Project) -> None:
     """LedgerError where the environment lacks what the ledger's name takes from it."""
     if project.missing:
-        raise errors.LedgerError(project.missing)
+        raise errors.LedgerError(project.missing, code="setting_missing")
 
 
 _JOIN = (
@@ -226,7 +226,8 @@ _JOIN = (
 )
 _ANEW = (
     "if it is lost for good, 'policy-engine ledger begin --anew' begins another one, which knows"
-    " nothing of what was spent: lower the accounts' limits by that first"
+    " nothing of what was spent: 'policy-engine ledger reconcile --from-certificates' then books"
+    " what certificates prove; lower the accounts' limits by the rest first"
 )
 
 
@@ -265,7 +266,8 @@ def check_not_lost(project: Project, ledger: Ledger) -> None:
             f"{path}: the sealing key is missing, without which no release can be told from a"
             " new one. On a second machine 'policy-engine join --sealing FILE' takes a copy of that"
             f" of the machine that released; else restore it; if it is lost for good, {_LOST} makes"
-            " a new one, and each release is then a new one, at a price"
+            " a new one, and each release is then a new one, at a price",
+            code="key_missing",
         )
 
 
@@ -304,7 +306,8 @@ def naming_key(project: Project, ledger: Ledger) -> X25519PrivateKey:
             f" ({(ledger.namer() or '')[:8]}): a source that one account was charged for would be"
             f" new to another one. Restore that key; to replace it, run {_REKEY.format('OLD.pem')},"
             f" which hands its names over; if it is lost for good, {_LOST}, and no source belongs"
-            " to any account then"
+            " to any account then",
+            code="key_refused",
         )
     return found
 

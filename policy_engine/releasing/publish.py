@@ -48,7 +48,7 @@ def exists(name: Path | str, paid: int | None) -> FileError:
     remedy = "use --replace to release anew, at a new price"
     if paid is not None:
         remedy = f"entry {paid} has paid for this release: --replace puts it there at no cost"
-    return FileError(f"{name} exists; {remedy}")
+    return FileError(f"{name} exists; {remedy}", code="place_taken")
 
 
 def check_certificate(path: Path, name: str, *, replace: bool, paid: int | None = None) -> None:
@@ -390,6 +390,8 @@ _REASONS = {
     errno.ENOTDIR: "a part of its path is a file",
 }
 
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+
 
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
@@ -397,4 +399,7 @@ def _explained(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         reason = _REASONS.get(error.errno or 0, error.strerror or type(error).__name__)
-        raise FileError(f"{path} could not be written: {reason}; nothing was published") from None
+        raise FileError(
+            f"{path} could not be written: {reason}; nothing was published",
+            code="disk_full" if error.errno in _FULL else None,
+        ) from None

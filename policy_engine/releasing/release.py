@@ -213,7 +213,10 @@ def _charge(job: Job, entry: Entry | None, say: Callable[[str], None]) -> Releas
     if plan.project.file is not None:
         places |= {path.resolve() for path in beginning.certificates_in(plan.project.directory)}
     if missing := beginning.forgotten(sorted(places), ledger.entries(), job.trusted):
-        say(beginning.forgotten_text(missing))
+        raise LedgerError(
+            f"{ledger.where}: {beginning.forgotten_text(missing)}. Nothing was charged",
+            code="ledger_forgot",
+        )
     if (found := _check_place(job, None)) is not None:
         return found
     books.check_new_name(ledger, plan.project, plan.account)

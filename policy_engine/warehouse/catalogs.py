@@ -26,7 +26,8 @@ def missing(
     name, there = ".".join(parts), [".".join(each) for each in names]
     close = get_close_matches(name[:200], there[:10_000], n=1)
     hint = f"; did you mean {close[0]!r}?" if close else ""
-    return WarehouseError(f"the warehouse has no table or view {name}{hidden}{hint}")
+    text = f"the warehouse has no table or view {name}{hidden}{hint}"
+    return WarehouseError(text, code="source_missing")
 
 
 def no_schema(schema: str, what: str = "") -> WarehouseError:

@@ -93,7 +93,8 @@ def _load(named: Named, driver: str, extra: str) -> None:
         found = "cannot be loaded" if find_spec(driver) is not None else "is not installed"
         raise WarehouseError(
             f"warehouse {named.name}: the driver of {named.type}, {driver}, {found}; run"
-            f" {to_install(extra)}"
+            f" {to_install(extra)}",
+            code="driver_missing",
         ) from None
 
 
@@ -106,7 +107,7 @@ def resolved(named: Named, environ: Mapping[str, str] | None = None) -> Named:
             from the environment is not there.
     """
     if named.missing:
-        raise WarehouseError(named.missing)
+        raise WarehouseError(named.missing, code="setting_missing")
     profile = named.profile
     if profile is None:
         return named

@@ -96,7 +96,8 @@ def check_file(path: Path, name: str) -> None:
         hint = reading.meant(path)
         raise FileError(
             f"the source {name} is not there; looked for {path.absolute()}"
-            + (f"; {hint}" if hint else "")
+            + (f"; {hint}" if hint else ""),
+            code="source_missing",
         ) from None
     except OSError as error:
         raise FileError(f"the source {name[:100]} cannot be read: {error.strerror}") from None

@@ -153,7 +153,7 @@ class PinnedConnection:
                 kind, name = found.groups()
                 needs = _NEEDS.get(kind, "SELECT on the columns that the policy reads")
                 denied = f"the role {self._role} may not use the {kind} {name}; it needs {needs}"
-                return WarehouseError(denied, of_setup=True)
+                return WarehouseError(denied, of_setup=True, code="no_right")
         return _TOLD(error)
 
     def ask(self, sql: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

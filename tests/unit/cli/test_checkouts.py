@@ -295,9 +295,11 @@ def test_a_ledger_begun_anew_says_what_it_does_not_know(cli, used):
     assert "a.certificate.json is the certificate of a release" in begun.err
     assert old not in Path("policy-engine.yaml").read_text()
     assert begun.document["begins"] == load_project("policy-engine.yaml").pin
-    released = cli("release", "a.yaml", "--replace")
-    assert released.code == 0
-    assert "a.certificate.json is the certificate of a release that this ledger" in released.err
+    refused = cli("release", "a.yaml", "--replace")
+    assert refused.code == 3
+    assert "a.certificate.json is the certificate of a release that this ledger" in refused.err
+    assert cli("ledger", "reconcile", "--from-certificates").code == 0
+    assert cli("release", "a.yaml", "--replace").code == 0
 
 
 def test_an_older_copy_of_the_ledger_lacks_what_the_certificates_say(cli, used):
@@ -311,6 +313,7 @@ def test_an_older_copy_of_the_ledger_lacks_what_the_certificates_say(cli, used):
     assert found.document["not_charged"] == [str(used / "out/b.certificate.json")]
     assert "this ledger has not charged: an older copy" in cli("ledger", "verify").out
     again = cli("release", "b.yaml", "--replace")
-    assert again.code == 0
+    assert again.code == 3
     assert "b.certificate.json is the certificate of a release that this ledger" in again.err
+    assert cli("ledger", "reconcile", "--from-certificates").code == 0
     assert json.loads(cli("ledger", "verify", "--format", "json").out)["not_charged"] == []

@@ -89,7 +89,9 @@ def test_a_tail_that_was_cut_off_is_found(witness, path, left):
         f"{path}: this machine has seen record {left + 2} of the ledger, and now it has no such "
         f"record and ends at record {left}: a tail was cut off, or an old copy or another ledger "
         "was put in its place. Nothing is charged on it: restore the newer one; if it is lost for "
-        f"good, remove {witness.path}, and the charges that are missing are forgotten"
+        "good, 'policy-engine ledger reconcile --from-certificates' books what certificates prove,"
+        " and goes on from here; what none proves is forgotten then"
+        f" ({witness.path} has what was seen)"
     )
 
 

@@ -264,7 +264,8 @@ def test_a_ledger_that_was_seen_here_is_never_opened_fresh(lab):
             " the project file, a postgresql:// URL for several machines; a file is moved here, for"
             " two copies would forget each other's charges; else restore it from a backup; if it is"
             " lost for good, 'policy-engine ledger begin --anew' begins another one, which knows"
-            " nothing of what was spent: lower the accounts' limits by that first"
+            " nothing of what was spent: 'policy-engine ledger reconcile --from-certificates' then"
+            " books what certificates prove; lower the accounts' limits by the rest first"
         )
     assert has_ledger(lab.project)
     assert not lab.project.ledger.exists()

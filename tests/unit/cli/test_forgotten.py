@@ -1,0 +1,98 @@
+"""A ledger that has forgotten charges: nothing is released beside them, and a person books them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+LEDGER = Path(".policy-engine/ledger.sqlite")
+
+
+@pytest.fixture
+def restored(cli, policy):
+    """A ledger of one release, put back where a second one of another policy was charged since."""
+    for name in ("a", "b"):
+        policy(name, epsilon="0.4")
+    assert cli("release", "a.yaml").code == 0
+    with closing(sqlite3.connect(LEDGER)) as connection:
+        connection.execute("vacuum into 'backup.sqlite'")
+    assert cli("release", "b.yaml").code == 0
+    for beside in LEDGER.parent.glob("ledger.sqlite*"):
+        if beside.suffix != ".head":
+            beside.unlink()
+    shutil.copy("backup.sqlite", LEDGER)
+    return LEDGER
+
+
+def entries(cli):
+    return cli("ledger", "show", "--format", "json").document["entries"]
+
+
+@pytest.mark.parametrize("seen", [True, False], ids=["the witness says it", "certificates say it"])
+def test_nothing_is_released_on_it_until_a_person_books_what_is_proved(cli, policy, restored, seen):
+    if not seen:  # on another machine
+        Path(".policy-engine/ledger.sqlite.head").unlink()
+    for words in (("release", "b.yaml", "--fresh", "--replace"), ("release", str(policy("c")))):
+        refused = cli(*words, "--quiet", "--format", "json")
+        assert refused.code == 3
+        assert refused.document["code"] == "ledger_forgot"
+        assert "'policy-engine ledger reconcile --from-certificates'" in refused.document["error"]
+    assert not Path("out/c.parquet").exists()
+    done = cli("ledger", "reconcile", "--from-certificates", "--format", "json")
+    assert done.code == 0
+    [booked] = done.document["booked"]
+    assert (booked["account"], booked["certificate"]) == (
+        "people",
+        str(Path("out/b.certificate.json").resolve()),
+    )
+    assert cli("ledger", "verify").code == 0
+    assert [each["state"] for each in entries(cli)] == ["committed", "committed"]
+    # Once is enough, and what is charged beside it counts it.
+    again = cli("ledger", "reconcile", "--from-certificates")
+    assert again.code == 0 and again.out.endswith("0 booked from certificates\n")
+    released = 0
+    for name in "cdefg":
+        policy(name, epsilon="0.4")
+        code = cli("release", f"{name}.yaml").code
+        assert code in {0, 1}
+        released += not code
+    balance = cli("ledger", "show", "people", "--format", "json").document["accounts"][0]
+    assert balance["entries"] == 2 + released
+    assert 0 <= balance["epsilon_spent"] <= 1
+
+
+def test_an_account_that_nobody_knows_is_asked_for(cli, restored):
+    project = Path("policy-engine.yaml")
+    project.write_text(project.read_text().replace("accounts: {", "accounts: {others: {}, "))
+    refused = cli("ledger", "reconcile", "--from-certificates")
+    assert refused.code == 2 and "name it with --account" in refused.err
+    assert cli("ledger", "reconcile", "--account", "people").code == 2
+    done = cli("ledger", "reconcile", "--from-certificates", "--account", "people")
+    assert done.code == 0 and "1 booked from certificates" in done.out
+    assert json.loads(cli("ledger", "show", "--format", "json").out)["entries"][1]["account"] == (
+        "people"
+    )
+
+
+def test_a_cause_has_a_code(cli, policy, project):
+    policy("a")
+    found = {}
+    Path("people.parquet").rename("away.parquet")
+    found["source_missing"] = cli("release", "a.yaml", "--format", "json")
+    Path("away.parquet").rename("people.parquet")
+    assert cli("release", "a.yaml").code == 0
+    policy("a", epsilon="0.4")
+    found["place_taken"] = cli("release", "a.yaml", "--format", "json")
+    Path(".policy-engine/sealing.pem").rename("sealing.pem")
+    found["key_missing"] = cli("release", "a.yaml", "--format", "json")
+    Path("sealing.pem").rename(".policy-engine/sealing.pem")
+    LEDGER.rename("away.sqlite")
+    found["ledger_missing"] = cli("release", "a.yaml", "--format", "json")
+    Path("away.sqlite").rename(LEDGER)
+    for code, result in found.items():
+        assert (result.code, result.document.get("code")) == (3, code), result.out

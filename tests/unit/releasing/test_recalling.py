@@ -1,0 +1,62 @@
+"""What a certificate proves that a release cost is what the release was charged."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from policy_engine.attest.predicates import predicate_of
+from policy_engine.policy.loading import load_policy, load_policy_text
+from policy_engine.releasing.charging import planned
+from policy_engine.releasing.planning import project_of
+from policy_engine.releasing.recalling import _charge
+
+EXAMPLES = Path(__file__).parents[3] / "policies"
+NAMES = ("event", "epsilon", "delta", "neighbours", "policy_name", "policy_digest",
+         "certificate_digest", "account")  # fmt: skip
+
+
+ADULT = EXAMPLES / "adult" / "policy.yaml"
+CHANGES = {
+    "a source that is a sample": [("unit: row  ", "unit: row\n  sampled_at: 0.5  ")],
+    "the engine's own sample": [("method: keyed", "method: native")],
+    "no guarantee": [
+        ("sample: {rate: 0.1, method: keyed}\n", ""),
+        (
+            "guarantee: {epsilon: 0.5, delta: 1.0e-9, neighbours: add_remove}",
+            "guarantee: syntactic",
+        ),
+    ],
+    "randomised response": [
+        ("sample: {rate: 0.1, method: keyed}\n", "mechanism: randomised_response\n"),
+        ("k: 20\n", ""),
+        ("delta: 1.0e-9, neighbours: add_remove", "delta: 0, neighbours: replace_one"),
+        ("sex: keep", "sex: {map: {Male: M}, other: F}"),
+        ("income: keep", "income: {map: {'>50K': high}, other: low}"),
+    ],
+}
+
+
+def check(policy):
+    with planned(policy, project_of(policy)) as plan:
+        charge, facts = plan.charge(), predicate_of(plan.certificate)
+    told = _charge(json.loads(json.dumps(facts, default=str)), charge.account)
+    assert {n: getattr(told, n) for n in NAMES} == {n: getattr(charge, n) for n in NAMES}
+
+
+@pytest.mark.parametrize(
+    "path", sorted(EXAMPLES.glob("*/policy.yaml")), ids=lambda p: p.parent.name
+)
+def test_a_certificate_tells_the_whole_price(path):
+    check(load_policy(path, syntactic=True))
+
+
+@pytest.mark.parametrize("changes", CHANGES.values(), ids=CHANGES)
+def test_of_every_kind(changes):
+    text = ADULT.read_text()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    check(load_policy_text(text, ADULT, ADULT.parent, syntactic=True))
