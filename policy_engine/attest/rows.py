@@ -22,6 +22,7 @@ from policy_engine.attest.facts import Facts, law_of
 from policy_engine.attest.keys import explained
 from policy_engine.attest.parquet_file import read_csv_texts, read_parquet
 from policy_engine.attest.results import Results
+from policy_engine.attest.values import comparable_values
 from policy_engine.kernel.mechanisms import Inserted, Law, Listed, Noisy, Pure, Randomised
 from policy_engine.syntax.names import fold
 
@@ -71,7 +72,7 @@ def _check_rows(facts: Facts, table: pa.Table, same: Callable[[str], str]) -> Re
         groups = ((key, sum(1 for _ in rows)) for key, rows in groupby(_keys(keys, table)))
     else:
         groups = zip(_keys(keys, table), _values(table.column(width)), strict=True)
-    certified += _check_public(facts, law, (c.unique().to_pylist() for c in keys.columns))
+    certified += _check_public(facts, law, (comparable_values(c.unique()) for c in keys.columns))
     certified += check_listed(facts, keys)
     return certified + _check_groups(groups, _least_shown(facts, law), facts["k"])
 
@@ -158,7 +159,7 @@ def check_listed(facts: Facts, groups: pa.Table) -> Results:
     law = law_of(facts)
     if not isinstance(law, Listed):
         return Results()
-    found = Counter(zip(*(column.to_pylist() for column in groups.columns), strict=True))
+    found = Counter(zip(*map(comparable_values, groups.columns), strict=True))
     wanted = Counter(tuple(chain.from_iterable(key)) for key in product(*law.keys))
     if found != wanted:
         return Results.refused("its groups are not the certified keys, each once")

@@ -56,11 +56,17 @@ class Estimated:
         """Write the rows as Parquet. Raises FileError where something stands there."""
         import pyarrow as pa
 
-        from policy_engine.attest.parquet_file import write_parquet
+        from policy_engine.attest.parquet_file import read_parquet, write_parquet
+        from policy_engine.attest.values import is_moment, restored
 
         if path.exists():
             raise FileError(f"{path} exists, and estimates never replace a file; name another one")
         fields = [pa.array([row[place] for row in self.rows]) for place in range(len(self.columns))]
+        if self.shown.release.lower().endswith(".parquet"):
+            shown = read_parquet(Path(self.shown.release))
+            for place, name in enumerate(self.columns):
+                if name in shown.column_names and is_moment(shown.column(name).type):
+                    fields[place] = restored(fields[place].to_pylist(), shown.column(name))
         with explained(f"{path} could not be written"):
             write_parquet(pa.table(fields, list(self.columns)), path, {})
 

@@ -13,6 +13,7 @@ from typing import Any
 from policy_engine.attest.attestation import Json, Unverified, unverified_release
 from policy_engine.attest.facts import claim_of, models_of
 from policy_engine.attest.parquet_file import read_parquet
+from policy_engine.attest.values import plain_values
 from policy_engine.errors import FileError, UsageError, VerificationFailed
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.recodes import Bins
@@ -86,7 +87,8 @@ def _of_file(path: Path, certificate: Path, project: Project, rows: int) -> Firs
         raise FileError(f"{path} is not a Parquet file that can be read") from error
     if any(map(pa.types.is_nested, table.schema.types)):
         raise UsageError(f"{path} is no release: a column of it holds lists or structures")
-    first = tuple(tuple(row.values()) for row in table.slice(0, rows).to_pylist())
+    lines = list(zip(*map(plain_values, table.columns), strict=True))
+    first = tuple(lines[:rows])
     found = certificate if certificate.is_file() else None
     known, told, names = None, tuple[str, ...](), tuple(table.column_names)
     try:
@@ -95,7 +97,6 @@ def _of_file(path: Path, certificate: Path, project: Project, rows: int) -> Firs
         else:
             stated = carried_facts(path) if found is None else _stated(found).predicate
             known = Meaning.of(stated)
-            lines = list(zip(*(column.to_pylist() for column in table.columns), strict=True))
             first = tuple(in_reading_order(stated, names, lines)[:rows])
             meaning = (_WAITS,) if found is None else ()
             meaning += _told(known, names, lines) + _left_out(stated)

@@ -144,10 +144,11 @@ def _facts(text: str) -> Facts | None:
 def _rows(release: Path) -> ReleaseRows:
     """The rows of a file that was verified a moment ago."""
     from policy_engine.attest.parquet_file import read_csv_texts, read_parquet
+    from policy_engine.attest.values import plain_values
 
     is_csv = release.suffix.lower() == ".csv"
     table: Any = read_csv_texts(release) if is_csv else read_parquet(release)
-    columns = [[None if v is None else str(v) for v in c.to_pylist()] for c in table.columns]
+    columns = [[None if v is None else str(v) for v in plain_values(c)] for c in table.columns]
     return ReleaseRows(tuple(table.column_names), tuple(zip(*columns, strict=True)))
 
 

@@ -1,0 +1,81 @@
+"""A release with dates that Python's datetime lacks: every command that reads it reads them."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow.parquet as pq
+import pytest
+
+DAYS = ("10000-01-01", "infinity", "-infinity", "2024-02-29", "0044-03-15 (BC)")
+PROJECT = "ledger_begins: in_each_checkout\naccounts:\n  people: {epsilon: 50, delta: 0.01}\n"
+POLICY = """
+version: 1
+name: far
+source: {path: p.csv, unit: row, columns: {v: date, w: integer}}
+recode: {v: keep, w: keep}
+mechanism: noisy_counts
+guarantee: {epsilon: 20, delta: 1.0e-4}
+release: {path: out/far.parquet}
+budget: people
+"""
+ROLLUP = POLICY.replace("far", "rolled").replace("mechanism:", "rollup: {to: [v]}\nmechanism:")
+
+
+@pytest.fixture
+def released(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{day},{n % 2}" for day in DAYS for n in range(80)]
+    (tmp_path / "p.csv").write_text("\n".join(["v,w", *rows, ""]))
+    (tmp_path / "policy-engine.yaml").write_text(PROJECT)
+    (tmp_path / "policy.yaml").write_text(POLICY)
+    done = cli("release", "policy.yaml")
+    assert done.code == 0, done.err
+    return tmp_path / "out/far.parquet"
+
+
+def test_show_prints_them(cli, released):
+    shown = cli("show", "out/far.parquet", "--format", "json")
+    assert shown.code == 0, shown.err
+    rows = json.loads(shown.out)["rows"]
+    assert {row[0] for row in rows} == set(DAYS)
+    assert cli("show", "out/far.parquet").code == 0
+
+
+@pytest.mark.parametrize("edition", ["public", "internal"])
+def test_the_page_and_its_json_have_them(cli, released, edition):
+    named = ("out/far.certificate.json", "--release", "out/far.parquet", "--edition", edition)
+    told = cli("report", *named, "--format", "json")
+    assert told.code == 0, told.err
+    assert {row[0] for row in json.loads(told.out)["details"]["rows"]["rows"]} == set(DAYS)
+    page = cli("report", *named, "--output", "page.html")
+    assert page.code == 0, page.err
+    assert all(day in (released.parents[1] / "page.html").read_text() for day in DAYS)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("verify", "out/far.certificate.json", "--release", "out/far.parquet"),
+        ("measure", "out/far.parquet", "--sensitive", "w"),
+        ("attack", "out/far.parquet", "--sensitive", "w"),
+    ],
+)
+def test_every_other_command_reads_them(cli, released, command):
+    done = cli(*command)
+    assert done.code == 0, done.err
+
+
+def test_the_tables_of_a_rollup_agree_on_them_and_stay_dates(cli, released):
+    (released.parents[1] / "rolled.yaml").write_text(ROLLUP)
+    done = cli("release", "rolled.yaml")
+    assert done.code == 0, done.err
+    done = cli("estimate", "out/rolled.parquet", "--output", "estimated.parquet")
+    assert done.code == 0, done.err
+    before, after = (
+        pq.read_table(released.parents[1] / name).column("v")
+        for name in ("out/rolled.parquet", "estimated.parquet")
+    )
+    assert after.type == before.type
+    numbers = [set(column.cast("int32").to_pylist()) for column in (before, after)]
+    assert numbers[0] == numbers[1]
