@@ -47,24 +47,27 @@ def _wrong(epsilon: Number, delta: Number) -> Decimal:
         return max(Decimal(0), (1 - slack) / (1 + ratio.exp()))
 
 
-def odds_words(
+def odds_sentence(
     epsilon: Number, delta: Number, neighbours: str = ADD_REMOVE, people: int = 1
 ) -> str:
-    """(ε, δ) in words, rounded against the claim.
+    """What (ε, δ) means to whoever guesses, as a sentence; rounded against the claim.
 
-    >>> odds_words("0.5", "2.63178346650E-11")
-    'who must guess at 50:50 whether a person is in the source is right at most 62.3 times in 100'
-    >>> odds_words(9, 1e-9, "replace_one", 2)  # doctest: +ELLIPSIS
-    "who must guess at 50:50 which of two sets of data is 2 people's is right at most 99.9877 ..."
-    >>> odds_words(30, 1e-9)
-    'who must guess at 50:50 whether a person is in the source may be right nearly every time'
+    >>> said = odds_sentence("0.5", "2.63178346650E-11")
+    >>> said.partition(", starting")[0]
+    'Someone who tries to tell whether a given person is in the data'
+    >>> said.partition("starting ")[2]
+    'from even odds, is right at most 62.3 % of the time.'
+    >>> odds_sentence(9, 1e-9, "replace_one", 2)  # doctest: +ELLIPSIS
+    "Someone who tries to tell which of two sets of data is 2 given people's, starting from ..."
+    >>> odds_sentence(30, 1e-9).partition("odds, ")[2]
+    'may be right nearly all of the time.'
     """
-    who, verb = ("a person", "is") if people == 1 else (f"{people} people", "are")
-    what = f"whether {who} {verb} in the source"
+    who, verb = ("a given person", "is") if people == 1 else (f"{people} given people", "are")
+    what = f"whether {who} {verb} in the data"
     if neighbours != ADD_REMOVE:
         what = f"which of two sets of data is {who}'s"
     wrong = _THREE_DIGITS.multiply(Decimal(100), _wrong(epsilon, delta))
-    said = f"is right at most {100 - wrong:f} times in 100"
+    said = f"is right at most {100 - wrong:f} % of the time"
     if wrong < _WORTH_SAYING:
-        said = "may be right nearly every time"
-    return f"who must guess at 50:50 {what} {said}"
+        said = "may be right nearly all of the time"
+    return f"Someone who tries to tell {what}, starting from even odds, {said}."

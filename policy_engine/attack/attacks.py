@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Decimal
+from decimal import Decimal
 from typing import Any
 
 Key = tuple[Any, ...]
@@ -101,17 +101,16 @@ def similarity(table: PublishedTable, kinds: Mapping[Any, str]) -> Attempt:
 def membership(epsilon: Decimal, delta: Decimal, unit: str) -> Attempt:
     """What no attack on a certified release exceeds, whatever it knows: (e^ε + δ) / (1 + e^ε)."""
     from policy_engine.accounting.in_words import in_text
-    from policy_engine.accounting.odds import guessed_right
+    from policy_engine.accounting.odds import odds_sentence
 
-    right = (100 * guessed_right(epsilon, delta)).quantize(Decimal("0.1"), ROUND_CEILING)
+    said = odds_sentence(epsilon, delta).removesuffix(".")
     return Attempt(
         "membership",
         "the data of everybody else",
         0,
         (),
         "a smaller guarantee.epsilon",
-        f"who must guess at 50:50 whether a person is in the source is right at most {right} times"
-        f" in 100, by ε = {in_text(epsilon)} and δ = {in_text(delta)} (unit: {unit})",
+        f"{said}, by ε = {in_text(epsilon)} and δ = {in_text(delta)} (unit: {unit})",
     )
 
 

@@ -11,7 +11,7 @@ from typer import Option
 
 from policy_engine.accounting import certificate_numbers
 from policy_engine.accounting.certificate_numbers import CertificateNumbers
-from policy_engine.accounting.odds import guessed_right, odds_words
+from policy_engine.accounting.odds import guessed_right, odds_sentence
 from policy_engine.cli.options import NeighboursOption, ReleasesOption
 from policy_engine.cli.output import emit, members, shown
 from policy_engine.cli.reading import check_free, project_here
@@ -64,7 +64,7 @@ def _lines(found: CertificateNumbers, *, epsilon_asked: bool) -> Iterator[str]:
         yield f"ε = {shown(found.epsilon_lqs)}   [LQS] and basic composition, at the same δ"
     else:
         yield f"δ = {_said(found.delta_lqs)}   [LQS], the paper's bound at the same ε"
-    yield odds_words(found.epsilon, found.delta, found.neighbours, found.group)
+    yield odds_sentence(found.epsilon, found.delta, found.neighbours, found.group)
     if found.delta_generic is not None:
         yield f"δ = {shown(found.delta_generic)}   the generic bound for groups, at the same ε"
         yield _TOGETHER[found.neighbours].format(found.group)

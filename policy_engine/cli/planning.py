@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from typer import Exit, Option
 
 from policy_engine.accounting.comparison import compare
-from policy_engine.accounting.odds import odds_words
+from policy_engine.accounting.odds import odds_sentence
 from policy_engine.accounting.tables import Aim
 from policy_engine.attest.predicates import Uncertified
 from policy_engine.cli.comparing import ComparisonTable
@@ -167,7 +167,7 @@ def _lines(
         f"guarantee  ε = {price[0]}, δ = {price[1]} ({certificate.neighbours}, unit:"
         f" {certificate.unit})"
     )
-    yield f"           {odds_words(*numbers, certificate.neighbours)}"
+    yield f"           {odds_sentence(*numbers, certificate.neighbours)}"
     sampled = f"rate {shown(certificate.rate)}, k = {certificate.k}"
     yield f"mechanism  {noise_words(policy) or sampled}"
     yield from (f"           {text}" for text in (*about_rate(policy), *_about_rows(policy)))

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Exit, Option
 
-from policy_engine.accounting.odds import odds_words
+from policy_engine.accounting.odds import odds_sentence
 from policy_engine.cli import output, planning
 from policy_engine.cli.failures import failure
 from policy_engine.cli.progress import progress
@@ -95,7 +95,7 @@ def _document(done: releasing.Released) -> dict[str, Any]:
 def _lines(policy: Policy, done: releasing.Released) -> list[str]:
     assert done.epsilon is not None
     assert done.delta is not None
-    odds = odds_words(done.epsilon, done.delta, policy.guarantee.neighbours)
+    odds = odds_sentence(done.epsilon, done.delta, policy.guarantee.neighbours)
     remains = "the account has no limit: it only adds up"
     if done.balance.unbounded:
         remains = "no (ε, δ) holds of the account, for releases without one are charged to it"

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from typer import Option
 
-from policy_engine.accounting.odds import odds_words
+from policy_engine.accounting.odds import odds_sentence
 from policy_engine.attest import count_certificate as counts
 from policy_engine.attest.attestation import SYNTACTIC_TYPE, stated_type
 from policy_engine.attest.keyring import Keyring
@@ -148,7 +148,7 @@ def meaning(facts: Mapping[str, Any]) -> str:
     """What the numbers of a certificate mean to somebody who guesses."""
     epsilon, delta = (shown(Decimal(facts[name])) for name in ("epsilon", "delta"))
     numbers = f"ε = {epsilon}, δ = {delta}, unit: {facts['unit']}"
-    said = odds_words(facts["epsilon"], facts["delta"], facts["neighbours"])
+    said = odds_sentence(facts["epsilon"], facts["delta"], facts["neighbours"])
     return f"meaning ({numbers}): {said}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from policy_engine.accounting.in_words import in_text
-from policy_engine.accounting.odds import odds_words
+from policy_engine.accounting.odds import odds_sentence
 from policy_engine.dbt.release_model import ReleaseModel
 from policy_engine.dbt.texts import spaced
 from policy_engine.policy.noise import Noise
@@ -37,12 +37,12 @@ def release_words(model: ReleaseModel) -> str:
     """What is promised of a release, for who has to approve it."""
     policy, certificate = model.policy, model.certificate
     epsilon, delta = policy.guarantee.epsilon, certificate.delta
-    said = odds_words(epsilon, delta, policy.guarantee.neighbours)
+    said = odds_sentence(epsilon, delta, policy.guarantee.neighbours).removesuffix(".")
     about = " ".join(policy.description.split())
     paragraphs = [
         f"{RELEASE} of the policy `{policy.file.name}`" + (f": {about}" if about else "."),
         f"Guarantee: whatever is published here would have been published with almost the same"
-        f" chance {_NEIGHBOURS[policy.guarantee.neighbours]}: {said}"
+        f" chance {_NEIGHBOURS[policy.guarantee.neighbours]}. {said}"
         f" (ε = {in_text(epsilon)}, δ = {in_text(delta)}, source: {model.node.label}).",
         f"Who is protected: {_unit(model)}{_filtered(model)} {_shown(policy)}",
         "It is drawn once, and a rebuild changes nothing. Another draw is another version of the"

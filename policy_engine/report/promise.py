@@ -12,7 +12,7 @@ from typing import Any
 
 from policy_engine.accounting.domain import REPLACE_ONE
 from policy_engine.accounting.in_words import in_text
-from policy_engine.accounting.odds import guessed_right, odds_words
+from policy_engine.accounting.odds import guessed_right, odds_sentence
 from policy_engine.attest.facts import Facts
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms import Noisy, Pure
@@ -31,15 +31,14 @@ def promise(facts: Facts, justification: str | None = None) -> dict[str, Any]:
 
     >>> found = promise({"epsilon": "1", "delta": "0.000001", "unit": "row",
     ...                  "neighbours": "add_remove"})
-    >>> found["sentence"]
-    'Who must guess at 50:50 whether a person is in the source is right at most 73.2 times in 100.'
+    >>> found["sentence"]  # doctest: +ELLIPSIS
+    'Someone who ... is in the data, starting from even odds, is right at most 73.2 % of the time.'
     >>> found["right"], found["numbers"]
     (74, 'ε = 1, δ = 0.000001, unit: row')
     """
     epsilon, delta, unit = Decimal(facts["epsilon"]), Decimal(facts["delta"]), facts["unit"]
-    said = odds_words(epsilon, delta, facts["neighbours"])
     return {
-        "sentence": f"{said[0].upper()}{said[1:]}.",
+        "sentence": odds_sentence(epsilon, delta, facts["neighbours"]),
         "right": ceil(guessed_right(epsilon, delta) * 100),
         "epsilon": in_text(epsilon),
         "delta": in_text(delta),

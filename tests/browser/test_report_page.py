@@ -152,7 +152,7 @@ def test_it_prints_to_a_pdf_that_reads(opened, tmp_path, name, word, scheme):
     opened(name, scheme=scheme).pdf(path=file, format="A4")
     told = subprocess.run([pdftotext(), "-layout", file, "-"], capture_output=True, check=True)
     text = " ".join(told.stdout.decode().split())
-    for part in (word, "The promise", "times in 100", "Confirmed by:", "SHA-256 of the release"):
+    for part in (word, "The promise", "of the time", "Confirmed by:", "SHA-256 of the release"):
         assert part in text
     assert "HAVING COUNT(*) >= 40" in text
     assert "minorities vanish first" in text

@@ -10,7 +10,7 @@ from scipy import stats
 
 from policy_engine.accounting.bounds import delta_lqs
 from policy_engine.accounting.exact import delta_exact
-from policy_engine.accounting.odds import guessed_right, odds_words
+from policy_engine.accounting.odds import guessed_right, odds_sentence
 from policy_engine.errors import DomainError
 
 
@@ -46,16 +46,16 @@ def test_delta_is_not_the_chance_that_the_odds_move_further():
 @pytest.mark.parametrize(
     ("epsilon", "delta", "told"),
     [
-        ("0", "0", "at most 50.0 times in 100"),
-        ("0", "1e-999999", "at most 50.1 times in 100"),
-        ("0.5", "2.6e-11", "at most 62.3 times in 100"),
-        ("5", "1e-6", "at most 99.331 times in 100"),
-        ("0.5", "1", "may be right nearly every time"),
-        ("1e9", "1e-9", "may be right nearly every time"),
+        ("0", "0", "at most 50.0 % of the time."),
+        ("0", "1e-999999", "at most 50.1 % of the time."),
+        ("0.5", "2.6e-11", "at most 62.3 % of the time."),
+        ("5", "1e-6", "at most 99.331 % of the time."),
+        ("0.5", "1", "may be right nearly all of the time."),
+        ("1e9", "1e-9", "may be right nearly all of the time."),
     ],
 )
 def test_the_words_are_rounded_up(epsilon, delta, told):
-    said = odds_words(epsilon, delta)
+    said = odds_sentence(epsilon, delta)
     assert said.endswith(told)
     if "at most" in said:
         factor = Decimal(epsilon).exp()

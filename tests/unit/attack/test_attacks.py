@@ -113,7 +113,7 @@ def test_the_difference_of_certified_counts_is_within_the_bound() -> None:
 
 def test_what_bounds_every_attack_is_said_with_its_numbers() -> None:
     told = attacks.membership(Decimal("0.5"), Decimal("1e-9"), "row").bound
-    assert "at most 62.3 times in 100" in told and "ε = 0.5 and δ = 1e-9 (unit: row)" in told
+    assert "at most 62.3 % of the time" in told and "ε = 0.5 and δ = 1e-9 (unit: row)" in told
 
 
 def test_counters_keep_null() -> None:

@@ -59,7 +59,7 @@ def test_of_a_release_the_bound_is_said(cli: Cli, policy: Policies) -> None:
     change = ("sample: {rate: 0.1}\nk: 20", "mechanism: noisy_counts")
     release(load_policy(policy("a", change)))
     found = cli("attack", "out/a.parquet", "--sensitive", "sex", "--format", "json").document
-    assert "at most 62.3 times in 100" in found["attacks"][-1]["bound"]
+    assert "at most 62.3 % of the time" in found["attacks"][-1]["bound"]
 
 
 def test_a_desk_that_refuses_small_counts_is_asked_by_trackers(cli: Cli, project: Path) -> None:
@@ -105,8 +105,8 @@ def test_membership_is_tried_on_releases_of_a_policy(cli: Cli, policy: Policies)
     shown = cli("attack", "--policy", path, "--runs", "100")
     assert (shown.code, shown.err) == (0, "")
     first, _, measured, *_ = shown.out.splitlines()
-    assert first.startswith("membership by runs: who must guess at 50:50")
-    assert "at most 62.3 times in 100" in first and "of 50 coins" in measured
+    assert first.startswith("membership by runs: Someone who tries to tell")
+    assert "at most 62.3 % of the time" in first and "of 50 coins" in measured
     assert cli("attack", "--policy", path, "--runs", "99").code == 2
 
 

@@ -30,7 +30,7 @@ def test_an_epsilon_stands_beside_its_delta_its_unit_and_what_a_guess_is_worth(c
     file = policy(
         "p", ("unit: row", "unit: {key: age, keep: any}"), ("  age: {bins: [30, 60]}\n", "")
     )
-    odds = "right at most 62.3 times in 100"
+    odds = "right at most 62.3 % of the time."
     planned, released = cli("plan", file).out, cli("release", file).out
     for text in (planned, released):
         own = (n for n, line in enumerate(text.splitlines()) if "ε = 0.5, δ = " in line)
@@ -195,7 +195,10 @@ def test_a_plan_and_a_release_show_the_certificates_rate(cli, policy, changes, r
     planned = cli("plan", file)
     assert f"\nmechanism  rate {rate}, k = 20\n           {why}\ngroups" in planned.out
     released = cli("release", file).out
-    assert f"(unit: row; k = 20, rate {rate})\n               {why}\n               who" in released
+    assert (
+        f"(unit: row; k = 20, rate {rate})\n               {why}\n               Someone"
+        in released
+    )
     numbers = [cli(*words, file, "--format", "json").document["rate"]
                for words in (("plan",), ("release", "--replace"))]  # fmt: skip
     assert numbers[0] == numbers[1] >= float(rate)

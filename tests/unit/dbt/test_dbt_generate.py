@@ -593,7 +593,7 @@ def test_the_words_of_a_release_have_its_numbers_and_no_template():
     release = model("town: keep", {"town": "text"}, k=20, words=yaml("For {{ you }}"))
     words = release_words(release)
     assert "For { { you }}" in words
-    assert "ε = 1" in words and "right at most 73.2 times in 100" in words
+    assert "ε = 1" in words and "right at most 73.2 % of the time" in words
     assert "at least 20 people" in words
     assert "the probability 0.1" in words
 

@@ -27,7 +27,7 @@ def test_the_chances_of_the_issue():
 def test_the_odds_are_rounded_up_and_stand_with_delta_and_unit():
     found = promise(FACTS)
     # (e + 0.01) / (1 + e) = 0.73375…
-    assert "at most 73.4 times in 100" in found["sentence"]
+    assert "at most 73.4 % of the time" in found["sentence"]
     assert found["right"] == 74
     assert found["numbers"] == "ε = 1, δ = 0.01, unit: row"
 
