@@ -19,6 +19,7 @@ from policy_engine.ledger import outside
 from policy_engine.ledger.account import Balance, Limit, balance_of, brief
 from policy_engine.ledger.chain import GENESIS, Head, Record
 from policy_engine.ledger.entry import Entry, Fault
+from policy_engine.ledger.remaining import Remaining
 from policy_engine.ledger.reviews import approvers
 from policy_engine.ledger.states import decided
 from policy_engine.ledger.witness import Witness
@@ -57,11 +58,12 @@ def show(
         if not found.accounts:
             remedy = suggestion(account, names) if names else "there is no account yet"
             raise UsageError(f"no account {account!r} in {project.ledger_name}; {remedy}")
-    # To price an account takes time, so each is priced once.
+    # To price an account takes time, and to try what is left: each is done once.
     balances = [balance_of(each) for each in found.accounts]
+    left = {each.name: each.remaining(each.last_kind(found.entries)) for each in found.accounts}
     document = {
         "ledger": project.ledger_name,
-        "accounts": [_account(each, found.entries) for each in balances],
+        "accounts": [_account(each, found.entries, left[each.account]) for each in balances],
         "limits": [
             {
                 **members(each, "record account at who why", who="by"),
@@ -74,7 +76,7 @@ def show(
         "entries": [_entry(each, found) for each in found.entries],
         "faults": [fault_document(each) for each in found.faults],
     }
-    emit(document, _lines(project, balances, found))
+    emit(document, _lines(project, balances, left, found))
     if any(not each.settled for each in found.faults):
         raise Exit(1)
 
@@ -103,7 +105,9 @@ def _open(account: str, entries: tuple[Entry, ...]) -> int:
     return sum(entry.is_open and entry.account == account for entry in entries)
 
 
-def _account(balance: Balance, entries: tuple[Entry, ...]) -> dict[str, Any]:
+def _account(
+    balance: Balance, entries: tuple[Entry, ...], left: Remaining | None
+) -> dict[str, Any]:
     limit, price, unbounded = balance.limit, balance.price, balance.unbounded
     spent = {
         "epsilon_spent": balance.spent_epsilon,
@@ -119,7 +123,7 @@ def _account(balance: Balance, entries: tuple[Entry, ...]) -> dict[str, Any]:
         "epsilon_limit": limit and limit.epsilon,
         "delta_limit": limit and limit.delta,
         **(dict.fromkeys(spent) if unbounded else spent),
-        **left_of(balance),
+        "left": left_of(left),
         **({"without_epsilon_delta": unbounded} if unbounded else {}),
     }
 
@@ -149,10 +153,15 @@ def _approvals(told: Mapping[str, Any], found: LedgerState) -> dict[str, Any]:
     }
 
 
-def _lines(project: Project, balances: list[Balance], found: LedgerState) -> Iterator[str]:
+def _lines(
+    project: Project,
+    balances: list[Balance],
+    left: Mapping[str, Remaining | None],
+    found: LedgerState,
+) -> Iterator[str]:
     if not has_ledger(project):
         yield _no_ledger(project)
-    yield from (_account_line(each, found) for each in balances)
+    yield from (_account_line(each, left[each.account], found) for each in balances)
     for each in found.changes:
         what = f"{each.account}  {each.before or 'no limit'} → {each.after}"
         yield _row(each.record, each.at, "limit", f"{what}, by {each.who}: {each.why}")
@@ -195,7 +204,7 @@ def _no_ledger(project: Project) -> str:
     return f"no ledger at {project.ledger_name}: nothing was released from here"
 
 
-def _account_line(balance: Balance, found: LedgerState) -> str:
+def _account_line(balance: Balance, left: Remaining | None, found: LedgerState) -> str:
     name, limit = balance.account, balance.limit
     recorded = found.recorded.get(name)
     basic = f"ε {brief(balance.price.basic_epsilon)}, δ {brief(balance.price.basic_delta)}"
@@ -212,6 +221,7 @@ def _account_line(balance: Balance, found: LedgerState) -> str:
         text = (
             f"of {limit}{whose}, ε {brief(balance.spent_epsilon)} is spent at that δ,"
             f" δ {brief(balance.spent_delta)} at that ε (sum of the certificates: {basic})"
+            f"; left: {'' if left is None else left.words('the last')}"
         )
     text = f"{name}: {text}; unit: {', '.join(units_of(name, found.entries)) or 'none yet'}"
     if count := _open(name, found.entries):

@@ -20,13 +20,16 @@ from decimal import Decimal
 from enum import StrEnum
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 
 from policy_engine.accounting.in_words import in_text
 from policy_engine.cli.failures import Failure
 from policy_engine.policy.escapes import escaped
+
+if TYPE_CHECKING:
+    from policy_engine.ledger.remaining import Remaining
 
 shown = in_text
 """A number as text shows it: exact, short, and never in a form that hides its size."""
@@ -231,12 +234,15 @@ def number(value: Decimal | None, *, down: bool = False) -> float | int | None:
     return found
 
 
-def left_of(balance: Any, when: str = "left") -> dict[str, Any]:
-    """What is left of an account, never too much, for a document; None where nobody can say."""
-    epsilon, delta = getattr(balance, "left_epsilon", None), getattr(balance, "left_delta", None)
+def left_of(found: Remaining | None) -> dict[str, Any] | None:
+    """What an account would still pay for, never too much, for a document; None without a limit."""
+    if found is None:
+        return None
     return {
-        f"epsilon_{when}": number(epsilon, down=True),
-        f"delta_{when}": number(delta, down=True),
+        "like_this": found.alike,
+        "or_more": found.or_more,
+        "other_epsilon": number(found.epsilon, down=True),
+        "other_delta": number(found.delta, down=True),
     }
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,7 +19,6 @@ from policy_engine.cli.output import emit, left_of, members, note, shown
 from policy_engine.cli.progress import progress
 from policy_engine.cli.verifying import first_lines
 from policy_engine.errors import UsageError
-from policy_engine.ledger.account import Balance, brief
 from policy_engine.policy.escapes import sql_lines
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.noise import Chance, Noise
@@ -30,8 +28,6 @@ from policy_engine.releasing.planning import unenforced
 from policy_engine.releasing.preview import Preview, about, preview
 from policy_engine.releasing.validation import check_guarantee, warnings_of
 
-_MOST = 10
-"""So many further releases are looked ahead, and no more."""
 _FEW = 3
 
 UNLIMITED = "no account limits it: with this charge no (ε, δ) holds of what is released from it"
@@ -78,10 +74,9 @@ def plan(
         document = _uncertified(loaded, found, certificate)
         lines = list(_uncertified_lines(loaded, found))
     else:
-        more = found.more(_MOST) if found.affordable else None
-        if warning := _warning(found, more):
+        if warning := _warning(found):
             note(f"warning: {warning}")
-        document, lines = _planned(loaded, found, more, releases, output)
+        document, lines = _planned(loaded, found, releases, output)
     if sql:
         lines += sql_lines(certificate.query, certificate.dialect)
     emit(document, lines)
@@ -90,19 +85,19 @@ def plan(
 
 
 def _planned(
-    policy: Policy, found: Preview, more: int | None, releases: int, output: Path | None
+    policy: Policy, found: Preview, releases: int, output: Path | None
 ) -> tuple[dict[str, Any], list[str]]:
     """The plan of a certified release, in JSON and as text; its comparison may be drawn."""
     # Of public values there is nothing to compare: they are for those who trust no centre.
     if isinstance(policy.noise, Chance):
         seen = chance_lines(found.certificate)
-        document = _document(policy, found, chance_document(found.certificate), more)
-        return document, [*_lines(policy, found, seen, (), more)]
+        document = _document(policy, found, chance_document(found.certificate))
+        return document, [*_lines(policy, found, seen, ())]
     outlook = Outlook.of(policy)
     table = _compared(policy, outlook, releases)
-    document = _document(policy, found, outlook.document, more)
+    document = _document(policy, found, outlook.document)
     document |= {"comparison": table.document(), **table.drawn(output)}
-    lines = [*_lines(policy, found, outlook.lines(policy), table.lines(), more)]
+    lines = [*_lines(policy, found, outlook.lines(policy), table.lines())]
     return document, lines if output is None else [*lines, f"plot  {output}"]
 
 
@@ -121,17 +116,14 @@ def _compared(policy: Policy, seen: Outlook, releases: int) -> ComparisonTable:
         return ComparisonTable(aim, compare(aim), seen.own if releases == 1 else seen.own.law)
 
 
-def _document(
-    policy: Policy, found: Preview, outlook: dict[str, Any], more: int | None
-) -> dict[str, Any]:
+def _document(policy: Policy, found: Preview, outlook: dict[str, Any]) -> dict[str, Any]:
     certificate = found.certificate
     ledger = {
         "account": found.account.name,
         "affordable": found.affordable,
         "paid_by_entry": found.repeats,
-        **left_of(found.balance),
-        **left_of(found.after if found.affordable else None, "after"),
-        "more_like_it": more,
+        "left": left_of(found.left),
+        "left_after": left_of(found.after) if found.affordable else None,
     }
     document = {
         "policy": policy.name,
@@ -145,19 +137,13 @@ def _document(
     return document if found.affordable else {**document, "refusal": found.refusal}
 
 
-def left(epsilon: Decimal | None, delta: Decimal | None) -> str:
-    """What is left of an account, rounded down."""
-    none = Decimal(0)
-    return f"ε {brief(epsilon or none, down=True)}, δ {brief(delta or none, down=True)}"
-
-
 def _place(policy: Policy) -> str:
     """Where the release goes, as ``release`` says it of a file."""
     return str(policy.release_path or policy.release.text)
 
 
 def _lines(
-    policy: Policy, found: Preview, seen: Iterable[str], table: Iterable[str], more: int | None
+    policy: Policy, found: Preview, seen: Iterable[str], table: Iterable[str]
 ) -> Iterator[str]:
     certificate = found.certificate
     numbers = certificate.epsilon, certificate.delta
@@ -178,16 +164,13 @@ def _lines(
             " price"
         )
     yield from table
-    account = f"from account {found.account.name}; {_now(found.balance)}"
+    account = f"from account {found.account.name}; {_now(found)}"
     yield f"price      ε {price[0]}, δ {price[1]} for one {certificate.unit}, {account}"
-    if more is not None:
-        many = f"{_MOST} or more" if more == _MOST else str(more)
+    if found.affordable and found.after is not None:
         if found.repeats is None:
-            after = left(found.after.left_epsilon, found.after.left_delta)
-            yield f"           left after: {after}; releases like it that fit after it: {many}"
+            yield f"           left after: {found.after.words()}"
         else:
-            paid = "it is paid for already; further releases like it that fit"
-            yield f"           {paid}: {many}"
+            yield "           it is paid for already"
     yield "assuming:"
     yield from (f"  - {text}" for text in certificate.assumptions)
     if found.repeats is not None:
@@ -196,12 +179,13 @@ def _lines(
         yield found.refusal
 
 
-def _now(balance: Balance) -> str:
-    if balance.unbounded:
+def _now(found: Preview) -> str:
+    spent = found.account.spent
+    if spent is not None and spent.is_unbounded:
         return "of the account no (ε, δ) holds, for releases without one are charged to it"
-    if balance.limit is None:
+    if found.left is None:
         return "the account has no limit: it only adds up"
-    return f"left now: {left(balance.left_epsilon, balance.left_delta)}"
+    return f"left now: {found.left.words()}"
 
 
 def noise_words(policy: Policy) -> str:
@@ -216,11 +200,13 @@ def noise_words(policy: Policy) -> str:
     return f"noisy counts, law {noise.law.replace('_', ' ')}, {least}{groups}"
 
 
-def _warning(found: Preview, more: int | None) -> str:
+def _warning(found: Preview) -> str:
     """That the account can soon pay no more; empty where it can."""
-    if found.repeats is not None or more is None or more >= _FEW:
+    if found.repeats is not None or not found.affordable or found.after is None:
         return ""
-    name = found.account.name
+    more, name = found.after.alike, found.account.name
+    if more is None or more >= _FEW:
+        return ""
     if not more:
         return (
             f"this empties account {name!r}: no other release like it fits after it; to leave room,"

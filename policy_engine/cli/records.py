@@ -124,9 +124,13 @@ def limit(
         if not new:
             _check_meant(account, opened, project)
         opened.set_limit(account, wanted, who=by, why=why, brought=brought)
-        balance, units = opened.balance(account), units_of(account, opened.entries())
-    document = {"account": account, "units": units, "epsilon_limit": wanted.epsilon,
-                "delta_limit": wanted.delta, "by": by, "why": why, **left_of(balance)}  # fmt: skip
+        entries = opened.entries()
+        state, units = opened.account(account), units_of(account, entries)
+        left = state.remaining(state.last_kind(entries))
+    document = {
+        **{"account": account, "units": units, "by": by, "why": why},
+        **{"epsilon_limit": wanted.epsilon, "delta_limit": wanted.delta, "left": left_of(left)},
+    }
     text = f"{account}: the limit is now ε {shown(wanted.epsilon)}, δ {shown(wanted.delta)}"
     confirm(document, [f"{text} (unit: {', '.join(units) or 'none yet'}), by {by}: {why}"])
     stated = books.stated_limit(project, account)
@@ -134,8 +138,8 @@ def limit(
         note(f"{stated.where} still says {stated}, and the lower limit counts: change it there too")
     elif stated is not None and stated.is_above(wanted):
         note(f"{stated.where} still says {stated}: lower it there too, or nothing is paid for")
-    if not (balance.left_epsilon and balance.left_delta):
-        note(f"{account} has spent its limit already: it pays for no release from now on")
+    if left is not None and not left.alike and left.epsilon is None:
+        note(f"{account} has spent its limit already: left: {left.words('the last')}")
 
 
 def _check_meant(account: str, opened: Ledger, project: Project) -> None:

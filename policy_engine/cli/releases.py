@@ -88,7 +88,7 @@ def _release(policy: Policy, *, replace: bool, fresh: bool) -> dict[str, Any]:
 
 def _document(done: releasing.Released) -> dict[str, Any]:
     names = "release certificate epsilon delta k rate groups rows people repeated remarks"
-    ledger = {**output.members(done, "account entry"), **output.left_of(done.balance)}
+    ledger = {**output.members(done, "account entry"), "left": output.left_of(done.left)}
     return {**output.members(done, names), "ledger": ledger}
 
 
@@ -97,10 +97,10 @@ def _lines(policy: Policy, done: releasing.Released) -> list[str]:
     assert done.delta is not None
     odds = odds_sentence(done.epsilon, done.delta, policy.guarantee.neighbours)
     remains = "the account has no limit: it only adds up"
-    if done.balance.unbounded:
+    if done.state.spent is not None and done.state.spent.is_unbounded:
         remains = "no (ε, δ) holds of the account, for releases without one are charged to it"
-    if done.epsilon_left is not None and done.delta_left is not None:
-        remains = f"left: {planning.left(done.epsilon_left, done.delta_left)}"
+    elif done.left is not None:
+        remains = f"left: {done.left.words()}"
     mechanism = planning.noise_words(policy) or f"k = {done.k}, rate {output.shown(done.rate)}"
     paid = "; paid for before, nothing was charged" if done.repeated else ""
     return [

@@ -9,21 +9,21 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
-from functools import partial
 from typing import Any
 
-from policy_engine.accounting.domain import claimed, least_integer
-from policy_engine.accounting.events import ApproximateDP, PureDP, SampledSuppression
+from policy_engine.accounting.domain import ADD_REMOVE, claimed, least_integer
+from policy_engine.accounting.events import SampledSuppression
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.accounting.in_words import in_text
 from policy_engine.errors import BudgetExceeded, DomainError, LedgerError
 from policy_engine.ledger.asked import Asked
 from policy_engine.ledger.chain import Record
-from policy_engine.ledger.entry import Charge, check_amount
+from policy_engine.ledger.entry import Charge, Entry, check_amount
 from policy_engine.ledger.pricing import Price, Spent, fits, price
+from policy_engine.ledger.remaining import Remaining, remaining
 
 _SIX_DIGITS = Context(prec=6, rounding=ROUND_FLOOR, Emin=MIN_EMIN, Emax=MAX_EMAX)
 _CEILING = Context(prec=12, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX)
@@ -91,6 +91,33 @@ class Account:
         """The account without a charge of which it is proven that nothing ran."""
         assert self.spent is not None
         return replace(self, charges=self.charges - 1, spent=self.spent.minus(asked))
+
+    def remaining(
+        self, like: Asked | None = None, neighbours: str = ADD_REMOVE
+    ) -> Remaining | None:
+        """What it would still pay for, and how many more of a kind; None without a limit.
+
+        ``neighbours`` is the notion of one that has spent nothing yet. To try takes time: it is
+        asked once, by who prints it.
+        """
+        spent = self.spent or Spent.none(self.neighbours or neighbours)
+        return remaining(spent, self.limit, like)
+
+    def last_kind(self, entries: Iterable[Entry]) -> Asked | None:
+        """What was charged to it last of these entries; None where nothing was."""
+        own = [e.asked for e in entries if e.account == self.name and e.state != "cancelled"]
+        return own[-1] if own else None
+
+    def epsilon_of(self, entries: Iterable[Entry]) -> Decimal:
+        """What some of its charges took, by the account's rule: ε at the limit's δ.
+
+        Without a limit, and where nothing less is proven, the sum of the certificates.
+        """
+        spent = Spent.none(self.neighbours or ADD_REMOVE)
+        for entry in entries:
+            spent = spent.plus(entry.asked, None)
+        found = price(spent, self.limit)
+        return found.basic_epsilon if found.tight_epsilon is None else found.tight_epsilon
 
     def to_json(self) -> dict[str, Any]:
         """The account as texts and whole numbers."""
@@ -165,27 +192,12 @@ class Balance:
         tight = self.price.tight_delta
         return self.price.basic_delta if tight is None else tight
 
-    @property
-    def left_epsilon(self) -> Decimal | None:
-        """What is left of the limit's ε, rounded down, never below 0; None without a limit."""
-        return self._left("epsilon", self.spent_epsilon)
-
-    @property
-    def left_delta(self) -> Decimal | None:
-        """What is left of the limit's δ, rounded down, never below 0; None without a limit."""
-        return self._left("delta", self.spent_delta)
-
-    def _left(self, of: str, spent: Decimal) -> Decimal | None:
-        if self.limit is None or self.unbounded:
-            return None if self.limit is None else Decimal(0)
-        return max(Decimal(0), _SIX_DIGITS.subtract(getattr(self.limit, of), spent))
-
 
 def balance_of(account: Account) -> Balance:
     """The balance of an account.
 
-    >>> balance_of(Account("census", limit=Limit(Decimal(1), Decimal("1e-6")))).left_epsilon
-    Decimal('1')
+    >>> balance_of(Account("census", limit=Limit(Decimal(1), Decimal("1e-6")))).spent_epsilon
+    Decimal('0')
     """
     spent, limit = account.spent, account.limit
     nothing = Price(Decimal(0), Decimal(0), None, None)
@@ -272,36 +284,30 @@ def refusal(account: Account, charge: Charge) -> BudgetExceeded:
             f"account {charge.account!r} has the limit {limit}, and a release without (ε, δ) is"
             " charged to it, with which no limit is kept"
         )
-    balance = balance_of(account)
+    found = remaining(spent, limit, charge.asked)
+    assert found is not None
     return BudgetExceeded(
         f"account {charge.account!r} cannot pay for policy {charge.policy_name!r}: it asks for "
         f"ε {brief(charge.epsilon)}, δ {brief(charge.delta)} (unit: {charge.unit}), and of {limit} "
-        f"there is left ε {brief(balance.left_epsilon or Decimal(0), down=True)}, "
-        f"δ {brief(balance.left_delta or Decimal(0), down=True)}; {_remedy(spent, charge, limit)}"
+        f"there is left: {found.words()}; {_remedy(spent, charge, limit, found)}"
     )
 
 
-def _remedy(spent: Spent, charge: Charge, limit: Limit) -> str:
-    """What would fit, with both of its numbers, else where the limit may be raised."""
-    asked = charge.asked
+def _remedy(spent: Spent, charge: Charge, limit: Limit, left: Remaining) -> str:
+    """What would fit, with both of its numbers, and where the limit may be raised."""
     raising = f"raise the limit, which is the ledger's, with '{_raising(charge.account)}'"
     if limit.where:
         raising = (
             f"raise the limit in {limit.where}, and where the ledger has it too, with"
             f" '{_raising(charge.account)}'"
         )
-    ways = list(samples_that_fit(spent, asked, limit))
-    if ways:
-        return f"it would fit with {', or '.join(ways)}; or {raising}"
-    any_kind, first = _greatest_epsilon(spent, asked, limit), spent.first
-    if any_kind is not None:
-        ways.append(f"of any kind at most ε {brief(any_kind[0])} at δ {brief(any_kind[1])}")
-    if first is not None and first.epsilon > (any_kind or (0, 0))[0] and fits(spent, first, limit):
+    ways, first = list(samples_that_fit(spent, charge.asked, limit)), spent.first
+    more = first is not None and first.epsilon > (left.epsilon or 0)
+    if first is not None and more and not ways and fits(spent, first, limit):
         ways.append(f"one like the first, ε {brief(first.epsilon)}, δ {brief(first.delta)}")
     if not ways:
-        return f"no smaller release was found that fits; {raising}"
-    why = "for each has a share of the limit (docs/explanation/accounts.md)"
-    return f"of that one release may take {', or '.join(ways)}, {why}; or {raising}"
+        return raising
+    return f"it would fit with {', or '.join(ways)}; or {raising}"
 
 
 def brief(amount: Decimal, *, down: bool = False) -> str:
@@ -339,30 +345,6 @@ def samples_that_fit(spent: Spent, asked: Asked, limit: Limit | None) -> Iterato
             break
     if (greatest := _greatest(rate, lambda rate: allowed(event.k, rate))) is not None:
         yield f"k: {event.k} with rate: {in_text(greatest)}"
-
-
-def _greatest_epsilon(
-    spent: Spent, asked: Asked, limit: Limit | None
-) -> tuple[Decimal, Decimal] | None:
-    """The greatest ε at which a release of any kind would fit, and at which δ.
-
-    In thousandths of the asked ε; at the asked δ, or a tenth of it, a hundredth and so on, the
-    first at which one fits; None where none does. Of a known kind more may fit: its curve tells
-    more than its certificate.
-
-    >>> half, limit = Asked(PureDP(5), Decimal(5), Decimal(0)), Limit(Decimal(1), Decimal(0))
-    >>> _greatest_epsilon(Spent.none("add_remove"), half, limit)
-    (Decimal('1.00'), Decimal('0'))
-    """
-
-    def allowed(delta: Decimal, epsilon: Decimal) -> bool:
-        event = ApproximateDP(epsilon, delta) if delta else PureDP(epsilon)
-        return fits(spent, replace(asked, event=event, epsilon=epsilon, delta=delta), limit)
-
-    for delta in (asked.delta.scaleb(-tenths) for tenths in range(7)):
-        if epsilon := _greatest(asked.epsilon, partial(allowed, delta)):
-            return epsilon, delta
-    return None
 
 
 def _greatest(whole: Decimal, allowed: Callable[[Decimal], bool]) -> Decimal | None:

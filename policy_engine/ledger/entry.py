@@ -126,6 +126,7 @@ class Entry:
     previous_hash: str
     hash: str
     reviews: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
+    asked: Asked = field(kw_only=True, repr=False)
 
     @property
     def only_digest(self) -> str | None:
@@ -303,6 +304,7 @@ def _reserved(record: Record, told: Mapping[str, Any]) -> Entry:
         **names,
         epsilon=asked.epsilon,
         delta=asked.delta,
+        asked=asked,
         id=record.seq,
         run=told["run"],
         state="reserved",

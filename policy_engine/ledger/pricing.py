@@ -88,15 +88,15 @@ class Spent:
         """An account that spent nothing; DomainError for an unknown notion of neighbours."""
         return cls(neighbour_notion(neighbours))
 
-    def plus(self, asked: Asked, limit: Limit | None) -> Spent:
-        """The state after one more release. Whether it fits is not asked here.
+    def plus(self, asked: Asked, limit: Limit | None, times: int = 1) -> Spent:
+        """The state after one more release, or several alike. Whether it fits is not asked here.
 
         Under the first limit the plan is made, under another one again. Errors: DomainError for
         an event that this notion of neighbours does not know.
         """
         kinds = {kind.asked: kind for kind in self.kinds}
         kind = kinds.get(asked, EqualReleases(asked, 0))
-        kinds[asked] = replace(kind, times=kind.times + 1)
+        kinds[asked] = replace(kind, times=kind.times + times)
         state = replace(self, first=self.first or asked, kinds=tuple(kinds.values()))
         return state if limit is None else state.under(limit)
 
@@ -287,8 +287,10 @@ def _tight(
     return (max(known) if len(known) == len(found) else None), delta
 
 
-def fits(spent: Spent, asked: Asked, limit: Limit | None) -> bool:
+def fits(spent: Spent, asked: Asked, limit: Limit | None, times: int = 1) -> bool:
     """Whether one more release keeps the limit, whatever is chosen; without one everything does.
+
+    ``times`` asks of so many alike, one after the other.
 
     >>> from policy_engine.ledger.account import Limit
     >>> from policy_engine.accounting.events import SampledSuppression
@@ -298,7 +300,7 @@ def fits(spent: Spent, asked: Asked, limit: Limit | None) -> bool:
     >>> fits(empty, whole, limit), fits(empty.plus(whole, limit), whole, limit)
     (True, False)
     """
-    return limit is None or spent.plus(asked, limit).is_within(limit)
+    return limit is None or spent.plus(asked, limit, times).is_within(limit)
 
 
 def _repeated(asked: Asked) -> adaptive.Repeated:

@@ -74,9 +74,9 @@ def check_new_name(ledger: Ledger, project: Project, account: str) -> None:
     twin = None if account in known else twin_of(account, known, project)
     if twin is None:
         return
-    balance, most = ledger.balance(twin), "--epsilon NUMBER --delta NUMBER"
-    if balance.left_epsilon is not None and balance.left_delta is not None:
-        most = f"--epsilon {in_text(balance.left_epsilon)} --delta {in_text(balance.left_delta)}"
+    left, most = ledger.account(twin).remaining(), "--epsilon NUMBER --delta NUMBER"
+    if left is not None and left.epsilon is not None and left.delta is not None:
+        most = f"--epsilon {in_text(left.epsilon)} --delta {in_text(left.delta)}"
     raise errors.BudgetExceeded(
         f"account {account!r} is new, and the ledger has {twin!r}, which seems to be the same under"
         " another name: their charges would not add up. To go on with that one, write"

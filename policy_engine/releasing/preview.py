@@ -16,12 +16,12 @@ from policy_engine.ledger.account import (
     Account,
     Balance,
     admit,
-    affords,
     balance_of,
     check_not_raised,
     effective,
 )
 from policy_engine.ledger.entry import Charge
+from policy_engine.ledger.remaining import Remaining
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.accounts import check_account
 from policy_engine.policy.loading import load_policy
@@ -67,26 +67,15 @@ class Preview:
         return not self.refusal or self.repeats is not None
 
     @cached_property
-    def after(self) -> Balance:
-        """Where the account stands after the release, if it can pay."""
-        return balance_of(self._paid)
+    def left(self) -> Remaining | None:
+        """What the account would pay for now; None without a limit."""
+        return self.account.remaining(self.charge.asked, self.charge.neighbours)
 
-    def more(self, most: int) -> int | None:
-        """How many releases like it the account can pay for after it: ``most`` is the most tried.
-
-        None without a limit.
-        """
-        if self.account.limit is None:
-            return None
-        account, found = self._paid, 0
-        while found < most and affords(account, self.charge):
-            account, found = account.plus(self.charge), found + 1
-        return found
-
-    @property
-    def _paid(self) -> Account:
-        """The account once it has paid, if it must."""
-        return self.account if self.repeats is not None else self.account.plus(self.charge)
+    @cached_property
+    def after(self) -> Remaining | None:
+        """What the account would pay for once it has paid, if it must; None without a limit."""
+        paid = self.account if self.repeats is not None else self.account.plus(self.charge)
+        return paid.remaining(self.charge.asked)
 
 
 def preview(policy: Policy, project: Project | None = None) -> Preview:

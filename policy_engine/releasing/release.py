@@ -20,7 +20,9 @@ from policy_engine.attest.keys import key_id
 from policy_engine.attest.validity import moment
 from policy_engine.errors import BudgetExceeded, FileError, LedgerError
 from policy_engine.ledger.account import Account, Balance, admit, balance_of, effective
+from policy_engine.ledger.asked import Asked
 from policy_engine.ledger.entry import Entry
+from policy_engine.ledger.remaining import Remaining
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy, loaded
 from policy_engine.releasing import beginning, books
@@ -53,6 +55,7 @@ class Released:
     account: str
     entry: int
     state: Account
+    asked: Asked
     repeated: bool = False
     remarks: tuple[str, ...] = ()
 
@@ -61,15 +64,10 @@ class Released:
         """Where the account stands now; computed when it is asked for, for tight takes time."""
         return balance_of(self.state)
 
-    @property
-    def epsilon_left(self) -> Decimal | None:
-        """What is left of the account's ε; None without a limit."""
-        return self.balance.left_epsilon
-
-    @property
-    def delta_left(self) -> Decimal | None:
-        """What is left of the account's δ; None without a limit."""
-        return self.balance.left_delta
+    @cached_property
+    def left(self) -> Remaining | None:
+        """What the account would still pay for; None without a limit. To try takes time too."""
+        return self.state.remaining(self.asked)
 
 
 def release(
@@ -302,6 +300,7 @@ def _released(job: Job, entry: Entry, done: Done, *, repeated: bool) -> Released
         account=state.name,
         entry=entry.id,
         state=state,
+        asked=entry.asked,
         repeated=repeated,
     )
 

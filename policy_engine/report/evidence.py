@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -20,13 +20,13 @@ from policy_engine.attest.owners import is_signed
 from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.results import Verified
 from policy_engine.errors import VerificationFailed
-from policy_engine.ledger.account import balance_of
 from policy_engine.releasing.requests import predicate_digest
 from policy_engine.report.approvals import judged_of, read_approvals
 
 if TYPE_CHECKING:
     from policy_engine.attest.keys import TrustedKeys
     from policy_engine.ledger.account import Limit
+    from policy_engine.ledger.entry import Entry
     from policy_engine.policy.resolve import Policy
     from policy_engine.releasing.ledger_state import LedgerState
 
@@ -169,33 +169,39 @@ def _previous(named: Named) -> tuple[str, Facts, str] | None:
 def budget_of(state: LedgerState, predicate: Mapping[str, Any]) -> dict[str, Any] | None:
     """The account that was charged for a certificate; None where no entry is of it.
 
-    Sums of ε and δ before the release, of it and since; and what is ``left`` by the account's own
-    rule, which counts several releases together for less than their sum. ``units`` are those of its
-    charges; ``limit_by`` and the rest are of the entry that set the limit last, else None.
+    Sums of ε and δ before the release, of it and since, each with the share of the limit that it
+    took by the account's own rule; what was ``spent`` by that rule of the limit, ``alone`` by the
+    release itself, and what is ``left``: ε at the limit's δ. ``units`` are those of its charges;
+    ``limit_by`` and the rest are of the entry that set the limit last, else None.
     """
     entry = state.charged_for(predicate_digest(predicate))
     if entry is None:
         return None
     own = state.of(entry.account)
     [account] = own.accounts
-    balance, limit = balance_of(account), account.limit
+    limit = account.limit
     charged = [each for each in own.entries if each.state != "cancelled"]
     before = [each for each in charged if each.id < entry.id]
     since = [each for each in charged if each.id > entry.id]
-    left = None
-    if limit is not None and balance.left_epsilon is not None and balance.left_delta is not None:
-        left = _amount([(balance.left_epsilon, balance.left_delta)], limit)
+    this = [entry] if entry in charged else []
+    left = account.remaining(entry.asked)
+    until = [account.epsilon_of(each) for each in ([], before, [*before, *this], charged)]
     # Where the project file alone states the limit that counts, no entry set it.
     last = own.changes[-1] if own.changes and own.changes[-1].after == limit else None
     return {
         "account": entry.account,
         "charges": len(charged),
         "units": tuple(sorted({each.unit for each in charged})),
-        "before": _amount(((each.epsilon, each.delta) for each in before), limit),
-        "this": _amount([(entry.epsilon, entry.delta)] if entry in charged else [], limit),
-        "since": _amount(((each.epsilon, each.delta) for each in since), limit),
-        "limit": None if limit is None else _amount([(limit.epsilon, limit.delta)], limit),
-        "left": left,
+        **{
+            name: {**_sum(entries), "share": _share(until[at + 1] - until[at], limit)}
+            for at, (name, entries) in enumerate(
+                (("before", before), ("this", this), ("since", since))
+            )
+        },
+        "limit": None if limit is None else _amount(limit.epsilon, limit.delta),
+        "spent": None if limit is None else _amount(until[-1], limit.delta),
+        "alone": None if limit is None else _amount(account.epsilon_of(this), limit.delta),
+        "left": None if left is None else {"words": left.words(), **asdict(left)},
         "limit_by": last.who if last else None,
         "limit_why": last.why if last else None,
         "limit_at": f"{last.at:%Y-%m-%d}" if last else None,
@@ -204,7 +210,7 @@ def budget_of(state: LedgerState, predicate: Mapping[str, Any]) -> dict[str, Any
             {
                 "policy": each.policy_name,
                 "date": f"{each.reserved_at:%Y-%m-%d}",
-                "amount": _amount([(each.epsilon, each.delta)], limit),
+                "amount": _sum([each]),
             }
             for each in charged
             if each.id != entry.id
@@ -212,14 +218,22 @@ def budget_of(state: LedgerState, predicate: Mapping[str, Any]) -> dict[str, Any
     }
 
 
-def _amount(costs: Iterable[tuple[Decimal, Decimal]], limit: Limit | None) -> dict[str, Any]:
-    """A sum of ε with its δ as text, and as a share of the limit's ε; None without a limit.
-
-    ε is unbounded of releases that have none, alone or among others.
-    """
-    listed = list(costs)
-    epsilon, delta = (sum((each[i] for each in listed), Decimal(0)) for i in (0, 1))
-    share = float(epsilon / limit.epsilon) if limit is not None and limit.epsilon else None
+def _sum(entries: Iterable[Entry]) -> dict[str, str]:
+    """What certificates add up to; ε is unbounded where one of them has none."""
+    listed = list(entries)
+    epsilon = sum((each.epsilon for each in listed), Decimal(0))
+    delta = sum((each.delta for each in listed), Decimal(0))
     if delta >= 1:
-        return {"epsilon": "unbounded", "delta": in_text(min(delta, Decimal(1))), "share": None}
-    return {"epsilon": in_text(epsilon), "delta": in_text(delta), "share": share}
+        return {"epsilon": "unbounded", "delta": in_text(min(delta, Decimal(1)))}
+    return _amount(epsilon, delta)
+
+
+def _amount(epsilon: Decimal, delta: Decimal) -> dict[str, str]:
+    return {"epsilon": in_text(epsilon), "delta": in_text(delta)}
+
+
+def _share(epsilon: Decimal, limit: Limit | None) -> float | None:
+    """Of the limit's ε; None without a limit."""
+    if limit is None or not limit.epsilon:
+        return None
+    return max(0.0, float(epsilon / limit.epsilon))

@@ -90,7 +90,7 @@ class _Pages:
             "account.html.j2",
             request,
             account=views.account_rows(state)[0],
-            burnt=views.burn_down(state.entries, state.changes, found.limit, _now()),
+            burnt=views.burn_down(found, state.entries, state.changes, _now()),
             width=views.WIDTH,
             height=views.HEIGHT,
             changes=state.changes[::-1],

@@ -14,7 +14,7 @@ from policy_engine.attest.attestation import Unverified
 from policy_engine.attest.facts import read_facts
 from policy_engine.errors import VerificationFailed
 from policy_engine.kernel.laws import ClaimError
-from policy_engine.ledger.account import Account, Balance, Limit, balance_of, brief
+from policy_engine.ledger.account import Account, Balance, balance_of, brief
 from policy_engine.ledger.entry import Entry
 from policy_engine.ledger.reviews import approvers
 from policy_engine.ledger.states import LimitChange
@@ -22,7 +22,7 @@ from policy_engine.releasing.ledger_state import LedgerState
 from policy_engine.report.changes import Comparable, KeyChange, changes
 
 PAGE_SIZE = 25
-_POINTS, _SPANS = 240, 12
+_POINTS, _SPANS = 6, 12
 WIDTH, HEIGHT = 600, 160
 """The size of a burn-down, in its own units."""
 _Sum = tuple[datetime, Decimal, Decimal]
@@ -124,7 +124,7 @@ def _row(account: Account, entries: Sequence[Entry], state: LedgerState) -> Acco
         limit=None if account.limit is None else str(account.limit),
         spent=f"ε {brief(balance.spent_epsilon)}, δ {brief(balance.spent_delta)}",
         sums=f"ε {brief(basic.basic_epsilon)}, δ {brief(basic.basic_delta)}",
-        left=_left(balance),
+        left=_left(account, entries),
         share=_share(balance),
         needs=None if required is None else needs_in_words(required.policy.needs),
     )
@@ -143,10 +143,10 @@ def _roles(needs: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {role}" for role, count in needs.items())
 
 
-def _left(balance: Balance) -> str | None:
-    if balance.left_epsilon is None or balance.left_delta is None:
-        return None
-    return f"ε {in_text(balance.left_epsilon)}, δ {in_text(balance.left_delta)}"
+def _left(account: Account, entries: Sequence[Entry]) -> str | None:
+    """What it would still pay for, of the kind of its last charge and of others."""
+    left = account.remaining(account.last_kind(entries))
+    return None if left is None else left.words("the last")
 
 
 def _share(balance: Balance) -> float | None:
@@ -159,13 +159,14 @@ def _share(balance: Balance) -> float | None:
 
 
 def burn_down(
-    entries: Sequence[Entry], limits: Sequence[LimitChange], limit: Limit | None, now: datetime
+    account: Account, entries: Sequence[Entry], limits: Sequence[LimitChange], now: datetime
 ) -> BurnDown | None:
-    """The sums of an account's charges over time under its limit; None before anything happened.
+    """What an account had spent over time under its limit; None before anything happened.
 
-    ``limit`` is the one that counts now. A sum is what the certificates state together: by the
-    account's rule several releases cost less. Long histories are drawn at so many moments only.
+    The line is ε at the limit's δ by the account's rule; of one without a limit the sum of the
+    certificates. The rule takes time, so that long histories are drawn at few moments only.
     """
+    limit = account.limit
     charged = [entry for entry in entries if entry.state != "cancelled"]
     moments = [entry.reserved_at for entry in charged] + [change.at for change in limits]
     if not moments:
@@ -173,8 +174,14 @@ def burn_down(
     start, end = min(moments), max(now, *moments)
     whole = (end - start).total_seconds() or 1.0
     sums = _sums(charged)
+    # At so many moments at most, the last among them.
+    counts = {*range(1, len(charged) + 1, len(charged) // _POINTS + 1), len(charged)} - {0}
+    spent = [
+        (charged[count - 1].reserved_at, account.epsilon_of(charged[:count]))
+        for count in sorted(counts)
+    ]
     most = [change.after.epsilon for change in limits] + ([limit.epsilon] if limit else [])
-    top = max([*most, sums[-1][1] if sums else Decimal(0)]) or Decimal(1)
+    top = max([*most, *(epsilon for _, epsilon in spent)]) or Decimal(1)
 
     def x(at: datetime) -> float:
         return (at - start).total_seconds() / whole * WIDTH
@@ -182,9 +189,7 @@ def burn_down(
     def y(epsilon: Decimal) -> float:
         return HEIGHT - float(epsilon / top) * HEIGHT
 
-    # At most so many steps, the last among them.
-    thinned = [*sums[:: len(sums) // _POINTS + 1], *sums[-1:]]
-    steps = [(x(at), y(epsilon)) for at, epsilon, _ in thinned]
+    steps = [(x(at), y(epsilon)) for at, epsilon in spent]
     marks = [(x(change.at), y(change.after.epsilon)) for change in limits]
     if limit is not None and not marks:
         marks = [(0.0, y(limit.epsilon))]

@@ -118,7 +118,9 @@ def test_the_numbers_that_readmes_quote(released):
 def test_the_accounts_can_pay_for_every_example(copy, released):
     shown = run(copy, "ledger", "show")
     assert {each["account"] for each in shown["accounts"]} == {"census", "hospital", "passwords"}
-    assert all(each["reserved"] == 0 and each["epsilon_left"] > 0 for each in shown["accounts"])
+    assert all(
+        each["reserved"] == 0 and each["left"]["like_this"] > 0 for each in shown["accounts"]
+    )
     verified = run(copy, "ledger", "verify")
     # four of each release, and the first limit of each account
     assert (verified["intact"], verified["records"]) == (True, 4 * len(EXAMPLES) + 3)

@@ -120,18 +120,19 @@ class ExportSource:
         if budget is None:
             return None
         units = ", ".join(budget["units"])
-        rows = ("before", "this", "since", "limit", "left")
+        rows = ("before", "this", "since", "limit")
+        left = budget["left"]
         rule = "" if budget["limit"] else "; the account has no limit"
         return (
             f"account {budget['account']}: {counted(budget['charges'], 'charge')} for the same"
-            " people, ε and δ of their certificates added up; 'left' is by the account's own"
-            f" rule{rule}",
+            f" people, ε and δ of their certificates added up{rule}",
             *(
                 f"{'this release' if name == 'this' else name}: ε = {each['epsilon']},"
                 f" δ = {each['delta']}, unit: {units}"
                 for name, each in ((name, budget[name]) for name in rows)
                 if each
             ),
+            *(() if left is None else (f"left, by the account's own rule: {left['words']}",)),
         )
 
 

@@ -89,14 +89,12 @@ def test_all_accounts(cli, ledger):
     assert "reserved   others  ε 0.25  δ 1e-9  unit not recorded  p" in text
     document = cli("ledger", "show", "--format", "json").document
     assert document["ledger"] == str(ledger)
-    no_limit = {"epsilon_limit": None, "delta_limit": None, "epsilon_left": None,
-                "delta_left": None}  # fmt: skip
+    no_limit = {"epsilon_limit": None, "delta_limit": None, "left": None}
     # The project file's limit counts though the ledger has recorded none.
     limit = {
         "epsilon_limit": 1,
         "delta_limit": 1e-6,
-        "epsilon_left": 0.750001,
-        "delta_left": 9.99e-7,
+        "left": {"like_this": 3, "or_more": False, "other_epsilon": 0.75, "other_delta": 1e-8},
     }
     assert document["accounts"] == [
         {
@@ -126,10 +124,11 @@ def test_what_was_spent_of_a_limit_is_told_tightly_and_as_a_sum(cli, policy):
     assert (account["epsilon_basic"], account["delta_basic"]) == (1, 5.263566933e-11)
     assert 0 < account["epsilon_spent"] < account["epsilon_basic"]
     assert 0 < account["delta_spent"] < account["delta_basic"]
-    assert account["epsilon_left"] == pytest.approx(1 - account["epsilon_spent"], abs=1e-5)
+    assert account["left"]["like_this"] == 30
     text = cli("ledger", "show", "people").out
     assert text.startswith(f"people: of ε 1, δ 0.000001, ε {account['epsilon_spent']} is spent at")
-    assert "(sum of the certificates: ε 1, δ 5.263566933e-11); unit: row\n" in text
+    assert "(sum of the certificates: ε 1, δ 5.263566933e-11); left: 30 or more like the" in text
+    assert " of another kind; unit: row\n" in text
 
 
 def test_one_account(cli, ledger):
@@ -354,17 +353,20 @@ def test_a_limit_below_what_is_spent_says_what_follows(cli, policy, project):
                   "--why", "b")  # fmt: skip
     assert lowered.code == 0
     assert "still says ε 1, δ 0.000001: lower it there too, or nothing is paid for" in lowered.err
-    assert "people has spent its limit already: it pays for no release from now on" in lowered.err
+    assert (
+        "people has spent its limit already: left: none like the last; nothing of another kind"
+        in lowered.err
+    )
 
 
 def test_a_repeated_release_says_what_is_left_of_the_lower_limit(cli, policy, project):
     first = cli("release", policy("a"), "--format", "json").document
-    spent = 1 - first["ledger"]["epsilon_left"]
     (project / "policy-engine.yaml").write_text(
         "accounts: {people: {epsilon: 0.6, delta: 1.0e-6}}\n"
     )
     again = cli("release", policy("a"), "--format", "json").document
-    assert again["ledger"]["epsilon_left"] == pytest.approx(0.6 - spent, abs=1e-4)
+    before, after = (each["ledger"]["left"]["other_epsilon"] for each in (first, again))
+    assert after < before < 1
 
 
 def test_a_limit_is_raised_by_an_entry_and_not_by_the_project_file(cli, policy, project):
@@ -387,11 +389,10 @@ def test_a_limit_is_raised_by_an_entry_and_not_by_the_project_file(cli, policy, 
         assert told in refused.err
     assert not Path("out/b.parquet").exists()
     raised = cli(*LIMIT, "--by", "Ada", "--why", "the 2026 wave", "--format", "json")
-    left = raised.document.pop("epsilon_left")
-    assert 1 < left < 2
-    assert raised.document | {"epsilon_left": 0, "delta_left": 0} == {
+    assert 0.5 < raised.document["left"]["other_epsilon"] < 2
+    assert raised.document | {"left": 0} == {
         "account": "people", "units": ["row"], "epsilon_limit": 2, "delta_limit": 1e-6,
-        "by": "Ada", "why": "the 2026 wave", "epsilon_left": 0, "delta_left": 0,
+        "by": "Ada", "why": "the 2026 wave", "left": 0,
     }  # fmt: skip
     assert cli("release", policy("b")).code == 0
     assert cli("ledger", "verify").code == 0

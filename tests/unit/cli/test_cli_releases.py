@@ -58,13 +58,16 @@ def test_a_plan_writes_nothing(cli, policy, project):
     before = files(project)
     text = cli("plan", file, "--sql")
     assert text.code == 0
-    assert "left now: ε 1, δ 0.000001" in text.out
+    left = "left now: 30 or more like this; at most ε 1 (at δ 0.000001) of another kind\n"
+    assert left in text.out
     document = cli("plan", file, "--format", "json").document
     assert files(project) == before
     assert document["ledger"] == {
         "account": "people", "affordable": True, "paid_by_entry": None,
-        "epsilon_left": 1, "delta_left": 1e-6,
-        "epsilon_after": 0.817011, "delta_after": 9.99999e-7, "more_like_it": 10,
+        "left": {"like_this": 30, "or_more": True, "other_epsilon": 1, "other_delta": 1e-6},
+        "left_after": {
+            "like_this": 30, "or_more": True, "other_epsilon": 0.483, "other_delta": 1e-7,
+        },
     }  # fmt: skip
     assert (document["epsilon"], document["k"], document["unit"]) == (0.5, 20, "row")
     assert document["delta"] == 2.6317834665e-11
@@ -87,9 +90,8 @@ def test_a_plan_says_what_will_be_seen(cli, policy):
     ) in planned.out
     assert (
         "\nprice      ε 0.5, δ 2.6317834665e-11 for one row, from account people;"
-        " left now: ε 1, δ 0.000001\n"
-        "           left after: ε 0.817011, δ 9.99999e-7; releases like it that fit after it:"
-        " 10 or more\n"
+        " left now: 30 or more like this; at most ε 1 (at δ 0.000001) of another kind\n"
+        "           left after: 30 or more like this; at most ε 0.483 (at δ 1e-7) of another kind\n"
     ) in planned.out
     document = cli("plan", policy(), "--format", "json").document
     assert document["outlook"]["labels"] == {"age": 4, "sex": None}
@@ -129,8 +131,7 @@ def test_no_release_has_more_groups_than_were_planned(cli, project):
 def test_what_was_foreseen_is_left_after_the_release(cli, policy):
     foreseen = cli("plan", policy(), "--format", "json").document["ledger"]
     released = cli("release", policy(), "--format", "json").document["ledger"]
-    assert released["epsilon_left"] == foreseen["epsilon_after"]
-    assert released["delta_left"] == foreseen["delta_after"]
+    assert released["left"] == foreseen["left_after"]
 
 
 def test_a_plan_warns_of_an_account_that_it_would_empty(cli, policy, project):
@@ -139,7 +140,7 @@ def test_a_plan_warns_of_an_account_that_it_would_empty(cli, policy, project):
     assert planned.code == 0
     assert planned.err.startswith("warning: this empties account 'people': no other release like")
     ledger = cli("plan", policy(), "--format", "json").document["ledger"]
-    assert (ledger["more_like_it"], ledger["affordable"]) == (0, True)
+    assert (ledger["left_after"]["like_this"], ledger["affordable"]) == (0, True)
     cli("release", policy())
     assert cli("plan", policy()).err == ""  # it is paid for
     refused = cli("plan", policy("b"))
@@ -150,8 +151,8 @@ def test_a_plan_warns_of_an_account_that_it_would_empty(cli, policy, project):
 def test_a_plan_of_what_is_paid_for_says_what_else_fits(cli, policy):
     cli("release", policy())
     planned = cli("plan", policy()).out
-    told = "\n           it is paid for already; further releases like it that fit: 10 or more\n"
-    assert told in planned and "after" not in planned
+    assert "left now: 30 or more like this; at most ε 0.483 (at δ 1e-7) of another kind" in planned
+    assert "\n           it is paid for already\n" in planned and "after" not in planned
 
 
 def test_a_plan_names_the_place_that_the_release_does(cli, policy, project):
@@ -232,8 +233,7 @@ def test_a_release_prints_the_contracts_document(cli, policy):
     assert found.pop("rows") == groups
     assert found.pop("people") >= 20 * groups
     account = found["ledger"]
-    assert 0.5 < account.pop("epsilon_left") < 1
-    assert 9.99e-7 < account.pop("delta_left") < 1e-6
+    assert account.pop("left")["like_this"] == 30
     assert found == {
         "release": "out/a.parquet",
         "certificate": "out/a.certificate.json",
@@ -252,7 +252,7 @@ def test_a_release_says_what_it_did(cli, policy):
     text = cli("release", policy()).out
     assert "released a\n" in text
     assert "certificate  out/a.certificate.json" in text
-    assert "entry 2 of account people; left: ε 0." in text
+    assert "entry 2 of account people; left: 30 or more like this; at most ε 0." in text
 
 
 def test_a_release_says_that_an_account_has_no_limit(cli, policy, project):
@@ -396,8 +396,8 @@ def test_over_budget_says_what_would_fit(cli, policy, project):
     file = policy("b", k="10", delta="1.0e-6")
     told = re.compile(
         r"account 'people' cannot pay for policy 'b': it asks for ε 0\.5, δ 6\.71623437068e-7"
-        r" \(unit: row\), and of ε 0\.5, δ 0\.000001 there is left ε 0\.[0-9]+, δ [0-9.]+e-7; it"
-        r" would fit with k: 12"
+        r" \(unit: row\), and of ε 0\.5, δ 0\.000001 there is left: none like this;"
+        r" at most ε 0\.[0-9]+ \(at δ [0-9e.-]+\) of another kind; it would fit with k: 12"
         r" with rate: 0\.1, or k: 10 with rate: 0\.0859;"
         r" or raise the limit in \S+policy-engine\.yaml:1, and where the ledger has it too, with"
         r" 'policy-engine ledger limit people --epsilon NUMBER --delta NUMBER --by NAME --why TEXT'"
@@ -448,7 +448,10 @@ def test_no_remedy_where_nothing_fits(cli, policy, project):
     (project / "policy-engine.yaml").write_text(tiny)
     result = cli("release", policy("a", k="auto", epsilon="5", delta="0.1"))
     assert result.code == 1
-    assert "; no smaller release was found that fits; raise the limit in " in result.err
+    assert (
+        "none like this; at most ε 1e-7 (at δ 1e-308) of another kind; raise the limit in "
+        in result.err
+    )
 
 
 def test_releases_into_tables(cli, policy, project):

@@ -4,7 +4,7 @@ What releases cost together is decided, and tested, in ``pricing``.
 """
 
 import re
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import FrozenInstanceError, dataclass, replace
 from decimal import Decimal
 
 import pytest
@@ -190,29 +190,21 @@ def test_a_state_that_cannot_be_read_is_not_nothing(payload):
 # Balances.
 
 
-def test_an_account_without_charges_has_no_notion_and_all_that_it_may_spend():
+def test_an_account_without_charges_has_no_notion_and_has_spent_nothing():
     balance = balance_of(account(most=limit()))
     assert (balance.neighbours, balance.charges) == (None, 0)
     assert (balance.spent_epsilon, balance.spent_delta) == (0, 0)
-    assert (balance.left_epsilon, balance.left_delta) == (Decimal(1), Decimal("1e-6"))
 
 
-def test_without_a_limit_the_certificates_add_up_and_nothing_is_left_or_not():
+def test_without_a_limit_the_certificates_add_up():
     balance = balance_of(account(charge("0.1", "1e-9"), charge("0.20", "1e-9")))
     assert (balance.spent_epsilon, balance.spent_delta) == (Decimal("0.3"), Decimal("2e-9"))
-    assert (balance.left_epsilon, balance.left_delta) == (None, None)
 
 
 def test_where_something_tighter_is_known_that_is_what_was_spent():
     price = Price(Decimal(3), Decimal("0.3"), Decimal(2), Decimal("0.2"))
     balance = Balance("census", "add_remove", 3, price, limit("2.5", "0.25"))
     assert (balance.spent_epsilon, balance.spent_delta) == (Decimal(2), Decimal("0.2"))
-    assert (balance.left_epsilon, balance.left_delta) == (Decimal("0.5"), Decimal("0.05"))
-
-
-def test_what_is_left_is_never_below_nothing():
-    balance = balance_of(account(charge("2", "0.1"), most=limit()))
-    assert (balance.left_epsilon, balance.left_delta) == (0, 0)
 
 
 # Who can pay.
@@ -257,7 +249,8 @@ def test_one_charge_above_the_limit_is_refused(asked, most):
 
 def test_together_they_stay_within_the_limit():
     found = account(*[charge("1", "0")] * 3, most=limit("3.5", "0"))
-    told = "it asks for ε 1, δ 0 (unit: id), and of ε 3.5, δ 0 there is left ε 0.5, δ 0; "
+    told = "it asks for ε 1, δ 0 (unit: id), and of ε 3.5, δ 0 there is left: none like"
+    told += " this; at most ε 0.5 (at δ 0) of another kind; "
     assert told in refusal(found, charge("1", "0"))
 
 
@@ -295,31 +288,51 @@ def test_the_lower_limit_counts():
 @pytest.mark.parametrize("asked", [charge(event=SAMPLED), charge("1.1", "0")])
 def test_a_refusal_says_where_nothing_would_fit(asked):
     assert refusal(account(most=limit("0", "0")), asked).endswith(
-        "; no smaller release was found that fits; raise the limit, which is the ledger's,"
-        f" with {COMMAND}"
+        " there is left: none like this; nothing of another kind; raise the limit, which is the"
+        f" ledger's, with {COMMAND}"
     )
 
 
-WHY = "for each has a share of the limit (docs/explanation/accounts.md); or raise the limit"
-
-
-def test_a_refusal_names_the_greatest_release_that_would_fit():
-    """What is left is not what one more release may take: the message names that as well."""
+def test_a_refusal_names_what_another_release_may_take():
     asked = charge("0.8", "9.5e-8")
     found = account(*[charge("0.2", "4e-7")] * 2, most=limit())
-    said = refusal(found, asked)
-    left, least = re.search(
-        r"left ε (\S+), .* any kind at most ε (\S+) at δ 9\.5e-8", said
+    epsilon, delta = re.search(
+        r"none like this; at most ε (\S+) \(at δ (\S+)\) of another kind; raise the limit",
+        refusal(found, asked),
     ).groups()
-    assert WHY in said and Decimal(least) <= Decimal(left)
-    admit(found, charge(least, "9.5e-8"))
-    assert refusal(found, charge(str(Decimal(least) + Decimal("0.001")), "9.5e-8"))
+    admit(found, charge(epsilon, delta))
+    assert refusal(found, charge(str(Decimal(epsilon) + Decimal("0.001")), delta))
 
 
 def test_one_more_like_the_first_is_named_where_it_fits():
     found = account(*[charge(event=SAMPLED)] * 3, most=limit())
     said = refusal(found, charge("0.9", "9e-7"))
-    assert f", or one like the first, ε 0.5, δ 2.64e-11, {WHY}" in said
+    assert "; it would fit with one like the first, ε 0.5, δ 2.64e-11; or raise the limit" in said
+    admit(found, charge(event=SAMPLED))
+
+
+def test_what_charges_took_is_by_the_rule_and_without_a_limit_their_sum():
+    entries = [Asking(charge(event=SAMPLED).asked)] * 2
+    found = account(*[charge(event=SAMPLED)] * 2, most=limit())
+    assert found.epsilon_of(entries) == balance_of(found).spent_epsilon < Decimal("0.3")
+    assert found.epsilon_of([]) == 0
+    assert replace(found, limit=None).epsilon_of(entries) == 1
+
+
+def test_the_last_kind_is_of_what_was_not_given_back():
+    first, last = charge("0.1", "0").asked, charge("0.2", "0").asked
+    entries = [Asking(first), Asking(last, state="cancelled"), Asking(last, account="other")]
+    assert account().last_kind(entries) == first
+    assert account().last_kind([]) is None
+
+
+@dataclass(frozen=True)
+class Asking:
+    """As much of an entry as says what was charged."""
+
+    asked: object
+    account: str = "census"
+    state: str = "committed"
 
 
 # Amounts.

@@ -8,7 +8,9 @@ from decimal import Decimal
 
 import pytest
 
-from policy_engine.ledger.account import Limit
+from policy_engine.accounting.events import PureDP
+from policy_engine.ledger.account import Account, Limit
+from policy_engine.ledger.asked import Asked
 from policy_engine.ledger.entry import Entry
 from policy_engine.ledger.states import LimitChange
 from policy_engine.serve import views
@@ -23,9 +25,13 @@ def entry(number: int, epsilon: str = "0.5", **changes: object) -> Entry:
         epsilon=Decimal(epsilon), delta=Decimal("1e-9"), neighbours="add_remove", request="",
         run={}, state="committed", reserved_at=START + timedelta(days=number), committed_at=None,
         release_name="out/a.parquet", release_digest="d", drawn_digest=None, previous_hash="",
-        hash="",
+        hash="", asked=Asked(PureDP(epsilon), Decimal(epsilon), Decimal("1e-9")),
     )  # fmt: skip
     return replace(made, **changes)
+
+
+def under(most: Limit | None) -> Account:
+    return Account("people", "add_remove", limit=most)
 
 
 def change(number: int, after: Limit, before: Limit | None = None) -> LimitChange:
@@ -36,10 +42,12 @@ def change(number: int, after: Limit, before: Limit | None = None) -> LimitChang
 def test_sums_go_up_under_the_limit_of_their_time():
     higher = Limit(Decimal(4), Decimal("1e-6"))
     limits = [change(0, LIMIT), change(6, higher, LIMIT)]
-    found = views.burn_down([entry(2), entry(12)], limits, higher, START + timedelta(days=12))
+    found = views.burn_down(
+        under(higher), [entry(2), entry(12)], limits, START + timedelta(days=12)
+    )
     assert found is not None
     assert (found.top, found.first, found.last) == ("4", "2026-01-01", "2026-01-13")
-    assert found.spent == "M0.0 160.0H100.0V140.0H600.0V120.0H600.0V120.0H600"
+    assert found.spent == "M0.0 160.0H100.0V140.0H600.0V120.0H600"
     assert found.limit == "M0.0 80.0H300.0V0.0H600V0.0"
     assert [(s.charges, s.epsilon) for s in found.spans] == [(0, "0")] + [(1, "0.5")] * 10 + [
         (2, "1")
@@ -50,30 +58,33 @@ def test_sums_go_up_under_the_limit_of_their_time():
 
 def test_what_was_given_back_is_not_spent():
     gone = entry(3, state="cancelled")
-    found = views.burn_down([entry(2), gone], [], None, START + timedelta(days=4))
+    found = views.burn_down(under(None), [entry(2), gone], [], START + timedelta(days=4))
     assert found is not None
     assert found.spans[-1].charges == 1
     assert found.limit == ""
 
 
 def test_a_limit_of_the_project_file_alone_is_drawn():
-    found = views.burn_down([entry(1)], [], LIMIT, START + timedelta(days=4))
+    found = views.burn_down(under(LIMIT), [entry(1)], [], START + timedelta(days=4))
     assert found is not None
     assert found.limit == "M0.0 0.0H600V0.0"
 
 
 def test_nothing_happened_yet():
-    assert views.burn_down([], [], LIMIT, START) is None
+    assert views.burn_down(under(LIMIT), [], [], START) is None
 
 
 def test_a_long_history_is_drawn_at_some_moments_and_ends_where_it_ends():
-    many = [entry(number, "0.001") for number in range(1, 5001)]
-    found = views.burn_down(many, [], LIMIT, START + timedelta(days=5001))
+    many = [entry(number, "0.01") for number in range(1, 501)]
+    found = views.burn_down(under(LIMIT), many, [], START + timedelta(days=501))
     assert found is not None
-    assert found.spent.count("H") < 260
+    assert found.spent.count("H") < 20
     assert len(found.spans) == 12
     assert found.spans[-1].epsilon == "5"
-    assert "V0.0" in found.spent
+    taken = under(LIMIT).epsilon_of(many)
+    assert taken < 2  # together they cost less than their sum
+    high = views.HEIGHT - float(taken / LIMIT.epsilon) * views.HEIGHT
+    assert found.spent.endswith(f"V{high:.1f}H{views.WIDTH}")
 
 
 @pytest.mark.parametrize(
