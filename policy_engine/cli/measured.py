@@ -9,6 +9,7 @@ from typing import Any
 
 from policy_engine.cli.output import members
 from policy_engine.cli.showing import plain, table
+from policy_engine.kernel.words import people_word
 from policy_engine.measure.classes import (
     Class,
     Disclosed,
@@ -40,7 +41,7 @@ CONFIDENTIAL = (
 
 def document(found: Measurement, recoded: Recoded | None) -> dict[str, Any]:
     """A measurement in JSON."""
-    units = _units(found)
+    units = _units(found).replace("-", "_")
     made: dict[str, Any] = {
         "confidential": not found.is_public,
         "note": _first(found),
@@ -61,13 +62,18 @@ def document(found: Measurement, recoded: Recoded | None) -> dict[str, Any]:
 
 
 def _units(found: Measurement) -> str:
-    return "rows" if found.takes_rows else "people"
+    return "rows" if found.takes_rows else people_word(found.groups_a_person)
 
 
 def _counts_note(found: Measurement) -> str:
     """What a row is taken for, where the file does not say it itself."""
     if found.takes_rows:
         return ROWS
+    if found.groups_a_person > 1:
+        return (
+            f"a person counts in up to {found.groups_a_person} groups, and once in each: a class is"
+            " of so many person-groups, which may be of fewer people"
+        )
     if found.key is None:
         return ""
     return (
@@ -269,7 +275,7 @@ def _class(found: Class | None) -> str:
 def _many(found: Measured, units: str) -> str:
     number = found.sizes.people if found.persons is None else found.persons
     if number == 1:
-        return "1 row" if units == "rows" else "1 person"
+        return {"rows": "1 row", "people": "1 person"}.get(units, "1 person-group")
     return f"{number:,} {units}"
 
 

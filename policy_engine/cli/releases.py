@@ -13,6 +13,7 @@ from policy_engine.cli import output, planning
 from policy_engine.cli.failures import failure
 from policy_engine.cli.progress import progress
 from policy_engine.cli.verifying import first_lines
+from policy_engine.kernel.words import people_word
 from policy_engine.policy.noise import Chance
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import counted
@@ -87,9 +88,14 @@ def _release(policy: Policy, *, replace: bool, fresh: bool) -> dict[str, Any]:
 
 
 def _document(done: releasing.Released) -> dict[str, Any]:
-    names = "release certificate epsilon delta k rate groups rows people repeated remarks"
+    names = "release certificate epsilon delta k rate groups rows repeated remarks"
     ledger = {**output.members(done, "account entry"), "left": output.left_of(done.left)}
-    return {**output.members(done, names), "ledger": ledger}
+    return {**output.members(done, names), **_people(done), "ledger": ledger}
+
+
+def _people(done: releasing.Released) -> dict[str, int]:
+    """How many are counted: where a person counts in several groups, once in each of them."""
+    return {people_word(done.groups_a_person).replace("-", "_"): done.people}
 
 
 def _lines(policy: Policy, done: releasing.Released) -> list[str]:
@@ -121,7 +127,7 @@ def _size(policy: Policy, done: releasing.Released) -> str:
         return f"{groups}, {done.people} people of the sample"
     if isinstance(policy.noise, Chance):
         return f"{groups}, some of them by chance alone"
-    return f"{groups}, {done.people} people, counted with noise"
+    return f"{groups}, {done.people} {people_word(done.groups_a_person)}, counted with noise"
 
 
 def _uncertified(policy: Policy, done: releasing.Released) -> dict[str, Any]:

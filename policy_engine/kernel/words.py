@@ -35,6 +35,15 @@ _ANSWERS = "SHA-256 of a secret of 128 bits and the number of each column and ro
 _GROUPS = "; each unit counts in {} of its groups at most, drawn by SHA-256 of the secret and both"
 
 
+def people_word(groups: int) -> str:
+    """What a sum of counts is of, where a person counts in so many groups at most.
+
+    >>> people_word(1), people_word(6)
+    ('people', 'person-groups')
+    """
+    return "people" if groups == 1 else "person-groups"
+
+
 def source_of(claim: Claim) -> str:
     """The source's path, or the parts of its name."""
     return claim.source.path if isinstance(claim.source, Files) else ".".join(claim.source.parts)

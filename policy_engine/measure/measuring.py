@@ -115,6 +115,7 @@ class Measurement:
     lost: float | None = None
     takes_rows: bool = False
     key: str | None = None
+    groups_a_person: int = 1
 
 
 def measure(path: Path, questions: Questions = Questions()) -> Measurement:
@@ -141,6 +142,7 @@ def measure(path: Path, questions: Questions = Questions()) -> Measurement:
         found = Measurement(
             subject.name, is_public, alone, subject.count, tables,
             takes_rows=subject.takes_rows, key=subject.key,
+            groups_a_person=subject.groups_a_person,
         )  # fmt: skip
         several = subject.groupings or questions.marginals
         if not several:

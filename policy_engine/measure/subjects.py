@@ -63,6 +63,7 @@ class Subject:
     groupings: tuple[tuple[str, ...], ...] = ()
     key: str | None = None
     mechanism: str = ""
+    groups_a_person: int = 1
 
     @property
     def takes_rows(self) -> bool:
@@ -211,6 +212,7 @@ def _release(path: Path, relation: str, columns: dict[str, str], facts: dict[str
         },
         groupings=tuple(each.columns for each in groupings),
         mechanism=str(facts.get("mechanism", "")),
+        groups_a_person=claim.unit.groups if claim is not None else 1,
     )
 
 

@@ -133,6 +133,11 @@ class Policy:
         return isinstance(self.noise, Suppression)
 
     @property
+    def groups_a_person(self) -> int:
+        """In how many groups a person counts at most."""
+        return self.noise.groups if isinstance(self.noise, Noise) else 1
+
+    @property
     def source_path(self) -> Path | None:
         """The source's file, relative to the policy's directory; None for a relation."""
         return None if self.source.path is None else self.directory / self.source.path

@@ -56,6 +56,8 @@ class Released:
     entry: int
     state: Account
     asked: Asked
+    groups_a_person: int = 1
+    """In how many groups a person counts at most: of several, ``people`` counts them in each."""
     repeated: bool = False
     remarks: tuple[str, ...] = ()
 
@@ -301,6 +303,7 @@ def _released(job: Job, entry: Entry, done: Done, *, repeated: bool) -> Released
         entry=entry.id,
         state=state,
         asked=entry.asked,
+        groups_a_person=plan.policy.groups_a_person,
         repeated=repeated,
     )
 

@@ -17,6 +17,7 @@ from policy_engine.attest.values import plain_values
 from policy_engine.errors import FileError, UsageError, VerificationFailed
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.recodes import Bins
+from policy_engine.kernel.words import people_word
 from policy_engine.policy.project import Project
 from policy_engine.policy.syntactic import NoModel
 from policy_engine.releasing.meaning import AnyMeaning, Meaning, NoisyMeaning, PureMeaning
@@ -165,7 +166,9 @@ def _remarks(meaning: AnyMeaning | None, names: tuple[str, ...], lines: Lines) -
         return ()
     if counted and not all(str(line[place]).isdecimal() for line in found):  # a table's are texts
         return ()
-    return remarks(names[:place], found, counted=counted, of_alike=False)
+    groups = meaning.claim.unit.groups if isinstance(meaning, NoisyMeaning) else 1
+    who = people_word(groups)
+    return remarks(names[:place], found, counted=counted, of_alike=False, who=who)
 
 
 def _stated(path: Path) -> Unverified:

@@ -30,6 +30,7 @@ from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.signers import writer_of
 from policy_engine.errors import VerificationFailed, WarehouseError
 from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
+from policy_engine.kernel.words import people_word
 from policy_engine.ledger.entry import Entry
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.noise import Chance
@@ -56,7 +57,7 @@ _NOT_READ = (
     " source.columns and source.csv"
 )
 _NULL = "{} is NULL in every row that is shown: {}"
-_PARTLY = "{} % of the people shown have no value in {}: {}"
+_PARTLY = "{} % of the {} shown have no value in {}: {}"
 _ALIKE = "{} has the same value in every row that is shown, and tells no two groups apart"
 _OTHER = (
     "{} is {}, what stands for every other value, in every row that is shown: see whether the keys"
@@ -251,7 +252,8 @@ def _remarks(lines: Lines, policy: Policy) -> tuple[str, ...]:
         return ()
     columns = [None if isinstance(how, Constant) else name for name, how in policy.recodings]
     others = {name: how.other for name, how in policy.recodings if isinstance(how, Lookup)}
-    return remarks(columns, lines, counted=policy.release.form == "counts", others=others)
+    who, counted = people_word(policy.groups_a_person), policy.release.form == "counts"
+    return remarks(columns, lines, counted=counted, others=others, who=who)
 
 
 def remarks(
@@ -261,11 +263,13 @@ def remarks(
     counted: bool,
     of_alike: bool = True,
     others: Mapping[str, str | None] = MappingProxyType({}),
+    who: str = "people",
 ) -> tuple[str, ...]:
     """A sentence for every column that lacks many values, or has one value in all rows.
 
     ``columns`` name the fields of ``lines``, from the first on; None for one that is constant by
-    the policy. ``counted``: the field behind them counts people; else each line is one person.
+    the policy. ``counted``: the field behind them counts people, ``who`` are these where a person
+    counts in several groups; else each line is one person.
     Without ``of_alike`` it is of values that lack alone, which needs nothing of the policy.
     ``others`` are what stands for every value that a column's map does not name.
 
@@ -295,7 +299,7 @@ def remarks(
         if people and without[place] == people:
             told.append(_NULL.format(column, _NOT_READ))
         elif share >= _MANY:
-            told.append(_PARTLY.format(share, column, _NOT_READ))
+            told.append(_PARTLY.format(share, who, column, _NOT_READ))
         elif first is not None and of_alike and place in alike:
             is_other = others.get(column) is not None and first[place] == others[column]
             told.append((_OTHER if is_other else _ALIKE).format(column, show(first[place])))

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from policy_engine.releasing.ledger_state import LedgerState
 
 Edition = Literal["public", "internal"]
+Fault = Literal["certificate", "release", "policy"]
+"""What does not hold: the certificate, or a file that is not its release, or not its policy."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,8 @@ class Evidence:
     """A certificate with what is known of it, as it was ``named``.
 
     ``facts`` are None where the certificate cannot be read; ``verified`` is None where it does not
-    hold, for the ``reasons``. ``rows`` are those of a release that was looked at and is its own.
+    hold, or what was named beside it is not its own, for the ``reasons``; ``fault`` says which.
+    ``rows`` are those of a release that was looked at and is its own.
     ``previous`` is a former certificate: its file, what it states, and why it does not hold, if so.
     """
 
@@ -77,6 +80,7 @@ class Evidence:
     facts: Facts | None
     verified: Verified | None
     reasons: tuple[str, ...]
+    fault: Fault | None = None
     rows: ReleaseRows | None = None
     policy: Policy | None = None
     previous: tuple[str, Facts, str] | None = None
@@ -96,14 +100,16 @@ def gather(named: Named) -> Evidence:
     text, release = named.text, named.release
     stated, envelope = unverified(text), Envelope.from_json(text)
     facts, verified, reasons = _facts(text), None, tuple[str, ...]()
+    fault: Fault | None = None
     try:
         verified = verify_release(text, named.keys, release)
     except VerificationFailed as error:
         reasons = error.reasons
+        fault = "certificate" if release is None or not _holds(text, named.keys) else "release"
     policy = named.policy
     if facts is not None and policy is not None and facts["policy"]["digest"] != policy.digest:
         wrong = f"{policy.file} is not the certificate's policy: its digest is {policy.digest}"
-        reasons = (*reasons, wrong)
+        reasons, fault = (*reasons, wrong), fault or "policy"
     judged = None if named.books is None else judged_of(named.books, stated.predicate)
     looked_at = verified is not None and release is not None and not reasons
     return Evidence(
@@ -115,6 +121,7 @@ def gather(named: Named) -> Evidence:
         facts=facts,
         verified=None if reasons else verified,
         reasons=reasons,
+        fault=fault,
         rows=_rows(release) if looked_at and release is not None else None,
         policy=None if reasons else policy,
         previous=_previous(named),
@@ -123,6 +130,15 @@ def gather(named: Named) -> Evidence:
         required=None if judged is None else tuple(each.words() for each in judged),
         note=_note(named.keyring, envelope.key_id) if verified else "",
     )
+
+
+def _holds(text: str, keys: TrustedKeys) -> bool:
+    """Whether a certificate holds by itself."""
+    try:
+        verify_release(text, keys, None)
+    except VerificationFailed:
+        return False
+    return True
 
 
 def _note(keyring: Path | None, key_id: str) -> str:

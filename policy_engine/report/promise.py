@@ -17,6 +17,7 @@ from policy_engine.attest.facts import Facts
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms import Noisy, Pure
 from policy_engine.kernel.sentences import ALWAYS, ALWAYS_NOISY, STAYS, WAITS
+from policy_engine.kernel.words import people_word
 
 Line = tuple[str | None, ...]
 _LEAST, _MOST = Decimal("0.05"), Decimal(50)
@@ -95,6 +96,7 @@ def risks(facts: Facts, claim: Claim | None, lines: tuple[Line, ...] | None) -> 
     why = _not_counted(claim, lines, columns)
     return {
         "alike": None if why or lines is None else tuple(_alike(facts, columns, lines)),
+        "counted": _counted(claim),
         "not_counted": why,
         "left_out": 0 if why else max(0, len(columns) - _MOST_COLUMNS),
         "side_channels": SIDE_CHANNELS,
@@ -102,6 +104,13 @@ def risks(facts: Facts, claim: Claim | None, lines: tuple[Line, ...] | None) -> 
             {"question": _question(text), "assumption": text} for text in facts["assumptions"]
         ),
     }
+
+
+def _counted(claim: Claim | None) -> str:
+    """Of whom the numbers of a release are."""
+    if claim is not None and isinstance(claim.law, Noisy):
+        return f"{people_word(claim.unit.groups)}, counted with noise"
+    return "people of the sample"
 
 
 def _not_counted(
@@ -119,10 +128,11 @@ def _not_counted(
 def _alike(
     facts: Facts, columns: tuple[str, ...], lines: tuple[Line, ...]
 ) -> Iterator[dict[str, Any]]:
-    """Of a column: who has all the other shown values in common, has it in common too.
+    """Of a column: of whom all the other values are known, one value of it alone is shown.
 
     ``known`` of ``combinations`` of the other columns show one value of it, with ``people`` of all
-    that are shown.
+    that are shown. It is no more than a guess that others have it too: who has another may be in a
+    group that is not shown.
     """
     groups = Counter[Line]()
     for line in lines:

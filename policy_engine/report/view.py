@@ -36,7 +36,14 @@ _ONE_ROUTE = (
     "amber",
     "Not verified: nothing but the accountant recomputed δ; what else was looked at holds",
 )
-_RED = ("red", "This certificate does not hold: rely on nothing on this page")
+_RED = {
+    "certificate": "This certificate does not hold: rely on nothing on this page",
+    "release": (
+        "The certificate holds, and this file is another than the one that it is of: rely on"
+        " nothing that the file says"
+    ),
+    "policy": "The certificate holds, and the policy that was named is not the one that it is of",
+}
 _HOLDS = "No (ε, δ): the statement holds, and it promises nothing of any person"
 _FAILS = "No (ε, δ), and this statement does not hold: rely on nothing on this page"
 _AGAINST = (
@@ -48,8 +55,8 @@ _AGAINST = (
 def view(found: Evidence) -> dict[str, Any]:
     """All that is said of a release, in an edition: the public one names no other release.
 
-    ``details`` are None where the certificate cannot be read; ``required`` is what the ledger says
-    was required of approvals, None where there is no ledger.
+    ``details`` are None where anything does not hold, which ``fault`` of the band says;
+    ``required`` is what the ledger says was required of approvals, None where there is no ledger.
     """
     claim, budget = claim_in(found.facts or {}), found.budget
     if budget is not None and found.named.edition == "public":
@@ -57,7 +64,8 @@ def view(found: Evidence) -> dict[str, Any]:
     return {
         "edition": found.named.edition,
         "band": _band(found),
-        "details": None if found.facts is None else _details(found, found.facts, claim),
+        # Of what does not hold no promise is shown: a picture of one is believed before it is read.
+        "details": None if found.verified is None else _details(found, found.facts or {}, claim),
         "budget": budget,
         "changed": _changed(found),
         "approvals": found.approvals,
@@ -69,7 +77,7 @@ def view(found: Evidence) -> dict[str, Any]:
 def _band(found: Evidence) -> dict[str, Any]:
     """The verdict: what was found, of what, by whom, when."""
     facts, verified = found.facts or {}, found.verified
-    colour, verdict = _RED
+    colour, verdict = "red", _RED[found.fault or "certificate"]
     if verified is not None:
         looked_at = _AMBER if found.rows is None else _GREEN
         colour, verdict = looked_at if verified.is_recomputed else _ONE_ROUTE
@@ -78,6 +86,7 @@ def _band(found: Evidence) -> dict[str, Any]:
     return {
         "colour": colour,
         "verdict": verdict,
+        "fault": found.fault,
         "name": facts["policy"]["name"] if facts else None,
         "description": found.policy.description or None if found.policy else None,
         **{name: _said(found, name) for name in ("purpose", "region", "sector")},
@@ -193,7 +202,7 @@ def _check(found: Evidence, claim: Claim | None) -> dict[str, Any]:
         "contact": _said(found, "contact"),
         "engine": engine or None,
         "trusted": found.named.trusted if found.named.edition == "internal" else (),
-        "clauses": clauses(found.facts) if found.facts else (),
+        "clauses": clauses(found.facts) if found.facts and found.verified else (),
     }
 
 

@@ -8,6 +8,7 @@ import json
 import re
 from base64 import b64encode
 from contextlib import chdir
+from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,9 +16,13 @@ import pyarrow.parquet as pq
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from policy_engine.accounting.events import SampledSuppression
 from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.keys import load_private_key
 from policy_engine.attest.signers import KeySigner
+from policy_engine.ledger.account import Limit
+from policy_engine.ledger.asked import Asked
+from policy_engine.ledger.pricing import Spent, price
 
 from .forged_envelopes import forged
 from .test_noisy_counts import NOISY, WIDE
@@ -29,6 +34,7 @@ SAID = (
     " access: three people, justification: as last year,"
     " region: Bavaria, sector: health}\n",
 )
+SAMPLED = Asked(SampledSuppression(20, "0.1"), Decimal("0.5"), Decimal("2.6317834665e-11"))
 CERTIFICATE, RELEASE = Path("out/a.certificate.json"), Path("out/a.parquet")
 
 
@@ -72,6 +78,14 @@ def test_another_file_is_red_and_none_of_its_rows_are_shown(cli, policy):
     assert (found.code, found.document["band"]["colour"]) == (1, "red")
     assert "is not the release" in found.document["band"]["reasons"][0]
     assert "hidden_value" not in found.out
+    # What holds is told from what does not: the certificate by itself holds.
+    assert found.document["band"]["fault"] == "release"
+    assert "The certificate holds" in found.document["band"]["verdict"]
+    assert cli("verify", CERTIFICATE).code == 4
+    assert found.document["details"] is None
+    cli("report", CERTIFICATE, "--release", "other.parquet", "-o", "p.html")
+    page = Path("p.html").read_text().partition("<body>")[2]
+    assert not any(part in page for part in ("even odds", "<svg", "Confirmed by", 'class="bar"'))
 
 
 def test_a_stranger_s_certificate_is_red(cli, policy):
@@ -86,7 +100,10 @@ def test_a_stranger_s_certificate_is_red(cli, policy):
     assert "no signature by a trusted key" in found.out
     page = Path("p.html").read_text()
     assert 'class="band red"' in page
-    assert "what the certificate states, and it does not hold" in page
+    assert "This certificate does not hold" in page
+    assert "even odds" not in page and "<svg" not in page
+    words = ("report", CERTIFICATE, "--key", "stranger.pub", "--format", "json")
+    assert cli(*words).document["band"]["fault"] == "certificate"
 
 
 def test_a_certificate_of_a_later_version_is_red_and_says_nothing_of_its_own(cli, policy):
@@ -162,7 +179,7 @@ def test_who_set_the_limit_and_why(cli, reported):
     budget = cli(*words).document["budget"]
     assert (budget["limit_by"], budget["limit_why"]) == ("Ada", "the 2026 wave")
     assert (budget["before"]["epsilon"], budget["this"]["epsilon"]) == ("0", "0.5")
-    assert budget["limit"] == {"epsilon": "2", "delta": "0.000001", "share": 1.0}
+    assert budget["limit"] == {"epsilon": "2", "delta": "0.000001"}
 
 
 def test_the_public_edition_names_no_other_release_and_no_folder(cli, policy, reported):
@@ -174,6 +191,46 @@ def test_the_public_edition_names_no_other_release_and_no_folder(cli, policy, re
     assert public["budget"]["others"] == []
     assert internal["check"]["trusted"] and not public["check"]["trusted"]
     assert "out/" not in public["check"]["command"]
+
+
+def test_the_bar_is_what_the_rule_says_was_spent(cli, policy):
+    """Four releases of ε 0.5 at a limit of 1 showed a full bar: their sum."""
+    for name in "bcd":
+        cli("release", policy(name))
+    cli("release", policy())
+    cli("release", policy("e"))
+    words = ("report", CERTIFICATE, "--release", RELEASE, "--format", "json")
+    budget = cli(*words).document["budget"]
+    [account] = cli("ledger", "show", "people", "--format", "json").document["accounts"]
+    parts = [budget[name]["share"] for name in ("before", "this", "since")]
+    assert all(part > 0 for part in parts)
+    assert sum(parts) == pytest.approx(account["epsilon_spent"] / account["epsilon_limit"])
+    assert sum(parts) < 0.5 < 2.5 == account["epsilon_basic"]
+    # One release at its own δ is another pair at the limit's: no sum of several is needed for it.
+    assert budget["this"]["epsilon"] == "0.5"
+    alone = Spent.none("add_remove").plus(SAMPLED, None)
+    tight = price(alone, Limit(Decimal(1), Decimal("1e-6"))).tight_epsilon
+    assert Decimal(budget["alone"]["epsilon"]) == tight < Decimal("0.2")
+    assert budget["left"]["alike"] == account["left"]["like_this"]
+
+
+def test_that_who_knows_the_rest_can_tell_is_called_a_guess_and_is_one(cli, policy, project):
+    """Nearly everybody of 50 and older is female: 100 males of them are too few to be shown."""
+    ages, sexes = [70] * 5000 + [70] * 100 + [20] * 5000, ["f"] * 5000 + ["m"] * 100 + ["m"] * 5000
+    pq.write_table(pa.table({"age": ages, "sex": sexes}), "people.parquet")
+    cli("release", policy(k="60"))
+    words = ("report", CERTIFICATE, "--release", RELEASE)
+    found = cli(*words, "--format", "json").document["details"]["risks"]
+    sex = next(each for each in found["alike"] if each["column"] == "sex")
+    assert (sex["combinations"], sex["known"]) == (2, 2)
+    assert sex["people"] == sex["of_people"] < len(ages)  # of the sample, not of the source
+    assert found["counted"] == "people of the sample"
+    wrong = sum(age == 70 and sex == "m" for age, sex in zip(ages, sexes, strict=True))
+    assert wrong == 100  # of whom the guess is wrong
+    cli(*words, "-o", "p.html")
+    page = Path("p.html").read_text()
+    assert "can guess this one" in page and "learns this one" not in page
+    assert "how often it is right at least is not known" in page
 
 
 def test_without_a_ledger_the_budget_is_not_stated(cli, policy, tmp_path, monkeypatch):
@@ -195,6 +252,7 @@ def test_the_policy_must_be_the_certificate_s(cli, policy, reported):
     found = cli("report", CERTIFICATE, "--release", RELEASE, "--policy", other, "--format", "json")
     assert (found.code, found.document["band"]["colour"]) == (1, "red")
     assert "is not the certificate's policy" in found.document["band"]["reasons"][0]
+    assert found.document["band"]["fault"] == "policy"
 
 
 def test_changes_since_the_previous_one(cli, policy, reported):
