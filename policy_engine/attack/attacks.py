@@ -13,11 +13,15 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
+from policy_engine.measure.subjects import Promise
+
 Key = tuple[Any, ...]
+_BAR = Decimal("0.8")
+"""Of a class of which so many have one value, everybody's is all but known."""
 _OFTEN = 2
 """Skewness is told from so many times the share in the table on."""
 
@@ -41,7 +45,8 @@ class Attempt:
     """One attack: what it took, what it learnt, line by line, and what stops it.
 
     ``victims`` is how many people it learnt something of, for certain or as the lines say.
-    ``bound`` is what a theorem says of the most that it can learn, and ``measured`` what runs gave.
+    ``bound`` is what a theorem says of the most that it can learn, and ``measured`` what runs gave,
+    or how often it is right. ``nothing`` is what is true of the table where it learnt nothing.
     """
 
     name: str
@@ -51,6 +56,13 @@ class Attempt:
     remedy: str
     bound: str = ""
     measured: str = ""
+    nothing: str = ""
+    is_guess: bool = False
+    """Whether it is right of some alone, of whom it learns anything."""
+
+
+_SMALLER = "a smaller guarantee.epsilon"
+_MEMBERSHIP = Attempt("membership", "the data of everybody else", 0, (), _SMALLER)
 
 
 def classes_of(rows: Sequence[tuple[Key, Any, int]]) -> dict[Key, Counter[Any]]:
@@ -75,7 +87,54 @@ def homogeneity(table: PublishedTable) -> Attempt:
         tuple(f"{_named(table, key)}: {table.sensitive} is {_value(cells)}"
               for key, cells in alike.items()),
         f"models: {{l_diversity: {{of: {table.sensitive}, l: 2}}}}",
+        nothing=f"in no class everybody has the same {table.sensitive}",
     )  # fmt: skip
+
+
+def best_guess(table: PublishedTable) -> Attempt:
+    """Of everybody the commonest value of their class is guessed: how often that is right.
+
+    It is right of more people than whoever guesses the table's commonest value of everybody, and of
+    whom ``_BAR`` or more of a class have the value it is all but known, rare in the table or not.
+    """
+    whole: Counter[Any] = sum(table.classes.values(), Counter())
+    people, named = whole.total(), f"the table, and {_known(table.quasi)} of a person who is in it"
+    if not people:
+        return Attempt("best guess", named, 0, (), "", nothing="the table shows nobody")
+    found: list[tuple[Decimal, int, str]] = []
+    right = 0
+    for key, cells in table.classes.items():
+        [(value, most)] = cells.most_common(1)
+        right += most
+        posterior, prior = Decimal(most) / cells.total(), Decimal(whole[value]) / people
+        told = (
+            f"{_named(table, key)}: {table.sensitive} is {_shown(value)} of {most:,} in"
+            f" {cells.total():,}, {_per_cent(posterior)}; in the table {_per_cent(prior)}"
+        )
+        found.append((posterior, cells.total(), told))
+    found.sort(key=lambda each: (-each[0], -each[1]))
+    above = [each for each in found if each[0] >= _BAR]
+    before, after = Decimal(whole.most_common(1)[0][1]) / people, Decimal(right) / people
+    return Attempt(
+        "best guess",
+        named,
+        sum(size for _, size, _ in above),
+        tuple(told for _, _, told in above),
+        f"models: {{l_diversity: {{of: {table.sensitive}, l: 2, kind: recursive, c: 4}}}}",
+        measured=(
+            f"right of {_per_cent(after)} of the people shown; who guesses the table's commonest"
+            f" value of everybody is right of {_per_cent(before)}: {100 * (after - before):.1f}"
+            " points more by classes;"
+            f" the worst class: {found[0][2]}"
+        ),
+        nothing=f"in no class {_per_cent(_BAR)} or more have one {table.sensitive}",
+        is_guess=True,
+    )
+
+
+def _per_cent(share: Decimal) -> str:
+    """Rounded; what is not certain never to 100."""
+    return f"{100 * share:.1f} %" if share == 1 or share < Decimal("0.9995") else "99.9 %"
 
 
 def similarity(table: PublishedTable, kinds: Mapping[Any, str]) -> Attempt:
@@ -95,23 +154,37 @@ def similarity(table: PublishedTable, kinds: Mapping[Any, str]) -> Attempt:
         victims,
         tuple(learned),
         f"recode {table.sensitive} to its kinds, and hold l_diversity on those",
+        nothing=f"in no class of several values all {table.sensitive} are of one kind",
     )
 
 
-def membership(epsilon: Decimal, delta: Decimal, unit: str) -> Attempt:
-    """What no attack on a certified release exceeds, whatever it knows: (e^ε + δ) / (1 + e^ε)."""
+def membership(promise: Promise, *others: Promise) -> Attempt:
+    """What no attack on certified releases exceeds, whatever it knows: (e^ε + δ) / (1 + e^ε).
+
+    Of several the composed curve is taken at ε = 0: ½(1 + δ(0)), the same of one. Where they do not
+    compose, it is said that nothing is known of all of them.
+    """
+    from policy_engine.accounting.composition import Accountant
     from policy_engine.accounting.in_words import in_text
     from policy_engine.accounting.odds import odds_sentence
 
-    said = odds_sentence(epsilon, delta).removesuffix(".")
-    return Attempt(
-        "membership",
-        "the data of everybody else",
-        0,
-        (),
-        "a smaller guarantee.epsilon",
-        f"{said}, by ε = {in_text(epsilon)} and δ = {in_text(delta)} (unit: {unit})",
-    )
+    both = (promise, *others)
+    epsilon, delta = promise.epsilon, promise.delta
+    told = [f"ε = {in_text(p.epsilon)} and δ = {in_text(p.delta)} (unit: {p.unit})" for p in both]
+    by = " and ".join(told)
+    if others:
+        by = f"both together, {by}"
+        if len({(p.unit, p.neighbours) for p in both}) > 1:
+            return unbounded("they are of different units, or count in different notions")
+        accountant = Accountant.of([p.event for p in both], promise.neighbours)
+        epsilon, delta = Decimal(0), accountant.delta(0)
+    said = odds_sentence(epsilon, delta, promise.neighbours).removesuffix(".")
+    return replace(_MEMBERSHIP, bound=f"{said}, by {by}")
+
+
+def unbounded(why: str) -> Attempt:
+    """That nothing bounds every attack on two tables together, and why."""
+    return replace(_MEMBERSHIP, bound=f"nothing bounds every attack on both together: {why}")
 
 
 def background(table: PublishedTable) -> Attempt:
@@ -125,6 +198,7 @@ def background(table: PublishedTable) -> Attempt:
               for key, cells in two.items()),
         f"models: {{l_diversity: {{of: {table.sensitive}, l: 3}}}}; whatever can be excluded,"
         " (ε, δ) holds",
+        nothing=f"no class has two values of {table.sensitive}, of which one could be excluded",
     )  # fmt: skip
 
 
@@ -150,6 +224,7 @@ def skewness(table: PublishedTable) -> Attempt:
         victims,
         tuple(found),
         f"models: {{t_closeness: {{of: {table.sensitive}, t: 0.2}}}}",
+        nothing=f"no class has a value of {table.sensitive} {_OFTEN} times as often as the table",
     )
 
 
@@ -171,6 +246,7 @@ def linkage(table: PublishedTable, known: Sequence[Mapping[str, Any]], name: str
         tuple(learned),
         "k, and coarser recodes: nobody is alone in a class of k; and models, so that no class"
         " has one value",
+        nothing=f"nobody of {name} is alone in a class, or in one of one value",
     )
 
 
@@ -191,6 +267,7 @@ def differencing(before: PublishedTable, after: PublishedTable) -> Attempt:
         len(learned),
         tuple(learned),
         "mechanism: noisy_counts, and one account for both: a difference of one is then noise",
+        nothing="in no class the two tables differ by one person",
     )
 
 
@@ -211,6 +288,7 @@ def unsorted_matching(one: PublishedTable, other: PublishedTable) -> Attempt:
         tuple(f"{_named(one, a)}; {_named(other, b)}: one person, {one.sensitive} is"
               f" {_shown(values[0])}" for (a, b), values in alone.items()),
         "as: counts, or release with policy-engine, which sorts all rows by what they show",
+        nothing="their rows are in no common order, or nobody is alone when joined by it",
     )  # fmt: skip
 
 
@@ -222,6 +300,7 @@ def attempts(
     kinds: Mapping[Any, str] | None = None,
 ) -> Iterator[Attempt]:
     """Every attack for which there is what it needs."""
+    yield best_guess(table)
     yield homogeneity(table)
     if kinds is not None:
         yield similarity(table, kinds)

@@ -11,6 +11,7 @@ from math import ceil, floor
 from pathlib import Path
 from random import Random
 
+from policy_engine.accounting.events import ApproximateDP
 from policy_engine.attack.attacks import Attempt, membership
 from policy_engine.audit.bench import Tick
 from policy_engine.audit.events import Event, clearest_event, halves
@@ -18,6 +19,7 @@ from policy_engine.audit.people import NeighbourPair
 from policy_engine.audit.policies import observed, prepared
 from policy_engine.audit.verdict import check_runs
 from policy_engine.errors import UsageError
+from policy_engine.measure.subjects import Promise
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.resolve import loaded
 from policy_engine.releasing.planning import project_of
@@ -49,7 +51,7 @@ class Guesses:
     def __str__(self) -> str:
         share, (low, high) = self.right / self.coins, self.at(CONFIDENCE)
         return (
-            f"right {100 * share:.1f} times in 100 ({CONFIDENCE:.0%}: {100 * low:.1f} to"
+            f"right {100 * share:.1f} % of the time ({CONFIDENCE:.0%}: {100 * low:.1f} to"
             f" {100 * high:.1f}), of {self.coins:,} coins"
         )
 
@@ -84,6 +86,9 @@ def membership_by_runs(
         is_in = coins.random() < 0.5
         right += event.holds(judged[is_in]) is is_in
     guesses = Guesses(right, len(seen[pair.one]) // 2)
-    bound = membership(made.claim.epsilon, made.claim.delta, policy.source.key or "row")
+    unit = policy.source.key or "row"
+    numbers = made.claim.epsilon, made.claim.delta
+    known = ApproximateDP(*numbers)  # of one release, which is not composed
+    bound = membership(Promise(policy.name, *numbers, unit, policy.guarantee.neighbours, known))
     told = f"{guesses}; the clearest of {len(made.pairs)} pairs: {pair.name}, by {event}"
     return replace(bound, name="membership by runs", measured=told)

@@ -5,15 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from policy_engine.attack.attacks import Attempt, PublishedTable, attempts, classes_of, membership
+from policy_engine.attack.attacks import (
+    Attempt,
+    PublishedTable,
+    attempts,
+    classes_of,
+    membership,
+    unbounded,
+)
 from policy_engine.attack.graphs import Neighbours, neighbours_of, seed_and_propagate
 from policy_engine.attack.trackers import SizeControl, trackers
 from policy_engine.errors import UsageError
 from policy_engine.measure.subjects import Subject, check_columns, measuring, subject_of
 from policy_engine.warehouse.failures import withheld
 from policy_engine.warehouse.quoting import quoted
+
+if TYPE_CHECKING:
+    import duckdb
 
 
 @dataclass(frozen=True)
@@ -73,12 +83,12 @@ def attack(
             rows = _rows(connection, of_them, attacked.quasi)
             people = [dict(zip(attacked.quasi, row, strict=False)) for row in rows]
         beside = None if has.other is None else table(has.other)
-        promise = subject_of(path, connection, None).promise
+        bounds = _bounds(path, has.other, connection)
     if has.least is not None:
         found = tuple(trackers(SizeControl(attacked, has.least), people or (), str(has.known)))
     else:
         found = tuple(attempts(attacked, beside, people, str(has.known), has.kinds))
-    return found if promise is None else (*found, membership(*promise))
+    return (*found, *bounds)
 
 
 def attack_edges(
@@ -112,9 +122,24 @@ def attack_edges(
         people = texts(has.known, "name", *(("node",) if knows_nodes else ()))
         seeds: Mapping[str, str] | Sequence[str]
         seeds = dict(people) if knows_nodes else [name for (name,) in people]
-        promise = subject_of(path, connection, None).promise
+        bounds = _bounds(path, None, connection)
         found = (seed_and_propagate(str(path), graph(path), graph(has.other), seeds),)
-    return found if promise is None else (*found, membership(*promise))
+    return (*found, *bounds)
+
+
+def _bounds(
+    path: Path, other: Path | None, connection: duckdb.DuckDBPyConnection
+) -> tuple[Attempt, ...]:
+    """What bounds every attack, on a release or on two together."""
+    promise = subject_of(path, connection, None).promise
+    if promise is None:
+        return ()
+    if other is None:
+        return (membership(promise),)
+    beside = subject_of(other, connection, None).promise
+    if beside is None:
+        return (unbounded(f"{other} has no certificate"),)
+    return (membership(promise, beside),)
 
 
 def _check(subject: Subject, *, is_published: bool) -> None:

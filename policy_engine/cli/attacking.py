@@ -63,11 +63,12 @@ def attack(
 ) -> None:
     """Attack a release, or a public table: what each attack needed and learnt, and what stops it.
 
-    Homogeneity, background knowledge and skewness need the table alone, similarity a hierarchy,
-    linkage a file of people, differencing and unsorted matching another publication, trackers a
-    size limit and a file of people, seed and propagate a graph of names and a file of accounts. Of
-    a release the counts are weights, and what bounds every attack on it is said; with --policy it
-    is measured too. A release of several groupings (marginals) is not attacked.
+    The best guess, homogeneity, background knowledge and skewness need the table alone, similarity
+    a hierarchy, linkage a file of people, differencing and unsorted matching another publication,
+    trackers a size limit and a file of people, seed and propagate a graph of names and a file of
+    accounts. Of a release the counts are weights, and what bounds every attack on it is said, and
+    of two releases what bounds them together; with --policy it is measured too. A release of
+    several groupings (marginals) is not attacked.
 
     Example: policy-engine attack out/adult.parquet --sensitive income
     """
@@ -107,6 +108,7 @@ def _document(found: Attempt) -> dict[str, Any]:
         "learned": found.learned,
         "bound": found.bound or None,
         "measured": found.measured or None,
+        "nothing": None if found.learned else found.nothing or None,
         "remedy": found.remedy,
     }
 
@@ -116,7 +118,8 @@ def _lines(found: Sequence[Attempt]) -> Iterator[str]:
     verb = "guesses" if any(each.bound for each in found) else "learns"
     for each in found:
         people = "1 person" if each.victims == 1 else f"{each.victims:,} people"
-        told = f"{verb} of {people}" if each.learned else "learns nothing"
+        does = "guesses" if each.is_guess else verb
+        told = f"{does} of {people}" if each.learned else each.nothing or "learns nothing"
         yield f"{each.name}: {each.bound or told}"
         yield f"  it needed  {each.needed}"
         yield from (f"  it learnt  {line}" for line in each.learned[:_SHOWN])

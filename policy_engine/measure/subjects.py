@@ -14,14 +14,24 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from policy_engine.accounting.domain import neighbour_notion
+from policy_engine.accounting.events import (
+    ApproximateDP,
+    Event,
+    PureDP,
+    SampledSuppression,
+    TableNoise,
+)
 from policy_engine.attest.attestation import SYNTACTIC_MECHANISM, unverified_release
 from policy_engine.attest.facts import claim_of
 from policy_engine.attest.predicates import claim_stated
 from policy_engine.compile.catalog import NUMBERS, TIMES, Kind, kind_of, meant
-from policy_engine.errors import FileError, UsageError, VerificationFailed
+from policy_engine.errors import DomainError, FileError, UsageError, VerificationFailed
+from policy_engine.kernel.charged import pure_event
 from policy_engine.kernel.laws import ClaimError
-from policy_engine.kernel.mechanisms import Noisy
+from policy_engine.kernel.mechanisms import Noisy, Pure
 from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
+from policy_engine.kernel.price import statistics_of
 from policy_engine.kernel.recodes import Bins
 from policy_engine.measure.statement import Roles, cells
 from policy_engine.policy.scalars import counted
@@ -42,12 +52,27 @@ _ORDERED = {*NUMBERS, *TIMES, Kind.BOOLEAN, Kind.DATE, Kind.TIME}
 
 
 @dataclass(frozen=True)
+class Promise:
+    """ε and δ of a release, of which unit, and in which notion of neighbours, as it says itself.
+
+    ``event`` is its mechanism as the accountant knows it; else that it has ε and δ.
+    """
+
+    name: str
+    epsilon: Decimal
+    delta: Decimal
+    unit: str
+    neighbours: str
+    event: Event
+
+
+@dataclass(frozen=True)
 class Subject:
     """A table that is measured, as DuckDB reads it.
 
     ``columns`` are those that can be quasi-identifiers or sensitive, each with its type; ``count``
     is the column of the counts, if rows are counted; ``key`` tells whose a row is. ``promise`` is
-    ε, δ and the unit of a release.
+    what a release says of itself.
     ``orders`` are the columns of which the order of their texts is known. ``groupings``: by which
     columns everybody is counted, each by itself.
     """
@@ -58,7 +83,7 @@ class Subject:
     is_release: bool
     count: str | None = None
     rate: float | None = None
-    promise: tuple[Decimal, Decimal, str] | None = None
+    promise: Promise | None = None
     orders: dict[str, tuple[str, ...]] = field(default_factory=dict)
     groupings: tuple[tuple[str, ...], ...] = ()
     key: str | None = None
@@ -204,7 +229,7 @@ def _release(path: Path, relation: str, columns: dict[str, str], facts: dict[str
         is_release=True,
         count=str(count) if count in columns else None,
         rate=_rate(facts),
-        promise=_promise(facts),
+        promise=_promise(path.name, facts, claim),
         orders={
             shown.name: shown.recode.labels  # of bins, from the least to the greatest
             for shown in (claim.columns if claim is not None else ())
@@ -224,8 +249,23 @@ def _rate(facts: dict[str, Any]) -> float | None:
     return None
 
 
-def _promise(facts: dict[str, Any]) -> tuple[Decimal, Decimal, str] | None:
-    """ε, δ and the unit, as the release says itself: verify checks it."""
-    with suppress(KeyError, TypeError, InvalidOperation):
-        return Decimal(facts["epsilon"]), Decimal(facts["delta"]), str(facts.get("unit"))
+def _promise(name: str, facts: dict[str, Any], claim: Claim | None) -> Promise | None:
+    """What a release promises, as it says itself: verify checks it."""
+    with suppress(DomainError, KeyError, TypeError, InvalidOperation):
+        epsilon, delta = Decimal(facts["epsilon"]), Decimal(facts["delta"])
+        unit, notion = str(facts["unit"]), neighbour_notion(facts["neighbours"])
+        event = ApproximateDP(epsilon, delta) if delta else PureDP(epsilon)
+        return Promise(name, epsilon, delta, unit, notion, _event(claim, facts, notion) or event)
     return None
+
+
+def _event(claim: Claim | None, facts: dict[str, Any], neighbours: str) -> Event | None:
+    """The mechanism of a claim, whose curve says more than one pair; None where it says none."""
+    if claim is None:
+        return None
+    if isinstance(claim.law, Noisy):
+        return TableNoise(statistics_of(claim, claim.law, neighbours))
+    if isinstance(claim.law, Pure):
+        return pure_event(claim.law, neighbours)
+    # Of a sample of a sample two releases share the first: its rate is of neither alone.
+    return SampledSuppression(facts["k"], facts["rate"]) if facts["sampled_at"] == "1" else None

@@ -5,14 +5,18 @@ from __future__ import annotations
 import random
 from collections import Counter
 from decimal import Decimal
+from itertools import product
+from math import prod
 
 import pytest
 
+from policy_engine.accounting.events import ApproximateDP, PureDP
 from policy_engine.accounting.noise_laws import laplace
 from policy_engine.accounting.odds import guessed_right
 from policy_engine.attack import attacks
 from policy_engine.attack.attacks import PublishedTable, classes_of
 from policy_engine.audit.verdict import Hits, at_least
+from policy_engine.measure.subjects import Promise
 
 EVEN = [(("a",), "flu", 3), (("a",), "cough", 3), (("a",), "cold", 3),
         (("b",), "flu", 4), (("b",), "cough", 4), (("b",), "cold", 4)]  # fmt: skip
@@ -111,9 +115,78 @@ def test_the_difference_of_certified_counts_is_within_the_bound() -> None:
     assert at_least(Hits(right["exact"], 2_000), error) > bound
 
 
+def promise(epsilon, delta, unit="row", notion="add_remove", event=None) -> Promise:
+    known = event or ApproximateDP(epsilon, delta)
+    return Promise("a", Decimal(epsilon), Decimal(delta), unit, notion, known)
+
+
 def test_what_bounds_every_attack_is_said_with_its_numbers() -> None:
-    told = attacks.membership(Decimal("0.5"), Decimal("1e-9"), "row").bound
+    told = attacks.membership(promise("0.5", "1e-9")).bound
     assert "at most 62.3 % of the time" in told and "ε = 0.5 and δ = 1e-9 (unit: row)" in told
+    of_two = attacks.membership(promise("0.5", "1e-9", notion="replace_one")).bound
+    assert "which of two sets of data is a given person's" in of_two
+
+
+def right_at_most(told: str) -> Decimal:
+    return Decimal(told.partition("at most ")[2].split()[0]) / 100
+
+
+def test_two_releases_are_bounded_by_what_both_say_together() -> None:
+    """Two answers, each true with chance e^ε/(1 + e^ε): both are seen, and the guess is by both."""
+    one = promise(1, 0, event=PureDP(1))
+    told = attacks.membership(one, promise("0.3", 0, event=PureDP("0.3"))).bound
+    chances = [Decimal(each).exp() / (1 + Decimal(each).exp()) for each in ("1", "0.3")]
+    truth = Decimal(0)
+    for answers in product((True, False), repeat=2):
+        if_in = prod(p if a else 1 - p for p, a in zip(chances, answers, strict=True))
+        if_out = prod(1 - p if a else p for p, a in zip(chances, answers, strict=True))
+        truth += max(if_in, if_out) / 2
+    # Below what the sum of both ε says, and not below the truth.
+    assert truth <= right_at_most(told) <= truth + Decimal("0.002")
+    assert right_at_most(told) < guessed_right("1.3", 0)
+    assert "both together, ε = 1 and δ = 0 (unit: row) and ε = 0.3 and δ = 0 (unit: row)" in told
+
+
+@pytest.mark.parametrize("other", [{"unit": "id"}, {"notion": "replace_one"}])
+def test_of_what_does_not_compose_nothing_is_said(other) -> None:
+    told = attacks.membership(promise("0.5", "1e-9"), promise("0.5", "1e-9", **other)).bound
+    assert told.startswith("nothing bounds every attack on both together")
+
+
+@pytest.mark.parametrize(
+    ("rows", "above"),
+    [
+        ([((), "HIV", 999), ((), "none", 1)], 1000),
+        ([(("a",), "HIV", 49), (("a",), "none", 1), (("b",), "HIV", 1), (("b",), "none", 1)], 50),
+        ([(("a",), "HIV", 8), (("a",), "none", 2), (("b",), "flu", 7), (("b",), "none", 3)], 10),
+        ([(("a",), "HIV", 7), (("a",), "none", 3)], 0),
+    ],
+)
+def test_the_best_guess_is_right_as_often_as_is_said(rows, above) -> None:
+    """Nothing was said of them: nobody is twice as frequent in a class as in the table."""
+    shown = PublishedTable("t", ("zip",) if rows[0][0] else (), "illness", classes_of(rows))
+    found = attacks.best_guess(shown)
+    assert (found.victims, found.is_guess) == (above, True)
+    assert bool(found.learned) is bool(above)
+    # The guess is made of each person, one by one, and counted.
+    best = {}
+    for key, value, people in rows:
+        best[key] = max((people, value), best.get(key, (0, "")))
+    people = [(key, value) for key, value, number in rows for _ in range(number)]
+    right = sum(best[key][1] == value for key, value in people)
+    commonest = Counter(value for _, value in people).most_common(1)[0][1]
+    assert f"right of {100 * right / len(people):.1f} % of the people shown" in found.measured
+    assert f"everybody is right of {100 * commonest / len(people):.1f} %" in found.measured
+
+
+def test_of_a_table_of_nobody_nothing_is_guessed() -> None:
+    assert attacks.best_guess(table()).nothing == "the table shows nobody"
+
+
+def test_what_is_not_learnt_is_said_as_it_is_true_of_the_table() -> None:
+    found = attacks.skewness(table(("a", "HIV", 999), ("a", "none", 1)))
+    assert not found.learned
+    assert found.nothing == "no class has a value of illness 2 times as often as the table"
 
 
 def test_counters_keep_null() -> None:
