@@ -18,7 +18,13 @@ from policy_engine.attack.attacks import (
 from policy_engine.attack.graphs import Neighbours, neighbours_of, seed_and_propagate
 from policy_engine.attack.trackers import SizeControl, trackers
 from policy_engine.errors import UsageError
-from policy_engine.measure.subjects import Subject, check_columns, measuring, subject_of
+from policy_engine.measure.subjects import (
+    Subject,
+    check_columns,
+    measuring,
+    subject_of,
+    without_suppressed,
+)
 from policy_engine.warehouse.failures import withheld
 from policy_engine.warehouse.quoting import quoted
 
@@ -33,13 +39,15 @@ class Adversary:
     ``other`` is another publication of the same people, or one's own graph; ``known`` a file with
     the columns that are known of people, recoded as the table has them; ``kinds`` are what
     sensitive values are, a step up. ``least``: the table itself is not seen, but a desk is asked
-    that answers of so many people at least.
+    that answers of so many people at least. ``suppressed`` is what stands in all columns that are
+    known of a row that is not shown.
     """
 
     other: Path | None = None
     known: Path | None = None
     kinds: Mapping[str, str] | None = None
     least: int | None = None
+    suppressed: str | None = None
 
 
 def attack(
@@ -70,6 +78,8 @@ def attack(
             _check(subject, is_published=is_published or has.least is not None)
             check_columns((sensitive, *quasi), subject.columns, place)
             names = quasi or tuple(each for each in subject.columns if each != sensitive)
+            if has.suppressed is not None:
+                subject, _ = without_suppressed(connection, subject, names, has.suppressed)
             rows = _rows(connection, subject, (*names, sensitive))
             counted = [(row[:-2], row[-2], row[-1]) for row in rows]
             single = () if subject.count else tuple((row[:-2], row[-2]) for row in rows)

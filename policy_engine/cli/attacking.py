@@ -10,7 +10,7 @@ from typer import Argument, Option
 
 from policy_engine.attack import published as attacks
 from policy_engine.attack.attacks import Attempt
-from policy_engine.cli.options import PublishedOption, QuasiOption
+from policy_engine.cli.options import PublishedOption, QuasiOption, SuppressedOption
 from policy_engine.cli.output import emit
 from policy_engine.cli.progress import progress
 from policy_engine.cli.reading import names_in, read_levels
@@ -60,6 +60,7 @@ def attack(
     ] = None,
     runs: Annotated[int, Option(help="With --policy: releases of each invented table.")] = _RUNS,
     published: PublishedOption = False,
+    suppressed: SuppressedOption = None,
 ) -> None:
     """Attack a release, or a public table: what each attack needed and learnt, and what stops it.
 
@@ -78,7 +79,7 @@ def attack(
             " --policy"
         )
     kinds = None if hierarchy is None else dict(read_levels(hierarchy).table(1))
-    has = attacks.Adversary(other, knowing, kinds, size_limit)
+    has = attacks.Adversary(other, knowing, kinds, size_limit, suppressed)
     found: tuple[Attempt, ...] = ()
     if release is not None and sensitive is not None:
         names = names_in(quasi)

@@ -48,6 +48,7 @@ def document(found: Measurement, recoded: Recoded | None) -> dict[str, Any]:
         "counts": units,
         "counts_note": _counts_note(found) or None,
         "file": found.name,
+        **({} if found.suppressed is None else {"suppressed": found.suppressed}),
         "tables": [_table_document(each, units) for each in found.tables],
     }
     if found.together:
@@ -160,6 +161,9 @@ def lines(found: Measurement, recoded: Recoded | None) -> Iterator[str]:
     if note := _counts_note(found):
         yield note
     units = _units(found)
+    if found.suppressed is not None:
+        who = "people" if found.counted else "rows"
+        yield f"{who} that are suppressed, and in no class: {found.suppressed:,}"
     weights = f", each row as many as its {found.counted} says" if found.counted else ""
     for each in found.tables:
         by = ", ".join(each.quasi) or "no column: all are one class"

@@ -10,7 +10,7 @@ from typing import Annotated
 from typer import Argument, Option
 
 from policy_engine.cli.measured import document, lines, workload_document, workload_lines
-from policy_engine.cli.options import PublishedOption, QuasiOption
+from policy_engine.cli.options import PublishedOption, QuasiOption, SuppressedOption
 from policy_engine.cli.output import emit
 from policy_engine.cli.reading import names_in, read_file, read_levels
 from policy_engine.errors import FileError, UsageError
@@ -59,6 +59,7 @@ def measure(
         Option(help="Columns whose counts are taken to be shown with others; repeat it."),
     ] = None,
     published: PublishedOption = False,
+    suppressed: SuppressedOption = None,
     workload: Annotated[
         bool, Option("--workload", help="What a tree learns of --sensitive from the release.")
     ] = False,
@@ -92,6 +93,7 @@ def measure(
         is_public=published,
         marginals=tuple(map(names_in, marginals or ())),
         key=key,
+        suppressed=suppressed,
     )
     path, recoded, policy = _of_policy(subject)
     if raw and (policy is None or not workload):

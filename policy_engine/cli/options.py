@@ -36,6 +36,10 @@ ReplacePlotOption = Annotated[bool, Option("--replace", help="Replace a plot tha
 QuasiOption = Annotated[
     str | None, Option(help="The columns that are known of a person; default: all others.")
 ]
+SuppressedOption = Annotated[
+    str | None,
+    Option(help="What stands in every known column of a row that is not shown, as '*': no class."),
+]
 PublishedOption = Annotated[
     bool, Option("--published", help="It is no release of ours, and public by your word.")
 ]

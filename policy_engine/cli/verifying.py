@@ -290,10 +290,10 @@ def _projects_own(project: Project | None) -> tuple[TrustedKeys, tuple[Trusted, 
         places.append(Trusted(SIGNING_KEY_VARIABLE, "environment"))
     elif project is not None and project.public_key.exists():
         trusted = TrustedKeys.load(project.public_key)
-        places.append(Trusted(str(project.public_key), "project"))
+        places.append(Trusted(project.named(project.public_key), "project"))
     if ring is not None and project is not None and project.keyring.exists():
         trusted = trusted.within(ring.trusted())
-        places.append(Trusted(str(project.keyring), "project"))
+        places.append(Trusted(project.named(project.keyring), "project"))
     if not trusted.by_id:
         raise UsageError(
             "no key to trust: name the public key of whoever signed the certificate,"

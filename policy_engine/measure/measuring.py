@@ -38,6 +38,7 @@ from policy_engine.measure.subjects import (
     counts_of,
     measuring,
     subject_of,
+    without_suppressed,
 )
 from policy_engine.policy.scalars import counted
 from policy_engine.warehouse.failures import withheld
@@ -58,6 +59,7 @@ class Questions:
     ``is_public``: the file is published already, though it is no release of ours. ``marginals``:
     what do the counts by these columns tell together, were they alone shown? ``key`` tells the
     people of raw data apart: each counts once in a class, and once for each sensitive value in it.
+    ``suppressed`` is what stands in all of ``quasi`` of a row that is not shown: it is in no class.
     """
 
     sensitive: tuple[str, ...] = ()
@@ -70,6 +72,7 @@ class Questions:
     is_public: bool = False
     marginals: tuple[tuple[str, ...], ...] = ()
     key: str | None = None
+    suppressed: str | None = None
 
 
 @dataclass(frozen=True)
@@ -116,6 +119,8 @@ class Measurement:
     takes_rows: bool = False
     key: str | None = None
     groups_a_person: int = 1
+    suppressed: int | None = None
+    """How many rows, or people, are left out; None where it was not asked."""
 
 
 def measure(path: Path, questions: Questions = Questions()) -> Measurement:
@@ -131,6 +136,11 @@ def measure(path: Path, questions: Questions = Questions()) -> Measurement:
     with measuring() as connection:
         subject = subject_of(path, connection, questions.count, questions.key)
         _check(subject, questions)
+        left_out = None
+        if questions.suppressed is not None:
+            known = [c for c in questions.quasi or subject.columns if c not in questions.sensitive]
+            mark = questions.suppressed
+            subject, left_out = without_suppressed(connection, subject, known, mark)
         # Of a population that is not published, the journalist's risk would tell exact counts.
         is_public = questions.is_public or (subject.is_release and questions.population is None)
         asked = replace(questions, is_public=is_public)
@@ -142,7 +152,7 @@ def measure(path: Path, questions: Questions = Questions()) -> Measurement:
         found = Measurement(
             subject.name, is_public, alone, subject.count, tables,
             takes_rows=subject.takes_rows, key=subject.key,
-            groups_a_person=subject.groups_a_person,
+            groups_a_person=subject.groups_a_person, suppressed=left_out,
         )  # fmt: skip
         several = subject.groupings or questions.marginals
         if not several:

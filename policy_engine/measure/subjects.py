@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -178,6 +178,29 @@ def counts_of(
         text = f"SELECT {keys}, n FROM ({cells(relation, roles)}) ORDER BY ALL"
         rows = connection.execute(text).fetchall()
     return {tuple(key): n for *key, n in rows}
+
+
+def without_suppressed(
+    connection: duckdb.DuckDBPyConnection, subject: Subject, quasi: Sequence[str], mark: str
+) -> tuple[Subject, int]:
+    """A table without the rows that have ``mark`` in every one of some columns; how many these are.
+
+    Such a row stands for somebody of whom nothing is shown: it is no class of its own.
+
+    Raises UsageError: nothing is suppressed in a release, whose rows are all shown; or no column is
+    known of a person.
+    """
+    if subject.is_release:
+        raise UsageError(f"{subject.name} is a release, in which no row is suppressed")
+    if not quasi:
+        raise UsageError("--suppressed is of the columns that are known, and none is named")
+    shown = " OR ".join(f"{quoted(c)}::VARCHAR IS DISTINCT FROM {literal(mark)}" for c in quasi)
+    number = "count(*)" if subject.count is None else f"sum({quoted(subject.count)})"
+    with withheld():
+        text = f"SELECT COALESCE({number}, 0) FROM {subject.relation} WHERE NOT ({shown})"
+        left_out = int(connection.execute(text).fetchall()[0][0])
+    relation = f"(SELECT * FROM {subject.relation} WHERE {shown})"
+    return replace(subject, relation=relation), left_out
 
 
 def _check_key(connection: duckdb.DuckDBPyConnection, relation: str, key: str, path: Path) -> None:

@@ -113,6 +113,11 @@ class Project:
         """The ledger as a message may name it: without what a URL has before its host."""
         return re.sub(r"//.*@", "//", str(self.ledger))
 
+    def named(self, path: Path) -> str:
+        """A path as an output says it: from the project's folder on where it lies in there."""
+        folder = self.directory
+        return str(path.relative_to(folder) if path.is_relative_to(folder) else path)
+
     @property
     def witness(self) -> Path:
         """Where this machine remembers the head of the ledger."""

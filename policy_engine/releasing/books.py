@@ -64,7 +64,8 @@ def stated_limit(project: Project, account: str, relation: str | None = None) ->
     if project.file is not None:
         place = path_text(("accounts", listed))
         [found] = located((errors.Problem("", 0, 0, place, ""),), project.file)
-        where = f"{project.file}:{found.line}" if found.line else str(project.file)
+        file = project.named(project.file)
+        where = f"{file}:{found.line}" if found.line else file
     return Limit(limit.epsilon, limit.delta, where)
 
 

@@ -47,7 +47,8 @@ class ReleaseRows:
 class Named:
     """What somebody named: files, the keys that are trusted, and the keyring that says whose.
 
-    ``books`` is what the project's ledger says, None where no project is near.
+    ``books`` is what the project's ledger says, None where no project is near. What lies in
+    ``folder`` is named from there on.
     """
 
     certificate: Path
@@ -60,6 +61,7 @@ class Named:
     books: LedgerState | None = None
     keyring: Path | None = None
     edition: Edition = "public"
+    folder: Path | None = None
 
 
 @dataclass(frozen=True)

@@ -179,7 +179,11 @@ def _changed(found: Evidence) -> dict[str, Any] | None:
 
 def _named(found: Evidence, file: str | Path) -> str:
     """A file as the edition names it: the public one shows no folder of this machine."""
-    return PurePath(file).name if found.named.edition == "public" else str(file)
+    path, folder = PurePath(file), found.named.folder
+    if found.named.edition == "public":
+        return path.name
+    inside = folder is not None and path.is_relative_to(folder)
+    return str(path.relative_to(folder) if inside and folder is not None else path)
 
 
 def _check(found: Evidence, claim: Claim | None) -> dict[str, Any]:

@@ -173,11 +173,12 @@ class ProjectReader:
             certificate=certificate.path,
             text=_text(certificate.path),
             keys=trusted_keys(project),
-            trusted=(str(project.public_key), str(project.keyring)),
+            trusted=(project.named(project.public_key), project.named(project.keyring)),
             release=self._release(certificate),
             books=self.books(),
             keyring=project.keyring,
             edition="internal",
+            folder=self._folder,
         )
         return page(view(gather(named)))
 

@@ -258,7 +258,7 @@ def test_verify(cli, released):
 def test_whose_keys_are_trusted_is_said(cli, released, monkeypatch):
     words = ("verify", *released[:1], "--release", released[1])
     folder = Path.cwd() / ".policy-engine"
-    own = [folder / "signing.pub", folder / "keys.json"]
+    own = [".policy-engine/signing.pub", ".policy-engine/keys.json"]  # of the project
     told = [f"    trusting {path}: nothing was named, and it is this project's own" for path in own]
     assert cli(*words).out.splitlines()[2:4] == told
     named = (*words, "--key", ".policy-engine/signing.pub", "--keyring", ".policy-engine/keys.json")

@@ -399,7 +399,7 @@ def test_over_budget_says_what_would_fit(cli, policy, project):
         r" \(unit: row\), and of ε 0\.5, δ 0\.000001 there is left: none like this;"
         r" at most ε 0\.[0-9]+ \(at δ [0-9e.-]+\) of another kind; it would fit with k: 12"
         r" with rate: 0\.1, or k: 10 with rate: 0\.0859;"
-        r" or raise the limit in \S+policy-engine\.yaml:1, and where the ledger has it too, with"
+        r" or raise the limit in policy-engine\.yaml:1, and where the ledger has it too, with"
         r" 'policy-engine ledger limit people --epsilon NUMBER --delta NUMBER --by NAME --why TEXT'"
     )
     for words in (("release", file), ("plan", file)):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -262,3 +264,51 @@ def test_a_workload_that_cannot_be_is_refused(cli: Cli, policy: Policies, words,
     assert cli("release", policy()).code == 0
     shown = cli("measure", *words)
     assert shown.code == 2 and told in shown.err
+
+
+ARX = "age,gender,zip,illness\n" + "".join(
+    f"{age},{gender},81***,{illness}\n"
+    for age, gender in (("<50", "female"), ("<50", "male"), (">=50", "male"))
+    for illness in ("flu", "cold")
+)
+
+
+@pytest.mark.parametrize("quasi", [(), ("--quasi", "age,gender,zip")])
+def test_a_row_that_is_suppressed_is_no_class(cli: Cli, project: Path, quasi) -> None:
+    """ARX writes what it suppresses as a row of stars: one was a class of one, and k was 1."""
+    Path("t.csv").write_text(ARX + "*,*,*,ulcer\n")
+    words = ("measure", "t.csv", "--sensitive", "illness", *quasi, "--format", "json")
+    assert cli(*words).document["tables"][0]["k"] == 1
+    found = cli(*words, "--suppressed", "*").document
+    [table] = found["tables"]
+    assert (found["suppressed"], table["k"], table["classes"], table["rows"]) == (1, 2, 3, 6)
+    assert table["risks"]["prosecutor"]["highest"] == 0.5
+    said = cli("measure", "t.csv", "--sensitive", "illness", "--suppressed", "*").out
+    assert "rows that are suppressed, and in no class: 1\n" in said
+    words = ("attack", "t.csv", "--sensitive", "illness", "--published", "--format", "json")
+    alone = "age *, gender *, zip *: illness is ulcer"
+    assert alone in cli(*words).document["attacks"][1]["learned"]
+    assert cli(*words, "--suppressed", "*").document["attacks"][1]["learned"] == []
+
+
+def test_what_is_suppressed_in_part_or_missing_stays_a_class(cli: Cli, project: Path) -> None:
+    Path("t.csv").write_text(ARX + "*,male,*,ulcer\n,,,ulcer\n")
+    words = ("measure", "t.csv", "--sensitive", "illness", "--suppressed", "*")
+    found = cli(*words, "--format", "json").document
+    assert (found["suppressed"], found["tables"][0]["classes"]) == (0, 5)
+
+
+def test_suppressed_people_are_counted_by_the_column_of_counts(cli: Cli, project: Path) -> None:
+    Path("t.csv").write_text("age,n\n<50,3\n*,4\n")
+    words = ("measure", "t.csv", "--count", "n", "--suppressed", "*", "--format", "json")
+    found = cli(*words).document
+    assert (found["suppressed"], found["tables"][0]["k"]) == (4, 3)
+
+
+def test_nothing_is_suppressed_in_a_release_or_without_columns(cli: Cli, policy: Policies) -> None:
+    release(load_policy(policy("a")))
+    refused = cli("measure", "out/a.parquet", "--suppressed", "*")
+    assert refused.code == 2 and "is a release, in which no row is suppressed" in refused.err
+    Path("t.csv").write_text("age\n*\n")
+    refused = cli("measure", "t.csv", "--sensitive", "age", "--suppressed", "*")
+    assert refused.code == 2 and "none is named" in refused.err
