@@ -155,6 +155,7 @@ def test_a_reserve_record_makes_an_entry():
     [entry] = entries_of(chain, "x")
     assert vars(entry) == {
         **GOOD,
+        "asked": CHARGE.asked,
         "request": "ab",
         "run": {"of": "cd"},
         "id": 1,
