@@ -5,10 +5,11 @@ It is asked of the rule that decides, by trying: no difference of two sums is wh
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from policy_engine.accounting.domain import least_integer
 from policy_engine.accounting.events import ApproximateDP, PureDP
@@ -39,6 +40,26 @@ class Remaining:
     alike: int | None
     epsilon: Decimal | None
     delta: Decimal | None
+
+    def to_json(self) -> dict[str, Any]:
+        """The numbers; amounts as texts."""
+        epsilon = None if self.epsilon is None else str(self.epsilon)
+        delta = None if self.delta is None else str(self.delta)
+        return {"alike": self.alike, "epsilon": epsilon, "delta": delta}
+
+    @classmethod
+    def from_json(cls, stated: Mapping[str, Any]) -> Remaining:
+        """What ``to_json`` wrote; a ValueError, TypeError, KeyError or InvalidOperation of another.
+
+        >>> Remaining.from_json(Remaining(3, Decimal(1), Decimal(0)).to_json()).alike
+        3
+        """
+        epsilon, delta, alike = (stated[name] for name in ("epsilon", "delta", "alike"))
+        return cls(
+            None if alike is None else int(alike),
+            None if epsilon is None else Decimal(epsilon),
+            None if delta is None else Decimal(delta),
+        )
 
     @property
     def or_more(self) -> bool:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from policy_engine.attest.parquet_file import plain
 from policy_engine.attest.signers import Signer
 from policy_engine.attest.validity import moment
 from policy_engine.errors import FileError, NotApproved, UsageError, VerificationFailed
-from policy_engine.ledger.account import Account, Limit, affords, balance_of, limit_to_json
+from policy_engine.ledger.account import Account, affords, limit_to_json
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.reviews import Required, claim_of, last_of, release_of, without_time
 from policy_engine.ledger.store import Ledger
@@ -35,9 +34,6 @@ from policy_engine.releasing.charging import names_of_source
 from policy_engine.releasing.planning import open_warehouse
 from policy_engine.releasing.presenting import Presented, presented
 from policy_engine.releasing.preview import preview
-
-_MOST = 10
-"""So many more releases like one are looked for in an account, and no more."""
 
 
 @dataclass(frozen=True)
@@ -101,19 +97,10 @@ def _standing(account: Account, charge: Charge, paid: Entry | None) -> dict[str,
     if paid is None and not affords(account, charge):
         return {"fits": False}
     after = account if paid else account.plus(charge)
-    left, limit, more = balance_of(after), account.limit, 0
-    if limit is None:
+    left, limit = after.remaining(charge.asked), account.limit
+    if limit is None or left is None:
         return {"fits": True}
-    while more < _MOST and affords(after, charge):
-        after, more = after.plus(charge), more + 1
-    return {
-        "fits": True,
-        "limit": limit_to_json(limit),
-        "left": limit_to_json(
-            Limit(left.left_epsilon or Decimal(0), left.left_delta or Decimal(0))
-        ),
-        "more": more,
-    }
+    return {"fits": True, "limit": limit_to_json(limit), "left": left.to_json()}
 
 
 def required_of(ledger: Ledger, account: str) -> Required:

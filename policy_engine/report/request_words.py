@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from policy_engine.accounting.in_words import in_text
-from policy_engine.accounting.odds import odds_words
+from policy_engine.accounting.odds import odds_sentence
 from policy_engine.attest.approvals import Approver, ReviewPolicy
 from policy_engine.attest.facts import STATED, Facts, claim_of
 from policy_engine.attest.predicates import claim_stated
 from policy_engine.errors import VerificationFailed
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.laws import ClaimError
+from policy_engine.ledger.remaining import Remaining
 from policy_engine.policy.scalars import counted
 from policy_engine.releasing.presenting import Presented, facts_of, policy_in
 from policy_engine.report.changes import Comparable, KeyChange, changes, visible_words
@@ -130,8 +131,7 @@ def _promise(facts: Facts) -> Iterator[str]:
     epsilon, delta = Decimal(facts["epsilon"]), Decimal(facts["delta"])
     yield f"ε = {in_text(epsilon)}, δ = {in_text(delta)} for one {named(facts['unit'])}"
     yield _NOTIONS[facts["neighbours"]]
-    said = odds_words(epsilon, delta, facts["neighbours"])
-    yield f"{said[0].upper()}{said[1:]}"
+    yield odds_sentence(epsilon, delta, facts["neighbours"])
     if facts["sampled_at"] != "1":
         yield f"the source is itself a secret sample of its population, at {facts['sampled_at']}"
 
@@ -148,10 +148,8 @@ def _price(found: Presented, facts: Facts) -> Iterator[str]:
     if account.get("fits") is False:
         yield f"the account cannot pay for it, {asker}"
     elif "left" in account:
-        limit, left = _amounts(account["limit"]), _amounts(account["left"])
-        more = account["more"]
-        many = f"{more} more like it fit" if type(more) is int and more < 10 else "10 or more fit"
-        yield f"of the account's limit, {limit}, is left after it {left}; {many}, {asker}"
+        limit, left = _amounts(account["limit"]), Remaining.from_json(account["left"])
+        yield f"of the account's limit, {limit}, is left after it: {left.words()}, {asker}"
     elif account.get("fits"):
         yield f"the account has no limit, {asker}"
 
