@@ -199,9 +199,10 @@ class Dbt:
             )
         except OSError as error:
             raise FileError(f"{command[0]} cannot be run: {error.strerror}") from None
+        said = _ESCAPES.sub("", done.stdout or "")
         if done.returncode != 0:
-            raise WarehouseError(*_failed(words, done.stdout or ""))
-        return done.stdout or ""
+            raise WarehouseError(*_failed(words, said))
+        return said
 
     def rows(self, template: str) -> tuple[Mapping[str, Any], ...]:
         """The rows of a query, by the connection of the profile; the text is a template of dbt's.
@@ -241,6 +242,8 @@ def executable() -> str:
     return found
 
 
+# Colours and links of a terminal (ECMA-48): dbt writes them into a pipe, too.
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-Z^-~])")
 _BACKTRACE = re.compile(r"\s*(stack )?backtrace\b|\s*\d+: (0x[0-9a-f]+|<)|\s*at /", re.IGNORECASE)
 
 

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from policy_engine.cli.app import app
 from policy_engine.dbt.targets import VARIABLE, Dbt
-from policy_engine.errors import UsageError
+from policy_engine.errors import UsageError, WarehouseError
 
 
 @pytest.fixture
@@ -78,3 +78,18 @@ def test_a_release_is_of_the_projects_own_profile(tmp_path, monkeypatch):
     [found] = json.loads(Dbt(tmp_path).run("parse"))
     assert not {"DBT_PROFILE", "DBT_ENGINE_PROFILE"} & found.keys()
     assert found["DBT_DEFER"] == "1"
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_what_dbt_says_comes_without_the_signs_of_a_terminal(tmp_path, monkeypatch, code):
+    shown = tmp_path / "dbt"
+    said = "\x1b[0m12:00 \x1b[38;5;9mDone\x1b[0m \x1b]8;;https://x\x07link\x1b]8;;\x07\x1b(B"
+    shown.write_text(f"#!{sys.executable}\nprint({said!r})\nraise SystemExit({code})\n")
+    shown.chmod(0o755)
+    monkeypatch.setenv(VARIABLE, str(shown))
+    if code:
+        with pytest.raises(WarehouseError) as caught:
+            Dbt(tmp_path).run("parse")
+        assert str(caught.value) == "dbt parse failed:\n  12:00 Done link"
+    else:
+        assert Dbt(tmp_path).run("parse") == "12:00 Done link\n"
