@@ -23,6 +23,7 @@ from policy_engine.dbt.manifest import mapping
 from policy_engine.dbt.releases import DbtRelease, Unlike, known_table, named, printed_for
 from policy_engine.dbt.texts import plain, secrets_read, text_md5
 from policy_engine.errors import (
+    BudgetExceeded,
     NotApproved,
     NotCertifiable,
     NotReleasable,
@@ -30,7 +31,7 @@ from policy_engine.errors import (
     WarehouseError,
 )
 from policy_engine.kernel.certificate import ROWS, Certificate
-from policy_engine.ledger.account import Account, effective
+from policy_engine.ledger.account import Account, Limit, check_not_raised, effective
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.states import NAMED_BY
 from policy_engine.ledger.store import Ledger
@@ -51,6 +52,7 @@ from policy_engine.releasing.planning import certified as certificate_of
 from policy_engine.releasing.planning import table_read
 from policy_engine.releasing.requests import Request, Run, name_of_place
 from policy_engine.releasing.reviewing import brought_at, check_pinned, request_file
+from policy_engine.releasing.together import Asked, check_together
 from policy_engine.warehouse.drawing import new_secret
 from policy_engine.warehouse.waiting import WaitingSecrets, waiting_secrets
 
@@ -81,13 +83,15 @@ def reserve(
 ) -> tuple[Told, ...]:
     """Reserve every release that does not stand; each comes with its compiled text.
 
-    All are looked at and certified before the first is charged. What was charged before, and would
+    All are looked at and certified, and every account is asked for all that it is to pay, before
+    the first is charged. What was charged before, and would
     be drawn once more, is charged anew if ``fresh``. ``say`` is told of a ledger that begins.
 
     Raises:
         PolicyError, NotCertifiable: a release cannot be certified; none was charged.
         NotReleasable: one stands otherwise than it was released, or was charged before.
-        BudgetExceeded: an account cannot pay; those before it are reserved.
+        BudgetExceeded: an account cannot pay for all; none was charged, unless another run spent
+            meanwhile what was there.
         LedgerError, WarehouseError, FileError: as it says.
     """
     standing = tuple(release for release, _ in releases if desk.stands(release.parts))
@@ -106,6 +110,7 @@ def reserve(
                 _refuse(each.refused_again() for each in bookings)
             for booking in bookings:
                 booking.check_approved()
+            check_together(asked for each in bookings if (asked := each.asked()) is not None)
             found |= {booking.release.id: booking.run() for booking in bookings}
     return tuple(found[release.id] for release, _ in releases)
 
@@ -252,6 +257,26 @@ class Booking:
         elif paid != "waits":
             self.ledger.check_reviewed(self.charge())
 
+    def asked(self) -> Asked | None:
+        """What its account is to pay; None where it has paid."""
+        if self._last()[0] in {"waits", "not started"}:
+            return None
+        charge, refusal = self.charge(), ""
+        account, limit = self.ledger.account(charge.account), self._limit
+        try:
+            check_new_name(self.ledger, self.desk.project, charge.account)
+            self.ledger.check_source(charge)
+            check_not_raised(account, limit)
+        except BudgetExceeded as error:
+            refusal = str(error)
+        place = str(self.desk.project.ledger)
+        return Asked(place, effective(account, limit), charge, refusal)
+
+    @property
+    def _limit(self) -> Limit | None:
+        """What the project file says that its account may spend."""
+        return limit_of(self.release.written, self.desk.project, self.release.policy.budget)
+
     def run(self) -> Told:
         """Charge it and let its secret wait; what waits already is not charged again."""
         paid, last = self._last()
@@ -262,10 +287,9 @@ class Booking:
             if last is not None and paid == "not started":
                 entry = self.ledger.start(last.id, self.brought)
             else:
-                project, account = self.desk.project, self.release.policy.budget
-                limit = limit_of(self.release.written, project, account)
-                check_new_name(self.ledger, project, account)
-                entry = self.ledger.start(self.ledger.reserve(self.charge(), limit, anew=True).id)
+                check_new_name(self.ledger, self.desk.project, self.release.policy.budget)
+                paid_now = self.ledger.reserve(self.charge(), self._limit, anew=True)
+                entry = self.ledger.start(paid_now.id)
             run = Run.of_entry(entry)
             # An engine that draws by itself needs no secret, but it does need leave to draw once.
             secret = secret_of(run, self.desk.project, self.ledger) if run.sealed else b""

@@ -34,6 +34,7 @@ from policy_engine.releasing.planning import open_warehouse, project_of, through
 from policy_engine.releasing.requests import Ends, Request, Run, place_of
 from policy_engine.releasing.reviewing import check_brought
 from policy_engine.releasing.standing import digest_at
+from policy_engine.releasing.together import Asked, check_together
 from policy_engine.releasing.validation import check_guarantee, target_clashes
 
 _One = TypeVar("_One")
@@ -180,29 +181,16 @@ def _try_all(policies: Sequence[Policy], *, replace: bool, fresh: bool) -> None:
 
     found = _of_all(policies, previewed)
     new = [each for each in found if fresh or each[2].repeats is None]
-    _check_accounts([(project, asked) for _, project, asked in new])
+    check_together(
+        Asked(str(project.ledger), asked.account, asked.charge, asked.refusal)
+        for _, project, asked in new
+    )
     for policy, project, asked in new:
         with closing(open_warehouse(policy, project, writes=False)) as warehouse:
             check_place(policy, warehouse, replace=replace)
         with books.begun_ledger(project) as ledger:
             if ledger is not None:
                 check_brought(ledger, asked.charge, asked.certificate, asked.ends)
-
-
-def _check_accounts(previews: Sequence[tuple[Project, Preview]]) -> None:
-    """BudgetExceeded where an account could not pay for all that is asked of it."""
-    accounts: dict[tuple[str, str], Account] = {}
-    for project, found in previews:
-        key = (str(project.ledger), found.account.name)
-        account = accounts.get(key, found.account)
-        try:
-            if found.refusal:
-                raise BudgetExceeded(found.refusal)
-            admit(account, found.charge)
-        except BudgetExceeded as error:
-            together = "nothing was released, for an account must pay for all that is asked at once"
-            raise BudgetExceeded(f"{error}; {together}") from None
-        accounts[key] = account.plus(found.charge)
 
 
 @contextmanager

@@ -25,6 +25,7 @@ from policy_engine.dbt.reading import NodeReader
 from policy_engine.dbt.releases import DbtRelease, outdated, read_policies
 from policy_engine.dbt.texts import text_md5
 from policy_engine.errors import (
+    BudgetExceeded,
     FileError,
     NotCertifiable,
     NotReleasable,
@@ -476,3 +477,27 @@ def test_a_certificate_that_cannot_be_read_is_said(built):
     built.release.certificate.mkdir()
     with pytest.raises(FileError, match="could not be read"):
         built.verified()
+
+
+@pytest.mark.parametrize(("limit", "fits"), [("0.6", False), ("2.0", True)])
+def test_accounts_are_asked_for_all_before_the_first_is_charged(room, limit, fits):
+    accounts = f"accounts: {{people: {{epsilon: {limit}, delta: 2.5e-4}}}}"
+    room.world.write("policy-engine.yaml", f"{accounts}\ndbt: {{release_targets: [prod]}}\n")
+    room.world.policy(k=5, delta="2.0e-4")
+    first, text = room.release, room.text
+    room.world.policy(k=5, delta="2.0e-4", version=2)
+    policy = load_policy(room.world.folder / "models/towns.privacy.yml")
+    model = _node("towns", "towns_v2", "incremental", version=2)
+    second = DbtRelease(policy, model, first.source, "prod")
+    other = room.text
+
+    def both(desk, pairs):
+        return reserve(desk, ((first, text), (second, other)))
+
+    if fits:
+        assert [told.outcome for told in room.at_desk(both)] == ["reserved", "reserved"]
+        assert room.entries() == ["started", "started"]
+        return
+    with pytest.raises(BudgetExceeded, match="nothing was charged, for an account must pay for"):
+        room.at_desk(both)
+    assert room.entries() == []

@@ -1,0 +1,52 @@
+"""Several charges at once: each account is asked for all of its own before the first is charged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from policy_engine.errors import BudgetExceeded
+from policy_engine.ledger.account import Account, admit
+from policy_engine.ledger.entry import Charge
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What an account of a ledger is asked to pay; ``refusal`` is why it cannot, if that is known.
+
+    The account stands as it does before anything of what is asked is charged.
+    """
+
+    ledger: str
+    account: Account
+    charge: Charge
+    refusal: str = ""
+
+
+def check_together(asked: Iterable[Asked]) -> None:
+    """Return if each account can pay for all that is asked of it at once.
+
+    Raises:
+        BudgetExceeded: one cannot; nothing was charged.
+
+    >>> from decimal import Decimal
+    >>> from policy_engine.ledger.account import Limit
+    >>> census = Account("census", limit=Limit(Decimal("1.0"), Decimal("1e-6")))
+    >>> half = Charge("census", Decimal("0.4"), Decimal("1e-9"), "add_remove", "adult", "a", "b")
+    >>> check_together([Asked("ledger.db", census, half)] * 2)
+    >>> check_together([Asked("ledger.db", census, half)] * 3)
+    Traceback (most recent call last):
+    policy_engine.errors.BudgetExceeded: account 'census' cannot pay ...
+    """
+    accounts: dict[tuple[str, str], Account] = {}
+    for each in asked:
+        key = (each.ledger, each.account.name)
+        account = accounts.get(key, each.account)
+        try:
+            if each.refusal:
+                raise BudgetExceeded(each.refusal)
+            admit(account, each.charge)
+        except BudgetExceeded as error:
+            together = "nothing was charged, for an account must pay for all that is asked at once"
+            raise BudgetExceeded(f"{error}; {together}") from None
+        accounts[key] = account.plus(each.charge)
