@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from policy_engine.dbt.manifest import Manifest, Node, mapping
+from policy_engine.dbt.handed import Packages, hands_over
+from policy_engine.dbt.manifest import Manifest, Node, leaves, mapping
 from policy_engine.dbt.rules import GateFinding, finding
 from policy_engine.dbt.texts import code_of, is_generic_test, on_one_line, refs_in, words_in
 
@@ -43,6 +44,7 @@ _NAMING = frozenset(
     }
 )  # fmt: skip
 """Macros that say where a model stands, which the manifest shows."""
+_FROM_GIVEN = re.compile(r"\b(?:from|join)\s*\{\{", re.IGNORECASE)
 _RENDERED = ("model", "snapshot", "test", "analysis", "function")
 
 
@@ -206,7 +208,7 @@ class _Foreign:
             yield self._code(MATERIALIZATION, kind, file, macro.raw, in_place=in_place)
         elif self._stands_in_place(macro):
             yield self._code(MACRO, macro.name, file, macro.raw, in_place=True)
-        elif runs_statements(macro.raw):
+        elif runs_statements(macro.raw) or hands_over(macro.raw, self._packages_macros):
             yield self._code(MACRO, macro.name, file, macro.raw)
 
     def _node(self, node: Node) -> Iterator[Code]:
@@ -223,8 +225,9 @@ class _Foreign:
         """Whether a template runs statements, or lets a package ask sensitive data."""
         if is_generic_test(node):
             given = mapping(mapping(node.data, "test_metadata"), "kwargs")
-            return runs_statements(json.dumps(given))
-        if runs_statements(node.raw):
+            handed = any(hands_over(each, self._packages_macros) for each in leaves(given))
+            return handed or runs_statements(json.dumps(given))
+        if runs_statements(node.raw) or hands_over(node.raw, self._packages_macros):
             return True
         is_given = any(map(self.is_sensitive, (node.id, *self.manifest.child_of(node))))
         return is_given and any(map(self._runs, node.uses))
@@ -238,6 +241,31 @@ class _Foreign:
             self._running[id_] = False  # a circle runs what its members run
             self._running[id_] = runs_statements(macro.raw) or any(map(self._runs, macro.uses))
         return self._running[id_]
+
+    @cached_property
+    def _packages_macros(self) -> Packages:
+        """The macros of packages that run something, for what they are handed."""
+        foreign = {i: m for i, m in self.manifest.macros.items() if self._is_foreign(m.package)}
+        running = {i: m for i, m in foreign.items() if self._runs(i)}
+        sensitive = [n for id_, n in self.manifest.nodes.items() if self.is_sensitive(id_)]
+        names = {word for n in sensitive for word in (n.name, *words_in(n.relation.split(".")[-1]))}
+        return Packages(
+            frozenset(macro.package.lower() for macro in foreign.values()),
+            frozenset((m.package.lower(), m.name.lower()) for m in running.values()),
+            frozenset(
+                (m.package.lower(), m.name.lower()) for i, m in running.items() if self._reads(i)
+            ),
+            frozenset(map(str.lower, names)),
+        )
+
+    def _reads(self, id_: str, above: frozenset[str] = frozenset()) -> bool:
+        """Whether a package's macro puts what it is given behind FROM, by itself or by others."""
+        macro = self.manifest.macros.get(id_)
+        if macro is None or id_ in above or not self._is_foreign(macro.package):
+            return False
+        if _FROM_GIVEN.search(macro.raw):
+            return True
+        return any(self._reads(each, above | {id_}) for each in macro.uses)
 
     # In the place of dbt's
 

@@ -113,7 +113,11 @@ _COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
 _STATEMENT = re.compile(r"\{%.*?%\}|\{#.*?#\}", re.DOTALL)
 _VALUE = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 _CODE = re.compile(r"\{[{%](?P<code>.*?)[%}]\}", re.DOTALL)
-_STRINGS = re.compile(_STRING, re.DOTALL)
+_STRINGS = STRINGS = re.compile(_STRING, re.DOTALL)
+CALLED = re.compile(
+    r"^(?:set\s+(?P<name>\w+)\s*=|for\s+(?P<each>\w+)\s+in\b)\s*(?P<value>.*)$", re.MULTILINE
+)
+"""What a template calls by a name, as ``code_in`` shows it."""
 _PYTHON = re.compile(r"'{3}.*?'{3}|\"{3}.*?\"{3}|" + _STRING, re.DOTALL)
 _WORD = re.compile(r"\w+")
 REF = re.compile(
@@ -176,6 +180,17 @@ def code_of(raw: str) -> str:
     """
     bare = _CONFIG.sub(lambda found: _STRINGS.sub("", found[0]), _COMMENT.sub(" ", raw))
     return " ".join(_STRINGS.sub("", found["code"]) for found in _CODE.finditer(bare))
+
+
+def code_in(raw: str) -> str:
+    """What stands within the braces of a template, with its texts, a line for each pair of braces.
+
+    >>> code_in("{{ config(a='b') }}{% set x = 'y' %} select {{ x }}{# {{ z }} #}").split("\\n")
+    ["set x = 'y'", 'x']
+    """
+    bare = _CONFIG.sub(" ", _COMMENT.sub(" ", raw))
+    lines = (on_one_line(found["code"].strip("-")) for found in _CODE.finditer(bare))
+    return "\n".join(lines)
 
 
 def texts_in(node: Node) -> Iterator[str]:

@@ -249,3 +249,59 @@ def test_a_review_file_that_cannot_be_read(folder, capsys, text: str, said: str)
     (folder / FILE).write_text(text)
     status, _, err = dbt(capsys, "gate")
     assert status == 1 and said in err
+
+
+# What a template hands to a package that was reviewed
+
+UTILS = {
+    "get_single_value": "{% macro get_single_value(q) %}{% call statement('x') %}{{ q }}"
+    "{% endcall %}{% endmacro %}",
+    "get_column_values": "{% macro get_column_values(table, column) %}{% call statement('x') %}"
+    "select {{ column }} from {{ table }}{% endcall %}{% endmacro %}",
+    "date_spine": "{% macro date_spine(datepart, start_date) %}{% call statement('x') %}"
+    "select {{ start_date }}{% endcall %}{% endmacro %}",
+    "pivot": "{% macro pivot(column, values) %}{{ column }}{% endmacro %}",
+}
+LEAKS = [
+    "{{ dbt_utils.get_single_value('select max(name) from raw.peo' ~ 'ple') }}",
+    '{{ dbt_utils.get_single_value("select max(name) from raw.people") }}',
+    "{% if execute %}{{ dbt_utils.get_single_value('select 1') }}{% endif %}",
+    "{% set q = 'select max(name) from raw.peo' ~ 'ple' %}{{ dbt_utils.get_single_value(q) }}",
+    "{% set q %}select max(name) from raw.people{% endset %}{{ dbt_utils.get_single_value(q) }}",
+    "{% for q in ['select 1 from raw.people'] %}{{ dbt_utils.get_single_value(q) }}{% endfor %}",
+    "{{ dbt_utils.get_single_value(var('q')) }}",
+    "{{ dbt_utils.get_column_values('raw.people', 'name') }}",
+    "{{ dbt_utils.get_column_values('people', 'name') }}",
+    "{{ dbt_utils.get_column_values('people_v', 'name') }}",
+    "{{ dbt_utils.get_column_values(ref('days'), '(select max(name) from raw.people)') }}",
+    "{{ dbt_utils.get_column_values(ref('days'), \"query_to_xml('sel' || 'ect 1')\") }}",
+    "{% set u = dbt_utils %}{{ u.get_single_value('x') }}",
+    "{{ dbt_utils['get_single_value']('select 1') }}",
+    "{{ adapter.dispatch('get_single_value', 'dbt_utils')('select 1') }}",
+]
+HARMLESS = [
+    "{{ dbt_utils.get_column_values(ref('days'), 'day') }}",
+    "{{ dbt_utils.get_column_values(table=ref('days'), column='day', max_records=50) }}",
+    "{{ dbt_utils.get_column_values(ref('days'), 'day', order_by='count(*) desc') }}",
+    "{% set d = ref('days') %}{{ dbt_utils.get_column_values(d, 'day') }}",
+    "{{ dbt_utils.pivot('day', dbt_utils.get_column_values(ref('days'), 'day')) }}",
+    "{{ dbt_utils.date_spine('day', \"cast('2020-01-01' as date)\") }}",
+    "{% for c in ['day', 'week'] %}{{ dbt_utils.get_column_values(ref('days'), c) }}{% endfor %}",
+    "select 'dbt_utils' as dbt_utils",
+    "{{ dbt_utils.pivot('select x from raw.people', ['a']) }}",
+]
+
+
+@pytest.mark.parametrize(
+    ("template", "is_listed"), [*((t, True) for t in LEAKS), *((t, False) for t in HARMLESS)]
+)
+def test_what_a_reviewed_package_is_handed_to_run_is_listed_like_ones_own(template, is_listed):
+    project = shop().seed("days")
+    for name, raw in UTILS.items():
+        project.macro(name, raw, "dbt_utils")
+    parents = {"macros": [], "nodes": [project.find("days")]}
+    project.model("dim", f"{template}", compiled="select 1 as x", depends_on=parents)
+    project.macro("own", f"{{% macro own() %}}{template}{{% endmacro %}}")
+    labels = {each.label for each in project.verdict().codes}
+    assert ({"template dim", "macro own"} <= labels) is is_listed
+    assert is_listed or not {"template dim", "macro own"} & labels
