@@ -52,7 +52,7 @@ from policy_engine.releasing.planning import certified as certificate_of
 from policy_engine.releasing.planning import table_read
 from policy_engine.releasing.requests import Request, Run, name_of_place
 from policy_engine.releasing.reviewing import brought_at, check_pinned, request_file
-from policy_engine.releasing.together import Asked, check_together
+from policy_engine.releasing.together import AskedCharge, check_together
 from policy_engine.warehouse.drawing import new_secret
 from policy_engine.warehouse.waiting import WaitingSecrets, waiting_secrets
 
@@ -257,7 +257,7 @@ class Booking:
         elif paid != "waits":
             self.ledger.check_reviewed(self.charge())
 
-    def asked(self) -> Asked | None:
+    def asked(self) -> AskedCharge | None:
         """What its account is to pay; None where it has paid."""
         if self._last()[0] in {"waits", "not started"}:
             return None
@@ -270,7 +270,7 @@ class Booking:
         except BudgetExceeded as error:
             refusal = str(error)
         place = str(self.desk.project.ledger)
-        return Asked(place, effective(account, limit), charge, refusal)
+        return AskedCharge(place, effective(account, limit), charge, refusal)
 
     @property
     def _limit(self) -> Limit | None:

@@ -61,6 +61,16 @@ class Planned:
         """Where the release goes."""
         return requests.ends_of(self.policy, self.project, self.warehouse)
 
+    def check_runs(self, *, writes: bool) -> None:
+        """Meet what the setup of the warehouse lacks, while no row is read; ``writes`` a table too.
+
+        Raises WarehouseError.
+        """
+        query, relation = self.certificate.query, self.policy.release.relation
+        self.warehouse.check_reads(self.policy, self.table, query)
+        if writes and relation is not None:
+            self.warehouse.check_writes(self.warehouse.target(relation), query)
+
     def charge(self) -> Charge:
         """What the ledger is asked to book, as far as the certificate says."""
         return charge_of(self.account, self.certificate, self.policy)

@@ -34,7 +34,7 @@ from policy_engine.releasing.planning import open_warehouse, project_of, through
 from policy_engine.releasing.requests import Ends, Request, Run, place_of
 from policy_engine.releasing.reviewing import check_brought
 from policy_engine.releasing.standing import digest_at
-from policy_engine.releasing.together import Asked, check_together
+from policy_engine.releasing.together import AskedCharge, check_together
 from policy_engine.releasing.validation import check_guarantee, target_clashes
 
 _One = TypeVar("_One")
@@ -91,6 +91,8 @@ def preview(policy: Policy, project: Project | None = None) -> Preview:
         request = None if ledger is None else _asked(plan, ledger)
         repeats = None if ledger is None or request is None else _paid(plan, ledger, request)
         check_clean(project, (plan.ends.certificate_path,))
+        if repeats is None:
+            plan.check_runs(writes=False)
         limit, charge = plan.limit, plan.charge()
         account = Account(plan.account) if ledger is None else ledger.account(plan.account)
         account = effective(account, limit)
@@ -182,7 +184,7 @@ def _try_all(policies: Sequence[Policy], *, replace: bool, fresh: bool) -> None:
     found = _of_all(policies, previewed)
     new = [each for each in found if fresh or each[2].repeats is None]
     check_together(
-        Asked(str(project.ledger), asked.account, asked.charge, asked.refusal)
+        AskedCharge(str(project.ledger), asked.account, asked.charge, asked.refusal)
         for _, project, asked in new
     )
     for policy, project, asked in new:

@@ -221,6 +221,7 @@ def _charge(job: Job, entry: Entry | None, say: Callable[[str], None]) -> Releas
         return found
     books.check_new_name(ledger, plan.project, plan.account)
     check_pinned(plan.project, ledger, plan.account)
+    plan.check_runs(writes=True)
     limit, charge, last = plan.limit, job.charge(), ledger.last_at(job.request.place)
     # No price is announced of what would not be charged; whether it is, reserve decides.
     if last is not None and ledger.can_pay(charge, limit):

@@ -11,7 +11,7 @@ from policy_engine.ledger.entry import Charge
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedCharge:
     """What an account of a ledger is asked to pay; ``refusal`` is why it cannot, if that is known.
 
     The account stands as it does before anything of what is asked is charged.
@@ -23,7 +23,7 @@ class Asked:
     refusal: str = ""
 
 
-def check_together(asked: Iterable[Asked]) -> None:
+def check_together(asked: Iterable[AskedCharge]) -> None:
     """Return if each account can pay for all that is asked of it at once.
 
     Raises:
@@ -33,8 +33,8 @@ def check_together(asked: Iterable[Asked]) -> None:
     >>> from policy_engine.ledger.account import Limit
     >>> census = Account("census", limit=Limit(Decimal("1.0"), Decimal("1e-6")))
     >>> half = Charge("census", Decimal("0.4"), Decimal("1e-9"), "add_remove", "adult", "a", "b")
-    >>> check_together([Asked("ledger.db", census, half)] * 2)
-    >>> check_together([Asked("ledger.db", census, half)] * 3)
+    >>> check_together([AskedCharge("ledger.db", census, half)] * 2)
+    >>> check_together([AskedCharge("ledger.db", census, half)] * 3)
     Traceback (most recent call last):
     policy_engine.errors.BudgetExceeded: account 'census' cannot pay ...
     """

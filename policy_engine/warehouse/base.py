@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from policy_engine.compile.catalog import Table
@@ -97,6 +98,23 @@ class Warehouse(ABC):
     @abstractmethod
     def _comment(self, target: Name) -> str | None:
         """The comment of a table; empty where it is no table's name, None where it is nothing's."""
+
+    @abstractmethod
+    def _plan(self, query: str) -> None:
+        """Have the engine plan a text, and read no row; any error of the engine may leave it."""
+
+    def _unreadable(self, table: Table, columns: tuple[str, ...]) -> tuple[str, ...]:
+        """Those of the columns that the role may not read, where the catalog says so."""
+        return ()
+
+    @contextmanager
+    def _trying(self, policy: Policy, table: Table) -> Iterator[None]:
+        """What a text needs while it is planned: a secret that everybody knows, by default."""
+        if policy.method != "keyed":
+            yield
+            return
+        with self.bound(known.SECRET.hex()):
+            yield
 
     @abstractmethod
     def _fetched(self, sql: str) -> pa.Table:
@@ -276,6 +294,58 @@ class Warehouse(ABC):
             if {int(row[0]) for row in rows} != wanted or len(rows) != len(wanted):
                 raise WarehouseError(known.OTHERS, of_setup=True)
 
+    # What is tried before a charge
+
+    def check_reads(self, policy: Policy, table: Table, query: str) -> None:
+        """Meet what would fail for the setup before it is charged, while no row is read.
+
+        The very text is planned as it will run, under a secret that everybody knows: a right, a
+        column or a function that is missing, a lock, a setting. Nothing of it depends on rows, and
+        nothing is written.
+
+        Raises:
+            WarehouseError: the text cannot run here.
+        """
+        try:
+            with self._withheld(), self._trying(policy, table):
+                self._plan(query)
+        except WarehouseError as error:
+            # Imported on use, as in _withheld.
+            from policy_engine.warehouse.failures import NOT_PLANNED, WITHHELD, failure
+
+            if lacking := self._unreadable(table, read_of(policy, table)):
+                raise self._may_not_read(table, lacking) from None
+            if error.lines == (WITHHELD.message,):
+                raise failure(NOT_PLANNED) from None
+            raise
+
+    def _may_not_read(self, table: Table, columns: tuple[str, ...]) -> WarehouseError:
+        names = ", ".join(map(self.quoted, columns))
+        return WarehouseError(
+            f"the role may not read {', '.join(columns)} of {table.name}: GRANT SELECT ({names}) ON"
+            f" {self.quoted(*table.parts)} to it, or release with a role that may",
+            of_setup=True,
+        )
+
+    def check_writes(self, target: Name, query: str) -> None:
+        """Meet a right that is missing beside ``target`` before it is charged.
+
+        A table without rows is made there of the text, commented and renamed, and is gone when this
+        returns.
+
+        Raises:
+            WarehouseError: no table can be made, commented or renamed there.
+        """
+        tried = (*target[:-1], f"policy_engine_try_{token_hex(4)}")
+        try:
+            self.publish(self._emptied(query), tried, "", lambda: None)
+        finally:
+            self._undone(tried)
+
+    def _emptied(self, query: str) -> str:
+        """A text that makes a table without the rows of ``query``, and reads none."""
+        return "SELECT 1 AS tried"
+
     # The release
 
     def rows(self, sql: str) -> pa.Table:
@@ -359,6 +429,30 @@ class Transactional(Warehouse):
     _connection: Any
     _error: ClassVar[type[Exception]]
     """What its driver raises."""
+
+    def check_writes(self, target: Name, query: str) -> None:
+        """Meet a right that is missing beside ``target`` before it is charged.
+
+        A table without rows is made there of the text and commented, and taken back.
+
+        Raises:
+            WarehouseError: no table can be made or commented there.
+        """
+        tried = (*target[:-1], f"policy_engine_try_{token_hex(4)}")
+        with self._taken_back():
+            self._made(self._emptied(query), tried, "", replace=False)
+
+    @contextmanager
+    def _taken_back(self) -> Iterator[None]:
+        """Take back what the body did; what the transaction read before stays as it was read."""
+        with self._withheld():
+            self._connection.execute("SAVEPOINT policy_engine_try")
+        try:
+            yield
+        finally:
+            with suppress(self._error):
+                self._connection.execute("ROLLBACK TO SAVEPOINT policy_engine_try")
+                self._connection.execute("RELEASE SAVEPOINT policy_engine_try")
 
     def _stands(self, place: Name, target: Name, *, replace: bool) -> None:
         with self._withheld():

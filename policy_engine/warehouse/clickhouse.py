@@ -73,7 +73,18 @@ _LOST = -1
 _DENIED = failures.Cause("the user may not do this; see the grants of the user", of_setup=True)
 _TOLD = {
     **dict.fromkeys((497, 164), _DENIED),
-    241: failures.OUT_OF_MEMORY, 243: failures.NO_SPACE, 57: failures.TAKEN, _LOST: failures.LOST,
+    **dict.fromkeys((46, 47, 60, 81, 115), failures.ABSENT),
+    **dict.fromkeys((159, 394), failures.CANCELLED),
+    **dict.fromkeys((158, 191, 307, 396), failures.Cause(
+        "the query passes a limit of its profile, as max_rows_to_read: raise that for the user"
+    )),
+    **dict.fromkeys((201, 202, 452), failures.Cause(
+        "the user's quota, its profile's constraints or the number of queries do not let it run;"
+        " see SHOW QUOTA and system.settings_profile_elements", of_setup=True,
+    )),
+    **dict.fromkeys((209, 210, _LOST), failures.LOST),
+    241: failures.OUT_OF_MEMORY, 243: failures.NO_SPACE, 57: failures.TAKEN,
+    473: failures.LOCKED,
 }  # fmt: skip
 """What may be said of a failure, by its number."""
 # MaterializedView, Distributed, Merge, dictionaries and files are others' to change.
@@ -332,6 +343,9 @@ class ClickHouseWarehouse(Warehouse):
         for engine, _, comment, _ in self.ask(_RELATION, target):
             return "" if engine == "View" else str(comment)
         return None
+
+    def _plan(self, query: str) -> None:
+        self._query(f"EXPLAIN PIPELINE\n{query}")
 
     def _fetched(self, sql: str) -> pa.Table:
         # The header's lines end before the query; DESCRIBE wants the query alone.

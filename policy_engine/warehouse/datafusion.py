@@ -144,6 +144,10 @@ class DataFusionWarehouse(Warehouse):
         """Whether there is a file of that name, which may be none that can be read."""
         return os.path.lexists(self._path(target))
 
+    def _plan(self, query: str) -> None:
+        found = self._context.sql(query, self._options, param_values=self._parameters)
+        found.execution_plan()
+
     def _fetched(self, sql: str) -> pa.Table:
         rows = portable(self._query(sql).replace_schema_metadata(None))
         rows.validate(full=True)

@@ -24,6 +24,7 @@ from policy_engine.policy.csv_models import is_csv
 from policy_engine.policy.resolve import Policy, Source
 from policy_engine.warehouse import duckdb_catalog as catalog
 from policy_engine.warehouse import files
+from policy_engine.warehouse import known_answers as known
 from policy_engine.warehouse.arrow import digest_of, portable
 from policy_engine.warehouse.base import Row, Transactional, changed, read_of_key
 from policy_engine.warehouse.catalogs import Name, no_schema, points_to
@@ -262,18 +263,54 @@ class DuckDBWarehouse(Transactional):
             with suppress(duckdb.Error):
                 self._sample.drop(name)
 
+    @contextmanager
+    def _trying(self, policy: Policy, table: Table) -> Iterator[None]:
+        """The sample of nobody, for a text that reads it."""
+        name = sample_relation(policy.rate)
+        if policy.method == "keyed" and policy.noise is None:
+            self._draw_nobody(name, policy, table)
+        try:
+            with super()._trying(policy, table):
+                yield
+        finally:
+            self._sample.drop(name)
+
+    def _plan(self, query: str) -> None:
+        self._connection.execute(f"EXPLAIN {query}", self._bound(query)).fetchall()
+
+    @contextmanager
+    def _taken_back(self) -> Iterator[None]:
+        """Take back what the body did, which has begun a transaction."""
+        try:
+            yield
+        finally:
+            self._undone(())
+
+    def _draw_nobody(self, name: str, policy: Policy, table: Table) -> None:
+        """The sample in which nobody is: of the key's type, and no row is read for it."""
+        if policy.source.key is None:
+            self._sample.of_rows(name, known.SECRET, 0, threshold(policy.rate))
+            return
+        query, values = self._keys(policy, table)
+        self._sample.of_keys(name, known.SECRET, f"{query} AND FALSE", values, 0)
+
     def _draw(self, name: str, policy: Policy, table: Table, secret: bytes) -> None:
         bound = threshold(policy.rate)
         if policy.source.key is None:
             self._sample.of_rows(name, secret, self._row_count(policy, table), bound)
             return
+        query, values = self._keys(policy, table)
+        self._sample.of_keys(name, secret, query, values, bound)
+
+    def _keys(self, policy: Policy, table: Table) -> tuple[str, list[str]]:
+        """The query of the source's units, and its values."""
         source, values = quoted(*table.parts), []
         if not table.parts:
             source = "read_parquet(?, hive_partitioning = false)"
             values = [_pattern(policy.directory / str(table.path), str(table.path))]
         key = quoted(*read_of_key(policy, table))
         query = f"SELECT DISTINCT {key} AS unit FROM {source} WHERE {key} IS NOT NULL"
-        self._sample.of_keys(name, secret, query, values, bound)
+        return query, values
 
     def _row_count(self, policy: Policy, table: Table) -> int:
         if table.parts:

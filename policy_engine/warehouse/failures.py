@@ -8,7 +8,7 @@ rights, an interrupt) are told, in words that come from the operating system or 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -39,6 +39,26 @@ LOST = Cause("the connection to the server was lost")
 WITHHELD = Cause("the warehouse failed; its message is withheld because it may quote data")
 REFUSED_ACCESS = Cause("the warehouse refused access; see the rights of its files", of_setup=True)
 LOCKED = Cause("another session holds a lock; try again later", of_setup=True)
+DEADLOCK = Cause("another session and this one wait for each other; try again later")
+NO_SORT = Cause(
+    "the server has no memory for a sort by the texts that are kept: give it more, or keep shorter"
+    " ones (prefix, a map, a hierarchy)"
+)
+ABSENT = Cause(
+    "a table, column, function or setting that the text needs is not there, or the role may not use"
+    " it: the source was altered meanwhile, or the server is of another version than those listed"
+    " in the documentation",
+    of_setup=True,
+)
+READ_ONLY = Cause(
+    "the server is read-only; release to a file, or from a server that can be written",
+    of_setup=True,
+)
+NOT_PLANNED = Cause(
+    "the warehouse does not accept the text, before any row was read; nothing was charged."
+    " 'policy-engine compile' prints it: run it there with EXPLAIN before it, to see why",
+    of_setup=True,
+)
 TAKEN = Cause(
     "the target has come to be meanwhile; nothing was published: use --replace to release anew, at"
     " a new price",
@@ -63,6 +83,7 @@ _MACHINE = by_kind(
         duckdb.PermissionException: REFUSED_ACCESS,
     }
 )
+_TEXT = by_kind({duckdb.CatalogException: ABSENT, duckdb.BinderException: ABSENT})
 # What the engine, Arrow and numpy raise, and Python where it reads their values.
 _ENGINE = (duckdb.Error, RuntimeError, ValueError, ArithmeticError, MemoryError)
 
@@ -96,9 +117,23 @@ def withheld(
             raise KeyboardInterrupt from None
         if cause is None and known is not None:
             raise known from None
+        cause = cause or _TEXT(error)
         if isinstance(cause, PolicyEngineError):
             raise cause from None
         raise failure(cause or WITHHELD) from None
+
+
+def locked(what: str, holders: Iterable[str]) -> Cause:
+    """The cause of a wait for a lock that was in vain, and whose the lock is.
+
+    >>> locked("hosp.visits", ["session 7 of ann"]).message
+    'hosp.visits is locked for 30 s by session 7 of ann: end that, or try again when it has ended'
+    """
+    named = ", ".join(holders)
+    if not named:
+        return LOCKED
+    text = f"{what} is locked for 30 s by {named}: end that, or try again when it has ended"
+    return Cause(text, of_setup=True)
 
 
 def failure(cause: Cause) -> WarehouseFailed:

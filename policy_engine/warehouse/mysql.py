@@ -75,6 +75,13 @@ _COLUMNS = """
     FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s
     ORDER BY ORDINAL_POSITION
 """
+_NAMED = re.compile(r"`(?:[^`]|``)+`")
+_OF_A_COLUMN = """
+    SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, {}
+    FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = %s AND TABLE_NAME = %s
+"""
+_LENGTHS = _OF_A_COLUMN.format("CHARACTER_MAXIMUM_LENGTH")
+_MAY = _OF_A_COLUMN.format("PRIVILEGES")
 # A key of one column. Of UNIQUE it is not asked: unique_checks = 0 lets repeated values in.
 _UNIQUE = """
     SELECT TABLE_SCHEMA, TABLE_NAME, MAX(COLUMN_NAME) FROM information_schema.STATISTICS
@@ -241,7 +248,45 @@ class MariaDBWarehouse(Warehouse):
             found = self.ask(f"SELECT COUNT(*), {', '.join(halves)} FROM {inner}")
         return repr((found, [types.get(name) for name in columns])).encode()
 
+    def _plan(self, query: str) -> None:
+        self._make_room(query)
+        self.ask("PREPARE policy_engine_try FROM %s", (query,))
+        self.ask("DEALLOCATE PREPARE policy_engine_try")
+        self.ask(mysql_session.TRIED_SORT)
+
+    def _unreadable(self, table: Table, columns: tuple[str, ...]) -> tuple[str, ...]:
+        rights: dict[str, str] = dict(self._catalog(_MAY, table.parts))
+        return tuple(name for name in columns if "select" not in str(rights.get(name)).split(","))
+
+    def _emptied(self, query: str) -> str:
+        return f"SELECT * FROM (\n{query}\n) AS tried WHERE FALSE"
+
+    def _make_room(self, query: str) -> None:
+        """Let a sort of a text hold what it reads and writes, to the last character."""
+        names = set(_NAMED.findall(query))
+        longest = max(map(len, query.splitlines()))  # a label is in a line
+        for parts in self._certified:
+            sizes = self._catalog(_LENGTHS, parts)
+            read = [int(size or 0) for name, size in sizes if self.quoted(name) in names]
+            longest = max([longest, *read])
+        self._sort_by(longest, len(names))
+
+    def _sort_by(self, longest: int, keys: int) -> None:
+        for statement in mysql_session.sorting(longest, keys):
+            self.ask(statement)
+
+    def release_lines(self, target: Name) -> Iterator[Row]:
+        """The rows of a published table, in their order, each value as the engine writes it."""
+        place = self._aside.get(target, target)
+        columns = self._columns_of(place)
+        sizes = ", ".join(f"MAX(CHAR_LENGTH({self.quoted(name)}))" for name in columns)
+        [found] = self.ask(f"SELECT {sizes} FROM {self.quoted(*place)}")
+        longest = max(int(size or 0) for size in found)
+        self._sort_by(longest, len(columns))
+        yield from super().release_lines(target)
+
     def _fetched(self, sql: str) -> pa.Table:
+        self._make_room(sql)
         return mysql_session.fetched(self._connection, sql, self._truths)
 
     # The table that is released
@@ -311,6 +356,7 @@ class MariaDBWarehouse(Warehouse):
         self._write_facts(place[0], comment)
         # Reads a snapshot of its own, and locks no row of the source.
         self.ask("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")
+        self._make_room(query)
         self.ask(created(query, self.quoted(*place)))
         about = f"policy-engine release; facts sha256:{_digest(comment)}"
         self.ask(f"ALTER TABLE {self.quoted(*place)} COMMENT = '{about}'")

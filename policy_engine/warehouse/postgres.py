@@ -116,6 +116,17 @@ _DEPENDS = """
     WHERE c.oid = to_regclass(%s) AND NOT (d.classid = 'pg_class'::regclass AND d.objid = c.oid)
     ORDER BY 1 LIMIT 1
 """
+# Who holds what a reader, or a release in its place, waits for.
+_HOLDERS = """
+    SELECT n.nspname || '.' || c.relname,
+           format('session %%s of the role %%s%%s', a.pid, a.usename,
+                  CASE WHEN a.application_name <> '' THEN ' (' || a.application_name || ')' END)
+    FROM pg_locks AS l JOIN pg_class AS c ON c.oid = l.relation
+    JOIN pg_namespace AS n ON n.oid = c.relnamespace JOIN pg_stat_activity AS a ON a.pid = l.pid
+    WHERE l.granted AND l.mode = 'AccessExclusiveLock' AND c.oid IN
+          (SELECT to_regclass(name) FROM unnest(%s::text[]) AS name) AND a.pid <> ALL (%s)
+    ORDER BY a.pid
+"""
 # Who may do what with a table, and whether that role may grant it on.
 _GRANTED = """
     SELECT CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END,
@@ -140,6 +151,7 @@ class PostgresWarehouse(Transactional):
         except BaseException:
             self._connection.close()
             raise
+        self._session.blocked_by = self._holders
         self._connection.autocommit = False
         self._connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
 
@@ -147,6 +159,19 @@ class PostgresWarehouse(Transactional):
         """End the connections; what was not published is rolled back."""
         self._connection.close()
         self._catalog.connection.close()
+
+    def _holders(self) -> tuple[str, list[str]]:
+        """The relations of a release that others lock, and those sessions."""
+        read = {
+            each.parts for table, _ in self._certified.values() for each in (table, *table.related)
+        }
+        names = [self.quoted(*parts) for parts in {*read, *self._aside}]
+        own = [self._connection.info.backend_pid, self._catalog.connection.info.backend_pid]
+        with suppress(WarehouseError):
+            found = self._look(_HOLDERS, (names, own))
+            held = ", ".join(dict.fromkeys(row[0] for row in found))
+            return held, list(dict.fromkeys(row[1] for row in found))
+        return "", []
 
     def _withheld(self) -> AbstractContextManager[None]:
         return self._session.withheld()
@@ -278,6 +303,18 @@ class PostgresWarehouse(Transactional):
                 f"{name} cannot be replaced, for {depending} depends on it: drop that first, and"
                 " make it again after the release, or name another table in release.relation"
             )
+
+    def _plan(self, query: str) -> None:
+        # Its rights are checked and its plan is made ready, and no node of it runs.
+        self._connection.execute(b"EXPLAIN " + query.encode())
+
+    def _unreadable(self, table: Table, columns: tuple[str, ...]) -> tuple[str, ...]:
+        sql = "SELECT has_column_privilege(to_regclass(%s), %s, 'SELECT')"
+        name = self.quoted(*table.parts)
+        return tuple(column for column in columns if not self._look(sql, (name, column))[0][0])
+
+    def _emptied(self, query: str) -> str:
+        return f"{query}\nWITH NO DATA"
 
     def _fetched(self, sql: str) -> pa.Table:
         return self._session.rows(sql)

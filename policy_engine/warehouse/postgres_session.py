@@ -16,7 +16,7 @@ after the year 294246, is NULL: a release does not fail for a value.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from decimal import Decimal
 from typing import Any
@@ -42,6 +42,12 @@ PINNED = (
     "SET lock_timeout = '30s'",
     "SET default_table_access_method = heap",
 )
+# How long a release takes is for nobody else to say; some are of later versions.
+_PATIENT = """
+    SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN
+    ('statement_timeout', 'transaction_timeout', 'idle_session_timeout',
+     'idle_in_transaction_session_timeout')
+"""
 _LEAST_VERSION = 150000
 _REASONS: Mapping[str, str] = {
     "password authentication failed": "the role or its password is wrong",
@@ -78,8 +84,20 @@ _PLAIN = re.compile(r"[\w.,:/ \[\]-]*")
 _TOLD = failures.by_kind({
     psycopg.errors.InsufficientPrivilege: failures.Cause("the role may not do this, or a row-level"
      " security policy would hide rows from it; release with a role that reads the whole source"),
+    psycopg.errors.UndefinedColumn: failures.ABSENT,
+    psycopg.errors.UndefinedTable: failures.ABSENT,
+    psycopg.errors.UndefinedFunction: failures.ABSENT,
+    psycopg.errors.UndefinedObject: failures.ABSENT,
+    psycopg.errors.InvalidSchemaName: failures.ABSENT,
+    psycopg.errors.ReadOnlySqlTransaction: failures.READ_ONLY,
+    psycopg.errors.ObjectNotInPrerequisiteState: failures.Cause("a materialized view that is read"
+     " was never filled: REFRESH MATERIALIZED VIEW fills it", of_setup=True),
     psycopg.errors.DiskFull: failures.NO_SPACE,
+    psycopg.errors.OutOfMemory: failures.OUT_OF_MEMORY,
+    psycopg.errors.ConfigurationLimitExceeded: failures.Cause("the query needs more temporary space"
+     " than temp_file_limit gives it: an administrator raises it, with ALTER ROLE … SET"),
     psycopg.errors.LockNotAvailable: failures.LOCKED,
+    psycopg.errors.DeadlockDetected: failures.DEADLOCK,
     psycopg.errors.DuplicateTable: failures.TAKEN,
     psycopg.errors.QueryCanceled: failures.CANCELLED,
     psycopg.OperationalError: failures.LOST,
@@ -122,6 +140,8 @@ class PinnedConnection:
             self.connection = psycopg.connect(url, connect_timeout=10, autocommit=True)
         except psycopg.Error as error:
             raise refused(name, url, error) from None
+        self.blocked_by: Callable[[], tuple[str, list[str]]] = lambda: ("", [])
+        """What a session waits for in vain, and who holds it; asked when that has failed."""
         try:
             self._pin(name)
         except BaseException:
@@ -137,6 +157,7 @@ class PinnedConnection:
         [(self.schemas, encoding)] = self.ask(begins)
         for statement in PINNED:
             self.do(statement)
+        self.ask(_PATIENT)
         if encoding != "UTF8":
             raise WarehouseError(
                 f"warehouse {name}: the database's encoding must be UTF8, found {encoding}"
@@ -147,11 +168,16 @@ class PinnedConnection:
         return failures.withheld(engine=(psycopg.Error,), told=self._told)
 
     def _told(self, error: Exception) -> failures.Cause | PolicyEngineError | None:
+        # What a function of a view raises has its context, and may be of a row.
+        if isinstance(error, psycopg.Error) and error.diag.context:
+            return failures.WITHHELD
+        if isinstance(error, psycopg.errors.LockNotAvailable):
+            return failures.locked(*self.blocked_by())
         if isinstance(error, psycopg.errors.InsufficientPrivilege):
             found = _DENIED.fullmatch(error.diag.message_primary or "")
             if found is not None:  # what the server names is of its catalog
                 kind, name = found.groups()
-                needs = _NEEDS.get(kind, "SELECT on the columns that the policy reads")
+                needs = _NEEDS.get(kind, "SELECT on it")
                 denied = f"the role {self._role} may not use the {kind} {name}; it needs {needs}"
                 return WarehouseError(denied, of_setup=True, code="no_right")
         return _TOLD(error)

@@ -23,7 +23,7 @@ from typing import Any
 
 import pyarrow as pa
 from py4j.protocol import Py4JError, Py4JNetworkError  # type: ignore[import-untyped]
-from pyspark.errors import PySparkException
+from pyspark.errors import AnalysisException, PySparkException
 
 from policy_engine.compile.catalog import INSTEAD_OF_A_VIEW, NO_VIEW, Field, Table
 from policy_engine.compile.rendering import created
@@ -42,7 +42,11 @@ _SEEDS = "policy_engine_seeds"
 _STORED = ("parquet", "orc", "delta", "iceberg")
 """Formats whose values are read as they are; a text file's are parsed, which can fail on a row."""
 _ENGINE = (PySparkException, Py4JError)
-_TOLD = failures.by_kind({Py4JNetworkError: failures.Cause("the connection to Spark was lost")})
+_TOLD = failures.by_kind({
+    Py4JNetworkError: failures.Cause("the connection to Spark was lost"),
+    # Of a text, before it runs.
+    AnalysisException: failures.ABSENT,
+})  # fmt: skip
 _PINNED = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
@@ -219,6 +223,11 @@ class SparkWarehouse(Warehouse):
             return None
         details = self._details(target)
         return "" if "VIEW" in details.get("Type", "VIEW") else details.get("Comment", "")
+
+    def _plan(self, query: str) -> None:
+        # The first is an error where the second would be a text that says so.
+        self._spark.sql(query).schema  # noqa: B018
+        self._spark.sql(f"EXPLAIN\n{query}").collect()
 
     def _fetched(self, sql: str) -> pa.Table:
         return portable(self._spark.sql(sql).toArrow())

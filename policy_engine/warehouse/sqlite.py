@@ -207,6 +207,9 @@ class SQLiteWarehouse(Transactional):
         sql = f"SELECT facts FROM main.{RELEASES} WHERE name = ? COLLATE NOCASE"
         return next((str(facts) for (facts,) in self.ask(sql, (target[1],))), "")
 
+    def _plan(self, query: str) -> None:
+        self._run(f"EXPLAIN {query}")
+
     def _fetched(self, sql: str) -> pa.Table:
         cursor = self._run(sql)
         names = [column[0] for column in cursor.description]

@@ -41,6 +41,10 @@ class Engine(ABC):
     def warehouse(self) -> Warehouse:
         """A connection of the product's own."""
 
+    def writer(self) -> Warehouse:
+        """One that may write."""
+        return self.warehouse()
+
     def kind(self, kind: pa.DataType) -> str:
         """The engine's name of a type."""
         if pa.types.is_decimal(kind):
@@ -88,6 +92,11 @@ class _DuckDB(Engine):
         from policy_engine.warehouse.duckdb import DuckDBWarehouse
 
         return DuckDBWarehouse("db", self._file)
+
+    def writer(self) -> Warehouse:
+        from policy_engine.warehouse.duckdb import DuckDBWarehouse
+
+        return DuckDBWarehouse("db", self._file, writable=True)
 
 
 class _Postgres(Engine):
@@ -147,7 +156,7 @@ class _Spark(Engine):
     types: ClassVar = {**_STANDARD, "string": "STRING", "timestamp[us]": "TIMESTAMP_NTZ"}
 
     def __init__(self, server) -> None:
-        self._server = server
+        self._server, self.rows_folder = server, server.folder / "tables"
 
     def load(self, table: pa.Table) -> None:
         self._server.sql(f"DROP TABLE IF EXISTS {TABLE}")
@@ -170,7 +179,7 @@ class _ClickHouse(Engine):
     }  # fmt: skip
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder / "clickhouse"
+        self.rows_folder = self._folder = folder / "clickhouse"
         self._folder.mkdir()
 
     def load(self, table: pa.Table) -> None:
@@ -203,7 +212,7 @@ class _DataFusion(Engine):
     types: ClassVar = _STANDARD
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder / "datafusion"
+        self.rows_folder = self._folder = folder / "datafusion"
         self._folder.mkdir()
 
     def load(self, table: pa.Table) -> None:
@@ -213,6 +222,11 @@ class _DataFusion(Engine):
         from policy_engine.warehouse.datafusion import DataFusionWarehouse
 
         return DataFusionWarehouse("df", self._folder)
+
+    def writer(self) -> Warehouse:
+        from policy_engine.warehouse.datafusion import DataFusionWarehouse
+
+        return DataFusionWarehouse("df", self._folder, writable=True)
 
 
 class _SQLite(Engine):
@@ -236,6 +250,11 @@ class _SQLite(Engine):
         from policy_engine.warehouse.sqlite import SQLiteWarehouse
 
         return SQLiteWarehouse("lite", self._file)
+
+    def writer(self) -> Warehouse:
+        from policy_engine.warehouse.sqlite import SQLiteWarehouse
+
+        return SQLiteWarehouse("lite", self._file, writable=True)
 
 
 ENGINES = ("duckdb", "postgres", "mariadb", "spark", "clickhouse", "datafusion", "sqlite")

@@ -109,11 +109,11 @@ def test_a_relation_that_is_not_there_is_told_with_what_is_meant(visits, relatio
         ([], "the schema hospital; it needs USAGE on it, and CREATE to release into it"),
         (
             ["usage on schema hospital"],
-            "the table visits; it needs SELECT on the columns that the policy reads",
+            "the table visits; it needs SELECT on it",
         ),
         (
             ["usage on schema hospital", "select (person_id, day) on hospital.visits"],
-            "the table visits; it needs SELECT on the columns that the policy reads",
+            "the table visits; it needs SELECT on it",
         ),
     ],
 )

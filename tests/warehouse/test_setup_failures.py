@@ -1,0 +1,218 @@
+"""Real servers whose setup lacks something: it is told before a charge, with what to do there."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import closing
+
+import psycopg
+import pytest
+from mariadb_server import running
+from typer.testing import CliRunner
+
+from policy_engine.cli.app import app
+from policy_engine.errors import PolicyEngineError, WarehouseError
+from policy_engine.policy.project import load_project
+from policy_engine.releasing.books import has_ledger, open_ledger
+from policy_engine.warehouse import mysql_session
+from policy_engine.warehouse.mysql import MariaDBWarehouse
+from policy_engine.warehouse.postgres import PostgresWarehouse
+
+POLICY = """\
+version: 1
+name: visits
+source: {{relation: {relation}, unit: {{key: id, keep: {{order_by: [{order}]}}}}}}
+recode: {recode}
+sample: {{rate: 0.5}}
+k: 2
+guarantee: {{epsilon: 9, delta: 0.9}}
+release: {{{release}}}
+"""
+
+
+class Project:
+    """A project over one server, by its commands."""
+
+    def __init__(self, folder, kind: str, url: str) -> None:
+        self.folder = folder
+        told = f"version: 1\nwarehouses: {{main: {{type: {kind}, url: '{url}'}}}}\n"
+        (folder / "policy-engine.yaml").write_text(told)
+
+    def policy(self, relation, recode, order, release="path: out.parquet") -> None:
+        text = POLICY.format(relation=relation, recode=recode, order=order, release=release)
+        (self.folder / "policy.yaml").write_text(text)
+
+    def release(self) -> str:
+        """What it says; an error's message and its notes."""
+        done = CliRunner().invoke(app, ["release", str(self.folder / "policy.yaml")])
+        if isinstance(done.exception, PolicyEngineError):
+            return "\n".join([str(done.exception), *getattr(done.exception, "__notes__", [])])
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    def charged(self) -> list[str]:
+        """The states of the entries."""
+        project = load_project(self.folder / "policy-engine.yaml")
+        if not has_ledger(project):
+            return []
+        with open_ledger(project) as ledger:
+            return [entry.state for entry in ledger.entries()]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+# MariaDB
+
+
+@pytest.fixture(scope="module")
+def mariadb():
+    with running() as server, pytest.MonkeyPatch.context() as environment:
+        environment.setenv("SSL_CERT_FILE", os.devnull)
+        utf8 = "CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin"
+        kinds = {"name": "VARCHAR(100)", "wide": "VARCHAR(768)", "note": "TEXT",
+                 "more": "MEDIUMTEXT", "most": "LONGTEXT"}  # fmt: skip
+        columns = ", ".join(f"{name} {kind} {utf8}" for name, kind in kinds.items())
+        server.sql(
+            f"CREATE TABLE visits (id BIGINT, {columns})",
+            "INSERT INTO visits SELECT seq, CONCAT('n', seq % 3),"
+            " CONCAT(REPEAT('x', 700), seq % 3), CONCAT(REPEAT('ä', 5000), seq % 3), seq % 2, 'm'"
+            " FROM seq_1_to_600",
+        )
+        yield server
+
+
+@pytest.mark.parametrize("release", ["path: out.parquet", "relation: {}_out"])
+@pytest.mark.parametrize("column", ["name", "wide", "note", "more", "most"])
+def test_mariadb_keeps_a_text_of_any_length(mariadb, here, column, release):
+    project = Project(here, "mariadb", mariadb.url())
+    project.policy("visits", f"{{{column}: keep}}", column, release.format(column))
+    project.release()
+    assert project.charged() == ["committed"]
+
+
+def test_without_room_for_a_sort_mariadb_fails_before_a_charge(mariadb, here, monkeypatch):
+    least = ("SET SESSION max_sort_length = 8388608", "SET SESSION sort_buffer_size = 1024")
+    monkeypatch.setattr(mysql_session, "sorting", lambda longest, keys: least)
+    project = Project(here, "mariadb", mariadb.url())
+    project.policy("visits", "{note: keep}", "note")
+    assert project.release().startswith("the server has no memory for a sort by the texts")
+    assert project.charged() == []
+
+
+@pytest.mark.parametrize("missing", ["CREATE", "ALTER", "DROP", "INSERT"])
+def test_mariadb_tells_which_right_a_table_needs(mariadb, here, missing):
+    rights = [
+        right for right in ("SELECT", "INSERT", "CREATE", "ALTER", "DROP") if right != missing
+    ]
+    mariadb.sql(
+        "CREATE DATABASE IF NOT EXISTS public",
+        "CREATE OR REPLACE USER writer@localhost",
+        "GRANT SELECT ON work.* TO writer@localhost",
+        "CREATE OR REPLACE ROLE releasing",
+        f"GRANT {', '.join(sorted(rights))} ON public.* TO releasing",
+        "GRANT releasing TO writer@localhost",
+        "SET DEFAULT ROLE releasing FOR writer@localhost",
+    )
+    project = Project(here, "mariadb", mariadb.url(user="writer"))
+    project.policy("visits", "{name: keep}", "name", f"relation: public.out_{missing.lower()}")
+    assert project.release().startswith("the role may not do this; it needs SELECT on the source")
+    assert project.charged() == []
+
+
+# PostgreSQL
+
+
+@pytest.fixture(scope="module")
+def visits(postgres):
+    postgres.sql(
+        "create schema if not exists setups",
+        "create table setups.visits as select n % 100 as id, n % 3 as day, 'secret' as note"
+        " from generate_series(1, 400) as n",
+        "create role half login",
+        "grant usage, create on schema setups to half",
+        "grant select (id) on setups.visits to half",
+    )
+    return postgres
+
+
+def test_whose_lock_it_is_is_told_and_nothing_is_charged(visits, here, monkeypatch):
+    project = Project(here, "postgres", visits.url)
+    project.policy("setups.visits", "{day: keep}", "day")
+    with psycopg.connect(visits.url, application_name="nightly load") as other:
+        other.execute("lock table setups.visits in access exclusive mode")
+        pid = other.info.backend_pid
+        with closing(PostgresWarehouse("pg", visits.url)) as warehouse:
+            warehouse._session.do("SET lock_timeout = '200ms'")
+            warehouse._certified[("setups", "visits")] = (
+                warehouse._by_itself(("setups", "visits")),
+                None,
+            )
+            with pytest.raises(WarehouseError) as caught:
+                warehouse.ask("SELECT 1 FROM setups.visits")
+        assert str(caught.value) == (
+            f"setups.visits is locked for 30 s by session {pid} of the role postgres (nightly"
+            " load): end that, or try again when it has ended"
+        )
+        assert caught.value.of_setup
+
+
+def test_the_time_limits_of_a_role_are_not_the_releases(visits):
+    visits.sql("alter role half set statement_timeout = '300ms'",
+               "alter role half set idle_session_timeout = '500ms'")  # fmt: skip
+    with closing(PostgresWarehouse("pg", visits.url_of("half"))) as warehouse:
+        time.sleep(1)
+        found = warehouse.ask(
+            "SELECT current_setting('statement_timeout'), current_setting('lock_timeout')"
+        )
+        assert found == [("0", "30s")]
+        assert warehouse._look("SELECT 1 FROM pg_sleep(0.5)") == [(1,)]
+    visits.sql("alter role half reset all")
+
+
+def test_what_a_function_raises_is_withheld_and_may_be_of_a_row(visits):
+    visits.sql(
+        "create or replace function setups.tells(n int) returns int language plpgsql as $$"
+        " begin raise exception 'permission denied for table VERY-SECRET' using errcode = '42501';"
+        " end $$"
+    )
+    with closing(PostgresWarehouse("pg", visits.url)) as warehouse:
+        with pytest.raises(WarehouseError, match="withheld") as caught:
+            warehouse.ask("SELECT setups.tells(1)")
+        assert not caught.value.of_setup
+
+
+@pytest.mark.parametrize(
+    ("sql", "told", "of_setup"),
+    [
+        ("SELECT nothing FROM setups.visits", "is not there, or the role may not use it", True),
+        ("SELECT setups.nothing(1)", "is not there, or the role may not use it", True),
+        ("SELECT 1 FROM setups.nowhere", "is not there, or the role may not use it", True),
+        ("SELECT 1 / (day - day) FROM setups.visits", "withheld because it may quote data", False),
+    ],
+)
+def test_what_postgres_cannot_have_failed_on_by_a_row(visits, sql, told, of_setup):
+    with closing(PostgresWarehouse("pg", visits.url)) as warehouse:
+        with pytest.raises(WarehouseError, match=told) as caught:
+            warehouse.ask(sql)
+        assert caught.value.of_setup is of_setup
+
+
+@pytest.mark.parametrize(
+    ("sql", "told", "of_setup"),
+    [
+        ("SELECT nothing FROM visits", "is not there, or the role may not use it", True),
+        ("SELECT nothing(1)", "is not there, or the role may not use it", True),
+        ("SELECT 1 FROM nowhere", "is not there, or the role may not use it", True),
+        ("SELECT (SELECT id FROM visits)", "withheld because it may quote data", False),
+    ],
+)
+def test_what_mariadb_cannot_have_failed_on_by_a_row(mariadb, sql, told, of_setup):
+    with closing(MariaDBWarehouse("maria", mariadb.url())) as warehouse:
+        with pytest.raises(WarehouseError, match=told) as caught:
+            warehouse.ask(sql)
+        assert caught.value.of_setup is of_setup
