@@ -336,7 +336,11 @@ class MariaDBWarehouse(Warehouse):
         lock = f"policy_engine_{_mark(target)}"
         # A lost connection lets go.
         if self.ask("SELECT GET_LOCK(%s, 30)", (lock,)) != [("1",)]:
-            raise WarehouseError("another release into the same table runs; try again later")
+            [(holder,)] = self.ask("SELECT IS_USED_LOCK(%s)", (lock,))
+            of_whom = f", in the session {holder}" if holder else ""
+            raise WarehouseError(
+                f"another release into the same table runs{of_whom}; try again later", of_setup=True
+            )
         try:
             yield
         finally:

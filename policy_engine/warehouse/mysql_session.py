@@ -71,6 +71,12 @@ _FORBIDDEN = failures.Cause(
     "an option of the server forbids this, as read_only does, or max_session_mem_used where a query"
     " needs more memory; release to a file, or from a server that can be written"
 )
+_LOCKED = failures.Cause(
+    "another session holds a lock on the source or the target for 30 s: SHOW FULL PROCESSLIST shows"
+    " the sessions, and information_schema.METADATA_LOCK_INFO whose it is, where that plugin is"
+    " loaded; end it there with KILL, or try again when it has ended",
+    of_setup=True,
+)
 _USED_UP = failures.Cause(
     "the user has used up what its account may have, as max_queries_per_hour; see SHOW GRANTS",
     of_setup=True,
@@ -95,7 +101,7 @@ _TOLD = {
     1050: failures.TAKEN,
     1118: _WIDE,
     1166: _NAME,
-    1205: failures.LOCKED,
+    1205: _LOCKED,
     1213: failures.DEADLOCK,
     1290: _FORBIDDEN,
 }

@@ -104,6 +104,16 @@ def test_without_room_for_a_sort_mariadb_fails_before_a_charge(mariadb, here, mo
     assert project.charged() == []
 
 
+def test_where_mariadb_shows_whose_a_lock_is_is_told(mariadb):
+    other = mariadb.connect(database="work")
+    with closing(other), closing(MariaDBWarehouse("maria", mariadb.url())) as warehouse:
+        other.cursor().execute("LOCK TABLES visits WRITE")
+        warehouse.ask("SET SESSION lock_wait_timeout = 1")
+        with pytest.raises(WarehouseError, match="METADATA_LOCK_INFO whose it is") as caught:
+            warehouse.ask("SELECT 1 FROM visits")
+        assert caught.value.of_setup
+
+
 @pytest.mark.parametrize("missing", ["CREATE", "ALTER", "DROP", "INSERT"])
 def test_mariadb_tells_which_right_a_table_needs(mariadb, here, missing):
     rights = [
