@@ -112,7 +112,7 @@ class BenchPlace:
 
     @property
     def _key(self) -> Field:
-        found = self.table.find(self.policy.source.key or "")
+        found = self.table.find(next(iter(self.policy.source.keys), ""))
         if found is None:
             raise InternalError("the key of a certified policy is no column of its source")
         return found

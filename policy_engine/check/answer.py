@@ -137,7 +137,7 @@ def _instead(envelope: Wrapped, known: Known) -> Answer:
 def _read(claim: Claim) -> dict[str, Type]:
     """The types of all the columns that a claim reads."""
     unit = claim.unit
-    read = (*claim.inputs, *((unit.key, *unit.ordering) if isinstance(unit, People) else ()))
+    read = (*claim.inputs, *((*unit.keys, *unit.ordering) if isinstance(unit, People) else ()))
     return {column.name: column.type for column in reversed(read)}
 
 
@@ -321,7 +321,7 @@ def _kept(claim: Claim) -> object:
     if not isinstance(unit, People) or not isinstance(unit.order, tuple):
         return unit
     rest = ((column, False) for column in claim.inputs if column not in unit.ordering)
-    return unit.key, *unit.order, *rest
+    return *unit.keys, *unit.order, *rest
 
 
 def differences(own: Claim, wanted: Claim) -> Iterator[Breach]:

@@ -261,7 +261,7 @@ class _Print:
                 elif "chosen" in self.steps:
                     yield People(key, Drawn())
                 else:
-                    yield People(key, self._order(known, People(key, None).key))
+                    yield People(key, self._order(known, key))
 
     def _order(self, known: Mapping[str, Column], key: Column) -> tuple[tuple[Column, bool], ...]:
         """What a unit's rows are ordered by, term by term."""

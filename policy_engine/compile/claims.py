@@ -181,11 +181,12 @@ def _source(policy: Policy, table: Table) -> sources.Relation | sources.Files:
 
 def _unit(policy: Policy, table: Table, engine: str) -> sources.Rows | sources.People:
     source = policy.source
-    if source.key is None:
+    if not source.keys:
         return sources.Rows()
 
-    key = _column(table, source.key, {}, collates=False)
-    if source.unique and key.name in table.unique:
+    keys = keys_of(policy, table)
+    key = keys[0] if len(keys) == 1 else sources.KeyColumns(keys)
+    if source.unique and key.name in table.unique and len(keys) == 1:
         return sources.People(key, None)
     if isinstance(policy.noise, Noise) and source.counts_all:
         return sources.People(key, sources.Groups(policy.noise.groups))
@@ -193,7 +194,7 @@ def _unit(policy: Policy, table: Table, engine: str) -> sources.Rows | sources.P
     read += policy.reads_beside
     inputs = dict.fromkeys(found.name for name in read if (found := table.find(name)))
     # Of rows that are all alike in what is read there is nothing to draw.
-    if source.draws_a_row and set(inputs) - {key.name}:
+    if source.draws_a_row and set(inputs) - {each.name for each in keys}:
         return sources.People(key, sources.Drawn())
     # Of a row_key that nothing enforces, one row is kept all the same: the least in what is read.
     collates = ENGINES[engine].collates
@@ -201,7 +202,12 @@ def _unit(policy: Policy, table: Table, engine: str) -> sources.Rows | sources.P
         (_column(table, name, {}, collates=collates), way == "desc")
         for name, way in source.order_by
     ]
-    return sources.People(key, tuple(order) or ((key, False),))
+    return sources.People(key, tuple(order) or ((keys[0], False),))
+
+
+def keys_of(policy: Policy, table: Table) -> tuple[sources.Column, ...]:
+    """The columns that tell people apart, as the source spells them."""
+    return tuple(_column(table, name, {}, collates=False) for name in policy.source.keys)
 
 
 def _law(

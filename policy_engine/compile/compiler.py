@@ -32,6 +32,7 @@ from policy_engine.policy.reading import refused
 from policy_engine.policy.recodings import Constant, Keep
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.source_models import (
+    ALL_KEPT,
     CONVERT_A_KEY,
     KEY_AS_IT_STANDS,
     KEY_KEPT,
@@ -157,7 +158,7 @@ def _unknown(policy: Policy, table: Table) -> Iterator[_Found]:
 
 def _of_the_unit(policy: Policy) -> list[tuple[str, str]]:
     """The columns that tell people and their rows apart, each with its place in the policy."""
-    named = [(_key_path(policy), policy.source.key)] if policy.source.key else []
+    named = [(_key_path(policy), name) for name in policy.source.keys]
     return named + [("source.unit.keep.order_by", name) for name, _ in policy.source.order_by]
 
 
@@ -170,8 +171,7 @@ def _dialect_problems(policy: Policy, table: Table, dialect: Engine) -> Iterator
     keyed, is_chance = policy.method == "keyed", isinstance(policy.noise, Chance)
     numbers_rows = keyed and policy.source.key is None and policy.noise is None
     read = read_columns(policy, table)
-    key = table.find(policy.source.key) if policy.source.key else None
-    beside = {each.source for each in read.values()} - {key}
+    beside = {each.source for each in read.values()} - {*map(table.find, policy.source.keys)}
     asked = {
         "file": ("source.path", table.path is not None and not table.parts),
         "row_number": ("source.unit", numbers_rows),
@@ -212,29 +212,42 @@ def _near(name: str, table: Table) -> str:
     return "name a column of the source"
 
 
+def _key_problems(policy: Policy, table: Table) -> Iterator[_Found]:
+    """What is wrong with the columns that tell people apart, and with showing all of them."""
+    path = _key_path(policy)
+    name = path.removeprefix("source.")
+    keys = [key for key in map(table.find, policy.source.keys) if key is not None]
+    for key in keys:
+        if key.kind not in _KEYS and not key.is_whole:
+            law = f"{name} must be a whole number, a text or a UUID, found {key.noun}"
+            yield path, law, "add such a key to the source"
+        if key.is_collated:
+            law = f"{name} must be compared letter by letter, found a column with a collation"
+            yield path, law, "add a key without one to the source"
+    if len(set(keys)) < len(keys):
+        yield path, f"{name} names the column {keys[0].name!r} twice", "name each column once"
+    kept = {table.find(named): named for named, how in policy.recodings if isinstance(how, Keep)}
+    if keys and all(key in kept for key in keys):
+        named = kept[keys[-1]]
+        law = (
+            KEY_KEPT if len(keys) == 1 else f"and all other columns of the key are kept: {ALL_KEPT}"
+        )
+        yield path_text(("recode", named)), f"recode.{named} {law}", RECODE_THE_KEY
+
+
 def _source_problems(policy: Policy, table: Table) -> Iterator[_Found]:
     """What is wrong with the key, with what columns are read as, and with the order of rows.
 
     The key is read as it stands: what its type would make one value stays two people. Rows are
     ordered as they stand, too: a number that stands as text would sort as text.
     """
-    path = _key_path(policy)
-    name = path.removeprefix("source.")
-    key = table.find(policy.source.key) if policy.source.key else None
-    if key is not None and key.kind not in _KEYS and not key.is_whole:
-        law = f"{name} must be a whole number, a text or a UUID, found {key.noun}"
-        yield path, law, "add such a key to the source"
-    if key is not None and key.is_collated:
-        law = f"{name} must be compared letter by letter, found a column with a collation"
-        yield path, law, "add a key without one to the source"
-    for named, recoding in policy.recodings:
-        if key is not None and isinstance(recoding, Keep) and table.find(named) == key:
-            yield path_text(("recode", named)), f"recode.{named} {KEY_KEPT}", RECODE_THE_KEY
+    yield from _key_problems(policy, table)
+    keys = [table.find(name) for name in policy.source.keys]
     for named, declared in policy.source.columns:
         column, path = table.find(named), path_text(("source", "columns", named))
         if column is None:
             continue
-        if column == key and (declared, column.kind) != ("text", Kind.TEXT):
+        if column in keys and (declared, column.kind) != ("text", Kind.TEXT):
             law = f"{path} {KEY_AS_IT_STANDS}, found {declared} for {column.noun}"
             yield path, law, CONVERT_A_KEY
         elif not readable(column.kind, declared):

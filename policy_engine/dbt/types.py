@@ -37,7 +37,7 @@ def needed(policy: Policy) -> tuple[str, ...]:
     """The columns whose types a policy's text depends on, each once."""
     source = policy.source
     named = [name for name, recoding in policy.recodings if not isinstance(recoding, Constant)]
-    named += [source.key] if source.key else []
+    named += source.keys
     named += [name for name, _ in (*source.order_by, *source.columns)]
     named += policy.reads_beside
     return tuple(dict.fromkeys(named))

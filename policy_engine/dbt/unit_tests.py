@@ -108,8 +108,8 @@ def cases_of(model: ReleaseModel) -> list[Case]:
     policy = model.policy
     read = read_columns(policy, model.table)
     recodings = dict(policy.recodings)
-    key = model.table.find(policy.source.key or "")
-    if any(found.source == key for found in read.values()):
+    keys = [model.table.find(name) for name in policy.source.keys]
+    if len(keys) > 1 or any(found.source in keys for found in read.values()):
         return []
     shown = {name: examples(recodings[name], read[name]) for name in read}
     longest = max(map(len, shown.values()), default=1)

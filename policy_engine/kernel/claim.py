@@ -90,8 +90,8 @@ class Claim:
         numbered = isinstance(self.unit, Rows) and isinstance(self.law, Keyed)
         require(not (several and numbered), "rows of several files have no numbers to draw from")
         if isinstance(self.unit, People) and isinstance(self.unit.order, Drawn):
-            differ = any(column.name != self.unit.key.name for column in self.inputs)
-            require(differ, "a row is drawn of rows that can differ in what is recoded")
+            differ = {column.name for column in self.inputs} - {key.name for key in self.unit.keys}
+            require(bool(differ), "a row is drawn of rows that can differ in what is recoded")
         self.law.check(self)
 
     @property
@@ -99,7 +99,7 @@ class Claim:
         """Whether two columns that are read, or one and what is shown of another, have names that
         differ by case alone."""
         unit = self.unit
-        of_unit = (unit.key, *unit.ordering) if isinstance(unit, People) else ()
+        of_unit = (*unit.keys, *unit.ordering) if isinstance(unit, People) else ()
         names = {column.name for column in (*self.inputs, *of_unit)}
         shown = {
             column.name
@@ -140,7 +140,9 @@ class Claim:
         """
         shown = [[each.name, to_json(each.recode)] for each in self.columns]
         kept = [[each.column.name, to_json(each.recode)] for each in self.filter]
-        key = self.unit.key.name.casefold() if isinstance(self.unit, People) else None
+        keys = self.unit.keys if isinstance(self.unit, People) else ()
+        named = [key.name.casefold() for key in keys]
+        key = named if len(named) > 1 else next(iter(named), None)
         whole = [{**to_json(self.law), "secret": None}, shown, kept, self.count, key]
         return digest_of([*whole, self.unit.groups]).removeprefix("sha256:")
 

@@ -8,13 +8,20 @@ from typing import Any
 from policy_engine.kernel.mechanisms import Keyed
 from policy_engine.kernel.mechanisms.sampled_suppression import SAMPLE_BITS
 from policy_engine.kernel.nodes import Identifier
-from policy_engine.kernel.printing import environment
+from policy_engine.kernel.printing import environment, read_of
+from policy_engine.kernel.sources import Column
 
 
 def macros(engine: str) -> tuple[Any, Any]:
     """The macros of recodes and the forms of an engine: of them every text is made."""
     made = environment(engine)
     return made.get_template("recodes.sql.j2").module, made.globals["e"]
+
+
+def unit_text(engine: str, keys: tuple[Column, ...]) -> str:
+    """The one text that several columns have together, as every text of a release makes it."""
+    module = environment(engine).get_template("mechanisms/units.sql.j2").module
+    return str(module.unit_text([read_of(column) for column in keys]))  # type: ignore[attr-defined]
 
 
 def threshold(rate: Decimal) -> int:

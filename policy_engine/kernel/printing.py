@@ -23,7 +23,16 @@ from policy_engine.kernel.mechanisms import Keyed, Native, Noisy, Pure
 from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
 from policy_engine.kernel.nodes import Identifier, Node, Number, Text
 from policy_engine.kernel.recodes import Map, Round
-from policy_engine.kernel.sources import Column, Drawn, Files, Groups, People, Relation, Rows
+from policy_engine.kernel.sources import (
+    Column,
+    Drawn,
+    Files,
+    Groups,
+    KeyColumns,
+    People,
+    Relation,
+    Rows,
+)
 from policy_engine.kernel.types import AS_TEXT, MOST_DIGITS
 
 if TYPE_CHECKING:
@@ -62,7 +71,8 @@ def templates() -> Path:
 def asked_of(claim: Claim) -> list[str]:
     """What a claim asks of an engine, by the names of what engines lack."""
     unit, law = claim.unit, claim.law
-    of_unit = (unit.key, *unit.ordering) if isinstance(unit, People) else ()
+    keys = unit.keys if isinstance(unit, People) else ()
+    of_unit = (*keys, *unit.ordering) if isinstance(unit, People) else ()
     rounds = [(shown.recode, shown.kind) for shown in claim.columns]
     kinds: list[str] = [column.type.kind for column in claim.inputs]
     kinds += [kind for recode, kind in rounds if isinstance(recode, Round)]
@@ -70,7 +80,7 @@ def asked_of(claim: Claim) -> list[str]:
     means = law.aggregates if isinstance(law, Noisy) else ()
     asked = {
         "names_by_case": claim.differs_by_case,
-        "text_key": bool(of_unit) and of_unit[0].type.kind in ("text", "label"),
+        "text_key": any(key.type.kind in ("text", "label") for key in keys) or len(keys) > 1,
         "fine_decimal": any(isinstance(r, Round) and r.scale > _FINE for r, _ in rounds),
         "row_number": isinstance(unit, Rows) and isinstance(law, Keyed),
         "decimal_column": any(each.clip.is_mean and each.unit % 1 for each in means),
@@ -226,13 +236,22 @@ def _unit_values(claim: Claim) -> dict[str, Any]:
     """Of whose rows one is kept, and how; None and false where each row is a unit."""
     unit = claim.unit if isinstance(claim.unit, People) else None
     key, order = (unit.key, unit.order) if unit else (None, None)
+    together = key.columns if isinstance(key, KeyColumns) else ()
+    beneath = (*claim.inputs, *(column for column, _ in _order(claim))) if together else ()
     return {
-        "key": read_of(key) if key else None,
+        "key": None if key is None else read_of(Column("key", key.type)) | {"name": _key_name(key)},
+        "together": [read_of(column) for column in together],
+        "beneath": [Identifier(name) for name in dict.fromkeys(each.name for each in beneath)],
         "draws": isinstance(order, Drawn),
         "most_groups": Number(order.most) if isinstance(order, Groups) else None,
-        "shows_key": key is not None and any(key.name == each.name for each in claim.inputs),
-        "recodes_key": key is not None and any(key.name == each.name for each in claim.recoded),
+        "shows_key": isinstance(key, Column) and key.name in {each.name for each in claim.inputs},
+        "recodes_key": isinstance(key, Column) and key.name in {e.name for e in claim.recoded},
     }
+
+
+def _key_name(key: Column | KeyColumns) -> Identifier:
+    """What the steps of a text call what tells units apart."""
+    return Identifier(key.name if isinstance(key, Column) else "policy_engine_key")
 
 
 def _order(claim: Claim) -> list[tuple[Column, bool]]:

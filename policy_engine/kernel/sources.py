@@ -124,6 +124,31 @@ class Groups:
 
 
 @dataclass(frozen=True)
+class KeyColumns:
+    """The columns that name a unit together: their texts as one, NULL where one of them is.
+
+    In each text every ``~`` is written twice, and ``~:`` stands between two: so no two lists of
+    texts are written alike, and a unit has one text on every engine.
+    """
+
+    columns: tuple[Column, ...]
+
+    def __post_init__(self) -> None:
+        names = {column.name for column in self.columns}
+        require(len(names) == len(self.columns) >= 2, "a key of columns names two, each once")
+
+    @property
+    def name(self) -> str:
+        """What a sentence calls them."""
+        return " and ".join(column.name for column in self.columns)
+
+    @property
+    def type(self) -> Type:
+        """What they are together."""
+        return Type("text")
+
+
+@dataclass(frozen=True)
 class People:
     """Each value of ``key`` is one unit; NULL is nobody.
 
@@ -132,16 +157,22 @@ class People:
     where the engine enforces that the key is unique.
     """
 
-    key: Column
+    key: Column | KeyColumns
     order: tuple[tuple[Column, bool], ...] | Drawn | Groups | None
 
     def __post_init__(self) -> None:
-        kind, law = self.key.type, "a key is a whole number, a plain text or a UUID"
-        is_key = kind.kind in _KEYS or (kind.kind == "decimal" and kind.scale == 0)
-        require(is_key and not kind.collated and self.key.read_as is None, law)
+        for column in self.keys:
+            kind, law = column.type, "a key is a whole number, a plain text or a UUID"
+            is_key = kind.kind in _KEYS or (kind.kind == "decimal" and kind.scale == 0)
+            require(is_key and not kind.collated and column.read_as is None, law)
         require(self.order != (), "an order must name a column")
         plain = all(column.read_as is None for column in self.ordering)
         require(plain, "rows are ordered by what stands in the source")
+
+    @property
+    def keys(self) -> tuple[Column, ...]:
+        """The columns that tell units apart."""
+        return self.key.columns if isinstance(self.key, KeyColumns) else (self.key,)
 
     @property
     def counts_all(self) -> bool:

@@ -27,7 +27,7 @@ from policy_engine.policy.reading import (
 from policy_engine.policy.recode_models import HierarchySpec
 from policy_engine.policy.recodings import Constant, Keep
 from policy_engine.policy.resolve import Policy, resolve
-from policy_engine.policy.source_models import order_term
+from policy_engine.policy.source_models import columns_of, order_term
 from policy_engine.policy.syntactic import SYNTACTIC
 
 
@@ -162,7 +162,7 @@ def salvage(file: Path) -> Policy | None:
         policy,
         source=replace(
             policy.source,
-            key=next((key for key in keys if _named(key)), None),
+            keys=next(filter(None, (tuple(filter(_named, columns_of(k))) for k in keys)), ()),
             unique="row_key" in mapping(source.get("unit")),
             order_by=tuple(map(order_term, filter(_named, terms)))
             if isinstance(terms, list)

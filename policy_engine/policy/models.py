@@ -198,7 +198,7 @@ class PolicyDocument(Document):
         yield from syntactic_laws(data) if is_syntactic else noise_models.one_mechanism(data)
         yield from enforceable(data)
         for column, recoding in recode.items():
-            if recoding == "keep" and str(column) in source_models.keys_of(source):
+            if recoding == "keep" and {str(column)} == source_models.keys_of(source):
                 wrong, remedy = source_models.KEY_KEPT, source_models.RECODE_THE_KEY
                 yield refusal(wrong, remedy, at=("recode", column))
         if release.get("as", "counts") == "counts":

@@ -21,7 +21,7 @@ from policy_engine.policy.models import PolicyDocument, digest
 from policy_engine.policy.noise import Chance, Noise, solve_chance, solve_noise
 from policy_engine.policy.recode_models import FilterSpec, Recode
 from policy_engine.policy.scalars import show
-from policy_engine.policy.source_models import OrderSpec, SourceSpec, order_term
+from policy_engine.policy.source_models import OrderSpec, SourceSpec, columns_of, order_term
 from policy_engine.policy.syntactic import UNMET, Model, Suppression
 
 if TYPE_CHECKING:
@@ -34,8 +34,9 @@ Direction = Literal["asc", "desc"]
 class Source:
     """The table released from: ``path`` or ``relation``, the other is None.
 
-    ``key`` is None where one row is one person and has no key of its own; with a key, ``unique``
-    says so. ``order_by`` is empty where no order is named: of a person's rows one is drawn then.
+    ``keys`` are the columns that name a person together, none where one row is one person and has
+    no key of its own; with a key, ``unique`` says so. ``order_by`` is empty where no order is
+    named: of a person's rows one is drawn then.
     ``is_rowwise``: the author confirms that each row of a view comes from the rows of one unit.
     ``counts_all``: a person counts in the groups of all rows, and not of one.
     ``key_stays``: the author confirms that a person's key never changes.
@@ -43,7 +44,7 @@ class Source:
 
     path: str | None
     relation: str | None
-    key: str | None = None
+    keys: tuple[str, ...] = ()
     order_by: tuple[tuple[str, Direction], ...] = ()
     sampled_at: Decimal = Decimal(1)
     columns: tuple[tuple[str, ColumnType], ...] = ()
@@ -52,6 +53,11 @@ class Source:
     is_rowwise: bool = False
     counts_all: bool = False
     key_stays: bool = False
+
+    @property
+    def key(self) -> str | None:
+        """What a sentence calls the columns that name a person; None where there are none."""
+        return " and ".join(self.keys) or None
 
     @property
     def text(self) -> str:
@@ -299,7 +305,7 @@ def resolve_source(source: SourceSpec) -> Source:
     return Source(
         path=source.path,
         relation=source.relation,
-        key=None if unit is None else unit.key or unit.row_key,
+        keys=() if unit is None else columns_of(unit.key or unit.row_key),
         unique=unit is not None and unit.row_key is not None,
         order_by=tuple(order_term(term) for term in keep.order_by)
         if isinstance(keep, OrderSpec)

@@ -7,7 +7,7 @@ from decimal import Decimal
 from pathlib import PurePath
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict
+from pydantic import BeforeValidator, ConfigDict, WithJsonSchema
 from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
@@ -25,7 +25,8 @@ A_SOURCE_FILE = ".parquet, .pq, .csv, .tsv, .txt or .csv.gz"
 SAVED_AS = "save a spreadsheet as CSV"
 KEY_AS_IT_STANDS = "must be left out, for it is the unit's key, which is compared as it stands"
 CONVERT_A_KEY = "convert it in the source, or leave it out of source.columns"
-KEY_KEPT = "is the key of source.unit, so that every group is one person and none is released"
+ALL_KEPT = "every group is one person and none is released"
+KEY_KEPT = f"is the key of source.unit, so that {ALL_KEPT}"
 RECODE_THE_KEY = "leave it out, or recode it"
 _AS_A_KEY = "as in {key: person_id, keep: any}"
 
@@ -78,6 +79,28 @@ _STAYS = fields.kind(
 )
 
 
+def _key(found: object) -> object:
+    """The law of a key: a column, or a list of two and more that differ."""
+    if not isinstance(found, list | tuple):
+        return fields.line(found)
+    columns = tuple(fields.line(column) for column in found)
+    if len(set(columns)) != len(columns) or len(columns) < 2:
+        law = "must name a column, or a list of two and more, each once"
+        raise refusal(law, "as in [hospital, patient]")
+    return columns
+
+
+KeyField = Annotated[
+    str | tuple[str, ...] | None,
+    BeforeValidator(_key),
+    WithJsonSchema({"anyOf": [
+        {"type": "string", "minLength": 1},
+        {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 2,
+         "uniqueItems": True},
+    ]}),
+]  # fmt: skip
+
+
 class UnitSpec(Document):
     """The privacy unit of a source, by a column: a person's key, or a key of rows."""
 
@@ -85,10 +108,11 @@ class UnitSpec(Document):
         json_schema_extra={"oneOf": [{"required": ["key", "keep"]}, {"required": ["row_key"]}]}
     )
 
-    key: fields.OptionalLineField = None
-    """The column that names the person, who may have many rows: one is kept."""
-    row_key: fields.OptionalLineField = None
-    """The column that names the row, where one row is one person: it is unique."""
+    key: KeyField = None
+    """The column that names the person, who may have many rows: one is kept. A list where several
+    columns name a person together, as in `[hospital, patient]`."""
+    row_key: KeyField = None
+    """The column, or the columns, that name the row, where one row is one person: it is unique."""
     keep: Annotated[Literal["any", "all"] | OrderSpec | None, _KEEP] = None
     """Which of the person's rows is kept: the first in an order, or `any`, drawn by a keyed
     hash. `all` counts a person in the groups of all rows, at most `contribution.groups`."""
@@ -116,8 +140,9 @@ class UnitSpec(Document):
             yield refusal("must say which of a person's rows is kept", remedy)
         key = data.get("key")
         named = {column for _, column in terms_in(inside(data, "keep", "order_by"))}
-        if isinstance(key, str) and named == {key}:
-            wrong = f"orders a person's rows by {show(key)}, their key, in which all of them are"
+        if named and named <= set(columns_of(key)):
+            of = show(" and ".join(columns_of(key)))
+            wrong = f"orders a person's rows by {of}, their key, in which all of them are"
             remedy = (
                 "order by another column, as in [visit_date desc], or write keep: any, which draws"
                 " one"
@@ -131,7 +156,17 @@ UNIT = word_or(UnitSpec, "row", law="row or a mapping with key", remedy=_AS_A_KE
 def keys_of(source: Data) -> set[str]:
     """The columns that name a person or a row."""
     unit = mapping(source.get("unit"))
-    return {str(unit[name]) for name in ("key", "row_key") if name in unit}
+    return {column for name in ("key", "row_key") for column in columns_of(unit.get(name))}
+
+
+def columns_of(key: object) -> tuple[str, ...]:
+    """The columns that a key names; none where it is none.
+
+    >>> columns_of("id"), columns_of(["hospital", "patient"]), columns_of(None)
+    (('id',), ('hospital', 'patient'), ())
+    """
+    named = key if isinstance(key, list | tuple) else [key]
+    return tuple(column for column in named if isinstance(column, str))
 
 
 def one_place(data: Data) -> Broken:

@@ -229,7 +229,7 @@ def table_read(policy: Policy, table: Table, dialect: str) -> tuple[str, ...]:
     if policy.part is not None:
         law = "part is drawn by a key, and what a view calls so may be no key of its table"
         raise refused(policy.file, "part", law, "release from the table, or remove it")
-    below = _below(table, dialect, policy.source.key)
+    below = _below(table, dialect, policy.source.keys)
     if isinstance(below, errors.NotCertifiable):
         if not policy.source.is_rowwise:
             raise errors.NotCertifiable(_of_views(below.findings), below.file)
@@ -244,17 +244,20 @@ def table_read(policy: Policy, table: Table, dialect: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=16)
-def _below(view: Table, dialect: str, key: str | None) -> str | errors.NotCertifiable:
+def _below(view: Table, dialect: str, keys: tuple[str, ...]) -> str | errors.NotCertifiable:
     """The table below a view, or why it is none: proved once, and asked for at each step."""
     from policy_engine.syntax.node_laws import reads_a_table
     from policy_engine.verify.proof import table_below
 
+    if len(keys) > 1:
+        law = f"the source {dotted(view.parts)} is a view, and its key has several columns"
+        return errors.NotCertifiable((errors.Finding(reads_a_table.code, f"{law}; {IF_ROWWISE}"),))
     if dialect != "duckdb":
         law = f"the source {dotted(view.parts)} is a view, whose text is proved on DuckDB alone"
         return errors.NotCertifiable((errors.Finding(reads_a_table.code, f"{law}; {IF_ROWWISE}"),))
     columns = tuple(column.name for column in view.columns)
     try:
-        return table_below(view.parts, columns, schema_of(view), key)
+        return table_below(view.parts, columns, schema_of(view), next(iter(keys), None))
     except errors.NotCertifiable as error:
         return error
 

@@ -222,8 +222,8 @@ def part_of(certificate: Vouched, place: str, naming: X25519PrivateKey) -> tuple
     if claim is None or not isinstance(claim.law, NoisyPart):
         return None
     assert isinstance(claim.unit, People)
-    key = claim.unit.key
-    drawn = ["parts", place, certificate.dialect, key.name, *astuple(key.type), claim.law.parts]
+    named = [(key.name, *astuple(key.type)) for key in claim.unit.keys]
+    drawn = ["parts", place, certificate.dialect, *named, claim.law.parts]
     return state_mac(json.dumps(drawn).encode(), naming), str(claim.law.number)
 
 

@@ -202,8 +202,7 @@ def warnings_of(policy: Policy) -> tuple[errors.Problem, ...]:
     A column that is made of the key of the unit, numbers that are read as no program writes them
     beside such a delimiter, and a guarantee that is none.
     """
-    key = (policy.source.key or "").casefold()
-    made = [each for each in policy.recodings if each[0].casefold() == key]
+    made = [each for each in policy.recodings if (each[0],) == policy.source.keys]
     found = (_of_the_key(policy, *each) for each in made if not isinstance(each[1], Constant))
     return _placed((*found, *_of_numbers(policy), *_of_guarantee(policy)), policy.file)
 

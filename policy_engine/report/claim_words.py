@@ -90,7 +90,10 @@ def person_words(claim: Claim) -> str:
     unit = claim.unit
     if isinstance(unit, Rows):
         return "each row is one person"
-    who = f"each value of {_column(unit.key)} is one person; rows without one are nobody"
+    named = " and ".join(map(_column, unit.keys))
+    who = f"each value of {named} is one person; rows without one are nobody"
+    if len(unit.keys) > 1:
+        who = f"each combination of {named} is one person; rows that lack one are nobody"
     match unit.order:
         case None:
             return f"{who}; the engine enforces that nobody has a second row"

@@ -463,17 +463,11 @@ class Transactional(Warehouse):
             self._connection.rollback()
 
 
-def read_of_key(policy: Policy, table: Table) -> tuple[str, ...]:
-    """The columns that tell people apart, as the source spells them."""
-    found = table.find(policy.source.key or "")
-    return () if found is None else (found.name,)
-
-
 def read_of(policy: Policy, table: Table) -> tuple[str, ...]:
     """The columns of a table that a release reads."""
     named = [name for name, how in policy.recodings if not isinstance(how, Constant)]
     named += [name for name, _ in policy.source.order_by]
-    read = {table.find(name) for name in (*named, *policy.reads_beside, policy.source.key or "")}
+    read = {table.find(name) for name in (*named, *policy.reads_beside, *policy.source.keys)}
     return tuple(column.name for column in table.columns if column in read)
 
 

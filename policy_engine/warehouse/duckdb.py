@@ -16,17 +16,18 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from policy_engine.compile.catalog import Field, Kind, Table
+from policy_engine.compile.claims import keys_of
 from policy_engine.compile.rendering import created
 from policy_engine.dialects import dialect_named
 from policy_engine.errors import FileError, WarehouseError
-from policy_engine.kernel.fragments import threshold
+from policy_engine.kernel.fragments import threshold, unit_text
 from policy_engine.policy.csv_models import is_csv
 from policy_engine.policy.resolve import Policy, Source
 from policy_engine.warehouse import duckdb_catalog as catalog
 from policy_engine.warehouse import files
 from policy_engine.warehouse import known_answers as known
 from policy_engine.warehouse.arrow import digest_of, portable
-from policy_engine.warehouse.base import Row, Transactional, changed, read_of_key
+from policy_engine.warehouse.base import Row, Transactional, changed
 from policy_engine.warehouse.catalogs import Name, no_schema, points_to
 from policy_engine.warehouse.drawing import DrawnSample, sample_relation
 from policy_engine.warehouse.failures import withheld
@@ -308,8 +309,10 @@ class DuckDBWarehouse(Transactional):
         if not table.parts:
             source = "read_parquet(?, hive_partitioning = false)"
             values = [_pattern(policy.directory / str(table.path), str(table.path))]
-        key = quoted(*read_of_key(policy, table))
-        query = f"SELECT DISTINCT {key} AS unit FROM {source} WHERE {key} IS NOT NULL"
+        keys = keys_of(policy, table)
+        key = quoted(keys[0].name) if len(keys) == 1 else unit_text("duckdb", keys)
+        there = " AND ".join(f"{quoted(each.name)} IS NOT NULL" for each in keys)
+        query = f"SELECT DISTINCT {key} AS unit FROM {source} WHERE {there}"
         return query, values
 
     def _row_count(self, policy: Policy, table: Table) -> int:

@@ -47,7 +47,16 @@ from policy_engine.kernel.recodes import (
     values_of,
 )
 from policy_engine.kernel.recodes.truncate import UNITS
-from policy_engine.kernel.sources import Column, Drawn, Files, Groups, People, Relation, Rows
+from policy_engine.kernel.sources import (
+    Column,
+    Drawn,
+    Files,
+    Groups,
+    KeyColumns,
+    People,
+    Relation,
+    Rows,
+)
 from policy_engine.kernel.types import MOMENTS, MOST_INTEGER, Type
 
 SALT = "00112233445566778899aabbccddeeff" + "fedcba98765432100123456789abcdef"
@@ -293,9 +302,14 @@ def _condition(column: Column, chance: Random) -> Filter | None:
 def _unit(chance: Random, known: list[str]) -> Rows | People:
     if chance.random() < 0.1:
         return Rows()
-    key = Column(name := chance.choice([key for key in KEYS if key in known]), COLUMNS[name])
+    name = chance.choice([key for key in KEYS if key in known])
+    key: Column | KeyColumns = Column(name, COLUMNS[name])
     if key.name == "row":
         return People(key, None)
+    several = [name for name in KEYS if name in known and name != "row"]
+    if len(several) > 1 and chance.random() < 0.3:
+        chosen = chance.sample(several, chance.choice([2, len(several)]))
+        key = KeyColumns(tuple(Column(name, COLUMNS[name]) for name in chosen))
     if chance.random() < 0.25:
         return People(key, Drawn())
     ordering = [each for each in known if each not in KEYS and not each.startswith("csv")]
@@ -522,9 +536,10 @@ def on(
             order = unit.order
             if isinstance(order, tuple):
                 order = tuple((typed(column), down) for column, down in order)
-            unit = People(
-                replace(unit.key, type=replace(types[unit.key.name], collated=False)), order
+            keys = tuple(
+                replace(key, type=replace(types[key.name], collated=False)) for key in unit.keys
             )
+            unit = People(KeyColumns(keys) if keys[1:] else keys[0], order)
         if not isinstance(law, Native) and law.secret is not None:
             law = replace(law, secret=Secret(salts, law.secret.release))
         kept = tuple(replace(each, column=typed(each.column)) for each in claim.filter)

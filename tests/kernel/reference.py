@@ -179,14 +179,22 @@ Member = tuple[tuple[Any, ...], list[Row]]
 """A group, and the rows of one unit in it."""
 
 
+def unit_of(unit: People, row: Row) -> str | None:
+    """Whose a row is, as the text that is hashed; None of nobody: who lacks a part of a key."""
+    values = [row[column.name] for column in unit.keys]
+    if None in values:
+        return None
+    return "~:".join(str(v).replace("~", "~~") for v in values) if values[1:] else str(values[0])
+
+
 def contributed(claim: Claim, unit: People, rows: Iterable[Row], secret: str) -> Iterator[Member]:
     """The groups of every unit, at most so many of each, once for each unit in it."""
     assert isinstance(unit.order, Groups)
     groups: dict[str, dict[tuple[Any, ...], list[Row]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
-        key = row[unit.key.name]
+        key = unit_of(unit, row)
         if key is not None and all(meets(each, row) for each in claim.filter):
-            groups[str(key)][group_of(claim, row)].append(row)
+            groups[key][group_of(claim, row)].append(row)
     for key, own in groups.items():
         order = sorted(own, key=lambda group: [ascending(value) for value in group])
         hashes = [hashlib.sha256(f"{secret}:o:{key}:{place}".encode()).digest()
@@ -232,8 +240,8 @@ def units(claim: Claim, rows: Iterable[Row], secret: str) -> list[tuple[str, Row
         return [(str(number), row) for number, row in enumerate(rows)]
     of: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
-        if row[claim.unit.key.name] is not None:
-            of[str(row[claim.unit.key.name])].append(row)
+        if (unit := unit_of(claim.unit, row)) is not None:
+            of[unit].append(row)
     rest = [(column, False) for column in claim.inputs]
     if isinstance(claim.unit.order, Groups):
         return []
@@ -279,7 +287,7 @@ def is_in_part(claim: Claim, row: Row, secret: str) -> bool:
     """Whether a row's unit is in the part that is counted: by the first 32 digits of the secret."""
     if not isinstance(claim.law, NoisyPart) or not isinstance(claim.unit, People):
         return True
-    if (key := row[claim.unit.key.name]) is None:
+    if (key := unit_of(claim.unit, row)) is None:
         return False
     bits = int(hashlib.sha256(f"{secret[:32]}:p:{key}".encode()).hexdigest()[:15], 16)
     return bits * claim.law.parts // 2**60 + 1 == claim.law.number

@@ -28,6 +28,7 @@ from reference import released as meant
 sys.path.insert(0, str(Path(__file__).parents[1] / "warehouse"))
 
 from policy_engine.kernel.claim import Claim
+from policy_engine.kernel.fragments import unit_text
 from policy_engine.kernel.mechanisms import Keyed
 from policy_engine.kernel.sources import Files, People, Relation
 from policy_engine.kernel.sources import Rows as OneRow
@@ -245,7 +246,9 @@ class DuckDB(Place):
         bound, source, is_keyed = f"{law.threshold:015x}", claim.source, claim.unit != OneRow()
         of_file = isinstance(source, Files) and source.kind == "parquet"
         key = "file_row_number" if of_file else "rowid"
-        key = f'"{claim.unit.key.name}"' if isinstance(claim.unit, People) else key
+        if isinstance(claim.unit, People):
+            keys = claim.unit.keys
+            key = unit_text("duckdb", keys) if keys[1:] else f'"{keys[0].name}"'
         numbers = "" if is_keyed else ", file_row_number = true"
         read = f"read_parquet('{source.path}'{numbers})" if of_file else "people"
         self._connection.execute(

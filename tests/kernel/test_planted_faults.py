@@ -51,6 +51,9 @@ FAULTS = {
     "COLLATE dropped": ("duckdb", DUCKDB, ' COLLATE "binary"', ""),
     "the second row": ("duckdb", UNITS, "policy_engine_rank = 1", "policy_engine_rank = 2"),
     "every row": ("duckdb", UNITS, "policy_engine_rank = 1", "policy_engine_rank >= 1"),
+    "columns of a key run together": ("duckdb", STANDARD, " || '~:' || ", " || "),
+    "a key with a part that is NULL": (
+        "duckdb", UNITS, "{{ c.name }} IS NOT NULL", "COALESCE({{ c.name }}, '') IS NOT NULL"),
     "one row in all": ("duckdb", UNITS, "PARTITION BY {{ key.name }} ", ""),
     "the order's way ignored": ("duckdb", STANDARD, "{% if down %} DESC{% endif %}", ""),
     "the order ignored": (

@@ -70,7 +70,7 @@ def test_a_sample_of_rows_is_no_sample_of_persons(tmp_path):
         tmp_path, CELLS, unit="{key: person, keep: any}", recode="{person: {round: 1}}"
     ) as sound:
         broken = sound.but('"person" IN (', '"rowid" IN (')
-        rows = replace(sound.policy.source, key=None)
+        rows = replace(sound.policy.source, keys=())
         by_row = replace(broken, policy=replace(sound.policy, source=rows))
         inside = np.zeros((DRAWS, 52))
         for draw in inside:

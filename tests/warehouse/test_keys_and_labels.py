@@ -8,6 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import duckdb
+import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -266,3 +267,72 @@ def test_texts_of_postgresql_are_released_as_they_are(folder, postgres):
     source = "{relation: codes, unit: {row_key: id}}"
     for column, value in (("c", "ab"), ("ct", "Ab"), ("z", "01067")):
         assert set(released(source, f"{{{column}: keep}}")) == {value}
+
+
+PAIRS = [("a", "bc"), ("ab", "c"), ("a~", "b"), ("a", "~b"), ("", "x"), ("x", "")]
+
+
+def test_a_person_of_two_columns_is_counted_once(folder):
+    """Of 80 people that two columns name, in a file; of a household alone there are 20."""
+    lines = [f"{n // 4},{n % 4},{'fm'[n % 2]}" for n in range(80)]
+    Path("p.csv").write_text("\n".join(["hh,pers,sex", *lines, *lines, ",1,f", "1,,m"]) + "\n")
+    source = "{path: p.csv, unit: {key: [hh, pers], keep: any}}"
+    counts = released(source, "{sex: keep}")
+    assert all(abs(counts[sex] - 40) < 9 for sex in "fm")
+    assert run(["verify", "out.certificate.json", "--release", "out.parquet"]) == 0
+    sampled = (
+        Path(written(source, "{sex: keep}"))
+        .read_text()
+        .replace(
+            "mechanism: noisy_counts\nguarantee: {epsilon: 20, delta: 1.0e-4}",
+            "sample: {rate: 0.5}\nk: 10\nguarantee: {epsilon: 9, delta: 0.05}",
+        )
+    )
+    Path("policy.yaml").write_text(sampled)
+    assert run(["release", "policy.yaml", "--replace"]) == 0
+    total = sum(row["n"] for row in pq.read_table("out.parquet").to_pylist())
+    assert 15 < total < 65
+
+
+def test_two_columns_that_read_alike_are_two_people_on_every_engine(folder, postgres):
+    """('a', 'bc') and ('ab', 'c') are two; who lacks one of the two is nobody."""
+    rows = [*PAIRS, *PAIRS, ("a", None), (None, "c")] * 3
+    postgres.sql("drop table if exists pairs", "create table pairs (a text, b text, s int)")
+    with psycopg.connect(postgres.url) as connection:
+        connection.cursor().executemany("insert into pairs values (%s, %s, 1)", rows)
+    (folder / "lake").mkdir()
+    table = pa.table({"a": [a for a, _ in rows], "b": [b for _, b in rows], "s": [1] * len(rows)})
+    pq.write_table(table, folder / "lake" / "pairs.parquet")
+    with closing(sqlite3.connect("p.sqlite")) as connection:
+        connection.execute("CREATE TABLE pairs (a TEXT, b TEXT, s INTEGER) STRICT")
+        connection.executemany("INSERT INTO pairs VALUES (?, ?, 1)", rows)
+        connection.commit()
+    unit = "unit: {key: [a, b], keep: {order_by: [s]}}"
+    for kind, said in (
+        ("postgres", {"url": postgres.url}),
+        ("datafusion", {"database": "lake"}),
+        ("sqlite", {"database": "p.sqlite"}),
+    ):
+        served(kind, **said)
+        counts = released(f"{{relation: pairs, {unit}}}", "{s: keep}")
+        assert abs(counts[1] - len(PAIRS)) < 4, kind
+    served("duckdb")
+    counts = released(f"{{path: lake/pairs.parquet, {unit}}}", "{s: keep}")
+    assert abs(counts[1] - len(PAIRS)) < 4
+
+
+@pytest.mark.parametrize(
+    ("key", "recode", "told"),
+    [
+        ("[hh]", "{sex: keep}", "must name a column, or a list of two and more, each once"),
+        ("[hh, hh]", "{sex: keep}", "must name a column, or a list of two and more, each once"),
+        ("[hh, HH]", "{sex: keep}", "names the column 'hh' twice"),
+        ("[hh, gone]", "{sex: keep}", "has no column 'gone'"),
+        ("[hh, pers]", "{hh: keep, pers: keep}", "all other columns of the key are kept"),
+    ],
+)
+def test_a_key_of_columns_that_names_nobody_is_refused(folder, capsys, key, recode, told):
+    Path("p.csv").write_text("hh,pers,sex\n1,1,f\n")
+    at = written(f"{{path: p.csv, unit: {{key: {key}, keep: any}}}}", recode)
+    assert run(["validate", at]) == 1
+    assert told in capsys.readouterr().out

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 MECHANISM = "sampled-suppression"
 SAMPLE_BITS = 60
 STEPS = frozenset({
-    "sampled", "people", "chosen", "kept", "counted", "looked", "recoded", "placed", "grouped",
-    "fine", "spread", "drawn", "noised", "bounded", "released", "repeated",
+    "keyed", "sampled", "people", "chosen", "kept", "counted", "looked", "recoded", "placed",
+    "grouped", "fine", "spread", "drawn", "noised", "bounded", "released", "repeated",
     "numbered", "answered", "domain", "tuples",
 })  # fmt: skip
 """The names that a text gives its own steps."""

@@ -123,7 +123,8 @@ def test_a_view_is_a_source():
         {"main.accounts": "select * from main.people"},
         known=True,
     )
-    policy = replace(POLICY, source=replace(POLICY.source, key="id", order_by=(("sha1", "asc"),)))
+    keyed = replace(POLICY.source, keys=("id",), order_by=(("sha1", "asc"),))
+    policy = replace(POLICY, source=keyed)
     ranked = (
         "with r as (select *, row_number() over (partition by id order by sha1) as rn"
         " from main.accounts where id in (select unit from policy_engine_sample_400000000000000))"

@@ -81,7 +81,7 @@ RANKED = (
     " policy_engine_sample_400000000000000)) select sex, count(*) as n from r where {}"
     " group by sex having count(*) >= 10 order by sex"
 )
-KEYED = replace(POLICY, source=replace(POLICY.source, key="id", sampled_at=Decimal("0.5")))
+KEYED = replace(POLICY, source=replace(POLICY.source, keys=("id",), sampled_at=Decimal("0.5")))
 
 
 def test_the_assumptions_of_keys_in_a_sample_of_the_population():
