@@ -36,7 +36,11 @@ NO_FILE = Cause("the warehouse could not read or write a file; see disk space an
 NO_SPACE = Cause("the server's disk is full; nothing was published")
 CANCELLED = Cause("the server cancelled the query")
 LOST = Cause("the connection to the server was lost")
-WITHHELD = Cause("the warehouse failed; its message is withheld because it may quote data")
+WITHHELD = Cause(
+    "the warehouse failed; its message is withheld because it may quote data. A second attempt may"
+    " end the same: run what 'policy-engine compile' prints there on invented data of the same"
+    " schema first"
+)
 REFUSED_ACCESS = Cause("the warehouse refused access; see the rights of its files", of_setup=True)
 LOCKED = Cause("another session holds a lock; try again later", of_setup=True)
 DEADLOCK = Cause("another session and this one wait for each other; try again later")

@@ -13,8 +13,10 @@ from typer.testing import CliRunner
 
 from policy_engine.cli.app import app
 from policy_engine.errors import PolicyEngineError, WarehouseError
-from policy_engine.policy.project import load_project
+from policy_engine.policy.loading import load_policy_text
+from policy_engine.policy.project import default_project, load_project
 from policy_engine.releasing.books import has_ledger, open_ledger
+from policy_engine.releasing.planning import prepare
 from policy_engine.warehouse import mysql_session
 from policy_engine.warehouse.mysql import MariaDBWarehouse
 from policy_engine.warehouse.postgres import PostgresWarehouse
@@ -104,6 +106,39 @@ def test_without_room_for_a_sort_mariadb_fails_before_a_charge(mariadb, here, mo
     assert project.charged() == []
 
 
+def tried(warehouse, folder, relation, recode) -> str:
+    """What is said before a charge; empty where the text can run."""
+    text = POLICY.format(relation=relation, recode=recode, order="id", release="path: o.parquet")
+    policy = load_policy_text(
+        text.replace("keep: {order_by: [id]}", "keep: any"), folder / "p.yaml", folder
+    )
+    with closing(warehouse):
+        certificate, table = prepare(policy, default_project(folder), warehouse)
+        try:
+            warehouse.check_reads(policy, table, certificate.query)
+        except WarehouseError as error:
+            assert error.of_setup
+            return str(error)
+    return ""
+
+
+def test_mariadb_tells_which_columns_the_role_may_not_read(mariadb, here):
+    mariadb.sql(
+        "CREATE OR REPLACE USER reader@localhost",
+        "GRANT SELECT (id), INSERT (id, name) ON work.visits TO reader@localhost",
+    )
+
+    def told() -> str:
+        opened = MariaDBWarehouse("maria", mariadb.url(user="reader"))
+        return tried(opened, here, "visits", "{name: keep}")
+
+    assert told().startswith(
+        "the role may not read name of work.visits: GRANT SELECT (`name`) ON `work`.`visits` to it"
+    )
+    mariadb.sql("GRANT SELECT (`name`) ON `work`.`visits` TO reader@localhost")
+    assert told() == ""
+
+
 def test_where_mariadb_shows_whose_a_lock_is_is_told(mariadb):
     other = mariadb.connect(database="work")
     with closing(other), closing(MariaDBWarehouse("maria", mariadb.url())) as warehouse:
@@ -148,6 +183,19 @@ def visits(postgres):
         "grant select (id) on setups.visits to half",
     )
     return postgres
+
+
+def test_postgres_tells_which_columns_the_role_may_not_read(visits, here):
+    def told() -> str:
+        opened = PostgresWarehouse("pg", visits.url_of("half"))
+        return tried(opened, here, "setups.visits", "{day: keep}")
+
+    assert told().startswith(
+        'the role may not read day of setups.visits: GRANT SELECT ("day") ON "setups"."visits" to'
+    )
+    visits.sql('grant select ("day") on "setups"."visits" to half')
+    assert told() == ""
+    visits.sql("revoke select (day) on setups.visits from half")
 
 
 def test_whose_lock_it_is_is_told_and_nothing_is_charged(visits, here, monkeypatch):
