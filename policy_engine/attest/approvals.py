@@ -91,6 +91,27 @@ class ReviewPolicy:
         """Whether a release of the account waits for anybody."""
         return bool(self.needs["claim"] or self.needs["release"])
 
+    @property
+    def alone(self) -> tuple[Approver, ...]:
+        """The people without one of whose keys nothing of the account could be changed any more.
+
+        Another review policy is approved by its people, so an account whose change nobody can
+        approve stays as it is for good.
+        """
+        return tuple(
+            each for each in self.people if any(not self._can_change(key) for key in each.keys)
+        )
+
+    def _can_change(self, lost: str) -> bool:
+        """Whether a change can be asked for and approved once a key is lost."""
+        left = [each for each in self.people if set(each.keys) - {lost}]
+
+        def meets(asker: Approver) -> bool:
+            count = Counter(p.role for p in left if not self.four_eyes or p is not asker)
+            return all(count[role] >= needed for role, needed in self.needs["change"].items())
+
+        return any(map(meets, left))
+
     def person(self, key: str) -> Approver:
         """Whose key this is; KeyError for a stranger's."""
         return next(each for each in self.people if key in each.keys)

@@ -51,7 +51,7 @@ class Keyring:
     @classmethod
     def read(cls, path: Path) -> Keyring:
         """The keyring in a file; FileError where it is missing, cannot be read or is none."""
-        with keys.explained(f"{path}: cannot read the keyring"), path.open("rb") as file:
+        with keys.opened_file(path, "the keyring") as file:
             content = file.read(LARGEST_RING + 1)
         entries, seal = read_ring(content, str(path))
         return cls(entries, str(path), seal)

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
+from typing import BinaryIO
 
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -247,10 +248,24 @@ def explained(failed: str) -> Iterator[None]:
         raise FileError(f"{failed}: {error.strerror}") from None
 
 
+@contextmanager
+def opened_file(path: Path, what: str) -> Iterator[BinaryIO]:
+    """A file to be read; FileError for what is none: a pipe would wait for ever for its writer."""
+    with explained(f"{path}: cannot read {what}"):
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        mode = os.fstat(handle).st_mode
+        if not stat.S_ISREG(mode):
+            os.close(handle)
+            found = "a folder" if stat.S_ISDIR(mode) else "a pipe or a device"
+            raise FileError(f"{path}: {what} must be a file, found {found}")
+        with os.fdopen(handle, "rb") as file:
+            yield file
+
+
 def read_key_file(path: Path, refuse: int = 0) -> bytes:
     """The bytes of a file; FileError where it has a mode bit of ``refuse``, or is unreadable."""
     # The mode is asked of the open file, so that it is that of the bytes that are read.
-    with explained(f"{path}: cannot read the key"), path.open("rb") as file:
+    with opened_file(path, "the key") as file:
         mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
         if mode & refuse:
             raise FileError(

@@ -13,7 +13,7 @@ from typer import Argument, Exit, Option
 
 from policy_engine.attest.validity import written
 from policy_engine.cli.output import conclude, confirm, emit, left_of, members
-from policy_engine.cli.reading import project_here
+from policy_engine.cli.reading import own_project
 from policy_engine.errors import LedgerBroken, NoLedger, NothingChecked, UsageError
 from policy_engine.ledger import outside
 from policy_engine.ledger.account import Balance, Limit, balance_of, brief
@@ -50,7 +50,7 @@ def show(
 
     Example: policy-engine ledger show census
     """
-    project = project_here()
+    project = own_project()
     found = ledger_state(project)
     if account is not None:
         names = [each.name for each in found.accounts]
@@ -266,7 +266,7 @@ def publish(
 
     Example: policy-engine ledger publish git:git@example.org:audit/heads.git
     """
-    project = project_here()
+    project = own_project()
     places = [
         outside.outside_witness(each) for each in ([witness] if witness else project.witnesses)
     ]
@@ -313,7 +313,7 @@ def verify(
 
     Example: policy-engine ledger verify
     """
-    project = project_here()
+    project = own_project()
     name, unseen = project.ledger_name, Witness(project.witness).fault()
     try:
         with open_ledger(project, compared=not unseen) as opened:

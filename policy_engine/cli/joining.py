@@ -9,7 +9,7 @@ from typing import Annotated
 from typer import Option
 
 from policy_engine.cli.output import conclude
-from policy_engine.cli.reading import project_here
+from policy_engine.cli.reading import own_project
 
 
 def join(
@@ -33,7 +33,7 @@ def join(
     """
     from policy_engine.releasing import joining
 
-    project = project_here()
+    project = own_project()
     found = joining.join(project, datetime.now(UTC), ring=keyring, sealing_key=sealing)
     document = {
         "signs": found.key_id,

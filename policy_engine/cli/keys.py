@@ -22,7 +22,7 @@ from policy_engine.cli.app import Commands
 from policy_engine.cli.options import KeyArgument
 from policy_engine.cli.output import confirm, emit
 from policy_engine.cli.output import note as say
-from policy_engine.cli.reading import project_here
+from policy_engine.cli.reading import own_project, project_here
 from policy_engine.errors import FileError, UsageError
 from policy_engine.policy.project import Project
 from policy_engine.policy.review_models import key_line as key_in_yaml
@@ -85,7 +85,7 @@ def add(
     [key] = TrustedKeys.load(public_key).by_id.values()
     now = _now()
     added = now if since is None else _day("--since", since)
-    last, path = _last_moment(expires), project_here().keyring
+    last, path = _last_moment(expires), own_project().keyring
     ring = change(path, lambda ring: ring.adding(key, added, expires=last, note=note))
     _show_one(ring, key_id(key), now)
 
@@ -96,7 +96,7 @@ def list_() -> None:
 
     Example: policy-engine keys list
     """
-    project, now = project_here(), _now()
+    project, now = own_project(), _now()
     ring, lost = Keyring.at(project.keyring), lost_key(project)
     key = None if lost else public_key_of(project)
     own = None if key is None else key_id(key)
@@ -127,7 +127,7 @@ def rotate(expires: ExpiresOption = None, note: NoteOption = "") -> None:
 
     Example: policy-engine keys rotate --expires 2027-12-31
     """
-    project, now = project_here(), _now()
+    project, now = own_project(), _now()
     done = rotate_key(project, now, expires=_last_moment(expires), note=note)
     ring = Keyring.read(project.keyring)
     entries = [ring.find(name) for name in (done.old, done.new)]
@@ -162,7 +162,7 @@ def sign(
 
     Example: policy-engine keys sign --key /media/stick/owner.pem --expires 2027-12-31
     """
-    project, now, signer = project_here(), _now(), KeySigner(load_private_key(key))
+    project, now, signer = own_project(), _now(), KeySigner(load_private_key(key))
     seen = Keyring.at(project.ring_seen)
     former = project.owners if seen.seal is None else (*project.owners, *seen.seal.owners.keys)
     ends = _last_moment(expires)
@@ -230,7 +230,7 @@ def retire(key: KeyArgument) -> None:
     Example: policy-engine keys retire 3fa2b1c4
     """
     now = _now()
-    _show_one(change(project_here().keyring, lambda ring: ring.retiring(key, now)), key, now)
+    _show_one(change(own_project().keyring, lambda ring: ring.retiring(key, now)), key, now)
 
 
 @keys.command("revoke", short_help="Withdraw a key: nothing that it signed counts.")
@@ -249,7 +249,7 @@ def revoke(
     """
     from policy_engine.releasing.books import ledger_at_rest
 
-    now, project = _now(), project_here()
+    now, project = _now(), own_project()
     with ledger_at_rest(project) as (end, fault):
         ring = change(project.keyring, lambda ring: ring.revoking(key, now, why, end))
     if fault:

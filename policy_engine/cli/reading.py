@@ -135,6 +135,25 @@ def project_here() -> Project:
     return project_at(Path.cwd())
 
 
+def own_project() -> Project:
+    """The project of the working directory, where there is one: nothing else is looked at.
+
+    A folder that has lost its project file, and has its keys and its ledger, is one too.
+
+    Raises UsageError.
+    """
+    from policy_engine.attest.keys import KEPT
+    from policy_engine.policy.project import PROJECT_FILE
+
+    project = project_here()
+    if project.file is None and not (project.directory / KEPT).is_dir():
+        raise UsageError(
+            f"no {PROJECT_FILE} here or above ({project.directory}); go into a project, or name its"
+            " folder with -C"
+        )
+    return project
+
+
 def change_file(account: str, what: str, project: Project) -> Path:
     """Where the request of a change of an account stands, as of its ``limit``."""
     name = re.sub(r"[^A-Za-z0-9_.-]", "_", account)

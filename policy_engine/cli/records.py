@@ -40,7 +40,7 @@ from policy_engine.cli.output import (
     note,
     shown,
 )
-from policy_engine.cli.reading import change_file, decimal_of, project_here
+from policy_engine.cli.reading import change_file, decimal_of, own_project, project_here
 from policy_engine.errors import FileError, UsageError
 from policy_engine.ledger.account import Limit
 from policy_engine.ledger.statement import STATEMENT_TYPE, SUBJECT, public_statement
@@ -117,7 +117,7 @@ def limit(
 
     Example: policy-engine ledger limit census --epsilon 2 --delta 1e-6 --by Ada --why "2026 wave"
     """
-    project = project_here()
+    project = own_project()
     wanted = Limit(decimal_of("--epsilon", epsilon), decimal_of("--delta", delta))
     brought = brought_at(change_file(account, "limit", project))
     with open_ledger(project, beginning.ledger_writer(project), say=note) as opened:
@@ -172,7 +172,7 @@ def move(
 
     Example: policy-engine ledger move 2 census_2026 --by Ada --why "the file has new people"
     """
-    project = project_here()
+    project = own_project()
     with open_ledger(project, writer_of(project)) as opened:
         if not new:
             _check_meant(account, opened, project)
@@ -207,7 +207,7 @@ def rekey(
     """
     if lost == (old is not None):
         raise UsageError("say OLD, the sealing key until now, or --lost, and not both")
-    project = project_here()
+    project = own_project()
     key = books.rekey(project, old, who=by, why=why)
     document = {"sealing_key": key, "lost": lost, "by": by, "why": why}
     names = "what the lost one named is forgotten" if lost else "sources keep their names"
@@ -244,7 +244,7 @@ def disown(
 
     Example: policy-engine ledger disown 12 --by Ada --why "written by hand, ticket 7"
     """
-    project = project_here()
+    project = own_project()
     seen, seal = Witness(project.witness).seen(), believed(project).seal
     signers = [KeySigner(load_private_key(path)) for path in owner or ()]
     writer = writer_of(project)
@@ -307,7 +307,7 @@ def settle_fault(
 
     Example: policy-engine ledger settle 12 --by Ada --why "a test run by hand, ticket 9"
     """
-    project = project_here()
+    project = own_project()
     with open_ledger(project, writer_of(project)) as opened:
         settled = opened.settle(number, who=by, why=why)
     document = {"ledger": project.ledger_name, "settled": [*map(fault_document, settled)],
@@ -340,7 +340,7 @@ def settle(
     from policy_engine.releasing.recalling import recall
     from policy_engine.releasing.standing import reconcile
 
-    project = project_here()
+    project = own_project()
     if account is not None and not from_certificates:
         raise UsageError("--account is for --from-certificates")
     booked = recall(project, account) if from_certificates else ()
@@ -378,7 +378,7 @@ def export(
 
     Example: policy-engine ledger export --output ledger.statement.json
     """
-    project = project_here()
+    project = own_project()
     if output is not None and output.exists():
         raise FileError(f"{output} exists, and a statement never replaces a file; name another one")
     with open_ledger(project) as opened:

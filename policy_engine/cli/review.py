@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Exit, Option
 
-from policy_engine.attest.approvals import Tally, Verdict
+from policy_engine.attest.approvals import ReviewPolicy, Tally, Verdict
 from policy_engine.attest.approvals import review_policy as read_review_policy
 from policy_engine.attest.keys import load_private_key
 from policy_engine.attest.signers import KeySigner, Signer, signer_of, writer_of
@@ -71,19 +71,24 @@ def require(
         list[Path] | None,
         Option("--policy", help="A policy whose source is the account's from now on."),
     ] = None,
+    alone: Annotated[
+        bool, Option("--alone", help="Though one lost key would end the account.")
+    ] = False,
 ) -> None:
     """Record a review policy in the ledger: from then on its account is released by it alone.
 
     Whoever sets the account's limit sets the first. Each later one, stricter or not, is approved by
     the people of the one in force: 'review request --review-policy FILE' asks them. There is no way
-    back but that: keep the keys. With --policy its source is the account's at once, and not from
-    its first charge on: no other account is charged for it.
+    back but that: keep the keys. Where one lost key would leave nobody to approve a change, the
+    account could never change again: that is refused without --alone. With --policy its source is
+    the account's at once, and not from its first charge on: no other account is charged for it.
 
     Example: policy-engine review require people.review.yaml --by Ada --why "census"
     """
     project = project_here()
     wanted = read_review_policy(read_text(file, "review policy"), file)
     account, brought = wanted.account, brought_at(_change_file(file))
+    _check_not_alone(wanted, alone=alone)
     with open_ledger(project, ledger_writer(project), say=say) as opened:
         now = opened.required(account)
         if now is None or now.policy.digest != wanted.digest:
@@ -100,6 +105,21 @@ def require(
             f"write 'reviews: {{{account}: {wanted.digest}}}' into"
             f" {project.file or 'policy-engine.yaml'}: no other ledger serves then"
         )
+
+
+def _check_not_alone(wanted: ReviewPolicy, *, alone: bool) -> None:
+    """UsageError where one lost key would end the account, unless that is meant."""
+    names = ", ".join(each.name for each in wanted.alone)
+    if not names:
+        return
+    text = (
+        f"if one key of {names} is lost, nobody can approve a change of account"
+        f" {wanted.account!r} any more, for ever: give each a second key, or name more people than"
+        " 'change' needs"
+    )
+    if not alone:
+        raise UsageError(f"{text}; --alone sets it all the same. Nothing was set")
+    say(f"warning: {text}")
 
 
 @review.command("request", short_help="Ask for the approvals that a release waits for.")

@@ -5,14 +5,13 @@ from __future__ import annotations
 import socket
 from contextlib import suppress
 from ipaddress import ip_address
-from pathlib import Path
 from typing import Annotated
 
 from typer import Option
 
 from policy_engine.cli.output import emit, note
+from policy_engine.cli.reading import own_project
 from policy_engine.errors import EnvironmentFailed, UsageError, to_install
-from policy_engine.policy.project import find_project
 
 PORT = 8770
 _EVERYBODY = (
@@ -63,8 +62,8 @@ def serve(
         raise EnvironmentFailed(
             f"serve needs starlette and uvicorn; {to_install('serve')}"
         ) from None
-    file = find_project(Path.cwd())
-    folder = Path.cwd() if file is None else file.parent
+    project = own_project()
+    folder = project.directory
     with _listening(host, port) as listens:
         taken, secret = listens.getsockname()[1], word()
         shown = f"[{host}]" if ":" in host else host
@@ -78,7 +77,7 @@ def serve(
 
         # Whoever ends it by Ctrl-C has had what they asked for.
         with suppress(KeyboardInterrupt):
-            run(ProjectReader(folder, file), listens, known, secret, ready)
+            run(ProjectReader(folder, project.file), listens, known, secret, ready)
 
 
 def _is_loopback(host: str) -> bool:

@@ -371,7 +371,7 @@ class Decided(Chained):
         return {
             name: (found, reviews.rows_matter(name, rows))
             for name, found in required.items()
-            if found is not None and found.needs("change")
+            if found is not None
         }
 
     def disown(

@@ -39,6 +39,8 @@ _DDL = (*records.ddl("records", "INTEGER"), _TRIGGERS)
 _LONG_LOG = 4_000_000
 """Bytes of a log, from which on it is copied into the file."""
 _STATISTICS = {("table", "sqlite_stat1"), ("table", "sqlite_stat4")}
+_LOGS = ("-wal", "-journal")
+_NO_ROOM = ("SQLITE_FULL", "SQLITE_IOERR_SHM", "SQLITE_IOERR_WRITE", "SQLITE_CANTOPEN")
 _FULL = "the disk is full; free some space and try again"
 _FAILURES = (
     ("SQLITE_BUSY", records.LOCKED),
@@ -68,9 +70,13 @@ class SqliteStore(records.Records):
         """Name the file; ``wait`` is how many seconds to wait for another writer."""
         super().__init__()
         self.where, self._path, self._wait = str(path), path, wait
+        self._has_no_room = False
 
     def _connect(self) -> records.Connection:
-        return _connect(self._path)
+        return _connect(self._path, self._is_unlocked())
+
+    def _is_unlocked(self) -> bool:
+        return self._has_no_room or _immutable(self._path)
 
     def _begin(self, connection: records.Connection, writes: bool) -> None:
         # isolation_level=None: the driver begins nothing by itself, so we do.
@@ -95,7 +101,7 @@ class SqliteStore(records.Records):
         self._check_version(int(version))
         self._check_made(self.reading(_made), _wanted())
         if journal != "wal" and not _immutable(self._path):  # a copy made by VACUUM INTO
-            with closing(_connect(self._path)) as raw, suppress(sqlite3.OperationalError):
+            with suppress(sqlite3.Error), closing(_connect(self._path, False)) as raw:
                 raw.execute("pragma journal_mode = wal")  # whoever is inside may prevent it
 
     def _check(self) -> None:
@@ -108,9 +114,27 @@ class SqliteStore(records.Records):
             )
 
     def reading(self, ask: Callable[[records.Connection], records.T]) -> records.T:
-        """What is asked of the file, as of one moment."""
+        """What is asked of the file, as of one moment; on a full disk too: nothing is written."""
+        try:
+            return self._answer(ask)
+        except sqlite3.Error as error:
+            name = getattr(error, "sqlite_errorname", "")
+            if not name.startswith(_NO_ROOM) or not _has_empty_log(self._path):
+                raise
+            # SQLite's locks need a file beside it, and there is no room for one.
+            self.close()
+            self._has_no_room = True
+            try:
+                answer = self._answer(ask)
+            finally:
+                self._has_no_room = False
+            if not _has_empty_log(self._path):  # somebody has found room, and has written
+                raise
+            return answer
+
+    def _answer(self, ask: Callable[[records.Connection], records.T]) -> records.T:
         while True:
-            unlocked, before = _immutable(self._path), _state(self._path)
+            unlocked, before = self._is_unlocked(), _state(self._path)
             answer = super().reading(ask)
             if not unlocked:
                 return answer
@@ -129,7 +153,8 @@ class SqliteStore(records.Records):
         with suppress(sqlite3.Error, OSError):
             if _beside(self._path.resolve(), "-wal").stat().st_size < _LONG_LOG:
                 return
-            with closing(_connect(self._path)) as lock, closing(_connect(self._path)) as copier:
+            one, other = _connect(self._path, False), _connect(self._path, False)
+            with closing(one) as lock, closing(other) as copier:
                 lock.execute("begin immediate")
                 copier.execute("pragma wal_checkpoint(passive)").close()
 
@@ -153,9 +178,9 @@ class SqliteStore(records.Records):
         return next((code for prefix, code in _CODES.items() if name.startswith(prefix)), None)
 
 
-def _connect(path: Path) -> sqlite3.Connection:
+def _connect(path: Path, unlocked: bool) -> sqlite3.Connection:
     # mode=rw: SQLite itself never makes a file.
-    mode = "ro&immutable=1" if _immutable(path) else "rw"
+    mode = "ro&immutable=1" if unlocked else "rw"
     uri = f"{path.absolute().as_uri()}?mode={mode}"
     connection = sqlite3.connect(uri, 0.1, uri=True, isolation_level=None, check_same_thread=False)
     connection.execute("pragma synchronous = full")
@@ -187,7 +212,16 @@ def _immutable(path: Path) -> bool:
     if os.access(real, os.W_OK) and os.access(real.parent, os.W_OK):
         return False
     # A log holds records that the file lacks, a journal those of which it must be rid.
-    return real.exists() and not any(_beside(real, end).exists() for end in ("-wal", "-journal"))
+    return real.exists() and not any(_beside(real, end).exists() for end in _LOGS)
+
+
+def _has_empty_log(path: Path) -> bool:
+    """Whether all records are in the file itself, with logs of nothing beside it, or none."""
+    sizes = [] if path.is_file() else [1]
+    for end in _LOGS:
+        with suppress(FileNotFoundError):
+            sizes.append(_beside(path.resolve(), end).stat().st_size)
+    return not any(sizes)
 
 
 def _state(path: Path) -> object:
@@ -239,7 +273,7 @@ def _create(path: Path) -> None:
             *_DDL,
             "commit",
         )
-        with closing(_connect(new)) as connection:
+        with closing(_connect(new, False)) as connection:
             connection.executescript(";".join(statements))
             # Closing would do so too, but never says where the disk was full: half a file would
             # stay.

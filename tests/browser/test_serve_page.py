@@ -50,7 +50,10 @@ def served(tmp_path_factory):
                 "claim": {"owner": 1, "privacy": 1}, "change": {"owner": 1},
                 "expires": "2999-12-31"}  # fmt: skip
     (world.folder / "p.review.yaml").write_text(json.dumps(document))
-    assert world.run("review", "require", "p.review.yaml", "--by", SCRIPT, "--why", "x") == 0
+    assert (
+        world.run("review", "require", "p.review.yaml", "--alone", "--by", SCRIPT, "--why", "x")
+        == 0
+    )
     changed(world, ("k: 35", "k: 30"))
     assert world.run("review", "request", "hostile.yaml", "--key", "2.pem") == 0
     claim = "hostile.certificate.claim.review.json"

@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives.serialization import (
     PublicFormat,
 )
 
+from policy_engine.attest.keyring import Keyring
 from policy_engine.attest.keys import (
     SIGNING_KEY_VARIABLE,
     TrustedKeys,
@@ -156,7 +157,7 @@ def test_a_file_that_cannot_be_read(tmp_path, load):
     assert str(caught.value) == (
         f"{tmp_path / 'none.pem'}: cannot read the key: No such file or directory"
     )
-    with pytest.raises(FileError, match="cannot read the key: Is a directory"):
+    with pytest.raises(FileError, match="the key must be a file, found a folder"):
         load(tmp_path)
 
 
@@ -257,3 +258,13 @@ def test_the_private_key_is_none_to_trust(key_file):
         TrustedKeys.load(key_file)
     remedy = f"name the public key beside it, {key_file.with_suffix('.pub')}"
     assert str(caught.value) == f"{key_file}: this is the private key; {remedy}"
+
+
+@pytest.mark.parametrize(
+    "read", [load_private_key, load_public_key, TrustedKeys.load, Keyring.read]
+)
+def test_a_pipe_is_no_key_file_and_nobody_waits_for_its_writer(tmp_path, read):
+    path = tmp_path / "key.pem"
+    os.mkfifo(path, 0o600)
+    with pytest.raises(FileError, match="must be a file, found a pipe or a device"):
+        read(path)

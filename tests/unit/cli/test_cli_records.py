@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import resource
 import shutil
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -764,3 +769,46 @@ def test_a_signed_record_that_no_release_writes_is_told_and_settled(cli, ledger,
     for command in ("verify", "show"):
         told = cli("ledger", command)
         assert told.code == 0 and "settled by Ada: ticket 9" in told.out
+
+
+@pytest.mark.parametrize("command", ["show", "verify"])
+def test_a_question_is_answered_where_nothing_can_be_written(cli, ledger, command):
+    before = cli("ledger", command).out
+    words = [sys.executable, "-m", "policy_engine", "ledger", command]
+    full = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (0, 0))
+    found = subprocess.run(
+        words, capture_output=True, text=True, check=False, preexec_fn=full,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+    )  # fmt: skip
+    assert (found.returncode, found.stdout) == (0, before), found.stderr
+
+
+OUTSIDE = (
+    ("ledger", "show"),
+    ("ledger", "verify"),
+    ("ledger", "reconcile"),
+    ("ledger", "reconcile", "--from-certificates"),
+    ("ledger", "export"),
+    ("ledger", "settle", "1", "--by", "Ada", "--why", "x"),
+    ("keys", "list"),
+    ("keys", "rotate"),
+    ("keys", "revoke", "3fa2b1c4", "--why", "x"),
+    ("join",),
+    ("serve",),
+)
+
+
+@pytest.mark.parametrize("words", OUTSIDE, ids=" ".join)
+def test_outside_of_a_project_nothing_is_looked_at(cli, tmp_path, monkeypatch, words):
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+
+    def walked(*_, **__):
+        raise AssertionError("the disk is walked")
+
+    monkeypatch.setattr(os, "walk", walked)
+    found = cli(*words)
+    assert found.code == 2
+    assert f"no policy-engine.yaml here or above ({folder})" in found.err
+    assert [*folder.iterdir()] == []

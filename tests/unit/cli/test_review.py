@@ -42,7 +42,9 @@ def required(cli, project, people):
                     "days": 30, "expires": "2999-12-31"}  # fmt: skip
         told = {name: each for name, each in (document | changes).items() if each is not None}
         (project / "p.review.yaml").write_text(json.dumps(told))
-        return cli("review", "require", "p.review.yaml", "--by", "Ada", "--why", "a test")
+        return cli(
+            "review", "require", "p.review.yaml", "--alone", "--by", "Ada", "--why", "a test"
+        )
 
     return require
 
@@ -240,7 +242,7 @@ def test_a_source_is_the_accounts_before_its_first_charge(cli, policy, required,
     file.write_text("accounts: {people: {epsilon: 1.0, delta: 1.0e-6}, others: {}}\n")
     path = policy()
     assert required().code == 0
-    words = ("p.review.yaml", "--by", "Ada", "--why", "a test", "--policy", path)
+    words = ("p.review.yaml", "--alone", "--by", "Ada", "--why", "a test", "--policy", path)
     for _ in range(2):
         done = cli("review", "require", *words)
         assert done.code == 0, done.err
@@ -264,7 +266,7 @@ def test_a_source_of_another_account_is_not_taken(cli, policy, required, project
     other = policy("b", ("budget: people", "budget: others"))
     assert cli("release", other).code == 0
     assert required().code == 0
-    words = ("p.review.yaml", "--by", "Ada", "--why", "a test", "--policy", other)
+    words = ("p.review.yaml", "--alone", "--by", "Ada", "--why", "a test", "--policy", other)
     refused = cli("review", "require", *words)
     assert (refused.code, "belongs to account 'others' already" in refused.err) == (2, True)
 
@@ -427,3 +429,14 @@ def test_a_release_that_waits_is_shown_by_its_own_words(cli, policy, required, p
     approve(cli, "out/a.certificate.release.review.json", "ben")
     assert cli("release", path).code == 0
     assert told not in cli("show", "out/a.parquet").out
+
+
+def test_a_review_policy_that_one_lost_key_would_end_is_refused_unless_it_is_meant(
+    cli, policy, required, project
+):
+    warned = required()
+    assert warned.code == 0 and "warning: if one key of ada, ben, cleo is lost" in warned.err
+    refused = cli("review", "require", "p.review.yaml", "--by", "Ada", "--why", "a test")
+    assert refused.code == 2
+    assert "nobody can approve a change of account 'people' any more" in refused.err
+    assert "--alone sets it all the same" in refused.err

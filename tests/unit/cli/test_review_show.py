@@ -43,7 +43,9 @@ def required(cli, project):
     def require(**changes):
         told = {name: each for name, each in (document | changes).items() if each is not None}
         (project / "p.review.yaml").write_text(json.dumps(told))
-        return cli("review", "require", "p.review.yaml", "--by", "Ada", "--why", "a test")
+        return cli(
+            "review", "require", "p.review.yaml", "--alone", "--by", "Ada", "--why", "a test"
+        )
 
     assert require().code == 0
     require.people = people

@@ -269,7 +269,9 @@ def test_approvals_that_wait_and_their_ends_are_shown(cli, policy, project, serv
                 "claim": {"owner": 1, "privacy": 1}, "change": {"owner": 1},
                 "expires": "2999-12-31"}  # fmt: skip
     (project / "p.review.yaml").write_text(json.dumps(document))
-    assert cli("review", "require", "p.review.yaml", "--by", "Ada", "--why", "x").code == 0
+    assert (
+        cli("review", "require", "p.review.yaml", "--alone", "--by", "Ada", "--why", "x").code == 0
+    )
     path = policy()
     assert cli("review", "request", path, "--key", "cleo.pem").code == 0
     claim = "out/a.certificate.claim.review.json"

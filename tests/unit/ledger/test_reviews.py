@@ -290,6 +290,16 @@ def test_a_forged_commit_of_a_release_that_waits_is_found(tmp_path):
     book.found("'commit' of entry 2")
 
 
+def test_whose_lost_key_would_end_an_account_is_known(book):
+    def alone(**changes):
+        return [each.name for each in book.policy(**changes).alone]
+
+    # Who asks approves nothing: of three people two are left to approve, and Ada has another key.
+    assert alone() == ["Ben", "Cy"]
+    assert alone(four_eyes=False) == []
+    assert alone(change={"r": 1}) == []
+
+
 def test_what_is_wrong_of_an_entry_is_settled_by_who_looked_into_it(tmp_path):
     book = Book(tmp_path)
     entry = book.ledger.reserve(CHARGE)

@@ -74,7 +74,7 @@ def test_a_new_ledger_comes_with_its_directories_and_is_its_owners_alone(tmp_pat
 
 
 def test_a_ledger_is_durable_before_it_is_fast(path):
-    with closing(engines._connect(path)) as connection:
+    with closing(engines._connect(path, False)) as connection:
         for name, value in (
             ("synchronous", 2),
             ("fullfsync", 1),
@@ -530,7 +530,7 @@ def test_a_write_is_durable_though_the_log_cannot_be_copied(path, monkeypatch):
     with closing(open_records(path)) as records:
         note(records)
 
-        def failing(path):
+        def failing(path, unlocked):
             raise sqlite3.OperationalError("disk I/O error")
 
         monkeypatch.setattr(engines, "_connect", failing)
