@@ -1,6 +1,6 @@
 """[TABLE] δ of many numbers with noise, between two bounds: where their outcomes are too many.
 
-Each number has one law with the person and one without, in whole numbers of 2⁶⁰. NoisyNumber after
+Each number has one law with the person and one without, in whole numbers of 2⁶⁰. Number after
 number, the outcomes of all of them are collected by their loss ln(P/Q), on a grid.
 
 * *Below*: outcomes of nearly one loss are merged. What is merged is a function of what is seen, so

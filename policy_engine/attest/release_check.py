@@ -6,6 +6,7 @@ numbers, then the SQL is proved again, and then the release itself is looked at.
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal, localcontext
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from policy_engine.attest.parquet_file import check_bytes, read_signed
 from policy_engine.attest.results import Results, Verified
 from policy_engine.attest.rows import HOW, TableRows, check_export, check_rows, check_table
 from policy_engine.attest.stated import check_sql
+from policy_engine.attest.validity import moment
 from policy_engine.errors import DomainError, UsageError, VerificationFailed
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms import Clip, Inserted, Noisy, Pure, Randomised
@@ -37,6 +39,8 @@ NOT_ALL_PAIRS = (
     "δ by brute force for all pairs of cells: {sizes} were summed; for the others its δ is the"
     " accountant's word alone"
 )
+CLOCK_SKEW = timedelta(minutes=10)
+"""So much may two clocks differ."""
 _NOT_LOOKED_AT = "the release itself was not looked at: name it with --release"
 _A_TABLE = "the release is the table {}, which was not looked at: {}"
 _SHOWN = ("k", "rate", "epsilon", "delta", "neighbours", "unit")
@@ -63,7 +67,8 @@ def verify_release(
         raise UsageError("verify takes the text of a certificate: Path(…).read_text()")
     statement = open_envelope(envelope, trusted)
     facts = read_facts(statement)
-    found = Results.held(f"signed by {statement.key_id}") + check_numbers(facts)
+    found = Results.held(f"signed by {statement.key_id}") + _check_time(facts)
+    found += check_numbers(facts)
     checked, proved = check_sql(facts)
     found += checked
     if isinstance(release, TableRows):
@@ -84,6 +89,18 @@ def verify_release(
         is_proved=proved is not None,
         is_recomputed=found.is_recomputed,
     )
+
+
+def _check_time(facts: Facts) -> Results:
+    """Nothing was certified at a time that is still to come."""
+    time = moment(facts["time"])
+    assert time is not None  # by the form of the fact
+    if time > datetime.now(UTC) + CLOCK_SKEW:
+        return Results.refused(
+            f"the certificate's time, {facts['time']}, is still to come: its clock or this one is"
+            " wrong"
+        )
+    return Results()
 
 
 def _check_release(

@@ -12,17 +12,19 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby, product, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from policy_engine.attest.facts import Facts, law_of
+from policy_engine.attest.claimed_values import misfits, mistyped, untruncated, wrong_rows
+from policy_engine.attest.facts import Facts, claim_of, law_of
 from policy_engine.attest.keys import explained
 from policy_engine.attest.parquet_file import read_csv_texts, read_parquet
 from policy_engine.attest.results import Results
 from policy_engine.attest.values import comparable_values
+from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms import Inserted, Law, Listed, Noisy, Pure, Randomised
 from policy_engine.syntax.names import fold
 
@@ -74,7 +76,38 @@ def _check_rows(facts: Facts, table: pa.Table, same: Callable[[str], str]) -> Re
         groups = zip(_keys(keys, table), _values(table.column(width)), strict=True)
     certified += _check_public(facts, law, (comparable_values(c.unique()) for c in keys.columns))
     certified += check_listed(facts, keys)
+    if facts.get("claim") is not None:
+        certified += _check_values(claim_of(facts), table)
+    if certified.reasons:
+        return certified
     return certified + _check_groups(groups, _least_shown(facts, law), facts["k"])
+
+
+def _check_values(claim: Claim, table: pa.Table) -> Results:
+    """That every value is one that the claim can give."""
+    if wrong := mistyped(claim, table):
+        return Results.refused(f"of another type than is certified: {', '.join(wrong)}")
+    released = table.columns[: len(claim.released)]
+    late = untruncated(claim, table)
+    found = _check_plain(claim, [[*_values(column.unique())] for column in released], late)
+    if found.reasons:
+        return found
+    return found + _check_beside(claim, zip(*map(_values, table.columns), strict=True))
+
+
+def _check_plain(claim: Claim, columns: list[list[Any]], late: tuple[str, ...] = ()) -> Results:
+    """Labels, first characters and multiples; ``late`` are columns that are wrong by themselves."""
+    if wrong := misfits(claim, columns) + late:
+        return Results.refused(
+            f"values that the certified claim cannot give stand in: {', '.join(wrong)}"
+        )
+    return Results.held("its values are such as the claim gives")
+
+
+def _check_beside(claim: Claim, rows: Iterable[Sequence[Any]]) -> Results:
+    """What the numbers of a row, and its grouping, can be."""
+    wrong = wrong_rows(claim, rows)
+    return Results.refused(wrong) if wrong else Results()
 
 
 def _check_columns(
@@ -316,5 +349,9 @@ def _groups(facts: Facts, law: Law | None, lines: Collection[_Line]) -> Results:
         found = [*map(int, counts)]
     if twice:
         return Results.refused("a group stands in two rows")
+    if facts.get("claim") is not None:
+        claim = claim_of(facts)
+        left += _check_plain(claim, [[*{line[at] for line in lines}] for at in range(width)])
+        left += _check_beside(claim, lines)
     small = sum(size < least for size in found)
     return left + _sizes(len(found), small, least, facts["k"])

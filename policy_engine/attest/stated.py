@@ -27,8 +27,10 @@ from policy_engine.errors import DomainError
 from policy_engine.kernel import sentences
 from policy_engine.kernel.assumptions import assumptions, unit_of
 from policy_engine.kernel.certificate import NotPrinted, check_text, rate_of
+from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
 from policy_engine.kernel.printing import printed
+from policy_engine.kernel.sources import Relation
 from policy_engine.kernel.words import randomness, randomness_of, source_of
 from policy_engine.relations.assumptions import BUILT_INS, TIES, UNORDERED
 from policy_engine.syntax.names import fold
@@ -40,6 +42,10 @@ if TYPE_CHECKING:
 _OTHER_TEMPLATES = (
     "the SQL was printed by templates that this version of the engine does not know; verify with"
     " the version that made it"
+)
+ALIKE = (
+    "the templates that the certificate names: they are others than this version's, which print the"
+    " same SQL"
 )
 _NOT_READ = (
     "the SQL, which nothing proves again: it is of {}, whose texts this version does not read;"
@@ -84,7 +90,7 @@ def _check_printed(facts: Facts) -> tuple[Results, Certified | None]:
     claim, engine = claim_of(facts), facts["dialect"]
     if engine not in ENGINES:
         return Results.refused(f"the engine {engine!r} is not known"), None
-    stated = _stated_source(facts, source_of(claim))
+    stated = _named_source(facts, claim)
     proved = Certified(
         k=claim.law.k,
         columns=claim.released,
@@ -110,10 +116,12 @@ def _check_printed(facts: Facts) -> tuple[Results, Certified | None]:
         return Results.refused(f"the SQL is not what its claim prints: {error}"), proved
     if list(facts["assumptions"]) != list(proved.required):
         return Results.refused("the certificate states more than its claim rests on"), proved
-    return Results.held(
+    left = () if facts["templates"] == templates_digest() else (ALIKE,)
+    held = (
         "the SQL is the certified mechanism: printed again from its claim",
         "it states what the claim is, and every assumption that it rests on",
-    ), proved
+    )
+    return Results(held, (), left), proved
 
 
 def _check_read(facts: Facts) -> tuple[Results, Certified | None]:
@@ -188,6 +196,24 @@ def _rate(facts: Facts, proved: Certified) -> Iterable[str]:
         return
     if stated < least:
         yield f"the SQL samples at {float(least):g}, above the stated {facts['rate']}"
+
+
+def _named_source(facts: Facts, claim: Claim) -> str:
+    """The source as the certificate's sentences name it: its path, or the last parts of its name.
+
+    A policy may name a table without its schema, or in quotes, and in other letters.
+    """
+    names = {source_of(claim)}
+    if isinstance(claim.source, Relation):
+        parts = claim.source.parts
+        names = {fold(".".join(parts[at:])).replace('"', "") for at in range(len(parts))}
+    for text in facts["assumptions"]:
+        name = str(text.removesuffix(sentences.STAYS))
+        is_relation = isinstance(claim.source, Relation)
+        written = fold(name).replace('"', "") if is_relation else name
+        if text.endswith(sentences.STAYS) and written in names:
+            return name
+    return source_of(claim)
 
 
 def _stated_source(facts: Facts, proved: str) -> str:

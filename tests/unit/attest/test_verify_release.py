@@ -5,6 +5,8 @@ import hashlib
 import inspect
 import json
 import random
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
@@ -23,10 +25,12 @@ from policy_engine.accounting.one import population_rate
 from policy_engine.attest import brute_product, predicates, release_check
 from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.brute_force import brute_noise
+from policy_engine.attest.facts import claim_of
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.predicates import predicate_of
 from policy_engine.attest.release_check import NOT_BY_BRUTE_FORCE, verify_release
 from policy_engine.attest.signers import KeySigner
+from policy_engine.attest.stated import ALIKE, _named_source
 from policy_engine.compile.rendering import headed
 from policy_engine.errors import DomainError, FileError, UsageError, VerificationFailed
 from policy_engine.kernel.certificate import Terms, certify
@@ -34,7 +38,7 @@ from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.mechanisms import Aggregate, Clip, CountedBy, Native, Noisy
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.recodes import Bins
-from policy_engine.kernel.sentences import ALWAYS, of_its_sample
+from policy_engine.kernel.sentences import ALWAYS, STAYS, of_its_sample
 from policy_engine.kernel.sources import Column, Files, Groups, People, Relation, Rows
 from policy_engine.kernel.types import Type
 from policy_engine.kernel.words import randomness
@@ -680,11 +684,15 @@ PAY = Aggregate("pay", Column("pay", Type("integer")), Decimal(1), Clip(0, 2, is
 def test_what_stands_beside_a_count_holds_sums(tmp_path, keys):
     facts = of_noisy_counts(aggregates=(PAY,))
     shown = {"age": ["<18", ">=30"], "n": [9, 30]}
-    for pay in ([-4, 80], [Decimal("0.5"), Decimal(7)]):
+    for pay in ([-1, 60], [Decimal(1), Decimal(7)]):
         text, path = released(tmp_path, pa.table({**shown, "pay": pay}), facts)
         found = verify_release(text, keys, path)
         assert any("by brute force: the product of 2 numbers" in told for told in found.checked)
         assert "it has the certified columns and no other" in found.checked
+    for pay in ([-4, 60], [0, 80], [Decimal("0.5"), Decimal(7)]):
+        text, path = released(tmp_path, pa.table({**shown, "pay": pay}), facts)
+        with pytest.raises(VerificationFailed, match="what stands in pay is none of its sums or"):
+            verify_release(text, keys, path)
     for pay in ([-4.0, 80.0], ["a", "b"], [None, 3]):
         text, path = released(tmp_path, pa.table({**shown, "pay": pay}), facts)
         with pytest.raises(VerificationFailed, match="the column pay does not hold sums or means"):
@@ -701,6 +709,71 @@ def test_several_groupings_are_summed_by_brute_force(tmp_path, keys):
     found = verify_release(text, keys, path)
     assert any("by brute force: every value of the noise" in told for told in found.checked)
     assert "every one of 2 groups is shown with 5 or more" in found.checked
+
+
+@pytest.mark.parametrize(
+    ("shown", "reason"),
+    [
+        (["17", ">=30"], "values that the certified claim cannot give stand in: age"),
+        (["<18", "Ada Lovelace"], "values that the certified claim cannot give stand in: age"),
+        ([1, 2], "of another type than is certified: age"),
+    ],
+)
+def test_a_value_that_was_edited_in_and_signed_again_is_found(tmp_path, keys, shown, reason):
+    facts = of_noisy_counts()
+    text, path = released(tmp_path, pa.table({"age": ["<18", None], "n": [9, 30]}), facts)
+    assert "its values are such as the claim gives" in verify_release(text, keys, path).checked
+    text, path = released(tmp_path, pa.table({"age": shown, "n": [9, 30]}), facts)
+    with pytest.raises(VerificationFailed, match=reason):
+        verify_release(text, keys, path)
+
+
+def test_a_row_of_no_grouping_and_of_a_column_that_it_does_not_count_by(tmp_path, keys):
+    facts = of_noisy_counts(groupings=(CountedBy(("age",), (STEPS,)),))
+    text, path = released(
+        tmp_path, pa.table({"grouping": [1, 2], "age": ["<18", ">=30"], "n": [5, 30]}), facts
+    )
+    with pytest.raises(VerificationFailed, match="a row is of no grouping that there is"):
+        verify_release(text, keys, path)
+
+
+def test_a_certificate_of_a_time_to_come_is_refused(keys):
+    later = datetime.now(UTC) + timedelta(hours=1)
+    facts = {**of_noisy_counts(), "time": later.strftime("%Y-%m-%dT%H:%M:%SZ")}
+    with pytest.raises(VerificationFailed, match="is still to come: its clock or this one is"):
+        verify_release(envelope(facts), keys)
+    soon = datetime.now(UTC) + timedelta(minutes=5)
+    verify_release(envelope({**facts, "time": soon.strftime("%Y-%m-%dT%H:%M:%SZ")}), keys)
+
+
+def test_other_templates_that_print_the_same_are_told(keys):
+    facts = of_noisy_counts()
+    assert ALIKE not in verify_release(envelope(facts), keys).unchecked
+    other = {**facts, "templates": "sha256:" + "7" * 64}
+    assert ALIKE in verify_release(envelope(other), keys).unchecked
+
+
+def test_a_source_has_its_own_name_in_what_is_assumed(keys):
+    """Of a table the last parts of its name; of a file its path, and not its ending."""
+    facts = of_noisy_counts()
+    assert verify_release(envelope(facts), keys)
+    for name in ("eople", "main", "x.main.r"):
+        wrong = [each.replace(" r ", f" {name} ") for each in facts["assumptions"]]
+        wrong = [each.replace("people", name) for each in wrong]
+        with pytest.raises(VerificationFailed, match="does not state what it rests on"):
+            verify_release(envelope({**facts, "assumptions": wrong}), keys)
+
+
+def test_a_file_is_not_named_by_its_ending():
+    facts = of_noisy_counts()
+    claim = replace(claim_of(facts), source=Files("data/people.parquet"))
+    for name in ("parquet", "people.parquet", "Data/people.parquet"):
+        said = {**facts, "assumptions": (f"{name}{STAYS}",)}
+        assert _named_source(said, claim) == "data/people.parquet"
+    table = replace(claim, source=Relation(("db", "hosp", "Visits")))
+    for name in ("visits", 'hosp."Visits"', "DB.hosp.visits"):
+        assert _named_source({**facts, "assumptions": (f"{name}{STAYS}",)}, table) == name
+    assert _named_source({**facts, "assumptions": (f"its{STAYS}",)}, table) == "db.hosp.Visits"
 
 
 def test_noise_of_many_groups_is_bounded_by_brute_force(keys):

@@ -1,0 +1,184 @@
+"""Whether released values are such as their claim can give: labels, multiples, ranges of sums.
+
+A release that was changed and signed again is no release of its claim. Nothing here knows the
+source: what its columns hold is not checked, only what the recodes and the law make of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from decimal import Context, Decimal
+from typing import TYPE_CHECKING, Any
+
+from policy_engine.kernel.claim import Claim, Shown
+from policy_engine.kernel.mechanisms import Aggregate, IntegerTable, Noisy
+from policy_engine.kernel.recodes import Constant, Prefix, Round, Truncate, values_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_WIDE = Context(prec=60)
+_SECONDS = {"week": 7 * 86_400, "day": 86_400, "hour": 3600}
+_MONDAY = 4 * 86_400
+"""Monday 5 January 1970, in seconds since the first of that month."""
+_FIRST, _LAST = -62_135_596_800, 253_402_300_799
+"""The years 1 to 9999, in seconds since 1970."""
+_KINDS = {
+    "text": ("string", "large_string"),
+    "integer": ("integer", "decimal"),
+    "decimal": ("integer", "decimal"),
+    "boolean": ("boolean", "integer"),
+    "date": ("date", "timestamp", "string", "large_string"),
+    "time": ("time", "string", "large_string"),
+    "timestamp": ("timestamp", "string", "large_string"),
+}
+"""What stands for a kind in a file: some engines have no booleans, or write moments as texts."""
+
+
+def misfits(claim: Claim, columns: Sequence[Sequence[object]]) -> tuple[str, ...]:
+    """The names of columns with a value that no row of a source can be shown as.
+
+    ``columns`` are those that are released, in their order, with plain values or their texts.
+    """
+    shown = zip(claim.columns, columns[len(claim.law.before) :], strict=True)
+    return tuple(
+        each.name for each, values in shown if not all(_can_show(each, value) for value in values)
+    )
+
+
+def _can_show(shown: Shown, value: object) -> bool:
+    recode = shown.recode
+    if isinstance(recode, Constant):
+        return value == recode.label
+    if value is None:
+        return True
+    if known := values_of(recode):
+        return value in known
+    if isinstance(recode, Prefix):
+        return isinstance(value, str) and len(value) <= recode.length
+    if isinstance(recode, Round):
+        number = number_of_text(value)
+        return number is not None and not _WIDE.remainder(number, recode.step)
+    return True
+
+
+def number_of_text(value: object) -> Decimal | None:
+    """A whole number, a decimal or the text of one; None of anything else.
+
+    >>> number_of_text("10.50"), number_of_text("ten"), number_of_text(True)
+    (Decimal('10.50'), None, None)
+    """
+    if isinstance(value, bool) or not isinstance(value, int | str | Decimal):
+        return None
+    try:
+        number = Decimal(value)
+    except ArithmeticError:
+        return None
+    return number if number.is_finite() and number.adjusted() < _WIDE.prec // 2 else None
+
+
+def mistyped(claim: Claim, table: pa.Table) -> tuple[str, ...]:
+    """The names of columns of a file whose type is not one that stands for what is shown."""
+    import pyarrow as pa
+
+    shown = zip(claim.columns, table.columns[len(claim.law.before) :], strict=False)
+    found = []
+    for each, column in shown:
+        names = _KINDS.get(each.kind, _KINDS["timestamp"])
+        tests = [getattr(pa.types, f"is_{name}") for name in ("null", *names)]
+        if not any(test(column.type) for test in tests):
+            found.append(each.name)
+    return tuple(found)
+
+
+def untruncated(claim: Claim, table: pa.Table) -> tuple[str, ...]:
+    """The names of columns of a file with a moment that is not the start of its unit."""
+    import pyarrow as pa
+
+    found = []
+    for each, column in zip(claim.columns, table.columns[len(claim.law.before) :], strict=False):
+        kind = column.type
+        if not isinstance(each.recode, Truncate) or not (
+            pa.types.is_date32(kind) or pa.types.is_timestamp(kind)
+        ):
+            continue
+        parts = 1
+        if pa.types.is_timestamp(kind):
+            parts = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[kind.unit]
+        number = pa.int32() if pa.types.is_date32(kind) else pa.int64()
+        scale = 86_400 if pa.types.is_date32(kind) else 1
+        values = column.unique().cast(number).to_pylist()
+        if not all(
+            value is None or _is_start(value * scale, parts, each.recode.unit) for value in values
+        ):
+            found.append(each.name)
+    return tuple(found)
+
+
+def _is_start(ticks: int, parts: int, unit: str) -> bool:
+    """Whether so many parts of a second after 1970 a unit starts, in the years 1 to 9999."""
+    import numpy as np
+
+    seconds, rest = divmod(ticks, parts)
+    if rest or not _FIRST <= seconds <= _LAST:
+        return False
+    if unit in _SECONDS:
+        return (seconds - (_MONDAY if unit == "week" else 0)) % _SECONDS[unit] == 0
+    moment = np.datetime64(seconds, "s")
+    month = moment.astype("datetime64[M]")
+    each = {"month": 1, "quarter": 3, "year": 12}[unit]
+    return bool(month.astype("datetime64[s]") == moment) and int(month.astype(int)) % each == 0
+
+
+def wrong_rows(claim: Claim, rows: Iterable[Sequence[Any]]) -> str:
+    """What no row of a release can say: of its grouping, its count or its sums; empty if nothing.
+
+    A row has the columns that are released, the count, and what stands beside it.
+    """
+    law, names = claim.law, [shown.name for shown in claim.columns]
+    if not isinstance(law, Noisy) or claim.count is None or not (law.groupings or law.aggregates):
+        return ""
+    before, after = len(law.before), len(law.before) + len(names)
+    for row in rows:
+        tables, counted = law.tables[0], number_of_text(row[after])
+        if counted is None:
+            return "the count column does not hold whole numbers"
+        if law.groupings:
+            place = number_of_text(row[0])
+            if place is None or place not in range(1, len(law.groupings) + 1):
+                return "a row is of no grouping that there is"
+            grouping, tables = law.groupings[int(place) - 1], law.tables[int(place) - 1]
+            shown = dict(zip(names, row[before:after], strict=True))
+            if any(shown[name] is not None for name in names if name not in grouping.columns):
+                return "a row shows a column that its grouping does not count by"
+        if counted < law.shown_from(tables[0]):
+            return f"a group is shown with less than {law.shown_from(tables[0])}"
+        beside = zip(law.aggregates, tables[1:], row[after + 1 :], strict=True)
+        for aggregate, table, value in beside:
+            if not _can_be(aggregate, table, value, _people(law, tables[0], int(counted))):
+                return f"what stands in {aggregate.name} is none of its sums or means"
+    return ""
+
+
+def _people(law: Noisy, table: IntegerTable, counted: int) -> range:
+    """How many people a group can have that is shown with this count, from least to most."""
+    low, high = -table.largest, -table.least
+    if table.is_open:
+        low, high = table.least - law.offset, table.largest - law.offset
+    return range(max(0, counted + low), max(0, counted + high) + 1)
+
+
+def _can_be(aggregate: Aggregate, table: IntegerTable, value: object, people: range) -> bool:
+    """Whether a sum, or a mean, is one that so many people can have, with noise."""
+    number, clip = number_of_text(value), aggregate.clip
+    if number is None:
+        return False
+    units, rest = _WIDE.divmod(number, aggregate.unit)
+    if rest:
+        return False
+    if clip.is_mean:
+        return clip.low <= units <= clip.high
+    sizes = (people[0], people[-1])
+    least = min(clip.low * size for size in sizes) + clip.grain * (table.least - 1)
+    most = max(clip.high * size for size in sizes) + clip.grain * (table.largest + 1)
+    return units % clip.grain == 0 and least <= units <= most

@@ -1,0 +1,154 @@
+"""Which released values a claim can give: labels, multiples, starts, ranges; hostile ones too."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from policy_engine.accounting.noise_laws import laplace
+from policy_engine.attest.claimed_values import misfits, mistyped, untruncated, wrong_rows
+from policy_engine.kernel.claim import Claim, Shown
+from policy_engine.kernel.mechanisms import Aggregate, Clip, CountedBy, IntegerTable, Keyed, Noisy
+from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
+from policy_engine.kernel.sources import Column, Relation, Rows
+from policy_engine.kernel.types import Type
+
+PEOPLE = Relation(("main", "people"))
+TABLE = IntegerTable((1 << 58, 3 << 58), -1)
+NUMBER, TEXT, DAY = Type("integer"), Type("text"), Type("date")
+
+
+def claim_of(recode, kind=NUMBER, law=None):
+    column = None if isinstance(recode, Constant) else Column("x", kind)
+    return Claim(PEOPLE, Rows(), law or Noisy(TABLE, 1), (Shown("x", column, recode),))
+
+
+@pytest.mark.parametrize(
+    ("recode", "kind", "good", "bad"),
+    [
+        (Bins((18,), ("young", "old")), NUMBER, ["young", "old", None], ["17", 17, "Young"]),
+        (Map((((1,), "one"),), "other"), NUMBER, ["one", "other", None], ["two"]),
+        (Map((((1,), "one"),), None), NUMBER, ["one", None], ["other"]),
+        (Constant("all"), NUMBER, ["all"], [None, "every"]),
+        (Prefix(2), TEXT, ["ab", "a", "", None], ["abc", 3]),
+        (Round(Decimal(10)), NUMBER, [10, -20, 0, None, "30", Decimal(40)],
+         [11, "ten", True, 1.5, "1e999", "NaN", "Infinity", "10.5", "1" * 90]),
+        (Keep(), TEXT, ["what it is", None], []),
+    ],
+)  # fmt: skip
+def test_what_a_recode_can_show(recode, kind, good, bad):
+    claim = claim_of(recode, kind)
+    assert misfits(claim, [good]) == ()
+    for value in bad:
+        assert misfits(claim, [[*good, value]]) == ("x",)
+
+
+@pytest.mark.parametrize(
+    ("recode", "kind", "good", "bad"),
+    [
+        (Keep(), NUMBER, pa.int64(), pa.string()),
+        (Keep(), NUMBER, pa.decimal128(20, 0), pa.date32()),
+        (Keep(), TEXT, pa.string(), pa.int64()),
+        (Keep(), DAY, pa.date32(), pa.int64()),
+        (Keep(), Type("time"), pa.time64("us"), pa.int64()),
+        (Keep(), Type("timestamp_zoned"), pa.timestamp("us", "UTC"), pa.int64()),
+        (Keep(), Type("boolean"), pa.bool_(), pa.string()),
+        (Bins((18,), ("young", "old")), NUMBER, pa.string(), pa.int64()),
+    ],
+)
+def test_which_type_stands_for_what_is_shown(recode, kind, good, bad):
+    claim = claim_of(recode, kind)
+    for each in (good, pa.null()):
+        assert mistyped(claim, pa.table({"x": pa.array([None], each)})) == ()
+    assert mistyped(claim, pa.table({"x": pa.array([None], bad)})) == ("x",)
+
+
+@pytest.mark.parametrize(
+    ("unit", "good", "bad"),
+    [
+        ("year", "2026-01-01", "2026-02-01"),
+        ("quarter", "2026-04-01", "2026-05-01"),
+        ("month", "2026-05-01", "2026-05-02"),
+        ("week", "2026-11-23", "2026-11-24"),
+        ("day", "1969-12-31", "10000-01-01"),
+    ],
+)
+def test_days_and_moments_are_starts(unit, good, bad):
+    claim = claim_of(Truncate(unit), DAY)
+    for kind in (pa.date32(), *(pa.timestamp(part) for part in ("s", "ms", "us"))):
+        for day, wrong in ((good, ()), (bad, ("x",))):
+            days = int(np.datetime64(day, "D").astype(int))
+            ticks = {"date32[day]": 1, "timestamp[s]": 86_400, "timestamp[ms]": 86_400_000,
+                     "timestamp[us]": 86_400_000_000}[str(kind)]  # fmt: skip
+            number = pa.int32() if kind == pa.date32() else pa.int64()
+            column = pa.array([days * ticks, None], number).cast(kind)
+            assert untruncated(claim, pa.table({"x": column})) == wrong
+
+
+def test_a_moment_is_the_start_of_an_hour_to_the_last_digit():
+    claim = claim_of(Truncate("hour"), Type("timestamp"))
+    for nanoseconds, wrong in ((3600 * 10**9, ()), (3600 * 10**9 + 1, ("x",))):
+        column = pa.array([nanoseconds], pa.int64()).cast(pa.timestamp("ns"))
+        assert untruncated(claim, pa.table({"x": column})) == wrong
+    assert untruncated(claim, pa.table({"x": pa.array(["2026-01-01 00:30"])})) == ()
+    assert untruncated(claim_of(Keep()), pa.table({"x": [1]})) == ()
+
+
+def summed(clip, unit="1", **law):
+    column = Column("pay", Type("decimal", 20, 2))
+    pay = Aggregate("pay", column, Decimal(unit), clip, TABLE)
+    return claim_of(Keep(), law=Noisy(TABLE, 5, aggregates=(pay,), **law))
+
+
+@pytest.mark.parametrize(
+    ("claim", "good", "bad"),
+    [
+        # Shown from 5 + 1 on; 9 are shown of 8 to 10, whose sum has noise of -1 to 1 steps.
+        (summed(Clip(0, 2, is_mean=False)), (0, 20, "-1", 21), (-4, 60, "x", None, "0.5")),
+        (summed(Clip(-2, 0, is_mean=False)), (-20, 1), (6, -60)),
+        (summed(Clip(0, 40, is_mean=False)), (0, 400, -4), (2, 420)),
+        (summed(Clip(0, 4, is_mean=True), "0.01"), ("0.04", 0), ("0.05", "0.005", -1)),
+    ],
+)
+def test_what_a_sum_or_a_mean_can_be(claim, good, bad):
+    for value in good:
+        assert wrong_rows(claim, [(1, 9, value)]) == ""
+    for value in bad:
+        assert wrong_rows(claim, [(1, 9, value)]).startswith("what stands in pay is none of its")
+    assert wrong_rows(claim, [(1, 5, 0)]) == "a group is shown with less than 6"
+    assert wrong_rows(claim, [(1, "many", 0)]) == "the count column does not hold whole numbers"
+
+
+def test_of_a_place_people_are_counted_by_its_table():
+    open_table = IntegerTable((1 << 58, 3 << 58), 2, is_open=True)
+    claim = summed(Clip(0, 2, is_mean=False))
+    law = replace(claim.law, table=open_table, k=2, offset=2)
+    placed = replace(claim, law=law)
+    assert wrong_rows(placed, [(1, 9, 20)]) == ""
+    assert wrong_rows(placed, [(1, 9, 60)]) != ""
+
+
+def test_rows_of_several_groupings():
+    sex, race = (Shown(name, Column(name, TEXT), Keep()) for name in ("sex", "race"))
+    made = laplace(1, 14)
+    own = IntegerTable(made.entries, made.least)
+    law = Noisy(TABLE, 1, groupings=(CountedBy(("sex", "race")), CountedBy(("sex",), (own,))))
+    claim = Claim(PEOPLE, Rows(), law, (sex, race))
+    good = [(1, "f", "a", 2), (1, "f", None, 2), ("2", "f", None, 15)]
+    assert wrong_rows(claim, good) == ""
+    for row, wrong in (
+        ((3, "f", None, 20), "a row is of no grouping that there is"),
+        ((None, "f", None, 20), "a row is of no grouping that there is"),
+        ((2, "f", "a", 20), "a row shows a column that its grouping does not count by"),
+        ((2, "f", None, 2), "a group is shown with less than 15"),
+    ):
+        assert wrong_rows(claim, [row]) == wrong
+
+
+def test_other_laws_have_no_such_rows():
+    assert wrong_rows(claim_of(Keep(), law=Keyed(1 << 59, 5)), [(1, 1)]) == ""
+    assert wrong_rows(claim_of(Keep()), [(1, 1)]) == ""
