@@ -179,10 +179,12 @@ def shown_half(table: IntegerTable, at_least: int = 1) -> int:
 
     >>> shown_half(laplace(1, 14)), shown_half(place(14, "0.253735"))
     (15, 54)
+    >>> shown_half(IntegerTable((1 << 59,), least=0))  # 1 is added, or nothing, and 2 is shown
+    1
     """
     up = list(accumulate(table.masses))
-    median = next(at for at, total in enumerate(up) if 2 * total >= WHOLE)
     if table.is_open:
+        median = next(at for at, total in enumerate(up) if 2 * total >= WHOLE)
         return max(at_least, table.least + median)
-    # n + Z ≥ τ where Z ≥ τ − n: the largest z with Pr[Z ≥ z] ≥ ½.
-    return table.largest + at_least - (table.least + median)
+    # n + Z ≥ τ where Z ≥ τ − n: the largest z with Pr[Z ≥ z] ≥ ½, and so Pr[Z < z] ≤ ½.
+    return table.largest + at_least - (table.least + sum(2 * total <= WHOLE for total in up))
