@@ -20,7 +20,7 @@ from policy_engine.kernel.decoding import claim_from
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Inserted, Law, Noisy, Randomised
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
-from policy_engine.policy.fields import NAME
+from policy_engine.policy.fields import MOST_PURPOSE, NAME, is_line
 from policy_engine.policy.syntactic import Model, NoModel, model_from
 
 PREDICATE_VERSION = 2
@@ -137,6 +137,10 @@ def _are_models(value: object) -> bool:
         return False
 
 
+def _is_purpose(value: object) -> bool:
+    return isinstance(value, str) and is_line(value) and len(value) <= MOST_PURPOSE
+
+
 Form = Callable[[object], bool]
 _ALWAYS: Mapping[str, Form] = {
     "assumptions": _is_texts,
@@ -176,6 +180,7 @@ FIELDS: Mapping[int, Mapping[str, Form]] = {
         **_ALWAYS,
         **_QUERY,
         **dict.fromkeys(STATED, lambda value: value is ... or (_is_text(value) and bool(value))),
+        "purpose": lambda value: value is ... or _is_purpose(value),
         "version": _is(2),
     },
 }

@@ -21,6 +21,7 @@ from policy_engine.policy.escapes import cell
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import find_project, load_project
 from policy_engine.releasing.ledger_state import ledger_state
+from policy_engine.report.approvals import read_review_policy
 from policy_engine.report.changes import Comparable, KeyChange, changes, weakens
 from policy_engine.report.evidence import Evidence, Named, gather
 from policy_engine.report.page import page
@@ -67,6 +68,9 @@ def report(
     ] = False,
     key: options.KeyOption = None,
     keyring: options.KeyringOption = None,
+    review_policy: Annotated[
+        Path | None, Option(help="Say whose approvals it asks for, and whether they are there.")
+    ] = None,
     format: Annotated[  # noqa: A002 - the option's name
         ReportFormat, Option(callback=answer_as, help="How to print it, or as what to export it.")
     ] = ReportFormat.text,
@@ -77,7 +81,9 @@ def report(
     certificate holds and the release was looked at, amber (exit code 4) where it was not, red (exit
     code 1) where the certificate does not hold; without (ε, δ) it is never green. Of the account it
     says what the ledger of the policy's project says, or of the project here. What nobody
-    stated is shown as "not stated". The other formats export it for a registry of deployments, a
+    stated is shown as "not stated". With --review-policy, a file that you trust, it says whose
+    approvals that asks for and who has approved, without a ledger, and is red where some are
+    missing. The other formats export it for a registry of deployments, a
     NIST SP 800-226 checklist, OpenLineage, a data contract (ODCS), or dbt, and ask on stderr for
     what nobody stated; of a certificate that does not hold there is none.
 
@@ -90,15 +96,16 @@ def report(
         if output.suffix.lower() not in kinds:
             raise UsageError(f"a report is written as {' or '.join(kinds)}, found '{output}'")
         check_free(output, replace=replace)
-        inputs = (certificate, release, policy, previous)
+        inputs = (certificate, release, policy, previous, review_policy)
         if output.resolve() in (each.resolve() for each in inputs if each):
             raise UsageError(f"{output} is what the report is made of; name another file")
     trusted, places = trusted_keys(key or [], keyring, beside=certificate)
     text = read_certificate(certificate)
     if stated_type(text) == SYNTACTIC_TYPE:
-        if policy is not None or previous is not None or format in _EXPORTS:
+        if any((policy, previous, review_policy)) or format in _EXPORTS:
             raise UsageError(
-                "a statement without (ε, δ) has no --policy, no --previous and no form of others"
+                "a statement without (ε, δ) has no --policy, no --previous, no --review-policy and"
+                " no form of others"
             )
         made = syntactic_view(text, trusted, release)
         band = made["band"]
@@ -120,6 +127,7 @@ def report(
         books=None if project is None else ledger_state(project),
         keyring=keyring or (project.keyring if project else None),
         edition=edition.value,
+        review_policy=None if review_policy is None else read_review_policy(review_policy),
     )
     found = gather(named)
     made = view(found)

@@ -30,6 +30,8 @@ Goal = Literal["people", "groups"]
 
 MAX_INTEGER = 1_000_000_000
 MOST_GROUPS = 1_000_000
+MOST_PURPOSE = 200
+"""So many characters has a purpose at most."""
 MOST_TEXT = 4_000
 """So many characters of a text that people read: a page and a half."""
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.\-]{0,99}")
@@ -211,6 +213,16 @@ def text(found: object) -> str:
     return found
 
 
+@ruled(**_LINE_SCHEMA, maxLength=MOST_PURPOSE)
+def purpose(found: object) -> str:
+    """Why something is released: one line, so short that everybody who approves it reads it."""
+    said: str = line(found)
+    if len(said) > MOST_PURPOSE:
+        law = f"must have at most {MOST_PURPOSE} characters, found {len(said):,}"
+        raise refusal(law, "say the rest in description, or in a document that it names")
+    return said
+
+
 @ruled(**_LINE_SCHEMA)
 def line(found: object) -> str:
     """Text on one line, not blank: a path, a relation, a column's name."""
@@ -285,6 +297,7 @@ _SHARE = number("above 0 and below 1", exclusiveMinimum=0, exclusiveMaximum=1)
 VersionField = Annotated[Literal[1], version]
 NameField = Annotated[str, name]
 TextField = Annotated[str, text]
+PurposeField = Annotated[str, purpose]
 LineField = Annotated[str, line]
 Lines = tuple[LineField, ...]
 OptionalLineField = Annotated[str | None, line]

@@ -118,7 +118,7 @@ class PolicyDocument(Document):
     """The policy's name, in certificates and in the ledger."""
     description: fields.TextField = ""
     """What is released, and for whom."""
-    purpose: fields.TextField = ""
+    purpose: fields.PurposeField = ""
     """What the release is for, and what not; it stands in the certificate."""
     about: AboutSpec | None = None
     """Contact, recipients, access, justification, region, sector, for the certificate."""

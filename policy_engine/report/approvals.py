@@ -96,7 +96,10 @@ def _judged(entry: Entry, told: Mapping[str, Any], required: Required) -> Ledger
 
 
 def read_approvals(
-    certificate: Path, keys: TrustedKeys, judged: tuple[LedgersWord, ...] | None
+    certificate: Path,
+    keys: TrustedKeys,
+    judged: tuple[LedgersWord, ...] | None,
+    policy: approvals.ReviewPolicy | None = None,
 ) -> tuple[dict[str, Any], ...]:
     """The lines that stand beside a certificate, and those that the ledger has kept of it.
 
@@ -108,7 +111,7 @@ def read_approvals(
     """
     kept = (line for each in judged or () for line in each.brought.approvals)
     lines = dict.fromkeys((*approvals.lines_of(bundle_beside(certificate)), *kept))
-    return tuple(_line(line, keys, judged) for line in lines)
+    return tuple(_line(line, keys, judged, policy) for line in lines)
 
 
 def bundle_beside(certificate: Path) -> str:
@@ -126,7 +129,12 @@ def bundle_beside(certificate: Path) -> str:
         raise FileError(f"{path} could not be read: it is no text") from None
 
 
-def _line(line: str, keys: TrustedKeys, judged: tuple[LedgersWord, ...] | None) -> dict[str, Any]:
+def _line(
+    line: str,
+    keys: TrustedKeys,
+    judged: tuple[LedgersWord, ...] | None,
+    policy: approvals.ReviewPolicy | None,
+) -> dict[str, Any]:
     try:
         envelope = attestation.Envelope.from_json(line)
     except VerificationFailed as error:
@@ -136,6 +144,8 @@ def _line(line: str, keys: TrustedKeys, judged: tuple[LedgersWord, ...] | None) 
     except (UnicodeDecodeError, ValueError, RecursionError):
         said = {}
     key, told = envelope.key_id, _object(said.get("predicate"))
+    if judged is None and policy is not None and (whose := signer_in(policy, line)) is not None:
+        return _told(said, key, whose.name, "signed", "")
     if judged is None:
         return _told(said, key, None, *_signed(line, envelope, keys))
     own = next((each for each in judged if each.stage == told.get("stage")), None)
@@ -237,15 +247,28 @@ def count_approvals(
     return tuple(_counted(stage, found, policy) for stage in stages if policy.needs[stage])
 
 
+def read_review_policy(file: Path) -> approvals.ReviewPolicy:
+    """The review policy in a file that somebody trusts; UsageError where it asks for nothing."""
+    policy = parsed(read_text(file, "review policy"), file)
+    if not policy.holds_back:
+        raise UsageError(f"{file} asks for no approvals; leave --review-policy out")
+    return policy
+
+
+def counted_beside(
+    text: str, certificate: Path, policy: approvals.ReviewPolicy
+) -> tuple[StageApprovals, ...]:
+    """The approvals of a certificate in the bundle beside it, by stage that needs some."""
+    return count_approvals(approvals.lines_of(bundle_beside(certificate)), text, policy)
+
+
 def with_approvals(found: Verified, text: str, certificate: Path, review_policy: Path) -> Verified:
     """What was checked of a certificate, and the approvals in the bundle beside it.
 
     Raises VerificationFailed where some are missing, PolicyError and FileError for the files.
     """
-    policy = parsed(read_text(review_policy, "review policy"), review_policy)
-    counted = count_approvals(approvals.lines_of(bundle_beside(certificate)), text, policy)
-    if not counted:
-        raise UsageError(f"{review_policy} asks for no approvals; leave --review-policy out")
+    policy = read_review_policy(review_policy)
+    counted = counted_beside(text, certificate, policy)
     if faults := tuple(fault for each in counted for fault in each.faults):
         raise VerificationFailed(faults)
     told = [f"{each.words()} ({review_policy}, {policy.digest[:15]})" for each in counted]

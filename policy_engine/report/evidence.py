@@ -6,7 +6,7 @@ This is the rim of the report: whatever is said of it is made by pure functions 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -21,9 +21,16 @@ from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.results import Verified
 from policy_engine.errors import VerificationFailed
 from policy_engine.releasing.requests import predicate_digest
-from policy_engine.report.approvals import judged_of, read_approvals
+from policy_engine.report.approvals import (
+    UNKNOWN,
+    StageApprovals,
+    counted_beside,
+    judged_of,
+    read_approvals,
+)
 
 if TYPE_CHECKING:
+    from policy_engine.attest.approvals import ReviewPolicy
     from policy_engine.attest.keys import TrustedKeys
     from policy_engine.ledger.account import Limit
     from policy_engine.ledger.entry import Entry
@@ -31,8 +38,8 @@ if TYPE_CHECKING:
     from policy_engine.releasing.ledger_state import LedgerState
 
 Edition = Literal["public", "internal"]
-Fault = Literal["certificate", "release", "policy"]
-"""What does not hold: the certificate, or a file that is not its release, or not its policy."""
+Fault = Literal["certificate", "release", "policy", "approvals"]
+"""What does not hold: the certificate, its release, its policy, or who has approved it."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +55,7 @@ class Named:
     """What somebody named: files, the keys that are trusted, and the keyring that says whose.
 
     ``books`` is what the project's ledger says, None where no project is near. What lies in
-    ``folder`` is named from there on.
+    ``folder`` is named from there on. ``review_policy`` is one that the reader trusts.
     """
 
     certificate: Path
@@ -62,6 +69,7 @@ class Named:
     keyring: Path | None = None
     edition: Edition = "public"
     folder: Path | None = None
+    review_policy: ReviewPolicy | None = None
 
 
 @dataclass(frozen=True)
@@ -89,6 +97,7 @@ class Evidence:
     budget: dict[str, Any] | None = None
     approvals: tuple[dict[str, Any], ...] = ()
     required: tuple[str, ...] | None = None
+    by_policy: tuple[str, ...] = ()
     note: str = ""
 
 
@@ -112,6 +121,10 @@ def gather(named: Named) -> Evidence:
     if facts is not None and policy is not None and facts["policy"]["digest"] != policy.digest:
         wrong = f"{policy.file} is not the certificate's policy: its digest is {policy.digest}"
         reasons, fault = (*reasons, wrong), fault or "policy"
+    own = named.review_policy
+    counted = () if own is None else counted_beside(text, named.certificate, own)
+    if unmet := tuple(missing for each in counted for missing in each.faults):
+        reasons, fault = (*reasons, *unmet), fault or "approvals"
     judged = None if named.books is None else judged_of(named.books, stated.predicate)
     looked_at = verified is not None and release is not None and not reasons
     return Evidence(
@@ -128,8 +141,9 @@ def gather(named: Named) -> Evidence:
         policy=None if reasons else policy,
         previous=_previous(named),
         budget=None if named.books is None else budget_of(named.books, stated.predicate),
-        approvals=read_approvals(named.certificate, named.keys, judged),
+        approvals=read_approvals(named.certificate, named.keys, judged, own),
         required=None if judged is None else tuple(each.words() for each in judged),
+        by_policy=() if own is None else tuple(_by_policy(own, counted)),
         note=_note(named.keyring, envelope.key_id) if verified else "",
     )
 
@@ -141,6 +155,16 @@ def _holds(text: str, keys: TrustedKeys) -> bool:
     except VerificationFailed:
         return False
     return True
+
+
+def _by_policy(policy: ReviewPolicy, counted: tuple[StageApprovals, ...]) -> Iterator[str]:
+    """Whose approvals a review policy asks for, and whether they are there; by it alone."""
+    for each in counted:
+        wanted = ", ".join(f"{n} of role {role}" for role, n in policy.needs[each.stage].items())
+        met = "; ".join(each.faults) or each.words()
+        serial = f"review policy {policy.serial}, {policy.digest[:15]}"
+        yield f"of the {each.stage}: {wanted} ({serial}); {met}"
+    yield f"not known here: {UNKNOWN}"
 
 
 def _note(keyring: Path | None, key_id: str) -> str:

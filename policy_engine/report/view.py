@@ -43,6 +43,7 @@ _RED = {
         " nothing that the file says"
     ),
     "policy": "The certificate holds, and the policy that was named is not the one that it is of",
+    "approvals": "The certificate holds, and approvals that the review policy asks for are missing",
 }
 _HOLDS = "No (ε, δ): the statement holds, and it promises nothing of any person"
 _FAILS = "No (ε, δ), and this statement does not hold: rely on nothing on this page"
@@ -56,7 +57,8 @@ def view(found: Evidence) -> dict[str, Any]:
     """All that is said of a release, in an edition: the public one names no other release.
 
     ``details`` are None where anything does not hold, which ``fault`` of the band says;
-    ``required`` is what the ledger says was required of approvals, None where there is no ledger.
+    ``required`` is what the ledger says was required of approvals, None where there is no ledger;
+    ``by_policy`` what a review policy that was named asks for, and whether it is there.
     """
     claim, budget = claim_in(found.facts or {}), found.budget
     if budget is not None and found.named.edition == "public":
@@ -70,6 +72,7 @@ def view(found: Evidence) -> dict[str, Any]:
         "changed": _changed(found),
         "approvals": found.approvals,
         "required": found.required,
+        "by_policy": found.by_policy,
         "check": _check(found, claim),
     }
 

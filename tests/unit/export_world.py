@@ -58,9 +58,11 @@ def make_world(folder: Path, text: str | None = HOSTILE) -> None:
 def _policy(name: str, law: str, text: str | None) -> str:
     is_public = name in ("answers", "tuples")
     quoted = "" if text is None else '"' + text.encode("unicode_escape").decode() + '"'
+    # A purpose is one line.
+    purpose = quoted.replace("\\n", " ")
     keys = ("contact", "recipients", "access", "justification", "region", "sector")
     told = ", ".join(f"{key}: {quoted}" for key in keys)
-    about = f"description: {quoted}\npurpose: {quoted}\nabout: {{{told}}}"
+    about = f"description: {quoted}\npurpose: {purpose}\nabout: {{{told}}}"
     made = _POLICY.format(
         name=name,
         account="others" if name == "answers" else "people",

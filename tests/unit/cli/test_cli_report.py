@@ -153,14 +153,14 @@ def test_an_empty_statement_in_a_certificate_is_refused(cli, policy):
     assert "lacks or misstates: purpose" in cli("verify", empty).err
 
 
-def test_a_very_long_purpose_is_cut_on_the_page_and_its_length_is_said(cli, policy):
+def test_a_very_long_region_is_cut_on_the_page_and_its_length_is_said(cli, policy):
     cli("release", policy())
-    long = forged(CERTIFICATE, lambda payload: payload["predicate"].update(purpose="x" * 200_000))
+    long = forged(CERTIFICATE, lambda payload: payload["predicate"].update(region="x" * 200_000))
     assert cli("report", long, "-o", "a.html").code == 4
     page = Path("a.html").read_text()
     assert "… (the first 2000 of 200000 characters)" in page
     assert len(page) < 100_000
-    assert len(cli("report", long, "--format", "json").document["band"]["purpose"]) == 200_000
+    assert len(cli("report", long, "--format", "json").document["band"]["region"]) == 200_000
 
 
 def test_how_it_was_made_says_which_models_hold(reported):

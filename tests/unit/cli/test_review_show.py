@@ -375,3 +375,64 @@ def test_a_revoked_key_is_told_by_its_persons_name(cli, policy, required, projec
     status = cli("review", "status", CLAIM)
     assert "  revoked: a key of ben\n" in status.out
     assert "a key of ben that was revoked signed it" in status.out
+
+
+# What a reader of the report is told, by a review policy alone
+
+
+def reported(cli, *more):
+    words = ("report", "out/a.certificate.json", "--release", "out/a.parquet", "--key", "k.pub")
+    return cli(*words, "--review-policy", "p.review.yaml", "--format", "json", *more)
+
+
+def test_the_report_says_whose_approvals_are_met_without_a_ledger(
+    cli, policy, required, project, tmp_path_factory, monkeypatch
+):
+    path = policy()
+    asked(cli, path)
+    approve(cli)
+    assert cli("release", path).code == 0
+    elsewhere = tmp_path_factory.mktemp("reader")
+    (elsewhere / "out").mkdir()
+    for name in ("a.parquet", "a.certificate.json", "a.certificate.approvals.intoto.jsonl"):
+        (elsewhere / "out" / name).write_bytes((project / "out" / name).read_bytes())
+    (elsewhere / "p.review.yaml").write_bytes((project / "p.review.yaml").read_bytes())
+    (elsewhere / "k.pub").write_bytes((project / ".policy-engine" / "signing.pub").read_bytes())
+    monkeypatch.chdir(elsewhere)
+    found = reported(cli, "-o", "page.html")
+    assert found.code == 0, found.err
+    made = found.document
+    assert made["band"]["colour"] == "green"
+    said = made["by_policy"][0]
+    assert said.startswith("of the claim: 1 of role owner, 1 of role privacy (review policy 1, sha")
+    assert "the claim is approved by ada (owner), ben (privacy)" in said
+    assert made["by_policy"][-1].startswith(
+        "not known here: whether lines of the bundle are missing"
+    )
+    assert [(each["person"], each["standing"]) for each in made["approvals"]] == [
+        ("ada", "signed"),
+        ("ben", "signed"),
+    ]
+    page = Path("page.html").read_text()
+    assert "By the review policy that the reader of this page was given" in page
+    bundle = elsewhere / BUNDLE
+    bundle.write_text(bundle.read_text().splitlines()[0] + "\n")
+    fewer = reported(cli)
+    assert fewer.code == 1
+    assert "approvals of the claim: 1 more of role privacy" in fewer.document["band"]["reasons"]
+    assert "1 more of role privacy" in fewer.document["by_policy"][0]
+
+
+# What an author may say
+
+
+@pytest.mark.parametrize(
+    ("purpose", "law"),
+    [("x" * 201, "must have at most 200 characters, found 201"), ('"a\\nb"', "no line break")],
+)
+def test_a_purpose_is_one_short_line(cli, policy, purpose, law):
+    found = cli("validate", policy("a", ("name: a\n", f"name: a\npurpose: {purpose}\n")))
+    assert found.code == 1
+    assert law in found.out + found.err
+    fits = policy("b", ("name: b\n", f"name: b\npurpose: {'x' * 200}\n"))
+    assert cli("validate", fits).code == 0
