@@ -112,7 +112,7 @@ def _remaining(spent: Spent, limit: Limit, like: Asked | None) -> Remaining:
 
 
 def _more(spent: Spent, like: Asked, limit: Limit) -> int:
-    """How many more, up to a most: doubled while they fit, and halved from there."""
+    """How many more, up to a most, which is tried first: most accounts have room for many."""
     state = spent.plus(like, limit)
 
     def fit(times: int) -> bool:
@@ -121,12 +121,14 @@ def _more(spent: Spent, like: Asked, limit: Limit) -> int:
         state = replace(state, reach=found.reach)  # what was learnt is not asked again
         return found.is_within(limit)
 
-    most, few = 0, 1
+    if not fit(1):
+        return 0
+    if fit(MOST_ALIKE):
+        return MOST_ALIKE
+    few = 2
     while fit(few):
-        most, few = few, min(2 * few, MOST_ALIKE)
-        if most == few:
-            return most
-    return least_integer(most, few, lambda times: not fit(times)) - 1
+        few *= 2  # the most does not fit: this ends
+    return least_integer(few // 2, few, lambda times: not fit(times)) - 1
 
 
 def _other_kind(spent: Spent, limit: Limit) -> tuple[Decimal, Decimal] | None:
