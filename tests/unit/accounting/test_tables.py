@@ -194,3 +194,25 @@ def test_nothing_is_tilted_where_it_saves_no_more_than_one_person_of_many():
 def test_a_tilted_table_needs_something_left(bad):
     with pytest.raises(DomainError):
         tilted(*bad)
+
+
+@pytest.mark.parametrize(
+    ("more", "bound"),
+    [({}, 50), ({"groups": 3}, 150), ({"neighbours": "replace_one"}, 100), ({"shift": 4}, 200)],
+)
+def test_a_small_epsilon_beside_a_large_delta_is_met_by_uniform_noise(more, bound):
+    aim = Aim(Decimal("0.001"), Decimal("0.01"), **more)
+    table = calibrated("truncated_laplace", aim)
+    assert (table.least, table.largest) == (-bound, bound)
+    assert aim.met(table)
+    with pytest.raises(DomainError, match="met by a table of this law, of those that are tried"):
+        calibrated("discrete_gaussian", aim)
+
+
+def test_what_rounding_leaves_of_a_uniform_table_is_priced():
+    """2⁶⁰ is no multiple of 5: at next to no ε the table of 5 values has a little more than 1/5."""
+    aim = Aim(Decimal("1e-30"), Decimal("0.2"))
+    assert not aim.met(laplace(0, 2))
+    assert calibrated("truncated_laplace", aim).largest == 3
+    with pytest.raises(DomainError, match="met by a table of this law, of those that are tried"):
+        calibrated("truncated_laplace", Aim(Decimal(1), Decimal("1e-17")))
