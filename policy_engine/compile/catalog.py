@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
+from policy_engine.engines import ENGINES
 from policy_engine.engines.base import NameCase
+from policy_engine.syntax.names import parts_of
 
 NO_VIEW = "must be a table, found a view"
 INSTEAD_OF_A_VIEW = "name the table that it reads, or make a table of it"
@@ -94,12 +96,13 @@ def at_home(relation: str, engine: str, names: Iterable[str] = ()) -> tuple[str,
     >>> at_home("people", "postgres"), at_home("people", "mysql", ["shop.people"])
     (('public', 'people'), ('shop', 'people'))
     """
-    if "." in relation:
-        return tuple(relation.split("."))
+    parts = parts_of(relation, ENGINES[engine].quote, ENGINES[engine].closing)
+    if len(parts) > 1:
+        return parts
     longer = [name for name in names if name.lower().endswith(f".{relation.lower()}")]
     if len(longer) == 1:
         return tuple(longer[0].split("."))
-    return (HOMES[engine], relation) if engine in HOMES else (relation,)
+    return (HOMES[engine], *parts) if engine in HOMES else parts
 
 
 _LONGEST_TYPE = 60

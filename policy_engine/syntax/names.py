@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from string import ascii_lowercase, ascii_uppercase
 
@@ -17,6 +18,28 @@ def fold(name: str) -> str:
     ('zip', False)
     """
     return name.translate(_FOLDING)
+
+
+def parts_of(written: str, quote: str = '"', closing: str = "") -> tuple[str, ...]:
+    """The parts of a relation's name as it is written: plain, or in an engine's quotes.
+
+    A quote stands at a part's beginning and end, or is a sign like any other.
+
+    >>> parts_of("main.people"), parts_of('"a.b"."c d"'), parts_of("`it``s`.t", "`")
+    (('main', 'people'), ('a.b', 'c d'), ('it`s', 't'))
+    """
+    last = closing or quote
+    start, end = re.escape(quote), re.escape(last)
+    part = re.compile(rf"{start}((?:[^{end}]|{end}{end})+){end}(?=\.|$)|([^.]*)(?=\.|$)")
+    found, place = [], 0
+    while place <= len(written):
+        match = part.match(written, place)
+        if match is None:  # a text whose quotes do not close is a name without any
+            return tuple(written.split("."))
+        quoted, plain = match.groups()
+        found.append(plain if quoted is None else quoted.replace(last + last, last))
+        place = match.end() + 1
+    return tuple(found)
 
 
 def dotted(parts: Iterable[str]) -> str:

@@ -23,7 +23,7 @@ from policy_engine.errors import WarehouseError
 from policy_engine.kernel.fragments import in_sample
 from policy_engine.policy.recodings import Constant
 from policy_engine.policy.resolve import Policy, Source
-from policy_engine.syntax.names import fold
+from policy_engine.syntax.names import fold, parts_of
 from policy_engine.warehouse import known_answers as known
 from policy_engine.warehouse.catalogs import Name, with_what_it_reads
 from policy_engine.warehouse.quoting import quoted
@@ -182,9 +182,13 @@ class Warehouse(ABC):
         """A qualified identifier."""
         return quoted(*parts, sign=self.dialect.quote)
 
+    def _parts(self, relation: str) -> Name:
+        """The parts of a relation's name, which may stand in the engine's quotes."""
+        return parts_of(relation, self.dialect.quote, self.dialect.closing)
+
     def _in_full(self, relation: str, *home: str) -> Name:
         """The parts of a name, those that are missing at its head from ``home``."""
-        parts = relation.split(".")
+        parts = [*self._parts(relation)]
         parts = [*home[: max(len(home) + 1 - len(parts), 0)], *parts]
         if len(parts) != self._full.count(".") + 1 or not all(parts):
             raise WarehouseError(
@@ -360,6 +364,11 @@ class Warehouse(ABC):
             WarehouseError: it has no place, which is known before a charge.
         """
         parts = self._full_name(relation)
+        if any("." in part for part in parts):
+            raise WarehouseError(
+                f"{relation} has a dot within a name, which a release's own table must not have;"
+                " name another in release.relation"
+            )
         self._check_length(parts)
         self._check_place(parts)
         return parts

@@ -194,8 +194,8 @@ class DuckDBWarehouse(Transactional):
                 f"the relation {relation} needs a database; name one under 'warehouses:' in"
                 " policy-engine.yaml, as in {type: duckdb, database: people.duckdb}"
             )
-        parts = relation.split(".")
-        full = {1: [self._name, "main"], 2: [self._name]}.get(len(parts), []) + parts
+        parts = self._parts(relation)
+        full = [*{1: [self._name, "main"], 2: [self._name]}.get(len(parts), []), *parts]
         if len(full) != 3 or full[0].lower() != self._name.lower():
             raise WarehouseError(
                 f"the relation {relation} is not in the warehouse {self._name}; write"

@@ -27,6 +27,7 @@ from policy_engine.dialects import dialect_named
 from policy_engine.engines.types import type_of
 from policy_engine.errors import WarehouseError
 from policy_engine.policy.resolve import Policy
+from policy_engine.syntax.names import dotted
 from policy_engine.warehouse.base import Row, Transactional
 from policy_engine.warehouse.catalogs import Name, check_columns, missing, no_schema
 from policy_engine.warehouse.postgres_session import PinnedConnection
@@ -185,15 +186,15 @@ class PostgresWarehouse(Transactional):
         return self._catalog.ask(sql, values)
 
     def _full_name(self, relation: str) -> Name:
-        head, _, rest = relation.partition(".")
-        if relation.count(".") == 2 and head == self._connection.info.dbname:
-            relation = rest
+        parts = self._parts(relation)
+        if len(parts) == 3 and parts[0] == self._connection.info.dbname:
+            parts = parts[1:]
         schemas = self._session.schemas or ["public"]
-        if "." in relation:
-            return self._in_full(relation, schemas[0])
+        if len(parts) > 1:
+            return self._in_full(relation if len(parts) != 2 else dotted(parts), schemas[0])
         # The one in which the role's search path finds it.
-        found = (schema for schema in schemas if self.exists((schema, relation)))
-        return (next(found, schemas[0]), relation)
+        found = (schema for schema in schemas if self.exists((schema, *parts)))
+        return (next(found, schemas[0]), *parts)
 
     def _described(self, parts: Name) -> Table:
         table = super()._described(parts)

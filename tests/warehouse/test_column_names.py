@@ -174,3 +174,38 @@ def test_a_table_of_duckdb_has_one_of_them(folder):
         f"{PROJECT}warehouses:\n  w: {{type: duckdb, database: people.duckdb}}\n"
     )
     assert released("{relation: t, unit: {row_key: id}}", "{v: keep}")
+
+
+def test_a_relation_may_be_written_as_its_engine_quotes_it(folder, postgres, capsys):
+    """With a dot in a name, which without quotes stands between two."""
+    postgres.sql(
+        'drop schema if exists "a.b" cascade',
+        'create schema "a.b"',
+        'create table "a.b"."c d" (id int primary key, v text)',
+        'insert into "a.b"."c d" select g, \'a\' from generate_series(1, 200) g',
+    )
+    text = f"{PROJECT}warehouses:\n  w: {{type: postgres, url: '{postgres.url}'}}\n"
+    Path("policy-engine.yaml").write_text(text)
+    name = """'"a.b"."c d"'"""
+    [row] = released(f"{{relation: {name}, unit: {{row_key: id}}}}", "{v: keep}") or []
+    assert abs(int(str(row["n"])) - 200) < 9
+    told = refusal(capsys, "{relation: a.b.c d, unit: {row_key: id}}", "{v: keep}")
+    assert "write schema.table" in told
+    with closing(duckdb.connect("people.duckdb")) as connection:
+        connection.execute('CREATE SCHEMA "a.b"')
+        connection.execute(
+            'CREATE TABLE "a.b"."c d" AS SELECT i AS id, \'a\' AS v FROM range(200) r(i)'
+        )
+    Path("policy-engine.yaml").write_text(
+        f"{PROJECT}warehouses:\n  w: {{type: duckdb, database: people.duckdb}}\n"
+    )
+    source = f"{{relation: {name}, unit: {{key: id, keep: any}}}}"
+    [row] = released(source, "{v: keep}") or []
+    assert abs(int(str(row["n"])) - 200) < 9
+    Path("policy.yaml").write_text(
+        POLICY.format(source=source, recode="{v: keep}", more="").replace(
+            "path: out.parquet", "relation: '\"x.y\"'"
+        )
+    )
+    assert run(["release", "policy.yaml"]) != 0
+    assert "has a dot within a name" in capsys.readouterr().err
