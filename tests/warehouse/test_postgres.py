@@ -682,7 +682,7 @@ def test_a_part_on_another_server_is_refused_however_deep(parted):
         )
         policy = policy_of("map", "over_parted")
         told = refusal(prepare, policy, default_project(policy.directory), warehouse)
-        assert "the view public.over_parted, whose text is proved on DuckDB alone" in told
+        assert "source public.over_parted is a view, whose text is proved on DuckDB alone" in told
 
 
 def test_a_view_of_what_is_elsewhere_is_refused(parted):
@@ -694,7 +694,7 @@ def test_a_view_of_what_is_elsewhere_is_refused(parted):
     with closing(PostgresWarehouse("pg", parted.url)) as warehouse:
         policy = policy_of("map", "over_far")
         told = refusal(prepare, policy, default_project(policy.directory), warehouse)
-    assert "the view public.over_far, whose text is proved on DuckDB alone" in told
+    assert "source public.over_far is a view, whose text is proved on DuckDB alone" in told
 
 
 def test_tables_that_inherit_are_read_with_their_table(people):
