@@ -74,9 +74,10 @@ class Decided(Chained):
         """Record the review policy by which its account is released from now on.
 
         Raises UsageError where who or why is not said, NotApproved where it changes another one and
-        the people of that one have not approved it.
+        the people of that one have not approved it, PolicyError where nobody could read it again.
         """
         check_said(policy.account, who, why, "a review policy is set")
+        reviews.check_readable(policy)
         with self._writing():
             now, account = self.required(policy.account), self.account(policy.account)
             told = reviews.check_next(now, policy, brought, self._moment())

@@ -29,7 +29,7 @@ from policy_engine.attest.approvals import (
     tally,
 )
 from policy_engine.attest.attestation import open_envelope, stated_type, unverified
-from policy_engine.errors import NotApproved, PolicyError, VerificationFailed
+from policy_engine.errors import InternalError, NotApproved, PolicyError, VerificationFailed
 from policy_engine.kernel.claim import digest_of
 from policy_engine.ledger.account import Limit, limit_to_json
 from policy_engine.ledger.chain import Record, time_of
@@ -252,6 +252,13 @@ def required_by(
 def required_then(record: Record, where: str) -> Required:
     """What a ``require`` record says; LedgerError where it is none."""
     return Required(_policy_in(record, where)[0], record.seq)
+
+
+def check_readable(policy: ReviewPolicy) -> None:
+    """PolicyError unless what is recorded of a review policy reads as that policy again."""
+    again = review_policy(json.dumps(dict(policy.document)), Path("the review policy"))
+    if again != policy:
+        raise InternalError("a review policy reads otherwise than it is recorded")
 
 
 def _policy_in(record: Record, where: str) -> tuple[ReviewPolicy, int]:

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from policy_engine.attest import approvals
 from policy_engine.attest.approvals import Brought, Matter, ask, judge, review_policy, tally
 from policy_engine.attest.signers import KeySigner
-from policy_engine.errors import NotApproved, UsageError
+from policy_engine.errors import InternalError, NotApproved, PolicyError, UsageError
 from policy_engine.ledger.account import Limit
 from policy_engine.ledger.chain import Trust
 from policy_engine.ledger.entry import Charge, reserve_payload
@@ -288,6 +288,16 @@ def test_a_forged_commit_of_a_release_that_waits_is_found(tmp_path):
     told = {"release_name": "a", "release_digest": "1" * 64}
     book.forge("commit", told, entry=entry.id)
     book.found("'commit' of entry 2")
+
+
+def test_what_could_not_be_read_again_is_not_recorded(book):
+    before = book.ledger.records()
+    after = book.policy(2)
+    brought = book.brought(policy_matter(after), "Ada", "Ben")
+    for document, error in (({}, PolicyError), (book.policy(3).document, InternalError)):
+        with pytest.raises(error):
+            book.require(replace(after, document=document), brought)
+    assert book.ledger.records() == before
 
 
 def test_whose_lost_key_would_end_an_account_is_known(book):
