@@ -31,7 +31,7 @@ from policy_engine.errors import FileError, LedgerError
 
 _SUITE = Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.CHACHA20_POLY1305)
 _INFO = b"policy-engine sealed secret v1\0"
-_STATE = b"policy-engine source state v1\0"
+_NAMES = b"policy-engine names v1\0"
 _PARTS = b"policy-engine parts v1\0"
 _HANDED_OVER = "the key that names sources"
 
@@ -117,11 +117,6 @@ def taken_over(sealed: Mapping[str, str], key: X25519PrivateKey) -> X25519Privat
     return X25519PrivateKey.from_private_bytes(unseal(sealed, _HANDED_OVER, key))
 
 
-def state_salt(key: X25519PrivateKey) -> bytes:
-    """32 secret bytes, always the same for a key, to tell the states of a source apart with."""
-    return hashlib.sha256(_STATE + _raw(key)).digest()
-
-
 def secret_of_parts(partition: str, key: X25519PrivateKey) -> bytes:
     """128 secret bits, the same for a partition and a key: they say which part each unit is in.
 
@@ -132,13 +127,17 @@ def secret_of_parts(partition: str, key: X25519PrivateKey) -> bytes:
     return hmac.new(_raw(key), _PARTS + partition.encode(), hashlib.sha256).digest()[:16]
 
 
-def state_mac(state: bytes, key: X25519PrivateKey) -> str:
-    """A name for a state of the source that only the holder of the key can tell from another.
+def keyed_name(text: bytes, key: X25519PrivateKey) -> str:
+    """A name, SHA-256 in hex, that only the holder of the key can tell from another's.
 
-    A plain digest of the data would confirm a guess at the last person in it (theory.md); this is
-    keyed, and stays in the ledger.
+    A plain digest of a place would confirm a guess at it; this is keyed, and stays in the ledger.
+
+    >>> key = X25519PrivateKey.generate()
+    >>> keyed_name(b"a", key) == keyed_name(b"b", key)
+    False
     """
-    return hmac.new(state_salt(key), state, hashlib.sha256).hexdigest()
+    named_by = hashlib.sha256(_NAMES + _raw(key)).digest()
+    return hmac.new(named_by, text, hashlib.sha256).hexdigest()
 
 
 def _raw(key: X25519PrivateKey) -> bytes:

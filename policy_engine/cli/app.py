@@ -29,6 +29,7 @@ COMMANDS = {
     "compile": ("policies.compile_", "Print the SQL of a policy."),
     "plan": ("planning.plan", "A dry run: what will be seen, the price. Writes nothing."),
     "release": ("releases.release", "Certify, charge the account, run, publish."),
+    "restore": ("releases.restore", "Put a lost release back from its kept bytes; free."),
     "show": ("showing.show", "The first rows of a release, and what they mean."),
     "estimate": ("showing.estimate", "The tables of a release made to agree."),
     "measure": ("measuring.measure", "k, ℓ, t and risks of a release, or of raw data."),

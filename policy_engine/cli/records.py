@@ -31,7 +31,6 @@ from policy_engine.cli.options import (
     WhyOption,
 )
 from policy_engine.cli.output import (
-    conclude,
     confirm,
     emit,
     emit_lines,
@@ -398,29 +397,3 @@ def export(
     document = {"statement": output, "entries": len(entries), "accounts": len(balances)}
     text = f"{output}: signed; entries: {len(entries)}, accounts: {len(balances)}"
     confirm(document, [text])
-
-
-@ledger.command("rederive", short_help="Draw the sample of a release again, and compare.")
-def draw_again(
-    entry: Annotated[int, Argument(help="The entry's number, as 'ledger show' has it.")],
-    policy: Annotated[Path, Argument(help="Its policy file.", readable=False)],
-    key: Annotated[
-        Path | None, Option(help="A private sealing key; default: the project's.")
-    ] = None,
-) -> None:
-    """Run a release once more with the secret that was sealed for it; publish nothing.
-
-    Exits with 1 where the bytes are not those that were published: the source is not as it was,
-    or the release was not drawn as it says.
-
-    Example: policy-engine ledger rederive 3 policies/adult/policy.yaml --key reviewer.pem
-    """
-    from policy_engine.policy.loading import load_policy
-    from policy_engine.releasing.job import rederive
-    from policy_engine.releasing.planning import project_of
-
-    loaded = load_policy(policy)
-    found = rederive(loaded, project_of(loaded), entry, key)
-    said = "the same bytes;" if found.same else "other bytes than those that were published,"
-    lines = [f"entry {found.entry}: {said} SHA-256 {found.recorded}"]
-    conclude(members(found, "entry same recorded"), lines, 0 if found.same else 1)

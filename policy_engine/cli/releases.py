@@ -14,6 +14,7 @@ from policy_engine.cli.failures import failure
 from policy_engine.cli.progress import progress
 from policy_engine.cli.verifying import first_lines
 from policy_engine.kernel.words import people_word
+from policy_engine.policy.loading import load_policy
 from policy_engine.policy.noise import Chance
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import counted
@@ -33,7 +34,7 @@ def release(
         list[Path], Argument(help="Policy files, released in this order.", readable=False)
     ],
     replace: Annotated[
-        bool, Option("--replace", help="Replace what stands there: free if it was paid for.")
+        bool, Option("--replace", help="Replace the release that stands there.")
     ] = False,
     fresh: Annotated[
         bool, Option("--fresh", help="Draw anew, at a new price, what was released.")
@@ -41,9 +42,10 @@ def release(
 ) -> None:
     """Release: certify, charge the account, draw the sample, publish with the certificate.
 
-    The same policy on the same state of its source gives the same bytes again, and costs nothing.
-    A changed policy or source is a new release, with a sample and a price of its own, and is said
-    to be one before anything is charged.
+    A release that stands stands, whatever its source holds by now: asked for again, nothing is
+    looked at, nothing is charged, and the exit code is 0. --fresh draws anew, at a new price. A
+    changed policy is a new release, with a price of its own, and is said to be one before anything
+    is charged.
 
     Of several policies all are certified, and their accounts asked, before the first one runs.
     If one fails nevertheless, those before it stand and are reported.
@@ -68,6 +70,27 @@ def release(
         output.emit_json(done[0] if len(done) == 1 else {"releases": done})
 
 
+def restore(
+    policy: Annotated[Path, Argument(help="A policy file.", readable=False)],
+    replace: Annotated[
+        bool, Option("--replace", help="Replace the release that stands there.")
+    ] = False,
+) -> None:
+    """Put a release back that is lost, or its certificate, from the bytes that were kept of it.
+
+    A copy of every release is kept beside its certificate, in the folder .released. What is put
+    back has the digest that the ledger recorded. No source is opened, no secret is needed, and
+    nothing is charged.
+
+    Example: policy-engine restore policies/adult/policy.yaml
+    """
+    found = load_policy(policy, syntactic=True)
+    done = releasing.restore(found, replace=replace)
+    text = _uncertified_lines if found.is_syntactic else _lines
+    document = _uncertified(found, done) if found.is_syntactic else _document(done)
+    output.emit(document, list(text(found, done)))
+
+
 def _release(policy: Policy, *, replace: bool, fresh: bool) -> dict[str, Any]:
     """Release one policy; said at once as text, and for the one document as the answer."""
     for each in warnings_of(policy):
@@ -88,7 +111,7 @@ def _release(policy: Policy, *, replace: bool, fresh: bool) -> dict[str, Any]:
 
 
 def _document(done: releasing.Released) -> dict[str, Any]:
-    names = "release certificate epsilon delta k rate groups rows repeated remarks"
+    names = "release certificate epsilon delta k rate groups rows outcome repeated remarks"
     ledger = {**output.members(done, "account entry"), "left": output.left_of(done.left)}
     return {**output.members(done, names), **_people(done), "ledger": ledger}
 
@@ -108,9 +131,8 @@ def _lines(policy: Policy, done: releasing.Released) -> list[str]:
     elif done.left is not None:
         remains = f"left: {done.left.words()}"
     mechanism = planning.noise_words(policy) or f"k = {done.k}, rate {output.shown(done.rate)}"
-    paid = "; paid for before, nothing was charged" if done.repeated else ""
     return [
-        f"released {policy.name}{paid}",
+        _title(policy, done),
         f"  release      {done.release}  ({_size(policy, done)})",
         f"  certificate  {done.certificate}",
         f"  guarantee    ε = {output.shown(done.epsilon)}, δ = {output.shown(done.delta)}"
@@ -118,6 +140,15 @@ def _lines(policy: Policy, done: releasing.Released) -> list[str]:
         *[f"               {text}" for text in (*planning.about_rate(policy), odds)],
         f"  ledger       entry {done.entry} of account {done.account}; {remains}",
     ]
+
+
+def _title(policy: Policy, done: releasing.Released) -> str:
+    """What became of a release."""
+    if done.outcome == "stands":
+        return f"{policy.name} stands; its source was not looked at, nothing was charged"
+    if done.outcome == "put back":
+        return f"{policy.name} is put back from the bytes that were kept; nothing was charged"
+    return f"released {policy.name}"
 
 
 def _size(policy: Policy, done: releasing.Released) -> str:
@@ -135,15 +166,14 @@ def _uncertified(policy: Policy, done: releasing.Released) -> dict[str, Any]:
         **planning.without_guarantee(policy),
         **output.members(done, "release certificate k", certificate="statement"),
         "models": [model.to_json() for model in policy.models],
-        **output.members(done, "groups rows people repeated remarks"),
+        **output.members(done, "groups rows people outcome repeated remarks"),
         "ledger": output.members(done, "account entry"),
     }
 
 
 def _uncertified_lines(policy: Policy, done: releasing.Released) -> Iterator[str]:
-    again = "; charged for before" if done.repeated else ""
     yield from first_lines(still_works(policy.k, policy.models))
-    yield f"released {policy.name}{again}"
+    yield _title(policy, done)
     yield f"  release    {done.release}  ({counted(done.groups, 'group')}, {done.people} people)"
     yield f"  statement  {done.certificate}"
     yield from (f"  model      {each}" for each in planning.models_in_words(policy))

@@ -14,14 +14,14 @@ def headed(name: str, digest: str, text: str) -> str:
     return f"-- policy: {name}\n-- digest: {digest}\n{text}\n"
 
 
-def created(query: str, name: str, *, replaces: bool = False) -> str:
+def created(query: str, name: str) -> str:
     """The envelope that makes a table of a query; ``name`` as the engine quotes it.
 
     >>> print(created("SELECT 1 AS one", '"out"'))
     CREATE TABLE "out" AS
     SELECT 1 AS one
     """
-    return f"CREATE {'OR REPLACE ' if replaces else ''}TABLE {name} AS\n{query}"
+    return f"CREATE TABLE {name} AS\n{query}"
 
 
 def name_of(target: tuple[str, ...], engine: Engine) -> str:

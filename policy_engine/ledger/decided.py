@@ -1,9 +1,9 @@
 """What people decide in a ledger: approvals, whose a source is, and which rows are nobody's.
 
 A source belongs to the account of the last record that names it. People who could be charged to two
-accounts would lose the sum of both limits. So a charge names its source, twice: where it lies, and
-what it holds. A record of kind ``move`` gives the source of an entry to another account, by
-somebody, for a reason; nothing else does.
+accounts would lose the sum of both limits. So a charge names its source, by where it lies. A record
+of kind ``move`` gives the source of an entry to another account, by somebody, for a reason; nothing
+else does.
 
 The names are keyed, and another key would make each source a new one. So a source says which key
 has named it, and a record of kind ``rekey`` says who replaced the sealing key, and why: the new one
@@ -44,7 +44,6 @@ from policy_engine.ledger.states import NAMED_BY, check_said, decided, order_fau
 
 _LEAVES_OUT = b"policy-engine rows left out v1\n"
 """What stands before what owners of the keyring sign of rows that are left out."""
-_PLACE, _CONTENT = "its source is that of", "its source holds just what was released by"
 
 
 class Decided(Chained):
@@ -268,7 +267,7 @@ class Decided(Chained):
         for what, name in named:
             record = self._last_naming(what, name, charge.account) if what != NAMED_BY else None
             if record is not None:
-                raise _belongs_elsewhere(charge, what, record)
+                raise _belongs_elsewhere(charge, record)
 
     def _last_naming(self, what: str, name: str, account: str) -> Record | None:
         """The last record that gives a source so named to another account; None if it has it."""
@@ -494,7 +493,7 @@ def _account_in(record: Record) -> str:
     return str(json.loads(record.payload)["to"]) if record.kind == "move" else record.account
 
 
-def _belongs_elsewhere(charge: Charge, what: str, record: Record) -> BudgetExceeded:
+def _belongs_elsewhere(charge: Charge, record: Record) -> BudgetExceeded:
     """Why a source cannot be charged to this account: it belongs to that of ``record``."""
     told, account, entry = json.loads(record.payload), _account_in(record), record.seq
     cannot = f"account {charge.account!r} cannot pay for policy {charge.policy_name!r}:"
@@ -509,10 +508,9 @@ def _belongs_elsewhere(charge: Charge, what: str, record: Record) -> BudgetExcee
         by = f"entry {entry}, and {gave} it to account {account!r}"
     else:
         by = f"entry {entry} ({told['policy_name']}), charged to account {account!r}"
-    same = _PLACE if what == "place" else _CONTENT
     return BudgetExceeded(
-        f"{cannot} {same} {by}, and people who pay from two accounts lose the sum of both"
-        f" limits. Write 'budget: {account}' in the policy; if the source is to belong to"
+        f"{cannot} its source is that of {by}, and people who pay from two accounts lose the sum of"
+        f" both limits. Write 'budget: {account}' in the policy; if the source is to belong to"
         f" {charge.account!r} from now on, run 'policy-engine ledger move {entry}"
         f" {shlex.quote(charge.account)} --by NAME --why TEXT'"
     )

@@ -4,8 +4,10 @@ Entries are not stored: they are derived from the chain's records. A ``reserve``
 entry; later records say what became of it:
 
 * ``approve``: approvals that its account requires were met, beside those that its charge had.
-* ``start``: its sample may have been drawn. Without one nothing ran, and nothing ever will.
-* ``draw``: its release has this digest, and no other is ever published. It is not published yet.
+* ``start``: an attempt to draw it begins. Without one nothing ran, and nothing ever will. A second
+  attempt strikes out the secret of the first, and has one of its own.
+* ``lapse``: the attempt came to nothing before a row was read, and does not count.
+* ``draw``: its release has this digest, and no other is ever published. Nobody has seen it yet.
 * ``commit``: its release was published.
 * ``cancel``: nothing ran, so it costs nothing.
 * ``keep``: nobody knows what was seen, so it stays charged.
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 Neighbours = Literal["add_remove", "replace_one"]
 State = Literal["reserved", "started", "committed", "cancelled", "kept"]
 _MOST_PLACES = 1000
+MOST_ATTEMPTS = 2
+"""How often an entry is drawn at most: to try until it works would let the rows decide."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +108,8 @@ class Entry:
     ``state`` is ``reserved`` or ``started`` while its release is running, or after it failed or
     crashed. ``hash`` and ``previous_hash`` are those of the reserving record. Times are in UTC.
     ``drawn_digest`` is of a result that perhaps nobody has seen: it never leaves. ``reviews`` are
-    the approvals that its account required, and what was met.
+    the approvals that its account required, and what was met. ``attempts`` are those that count;
+    the secret sealed in ``run`` is that of the last one.
     """
 
     id: int
@@ -127,6 +132,13 @@ class Entry:
     hash: str
     reviews: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
     asked: Asked = field(kw_only=True, repr=False)
+    attempts: int = 0
+
+    @property
+    def can_draw(self) -> bool:
+        """Whether it may be drawn, for the first time or once more: nobody has seen anything."""
+        open_or_kept = self.state in {"reserved", "started", "kept"}
+        return open_or_kept and self.only_digest is None and self.attempts < MOST_ATTEMPTS
 
     @property
     def only_digest(self) -> str | None:
@@ -219,7 +231,8 @@ def asked_of(record: Record) -> Asked:
 #: From which states a record of a kind may follow, and to which it leads; None: it stays.
 _STEPS: Mapping[str, tuple[frozenset[State], State | None]] = {
     "approve": (frozenset({"reserved", "started", "committed", "kept"}), None),
-    "start": (frozenset({"reserved", "started", "committed", "kept"}), "started"),
+    "start": (frozenset({"reserved", "started", "kept"}), "started"),
+    "lapse": (frozenset({"started", "kept"}), None),
     "draw": (frozenset({"started", "kept"}), None),
     "commit": (frozenset({"started", "kept"}), "committed"),
     "cancel": (frozenset({"reserved"}), "cancelled"),
@@ -327,13 +340,31 @@ def _impossible(kind: str, entry: Entry | None, told: Mapping[str, Any]) -> str:
         return f"which was {entry.state} before"
     if kind in {"draw", "commit"} and not entry.may_be(told["release_digest"]):
         return "of which other bytes were drawn before"
+    if kind == "start":
+        return _not_again(entry, told.get("sealed"))
+    if kind == "lapse" and (entry.only_digest is not None or entry.attempts == 0):
+        return "of which no attempt is under way"
+    return ""
+
+
+def _not_again(entry: Entry, sealed: Mapping[str, str] | None) -> str:
+    """Why no attempt can begin with this secret; empty where one can."""
+    if not entry.can_draw:
+        return "which was drawn, or had all its attempts, before"
+    is_used = sealed is None or (bool(sealed) and sealed == entry.run.get("sealed"))
+    if entry.state != "reserved" and is_used:
+        return "under a secret that was used before"
     return ""
 
 
 def _settled(entry: Entry, kind: str, told: Mapping[str, Any]) -> Entry:
     at = datetime.fromisoformat(told["at"])
-    if kind == "start" and entry.state != "reserved":
-        return entry  # run again: what was published or kept stays so
+    if kind == "start":
+        again = {} if entry.state == "reserved" else {"sealed": told["sealed"]}
+        run = {**entry.run, **again}
+        return replace(entry, run=run, state="started", attempts=entry.attempts + 1)
+    if kind == "lapse":
+        return replace(entry, attempts=entry.attempts - 1)
     if kind == "approve":
         return replace(entry, reviews=(*entry.reviews, told))
     if kind == "draw":

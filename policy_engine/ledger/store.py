@@ -34,6 +34,7 @@ from policy_engine.ledger.account import (
 )
 from policy_engine.ledger.decided import Decided
 from policy_engine.ledger.entry import (
+    MOST_ATTEMPTS,
     Charge,
     Entry,
     asked_of,
@@ -112,8 +113,7 @@ class Ledger(Decided):
         Price, comparison and record are one transaction: of two processes after the last of
         a budget one gets it. When this returns the charge is durable. ``limit`` is what the project
         says; a limit that the ledger holds already is never raised by it. A charge whose ``run``
-        was charged before, in the same place, with a secret sealed for it, is not charged again:
-        the entry is that one.
+        was charged before, in the same place, is not charged again: the entry is that one.
 
         What ``is_out`` already, made by somebody else's run, is charged whatever the limit says.
 
@@ -126,8 +126,7 @@ class Ledger(Decided):
             with self._writing():
                 of = charge.run.get("of")
                 paid = None if anew or of is None else self.last_at(charge.request, of)
-                # Without its secret another run's sample is another sample, at its own price.
-                if paid is not None and paid.run.get("sealed"):
+                if paid is not None:
                     return paid
                 if not is_out:
                     self.check_source(charge)
@@ -156,17 +155,49 @@ class Ledger(Decided):
             return False
         return affords(effective(account, limit), charge)
 
-    def start(self, entry_id: int, brought: Brought | None = None) -> Entry:
-        """Record that the sample of an entry is about to be drawn.
+    def start(
+        self,
+        entry_id: int,
+        brought: Brought | None = None,
+        *,
+        sealed: Mapping[str, str] | None = None,
+    ) -> Entry:
+        """Record that an attempt to draw an entry begins; nothing of an earlier one can be seen.
 
-        Raises LedgerError where the entry was cancelled meanwhile: nothing may run, and NotApproved
-        as ``approve``.
+        After an earlier attempt this one is under a fresh secret, ``sealed`` for it; that of the
+        earlier one is never used again.
+
+        Raises LedgerError where the entry was cancelled meanwhile, was drawn, or had its attempts:
+        nothing may run, and NotApproved as ``approve``.
         """
         with self._writing():
-            self._check_follows("start", self.entry(entry_id))
-            self._approve(self.entry(entry_id), brought)
             entry = self.entry(entry_id)
-            return settled(entry, self._append("start", self._at(), entry=entry_id))
+            self._check_follows("start", entry)
+            again = {} if entry.state == "reserved" else {"sealed": dict(sealed or {})}
+            if not entry.can_draw:
+                raise LedgerError(
+                    f"{self._records.where}: entry {entry_id} was drawn, or had its"
+                    f" {MOST_ATTEMPTS} attempts, and is not drawn again; release again"
+                )
+            self._approve(entry, brought)
+            entry = self.entry(entry_id)
+            payload = {**again, **self._at()}
+            return settled(entry, self._append("start", payload, entry=entry_id))
+
+    def lapse(self, entry_id: int, why: str) -> Entry:
+        """Record that an attempt came to nothing, by a cause that no row can bring about.
+
+        It does not count; its secret is not used again. LedgerError where something was drawn.
+        """
+        with self._writing():
+            entry = self.entry(entry_id)
+            self._check_follows("lapse", entry)
+            if entry.only_digest is not None or entry.attempts == 0:
+                raise LedgerError(
+                    f"{self._records.where}: entry {entry_id} has no attempt under way that could"
+                    " have come to nothing"
+                )
+            return settled(entry, self._append("lapse", self._at(why=why), entry=entry_id))
 
     def draw(self, entry_id: int, release_digest: str, brought: Brought | None = None) -> bool:
         """Record the digest of an entry's release before anybody sees it; False for another one.

@@ -82,7 +82,8 @@ class Project:
     beside ``signing_key``. ``missing`` says what the environment lacks to open the ledger.
     ``begins`` is ``ledger_begins``, empty where the project file has none. ``reviews`` has the
     digests of the review policies that the ledger must have, ``syntactic`` the accounts that
-    releases without (ε, δ) are charged to. So many of the ``owners``, raw public keys, as
+    releases without (ε, δ) are charged to. Of a release of at most ``copies_most`` bytes a copy is
+    kept. So many of the ``owners``, raw public keys, as
     ``owners_needed`` says must have signed the keyring. ``witnesses`` are outside ones.
     """
 
@@ -107,6 +108,7 @@ class Project:
     witnesses: tuple[str, ...] = ()
     reviews: Mapping[str, str] = field(default_factory=dict)
     syntactic: frozenset[str] = frozenset()
+    copies_most: int = 100_000_000
 
     @property
     def ledger_name(self) -> str:
@@ -316,6 +318,7 @@ def _project(document: ProjectDocument, directory: Path, file: Path | None) -> P
         owners_needed=signing.threshold,
         witnesses=tuple(_from(directory, place) for place in document.witnesses),
         reviews=dict(document.reviews),
+        copies_most=document.keep_copies_mb * 1_000_000,
     )
 
 

@@ -329,6 +329,9 @@ class ProjectDocument(Document):
     reviews: Annotated[dict[str, DigestField], fields.a_mapping("account: digest")] = fields.EMPTY
     """The review policies of accounts whose releases are approved: the ledger must have these."""
 
+    keep_copies_mb: Annotated[int, fields.integer(0)] = 100
+    """The largest release, in MB, of which a copy is kept beside its certificate."""
+
     @classmethod
     def _across(cls, data: Data) -> Broken:
         """Good names, and a default that is one of the warehouses."""

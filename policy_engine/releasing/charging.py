@@ -16,7 +16,6 @@ from policy_engine.accounting.events import Event, SampledSuppression, TableNois
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.attest.keys import key_id
 from policy_engine.attest.predicates import Uncertified, Vouched, predicate_of
-from policy_engine.attest.sealing import state_mac, state_salt
 from policy_engine.compile.catalog import Table
 from policy_engine.kernel.certificate import certified_rate
 from policy_engine.kernel.charged import pure_event
@@ -25,10 +24,9 @@ from policy_engine.kernel.price import statistics_of
 from policy_engine.ledger.account import Account, Limit
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.states import NAMED_BY
-from policy_engine.ledger.store import Ledger
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
-from policy_engine.releasing import planning, publish, requests
+from policy_engine.releasing import planning, requests
 from policy_engine.releasing.books import limit_of
 from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.connecting import resolved
@@ -75,19 +73,18 @@ class Planned:
         """What the ledger is asked to book, as far as the certificate says."""
         return charge_of(self.account, self.certificate, self.policy)
 
-    def request(self, naming: X25519PrivateKey, ledger: Ledger) -> requests.Request:
-        """What is asked for of the source as it is now, as the ledger calls it."""
+    def request(self, naming: X25519PrivateKey) -> requests.Request:
+        """What is asked for, as the ledger calls it; what the source holds is not in it."""
         policy, project, warehouse = self.policy, self.project, self.warehouse
         source = names_of_source(policy, project, warehouse, self.table, naming)
         read = planning.table_read(policy, self.table, self.certificate.dialect)
         named = resolved(planning.warehouse_of(policy, project))
-        request = replace_field(
+        return replace_field(
             requests.request_of(policy, self.certificate, self.ends, source),
             beside=requests.names_beside(policy, project, named, read, naming),
             part=requests.part_of(self.certificate, source["place"], naming),
             key_stays=policy.source.key_stays,
         )
-        return requests.as_charged(request, policy, ledger.last_at(request.place))
 
 
 def plan_of(policy: Policy, project: Project, warehouse: Warehouse) -> Planned:
@@ -109,37 +106,13 @@ def names_of_source(
     table: Table,
     naming: X25519PrivateKey,
 ) -> dict[str, str]:
-    """The names by which a ledger knows a source: where it lies, and what is in it now."""
+    """The name by which a ledger knows a source, of where it lies, and the key that names it."""
     named = resolved(planning.warehouse_of(policy, project))
     read = planning.table_read(policy, table, warehouse.dialect.name)
     return {
         "place": requests.name_of_place(policy, project, named, read, naming),
-        "content": state_mac(warehouse.fingerprint(policy, table, state_salt(naming)), naming),
         NAMED_BY: key_id(naming.public_key()),
     }
-
-
-def check_place(
-    policy: Policy, warehouse: Warehouse, *, replace: bool, paid: int | None = None
-) -> None:
-    """Refuse, before anything is charged, what cannot be written, or stands in the way.
-
-    ``paid`` is the entry that has paid for the release already. Raises FileError.
-    """
-    if policy.release_path is not None:
-        publish.check_target(policy.release_path, replace=replace, paid=paid)
-        return
-    target = warehouse.target(policy.release.relation or "")
-    name = ".".join(target)
-    if warehouse.exists(target):
-        if not replace:
-            raise publish.exists(name, paid)
-        if not publish.is_of_a_release(warehouse.comment(target)):
-            raise publish.not_a_release(name)
-        warehouse.check_replaceable(target)
-    publish.check_certificate(
-        requests.table_certificate_path(policy), name, replace=replace, paid=paid
-    )
 
 
 def charge_of(account: str, certificate: Vouched, policy: Policy) -> Charge:

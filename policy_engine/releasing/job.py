@@ -1,54 +1,30 @@
-"""A certified release of one place: what is charged for it, how it is drawn, what then stands."""
+"""A release that is drawn: what is charged for it, one attempt under one secret, what comes out."""
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from dataclasses import replace as replace_field
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from policy_engine.attest.approvals import Brought, Stage
-from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.enforcing import filtered
 from policy_engine.attest.facts import models_of
-from policy_engine.attest.keys import TrustedKeys
-from policy_engine.attest.parquet_file import METADATA_KEY, read_parquet, write_parquet
-from policy_engine.attest.sealing import (
-    load_reviewer_key,
-    load_sealing_key,
-    seal,
-    secret_of_parts,
-    unseal,
-)
+from policy_engine.attest.parquet_file import METADATA_KEY, write_parquet
+from policy_engine.attest.sealing import load_reviewer_key, seal, secret_of_parts
 from policy_engine.attest.signers import Signer
-from policy_engine.errors import NotApproved, UsageError
+from policy_engine.errors import NotApproved
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.store import Ledger
-from policy_engine.policy.project import Project
-from policy_engine.policy.resolve import Policy, loaded
-from policy_engine.releasing import standing
-from policy_engine.releasing.books import open_ledger, secret_of, trusted_keys
-from policy_engine.releasing.charging import Planned, planned
-from policy_engine.releasing.publish import (
-    certificate_of_table,
-    check_certificate,
-    other_bytes,
-    publish_file,
-    write_certificate,
-)
-from policy_engine.releasing.requests import Request, Run, is_of
-from policy_engine.releasing.reviewing import (
-    brought_at,
-    let_wait,
-    line_of,
-    request_file,
-    waiting_file,
-)
+from policy_engine.releasing import copies, publish
+from policy_engine.releasing.books import secret_of
+from policy_engine.releasing.charging import Planned
+from policy_engine.releasing.placing import Spot
+from policy_engine.releasing.requests import Request, Run
+from policy_engine.releasing.reviewing import brought_at, request_file
 from policy_engine.warehouse.drawing import new_secret
 
 if TYPE_CHECKING:
@@ -56,18 +32,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Done:
-    """What was published: its SHA-256 and size."""
-
-    digest: str
-    size: standing.Size
-
-
-@dataclass(frozen=True)
 class Job:
     """A certified release: new, or one that was charged before; ``fresh`` asks for a new one."""
 
     plan: Planned
+    spot: Spot
     ledger: Ledger
     request: Request
     signer: Signer
@@ -76,52 +45,14 @@ class Job:
     replace: bool
     fresh: bool
 
-    @property
-    def trusted(self) -> TrustedKeys:
-        """Whose certificates of it count."""
-        return trusted_keys(self.plan.project, self.signer)
-
-    def is_there(self) -> bool:
-        """Whether anything stands in the release's place."""
-        path, warehouse = self.request.ends.path, self.plan.warehouse
-        if path is not None:
-            return path.exists()
-        return warehouse.exists(warehouse.target(self.request.ends.name))
-
-    def digest(self, run: Run) -> str | None:
-        """The digest of what stands in the release's place; None where nothing of the run does."""
-        return standing.digest_at(run, self.request.ends, self.plan.warehouse)
-
-    def look(self, run: Run) -> str | None:
-        """The digest of the run's release, if it stands with its certificate."""
-        of_table = partial(standing.digest_of_table, self.plan.warehouse)
-        return standing.look(run, self.request.ends, of_table, self.trusted)
-
-    def mend(self, run: Run) -> str | None:
-        """The same, once what the run left aside is put in place or taken away."""
-        of_table = partial(standing.digest_of_table, self.plan.warehouse)
-        return standing.mend(run, self.request.ends, of_table, self.trusted)
-
-    def size(self) -> standing.Size:
-        """The size of the release that stands."""
-        path, warehouse, policy = self.request.ends.path, self.plan.warehouse, self.plan.policy
-        if path is None:
-            return standing.size_of_table(
-                warehouse, warehouse.target(self.request.ends.name), policy
-            )[1]
-        return standing.size_of(read_parquet(path), policy)
-
     def brought(self, stage: Stage) -> Brought:
         """The approvals that stand beside the certificate, or where it will."""
-        return brought_at(request_file(self.request.ends.certificate_path, stage))
+        return brought_at(request_file(self.spot.ends.certificate_path, stage))
 
     def charge(self) -> Charge:
         """What the ledger is asked to book, with a new secret sealed in it."""
-        plan, request, secret = self.plan, self.request, new_secret()
-        keys = [self.sealing.public_key(), *map(load_reviewer_key, plan.project.reviewers)]
-        if request.part is not None:
-            secret = secret_of_parts(request.part[0], self.naming) + secret
-        sealed = seal(secret, request.of, keys) if plan.policy.method == "keyed" else {}
+        plan, request = self.plan, self.request
+        _, sealed = self._new_secret()
         return replace_field(
             plan.charge(),
             request=request.place,
@@ -132,68 +63,93 @@ class Job:
             brought=self.brought("claim"),
         )
 
-    def draw(self, entry: Entry) -> Done:
-        """Draw the sample of an entry that is started, and put release and certificate in place."""
+    def _new_secret(self) -> tuple[bytes, Mapping[str, str]]:
+        """A secret that was never used, and the same sealed where it is ours to draw by."""
+        plan, request, secret = self.plan, self.request, new_secret()
+        keys = [self.sealing.public_key(), *map(load_reviewer_key, plan.project.reviewers)]
+        if request.part is not None:
+            secret = secret_of_parts(request.part[0], self.naming) + secret
+        sealed = seal(secret, request.of, keys) if plan.policy.method == "keyed" else {}
+        return secret, sealed
+
+    def begin(self, entry: Entry) -> tuple[Entry, bytes]:
+        """Begin an attempt: the entry as it is then, and a secret that no other attempt has had.
+
+        What no row can bring about comes first, and is no attempt: a missing key, a full disk.
+        """
+        place, entries = self.request.place, self.ledger.of_request(self.request.place)
+        copies.make_drawn_folder(self.plan.project, place)
+        copies.tidy(self.plan.project, place, {entry.only_digest for entry in entries})
+        if entry.state != "reserved":
+            secret, sealed = self._new_secret()
+            return self.ledger.start(entry.id, sealed=sealed), secret
         run = Run.of_entry(entry)
+        secret = secret_of(run, self.plan.project, self.ledger) if run.sealed else new_secret()
+        return self.ledger.start(entry.id), secret
 
-        def certified(digest: str) -> str:
-            if not self.ledger.draw(entry.id, digest, self.brought("release")):
-                raise other_bytes(self.request.ends.told)
-            return self._envelope(run, digest)
+    def draw(self, entry: Entry, secret: bytes) -> None:
+        """Draw a started entry where nobody sees it, record the digest, and put it in place."""
+        if self.spot.is_table:
+            self._draw_table(entry, secret)
+        else:
+            self._draw_file(entry, secret)
 
-        # An engine that draws the sample by itself needs no secret of ours.
-        is_ours = bool(run.sealed)
-        secret = secret_of(run, self.plan.project, self.ledger) if is_ours else new_secret()
-        put = self._to_table if self.request.ends.path is None else self._to_file
-        return put(run, secret, certified)
-
-    def certify_again(self, run: Run, digest: str) -> None:
-        """Write the certificate that is gone of a release that stands."""
-        ends = self.request.ends
-        check_certificate(ends.certificate_path, ends.subject, replace=self.replace)
-        write_certificate(self._envelope(run, digest), ends.certificate_path, replace=self.replace)
-
-    def _envelope(self, run: Run, digest: str) -> str:
-        return sign(
-            statement(self.request.ends.subject, digest, run.predicate), self.signer
-        ).to_json()
-
-    def _to_file(self, run: Run, secret: bytes, certified: Callable[[str], str]) -> Done:
-        plan, path, facts = self.plan, self.request.ends.path, {METADATA_KEY: run.facts}
-        assert path is not None
-        with plan.warehouse.sampled(plan.policy, plan.table, secret) as unchanged:
+    def _draw_file(self, entry: Entry, secret: bytes) -> None:
+        plan, run = self.plan, Run.of_entry(entry)
+        with plan.warehouse.sampled(plan.policy, plan.table, secret) as check:
             rows = _kept(plan.warehouse.rows(run.query), run)
-            unchanged()
-        try:
-            digest = publish_file(rows, path, facts, certified, replace=self.replace, mark=run.mark)
-        except NotApproved as error:
-            keep = partial(write_parquet, rows, metadata=facts)
-            error.add_note(let_wait(waiting_file(plan.project, run), keep))
-            raise
-        return Done(digest, standing.size_of(rows, plan.policy))
+            check()
 
-    def _to_table(self, run: Run, secret: bytes, certified: Callable[[str], str]) -> Done:
-        plan, warehouse, done = self.plan, self.plan.warehouse, list[Done]()
-        target = warehouse.target(self.request.ends.name)
+        def write(path: Path) -> None:
+            write_parquet(rows, path, {METADATA_KEY: run.facts})
+
+        digest = self._record(entry, self._drawn(write))
+        drawn = replace_field(entry, drawn_digest=digest)
+        self.spot.put(drawn, lambda: self.signer, replace=self.replace)
+
+    def _draw_table(self, entry: Entry, secret: bytes) -> None:
+        plan, spot, run = self.plan, self.spot, Run.of_entry(entry)
+        warehouse, target = spot.opened, spot.target
+
+        def write(path: Path) -> None:
+            lines = warehouse.release_lines(target)
+            copies.write_rows(path, warehouse.types(target), lines, run.facts)
+
         with (
-            certificate_of_table(self.request.ends.certificate_path, run.mark) as put,
-            warehouse.sampled(plan.policy, plan.table, secret) as unchanged,
+            publish.certificate_of_table(spot.ends.certificate_path, run.mark) as put,
+            warehouse.sampled(plan.policy, plan.table, secret) as check,
         ):
 
             def attest() -> None:
-                unchanged()
-                digest, size = standing.size_of_table(warehouse, target, plan.policy)
-                try:
-                    put(certified(digest))
-                except NotApproved as error:
-                    text = "".join(f"{line_of(line)}\n" for line in warehouse.release_lines(target))
-                    keep = partial(Path.write_text, data=text, encoding="utf-8")
-                    error.add_note(let_wait(waiting_file(plan.project, run), keep))
-                    raise
-                done.append(Done(digest, size))
+                check()
+                digest = self._record(entry, self._drawn(write))
+                put(spot.envelope(run, digest, self.signer))
 
             warehouse.publish(run.query, target, run.facts, attest, replace=self.replace)
-        return done[0]
+
+    def _drawn(self, write: Callable[[Path], object]) -> copies.Copy:
+        project, place = self.plan.project, self.request.place
+        return copies.drawn(project, place, write, is_table=self.spot.is_table)
+
+    def _record(self, entry: Entry, copy: copies.Copy) -> str:
+        """Record the digest of what was drawn, before anybody sees it; that digest.
+
+        Raises NotApproved where somebody must see it first, FileError where a run on another
+        machine drew the entry meanwhile: what was drawn here is gone then.
+        """
+        digest = copy.path.stem
+        try:
+            is_ours = self.ledger.draw(entry.id, digest, self.brought("release"))
+        except NotApproved as error:
+            error.add_note(
+                f"what came out waits in {copy.path} for those who approve it, and is confidential"
+                " until then"
+            )
+            raise
+        if not is_ours:
+            copies.discard(self.plan.project, self.request.place, digest)
+            raise publish.other_bytes(self.spot.ends.told)
+        return digest
 
 
 def _kept(rows: pa.Table, run: Run) -> pa.Table:
@@ -203,70 +159,3 @@ def _kept(rows: pa.Table, run: Run) -> pa.Table:
     """
     facts = run.predicate
     return filtered(rows, len(facts["columns"]), facts["count"], models_of(facts))
-
-
-@dataclass(frozen=True)
-class Rederived:
-    """A release that was drawn again, and whether its bytes are those that were published.
-
-    ``recorded`` is the digest of those. Of other bytes nothing is told: they are the result of one
-    sample on two states of a source, which nobody has paid for.
-    """
-
-    entry: int
-    recorded: str | None
-    same: bool
-
-
-def rederive(policy: Policy, project: Project, entry_id: int, key: Path | None = None) -> Rederived:
-    """Run an entry's release once more, into a folder that is thrown away.
-
-    Whoever holds a reviewer's key, the policy and the source as it was can do it.
-
-    Raises:
-        UsageError: there is no such entry, or it is not one of this policy that can be drawn again.
-        LedgerError: the secret is not sealed for the key.
-    """
-    sealing = load_sealing_key(key or project.sealing_key)
-    with open_ledger(project) as ledger:
-        entry = ledger.entry(entry_id)
-    run = _run_again(policy, entry)
-    secret = unseal(run.sealed, run.of, sealing)
-    with planned(loaded(policy), project) as plan:
-        if not is_of(run, plan.certificate):
-            raise UsageError(
-                f"entry {entry_id} ran another text than the policy has now; take the policy and"
-                " the source as they were"
-            )
-        with plan.warehouse.sampled(policy, plan.table, secret):
-            rows = _kept(plan.warehouse.rows(run.query), run)
-        with tempfile.TemporaryDirectory() as folder:
-            place, facts = Path(folder) / Path(run.target).name, {METADATA_KEY: run.facts}
-            digest = publish_file(rows, place, facts, lambda digest: digest, replace=False)
-    return Rederived(entry_id, entry.release_digest, digest == entry.release_digest)
-
-
-def _run_again(policy: Policy, entry: Entry) -> Run:
-    """The run of an entry; UsageError where it cannot be drawn again."""
-    if entry.policy_name != policy.name:
-        raise UsageError(
-            f"entry {entry.id} is of the policy {entry.policy_name!r}, and not of {policy.name!r}"
-        )
-    if not entry.run:
-        raise UsageError(f"entry {entry.id} does not say how to run it again")
-    if entry.state != "committed":
-        raise UsageError(
-            f"entry {entry.id} is {entry.state}: no release of it was published, so that there is"
-            " nothing to compare with"
-        )
-    run = Run.of_entry(entry)
-    if not run.sealed:
-        raise UsageError(
-            f"entry {entry.id} drew its sample by the engine itself (method: native), which keeps"
-            " no secret: it cannot be drawn again"
-        )
-    if not run.is_file:
-        raise UsageError(
-            f"entry {entry.id} is a table; only a release to a file can be drawn again here"
-        )
-    return run

@@ -29,11 +29,11 @@ from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy, loaded
 from policy_engine.releasing import books
 from policy_engine.releasing.beginning import check_clean
-from policy_engine.releasing.charging import Planned, another_account, check_place, planned
+from policy_engine.releasing.charging import Planned, another_account, planned
+from policy_engine.releasing.placing import Reached, Spot, check_place
 from policy_engine.releasing.planning import open_warehouse, project_of, through_view
-from policy_engine.releasing.requests import Ends, Request, Run, place_of
+from policy_engine.releasing.requests import Ends, Request, place_of
 from policy_engine.releasing.reviewing import check_brought
-from policy_engine.releasing.standing import digest_at
 from policy_engine.releasing.together import AskedCharge, check_together
 from policy_engine.releasing.validation import check_guarantee, target_clashes
 
@@ -88,6 +88,7 @@ def preview(policy: Policy, project: Project | None = None) -> Preview:
         through_view(plan.table),
         books.begun_ledger(project) as ledger,
     ):
+        plan.warehouse.hold(policy, plan.table)
         request = None if ledger is None else _asked(plan, ledger)
         repeats = None if ledger is None or request is None else _paid(plan, ledger, request)
         check_clean(project, (plan.ends.certificate_path,))
@@ -121,17 +122,31 @@ def _asked(plan: Planned, ledger: Ledger) -> Request | None:
     if not plan.project.sealing_key.exists():
         books.check_not_lost(plan.project, ledger)
         return None
-    return plan.request(books.naming_key(plan.project, ledger), ledger)
+    return plan.request(books.naming_key(plan.project, ledger))
 
 
 def _paid(plan: Planned, ledger: Ledger, request: Request) -> int | None:
-    """The entry that has paid for just this release, which stands or can be made again."""
-    entry = ledger.last_at(request.place, request.of)
-    if entry is None:
+    """The entry that has paid for just this release, which stands or can still be made."""
+    trusted = books.trusted_keys(plan.project)
+    warehouse = None if plan.ends.path is not None else plan.warehouse
+    step, entry = Spot(plan.policy, plan.project, plan.ends, warehouse, trusted).next(ledger)
+    if entry is None or step == "refuse":
         return None
-    run = Run.of_entry(entry)
-    stands = run.sealed or digest_at(run, request.ends, plan.warehouse) == entry.release_digest
-    return entry.id if stands else None
+    if step == "draw" and entry.run["of"] != request.of:
+        return None
+    return entry.id
+
+
+def stands(policy: Policy, project: Project) -> bool:
+    """Whether a release of a policy was drawn before, so that it asks for nothing of its source."""
+    if not books.has_ledger(project):
+        return False
+    with (
+        books.open_ledger(project) as ledger,
+        closing(Reached(policy, project)) as reached,
+    ):
+        spot = Spot.of(policy, project, reached, books.trusted_keys(project))
+        return spot.next(ledger)[0] not in ("charge", "draw")
 
 
 def make_ready(paths: Sequence[Path], *, replace: bool, fresh: bool = False) -> tuple[Policy, ...]:
@@ -181,7 +196,10 @@ def _try_all(policies: Sequence[Policy], *, replace: bool, fresh: bool) -> None:
         with about(policy.file):
             return policy, project, preview(policy, project)
 
-    found = _of_all(policies, previewed)
+    asked_for = policies
+    if not fresh:  # of what stands nothing is looked at
+        asked_for = [policy for policy in policies if not stands(policy, project_of(policy))]
+    found = _of_all(asked_for, previewed)
     new = [each for each in found if fresh or each[2].repeats is None]
     check_together(
         AskedCharge(str(project.ledger), asked.account, asked.charge, asked.refusal)
@@ -189,7 +207,7 @@ def _try_all(policies: Sequence[Policy], *, replace: bool, fresh: bool) -> None:
     )
     for policy, project, asked in new:
         with closing(open_warehouse(policy, project, writes=False)) as warehouse:
-            check_place(policy, warehouse, replace=replace)
+            check_place(asked.ends, warehouse, replace=replace)
         with books.begun_ledger(project) as ledger:
             if ledger is not None:
                 check_brought(ledger, asked.charge, asked.certificate, asked.ends)

@@ -15,20 +15,18 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+import shutil
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from policy_engine.attest.attestation import LARGEST_ENVELOPE, stated_subject
-from policy_engine.attest.parquet_file import METADATA_KEY, write_parquet
-from policy_engine.attest.validity import moment
+from policy_engine.attest.parquet_file import METADATA_KEY
 from policy_engine.errors import FileError
 from policy_engine.kernel.mechanisms import Inserted, Noisy, Randomised
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _PROBE = "probe".ljust(len(f"{'':16}.{'':8}"), "-")
 CERTIFICATE_SUFFIX = ".certificate.json"
@@ -92,7 +90,7 @@ def check_target(release: Path, *, replace: bool, paid: int | None = None) -> No
     else:
         check_certificate(certificate_path(release), release.name, replace=replace, paid=paid)
     folder = next(above for above in release.absolute().parents if above.exists())
-    with _explained(release):
+    with explained(release):
         # A file of the longest name that will be written. One that a crash has left is taken again.
         probe = folder / _aside(certificate_path(release), _PROBE).name
         try:
@@ -138,11 +136,10 @@ def _carried(path: Path) -> bytes | None:
 
 
 def other_bytes(name: str) -> FileError:
-    """The error of a release that was paid for, and does not come out again as it was."""
+    """The error of a draw that another run of the same entry was faster than."""
     return FileError(
-        f"{name}: the run gave other bytes than the release that was paid for: a library has"
-        " changed since, or the source has in a way that its fingerprint does not tell. Nothing was"
-        " published; 'release --fresh' draws anew at a new price"
+        f"{name}: another run drew this release first; what came out here was seen by nobody and is"
+        " gone. Run the same command again"
     )
 
 
@@ -163,45 +160,38 @@ def file_digest(path: Path) -> str:
 
 
 def publish_file(
-    rows: pa.Table,
-    release: Path,
-    metadata: Mapping[str, str],
-    attest: Callable[[str], str],
-    *,
-    replace: bool,
-    mark: str = "",
-) -> str:
-    """Write ``rows`` and the envelope that ``attest`` makes of their digest; return that digest.
+    copy: Path, release: Path, envelope: str, *, at: datetime | None, replace: bool, mark: str
+) -> None:
+    """Put the bytes of ``copy`` at ``release``, with the certificate beside them.
 
-    ``mark`` names what is written aside, so that ``recover`` finds it after a crash. Whatever
-    ``attest`` raises, nothing is put in place.
+    ``mark`` names what is written aside, so that ``recover`` finds it after a crash. Both files get
+    the time ``at``, which was taken before the data was touched: their own would tell how long the
+    run took, and go where the files go.
 
     Raises FileError: the disk is full, the target read-only or, meanwhile, taken.
     """
-    mark = mark or secrets.token_hex(8)
     certificate = certificate_path(release)
 
-    def put() -> str:
-        # The same release may be run twice at once: neither writes to a file of the other's.
+    def put() -> None:
         own = f"{mark}.{secrets.token_hex(4)}"
         with _taken_away(own, release, certificate) as (aside, certificate_aside):
-            write_parquet(rows, aside, metadata)
-            digest = file_digest(aside)
-            certificate_aside.write_text(attest(digest), encoding="utf-8")
+            shutil.copyfile(copy, aside)
+            certificate_aside.write_text(envelope, encoding="utf-8")
             _sync(aside, certificate_aside)
-            _date(metadata, aside, certificate_aside)
+            for path in (aside, certificate_aside):
+                if at is not None:
+                    os.utime(path, (at.timestamp(), at.timestamp()))
             moves = ((certificate_aside, certificate), (aside, release))
             _put_in_place(moves, replace=replace, mark=mark)
-        return digest
 
-    with _explained(release):
+    with explained(release):
         release.parent.mkdir(parents=True, exist_ok=True)
         try:
-            return put()
+            put()
         except FileNotFoundError:
-            # A run of the same release that began beside this one has taken away what was written
-            # aside, as if its writer were dead: see ``recover``. It does so once.
-            return put()
+            # A run of the same release on another machine has taken away what was written aside, as
+            # if its writer were dead: see ``recover``. It does so once.
+            put()
 
 
 def write_certificate(text: str, path: Path, *, replace: bool) -> None:
@@ -210,7 +200,7 @@ def write_certificate(text: str, path: Path, *, replace: bool) -> None:
     Raises FileError: it exists and ``replace`` is off, or it cannot be written.
     """
     mark = secrets.token_hex(8)
-    with _explained(path), _taken_away(mark, path) as (aside,):
+    with explained(path), _taken_away(mark, path) as (aside,):
         aside.write_text(text, encoding="utf-8")
         _sync(aside)
         _put_in_place(((aside, path),), replace=replace, mark=mark)
@@ -244,7 +234,7 @@ def certificate_of_table(path: Path, mark: str) -> Iterator[Callable[[str], None
         if first:
             _put_in_place(((aside, path),), replace=False, mark=mark)
 
-    with _explained(path):
+    with explained(path):
         try:
             yield put
         except BaseException:
@@ -268,7 +258,7 @@ def recover(release: Path, mark: str) -> None:
     certificate = certificate_path(release)
     if not release.parent.is_dir():
         return
-    with _explained(release), _alone(release.parent):
+    with explained(release), _alone(release.parent):
         old, old_certificate = (_aside(path, f"old-{mark}") for path in (release, certificate))
         if not release.exists():
             for aside in _asides(certificate, mark):
@@ -284,7 +274,7 @@ def recover(release: Path, mark: str) -> None:
 def recover_table(certificate: Path, mark: str, *, stands: bool) -> None:
     """The same for a release that is a table, which ``stands`` or does not."""
     aside = _aside(certificate, mark)
-    with _explained(certificate):
+    with explained(certificate):
         if stands:
             _take_place(aside, certificate)
         else:
@@ -320,17 +310,6 @@ def _aside(path: Path, mark: str) -> Path:
 def _asides(path: Path, mark: str) -> list[Path]:
     """What runs of one mark have written aside for a file."""
     return list(path.parent.glob(glob.escape(f".{path.name}.{mark}") + "*"))
-
-
-def _date(metadata: Mapping[str, str], *paths: Path) -> None:
-    """Give files the time in their certificate, which was taken before the data was touched.
-
-    Their own would tell how long the run took, and go where the files go.
-    """
-    at = moment(json.loads(metadata.get(METADATA_KEY, "{}")).get("time"))
-    if at is not None:
-        for path in paths:
-            os.utime(path, (at.timestamp(), at.timestamp()))
 
 
 def _sync(*paths: Path) -> None:
@@ -394,7 +373,8 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def explained(path: Path) -> Iterator[None]:
+    """FileError, with its reason in words, where ``path`` cannot be written."""
     try:
         yield
     except OSError as error:

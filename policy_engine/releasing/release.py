@@ -1,37 +1,48 @@
-"""The one orchestration: policy → plan → text → certificate → charge → run → release.
+"""The one orchestration: policy → plan → text → certificate → charge → draw → record → release.
 
-Everything that can fail without touching the data fails before the charge. After it, a crash
-at any step leaves the charge standing: somebody may have seen something.
+No raw data decides whether something is drawn, charged or published: a release that stands stands,
+whatever the source holds by now, and is not looked at for it. Everything that can fail without
+touching the data fails before the charge. After it, a crash at any step leaves the charge standing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from dataclasses import dataclass
-from dataclasses import replace as replace_field
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
 from policy_engine.accounting.in_words import in_text
-from policy_engine.attest.keys import key_id
+from policy_engine.attest.signers import Signer, writer_of
 from policy_engine.attest.validity import moment
-from policy_engine.errors import BudgetExceeded, FileError, LedgerError
+from policy_engine.errors import (
+    BudgetExceeded,
+    EnvironmentFailed,
+    FileError,
+    LedgerError,
+    NotReleasable,
+    PolicyEngineError,
+    UsageError,
+)
 from policy_engine.ledger.account import Account, Balance, admit, balance_of, effective
 from policy_engine.ledger.asked import Asked
-from policy_engine.ledger.entry import Entry
+from policy_engine.ledger.entry import MOST_ATTEMPTS, Entry
 from policy_engine.ledger.remaining import Remaining
+from policy_engine.ledger.store import Ledger
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy, loaded
-from policy_engine.releasing import beginning, books
-from policy_engine.releasing.charging import Planned, another_account, check_place, plan_of
-from policy_engine.releasing.job import Done, Job
-from policy_engine.releasing.planning import open_warehouse, project_of, through_view, unenforced
-from policy_engine.releasing.requests import Run, change_since
-from policy_engine.releasing.reviewing import check_pinned, waiting_file
-from policy_engine.releasing.standing import certifies, is_own
+from policy_engine.releasing import beginning, books, copies
+from policy_engine.releasing.charging import Planned, another_account, plan_of
+from policy_engine.releasing.job import Job
+from policy_engine.releasing.placing import Reached, Spot, check_place
+from policy_engine.releasing.planning import project_of, through_view, unenforced
+from policy_engine.releasing.requests import Run
+from policy_engine.releasing.reviewing import brought_at, check_pinned, request_file
+
+Outcome = Literal["released", "stands", "put back"]
 
 
 @dataclass(frozen=True)
@@ -39,8 +50,9 @@ class Released:
     """What a release was. ``release`` and ``certificate`` say where the two are.
 
     ``people`` are those of the sample who are in a group that is shown. Without (ε, δ) both are
-    None. ``repeated``: it was paid for before, and cost nothing now. ``remarks`` say what its
-    author may not have meant.
+    None. ``outcome``: drawn now, or standing since before, or put back from the bytes that were
+    kept; the last two cost nothing, and looked at no source. ``remarks`` say what its author may
+    not have meant.
     """
 
     release: str
@@ -58,8 +70,13 @@ class Released:
     asked: Asked
     groups_a_person: int = 1
     """In how many groups a person counts at most: of several, ``people`` counts them in each."""
-    repeated: bool = False
+    outcome: Outcome = "released"
     remarks: tuple[str, ...] = ()
+
+    @property
+    def repeated(self) -> bool:
+        """Whether it was charged and drawn before, and cost nothing now."""
+        return self.outcome != "released"
 
     @cached_property
     def balance(self) -> Balance:
@@ -84,8 +101,10 @@ def release(
     """Publish what ``policy`` says, with its certificate, and charge its account.
 
     Guarantee: what is published is what the certificate's text computes from a sample under a
-    secret of its own; the account is charged before the sample is drawn. The same policy on the
-    same state of its source has one secret: run again, it gives the same bytes and costs nothing.
+    secret of its own; the account is charged before the sample is drawn, and the ledger has the
+    digest of what was drawn before anybody can see a byte of it. A release of this policy that
+    stands is the answer: its source is not looked at, and nothing is charged; one that is lost is
+    put back from the bytes that were kept.
 
     ``fresh`` draws anew at a new price all the same. ``say`` is told, before anything is
     charged, that a release is a new one though one was made in its place before. ``watch`` is
@@ -94,6 +113,7 @@ def release(
 
     Raises:
         PolicyError, NotCertifiable: the policy does not fit, or cannot be certified.
+        NotReleasable: its release was charged and is lost; only ``fresh`` draws another.
         BudgetExceeded: the account cannot pay; nothing was drawn.
         FileError, WarehouseError, LedgerError: nothing was published, unless the message
             says that the release stands. If the sample was drawn, the charge stands.
@@ -101,22 +121,116 @@ def release(
     """
     policy = loaded(policy, syntactic=True)
     project = project or project_of(policy)
-    with (
-        closing(open_warehouse(policy, project, writes=True)) as warehouse,
-        watch(warehouse.progress),
-    ):
-        plan = plan_of(policy, project, warehouse)
+    with closing(Reached(policy, project)) as reached, watch(reached.progress):
+        if not fresh and (before := _released_before(policy, project, reached, replace, say)):
+            return before
+        plan = plan_of(policy, project, reached.warehouse)
         for warning in unenforced(policy, plan.certificate):
             say(f"warning: {warning}")
-        places = (plan.ends.certificate_path,)
+        plan.warehouse.hold(policy, plan.table)
         if not books.has_ledger(project):
             _check_first(plan, replace=replace)
+        places = (plan.ends.certificate_path,)
         signer = beginning.ledger_writer(project, moment(plan.certificate.time), places)
         with books.open_ledger(project, signer, say=say) as ledger, through_view(plan.table):
             sealing, naming = books.sealing_key(project, ledger), books.naming_key(project, ledger)
-            request = plan.request(naming, ledger)
-            job = Job(plan, ledger, request, signer, sealing, naming, replace, fresh)
-            return _run(job, say)
+            spot = Spot.of(policy, project, reached, books.trusted_keys(project, signer))
+            request = plan.request(naming)
+            job = Job(plan, spot, ledger, request, signer, sealing, naming, replace, fresh)
+            with copies.alone(project, spot.place):
+                return _run(job, say)
+
+
+def restore(policy: Policy, project: Project | None = None, *, replace: bool = False) -> Released:
+    """Put a release back that is lost, or its certificate, from the bytes that were kept of it.
+
+    No source is looked at, no secret is opened, and nothing is charged: what stands afterwards has
+    the digest that the ledger has. ``replace`` allows for another release in its place.
+
+    Raises:
+        UsageError: nothing was released.
+        NotReleasable: no copy of it is there.
+        FileError, WarehouseError, LedgerError: something is in the way, or cannot be used.
+    """
+    policy = loaded(policy, syntactic=True)
+    project = project or project_of(policy)
+    with closing(Reached(policy, project)) as reached:
+        found = _released_before(policy, project, reached, replace, lambda text: None)
+    if found is None:
+        raise UsageError(
+            f"{policy.name}: nothing was released of this policy as it is now: 'policy-engine"
+            " release' does, at a price"
+        )
+    return found
+
+
+def _released_before(
+    policy: Policy,
+    project: Project,
+    reached: Reached,
+    replace: bool,
+    say: Callable[[str], None],
+) -> Released | None:
+    """The release of a policy that was drawn before, once it stands; None where none was.
+
+    Nothing of the source is looked at. Raises NotReleasable where it was charged and is lost.
+    """
+    if not books.has_ledger(project):
+        return None
+    with books.open_ledger(project) as ledger:
+        spot = Spot.of(policy, project, reached, books.trusted_keys(project))
+        step, entry = spot.next(ledger)
+        if entry is not None and step == "take" and entry.state == "committed":
+            return _released(spot, ledger, entry, "stands")
+        if entry is not None and entry.state == "committed":
+            with copies.alone(project, spot.place):
+                return _settled(spot, ledger, lambda: writer_of(project), replace=replace)
+    if step in ("charge", "draw"):
+        return None
+    signer = beginning.ledger_writer(project, places=(spot.ends.certificate_path,))
+    with (
+        books.open_ledger(project, signer, say=say) as ledger,
+        copies.alone(project, spot.place),
+    ):
+        return _settled(spot, ledger, lambda: signer, replace=replace)
+
+
+def _settled(
+    spot: Spot, ledger: Ledger, signer: Callable[[], Signer], *, replace: bool
+) -> Released | None:
+    """Let what was drawn before stand, and its entry be committed; None where nothing was drawn."""
+    step, entry = spot.next(ledger)
+    if entry is None or step in ("charge", "draw"):
+        return None
+    if step == "refuse":
+        raise _lost(spot, ledger, entry)
+    digest, run = str(entry.only_digest), Run.of_entry(entry)
+    spot.mend(run)
+    if step == "place":
+        if entry.state != "committed":
+            check_pinned(spot.project, ledger, entry.account)
+            asked = request_file(spot.ends.certificate_path, "release")
+            ledger.approve(entry.id, brought_at(asked), digest)
+        spot.put(entry, signer, replace=replace)
+    spot.keep(digest)
+    if entry.state != "committed":
+        entry = _commit(spot, ledger, entry, digest)
+    copies.discard(spot.project, spot.place, digest)
+    return _released(spot, ledger, entry, "put back" if step == "place" else "stands")
+
+
+def _lost(spot: Spot, ledger: Ledger, entry: Entry) -> NotReleasable:
+    """Why what an entry has paid for can never stand; it is settled as spent."""
+    why = f"had its {MOST_ATTEMPTS} attempts, and nothing came out that anybody could have seen"
+    if entry.only_digest is not None:
+        why = "was drawn, and neither its release nor a copy of those bytes is here"
+    if entry.state == "started":
+        ledger.keep(entry.id, why)
+    price = f"ε {in_text(entry.epsilon)}, δ {in_text(entry.delta)}"
+    return NotReleasable(
+        f"{spot.policy.name}: entry {entry.id} {why}; it stays charged. 'policy-engine release"
+        f" --fresh' draws anew, at the price of a new release: {price}"
+    )
 
 
 def _check_first(plan: Planned, *, replace: bool) -> None:
@@ -125,111 +239,51 @@ def _check_first(plan: Planned, *, replace: bool) -> None:
     account = Account(plan.account, limit=plan.limit)
     try:
         admit(account, plan.charge())
-        check_place(plan.policy, plan.warehouse, replace=replace)
+        check_place(plan.ends, plan.warehouse, replace=replace)
     except (BudgetExceeded, FileError):
         if not books.has_ledger(plan.project):  # else a run of the same beside this one was faster
             raise
 
 
-Step = Literal["take", "certify", "finish", "finish over", "charge"]
-Paid = Literal["with a secret", "without one"]
-Standing = Literal["release", "uncertified", "certificate", "nothing"]
-
-#: The life of a release: what was paid for, and what stands of it, decide what is to do.
-#: Nothing was paid for: charge. A new draw is wanted: charge.
-STEPS: Mapping[tuple[Paid, Standing], Step] = {
-    ("with a secret", "release"): "take",
-    ("with a secret", "uncertified"): "certify",
-    ("with a secret", "certificate"): "finish over",  # of what stands, all is its own
-    ("with a secret", "nothing"): "finish",
-    ("without one", "release"): "take",
-    ("without one", "uncertified"): "certify",
-    ("without one", "certificate"): "charge",
-    ("without one", "nothing"): "charge",
-}
-
-
 def _run(job: Job, say: Callable[[str], None]) -> Released:
-    """Publish, unless the same release stands already."""
-    entry = None if job.fresh else job.ledger.last_at(job.request.place, job.request.of)
-    if entry is None:
-        return _charge(job, None, say)
-    run = Run.of_entry(entry)
-    job.mend(run)
-    step = STEPS["with a secret" if run.sealed else "without one", _standing(job, entry)]
-    if step == "charge":
-        return _charge(job, entry, say)
-    if step == "certify":
-        job.certify_again(run, str(entry.release_digest))
-    if step in ("take", "certify") and (found := _taken(job, entry)) is not None:
-        return found
-    # It is made at no cost. What was given back, and hidden, would run for nothing.
-    job.ledger.verify()
-    job = replace_field(job, replace=True) if step == "finish over" else job
-    return _check_place(job, entry.id) or _published(job, entry, repeated=True)
+    """Draw what was charged and not drawn yet, or charge a new release and draw that."""
+    if not job.fresh:
+        # A run of the same beside this one may have been faster.
+        found = _settled(job.spot, job.ledger, lambda: job.signer, replace=job.replace)
+        if found is not None:
+            return found
+        step, entry = job.spot.next(job.ledger)
+        if step == "draw" and entry is not None and entry.run["of"] == job.request.of:
+            # It costs nothing. What was given back, and hidden, would run for nothing.
+            job.ledger.verify()
+            job.spot.check(replace=job.replace, paid=entry.id)
+            return _published(job, entry)
+    return _charge(job, say)
 
 
-def _standing(job: Job, entry: Entry) -> Standing:
-    """What stands of the release of an entry."""
-    run, certificate = Run.of_entry(entry), job.request.ends.certificate_path
-    if is_own(job.ledger, entry, job.look(run)):
-        return "release"
-    in_the_way = certificate.exists() and not job.replace
-    if entry.release_digest and not in_the_way and job.digest(run) == entry.release_digest:
-        return "uncertified"
-    if not job.is_there() and certifies(run, certificate, job.trusted):
-        return "certificate"
-    return "nothing"
-
-
-def _taken(job: Job, entry: Entry | None) -> Released | None:
-    """The release of an entry where it stands; its entry is committed then."""
-    digest = None if entry is None else job.mend(Run.of_entry(entry))
-    if entry is None or digest is None or not is_own(job.ledger, entry, digest):
-        return None
-    if entry.state == "reserved":
-        job.ledger.start(entry.id)
-    if entry.state != "committed":
-        job.ledger.commit(entry.id, release_name=job.request.ends.told, release_digest=digest)
-    return _released(job, entry, Done(digest, job.size()), repeated=True)
-
-
-def _check_place(job: Job, paid: int | None) -> Released | None:
-    """Refuse what stands in the way, unless a run of the same beside this one published it."""
-    try:
-        check_place(job.plan.policy, job.plan.warehouse, replace=job.replace, paid=paid)
-    except FileError:
-        twin = None if job.fresh else job.ledger.last_at(job.request.place, job.request.of)
-        if (found := _taken(job, twin)) is None:
-            raise
-        return found
-    return None
-
-
-def _charge(job: Job, entry: Entry | None, say: Callable[[str], None]) -> Released:
-    """Charge a new release and make it. ``entry`` has paid for one that cannot be made again."""
+def _charge(job: Job, say: Callable[[str], None]) -> Released:
+    """Charge a new release and make it."""
     plan, ledger = job.plan, job.ledger
-    places = {job.request.ends.certificate_path.resolve()}
+    places = {job.spot.ends.certificate_path.resolve()}
     if plan.project.file is not None:
         places |= {path.resolve() for path in beginning.certificates_in(plan.project.directory)}
-    if missing := beginning.forgotten(sorted(places), ledger.entries(), job.trusted):
+    if missing := beginning.forgotten(sorted(places), ledger.entries(), job.spot.trusted):
         raise LedgerError(
             f"{ledger.where}: {beginning.forgotten_text(missing)}. Nothing was charged",
             code="ledger_forgot",
         )
-    if (found := _check_place(job, None)) is not None:
-        return found
+    job.spot.check(replace=job.replace)
     books.check_new_name(ledger, plan.project, plan.account)
     check_pinned(plan.project, ledger, plan.account)
     plan.check_runs(writes=True)
     limit, charge, last = plan.limit, job.charge(), ledger.last_at(job.request.place)
     # No price is announced of what would not be charged; whether it is, reserve decides.
     if last is not None and ledger.can_pay(charge, limit):
-        say(_news(job, last, entry))
+        say(_news(job, last))
         if other := another_account(plan.policy, last, Account(plan.account, limit=limit)):
             say(other)
     try:
-        paid = ledger.reserve(charge, limit, anew=job.fresh or entry is not None)
+        paid = ledger.reserve(charge, limit, anew=job.fresh)
     except KeyboardInterrupt as error:
         note = "'policy-engine ledger show' says whether it was charged"
         with suppress(LedgerError):
@@ -238,40 +292,51 @@ def _charge(job: Job, entry: Entry | None, say: Callable[[str], None]) -> Releas
                 note = _how_to_go_on(job, made)
         error.add_note(note)
         raise
-    return _published(job, paid, repeated=False)
+    if paid.run["mark"] != charge.run["mark"] and not paid.can_draw:
+        # A run of the same on another machine was faster.
+        found = _settled(job.spot, ledger, lambda: job.signer, replace=job.replace)
+        if found is None:
+            raise LedgerError(
+                f"entry {paid.id} was charged for this release meanwhile: run the command again"
+            )
+        return found
+    return _published(job, paid)
 
 
-def _published(job: Job, entry: Entry, *, repeated: bool) -> Released:
+def _published(job: Job, entry: Entry) -> Released:
     """Draw what an entry has paid for, or say how to go on."""
-    project, ledger = job.plan.project, job.ledger
+    spot, ledger = job.spot, job.ledger
     try:
-        check_pinned(project, ledger, entry.account)
+        check_pinned(spot.project, ledger, entry.account)
         ledger.approve(entry.id, job.brought("claim"))
-        if entry.state == "reserved":
-            ledger.start(entry.id)
-        done = job.draw(entry)
-        _commit(job, entry, done)
-        waiting_file(project, Run.of_entry(entry)).unlink(missing_ok=True)
-        return _released(job, entry, done, repeated=repeated)
+        entry, secret = job.begin(entry)
+        try:
+            job.draw(entry, secret)
+        except EnvironmentFailed as error:
+            if error.of_setup and ledger.entry(entry.id).only_digest is None:
+                ledger.lapse(entry.id, "by a cause that no row can bring about")
+            raise
+        entry = ledger.entry(entry.id)
+        digest = str(entry.only_digest)
+        spot.keep(digest)
+        entry = _commit(spot, ledger, entry, digest)
+        copies.discard(spot.project, spot.place, digest)
+        return _released(spot, ledger, entry, "released")
     except BaseException as error:
-        # A run of the same beside this one may have published it meanwhile.
-        found = _taken(job, ledger.entry(entry.id)) if isinstance(error, FileError) else None
-        if found is not None:
-            return found
-        error.add_note(_how_to_go_on(job, entry))
+        with suppress(LedgerError):
+            error.add_note(_how_to_go_on(job, ledger.entry(entry.id)))
         raise
 
 
-def _news(job: Job, last: Entry, entry: Entry | None) -> str:
+def _news(job: Job, last: Entry) -> str:
     """That this is a new release, and why, before it costs anything."""
-    policy, certificate, run, why = job.plan.policy, job.plan.certificate, Run.of_entry(last), []
-    if job.fresh:
-        drawn = "sample" if policy.noise is None else "draw of the noise"
-        why.append(f"a new {drawn} is asked for")
-    if entry is not None:
-        why.append("its release is gone, and the engine cannot draw the same sample again")
-    elif run.of != job.request.of:
-        why.append(change_since(run, certificate, key_id(job.sealing.public_key())))
+    policy, certificate = job.plan.policy, job.plan.certificate
+    drawn = "sample" if policy.noise is None else "draw of the noise"
+    why = f"a new {drawn} is asked for"
+    if last.policy_digest != policy.digest:
+        why = "the policy has changed"
+    elif not job.fresh:
+        why = "what is printed for it has changed: the source's columns, or the templates"
     before = "was released before" if last.state == "committed" else "was begun before"
     state = "" if last.state == "committed" else f", {last.state}"
     price = (
@@ -281,47 +346,53 @@ def _news(job: Job, last: Entry, entry: Entry | None) -> str:
     if policy.is_syntactic:
         price = "and what is learnt from both together nothing limits"
     return (
-        f"{policy.name} {before} (entry {last.id}{state}), and {', and '.join(why)}: this"
-        f" is a new release, {price}"
+        f"{policy.name} {before} (entry {last.id}{state}), and {why}: this is a new release,"
+        f" {price}"
     )
 
 
-def _released(job: Job, entry: Entry, done: Done, *, repeated: bool) -> Released:
-    plan, certificate = job.plan, job.plan.certificate
+def _released(spot: Spot, ledger: Ledger, entry: Entry, outcome: Outcome) -> Released:
     state = effective(
-        job.ledger.account(entry.account), books.stated_limit(plan.project, entry.account)
+        ledger.account(entry.account), books.stated_limit(spot.project, entry.account)
     )
-    is_syntactic = plan.policy.is_syntactic
+    is_syntactic, facts = spot.policy.is_syntactic, entry.run["predicate"]
     return Released(
-        release=job.request.ends.told,
-        certificate=job.request.ends.certificate_path,
-        epsilon=None if is_syntactic else certificate.epsilon,
-        delta=None if is_syntactic else certificate.delta,
-        k=certificate.k,
-        rate=certificate.rate,
-        **vars(done.size),
+        release=spot.ends.told,
+        certificate=spot.ends.certificate_path,
+        epsilon=None if is_syntactic else entry.epsilon,
+        delta=None if is_syntactic else Decimal(facts["delta"]),
+        k=int(facts["k"]),
+        rate=Decimal(facts.get("rate", 1)),
+        **vars(spot.size()),
         account=state.name,
         entry=entry.id,
         state=state,
         asked=entry.asked,
-        groups_a_person=plan.policy.groups_a_person,
-        repeated=repeated,
+        groups_a_person=spot.policy.groups_a_person,
+        outcome=outcome,
     )
 
 
 def _how_to_go_on(job: Job, entry: Entry) -> str:
     """What to do about a release that was charged, and failed."""
-    if not entry.run.get("sealed"):
-        return f"entry {entry.id} stays charged: the engine cannot draw the same sample again"
+    if entry.state == "committed":
+        return f"entry {entry.id} is committed, and its release stands"
     same = "the same command without --fresh" if job.fresh else "the same command again"
-    return f"entry {entry.id} is paid: {same} finishes it at no cost, while the source is as it was"
+    if entry.only_digest is not None:
+        return f"entry {entry.id} is paid and drawn: {same} puts just those bytes there, at no cost"
+    if entry.can_draw:
+        return f"entry {entry.id} is paid: {same} draws it, under a fresh secret, at no cost"
+    return (
+        f"entry {entry.id} had its {MOST_ATTEMPTS} attempts, and stays charged: 'policy-engine"
+        " release --fresh' draws anew, at a new price"
+    )
 
 
-def _commit(job: Job, entry: Entry, done: Done) -> None:
-    name = job.request.ends.told
+def _commit(spot: Spot, ledger: Ledger, entry: Entry, digest: str) -> Entry:
+    name = spot.ends.told
     try:
-        job.ledger.commit(entry.id, release_name=name, release_digest=done.digest)
-    except LedgerError as error:
+        return ledger.commit(entry.id, release_name=name, release_digest=digest)
+    except PolicyEngineError as error:
         raise LedgerError(
             f"{error}; {name} is published with its certificate and is paid for, but its"
             " ledger entry stays open: run 'policy-engine ledger reconcile'"

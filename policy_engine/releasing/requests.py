@@ -1,8 +1,9 @@
-"""What a release is of: the same request gives the same bytes again, and costs nothing.
+"""What a release is of, and how it is run.
 
-A request has a *place*, the policy and where its release goes, and is *of* a policy, a text and
-a state of the source. What a run needs to be repeated, its secret, its certificate and the name of
-what it writes aside, is recorded with its charge, the secret sealed.
+A request has a *place*, the policy and where its release goes, and is *of* a policy and a text.
+What the source holds is not in it: no raw data decides whether something is drawn. What a run
+needs, its secret, its certificate and the name of what it writes aside, is recorded with its
+charge, the secret sealed.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field, fields, replace
@@ -22,8 +22,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from policy_engine.attest.parquet_file import facts_text, plain
 from policy_engine.attest.predicates import Vouched, predicate_of
-from policy_engine.attest.sealing import state_mac
-from policy_engine.kernel.certificate import ROWS
+from policy_engine.attest.sealing import keyed_name
 from policy_engine.kernel.claim import digest_of
 from policy_engine.kernel.mechanisms import NoisyPart
 from policy_engine.kernel.sources import People
@@ -38,7 +37,6 @@ from policy_engine.warehouse.base import Warehouse
 _PORTS = {"postgresql": 5432, "mariadb": 3306}
 _HERE = ("localhost", "127.0.0.1", "::1", "", "/var/run/postgresql", "/run/postgresql", "/tmp")
 """What a URL calls this machine, and where servers' sockets lie."""
-_ENVELOPE = re.compile(r"\A((?:-- [^\n]*\n)*)CREATE (?:OR REPLACE )?TABLE [^\n]* AS\n")
 
 
 @dataclass(frozen=True)
@@ -75,10 +73,11 @@ class Ends:
         return self.name if self.path is None else self.path.name
 
 
-def ends_of(policy: Policy, project: Project, warehouse: Warehouse) -> Ends:
-    """Where the release of a policy goes."""
+def ends_of(policy: Policy, project: Project, warehouse: Warehouse | None) -> Ends:
+    """Where the release of a policy goes: into the ``warehouse``, if it is a table."""
     if policy.release_path is not None:
         return Ends.of_file(policy.release_path, project.directory)
+    assert warehouse is not None
     name = ".".join(warehouse.target(policy.release.relation or ""))
     return Ends.of_table(name, table_certificate_path(policy), project.directory)
 
@@ -94,7 +93,7 @@ def _from(folder: Path, path: Path) -> str:
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked for. ``place`` and ``of`` are SHA-256 in hex, and so are the source's names.
+    """What is asked for. ``place`` and ``of`` are SHA-256 in hex, and so are a source's names.
 
     ``part`` names a partition and the part of it that is counted, where not everybody is.
     ``key_stays``: keys never change, so that nobody is in two parts.
@@ -116,11 +115,10 @@ class Request:
 
 @dataclass(frozen=True)
 class Run:
-    """How a request is run, once and again: with the same secret it gives the same release.
+    """How a request is run. Each attempt has a secret of its own, which is used once.
 
     ``predicate`` is the certificate's, with the time that the release bears. ``mark`` is in the
-    names of what is written aside. ``sealed`` is empty where the engine draws the sample by itself,
-    which nobody can repeat.
+    names of what is written aside. ``sealed`` is empty where the engine draws the sample by itself.
     """
 
     of: str
@@ -158,20 +156,8 @@ class Run:
 
     @property
     def query(self) -> str:
-        """The certified query; a certificate of version 1 has it in its envelope."""
-        if "query" in self.predicate:
-            return str(self.predicate["query"])
-        return _ENVELOPE.sub(r"\1", str(self.predicate["sql"]))
-
-    @property
-    def text(self) -> str:
-        """What a request is of: its claim, else its query, and where it goes."""
-        if "query" not in self.predicate:
-            # A text of version 1, whether or not it replaces what stands in its place.
-            return str(self.predicate["sql"]).replace("CREATE OR REPLACE TABLE", "CREATE TABLE", 1)
-        claim = self.predicate.get("claim")
-        identity = self.query if claim is None else digest_of(plain(claim))
-        return text_of(identity, str(self.predicate["published_as"]))
+        """The certified query."""
+        return str(self.predicate["query"])
 
     @property
     def facts(self) -> str:
@@ -191,23 +177,9 @@ class Run:
 def request_of(
     policy: Policy, certificate: Vouched, ends: Ends, source: Mapping[str, str]
 ) -> Request:
-    """What a policy asks of a source of these names, of which one is of its content."""
-    text = text_of(certificate.identity, certificate.terms.published_as)
-    of = _digest([policy.digest, text, source["content"]])
+    """What a policy asks of a source of these names."""
+    of = _digest([policy.digest, certificate.identity, certificate.terms.published_as])
     return Request(place_of(policy, ends), of, ends, source)
-
-
-def as_charged(request: Request, policy: Policy, last: Entry | None) -> Request:
-    """``request`` under the name that the ``last`` entry of its place has for it.
-
-    Before claims had digests a request was of its text, which a better template changes: the same
-    policy over the same state of the source is what was paid for.
-    """
-    run = None if last is None else Run.of_entry(last)
-    if run is None or run.predicate.get("claim") is not None:
-        return request
-    same = _digest([policy.digest, run.text, request.source["content"]])
-    return replace(request, of=run.of) if same == run.of else request
 
 
 def part_of(certificate: Vouched, place: str, naming: X25519PrivateKey) -> tuple[str, str] | None:
@@ -224,7 +196,7 @@ def part_of(certificate: Vouched, place: str, naming: X25519PrivateKey) -> tuple
     assert isinstance(claim.unit, People)
     named = [(key.name, *astuple(key.type)) for key in claim.unit.keys]
     drawn = ["parts", place, certificate.dialect, *named, claim.law.parts]
-    return state_mac(json.dumps(drawn).encode(), naming), str(claim.law.number)
+    return keyed_name(json.dumps(drawn).encode(), naming), str(claim.law.number)
 
 
 def name_of_place(
@@ -242,7 +214,7 @@ def name_of_place(
     # Schema and table; what a database is called before them is the project file's to say.
     inside = parts[-2:] if policy.source_path is None else ()
     place = ["file", path_from(project, file), *map(str.lower, inside)]
-    return state_mac(json.dumps(place).encode(), key)
+    return keyed_name(json.dumps(place).encode(), key)
 
 
 def _name_of_table(named: Named, server: list[str], parts: tuple[str, ...]) -> str:
@@ -267,7 +239,7 @@ def names_beside(
         return tuple(_name_of_table(named, [each, *rest], parts) for each in here)
     inside = sorted(path.resolve().rglob("*")) if path.is_dir() else []
     places = (path_from(project, each) for each in (*path.resolve().parents, *inside))
-    return tuple(state_mac(json.dumps(["file", each]).encode(), key) for each in places)
+    return tuple(keyed_name(json.dumps(["file", each]).encode(), key) for each in places)
 
 
 def _server(url: str) -> list[str]:
@@ -282,48 +254,6 @@ def _server(url: str) -> list[str]:
 def place_of(policy: Policy, ends: Ends) -> str:
     """What the requests have in common that a policy makes of one place."""
     return _digest([policy.name, ends.name])
-
-
-def text_of(query: str, published_as: str) -> str:
-    """A query and where it goes as one text: its comments, its envelope, its words.
-
-    Entries of version 1 were made of such texts, so that what they paid for is found again.
-
-    >>> text_of("-- policy: a\\nSELECT 1", 'CREATE TABLE "b" AS')
-    '-- policy: a\\nCREATE TABLE "b" AS\\nSELECT 1'
-    """
-    if published_as == ROWS:
-        return query
-    words = query.lstrip("\n")
-    while words.startswith("--"):
-        words = words.partition("\n")[2]
-    return f"{query.removesuffix(words)}{published_as}\n{words}"
-
-
-def is_of(run: Run, certificate: Vouched) -> bool:
-    """Whether a run was of what ``certificate`` is of, as far as the run says.
-
-    Of one from before claims had digests the text is known alone, which a template may change.
-    """
-    if run.predicate.get("claim") is None and certificate.claim is not None:
-        return bool(run.predicate["policy"]["digest"] == certificate.terms.policy_digest)
-    return run.text == text_of(certificate.identity, certificate.terms.published_as)
-
-
-def change_since(run: Run, certificate: Vouched, sealing_key_id: str) -> str:
-    """What is not as it was at an earlier run in the same place."""
-    if run.sealed and sealing_key_id not in run.sealed:
-        # States of a source are named with the sealing key: those names cannot be compared.
-        return (
-            "its secret is sealed for another key than this project's (sealing.pem), without which"
-            " nothing can be released again"
-        )
-    before = run.predicate
-    if before["policy"]["digest"] != certificate.terms.policy_digest:
-        return "the policy has changed"
-    if not is_of(run, certificate):
-        return "the source's columns have changed"
-    return "the source has changed"
 
 
 def predicate_digest(predicate: Mapping[str, Any]) -> str:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from policy_engine.attest.approvals import Brought, Stage, lines_of
 from policy_engine.attest.attestation import LARGEST_ENVELOPE
-from policy_engine.attest.keys import KEPT, explained, make_folder
+from policy_engine.attest.keys import explained
 from policy_engine.attest.predicates import Vouched, predicate_of
 from policy_engine.errors import FileError, NotApproved
 from policy_engine.kernel.mechanisms import Native
@@ -25,7 +25,7 @@ from policy_engine.ledger.store import Ledger
 from policy_engine.policy.project import Project
 from policy_engine.policy.reading import meant
 from policy_engine.releasing.publish import write_certificate
-from policy_engine.releasing.requests import Ends, Run
+from policy_engine.releasing.requests import Ends
 
 REQUEST_SUFFIX = ".review.json"
 _LARGEST = 4 * LARGEST_ENVELOPE
@@ -144,31 +144,6 @@ def check_pinned(project: Project, ledger: Ledger, account: str) -> None:
             " nothing is charged. 'policy-engine review require FILE' sets a review policy; if its"
             " people have approved another one, write that digest"
         )
-
-
-def waiting_file(project: Project, run: Run) -> Path:
-    """Where the release of a run waits for approvals: for those who may see it before."""
-    return project.directory / KEPT / "waiting" / f"{run.mark}-{Path(run.target).name}"
-
-
-def is_waiting(path: Path, project: Project) -> bool:
-    """Whether a file is a release that waits for approvals."""
-    return path.resolve().parent == (project.directory / KEPT / "waiting").resolve()
-
-
-def let_wait(path: Path, write: Callable[[Path], object]) -> str:
-    """Keep a release that waits in a file that is its owner's alone; says where it is.
-
-    ``write`` puts there the very bytes, or for a table its rows as JSON lines, of which its digest
-    is.
-    """
-    for folder in (path.parent.parent, path.parent):
-        with explained(f"{folder}: cannot be made"):
-            make_folder(folder)
-    path.unlink(missing_ok=True)
-    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    write(path)
-    return f"what came out waits in {path} for those who approve it, and is confidential until then"
 
 
 def line_of(row: tuple[Any, ...]) -> str:

@@ -20,9 +20,9 @@ from policy_engine.kernel.recodes import Bins
 from policy_engine.kernel.words import people_word
 from policy_engine.policy.project import Project
 from policy_engine.policy.syntactic import NoModel
+from policy_engine.releasing.copies import is_drawn
 from policy_engine.releasing.meaning import AnyMeaning, Meaning, NoisyMeaning, PureMeaning
 from policy_engine.releasing.publish import carried_facts, certificate_path, is_release
-from policy_engine.releasing.reviewing import is_waiting
 from policy_engine.releasing.standing import Lines, digest_of_lines, numbered, remarks
 from policy_engine.warehouse.connecting import connected
 
@@ -93,7 +93,7 @@ def _of_file(path: Path, certificate: Path, project: Project, rows: int) -> Firs
     found = certificate if certificate.is_file() else None
     known, told, names = None, tuple[str, ...](), tuple(table.column_names)
     try:
-        if found is None and not is_waiting(path, project):
+        if found is None and not is_drawn(path, project):
             meaning: tuple[str, ...] = (_MISSING.format(certificate),)
         else:
             stated = carried_facts(path) if found is None else _stated(found).predicate

@@ -1,11 +1,12 @@
 """What stands in a release's place, and what became of a release whose run is no more.
 
-Only what exists decides:
+The ledger's record decides, and what exists:
 
 | its entry | its release stands | it does not |
 |---|---|---|
 | reserved: never started | cancelled | cancelled: nothing ran, and now nothing can |
-| started | committed | kept: somebody may have seen it |
+| started: nothing was drawn | | kept: nothing was seen; ``release`` draws it once more, if it may |
+| started: it was drawn | committed | kept: ``release`` puts those bytes there, while they exist |
 
 ``look`` asks what stands, and writes nothing; ``mend`` finishes or undoes what a run left first.
 Its rows have a digest, a size, and remarks on what they show that the author may not have meant,
@@ -31,13 +32,14 @@ from policy_engine.attest.signers import writer_of
 from policy_engine.errors import VerificationFailed, WarehouseError
 from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
 from policy_engine.kernel.words import people_word
-from policy_engine.ledger.entry import Entry
+from policy_engine.ledger.entry import MOST_ATTEMPTS, Entry
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.noise import Chance
 from policy_engine.policy.project import Project
 from policy_engine.policy.recodings import Constant, Lookup
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import show
+from policy_engine.releasing import copies
 from policy_engine.releasing.books import has_ledger, open_ledger, trusted_keys
 from policy_engine.releasing.publish import aside_text, file_digest, recover, recover_table
 from policy_engine.releasing.requests import Ends, Run, predicate_digest
@@ -64,7 +66,9 @@ _OTHER = (
     " of its map or hierarchy are written as the source's values are"
 )
 NOT_STARTED = "it was never started, so nothing ran"
-NOT_THERE = "its release is not there, and what was seen of it is not known"
+NOT_DRAWN = "nothing came out that anybody could have seen: 'release' draws it, at no cost"
+SPENT = f"it had its {MOST_ATTEMPTS} attempts: 'release --fresh' draws anew, at a new price"
+NOT_THERE = "it was drawn and does not stand: 'release' puts it there, while its bytes are kept"
 
 
 @dataclass(frozen=True)
@@ -105,11 +109,20 @@ def settle(ledger: Ledger, entry: Entry, project: Project, trusted: TrustedKeys)
     """Settle an open entry by what exists; finish or undo what its run left in the file system."""
     if entry.state == "reserved":
         return Settled(ledger.cancel(entry.id, NOT_STARTED), "cancelled", NOT_STARTED)
+    digest = entry.only_digest
+    if digest is None:
+        why = NOT_DRAWN if entry.can_draw else SPENT
+        return Settled(ledger.keep(entry.id, why), "kept", why)
     run = Run.of_entry(entry)
-    digest = mend(run, run.ends(project.directory), table_of(project), trusted)
-    if not is_own(ledger, entry, digest):
+    if mend(run, run.ends(project.directory), table_of(project), trusted) != digest:
         return Settled(ledger.keep(entry.id, NOT_THERE), "kept", NOT_THERE)
-    committed = ledger.commit(entry.id, release_name=run.target, release_digest=str(digest))
+    ends, is_table = run.ends(project.directory), not run.is_file
+    certificate, place = ends.certificate_path, entry.request
+    copy = copies.copy_of(project, place, certificate, digest, is_table=is_table)
+    if copy is not None:
+        copies.keep(copy, certificate, digest, project.copies_most)
+    committed = ledger.commit(entry.id, release_name=run.target, release_digest=digest)
+    copies.discard(project, place, digest)
     return Settled(committed, "committed", "its release stands with its certificate")
 
 
@@ -124,17 +137,6 @@ def table_of(project: Project) -> Digest:
             return digest_of_table(warehouse, name, facts)
 
     return digest
-
-
-def is_own(ledger: Ledger, entry: Entry, digest: str | None) -> bool:
-    """Whether bytes that stand are those that an entry was charged for, and no other's.
-
-    Two runs of one second have certificates of one digest; their releases differ.
-    """
-    if digest is None or not entry.may_be(digest):
-        return False
-    others = (other for other in ledger.of_request(entry.request) if other.id != entry.id)
-    return all(other.release_digest != digest for other in others)
 
 
 def look(run: Run, ends: Ends, of_table: Digest, trusted: TrustedKeys) -> str | None:
@@ -163,10 +165,14 @@ def certifies(run: Run, certificate: Path, trusted: TrustedKeys) -> bool:
 
 
 def _certified(run: Run, certificate: Path, trusted: TrustedKeys) -> str:
+    """The digest that a certificate of this run states, put in place or aside; else empty."""
+    return certified_digest(run, aside_text(certificate, run.mark), trusted)
+
+
+def certified_digest(run: Run, text: str, trusted: TrustedKeys) -> str:
     """The digest that a certificate of this run states, signed by a trusted key; else empty."""
     try:
-        kind = type_of_release(run.predicate)
-        statement = open_envelope(aside_text(certificate, run.mark), trusted, kind)
+        statement = open_envelope(text, trusted, type_of_release(run.predicate))
     except VerificationFailed:
         return ""
     return statement.subject_sha256 if predicate_digest(statement.predicate) == run.digest else ""
@@ -183,13 +189,6 @@ class Size:
     rows: int
     people: int
     remarks: tuple[str, ...] = ()
-
-
-def digest_at(run: Run, ends: Ends, warehouse: Warehouse) -> str | None:
-    """The digest of what stands in the place of a run; None where nothing stands, or another's."""
-    if ends.path is None:
-        return digest_of_table(warehouse, run.target, run.digest)
-    return file_digest(ends.path) if ends.path.is_file() else None
 
 
 def digest_of_table(warehouse: Warehouse, name: str, facts: str) -> str | None:
@@ -224,12 +223,10 @@ def digest_of_lines(lines: Lines, policy: Policy | None = None) -> tuple[str, Si
     return digest.hexdigest(), Size(groups, rows, max(people.values(), default=0))
 
 
-def size_of_table(
-    warehouse: Warehouse, target: tuple[str, ...], policy: Policy
-) -> tuple[str, Size]:
-    """The digest and size of a table."""
-    digest, size = digest_of_lines(warehouse.release_lines(target), policy)
-    return digest, replace_field(size, remarks=_remarks(warehouse.release_lines(target), policy))
+def size_of_lines(lines: Callable[[], Lines], policy: Policy) -> Size:
+    """The size of a table, whose ``lines`` are read twice."""
+    _, size = digest_of_lines(lines(), policy)
+    return replace_field(size, remarks=_remarks(lines(), policy))
 
 
 def size_of(rows: pa.Table, policy: Policy) -> Size:

@@ -1,9 +1,7 @@
-"""Release rows as Arrow, in types that do not depend on the engine, and the digest of values."""
+"""Release rows as Arrow, in types that do not depend on the engine."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -39,43 +37,3 @@ def _portable(kind: pa.DataType) -> pa.DataType:
     if is_text or (pa.types.is_dictionary(kind) and pa.types.is_string(kind.value_type)):
         return pa.string()
     return kind
-
-
-def digest_of(batches: Iterable[pa.RecordBatch], salt: bytes) -> bytes:
-    """SHA-256 of the columns of ``batches``, whole numbers, floating-point numbers or texts.
-
-    Which values of a column are there, how long they are and their bytes go each into a hash of
-    their own, so that neither the engine's batches nor its threads change the digest. It is a
-    digest of data, and must not leave without a key (theory.md).
-
-    >>> import pyarrow as pa
-    >>> one = pa.record_batch({"a": [1, None], "b": ["x", ""]})
-    >>> digest_of([one], b"salt") == digest_of([one.slice(0, 1), one.slice(1)], b"salt")
-    True
-    """
-    hashes: dict[tuple[int, int], hashlib._Hash] = {}
-    rows = 0
-    for batch in batches:
-        for place, column in enumerate(batch.columns):
-            for kind, part in enumerate(_parts(column)):
-                hashes.setdefault((place, kind), hashlib.sha256(salt)).update(part)
-        rows += batch.num_rows
-    whole = b"".join(hashes[key].digest() for key in sorted(hashes) if rows)
-    return hashlib.sha256(salt + rows.to_bytes(8, "big") + whole).digest()
-
-
-def _parts(column: pa.Array) -> Iterable[bytes | memoryview]:
-    """What is hashed of a column's values: which are there, how long they are, and their bytes."""
-    import numpy as np
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    yield column.is_valid().to_numpy(zero_copy_only=False).tobytes()
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-        yield column.fill_null(0).to_numpy(zero_copy_only=False).tobytes()
-        return
-    texts = column.fill_null("").cast(pa.large_string())
-    yield pc.binary_length(texts).to_numpy(zero_copy_only=False).tobytes()
-    _, offsets, data = texts.buffers()
-    ends = np.frombuffer(offsets, np.int64)[[texts.offset, texts.offset + len(texts)]]
-    yield memoryview(data or b"")[int(ends[0]) : int(ends[1])]

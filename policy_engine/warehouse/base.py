@@ -1,18 +1,18 @@
 """A warehouse: what the engine asks of it, and what all engines do alike.
 
 It knows nothing of policies' meaning. An engine says how it is connected to, what its catalog
-knows, how the secret is bound and how a table is made; names, the known-answer test, fingerprints
-and the steps in which a table comes to stand are here. What a caller may rely on is in the contract
-suite under tests/.
+knows, how the secret is bound, how a table is made and how it is filled again; names, the
+known-answer test and the steps in which a table comes to stand are here. What a caller may rely on
+is in the contract suite under tests/.
 """
 
 from __future__ import annotations
 
-import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -32,12 +32,20 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Row = tuple[Any, ...]
+Columns = tuple[tuple[str, str], ...]
+"""The columns of a table, each with its type."""
+Texts = tuple[str | None, ...]
+"""A row, each value as the text that it is digested as."""
 _DIGITS = f"({' UNION ALL '.join(f'SELECT {digit} AS d' for digit in range(10))})"
 _NUMBERS = (
     "(SELECT t0.d + 10 * t1.d + 100 * t2.d AS n"
     f" FROM {_DIGITS} AS t0 CROSS JOIN {_DIGITS} AS t1 CROSS JOIN {_DIGITS} AS t2) AS known"
 )
 """The numbers below 1,000, in SQL that every engine reads."""
+
+
+Make = Callable[[Name], None]
+"""Makes a table in a place."""
 
 
 class Warehouse(ABC):
@@ -56,7 +64,6 @@ class Warehouse(ABC):
         self._salt: str | None = None
         self._aside: dict[Name, Name] = {}
         self._certified: dict[Name, tuple[Table, object]] = {}
-        self._asked: tuple[Policy, Table, bytes, bytes] | None = None
 
     # What an engine defines
 
@@ -88,10 +95,6 @@ class Warehouse(ABC):
         return None
 
     @abstractmethod
-    def _state(self, table: Table, columns: tuple[str, ...], seed: bytes) -> bytes:
-        """What columns of a source hold now, as bytes: other bytes for other data."""
-
-    @abstractmethod
     def _check_place(self, target: Name) -> None:
         """Refuse, by WarehouseError, a name whose schema is not there or cannot be written."""
 
@@ -121,8 +124,20 @@ class Warehouse(ABC):
         """The rows of a certified text; any error of the engine may leave it."""
 
     @abstractmethod
-    def _made(self, query: str, place: Name, comment: str, *, replace: bool) -> None:
-        """Make a table of a certified text where nobody sees it, and comment it."""
+    def _made(self, make: Make, place: Name, comment: str, *, replace: bool) -> None:
+        """Make a table by ``make`` where nobody sees it, and comment it."""
+
+    @abstractmethod
+    def _create(self, query: str, place: Name) -> None:
+        """Make a table of a certified text, which stands unedited in an envelope."""
+
+    @abstractmethod
+    def _types(self, place: Name) -> Columns:
+        """The columns of a table of ours, each with its type as the engine reads it."""
+
+    @abstractmethod
+    def _fill(self, columns: Columns, rows: Iterator[Texts], place: Name) -> None:
+        """Make a table of these columns, and put rows into it that are texts of its values."""
 
     @abstractmethod
     def _stands(self, place: Name, target: Name, *, replace: bool) -> None:
@@ -241,55 +256,42 @@ class Warehouse(ABC):
                 of_setup=True,
             )
 
-    def fingerprint(self, policy: Policy, table: Table, salt: bytes) -> bytes:
-        """What a release reads of the source, as bytes: the same data has the same, other others.
+    def hold(self, policy: Policy, table: Table) -> None:
+        """Take hold of a source as it was certified, and refuse what cannot be, before a charge.
 
-        It is a digest of data, and must not leave without a key (theory.md); ``salt`` are 32
-        secret bytes.
+        No row is read: what the source holds decides nothing.
 
         Raises:
             WarehouseError, FileError: the source is not what was certified, or cannot be read.
         """
         self._check_certified(table)
-        found = self._state(table, read_of(policy, table), salt)
+        self._take_hold(policy, table)
         # Once more: an engine that locks what it reads has its locks now.
         self._check_certified(table)
-        self._asked = (policy, table, salt, found)
-        return found
+
+    def _take_hold(self, policy: Policy, table: Table) -> None:
+        """Lock the source, where the engine does, and begin what reads it."""
+        return
 
     @contextmanager
     def sampled(self, policy: Policy, table: Table, secret: bytes) -> Iterator[Callable[[], None]]:
-        """Draw the sample for one run; the body gets a check that the source is unchanged.
+        """Draw the sample for one run; the body gets a check that the source is as certified.
 
-        The text itself draws it by the secret, which is bound while the body runs.
+        The text itself draws it by the secret, which is bound while the body runs. What is checked
+        is what the catalog says: columns, types, the relation itself.
 
         Raises:
             WarehouseError: the known-answer test failed.
         """
         self._check_certified(table)
+        check = partial(self._check_certified, table)
         if policy.method != "keyed":
-            yield self._unchanged(policy, table)
+            yield check
             return
         with self.bound(known.SECRET.hex()):
             self._check_known_answers()
         with self.bound(secret.hex()):
-            yield self._unchanged(policy, table)
-
-    def _unchanged(self, policy: Policy, table: Table) -> Callable[[], None]:
-        """A check that the source is as it was when it was fingerprinted, or else as it is now."""
-        read = read_of(policy, table)
-        if self._asked is not None and self._asked[:2] == (policy, table):
-            _, _, salt, before = self._asked
-        else:
-            salt = hashlib.sha256(table.name.encode()).digest()
-            before = self._state(table, read, salt)
-
-        def check() -> None:
-            self._check_certified(table)
-            if self._state(table, read, salt) != before:
-                raise changed(table.name)
-
-        return check
+            yield check
 
     def _check_known_answers(self) -> None:
         wanted = known.expected(known.KEYS)
@@ -409,18 +411,44 @@ class Warehouse(ABC):
         before they stand, and sees the table; if it raises, what stood before stands. ``replace``
         allows for a table of that name, and its rights are kept.
         """
+        self._put(partial(self._create, query), target, comment, attest, replace=replace)
+
+    def put_back(
+        self,
+        columns: Columns,
+        rows: Iterator[Texts],
+        target: Name,
+        comment: str,
+        check: Callable[[], None],
+        *,
+        replace: bool = False,
+    ) -> None:
+        """Make the table ``target`` again of the rows that it had; nothing else is read.
+
+        ``columns`` are what ``types`` said of it. ``check`` and ``replace`` are as for ``publish``.
+        """
+        self._put(partial(self._fill, columns, rows), target, comment, check, replace=replace)
+
+    def _put(
+        self, make: Make, target: Name, comment: str, check: Callable[[], None], *, replace: bool
+    ) -> None:
         with self._alone(target):
             place = self._aside[target] = self._place(target)
             try:
-                self._made(query, place, comment, replace=replace)
+                self._made(make, place, comment, replace=replace)
                 with Warehouse._withheld(self):
-                    attest()
+                    check()
                 self._stands(place, target, replace=replace)
             except BaseException:
                 self._undone(place)
                 raise
             finally:
                 del self._aside[target]
+
+    def types(self, target: Name) -> Columns:
+        """The columns of a published table, or of one that ``publish`` makes, with their types."""
+        with self._withheld():
+            return self._types(self._aside.get(target, target))
 
     def release_lines(self, target: Name) -> Iterator[Row]:
         """The rows of a published table, in their order, each value as the engine writes it."""
@@ -449,7 +477,7 @@ class Transactional(Warehouse):
         """
         tried = (*target[:-1], f"policy_engine_try_{token_hex(4)}")
         with self._taken_back():
-            self._made(self._emptied(query), tried, "", replace=False)
+            self._made(partial(self._create, self._emptied(query)), tried, "", replace=False)
 
     @contextmanager
     def _taken_back(self) -> Iterator[None]:
@@ -478,11 +506,3 @@ def read_of(policy: Policy, table: Table) -> tuple[str, ...]:
     named += [name for name, _ in policy.source.order_by]
     read = {table.find(name) for name in (*named, *policy.reads_beside, *policy.source.keys)}
     return tuple(column.name for column in table.columns if column in read)
-
-
-def changed(name: str) -> WarehouseError:
-    """The error of a source that changed while it was read."""
-    return WarehouseError(
-        f"{name} changed while it was read; nothing was published. Release from a copy that stays"
-        " as it is"
-    )

@@ -1,8 +1,7 @@
 """ClickHouse, embedded or a server: every query carries the settings that it means what it says by.
 
 There are no transactions: a table is made aside, commented, attested, and then takes its name in
-one atomic step (``RENAME``, or ``EXCHANGE`` for one that is replaced). That the source stands still
-is checked by a keyed hash of it before and after.
+one atomic step (``RENAME``, or ``EXCHANGE`` for one that is replaced).
 
 Parameters go beside the text, and the settings with every query, embedded or by HTTP: what a
 profile, a user or another session has set does not reach it.
@@ -16,6 +15,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
+from itertools import islice
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, cast
@@ -30,7 +30,7 @@ from policy_engine.engines.types import type_of
 from policy_engine.errors import WarehouseError, to_install
 from policy_engine.warehouse import failures
 from policy_engine.warehouse.arrow import portable
-from policy_engine.warehouse.base import Row, Warehouse
+from policy_engine.warehouse.base import Columns, Make, Row, Texts, Warehouse
 from policy_engine.warehouse.catalogs import Name, check_columns
 
 _SETTINGS = {
@@ -314,16 +314,6 @@ class ClickHouseWarehouse(Warehouse):
                 " without them"
             )
 
-    def _state(self, table: Table, columns: tuple[str, ...], seed: bytes) -> bytes:
-        """The count, the sum and the exclusive or of a keyed hash of each row."""
-        row = f"tuple({', '.join(map(self.quoted, columns))})"
-        hashed = f"sipHash64Keyed(({{d:UInt64}}, {{t:UInt64}}), {row})"
-        key = tuple(str(int.from_bytes(half, "big")) for half in (seed[:8], seed[8:16]))
-        sql = (
-            f"SELECT count(), sum({hashed}), groupBitXor({hashed}) FROM {self.quoted(*table.parts)}"
-        )
-        return repr(self.ask(sql, key)).encode()
-
     def _check_place(self, target: Name) -> None:
         """Refuse a database that does not rename in one step."""
         database = target[0]
@@ -359,10 +349,28 @@ class ClickHouseWarehouse(Warehouse):
     def _place(self, target: Name) -> Name:
         return (target[0], f"policy_engine_{token_hex(8)}")
 
-    def _made(self, query: str, place: Name, comment: str, *, replace: bool) -> None:
-        text = comment.replace("\\", "\\\\").replace("'", "\\'")
+    def _made(self, make: Make, place: Name, comment: str, *, replace: bool) -> None:
+        make(place)
+        self._query(f"ALTER TABLE {self.quoted(*place)} MODIFY COMMENT {_text(comment)}")
+
+    def _create(self, query: str, place: Name) -> None:
         self._query(created(query, self.quoted(*place)))
-        self._query(f"ALTER TABLE {self.quoted(*place)} MODIFY COMMENT '{text}'")
+
+    def _types(self, place: Name) -> Columns:
+        return tuple((str(name), str(kind)) for name, kind, _ in self.ask(_COLUMNS, place))
+
+    def _fill(self, columns: Columns, rows: Iterator[Texts], place: Name) -> None:
+        name, given = self.quoted(*place), range(len(columns))
+        declared = ", ".join(f"{self.quoted(column)} {kind}" for column, kind in columns)
+        self._query(f"CREATE TABLE {name} ({declared}) ORDER BY tuple()")
+        texts = ", ".join(f"c{at} Nullable(String)" for at in given)
+        shown = ", ".join(f"CAST(c{at} AS {columns[at][1]})" for at in given)
+        while batch := list(islice(rows, 500)):
+            values = ", ".join(f"({', '.join(map(_text, row))})" for row in batch)
+            self._query(
+                f"INSERT INTO {name} SELECT {shown} FROM values({_text(texts)}, {values})"
+                " SETTINGS max_query_size = 1000000000"
+            )
 
     def _stands(self, place: Name, target: Name, *, replace: bool) -> None:
         names = (self.quoted(*place), self.quoted(*target))
@@ -382,6 +390,13 @@ class ClickHouseWarehouse(Warehouse):
     def _streamed(self, sql: str) -> Iterator[Row]:
         # By columns: two of them can have one name here.
         yield from zip(*(column.to_pylist() for column in self._query(sql).columns), strict=True)
+
+
+def _text(value: str | None) -> str:
+    """A text, or NULL, as a literal."""
+    if value is None:
+        return "NULL"
+    return "'{}'".format(value.replace("\\", "\\\\").replace("'", "\\'"))
 
 
 def canonical(kind: str) -> str:

@@ -3,13 +3,11 @@
 A file is read as it is but for values that the engine would order or print in a way of its own, or
 fail on: zeros and NaN get one sign, times with zone are in UTC, and days and times that it cannot
 print are NULL. There are no transactions: a release is written beside its place and takes it in one
-step, and a file that is read must have the same bytes before and after.
+step.
 """
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, suppress
@@ -28,7 +26,7 @@ from policy_engine.engines.types import type_of
 from policy_engine.errors import WarehouseError
 from policy_engine.warehouse import failures
 from policy_engine.warehouse.arrow import portable
-from policy_engine.warehouse.base import Row, Warehouse
+from policy_engine.warehouse.base import Columns, Make, Row, Texts, Warehouse
 from policy_engine.warehouse.catalogs import Name, check_columns
 from policy_engine.warehouse.quoting import quoted
 
@@ -118,12 +116,6 @@ class DataFusionWarehouse(Warehouse):
         columns = (Field(field.name, canonical(field.type)) for field in schema)
         return Table(tuple(columns), parts=parts)
 
-    def _state(self, table: Table, columns: tuple[str, ...], seed: bytes) -> bytes:
-        """A keyed hash of the file's bytes."""
-        with self._withheld(), self._path(table.parts).open("rb") as file:
-            hashed = hashlib.file_digest(file, lambda: hmac.new(seed, digestmod=hashlib.sha256))
-        return hashed.digest()
-
     def _check_place(self, target: Name) -> None:
         if not os.access(self._folder, os.W_OK):
             raise WarehouseError(
@@ -157,16 +149,36 @@ class DataFusionWarehouse(Warehouse):
         """A file that is no relation of any schema."""
         return ("", f".{target[-1]}.parquet.{token_hex(8)}")
 
-    def _made(self, query: str, place: Name, comment: str, *, replace: bool) -> None:
-        """Write a file that nobody else may read yet."""
-        rows, path = (
-            self.rows(query).replace_schema_metadata({_COMMENT: comment}),
-            self._path(place),
+    def _made(self, make: Make, place: Name, comment: str, *, replace: bool) -> None:
+        """Write a file that nobody else may read yet, and then what it is of."""
+        make(place)
+        self._write(read_parquet(self._path(place)), place, {_COMMENT: comment})
+
+    def _create(self, query: str, place: Name) -> None:
+        self._write(self.rows(query), place, {})
+
+    def _types(self, place: Name) -> Columns:
+        schema = pq.read_schema(self._path(place))
+        # Arrow has no text of a type that is read back; its own bytes of the schema are.
+        kinds = (pa.schema([field]).serialize().to_pybytes().hex() for field in schema)
+        return tuple((field.name, kind) for field, kind in zip(schema, kinds, strict=True))
+
+    def _fill(self, columns: Columns, rows: Iterator[Texts], place: Name) -> None:
+        values = list(zip(*rows, strict=True)) or [()] * len(columns)
+        schema = pa.schema(
+            [pa.ipc.read_schema(pa.py_buffer(bytes.fromhex(kind)))[0] for _, kind in columns]
         )
+        texts = [pa.array(column, pa.string()) for column in values]
+        arrays = [text.cast(field.type) for text, field in zip(texts, schema, strict=True)]
+        self._write(pa.Table.from_arrays(arrays, schema=schema), place, {})
+
+    def _write(self, rows: pa.Table, place: Name, metadata: dict[bytes, str]) -> None:
+        path = self._path(place)
         with self._withheld():
+            path.unlink(missing_ok=True)
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(descriptor, "wb") as file:
-                pq.write_table(rows, file)
+                pq.write_table(rows.replace_schema_metadata(metadata), file)
                 file.flush()
                 os.fsync(file.fileno())
 

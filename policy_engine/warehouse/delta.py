@@ -82,17 +82,13 @@ def snapshot_of(folder: Path, name: str) -> Snapshot:
     if not paths:
         raise FileError(f"the source {name} is a Delta table that is empty")
     if not keys:
-        return Snapshot(folder, SourceFiles(paths, folder), columns, {})
+        return Snapshot(folder, SourceFiles(paths), columns, {})
     values = pa.RecordBatch.from_struct_array(actions["partition"].combine_chunks())
     partitions = dict(zip(values.schema.names, values.columns, strict=True))
     kinds = [column.type for column in partitions.values()]
     if any(pa.types.is_binary(kind) or pa.types.is_binary_view(kind) for kind in kinds):
         raise FileError(f"the source {name} is a Delta table that is partitioned by bytes")
-    # As bytes: Python has not all of the days that a table may have.
-    told = pa.BufferOutputStream()
-    with pa.ipc.new_stream(told, values.schema) as writer:
-        writer.write_batch(values)
-    return Snapshot(folder, SourceFiles(paths, folder, bytes(told.getvalue())), columns, partitions)
+    return Snapshot(folder, SourceFiles(paths), columns, partitions)
 
 
 def _wrong(table: DeltaTable) -> str:

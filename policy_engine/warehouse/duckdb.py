@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace as replace_field
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from policy_engine.compile.catalog import Field, Kind, Table
+from policy_engine.compile.catalog import Field, Table
 from policy_engine.compile.claims import keys_of
 from policy_engine.compile.rendering import created
 from policy_engine.dialects import dialect_named
@@ -26,8 +27,8 @@ from policy_engine.policy.resolve import Policy, Source
 from policy_engine.warehouse import duckdb_catalog as catalog
 from policy_engine.warehouse import files
 from policy_engine.warehouse import known_answers as known
-from policy_engine.warehouse.arrow import digest_of, portable
-from policy_engine.warehouse.base import Row, Transactional, changed
+from policy_engine.warehouse.arrow import portable
+from policy_engine.warehouse.base import Columns, Make, Row, Texts, Transactional
 from policy_engine.warehouse.catalogs import Name, no_schema, points_to
 from policy_engine.warehouse.drawing import DrawnSample, sample_relation
 from policy_engine.warehouse.failures import withheld
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _OURS = "policy_engine_"  # how every temporary table of ours begins
+_ROWS = f"{_OURS}rows"
 
 
 class DuckDBWarehouse(Transactional):
@@ -118,7 +120,7 @@ class DuckDBWarehouse(Transactional):
             return self._delta(path, source.path)
         if is_csv(source.path):
             # A temporary table of texts, for sniffed types would depend on the data; it is loaded
-            # now and not read again: what is fingerprinted must be what was loaded.
+            # now and not read again.
             self._watch(path)
             from policy_engine.warehouse.csv_files import load
 
@@ -143,7 +145,7 @@ class DuckDBWarehouse(Transactional):
         return Table(columns, path=source.path, is_folder=bool(inside), partitions=partitions)
 
     def _watch(self, path: Path, snapshot: files.SourceFiles | None = None) -> None:
-        """Look at the files of a source: what is fingerprinted must be what was certified.
+        """Look at the files of a source: those that are read must be those that were certified.
 
         Of a Delta table those of one version are a ``snapshot``; a later one is not read.
         """
@@ -210,30 +212,17 @@ class DuckDBWarehouse(Transactional):
         return [name for name in self.ask(catalog.NAMES) if name[0] == parts[0]]
 
     def _check_certified(self, table: Table) -> None:
-        """A database file is this process's alone; files are as they were when looked at."""
-        if table.path is not None and self._files().state() != self._before:
-            raise changed(table.name)
+        """A database file is this process's alone; files are those that were looked at."""
+        if table.path is not None and self._before and self._files().state() != self._before:
+            raise WarehouseError(
+                f"{table.name} was written while it was read; nothing was published. Release from"
+                " a copy that stays as it is",
+                of_setup=True,
+            )
 
-    def fingerprint(self, policy: Policy, table: Table, salt: bytes) -> bytes:
-        """What a release reads of the source, as bytes: of files, all that they hold."""
+    def _take_hold(self, policy: Policy, table: Table) -> None:
         if table.path is not None and self._path is None:
             self._watch(policy.directory / table.path)
-        return super().fingerprint(policy, table, salt)
-
-    def _state(self, table: Table, columns: tuple[str, ...], seed: bytes) -> bytes:
-        if table.path is not None:
-            with withheld(FileError(f"{self._path} cannot be read")):
-                return self._files().digest()
-        # As whole numbers, floating-point numbers and texts.
-        plain = {each.name for each in table.columns if each.kind in {Kind.INTEGER, Kind.DOUBLE}}
-        shown = [quoted(name) + ("" if name in plain else "::VARCHAR") for name in columns]
-        # The rows of a table stand in the order of their numbers; those of a view in none.
-        order = " ORDER BY ALL" if table.view is not None else ""
-        if not order:
-            shown.append("rowid")
-        query = f"SELECT {', '.join(shown)} FROM {quoted(*table.parts)}{order}"
-        with withheld():
-            return digest_of(self._connection.sql(query).to_arrow_reader(1 << 16), seed)
 
     @contextmanager
     def sampled(self, policy: Policy, table: Table, secret: bytes) -> Iterator[Callable[[], None]]:
@@ -245,8 +234,7 @@ class DuckDBWarehouse(Transactional):
         Raises:
             WarehouseError: the known-answer test failed, or the draw did.
         """
-        if table.path is not None and self._path is None:
-            self._watch(policy.directory / table.path)
+        self._take_hold(policy, table)
         name = sample_relation(policy.rate)
         if policy.method == "keyed":
             with withheld():
@@ -353,12 +341,32 @@ class DuckDBWarehouse(Transactional):
         for (child,) in self.ask(catalog.POINTING, catalog.folded(target)):
             raise points_to(target, child)
 
-    def _made(self, query: str, place: Name, comment: str, *, replace: bool) -> None:
-        text = created(query, quoted(*place), replaces=replace)
+    def _made(self, make: Make, place: Name, comment: str, *, replace: bool) -> None:
         with withheld():
             self._connection.execute("BEGIN")
-            self._connection.execute(text, self._bound(text))
+            if replace:
+                self._connection.execute(f"DROP TABLE IF EXISTS {quoted(*place)}")
+            make(place)
             self._connection.execute(f"COMMENT ON TABLE {quoted(*place)} IS {literal(comment)}")
+
+    def _create(self, query: str, place: Name) -> None:
+        text = created(query, quoted(*place))
+        self._connection.execute(text, self._bound(text))
+
+    def _types(self, place: Name) -> Columns:
+        found = self._connection.execute(f"DESCRIBE {quoted(*place)}").fetchall()
+        return tuple((str(row[0]), str(row[1])) for row in found)
+
+    def _fill(self, columns: Columns, rows: Iterator[Texts], place: Name) -> None:
+        declared = ", ".join(f"{quoted(name)} {kind}" for name, kind in columns)
+        self._connection.execute(f"CREATE TABLE {quoted(*place)} ({declared})")
+        import pyarrow as pa
+
+        while batch := list(islice(rows, 10_000)):
+            texts = [pa.array(column, pa.string()) for column in zip(*batch, strict=True)]
+            self._connection.register(_ROWS, pa.table(texts, [name for name, _ in columns]))
+            self._connection.execute(f"INSERT INTO {quoted(*place)} SELECT * FROM {_ROWS}")
+            self._connection.unregister(_ROWS)
 
     def release_lines(self, target: Name) -> Iterator[Row]:
         """The rows of a published table, in their order."""

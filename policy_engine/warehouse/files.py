@@ -7,7 +7,6 @@ after the charge, and telling of that person. So every file's footer is read fir
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,14 +39,9 @@ FilesState = tuple[tuple[object, ...], ...]
 
 @dataclass(frozen=True)
 class SourceFiles:
-    """The files that a source consists of, in order; ``folder`` is theirs, None for a single file.
-
-    ``told`` is what a table's log says of them and they do not hold themselves.
-    """
+    """The files that a source consists of, in order."""
 
     paths: tuple[Path, ...]
-    folder: Path | None = None
-    told: bytes = b""
 
     def state(self) -> FilesState:
         """What tells, without reading them, that one has changed."""
@@ -61,31 +55,12 @@ class SourceFiles:
             found.append((str(file), status.st_ino, status.st_size, *times))
         return tuple(found)
 
-    def digest(self) -> bytes:
-        """SHA-256 of a file's bytes; of a folder, of the names and digests of its files.
-
-        Raises OSError.
-        """
-        found = []
-        for file in self.paths:
-            with file.open("rb") as opened:
-                found.append((file, hashlib.file_digest(opened, "sha256").digest()))
-        if self.folder is None:
-            return found[0][1]
-        # Each part is as long as any other, so that no name can be read as two.
-        parts = [_digest(os.fsencode(file.relative_to(self.folder))) + d for file, d in found]
-        return _digest(b"".join([*parts, _digest(self.told)]))
-
-
-def _digest(data: bytes) -> bytes:
-    return hashlib.sha256(data).digest()
-
 
 def files_at(path: Path) -> SourceFiles:
     """A file, or the Parquet files of a folder and those below it, in the order of their names."""
     if not path.is_dir():
         return SourceFiles((path,))
-    return SourceFiles(tuple(sorted(path.rglob("*.parquet"))), path)
+    return SourceFiles(tuple(sorted(path.rglob("*.parquet"))))
 
 
 def check_file(path: Path, name: str) -> None:

@@ -1,7 +1,7 @@
 """MariaDB: one session; a table is made aside, and takes its place in one step.
 
 Every statement that makes a table ends the transaction before it. So a release into a file reads
-one snapshot, and a release into a table compares what the source holds before and after. The new
+the snapshot that the session began, and a release into a table that of its one statement. The new
 table is made under another name in the same schema, and RENAME TABLE swaps it in: rights are
 granted by name here, so the swap changes nobody's (measured).
 
@@ -16,6 +16,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from itertools import islice
 from typing import Any
 
 import pyarrow as pa
@@ -30,7 +31,7 @@ from policy_engine.errors import WarehouseError
 from policy_engine.policy.recodings import Keep
 from policy_engine.policy.resolve import Policy
 from policy_engine.warehouse import mysql_session
-from policy_engine.warehouse.base import Row, Warehouse
+from policy_engine.warehouse.base import Columns, Make, Row, Texts, Warehouse
 from policy_engine.warehouse.catalogs import Name, missing, no_schema, points_to
 
 SALT = "policy_engine_salt"
@@ -39,8 +40,6 @@ SALT = "policy_engine_salt"
 FACTS = "policy_engine_facts"
 """The table of the facts of certificates."""
 _COMMENT = re.compile(r"policy-engine release; facts sha256:([0-9a-f]{64})")
-_SEED = "policy_engine_seed"
-"""The variable of the seed of a fingerprint, which is the same in every run."""
 _ENGINES = frozenset({"InnoDB", "Aria", "MyISAM", "MEMORY"})
 # Every text in these is one of UTF-8 too, and no two are the same there.
 _CHARSETS = frozenset({"utf8mb4", "utf8mb3", "utf8", "latin1", "ascii"})
@@ -103,7 +102,6 @@ class MariaDBWarehouse(Warehouse):
         self.engine_version = str(self._connection.get_server_info()).removeprefix("5.5.5-")
         [(self._schema, folds)] = self.ask("SELECT DATABASE(), @@lower_case_table_names")
         self._folds = folds != "0"
-        self._reads_snapshot = False
         self._truths: frozenset[str] = frozenset()
 
     def close(self) -> None:
@@ -163,15 +161,11 @@ class MariaDBWarehouse(Warehouse):
 
     # The run: a snapshot, the secret, the rows
 
-    def fingerprint(self, policy: Policy, table: Table, salt: bytes) -> bytes:
-        """What a release reads of the source, in a snapshot that begins here."""
+    def _take_hold(self, policy: Policy, table: Table) -> None:
         if policy.method == "keyed":
             # What cannot be is refused before it is charged.
             mysql_session.keep_from_logs(self._connection)
         self.ask("START TRANSACTION WITH CONSISTENT SNAPSHOT")
-        engines = self._catalog(_TABLE, table.parts)
-        self._reads_snapshot = bool(engines) and engines[0][1] == "InnoDB"
-        return super().fingerprint(policy, table, salt)
 
     @contextmanager
     def sampled(self, policy: Policy, table: Table, secret: bytes) -> Iterator[Callable[[], None]]:
@@ -185,12 +179,6 @@ class MariaDBWarehouse(Warehouse):
                 unchanged()
 
             yield check
-
-    def _unchanged(self, policy: Policy, table: Table) -> Callable[[], None]:
-        """A check that the source is as it was; its rows are, where one snapshot is read."""
-        if self._reads_snapshot and policy.release.relation is None:
-            return lambda: self._check_certified(table)
-        return super()._unchanged(policy, table)
 
     @contextmanager
     def _held(self, table: Table) -> Iterator[Callable[[], None]]:
@@ -217,36 +205,13 @@ class MariaDBWarehouse(Warehouse):
     def bound(self, salt: str) -> Iterator[None]:
         """The secret as a user variable of this session, whose statements are in no log."""
         mysql_session.keep_from_logs(self._connection)
-        with self._set(SALT, salt):
-            yield
-
-    @contextmanager
-    def _set(self, name: str, value: str) -> Iterator[None]:
-        """A user variable, which is in no text of what reads it, and forgotten afterwards."""
-        self.ask(f"SET @{name} = %s", (value,))
+        self.ask(f"SET @{SALT} = %s", (salt,))
         try:
             yield
         finally:
             # A connection that is lost has forgotten it.
             with suppress(WarehouseError):
-                self.ask(f"SET @{name} = NULL")
-
-    def _state(self, table: Table, columns: tuple[str, ...], seed: bytes) -> bytes:
-        """The sums of two halves of a seeded SHA-256 of each row, and the types of its columns."""
-        rows = self._catalog(_COLUMNS, table.parts)
-        types = {row[0]: _column(table.name, row).type for row in rows}
-        shown = {name: self.quoted(name) for name in columns}
-        # A FLOAT shows six digits.
-        exact = {
-            name: f"CAST({shown[name]} AS DOUBLE)" for name in columns if types.get(name) == "FLOAT"
-        }
-        row = ", ',', ".join(f"QUOTE({value})" for value in {**shown, **exact}.values()) or "''"
-        hashed = f"SHA2(CONCAT(CAST(@{_SEED} AS BINARY), {row}), 256) AS h"
-        halves = (f"SUM(CAST(CONV(SUBSTR(h, {at}, 15), 16, 10) AS UNSIGNED))" for at in (1, 16))
-        inner = f"(SELECT {hashed} FROM {self.quoted(*table.parts)}) AS hashed"
-        with self._set(_SEED, seed.hex()):
-            found = self.ask(f"SELECT COUNT(*), {', '.join(halves)} FROM {inner}")
-        return repr((found, [types.get(name) for name in columns])).encode()
+                self.ask(f"SET @{SALT} = NULL")
 
     def _plan(self, query: str) -> None:
         self._make_room(query)
@@ -351,7 +316,7 @@ class MariaDBWarehouse(Warehouse):
     def _place(self, target: Name) -> Name:
         return (target[0], f"policy_engine_new_{_mark(target)}")
 
-    def _made(self, query: str, place: Name, comment: str, *, replace: bool) -> None:
+    def _made(self, make: Make, place: Name, comment: str, *, replace: bool) -> None:
         # It ends here in any case: each step below begins with a commit of the one before.
         self.ask("COMMIT")
         mysql_session.keep_from_binary_log(self._connection)
@@ -360,8 +325,7 @@ class MariaDBWarehouse(Warehouse):
         self._write_facts(place[0], comment)
         # Reads a snapshot of its own, and locks no row of the source.
         self.ask("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")
-        self._make_room(query)
-        self.ask(created(query, self.quoted(*place)))
+        make(place)
         about = f"policy-engine release; facts sha256:{_digest(comment)}"
         self.ask(f"ALTER TABLE {self.quoted(*place)} COMMENT = '{about}'")
 
@@ -399,6 +363,24 @@ class MariaDBWarehouse(Warehouse):
         if self._catalog(_TABLE, table):
             self.ask(f"DROP TABLE IF EXISTS {self.quoted(*table)}")
 
+    def _create(self, query: str, place: Name) -> None:
+        self._make_room(query)
+        self.ask(created(query, self.quoted(*place)))
+
+    def _types(self, place: Name) -> Columns:
+        rows = self._catalog(_COLUMNS, place)
+        return tuple((name, _declared(kind, *text)) for name, kind, _, *text, _ in rows)
+
+    def _fill(self, columns: Columns, rows: Iterator[Texts], place: Name) -> None:
+        declared = ", ".join(f"{self.quoted(column)} {kind}" for column, kind in columns)
+        self.ask(f"CREATE TABLE {self.quoted(*place)} ({declared})")
+        values = ", ".join("%s" for _ in columns)
+        sql = f"INSERT INTO {self.quoted(*place)} VALUES ({values})"
+        with self._withheld(), self._connection.cursor() as cursor:
+            while batch := list(islice(rows, 1000)):
+                cursor.executemany(sql, batch)
+        self.ask("COMMIT")
+
     def _columns_of(self, target: Name) -> list[str]:
         return [row[0] for row in self._catalog(_COLUMNS, target)]
 
@@ -406,6 +388,11 @@ class MariaDBWarehouse(Warehouse):
         with self._connection.cursor(SSCursor) as cursor:
             cursor.execute(sql)
             yield from cursor.fetchall_unbuffered()
+
+
+def _declared(kind: str, charset: str | None, collation: str | None) -> str:
+    """A column's type as it is declared; a text's has its character set and collation."""
+    return f"{kind} CHARACTER SET {charset} COLLATE {collation}" if charset else kind
 
 
 def _digest(text: str) -> str:

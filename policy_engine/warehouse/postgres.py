@@ -1,6 +1,6 @@
 """PostgreSQL: one session that reads a snapshot, and one that asks the catalog.
 
-What is fingerprinted is what is read, and what is published stands or falls as a whole: that is one
+What is certified is what is read, and what is published stands or falls as a whole: that is one
 transaction of isolation REPEATABLE READ. Its snapshot is of rows only: a query is planned by what
 the catalog says at that moment. So the catalog is asked in a session of its own, as it is now, and
 once more when the first query has taken its locks on the source and on all that it reads: no view,
@@ -14,7 +14,7 @@ table could not be dropped at all. So it is refused before a charge, with what t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any
 
@@ -28,7 +28,7 @@ from policy_engine.engines.types import type_of
 from policy_engine.errors import WarehouseError
 from policy_engine.policy.resolve import Policy
 from policy_engine.syntax.names import dotted
-from policy_engine.warehouse.base import Row, Transactional
+from policy_engine.warehouse.base import Columns, Make, Row, Texts, Transactional
 from policy_engine.warehouse.catalogs import Name, check_columns, missing, no_schema
 from policy_engine.warehouse.postgres_session import PinnedConnection
 from policy_engine.warehouse.quoting import literal
@@ -127,6 +127,15 @@ _HOLDERS = """
     WHERE l.granted AND l.mode = 'AccessExclusiveLock' AND c.oid IN
           (SELECT to_regclass(name) FROM unnest(%s::text[]) AS name) AND a.pid <> ALL (%s)
     ORDER BY a.pid
+"""
+# A collation that is not its type's own is a part of how a column is declared.
+_DECLARED = """
+    SELECT a.attname, format_type(a.atttypid, a.atttypmod) || coalesce((
+        SELECT ' COLLATE ' || quote_ident(n.nspname) || '.' || quote_ident(l.collname)
+        FROM pg_collation AS l JOIN pg_namespace AS n ON n.oid = l.collnamespace
+        WHERE l.oid = a.attcollation AND a.attcollation <> t.typcollation), '')
+    FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid
+    WHERE a.attrelid = to_regclass(%s) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
 """
 # Who may do what with a table, and whether that role may grant it on.
 _GRANTED = """
@@ -247,23 +256,11 @@ class PostgresWarehouse(Transactional):
             with suppress(WarehouseError):
                 self.ask("SELECT set_config(%s, '', true)", (SALT,))
 
-    def fingerprint(self, policy: Policy, table: Table, salt: bytes) -> bytes:
-        """What a release reads of the source; first, that a secret could be sent for it."""
+    def _take_hold(self, policy: Policy, table: Table) -> None:
         if policy.method == "keyed":
             self._session.check_unlogged()
-        return super().fingerprint(policy, table, salt)
-
-    def _state(self, table: Table, columns: tuple[str, ...], seed: bytes) -> bytes:
-        """Two seeded sums of a hash of each row, by the engine's own hash of its types."""
-        row = f"ROW({', '.join(map(self.quoted, columns))})"
-        values = tuple(int.from_bytes(seed[at : at + 8], "big", signed=True) for at in (0, 8))
-        sums = ", ".join(f"sum(hash_record_extended({row}, %s))" for _ in values)
-        found = self.ask(f"SELECT count(*), {sums} FROM {self.quoted(*table.parts)}", values)
-        return repr(found).encode()
-
-    def _unchanged(self, policy: Policy, table: Table) -> Callable[[], None]:
-        """The rows are those of one snapshot, so that only the catalog is looked at."""
-        return lambda: self._check_certified(table)
+        # The snapshot begins here, and the locks on the source and on all that it reads.
+        self.ask(f"SELECT 1 FROM {self.quoted(*table.parts)} LIMIT 0")
 
     def _check_place(self, target: Name) -> None:
         found = self._look(
@@ -320,7 +317,7 @@ class PostgresWarehouse(Transactional):
     def _fetched(self, sql: str) -> pa.Table:
         return self._session.rows(sql)
 
-    def _made(self, query: str, place: Name, comment: str, *, replace: bool) -> None:
+    def _made(self, make: Make, place: Name, comment: str, *, replace: bool) -> None:
         """Make and comment the table, with the rights of the one before and no others."""
         name, granted = self.quoted(*place), []
         if replace and self.exists(place):
@@ -328,7 +325,7 @@ class PostgresWarehouse(Transactional):
             self.check_replaceable(place)
             granted = self._look(_GRANTED, (name,))
             self._session.do(f"DROP TABLE {name}")
-        self._session.do(created(query, name))
+        make(place)
         # Default privileges could give more.
         for grantee in dict.fromkeys(row[0] for row in self.ask(_GRANTED, (name,))):
             self._session.do(f"REVOKE ALL ON {name} FROM {grantee}")
@@ -337,13 +334,27 @@ class PostgresWarehouse(Transactional):
             self._session.do(f"GRANT {privilege} ON {name} TO {grantee}{more}")
         self._session.do(f"COMMENT ON TABLE {name} IS {literal(comment)}")
 
+    def _create(self, query: str, place: Name) -> None:
+        self._session.do(created(query, self.quoted(*place)))
+
+    def _types(self, place: Name) -> Columns:
+        found = self.ask(_DECLARED, (self.quoted(*place),))
+        return tuple((str(name), str(kind)) for name, kind in found)
+
+    def _fill(self, columns: Columns, rows: Iterator[Texts], place: Name) -> None:
+        name = self.quoted(*place)
+        declared = ", ".join(f"{self.quoted(column)} {kind}" for column, kind in columns)
+        self._session.do(f"CREATE TABLE {name} ({declared})")
+        with (
+            self._withheld(),
+            self._connection.cursor() as cursor,
+            cursor.copy(f"COPY {name} FROM STDIN".encode()) as copy,
+        ):
+            for row in rows:
+                copy.write_row(row)
+
     def _columns_of(self, target: Name) -> list[str]:
-        found = self.ask(
-            "SELECT attname FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attnum > 0"
-            " AND NOT attisdropped ORDER BY attnum",
-            (self.quoted(*target),),
-        )
-        return [name for (name,) in found]
+        return [name for name, _ in self._types(target)]
 
     def _streamed(self, sql: str) -> Iterator[Row]:
         with self._connection.cursor("policy_engine_release") as cursor:

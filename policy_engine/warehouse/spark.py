@@ -1,6 +1,6 @@
 """Spark: one pinned session, without transactions.
 
-The source is fingerprinted before and after it is read. A release is made aside, with its comment
+A release is made aside, with its comment
 and properties, and renamed at the end; what it replaces is renamed first, and comes back where that
 fails. The secret is the one row of a temporary view: plans and event logs show its columns only
 (measured on 4.3.0).
@@ -18,6 +18,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import islice
 from secrets import token_hex
 from typing import Any
 
@@ -32,13 +33,11 @@ from policy_engine.engines.types import type_of
 from policy_engine.errors import WarehouseError
 from policy_engine.warehouse import failures
 from policy_engine.warehouse.arrow import portable
-from policy_engine.warehouse.base import Row, Warehouse
+from policy_engine.warehouse.base import Columns, Make, Row, Texts, Warehouse
 from policy_engine.warehouse.catalogs import Name
 
 RELATION, RELEASE = "policy_engine_salts", "next"
 """The secrets relation, and the row of the release that is made next."""
-_SEEDS = "policy_engine_seeds"
-"""The relation of the seeds of a fingerprint."""
 _STORED = ("parquet", "orc", "delta", "iceberg")
 """Formats whose values are read as they are; a text file's are parsed, which can fail on a row."""
 _ENGINE = (PySparkException, Py4JError)
@@ -187,21 +186,6 @@ class SparkWarehouse(Warehouse):
         kind = types.StructType().add("release_id", "string").add("salt", "string")
         self._spark._jsparkSession.createDataFrame(rows, kind).createOrReplaceTempView(name)
 
-    def _state(self, table: Table, columns: tuple[str, ...], seed: bytes) -> bytes:
-        """Two seeded sums of a hash of each row, which skips NULL unless told of it."""
-        values = "".join(f", {self.quoted(c)} IS NULL, {self.quoted(c)}" for c in columns)
-        sums = ", ".join(
-            f"sum(CAST(xxhash64((SELECT salt FROM {_SEEDS} WHERE release_id = '{half}'){values})"
-            " AS DECIMAL(38, 0)))"
-            for half in ("one", "two")
-        )
-        seeds = {"one": seed[:16].hex(), "two": seed[16:].hex()}
-        with self._relation(_SEEDS, seeds), self._withheld():
-            self._spark.sql(f"REFRESH TABLE {self.quoted(*table.parts)}")
-            return repr(
-                self.ask(f"SELECT count(*), {sums} FROM {self.quoted(*table.parts)}")
-            ).encode()
-
     def _check_length(self, parts: Name) -> None:
         """The name where it stands while it is replaced must be one, too."""
         super()._check_length(_old(parts))
@@ -235,7 +219,7 @@ class SparkWarehouse(Warehouse):
     def _place(self, target: Name) -> Name:
         return (*target[:-1], f"policy_engine_{token_hex(8)}")
 
-    def _made(self, query: str, place: Name, comment: str, *, replace: bool) -> None:
+    def _made(self, make: Make, place: Name, comment: str, *, replace: bool) -> None:
         name, text = self.quoted(*place), comment.replace("\\", "\\\\").replace("'", "\\'")
         released = next(target for target, aside in self._aside.items() if aside == place)
         known = WarehouseError(
@@ -244,7 +228,7 @@ class SparkWarehouse(Warehouse):
             " withheld because it may quote data"
         )
         with self._withheld(known):
-            self._spark.sql(created(query, name)).collect()
+            make(place)
             self._spark.sql(f"COMMENT ON TABLE {name} IS '{text}'").collect()
             facts = "('policy_engine.release' = 'true')"
             self._spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES {facts}").collect()
@@ -278,6 +262,26 @@ class SparkWarehouse(Warehouse):
             name = self.quoted(after[-1])
             self._spark.sql(f"ALTER TABLE {self.quoted(*before)} RENAME TO {name}").collect()
 
+    def _create(self, query: str, place: Name) -> None:
+        self._spark.sql(created(query, self.quoted(*place))).collect()
+
+    def _types(self, place: Name) -> Columns:
+        fields = self._spark.table(self.quoted(*place)).schema.fields
+        kinds = (
+            field.metadata.get("__CHAR_VARCHAR_TYPE_STRING") or field.dataType.simpleString()
+            for field in fields
+        )
+        return tuple((field.name, kind) for field, kind in zip(fields, kinds, strict=True))
+
+    def _fill(self, columns: Columns, rows: Iterator[Texts], place: Name) -> None:
+        name = self.quoted(*place)
+        declared = ", ".join(f"{self.quoted(column)} {kind}" for column, kind in columns)
+        self._spark.sql(f"CREATE TABLE {name} ({declared})").collect()
+        while batch := list(islice(rows, 500)):
+            values = ", ".join(f"({', '.join(map(_text, row))})" for row in batch)
+            shown = ", ".join(f"CAST(col{at} AS {k})" for at, (_, k) in enumerate(columns, 1))
+            self._spark.sql(f"INSERT INTO {name} SELECT {shown} FROM VALUES {values}").collect()
+
     def _columns_of(self, target: Name) -> list[str]:
         with self._withheld():
             return list(self._spark.table(self.quoted(*target)).columns)
@@ -285,6 +289,13 @@ class SparkWarehouse(Warehouse):
     def _streamed(self, sql: str) -> Iterator[Row]:
         for row in self._spark.sql(sql).toLocalIterator():
             yield tuple(row)
+
+
+def _text(value: str | None) -> str:
+    """A text, or NULL, as a literal."""
+    if value is None:
+        return "CAST(NULL AS STRING)"
+    return "'{}'".format(value.replace("\\", "\\\\").replace("'", "\\'"))
 
 
 def _old(target: tuple[str, ...]) -> tuple[str, ...]:

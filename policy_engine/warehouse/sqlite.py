@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from policy_engine.dialects import dialect_named
 from policy_engine.engines.types import type_of
 from policy_engine.errors import WarehouseError
 from policy_engine.warehouse import failures
-from policy_engine.warehouse.base import Row, Transactional
+from policy_engine.warehouse.base import Columns, Make, Row, Texts, Transactional
 from policy_engine.warehouse.catalogs import Name, check_columns, missing
 from policy_engine.warehouse.failures import Cause
 
@@ -178,21 +178,6 @@ class SQLiteWarehouse(Transactional):
             ) from None
         return found
 
-    def _state(self, table: Table, columns: tuple[str, ...], seed: bytes) -> bytes:
-        """The count and the sum of a keyed hash of each row."""
-        names = [self.quoted(column) for column in columns]
-        shown = ", ".join(f"typeof({name}), CAST({name} AS BLOB)" for name in names)
-        count, total = 0, 0
-        with self._withheld():
-            for row in self._run(f"SELECT {shown} FROM {self.quoted(*table.parts)}"):
-                hashed = hashlib.blake2b(repr(row).encode(), key=seed, digest_size=16).digest()
-                count, total = count + 1, (total + int.from_bytes(hashed, "big")) % (1 << 128)
-        return f"{count} {total}".encode()
-
-    def _unchanged(self, policy: object, table: object) -> Callable[[], None]:
-        """Nothing to check: the transaction reads one state."""
-        return lambda: None
-
     def _check_place(self, target: Name) -> None:
         if target[1].lower().startswith("sqlite_") or target[1].lower() == RELEASES:
             raise WarehouseError(f"no release may be called {target[1]}; name another")
@@ -232,15 +217,41 @@ class SQLiteWarehouse(Transactional):
             ]
         return [pa.int64() if isinstance(value, int) else pa.string() for value in values]
 
-    def _made(self, query: str, place: Name, comment: str, *, replace: bool) -> None:
+    def _made(self, make: Make, place: Name, comment: str, *, replace: bool) -> None:
         if replace:
             self.ask(f"DROP TABLE IF EXISTS {self.quoted(*place)}")
-        self.ask(created(query, self.quoted(*place)))
+        make(place)
         self.ask(
             f"CREATE TABLE IF NOT EXISTS main.{RELEASES}"
             " (name TEXT PRIMARY KEY COLLATE NOCASE, facts TEXT NOT NULL) STRICT"
         )
         self.ask(f"INSERT OR REPLACE INTO main.{RELEASES} VALUES (?, ?)", (place[1], comment))
+
+    def _create(self, query: str, place: Name) -> None:
+        self.ask(created(query, self.quoted(*place)))
+
+    def _types(self, place: Name) -> Columns:
+        """The declared types; of a column without one, what its values are."""
+        rows = self.ask("SELECT name, type FROM pragma_table_info(?)", (place[1],))
+        table = self.quoted(*place)
+        found = []
+        for name, kind in rows:
+            stored = self.ask(f"SELECT max(typeof({self.quoted(name)})) FROM {table}")
+            found.append((str(name), f"{kind}/{stored[0][0] if not kind else ''}"))
+        return tuple(found)
+
+    def _fill(self, columns: Columns, rows: Iterator[Texts], place: Name) -> None:
+        kinds = [kind.partition("/") for _, kind in columns]
+        declared = ", ".join(
+            f"{self.quoted(name)} {kind}"
+            for (name, _), (kind, _, _) in zip(columns, kinds, strict=True)
+        )
+        self.ask(f"CREATE TABLE {self.quoted(*place)} ({declared})")
+        # A declared column makes a text its type; one without keeps what it is given.
+        values = ", ".join("CAST(? AS INTEGER)" if k[2] == "integer" else "?" for k in kinds)
+        sql = f"INSERT INTO {self.quoted(*place)} VALUES ({values})"
+        with self._withheld():
+            self._connection.executemany(sql, rows)
 
     def release_lines(self, target: Name) -> Iterator[Row]:
         """The rows of a published table, in their order."""

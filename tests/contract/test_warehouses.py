@@ -130,6 +130,23 @@ class WarehouseContract(ABC):
         assert warehouse.exists(target) is replaces
         assert before is None or self.lines(warehouse) == before
 
+    def test_a_table_is_put_back_of_its_texts(self, warehouse):
+        target, seen = warehouse.target("out"), []
+
+        def look() -> None:
+            seen.append((warehouse.types(target), self.lines(warehouse)))
+
+        text = (
+            "SELECT 'it''s' AS a, 7::UTINYINT AS n, 1.5::DECIMAL(9, 2) AS d, DATE 'infinity' AS t,"
+            " 0.1::DOUBLE AS f, TIMESTAMPTZ '2020-01-02 03:04:05+02' AS s, 'x'::ENUM('x', 'y') AS e"
+            " UNION ALL SELECT NULL, 8, 2, DATE '10000-01-01', 1e300, NULL, 'y'"
+        )
+        warehouse.publish(text, target, "it's", look)
+        [(columns, lines)] = seen
+        warehouse.put_back(columns, iter(lines), target, "it's", look, replace=True)
+        assert seen[1] == seen[0]
+        assert (self.lines(warehouse), warehouse.comment(target)) == (lines, "it's")
+
     def test_an_engines_message_is_withheld(self, warehouse):
         with pytest.raises(WarehouseError) as caught:
             warehouse.rows("SELECT CAST(name || ' VERY-SECRET' AS INTEGER) FROM db.main.people")

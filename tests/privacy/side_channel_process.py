@@ -25,7 +25,7 @@ import pyarrow as pa
 import pyarrow.compute
 import pyarrow.parquet as pq
 
-from policy_engine.releasing import publish
+from policy_engine.releasing import placing
 from policy_engine.warehouse import duckdb as warehouse
 from policy_engine.warehouse import settings
 
@@ -55,32 +55,32 @@ def pages_by_batch() -> None:
             for batch in rows.to_batches():
                 writer.write_batch(batch)
 
-    publish.write_parquet = write
+    job.write_parquet = write
 
 
 def a_dictionary_of_the_source() -> None:
     """A dictionary page as of a column that was encoded before the rare were suppressed."""
-    real = publish.write_parquet
+    real = job.write_parquet
 
     def write(rows: pa.Table, path: Path, metadata: Any) -> None:
-        source = path.parent / "source.parquet"
+        source = path.parents[3] / "source.parquet"
         every = pq.read_table(source).column("city").unique().drop_null()
         places = pa.compute.index_in(rows.column("city"), every).combine_chunks()
         column = pa.DictionaryArray.from_arrays(places, every)
         real(rows.set_column(0, "city", column), path, metadata)
 
-    publish.write_parquet = write
+    job.write_parquet = write
 
 
 def statistics_of_the_source() -> None:
     """A footer that counts the rows that were not released."""
-    real = publish.write_parquet
+    real = job.write_parquet
 
     def write(rows: pa.Table, path: Path, metadata: Any) -> None:
-        count = pq.read_metadata(path.parent / "source.parquet").num_rows
+        count = pq.read_metadata(path.parents[3] / "source.parquet").num_rows
         real(rows, path, {**metadata, "source_rows": str(count)})
 
-    publish.write_parquet = write
+    job.write_parquet = write
 
 
 def a_comment_on_the_source() -> None:
@@ -103,7 +103,7 @@ def blocks_before_the_commit() -> None:
 
 
 def times_of_the_run() -> None:
-    publish._date = lambda *_: None
+    placing.moment = lambda *_: None
 
 
 def spill_left_behind() -> None:

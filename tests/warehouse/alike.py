@@ -8,6 +8,7 @@ hold.
 
 from __future__ import annotations
 
+import json
 import random
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -24,7 +25,8 @@ from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import default_project
 from policy_engine.policy.resolve import Policy
 from policy_engine.releasing.planning import prepare
-from policy_engine.warehouse.base import Warehouse
+from policy_engine.releasing.reviewing import line_of
+from policy_engine.warehouse.base import Columns, Warehouse
 from policy_engine.warehouse.duckdb import DuckDBWarehouse
 
 SECRET = bytes(range(100, 116))
@@ -158,7 +160,7 @@ def without(columns: Iterable[str]) -> list[str]:
 def rows_of(policy: Policy, warehouse: Warehouse, secret: bytes = SECRET) -> pa.Table:
     """What a release of ``policy`` would publish, drawn under ``secret``, as Arrow."""
     certificate, table = prepare(policy, default_project(policy.directory), warehouse)
-    warehouse.fingerprint(policy, table, bytes(32))
+    warehouse.hold(policy, table)
     with warehouse.sampled(policy, table, secret) as unchanged:
         rows = warehouse.rows(certificate.query)
         unchanged()
@@ -192,3 +194,25 @@ def differences(found: pa.Table, wanted: pa.Table) -> Sequence[object]:
         return []
     only = [("only here", r) for r in one if r not in other]
     return only + [("missing", r) for r in other if r not in one] or ["the order of rows"]
+
+
+def check_put_back(warehouse: Warehouse, query: str, name: str = "put_back") -> None:
+    """A table of this query, made again of the texts of its rows, is the same table."""
+    target = warehouse.target(name)
+    seen: list[tuple[Columns, list[str]]] = []
+
+    def look() -> None:
+        lines = [line_of(line) for line in warehouse.release_lines(target)]
+        seen.append((warehouse.types(target), lines))
+
+    warehouse.publish(query, target, COMMENT, look, replace=True)
+    [(columns, lines)] = seen
+    assert len(lines) > 1
+    rows = [tuple(json.loads(line)) for line in lines]
+    warehouse.put_back(columns, iter(rows), target, COMMENT, look, replace=True)
+    assert seen[1] == seen[0]
+    assert [line_of(line) for line in warehouse.release_lines(target)] == lines
+    assert json.loads(warehouse.comment(target)) == json.loads(COMMENT)
+
+
+COMMENT = json.dumps({"mechanism": "it's \\ one"})

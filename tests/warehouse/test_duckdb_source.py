@@ -22,8 +22,8 @@ def test_a_parquet_file_that_is_replaced_after_it_was_certified_is_not_read(tmp_
     with closing(DuckDBWarehouse()) as warehouse:
         table = warehouse.table(policy.source, tmp_path)
         pq.write_table(pa.table({"id": [1.5, 2.5], "zip": ["a", "b"]}), tmp_path / "p.parquet")
-        with pytest.raises(WarehouseError, match="changed while it was read"):
-            warehouse.fingerprint(policy, table, bytes(32))
+        with pytest.raises(WarehouseError, match="was written while it was read"):
+            warehouse.hold(policy, table)
 
 
 def test_keys_that_are_enforced_are_known(tmp_path):

@@ -94,4 +94,4 @@ def test_it_is_refused_before_anything_is_charged(talkative):
         pytest.raises(WarehouseError, match="general log would have the secret"),
     ):
         table = warehouse._described(warehouse._full_name("people"))
-        warehouse.fingerprint(policy_of("bins"), table, b"s" * 32)
+        warehouse.hold(policy_of("bins"), table)

@@ -13,7 +13,17 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from alike import COLUMNS, POLICIES, ROWS, SECRET, differences, expected, policy_of, rows_of
+from alike import (
+    COLUMNS,
+    POLICIES,
+    ROWS,
+    SECRET,
+    check_put_back,
+    differences,
+    expected,
+    policy_of,
+    rows_of,
+)
 from law import check_law
 
 from policy_engine.compile.compiler import find_problems
@@ -418,7 +428,7 @@ def test_a_lost_look_at_the_catalog_leaves_the_old_table(fresh):
     with closing(PostgresWarehouse("pg", fresh.url)) as warehouse:
         policy = policy_of("bins")
         table = warehouse.table(policy.source, ".")
-        warehouse.fingerprint(policy, table, bytes(32))
+        warehouse.hold(policy, table)
         [(pid,)] = warehouse._look("select pg_backend_pid()")
         with warehouse.sampled(policy, table, SECRET) as unchanged:
             target = warehouse.target("released")
@@ -466,23 +476,7 @@ def test_a_schema_without_a_right_to_create_is_refused_first(people):
         assert "may create tables" in refusal(warehouse.target, "public.released")
 
 
-# The state of a source
-
-
-def test_the_state_is_that_of_what_is_read(people):
-    people.sql("drop table if exists copied", "create table copied as select * from people")
-    policy = policy_of("map", "copied")
-
-    def state() -> bytes:
-        with closing(PostgresWarehouse("pg", people.url)) as warehouse:
-            return warehouse.fingerprint(policy, described(warehouse, "copied"), bytes(range(32)))
-
-    before = state()
-    assert state() == before
-    people.sql("update copied set age = 1 where id = 5")  # not read
-    assert state() == before
-    people.sql("update copied set zip = 'other' where id = 7")
-    assert state() != before
+# What is read
 
 
 def test_one_snapshot_from_the_first_look_to_the_last_byte(people):
@@ -490,7 +484,7 @@ def test_one_snapshot_from_the_first_look_to_the_last_byte(people):
     policy = policy_of("map", "copied")
     with closing(PostgresWarehouse("pg", people.url)) as warehouse:
         certificate, table = prepare(policy, default_project(policy.directory), warehouse)
-        warehouse.fingerprint(policy, table, bytes(32))
+        warehouse.hold(policy, table)
         with warehouse.sampled(policy, table, SECRET) as unchanged:
             before = warehouse.rows(certificate.query)
             people.sql("insert into copied select * from copied limit 500")
@@ -586,7 +580,7 @@ def test_what_is_altered_after_it_was_certified_is_not_read(copied, change):
     with closing(PostgresWarehouse("pg", copied.url)) as warehouse:
         _, table = prepare(policy, default_project(policy.directory), warehouse)
         copied.sql(*statements)
-        told = refusal(warehouse.fingerprint, policy, table, bytes(32))
+        told = refusal(warehouse.hold, policy, table)
     assert "made anew or altered since its release was certified" in told
 
 
@@ -605,7 +599,7 @@ def test_nothing_that_is_read_can_be_exchanged_until_the_release_stands(copied, 
     policy = policy_of("zip_of_view", "seen_by")
     with closing(PostgresWarehouse("pg", copied.url)) as warehouse:
         certificate, table = prepare(policy, default_project(policy.directory), warehouse)
-        warehouse.fingerprint(policy, table, bytes(32))
+        warehouse.hold(policy, table)
         with pytest.raises(psycopg.errors.LockNotAvailable):
             copied.sql("set lock_timeout = '100ms'", statement)
         with warehouse.sampled(policy, table, SECRET) as unchanged:
@@ -625,7 +619,7 @@ def test_a_partition_that_is_attached_meanwhile_is_noticed(copied):
     try:
         with closing(PostgresWarehouse("pg", copied.url)) as warehouse:
             certificate, table = prepare(policy, default_project(policy.directory), warehouse)
-            warehouse.fingerprint(policy, table, bytes(32))
+            warehouse.hold(policy, table)
             with warehouse.sampled(policy, table, SECRET) as unchanged:
                 copied.sql("alter table other attach partition other_2 for values in (2)")
                 warehouse.rows(certificate.query)
@@ -645,7 +639,7 @@ def test_a_label_that_is_renamed_meanwhile_is_noticed(people):
     policy = policy_of("zip_of_view", "labelled")
     with closing(PostgresWarehouse("pg", people.url)) as warehouse:
         table = warehouse.table(policy.source, policy.directory)
-        warehouse.fingerprint(policy, table, bytes(32))
+        warehouse.hold(policy, table)
         with warehouse.sampled(policy, table, SECRET) as unchanged:
             unchanged()
             people.sql("alter type shade rename value 'dark' to 'gone'")
@@ -974,3 +968,32 @@ def test_every_type_that_the_server_has_is_kept_or_its_remedies_work(people):
         assert remedies == {"use constant, or leave it out", "use bins or round"}
         constants = ", ".join(f'"{name}": {{constant: x}}' for name in refused)
         assert rows_of(own_policy(f"{{{constants}}}", "{row_key: id}"), warehouse).num_rows == 1
+
+
+PUT_BACK = """\
+SELECT E'it''s \\\\ \\t \u00e9' AS a,
+    7::bigint AS n,
+    1.50::numeric(10,
+    2) AS d,
+    DATE '0001-01-02' AS t,
+    NULL::text AS b,
+    0.1::float8 AS f,
+    TIMESTAMPTZ '2020-01-02 03:04:05.123456+02' AS s,
+    true AS y,
+    '\\N'::varchar(9) AS z,
+    'q'::text COLLATE \"C\" AS c
+UNION ALL SELECT 'y',
+    8,
+    2,
+    DATE 'infinity',
+    'x',
+    1e300,
+    '-infinity',
+    NULL,
+    NULL,
+    'r'"""
+
+
+def test_a_table_is_put_back_of_its_texts(people):
+    with closing(PostgresWarehouse("pg", people.url)) as warehouse:
+        check_put_back(warehouse, PUT_BACK)

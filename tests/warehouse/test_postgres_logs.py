@@ -118,7 +118,7 @@ def test_it_is_refused_before_anything_is_charged(talkative, monkeypatch):
         pytest.raises(WarehouseError, match="would have the secret of the sample in clear"),
     ):
         table = warehouse._described(warehouse._full_name("people"))
-        warehouse.fingerprint(policy, table, b"s" * 32)
+        warehouse.hold(policy, table)
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ def policy_of(tmp_path, relation="hospital.visits", key="person_id", order="day"
 def rows_of(policy, url):
     with closing(PostgresWarehouse("pg", url)) as warehouse:
         certificate, table = prepare(policy, default_project(policy.directory), warehouse)
-        warehouse.fingerprint(policy, table, bytes(32))
+        warehouse.hold(policy, table)
         with warehouse.sampled(policy, table, bytes(16)):
             return warehouse.rows(certificate.query).to_pylist()
 

@@ -7,7 +7,7 @@ from contextlib import closing
 
 import alike
 import pytest
-from alike import COLUMNS, ROWS, SECRET, differences, expected, policy_of, rows_of
+from alike import COLUMNS, ROWS, SECRET, check_put_back, differences, expected, policy_of, rows_of
 
 from policy_engine.attest.parquet_file import read_parquet
 from policy_engine.compile.compiler import compiled
@@ -328,7 +328,7 @@ def test_a_table_is_what_it_was_from_the_first_look_on(file, mode):
                "INSERT INTO copied VALUES ('x', 7)")  # fmt: skip
         except sqlite3.OperationalError:
             assert mode == "delete"  # the lock of a reader
-        warehouse.fingerprint(policy, table, bytes(32))
+        warehouse.hold(policy, table)
         with warehouse.sampled(policy, table, SECRET) as unchanged:
             assert {row["zip"] for row in warehouse.rows(query).to_pylist()} == {"10115"}
             unchanged()
@@ -337,3 +337,16 @@ def test_a_table_is_what_it_was_from_the_first_look_on(file, mode):
 def test_a_name_that_is_too_long_is_refused(warehouse):
     with pytest.raises(WarehouseError, match="more than 200 bytes"):
         warehouse.target("x" * 201)
+
+
+PUT_BACK = """\
+SELECT 'it''s \\ \u00e9' AS a,
+    7 AS n,
+    CAST(NULL AS TEXT) AS b
+UNION ALL SELECT NULL,
+    9,
+    'x'"""
+
+
+def test_a_table_is_put_back_of_its_texts(warehouse):
+    check_put_back(warehouse, PUT_BACK)

@@ -18,11 +18,10 @@ from cryptography.hazmat.primitives.serialization import (
 from policy_engine.attest.keys import key_id
 from policy_engine.attest.sealing import (
     generate_sealing_key,
+    keyed_name,
     load_reviewer_key,
     load_sealing_key,
     seal,
-    state_mac,
-    state_salt,
     unseal,
 )
 from policy_engine.errors import FileError, LedgerError
@@ -202,18 +201,11 @@ def test_what_is_no_reviewers_key_is_refused(path, content):
     )
 
 
-# States of a source.
+# Names.
 
 
-def test_a_state_has_one_name_under_one_key():
-    assert state_mac(b"state", ENGINE) == state_mac(b"state", ENGINE)
-    names = [state_mac(state, key) for state in (b"state", b"other") for key in (ENGINE, ALICE)]
+def test_a_text_has_one_name_under_one_key():
+    assert keyed_name(b"place", ENGINE) == keyed_name(b"place", ENGINE)
+    names = [keyed_name(text, key) for text in (b"place", b"other") for key in (ENGINE, ALICE)]
     assert len(set(names)) == 4
     assert all(len(name) == 64 for name in names)
-
-
-def test_the_salt_of_a_key_is_its_own_and_does_not_show_it():
-    assert state_salt(ENGINE) == state_salt(ENGINE) != state_salt(ALICE)
-    assert len(state_salt(ENGINE)) == 32
-    raw = ENGINE.private_bytes(Encoding.Raw, PrivateFormat.Raw, NoEncryption())
-    assert raw not in state_salt(ENGINE)

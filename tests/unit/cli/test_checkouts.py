@@ -26,7 +26,7 @@ READS = (
     ("ledger", "reconcile"),
     ("ledger", "export"),
     ("ledger", "limit", "people", "--epsilon", "2", "--delta", "1e-6", "--by", "A", "--why", "b"),
-    ("ledger", "rederive", "2", "a.yaml", "--key", "sealing.pem"),
+    ("restore", "a.yaml"),
 )
 
 
@@ -122,8 +122,11 @@ def test_a_clone_of_a_project_whose_ledger_is_named_refuses_and_says_how_to_join
     with Path("policy-engine.yaml").open("a") as file:
         file.write(f"ledger: {committed / LEDGER}\n")
     shutil.copy(committed / STATE / "sealing.pem", folder / STATE / "sealing.pem")
+    lost = cli("release", "a.yaml")
+    assert "neither its release nor a copy of those bytes is here" in lost.err
+    shutil.copytree(committed / "out/.released", folder / "out/.released")
     joined = cli("release", "a.yaml", "--format", "json")
-    assert (joined.code, joined.document["repeated"]) == (0, True)
+    assert (joined.code, joined.document["outcome"]) == (0, "put back")
 
 
 def test_another_ledger_in_its_place_is_refused(cli, committed, clone):

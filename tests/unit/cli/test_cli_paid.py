@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import duckdb
@@ -10,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from policy_engine.attest.keys import generate_key
-from policy_engine.releasing import publish
+from policy_engine.releasing import job
 
 FILE, CERTIFICATE = Path("out/a.parquet"), Path("out/a.certificate.json")
 
@@ -56,7 +55,7 @@ def emptied(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("how", "path", "named"), [(damaged, FILE, FILE), (emptied, CERTIFICATE, FILE)]
+    ("how", "path", "named"), [(damaged, FILE, FILE), (emptied, CERTIFICATE, CERTIFICATE)]
 )
 def test_what_was_damaged_is_put_right_at_no_cost_once_asked(cli, released, how, path, named):
     file, before = released
@@ -85,7 +84,10 @@ def test_a_release_is_made_again_after_a_rotation(cli, released):
     """The release keeps its time, which is from before its new key."""
     file, (rows, certificate) = released
     assert cli("keys", "rotate").code == 0
-    shutil.rmtree("out")
+    FILE.unlink()
+    CERTIFICATE.unlink()
+    copy = next(Path("out/.released").glob("*.certificate.json"))
+    copy.unlink()  # else it is put back as it was
     again = cli("release", file)
     assert (again.code, again.err) == (0, "")
     assert (FILE.read_bytes(), charges(cli)) == (rows, 1)
@@ -135,14 +137,14 @@ def test_an_interrupted_run_names_its_entry_and_how_to_go_on(cli, policy, monkey
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(publish, "write_parquet", stop)
+        patched.setattr(job, "write_parquet", stop)
         stopped = cli("release", file, *words)
     assert stopped.code == 130
     number = cli("ledger", "show", "--format", "json").document["entries"][-1]["entry"]
     how = "the same command without --fresh" if fresh else "the same command again"
     assert stopped.err.splitlines()[-1] == (
-        f"error: interrupted; nothing half written stands; entry {number} is paid: {how} finishes"
-        " it at no cost, while the source is as it was"
+        f"error: interrupted; nothing half written stands; entry {number} is paid: {how} draws it,"
+        " under a fresh secret, at no cost"
     )
     before = charges(cli)
     if fresh:
@@ -152,16 +154,16 @@ def test_an_interrupted_run_names_its_entry_and_how_to_go_on(cli, policy, monkey
     assert charges(cli) == before
 
 
-def test_a_native_run_that_failed_stays_charged(cli, policy, monkeypatch):
+def test_a_native_run_that_failed_is_drawn_once_more(cli, policy, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(publish, "write_parquet", full)
+    monkeypatch.setattr(job, "write_parquet", full)
     failed = cli("release", policy("a", ("rate: 0.1", "rate: 0.1, method: native")))
     assert failed.code == 3
     assert failed.err.endswith(
-        "the disk is full; nothing was published; entry 2 stays charged: the engine cannot draw the"
-        " same sample again\n"
+        "the disk is full; nothing was published; entry 2 is paid: the same command again draws it,"
+        " under a fresh secret, at no cost\n"
     )
 
 
@@ -201,7 +203,7 @@ def test_an_interrupt_right_after_the_charge_names_its_entry(cli, policy, monkey
     with monkeypatch.context() as patched:
         patched.setattr(Ledger, "reserve", stop)
         told = cli("release", policy()).err
-    assert "entry 2 is paid: the same command again finishes it at no cost" in told
+    assert "entry 2 is paid: the same command again draws it" in told
     assert cli("release", "a.yaml").code == 0
     assert charges(cli) == 1
 
@@ -256,19 +258,19 @@ def test_a_lost_sealing_key_is_said_and_not_made_anew(cli, policy, project, rele
     file, _ = released
     for half in ("pem", "pub"):
         (project / f".policy-engine/sealing.{half}").unlink()
-    refused = cli("release", file, "--replace")
+    assert cli("release", file).code == 0  # it stands, and asks for no secret
+    refused = cli("release", file, "--fresh", "--replace")
     assert refused.code == 3
     assert "sealing.pem: the sealing key is missing" in refused.err
     assert charges(cli) == 1
 
 
 @pytest.mark.parametrize("halves", [("pem",), ("pem", "pub")])
-def test_a_lost_private_key_is_told_and_another_one_joined(cli, released, project, halves):
-    file, _ = released
+def test_a_lost_private_key_is_told_and_another_one_joined(cli, released, project, policy, halves):
+    file = policy("b")
     [lost] = cli("keys", "list", "--format", "json").document["keys"]
     for half in halves:
         (project / f".policy-engine/signing.{half}").unlink()
-    shutil.rmtree("out")
     for words in (
         ("release", file),
         ("ledger", "export"),
@@ -287,7 +289,7 @@ def test_a_lost_private_key_is_told_and_another_one_joined(cli, released, projec
     assert cli("keys", "retire", lost["key_id"]).code == 0
     assert cli("join").code == 0
     assert cli("release", file).code == 0
-    assert charges(cli) == 1
+    assert charges(cli) == 2
 
 
 # Certificates of tables.
@@ -349,7 +351,7 @@ def test_a_tables_certificate_that_is_gone_or_damaged_is_put_back(cli, tables):
     assert path.read_bytes() == before
     path.write_text("{}")
     refused = cli("release", file)
-    assert "one exists; entry 2 has paid for this release: --replace puts it" in refused.err
+    assert "json exists; entry 2 has paid for this release: --replace puts it" in refused.err
     assert cli("release", file, "--replace").code == 0
     assert (path.read_bytes(), charges(cli)) == (before, 1)
     run("drop table one")

@@ -1,12 +1,10 @@
-"""The ledger's commands: show, verify, limit, reconcile, export, rederive; and schema."""
+"""The ledger's commands: show, verify, limit, reconcile, export; and schema."""
 
 from __future__ import annotations
 
 import json
 import os
-import re
 import resource
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -21,7 +19,6 @@ import pytest
 
 from policy_engine.attest.attestation import open_envelope
 from policy_engine.attest.keys import TrustedKeys
-from policy_engine.attest.sealing import generate_sealing_key
 from policy_engine.errors import VerificationFailed
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.records import open_records
@@ -591,71 +588,6 @@ def test_an_entry_that_was_never_started_is_given_back(cli, policy, project):
     assert cli("ledger", "show", "people", "--format", "json").document["accounts"][0] == before
     assert cli("ledger", "reconcile").out == "0 settled\n"
     assert cli("ledger", "verify").code == 0
-
-
-# rederive
-
-
-@pytest.fixture
-def reviewed(cli, policy, project):
-    """A release whose secret is sealed for a reviewer too."""
-    generate_sealing_key(project / "reviewer.pem")
-    with (project / "policy-engine.yaml").open("a") as file:
-        file.write("sealing: {reviewers: [reviewer.pub]}\n")
-    done = cli("release", policy("a"), "--format", "json")
-    return done.document
-
-
-def test_a_reviewer_draws_the_sample_again(cli, policy, project, reviewed):
-    shutil.rmtree("out")
-    (project / ".policy-engine/sealing.pem").unlink()
-    entry = reviewed["ledger"]["entry"]
-    words = ("ledger", "rederive", entry, "a.yaml", "--key", "reviewer.pem")
-    found = cli(*words, "--format", "json")
-    assert found.code == 0
-    document = found.document
-    assert document["entry"] == entry
-    assert document["same"] is True
-    assert cli(*words).out == f"entry {entry}: the same bytes; SHA-256 {document['recorded']}\n"
-    assert not Path("out").exists()
-
-
-def test_a_source_that_is_not_as_it_was_gives_other_bytes(cli, project, reviewed):
-    import pyarrow.parquet as pq
-
-    table = pq.read_table("people.parquet")
-    pq.write_table(table.slice(0, 3000), "people.parquet")
-    words = ("ledger", "rederive", reviewed["ledger"]["entry"], "a.yaml")
-    result = cli(*words)
-    assert result.code == 1
-    assert "other bytes than those that were published" in result.out
-    said = re.findall("[0-9a-f]{64}", result.out)
-    document = cli(*words, "--format", "json").document
-    assert document["same"] is False
-    # A digest of the other bytes would let the holder of the release try what has changed.
-    assert document.keys() == {"entry", "same", "recorded"}
-    assert said == [document["recorded"]]
-
-
-def test_what_cannot_be_drawn_again_says_why(cli, policy, project, reviewed):
-    entry = reviewed["ledger"]["entry"]
-    assert "there is no entry 1 in" in cli("ledger", "rederive", 1, "a.yaml").err
-    other = cli("ledger", "rederive", entry, policy("b"))
-    assert other.code == 2
-    assert "is of the policy 'a', and not of 'b'" in other.err
-    policy("a", ("k: 20", "k: 30"))
-    assert "ran another text than the policy has now" in cli(
-        "ledger", "rederive", entry, "a.yaml"
-    ).err  # fmt: skip
-    policy("a")
-    generate_sealing_key(project / "stranger.pem")
-    stranger = cli("ledger", "rederive", entry, "a.yaml", "--key", "stranger.pem")
-    assert stranger.code == 3
-    assert "sealed" in stranger.err
-    native = cli("release", policy("n", ("0.1}", "0.1, method: native}")), "--format", "json")
-    told = cli("ledger", "rederive", native.document["ledger"]["entry"], "n.yaml")
-    assert told.code == 2
-    assert "keeps no secret: it cannot be drawn again" in told.err
 
 
 # schema

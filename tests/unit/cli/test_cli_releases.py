@@ -241,6 +241,7 @@ def test_a_release_prints_the_contracts_document(cli, policy):
         "delta": 2.6317834665e-11,
         "k": 20,
         "rate": 0.1,
+        "outcome": "released",
         "repeated": False,
         "remarks": [],
         "ledger": {"account": "people", "entry": 2},

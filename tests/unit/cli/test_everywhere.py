@@ -116,7 +116,7 @@ def test_quiet_prints_errors_and_answers_alone(cli, policy, project):
     )
     broken = policy("b", k="1")
     assert cli("validate", broken, path, "-q").out.startswith("b.yaml:8:4: k must be")
-    assert cli("release", path).out.startswith("released a; paid for before")
+    assert cli("release", path).out.startswith("a stands; its source was not")
 
 
 def test_what_was_called_otherwise_before_is_still_understood(cli, project):

@@ -418,7 +418,7 @@ def test_a_release_that_waits_is_shown_by_its_own_words(cli, policy, required, p
     path = policy()
     assert required(claim=None, release={"privacy": 1}).code == 0
     assert "it is paid for, and waits" in cli("release", path).err
-    [waiting] = (project / ".policy-engine" / "waiting").iterdir()
+    [waiting] = (project / ".policy-engine/drawn").glob("*/*.parquet")
     shown = cli("show", waiting)
     assert shown.code == 0
     told = "it waits for approvals, confidential until then and without a certificate"

@@ -277,7 +277,6 @@ def test_nothing_that_certifies_takes_it(cli: Cli, patients: Path) -> None:
     for words in (
         ["audit", path],
         ["check", "a.sql", "--policy", path],
-        ["ledger", "rederive", 1, path],
     ):
         Path("a.sql").write_text("SELECT 1")
         refused = cli(*words)

@@ -37,7 +37,7 @@ def told(project):
     "words",
     [
         ("release",), ("release", "--replace"), ("release", "--fresh"), ("plan",), ("compile",),
-        ("audit",), ("ledger", "rederive", 2),
+        ("audit",), ("restore",),
     ],
     ids=lambda words: " ".join(map(str, words)),
 )  # fmt: skip
@@ -67,9 +67,9 @@ def test_several_policies_are_each_of_the_project_in_use(cli, other, project):
 def test_it_runs_from_its_own_project_and_from_where_there_is_none(
     cli, other, project, monkeypatch
 ):
-    assert cli("release", "-C", project / "own", "a.yaml").out.startswith("released a; paid for")
+    assert cli("release", "-C", project / "own", "a.yaml").out.startswith("a stands; its source")
     monkeypatch.chdir(project)
-    assert cli("release", "own/a.yaml").out.startswith("released a; paid for")
+    assert cli("release", "own/a.yaml").out.startswith("a stands; its source")
 
 
 def test_a_policy_without_a_project_is_of_the_one_in_use(cli, other, project):

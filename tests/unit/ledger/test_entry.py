@@ -55,6 +55,11 @@ def records(*drafts):
     return chain
 
 
+def again(*, sealed: str) -> Draft:
+    """A second attempt, under a secret of its own."""
+    return settle("start", payload={**COMMIT, "sealed": {"key": sealed}})
+
+
 def entry_after(*kinds):
     [entry] = entries_of(records(reserve(), *map(settle, kinds)), "ledger.db")
     return entry
@@ -162,6 +167,7 @@ def test_a_reserve_record_makes_an_entry():
         "state": "reserved",
         "reserved_at": AT,
         "reviews": (),
+        "attempts": 0,
         "committed_at": None,
         "release_name": None,
         "release_digest": None,
@@ -186,15 +192,13 @@ STEPS = [
     ((), "commit", None),
     ((), "cancel", "cancelled"),
     ((), "keep", None),
-    (("start",), "start", "started"),
     (("start",), "commit", "committed"),
     (("start",), "cancel", None),
     (("start",), "keep", "kept"),
-    (("start", "commit"), "start", "committed"),
+    (("start", "commit"), "start", None),
     (("start", "commit"), "commit", None),
     (("start", "commit"), "cancel", None),
     (("start", "commit"), "keep", None),
-    (("start", "keep"), "start", "kept"),
     (("start", "keep"), "commit", "committed"),
     (("start", "keep"), "cancel", None),
     (("start", "keep"), "keep", None),
@@ -228,14 +232,47 @@ def test_an_entry_is_open_until_somebody_says_what_became_of_it():
     assert [entry_after(*way).is_open for way in ways] == [True, True, False, False, False]
 
 
-@pytest.mark.parametrize("again", [(), ("start",), ("start", "start")])
-def test_what_was_committed_stays_so_when_it_is_run_again(again):
-    entry = entry_after("start", "commit", *again)
-    assert (entry.committed_at, entry.release_name, entry.release_digest) == (
-        LATER,
-        "a.parquet",
-        "d",
+def test_a_second_attempt_strikes_out_the_secret_of_the_first():
+    [entry] = entries_of(records(reserve(), settle("start"), again(sealed="new")), "x")
+    assert (entry.state, entry.attempts, entry.can_draw) == ("started", 2, False)
+    assert entry.run["sealed"] == {"key": "new"}
+
+
+def test_what_was_kept_may_be_drawn_once_more():
+    [entry] = entries_of(records(reserve(), settle("start"), settle("keep")), "x")
+    assert entry.can_draw
+    [entry] = entries_of(
+        records(reserve(), settle("start"), settle("keep"), again(sealed="new")), "x"
     )
+    assert (entry.state, entry.attempts) == ("started", 2)
+
+
+def test_an_attempt_that_lapsed_does_not_count():
+    chain = [reserve(), settle("start"), settle("lapse"), again(sealed="a"), again(sealed="b")]
+    [entry] = entries_of(records(*chain), "x")
+    assert (entry.attempts, entry.run["sealed"]) == (2, {"key": "b"})
+
+
+@pytest.mark.parametrize(
+    ("chain", "fault"),
+    [
+        (
+            ("start", again(sealed="a"), again(sealed="b")),
+            "which was drawn, or had all its attempts, before",
+        ),
+        (("start", "draw", again(sealed="a")), "which was drawn, or had all its attempts, before"),
+        (
+            ("start", again(sealed="a"), "lapse", again(sealed="a")),
+            "under a secret that was used before",
+        ),
+        (("start", "start"), "under a secret that was used before"),
+        (("start", "draw", "lapse"), "of which no attempt is under way"),
+        (("start", "lapse", "lapse"), "of which no attempt is under way"),
+    ],
+)
+def test_no_release_draws_a_third_time_or_under_one_secret(chain, fault):
+    steps = (settle(step) if isinstance(step, str) else step for step in chain)
+    impossible(fault, reserve(), *steps)
 
 
 def test_a_record_settles_its_own_entry_only():

@@ -15,6 +15,7 @@ from policy_engine.releasing import publish
 from policy_engine.releasing.standing import reconcile
 
 job = import_module("policy_engine.releasing.job")
+placing = import_module("policy_engine.releasing.placing")
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def test_where_nothing_is_open_nothing_is_settled(lab):
 def test_each_open_entry_is_settled_by_what_exists(lab, monkeypatch):
     lab.killed(monkeypatch, Ledger, "commit", TABLE)
     lab.killed(monkeypatch, Ledger, "start")
-    lab.killed(monkeypatch, publish, "write_parquet", "{path: out/other.parquet}")
+    lab.killed(monkeypatch, job, "write_parquet", "{path: out/other.parquet}")
     assert lab.states == ["started", "reserved", "started"]
     settled = reconcile(lab.project)
     assert [each.outcome for each in settled] == ["committed", "cancelled", "kept"]
@@ -68,15 +69,24 @@ def test_what_never_started_is_given_back(lab, monkeypatch, target):
 
 @pytest.mark.parametrize("target", [FILE, TABLE])
 def test_what_may_have_been_seen_is_kept(lab, monkeypatch, target):
-    lab.killed(monkeypatch, job.Job, "_envelope", target)
+    lab.killed(monkeypatch, placing.Spot, "envelope", target)
     [settled] = reconcile(lab.project)
     assert (settled.outcome, settled.why) == (
         "kept",
-        "its release is not there, and what was seen of it is not known",
+        "it was drawn and does not stand: 'release' puts it there, while its bytes are kept",
     )
     assert lab.states == ["kept"]
     lab.release(target)
     assert lab.states == ["committed"]
+
+
+@pytest.mark.parametrize("target", [FILE, TABLE])
+def test_what_nobody_can_have_seen_is_kept_and_drawn_once_more(lab, monkeypatch, target):
+    for told in ("'release' draws it, at no cost", "'release --fresh' draws anew"):
+        lab.killed(monkeypatch, Ledger, "draw", target)
+        [settled] = reconcile(lab.project)
+        assert settled.outcome == "kept"
+        assert told in settled.why
 
 
 def test_a_charge_without_a_run_stays_open(lab):

@@ -31,6 +31,7 @@ from policy_engine.errors import (
     FileError,
     LedgerError,
     NotCertifiable,
+    NotReleasable,
     PolicyError,
     UsageError,
     WarehouseError,
@@ -41,15 +42,17 @@ from policy_engine.ledger.store import Ledger
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import Project, load_project_text
 from policy_engine.policy.resolve import Policy
-from policy_engine.releasing import publish
+from policy_engine.releasing import beginning, publish
 from policy_engine.releasing.books import open_ledger
 from policy_engine.releasing.publish import file_digest
-from policy_engine.releasing.release import Released, release
+from policy_engine.releasing.release import Released, release, restore
 from policy_engine.warehouse.duckdb import DuckDBWarehouse
 
 # The modules: the package's own ``release`` and ``certify`` are functions.
 views = import_module("policy_engine.verify.proof")
 job = import_module("policy_engine.releasing.job")
+copies = import_module("policy_engine.releasing.copies")
+placing = import_module("policy_engine.releasing.placing")
 planning = import_module("policy_engine.releasing.planning")
 previewing = import_module("policy_engine.releasing.preview")
 releasing = import_module("policy_engine.releasing.release")
@@ -109,8 +112,9 @@ class Lab:
     def standing(self) -> dict[str, bytes]:
         """Every file that a release could have touched, hidden ones among them."""
         files = [*(self.folder / "out").glob("*"), *self.folder.glob("*certificate*")]
-        files += [file for file in self.folder.glob(".*") if file.is_file()]
-        return {str(file.relative_to(self.folder)): file.read_bytes() for file in files}
+        files += self.folder.glob(".*")
+        standing = (file for file in files if file.is_file())
+        return {str(file.relative_to(self.folder)): file.read_bytes() for file in standing}
 
     def verify(self, certificate: Path, found: Path | None = None) -> Verified:
         trusted = TrustedKeys.of(load_public_key(self.project.signing_key))
@@ -231,9 +235,8 @@ def test_a_view_that_is_confirmed_is_released_under_that_assumption(lab, body):
     assert CONFIRMED.format("joined") in stated
 
 
-@pytest.mark.parametrize("ask", [release, previewing.preview])
-def test_a_view_that_fails_on_a_row_is_named_and_the_row_is_not(lab, ask):
-    lab.release(source="{relation: people, unit: {key: person, keep: any}}")  # begins the ledger
+def test_a_view_that_fails_on_a_row_is_named_and_the_row_is_not(lab):
+    """It fails when it is drawn, and is charged: to fail for nothing would tell of the row."""
     with duckdb.connect(str(lab.folder / "db.duckdb")) as connection:
         connection.execute(
             "CREATE TABLE raw AS SELECT person, 'Ada ' || age AS age, zip FROM people"
@@ -241,15 +244,15 @@ def test_a_view_that_fails_on_a_row_is_named_and_the_row_is_not(lab, ask):
         connection.execute(
             "CREATE VIEW seen AS SELECT person, CAST(age AS INT) AS age, zip FROM raw"
         )
-    source = "{relation: seen, view: rowwise, unit: {key: person, keep: any}}"
-    before = len(lab.entries)
+    policy = lab.policy(source="{relation: seen, view: rowwise, unit: {key: person, keep: any}}")
+    previewing.preview(policy, lab.project)
     with pytest.raises(WarehouseFailed) as caught:
-        ask(lab.policy(source=source), lab.project)
+        release(policy, lab.project)
     told = "; ".join([str(caught.value), *caught.value.__notes__])
     assert "the source db.main.seen is a view: an expression of it, or of one that it" in told
     assert "TRY_CAST" in told
     assert "Ada" not in told
-    assert len(lab.entries) == before
+    assert lab.entries == ["started"]
 
 
 def test_a_view_is_proved_once(lab, monkeypatch):
@@ -377,7 +380,8 @@ def test_the_order_of_the_source_changes_no_byte_of_a_release_by_key(lab, monkey
     first = Path(lab.release(source=by_key).release).read_bytes()
     for order in (ROWS[::-1], ROWS[31:] + ROWS[:31]):
         write_source(lab.folder / "source.parquet", order)
-        assert Path(lab.release(source=by_key, replace=True).release).read_bytes() == first
+        again = lab.release(source=by_key, replace=True, fresh=True)
+        assert Path(again.release).read_bytes() == first
 
 
 # What a person's rows become, whatever the table's size.
@@ -460,8 +464,8 @@ FILE_STEPS = [
     (DuckDBWarehouse, "rows", 1, True),
     (DuckDBWarehouse, "_check_certified", 3, True),
     (pq, "write_table", 1, True),
-    (publish, "file_digest", 1, True),
-    (job, "sign", 1, True),
+    (copies, "file_digest", 1, True),
+    (placing, "sign", 1, True),
     (publish, "_sync", 1, True),
     (os, "link", 1, True),
     (os, "link", 2, True),
@@ -480,7 +484,7 @@ def test_a_step_that_fails_leaves_all_as_it_was_and_charged_if_drawn(
     policy = lab.policy()
     with pytest.raises((type(error), FileError, WarehouseError)) as caught:
         release(policy, lab.project, replace=replace, fresh=replace)
-    if isinstance(error, OSError) and owner in {pq, publish, os} and name != "check_target":
+    if isinstance(error, OSError) and owner in {pq, copies, publish, os} and name != "check_target":
         assert "the disk is full; nothing was published" in str(caught.value)
     monkeypatch.undo()
     assert lab.standing == before
@@ -578,7 +582,7 @@ def test_a_table_that_cannot_be_written_is_as_it_was(
 @pytest.mark.parametrize("error", [DISK_FULL, KeyboardInterrupt()])
 @pytest.mark.parametrize(
     ("owner", "name", "replace"),
-    [(job, "sign", False), (job, "sign", True), (os, "link", False)],
+    [(placing, "sign", False), (placing, "sign", True), (os, "link", False)],
 )
 def test_no_table_stands_without_its_certificate(lab, monkeypatch, owner, name, error, replace):
     lab.release(release="{path: elsewhere.parquet}")  # makes the ledger, which links too
@@ -605,35 +609,21 @@ def test_a_target_that_appears_meanwhile_is_left_alone(lab, monkeypatch):
     with pytest.raises(FileError, match="it has come to be meanwhile; see whose it is") as caught:
         lab.release()
     assert caught.value.__notes__ == [
-        "entry 2 is paid: the same command again finishes it at no cost, while the source is as it"
-        " was"
+        "entry 2 is paid and drawn: the same command again puts just those bytes there, at no cost"
     ]
     assert lab.standing == {"out/people.parquet": b"another's"}
     assert lab.entries == ["started"]
 
 
 @pytest.mark.parametrize("replace", [False, True])
-def test_of_two_releases_at_once_exactly_one_stands(lab, monkeypatch, replace):
+def test_of_two_releases_at_once_exactly_one_stands(lab, replace):
     lab.release(release=OUT if replace else "{path: elsewhere.parquet}")
-    ready, met = threading.Barrier(2), set()
-    real = publish._put_in_place
-
-    def together(moves, **options):
-        if (me := threading.get_ident()) not in met:  # who lost what it wrote aside comes again
-            met.add(me)
-            ready.wait(60)
-        real(moves, **options)
-
-    monkeypatch.setattr(publish, "_put_in_place", together)
     policy = lab.policy()
     outcomes: list[str] = []
 
     def run() -> None:
-        try:
-            release(policy, lab.project, replace=replace, fresh=replace)
-            outcomes.append("done")
-        except FileError as error:
-            outcomes.append(str(error).partition(": ")[2])
+        release(policy, lab.project, replace=replace, fresh=replace)
+        outcomes.append("done")
 
     threads = [threading.Thread(target=run) for _ in range(2)]
     for thread in threads:
@@ -665,7 +655,7 @@ def test_a_source_that_changes_meanwhile_is_not_published(lab, monkeypatch, how)
         return found
 
     monkeypatch.setattr(DuckDBWarehouse, "rows", rows)
-    with pytest.raises(WarehouseError, match=r"source.parquet changed while it was read"):
+    with pytest.raises(WarehouseError, match=r"source.parquet was written while it was read"):
         lab.release()
     assert lab.standing == {}
     assert lab.entries == ["started"]
@@ -893,27 +883,8 @@ def test_the_kernel_refuses_a_view_too(lab):
         proving.certify(policy, certificate.query, "duckdb", schema=view)
 
 
-def test_two_native_runs_at_once_are_two_charges(lab, monkeypatch):
-    """Attack: both have looked whether it was paid before either has charged."""
-    new_secret, others = job.new_secret, []
-
-    def meanwhile():
-        monkeypatch.setattr(job, "new_secret", new_secret)
-        others.append(lab.release(method="native", replace=True))
-        return new_secret()
-
-    monkeypatch.setattr(job, "new_secret", meanwhile)
-    mine = lab.release(method="native", replace=True)
-    assert lab.entries == ["committed", "committed"]
-    assert mine.entry != others[0].entry
-
-
-def test_what_was_drawn_is_published_or_nothing(lab, monkeypatch):
-    """Attack: a source that changes without its fingerprint, after a run that was killed.
-
-    One secret on two states of the source would be two releases for one charge.
-    """
-    monkeypatch.setattr(DuckDBWarehouse, "fingerprint", lambda *_: b"always the same")
+def test_what_was_drawn_is_published_whatever_the_source_holds_by_then(lab, monkeypatch):
+    """Attack: one secret on two states of the source would be two releases for one charge."""
     with monkeypatch.context() as patched:
         fail(patched, publish, "_put_in_place", KeyboardInterrupt())
         with pytest.raises(KeyboardInterrupt):
@@ -921,30 +892,151 @@ def test_what_was_drawn_is_published_or_nothing(lab, monkeypatch):
     with open_ledger(lab.project) as ledger:
         [entry] = ledger.entries()
     assert (entry.state, entry.release_digest) == ("started", None)
-    write_source(lab.folder / "source.parquet", ROWS[:-40])
-    with pytest.raises(FileError, match="the run gave other bytes than the release that was paid"):
-        lab.release()
-    assert "out/people.parquet" not in lab.standing
-    assert lab.entries == ["started"]
-    write_source(lab.folder / "source.parquet", ROWS)
-    assert lab.release().entry == entry.id
+    (lab.folder / "source.parquet").unlink()
+    done = lab.release()
+    assert (done.entry, done.outcome) == (entry.id, "put back")
     assert file_digest(lab.folder / "out/people.parquet") == entry.drawn_digest
     assert lab.entries == ["committed"]
 
 
-def test_a_table_that_was_drawn_is_published_or_nothing(lab, monkeypatch):
-    monkeypatch.setattr(DuckDBWarehouse, "fingerprint", lambda *_: b"always the same")
+def test_a_table_that_was_drawn_is_published_whatever_the_source_holds_by_then(lab, monkeypatch):
     with monkeypatch.context() as patched:
-        fail(patched, job.Job, "_envelope", KeyboardInterrupt())
+        fail(patched, placing.Spot, "envelope", KeyboardInterrupt())
         with pytest.raises(KeyboardInterrupt):
             lab.release(release="{relation: out}")
-    write_source(lab.folder / "source.parquet", ROWS[:-40])
-    with pytest.raises(FileError, match="the run gave other bytes than the release that was paid"):
-        lab.release(release="{relation: out}")
-    assert lab.entries == ["started"]
-    write_source(lab.folder / "source.parquet", ROWS)
-    assert lab.release(release="{relation: out}").repeated
+    (lab.folder / "source.parquet").unlink()
+    done = lab.release(release="{relation: out}")
+    assert done.outcome == "put back"
     assert lab.entries == ["committed"]
+    kinds = lab.table("SELECT data_type FROM duckdb_columns() WHERE table_name = 'out'")
+    assert kinds == [("VARCHAR",), ("VARCHAR",), ("BIGINT",)]
+
+
+def test_what_was_drawn_and_is_gone_is_spent(lab, monkeypatch):
+    with monkeypatch.context() as patched:
+        fail(patched, publish, "_put_in_place", KeyboardInterrupt())
+        with pytest.raises(KeyboardInterrupt):
+            lab.release()
+    shutil.rmtree(lab.folder / ".policy-engine/drawn")
+    with pytest.raises(NotReleasable, match=r"neither its release nor a copy .* release --fresh' "):
+        lab.release()
+    assert lab.entries == ["kept"]
+    assert lab.release(fresh=True).outcome == "released"
+    assert lab.entries == ["kept", "committed"]
+
+
+def test_an_attempt_that_failed_is_made_once_more_under_a_fresh_secret(lab, monkeypatch):
+    secrets = []
+    sampled = DuckDBWarehouse.sampled
+
+    def seen(self, policy, table, secret):
+        secrets.append(secret)
+        return sampled(self, policy, table, secret)
+
+    monkeypatch.setattr(DuckDBWarehouse, "sampled", seen)
+    with monkeypatch.context() as patched:
+        fail(patched, DuckDBWarehouse, "rows", KeyboardInterrupt())
+        with pytest.raises(KeyboardInterrupt) as caught:
+            lab.release()
+    [told] = caught.value.__notes__
+    assert "the same command again draws it, under a fresh secret, at no cost" in told
+    write_source(lab.folder / "source.parquet", ROWS[:-40])
+    assert lab.release().outcome == "released"
+    assert len(set(secrets)) == 2
+    assert lab.entries == ["committed"]
+
+
+def test_a_third_attempt_is_a_new_release_at_a_new_price(lab, monkeypatch):
+    """Trying until it works would condition what comes out on the rows."""
+    for number in (1, 2):
+        with monkeypatch.context() as patched:
+            fail(patched, DuckDBWarehouse, "rows", WarehouseFailed("out of memory"))
+            with pytest.raises(WarehouseFailed) as caught:
+                lab.release()
+        spent = "had its 2 attempts, and stays charged" in caught.value.__notes__[-1]
+        assert spent is (number == 2)
+    with pytest.raises(NotReleasable, match=r"entry 2 had its 2 attempts, .* --fresh' draws anew"):
+        lab.release()
+    assert lab.entries == ["kept"]
+
+
+def test_what_no_row_can_bring_about_is_no_attempt(lab, monkeypatch):
+    for _ in range(4):
+        with monkeypatch.context() as patched:
+            refused_access = WarehouseFailed("no right", of_setup=True)
+            fail(patched, DuckDBWarehouse, "rows", refused_access)
+            with pytest.raises(WarehouseFailed, match="no right"):
+                lab.release()
+    assert lab.release().outcome == "released"
+    assert lab.entries == ["committed"]
+
+
+def test_a_release_that_stands_looks_at_nothing_of_its_source(lab, monkeypatch):
+    first = lab.release()
+    before = lab.standing
+    (lab.folder / "source.parquet").write_bytes(b"no Parquet")
+    with monkeypatch.context() as patched:
+        patched.setattr(placing, "open_warehouse", None)
+        done = lab.release()
+    assert (done.outcome, done.entry, done.people) == ("stands", first.entry, first.people)
+    assert lab.standing == before
+    assert lab.entries == ["committed"]
+
+
+@pytest.mark.parametrize("lost", ["people.parquet", "people.certificate.json", "both"])
+def test_a_release_that_is_lost_is_put_back_from_its_copy(lab, lost):
+    lab.release()
+    before = lab.standing
+    for name in ["people.parquet", "people.certificate.json"] if lost == "both" else [lost]:
+        (lab.folder / "out" / name).unlink()
+    (lab.folder / "source.parquet").unlink()
+    lab.project.sealing_key.unlink()
+    assert restore(lab.policy(), lab.project).outcome == "put back"
+    assert lab.standing == before
+    assert lab.entries == ["committed"]
+
+
+@pytest.mark.parametrize("fault", ["gone", "changed"])
+def test_without_a_whole_copy_a_lost_release_is_lost(lab, fault):
+    lab.release()
+    (lab.folder / "out/people.parquet").unlink()
+    for copy in (lab.folder / "out/.released").iterdir():
+        copy.unlink() if fault == "gone" else copy.write_bytes(copy.read_bytes()[:-1] + b"x")
+    for act in (release, restore):
+        with pytest.raises(NotReleasable, match=r"neither its release nor a copy of those bytes"):
+            act(lab.policy(), lab.project)
+    assert lab.entries == ["committed"]
+
+
+def test_a_copy_is_kept_up_to_a_size(lab):
+    small = replace(lab.project, copies_most=100)
+    release(lab.policy(), small)
+    assert not list((lab.folder / "out").glob(".released/*"))
+    (lab.folder / "out/people.parquet").unlink()
+    with pytest.raises(NotReleasable):
+        release(lab.policy(), small)
+
+
+def test_a_copy_is_no_certificate_that_stands_anywhere(lab):
+    lab.release()
+    found = [*beginning.certificates_in(lab.folder)]
+    assert found == [lab.folder / "out/people.certificate.json"]
+
+
+def test_a_policy_that_is_put_back_has_its_release_again(lab):
+    lab.release()
+    first = (lab.folder / "out/people.parquet").read_bytes()
+    lab.release(k="3", replace=True)
+    with pytest.raises(FileError, match="entry 2 has paid for this release: --replace puts it"):
+        lab.release()
+    assert lab.release(replace=True).outcome == "put back"
+    assert (lab.folder / "out/people.parquet").read_bytes() == first
+    assert lab.entries == ["committed", "committed"]
+
+
+def test_nothing_is_restored_of_what_was_never_released(lab):
+    with pytest.raises(UsageError, match="nothing was released of this policy as it is now"):
+        restore(lab.policy(), lab.project)
 
 
 def own_account(lab, source, accounts):

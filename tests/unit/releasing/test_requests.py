@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import FrozenInstanceError
 from pathlib import Path
 from types import MappingProxyType
 
@@ -16,11 +16,9 @@ from policy_engine.releasing.planning import open_warehouse, prepare
 from policy_engine.releasing.requests import (
     Ends,
     Run,
-    change_since,
     ends_of,
     predicate_digest,
     request_of,
-    text_of,
 )
 
 
@@ -29,13 +27,13 @@ def lab(tmp_path):
     return SmallProject.at(tmp_path)
 
 
-def asked(lab, target=FILE, state="state", **changes):
+def asked(lab, target=FILE, **changes):
     """The request, and the certificate, of the policy with these changes."""
     policy = lab.policy(target, **changes)
     with closing(open_warehouse(policy, lab.project, writes=False)) as warehouse:
         certificate, _ = prepare(policy, lab.project, warehouse)
         ends = ends_of(policy, lab.project, warehouse)
-    return request_of(policy, certificate, ends, {"content": state}), certificate
+    return request_of(policy, certificate, ends, {"place": "somewhere"}), certificate
 
 
 # Where it goes.
@@ -77,7 +75,6 @@ def test_the_same_request_is_the_same(lab):
 @pytest.mark.parametrize(
     ("change", "same_place", "same_of"),
     [
-        ({"state": "other"}, True, False),
         ({"k": 3}, True, False),
         ({"method": "native"}, True, False),
         ({"name": "others"}, False, False),
@@ -86,32 +83,9 @@ def test_the_same_request_is_the_same(lab):
     ],
     ids=str,
 )
-def test_a_request_is_of_a_policy_a_place_and_a_state(lab, change, same_place, same_of):
+def test_a_request_is_of_a_policy_and_a_place(lab, change, same_place, same_of):
     one, other = asked(lab)[0], asked(lab, **change)[0]
     assert (one.place == other.place, one.of == other.of) == (same_place, same_of)
-
-
-HEADER = "-- policy: p\n-- digest: sha256:00\n"
-QUERY = f"{HEADER}WITH a AS (\n  SELECT 1\n)\nSELECT 1"
-
-
-@pytest.mark.parametrize("verb", ["CREATE TABLE", "CREATE OR REPLACE TABLE"])
-def test_a_request_of_version_1_is_the_same_request(lab, verb):
-    run = Run.new(*asked(lab), {})
-    sql = f'{HEADER}{verb} "db"."main"."out" AS\n{QUERY.removeprefix(HEADER)}'
-    before = replace(run, predicate={"version": 1, "sql": sql})
-    after = {"version": 2, "query": QUERY, "published_as": 'CREATE TABLE "db"."main"."out" AS'}
-    assert before.query == QUERY == replace(run, predicate=after).query
-    assert (
-        before.text == replace(run, predicate=after).text == text_of(QUERY, after["published_as"])
-    )
-
-
-def test_a_request_of_a_file_of_version_1_is_the_same_request(lab):
-    run = Run.new(*asked(lab), {})
-    before = replace(run, predicate={"version": 1, "sql": QUERY})
-    after = replace(run, predicate={"version": 2, "query": QUERY, "published_as": "rows"})
-    assert before.query == after.query == before.text == after.text == QUERY
 
 
 # How it is run.
@@ -160,28 +134,3 @@ def test_the_facts_have_one_text_and_one_digest_however_they_are_held():
     run = Run("of", "target", "certificate", True, "mark", held, {})
     assert run.facts == '{"a": null, "b": [1, {"c": "é"}]}'
     assert run.digest == predicate_digest(plain)
-
-
-# What has changed since.
-
-
-def test_what_has_changed_since_an_earlier_run_is_said(lab):
-    request, certificate = asked(lab)
-    run = Run.new(request, certificate, {"mine": "…"})
-    assert change_since(run, asked(lab, k=3)[1], "mine") == "the policy has changed"
-    columns = replace(certificate.claim, count="people")
-    assert change_since(run, replace(certificate, claim=columns), "mine") == (
-        "the source's columns have changed"
-    )
-    assert change_since(run, certificate, "mine") == "the source has changed"
-    unsealed = Run.new(request, certificate, {})
-    assert change_since(unsealed, certificate, "another") == "the source has changed"
-
-
-def test_without_its_sealing_key_nobody_says_that_the_source_has_changed(lab):
-    request, certificate = asked(lab)
-    run = Run.new(request, certificate, {"mine": "…"})
-    assert change_since(run, certificate, "another") == (
-        "its secret is sealed for another key than this project's (sealing.pem), without which"
-        " nothing can be released again"
-    )

@@ -20,7 +20,7 @@ from policy_engine.releasing.release import release
 from policy_engine.releasing.requests import Run
 from policy_engine.releasing.standing import look, mend, settle, table_of
 
-job = import_module("policy_engine.releasing.job")
+placing = import_module("policy_engine.releasing.placing")
 
 
 @pytest.fixture
@@ -149,7 +149,7 @@ def test_what_stands_is_committed(lab, monkeypatch, target):
 
 @pytest.mark.parametrize("target", [FILE, TABLE])
 def test_what_was_drawn_and_is_not_there_is_kept(lab, monkeypatch, target):
-    entry = lab.killed(monkeypatch, job, "sign", target)
+    entry = lab.killed(monkeypatch, placing, "sign", target)
     done = settled(lab, entry)
     assert (done.outcome, done.entry.state) == ("kept", "kept")
     assert hidden(lab) == []

@@ -231,8 +231,8 @@ def test_a_csv_file_that_is_replaced_while_it_is_loaded_is_not_taken_for_the_new
         table = opened.table(policy.source, tmp_path)
         (tmp_path / "new.csv").write_text("a\n2\n")
         (tmp_path / "new.csv").replace(tmp_path / "s.csv")
-        with pytest.raises(WarehouseError, match=r"s\.csv changed while it was read"):
-            opened.fingerprint(policy, table, bytes(32))
+        with pytest.raises(WarehouseError, match=r"s\.csv was written while it was read"):
+            opened.hold(policy, table)
 
 
 CSV_POLICY = """\
