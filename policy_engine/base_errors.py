@@ -32,6 +32,6 @@ class DomainError(UsageError, ValueError):
 
 
 class InternalError(PolicyEngineError):
-    """A bug of ours: an invariant does not hold."""
+    """An internal error: an invariant does not hold."""
 
     exit_code = 70

@@ -17,7 +17,7 @@
     │   └── LedgerError          3
     │       ├── LedgerBroken     3   it was changed, cut or replaced
     │       └── NoLedger         3   there is none at its place
-    └── InternalError            70  a bug of ours
+    └── InternalError            70  an internal error
 
 A message says where, which law, what was found and what to do. It never quotes a value
 that was read from the source.

@@ -36,9 +36,9 @@ _METADATA: dict[str, dict[str, Any]] = {
     ".png": {"Software": None},
 }
 _COLOURS = (BLUE, DARK, RED, GREY, "#8a6d1b")
-_HEADS = ("", "half shown", "1 SD", "for certain", "least", "rows")
+_HEADS = ("", "50 % visible from", "1 SD", "for certain", "least", "rows")
 _LEGEND = (
-    "half shown: a group of so many people is shown half the time; 1 SD: of a shown count of it",
+    "50 % visible from: a group of so many people is shown half the time; 1 SD: of its shown count",
     "for certain: the group has so many people; least: a group that is shown has at least so many",
     "rows: whether each row of the release can be a true person's",
 )

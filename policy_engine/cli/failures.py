@@ -49,7 +49,7 @@ def failure(error: BaseException) -> Failure:
     >>> failure(errors.UsageError("give one of --epsilon and --delta")).exit_code
     2
     >>> failure(ValueError("age 37")).message  # doctest: +ELLIPSIS
-    'a bug of ours: ValueError at an unknown place; please report it...'
+    'internal error: ValueError at an unknown place; please report it...'
     """
     found = _of(error)
     # What a release has charged before it failed, and how to go on: see release.
@@ -80,7 +80,7 @@ def _of(error: BaseException) -> Failure:
             {"code": "failed"},
         )
     said = (
-        f"a bug of ours: {type(error).__name__} at {_innermost(error)}; please report it."
+        f"internal error: {type(error).__name__} at {_innermost(error)}; please report it."
         " POLICY_ENGINE_DEBUG=1 shows the whole trace, which may quote data"
     )
     return Failure((said,), BUG)

@@ -78,15 +78,15 @@ def test_an_option_without_its_value(cli):
     ("error", "code", "told"),
     [
         (KeyboardInterrupt(), 130, "interrupted"),
-        (ValueError("age 37"), 70, "a bug of ours: ValueError at policy_engine.cli"),
+        (ValueError("age 37"), 70, "internal error: ValueError at policy_engine.cli"),
         (FileNotFoundError(2, "No such file", "a.parquet"), 3, "a.parquet failed: No such file"),
         (OSError(28, "No space left on device"), 3, "the output failed: No space left"),
-        (OSError("sealed"), 70, "a bug of ours: OSError"),
+        (OSError("sealed"), 70, "internal error: OSError"),
         (MemoryError(), 3, "memory"),
         (FileError("the disk is full"), 3, "error: the disk is full"),
         (BudgetExceeded("nothing left"), 1, "nothing left"),
         (DomainError("k", "2", 1), 2, "k must be 2"),
-        (SystemExit(5), 70, "a bug of ours: SystemExit"),
+        (SystemExit(5), 70, "internal error: SystemExit"),
     ],
 )
 def test_every_error_has_its_code(cli, monkeypatch, error, code, told):
