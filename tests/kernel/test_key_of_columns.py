@@ -8,15 +8,12 @@ from itertools import product
 import pytest
 from reference import unit_of
 
-from policy_engine.engines.base import Refused
-from policy_engine.kernel.claim import Claim, Shown, to_json
-from policy_engine.kernel.decoding import claim_from
+from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.fragments import unit_text
-from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Keyed
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.recodes import Keep
-from policy_engine.kernel.sources import Column, Drawn, KeyColumns, People, Relation, Rows
+from policy_engine.kernel.sources import Column, Drawn, KeyColumns, People, Relation
 from policy_engine.kernel.types import Type
 
 TEXTS = ("", "~", ":", "~:", "~~", ":~", "~:~", "a", "a~", "~a", "ab", "b", " ", "é")
@@ -58,24 +55,3 @@ def test_who_lacks_a_part_of_the_key_is_nobody():
     assert unit_of(UNIT, {"a": None, "b": "x"}) is None
     for text in (printed(CLAIM, "postgres"), printed(CLAIM, "duckdb")):
         assert 'WHERE "a" IS NOT NULL AND "b" IS NOT NULL' in text
-
-
-def test_a_key_of_columns_is_a_claim_like_any_other():
-    assert claim_from(to_json(CLAIM)) == CLAIM
-    assert UNIT.key.name == "a and b"
-    swapped = People(KeyColumns((B, A)), Drawn())
-    streams = {Claim(CLAIM.source, unit, CLAIM.law, (SEX,)).stream for unit in (UNIT, swapped)}
-    assert len(streams) == 2
-    for columns in ((A,), (A, A)):
-        with pytest.raises(ClaimError, match="names two, each once"):
-            KeyColumns(columns)
-    with pytest.raises(ClaimError, match="a key is a whole number"):
-        People(KeyColumns((A, Column("x", Type("double")))), Drawn())
-    with pytest.raises(ClaimError, match="rows that can differ"):
-        Claim(CLAIM.source, UNIT, CLAIM.law, (Shown("a", A, Keep()),))
-    numbers = People(KeyColumns((Column("a", Type("integer")), Column("b", Type("uuid")))), Drawn())
-    for engine in ("tsql", "redshift"):  # a text of theirs may stand for another's
-        with pytest.raises(Refused, match="one person would stand for another"):
-            printed(Claim(CLAIM.source, numbers, CLAIM.law, (SEX,)), engine)
-    rows = Claim(CLAIM.source, Rows(), CLAIM.law, (SEX,))
-    assert "policy_engine_key" not in printed(rows, "duckdb")

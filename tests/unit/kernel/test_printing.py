@@ -208,6 +208,7 @@ LACKED = {
     "double_column": of(Type("double"), Round(Decimal(5))),
     "boolean_column": of(Type("boolean"), Keep()),
     "uuid_text": of(Type("uuid"), Keep()),
+    "names_by_case": replace(CLAIM, filter=(Filter(Column("ID", Type("integer")), (1,)),)),
     "fine_decimal": of(Type("decimal", 12, 2), Round(Decimal("0.0000000005"))),
     "week_or_hour": of(Type("date"), Truncate("week")),
     "first_half": replace(CLAIM, law=NoisyPart(IntegerTable((1 << 59,), 1), 1)),
