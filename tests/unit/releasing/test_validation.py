@@ -329,7 +329,7 @@ def test_a_row_key_that_is_no_column_has_its_place(write):
         ("{constant: x}", ""),
     ],
 )
-@pytest.mark.parametrize("unit", ["{key: Age, keep: any}", "{row_key: Age}"])
+@pytest.mark.parametrize("unit", ["{key: age, keep: any}", "{row_key: age}"])
 def test_a_column_that_is_made_of_the_key_is_warned_of(write, how, told, unit):
     if "prefix" in how:
         pq.write_table(pa.table({"age": ["a", "b"]}), "people.parquet")
