@@ -21,12 +21,15 @@ from typing import TYPE_CHECKING, Any
 
 from policy_engine.attest.results import Results
 from policy_engine.errors import FileError
+from policy_engine.kernel.claim import digest_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 METADATA_KEY = "policy_engine.certificate"
-"""Under which a Parquet file carries the facts of its certificate."""
+"""Under which a Parquet file carries the record of its certificate."""
+CERTIFICATE_SUFFIX = ".certificate.json"
+_LONGEST_PATH = 1000  # characters: MariaDB's comments have 2,048
 # Row groups of a fixed size: the file's layout and statistics tell only what its rows tell.
 _ROW_GROUP = 1 << 20
 # A column of one piece never needs 64-bit offsets: 2¹⁶ texts of 32 KB are its 2 GB.
@@ -53,21 +56,56 @@ def write_parquet(rows: pa.Table, where: Path | io.RawIOBase, metadata: Mapping[
     pq.write_table(table, where, row_group_size=_ROW_GROUP)
 
 
-def facts_text(predicate: Mapping[str, Any]) -> str:
-    """The facts of a certificate, as its release carries them.
+def certificate_path(release: Path) -> Path:
+    """Where the certificate of a release file stands.
 
-    >>> facts_text({"k": 20, "columns": ("sex",)})
-    '{"columns": ["sex"], "k": 20}'
+    >>> certificate_path(Path("out/adult.parquet")).as_posix()
+    'out/adult.certificate.json'
     """
-    return json.dumps(plain(predicate), sort_keys=True, ensure_ascii=False)
+    return release.with_name(f"{release.stem}{CERTIFICATE_SUFFIX}")
 
 
-def check_bytes(
-    name: str, data: bytes, rows: pa.Table, writer: str, facts: Mapping[str, Any]
-) -> Results:
+def predicate_digest(predicate: Mapping[str, Any]) -> str:
+    """SHA-256 of the facts of a certificate.
+
+    >>> predicate_digest({})[:14]
+    'sha256:44136fa'
+    """
+    return digest_of(plain(predicate))
+
+
+def record_text(predicate: Mapping[str, Any], certificate: str) -> str:
+    """What a release carries of its certificate, which stands at the path ``certificate``.
+
+    It is short whatever the certificate says: the certificate's facts are there by their digest.
+
+    >>> facts = {"policy": {"name": "a"}, "mechanism": "noisy-counts", "epsilon": "1"}
+    >>> sorted(json.loads(record_text(facts, "out/a.certificate.json")))
+    ['certificate', 'delta', 'epsilon', 'facts', 'mechanism', 'policy']
+    """
+    if len(certificate) > _LONGEST_PATH:
+        certificate = certificate.rpartition("/")[2]
+    record = {
+        "certificate": certificate,
+        "delta": predicate.get("delta"),
+        "epsilon": predicate.get("epsilon"),
+        "facts": predicate_digest(predicate),
+        "mechanism": predicate["mechanism"],
+        "policy": predicate["policy"]["name"],
+    }
+    return json.dumps(record, sort_keys=True, ensure_ascii=False)
+
+
+def record_of_file(predicate: Mapping[str, Any], subject: str) -> str:
+    """What a release's file, released as ``subject``, carries of the certificate beside it."""
+    return record_text(predicate, certificate_path(Path(subject)).name)
+
+
+def check_bytes(name: str, data: bytes, rows: pa.Table, writer: str, record: str) -> Results:
     """Whether the file of those bytes is what the writer makes of its rows and its certificate.
 
-    ``writer`` is who wrote it, by its own word. Nothing is held in memory but what is there.
+    ``writer`` is who wrote it, by its own word; ``record`` is its certificate's. Nothing is held in
+    memory but what is there.
     """
     import pyarrow as pa
 
@@ -80,7 +118,7 @@ def check_bytes(
         return Results.refused(f"{name} has moments in a zone that the engine does not write")
     carries = METADATA_KEY.encode() in (rows.schema.metadata or {})
     again = _Compared(data)
-    write_parquet(rows, again, {METADATA_KEY: facts_text(facts)} if carries else {})
+    write_parquet(rows, again, {METADATA_KEY: record} if carries else {})
     if not again.same == again.tell() == len(data):
         return Results.refused(
             f"{name} holds more than its rows: written again from them and its certificate, by"

@@ -19,7 +19,7 @@ from policy_engine.attest import attestation
 from policy_engine.attest.enforcing import check_models
 from policy_engine.attest.facts import FIELDS, PREDICATE_VERSION, STATED, Facts, models_of
 from policy_engine.attest.keys import TrustedKeys
-from policy_engine.attest.parquet_file import check_bytes, plain, read_signed
+from policy_engine.attest.parquet_file import check_bytes, plain, read_signed, record_of_file
 from policy_engine.attest.results import Results, Verified
 from policy_engine.attest.rows import check_rows
 from policy_engine.compile.suppression import printed_classes
@@ -275,7 +275,10 @@ def _check_file(facts: Facts, statement: attestation.Statement, release: Path) -
     else:
         found += Results.held(f"every class has at least {facts['k']} people")
     found += check_models(facts, table)
-    return found if found.reasons else found + check_bytes(release.name, data, table, writer, facts)
+    if found.reasons:
+        return found
+    record = record_of_file(statement.predicate, statement.subject_name)
+    return found + check_bytes(release.name, data, table, writer, record)
 
 
 def _are_attacks(value: object) -> bool:

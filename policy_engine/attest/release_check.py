@@ -20,7 +20,7 @@ from policy_engine.attest.brute_replace import brute_replace
 from policy_engine.attest.enforcing import check_models
 from policy_engine.attest.facts import ENVELOPE, Facts, claim_of, read_facts
 from policy_engine.attest.keys import TrustedKeys
-from policy_engine.attest.parquet_file import check_bytes, read_signed
+from policy_engine.attest.parquet_file import check_bytes, read_signed, record_of_file
 from policy_engine.attest.results import Results, Verified
 from policy_engine.attest.rows import HOW, TableRows, check_export, check_rows, check_table
 from policy_engine.attest.stated import check_sql
@@ -134,7 +134,10 @@ def _check_file(facts: Facts, statement: Statement, release: Path) -> Results:
     rows = check_rows(facts, table, fold if facts.get("claim") is None else str)
     found = Results.held(f"{release.name} has the certified SHA-256") + rows
     found += Results() if rows.reasons else check_models(facts, table)
-    return found if found.reasons else found + check_bytes(release.name, data, table, writer, facts)
+    if found.reasons:
+        return found
+    record = record_of_file(statement.predicate, statement.subject_name)
+    return found + check_bytes(release.name, data, table, writer, record)
 
 
 # The numbers, by two routes: the accountant's and brute force

@@ -1,7 +1,7 @@
 """What is measured: a file, whose columns they are, and whether it is public.
 
-A release is public, and tells of itself which columns it has: it carries the facts of its
-certificate, which lies beside it and names just these bytes. Every other file is taken for raw
+A release is public, and tells of itself which columns it has: its certificate
+lies beside it and names just these bytes. Every other file is taken for raw
 data, which is confidential, and so is all that is computed from it.
 """
 
@@ -24,6 +24,7 @@ from policy_engine.accounting.events import (
 )
 from policy_engine.attest.attestation import SYNTACTIC_MECHANISM, unverified_release
 from policy_engine.attest.facts import claim_of
+from policy_engine.attest.parquet_file import certificate_path, plain
 from policy_engine.attest.predicates import claim_stated
 from policy_engine.compile.catalog import NUMBERS, TIMES, Kind, kind_of, meant
 from policy_engine.errors import DomainError, FileError, UsageError, VerificationFailed
@@ -36,7 +37,7 @@ from policy_engine.kernel.recodes import Bins
 from policy_engine.measure.statement import Roles, cells
 from policy_engine.policy.scalars import counted
 from policy_engine.policy.syntactic import NoModel
-from policy_engine.releasing.publish import carried_facts, certificate_path, file_digest
+from policy_engine.releasing.publish import file_digest
 from policy_engine.warehouse.failures import withheld
 from policy_engine.warehouse.files import check_file, names_in
 from policy_engine.warehouse.quoting import literal, quoted
@@ -148,7 +149,7 @@ def subject_of(
         listed = " and ".join(map(repr, meant(alike, names)))
         raise FileError(f"{path} has the columns {listed}, which are one to DuckDB; rename one")
     columns = {name: kind for name, kind, *_ in described}
-    if facts := carried_facts(path) if is_parquet and _is_certified(path) else {}:
+    if facts := _certified_facts(path) if is_parquet else {}:
         if key is not None:
             raise UsageError(f"{path} is a release, of which nobody has a key: leave --key out")
         return _release(path, relation, columns, facts)
@@ -222,16 +223,17 @@ def check_columns(names: tuple[str, ...], columns: dict[str, str], path: Path | 
             raise UsageError(f"{path} has no column {name!r}; it has {', '.join(columns)}")
 
 
-def _is_certified(path: Path) -> bool:
-    """Whether the certificate beside a file is of just its bytes; whose it is ``verify`` says.
+def _certified_facts(path: Path) -> dict[str, Any]:
+    """The facts of the certificate beside a file, if it is of just these bytes; else nothing.
 
-    The facts alone stay with a file that somebody has changed.
+    Whose certificate it is, ``verify`` says.
     """
     try:
         stated = unverified_release(certificate_path(path).read_bytes())
     except (OSError, VerificationFailed):
-        return False
-    return stated.subject_sha256 == file_digest(path)
+        return {}
+    is_of_it = stated.subject_sha256 == file_digest(path)
+    return plain(stated.predicate) if is_of_it else {}
 
 
 def _release(path: Path, relation: str, columns: dict[str, str], facts: dict[str, Any]) -> Subject:

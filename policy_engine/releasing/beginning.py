@@ -19,6 +19,7 @@ from pathlib import Path
 from policy_engine.attest import attestation
 from policy_engine.attest.keyring import Keyring
 from policy_engine.attest.keys import TrustedKeys
+from policy_engine.attest.parquet_file import CERTIFICATE_SUFFIX, predicate_digest
 from policy_engine.attest.signers import Signer, writer_of
 from policy_engine.errors import NoLedger, UsageError, VerificationFailed
 from policy_engine.ledger.entry import Entry
@@ -26,8 +27,7 @@ from policy_engine.ledger.records import open_records
 from policy_engine.policy.pins import IN_EACH_CHECKOUT, check_can_pin, write_pin
 from policy_engine.policy.project import PROJECT_FILE, Project, default_project
 from policy_engine.releasing import books
-from policy_engine.releasing.publish import CERTIFICATE_SUFFIX, content_of
-from policy_engine.releasing.requests import predicate_digest
+from policy_engine.releasing.publish import content_of
 
 
 @dataclass(frozen=True)

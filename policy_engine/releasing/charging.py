@@ -15,6 +15,7 @@ from policy_engine.accounting.domain import claimed
 from policy_engine.accounting.events import Event, SampledSuppression, TableNoise, Unbounded
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.attest.keys import key_id
+from policy_engine.attest.parquet_file import predicate_digest
 from policy_engine.attest.predicates import Uncertified, Vouched, predicate_of
 from policy_engine.compile.catalog import Table
 from policy_engine.kernel.certificate import certified_rate
@@ -125,7 +126,7 @@ def charge_of(account: str, certificate: Vouched, policy: Policy) -> Charge:
         neighbours=certificate.neighbours,
         policy_name=certificate.terms.policy_name,
         policy_digest=certificate.terms.policy_digest,
-        certificate_digest=requests.predicate_digest(predicate_of(certificate)),
+        certificate_digest=predicate_digest(predicate_of(certificate)),
         event=event,
         unit=certificate.unit,
     )

@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING
 
 from policy_engine.attest.attestation import LARGEST_ENVELOPE
 from policy_engine.attest.keys import KEPT, explained, make_folder
-from policy_engine.attest.parquet_file import METADATA_KEY, read_parquet
+from policy_engine.attest.parquet_file import CERTIFICATE_SUFFIX, METADATA_KEY, read_parquet
 from policy_engine.policy.project import Project
 from policy_engine.releasing import publish
-from policy_engine.releasing.publish import CERTIFICATE_SUFFIX, file_digest
+from policy_engine.releasing.publish import file_digest
 from policy_engine.releasing.reviewing import line_of
 from policy_engine.warehouse.base import Columns, Texts
 
@@ -214,14 +214,14 @@ def discard(project: Project, place: str, digest: str) -> None:
 
 
 def write_rows(
-    path: Path, columns: Columns, rows: Iterable[tuple[object, ...]], facts: str
+    path: Path, columns: Columns, rows: Iterable[tuple[object, ...]], record: str
 ) -> None:
-    """Write the rows of a table as its copy has them; ``facts`` are those of its certificate."""
+    """Write the rows of a table as its copy has them; ``record`` is its certificate's."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     names, rows = [name for name, _ in columns], iter(rows)
-    metadata = {METADATA_KEY: facts, _TYPES: json.dumps(columns)}
+    metadata = {METADATA_KEY: record, _TYPES: json.dumps(columns)}
     schema = pa.schema([pa.field(name, pa.string()) for name in names], metadata)
     with pq.ParquetWriter(path, schema) as writer:
         while batch := list(islice(rows, _BATCH)):

@@ -101,7 +101,7 @@ class Job:
             check()
 
         def write(path: Path) -> None:
-            write_parquet(rows, path, {METADATA_KEY: run.facts})
+            write_parquet(rows, path, {METADATA_KEY: run.record})
 
         digest = self._record(entry, self._drawn(write))
         drawn = replace_field(entry, drawn_digest=digest)
@@ -113,7 +113,7 @@ class Job:
 
         def write(path: Path) -> None:
             lines = warehouse.release_lines(target)
-            copies.write_rows(path, warehouse.types(target), lines, run.facts)
+            copies.write_rows(path, warehouse.types(target), lines, run.record)
 
         with (
             publish.certificate_of_table(spot.ends.certificate_path, run.mark) as put,
@@ -125,7 +125,7 @@ class Job:
                 digest = self._record(entry, self._drawn(write))
                 put(spot.envelope(run, digest, self.signer))
 
-            warehouse.publish(run.query, target, run.facts, attest, replace=self.replace)
+            warehouse.publish(run.query, target, run.record, attest, replace=self.replace)
 
     def _drawn(self, write: Callable[[Path], object]) -> copies.Copy:
         project, place = self.plan.project, self.request.place

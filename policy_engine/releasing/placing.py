@@ -205,7 +205,7 @@ class Spot:
                 put(envelope)
 
             self.opened.put_back(
-                copy.columns, copy.rows(), self.target, run.facts, check, replace=replace
+                copy.columns, copy.rows(), self.target, run.record, check, replace=replace
             )
 
     def _of_lines(self) -> str:
@@ -251,7 +251,7 @@ def check_place(
     if warehouse.exists(target):
         if not replace:
             raise publish.exists(ends.name, paid)
-        if not publish.is_of_a_release(warehouse.comment(target)):
+        if not publish.record_in(warehouse.comment(target)):
             raise publish.not_a_release(ends.name)
         warehouse.check_replaceable(target)
     publish.check_certificate(ends.certificate_path, ends.name, replace=replace, paid=paid)

@@ -23,22 +23,10 @@ from pathlib import Path
 from typing import Any
 
 from policy_engine.attest.attestation import LARGEST_ENVELOPE, stated_subject
-from policy_engine.attest.parquet_file import METADATA_KEY
+from policy_engine.attest.parquet_file import METADATA_KEY, certificate_path
 from policy_engine.errors import FileError
-from policy_engine.kernel.mechanisms import Inserted, Noisy, Randomised
-from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
 
 _PROBE = "probe".ljust(len(f"{'':16}.{'':8}"), "-")
-CERTIFICATE_SUFFIX = ".certificate.json"
-
-
-def certificate_path(release: Path) -> Path:
-    """Where the certificate of a release file stands.
-
-    >>> certificate_path(Path("out/adult.parquet")).as_posix()
-    'out/adult.certificate.json'
-    """
-    return release.with_name(f"{release.stem}{CERTIFICATE_SUFFIX}")
 
 
 def exists(name: Path | str, paid: int | None) -> FileError:
@@ -117,15 +105,14 @@ def is_release(path: Path) -> bool:
         return stated_subject(content_of(certificate_path(path))) == path.name
 
 
-def carried_facts(path: Path) -> dict[str, Any]:
-    """What a release's file carries of its certificate; empty of another file."""
+def record_of(path: Path) -> dict[str, Any]:
+    """The record that a release's file carries of its certificate; empty of another file."""
     import pyarrow as pa
 
     try:
-        found = json.loads(_carried(path) or b"{}")
-    except (OSError, ValueError, pa.ArrowException):
+        return record_in(_carried(path) or b"")
+    except (OSError, pa.ArrowException):
         return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _carried(path: Path) -> bytes | None:
@@ -143,14 +130,14 @@ def other_bytes(name: str) -> FileError:
     )
 
 
-def is_of_a_release(comment: str) -> bool:
-    """Whether the comment of a table is that of a release: the facts of its certificate."""
+def record_in(text: str | bytes) -> dict[str, Any]:
+    """The record of a certificate that a table's comment or a file's metadata is; else empty."""
     try:
-        facts = json.loads(comment)
+        record = json.loads(text)
     except ValueError:
-        return False
-    known = (MECHANISM, *(law.mechanism for law in (Noisy, Randomised, Inserted)))
-    return isinstance(facts, dict) and facts.get("mechanism") in known
+        return {}
+    is_one = isinstance(record, dict) and {"certificate", "facts", "policy"} <= record.keys()
+    return record if is_one else {}
 
 
 def file_digest(path: Path) -> str:

@@ -24,6 +24,7 @@ from policy_engine.attest.attestation import (
     stated_type,
 )
 from policy_engine.attest.facts import claim_of, law_of
+from policy_engine.attest.parquet_file import predicate_digest
 from policy_engine.attest.signers import writer_of
 from policy_engine.errors import LedgerBroken, NotApproved, UsageError
 from policy_engine.kernel.charged import pure_event
@@ -35,7 +36,6 @@ from policy_engine.ledger.witness import Witness
 from policy_engine.policy.project import Project
 from policy_engine.releasing import beginning, books
 from policy_engine.releasing.publish import content_of
-from policy_engine.releasing.requests import predicate_digest
 
 _WHY = "its certificate proves that it was released"
 _CEILING = Context(prec=60, rounding=ROUND_CEILING)

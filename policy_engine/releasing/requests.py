@@ -20,10 +20,14 @@ from urllib.parse import parse_qsl, urlsplit
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from policy_engine.attest.parquet_file import facts_text, plain
+from policy_engine.attest.parquet_file import (
+    CERTIFICATE_SUFFIX,
+    certificate_path,
+    predicate_digest,
+    record_text,
+)
 from policy_engine.attest.predicates import Vouched, predicate_of
 from policy_engine.attest.sealing import keyed_name
-from policy_engine.kernel.claim import digest_of
 from policy_engine.kernel.mechanisms import NoisyPart
 from policy_engine.kernel.sources import People
 from policy_engine.ledger.entry import Entry
@@ -31,7 +35,6 @@ from policy_engine.policy.accounts import path_from
 from policy_engine.policy.project import ListedWarehouse as Named
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
-from policy_engine.releasing.publish import CERTIFICATE_SUFFIX, certificate_path
 from policy_engine.warehouse.base import Warehouse
 
 _PORTS = {"postgresql": 5432, "mariadb": 3306}
@@ -160,9 +163,10 @@ class Run:
         return str(self.predicate["query"])
 
     @property
-    def facts(self) -> str:
-        """The certificate's facts, as they stand with the release."""
-        return facts_text(self.predicate)
+    def record(self) -> str:
+        """What the release carries of its certificate: a file stands beside that."""
+        path = Path(self.certificate)
+        return record_text(self.predicate, path.name if self.is_file else path.as_posix())
 
     @property
     def digest(self) -> str:
@@ -254,15 +258,6 @@ def _server(url: str) -> list[str]:
 def place_of(policy: Policy, ends: Ends) -> str:
     """What the requests have in common that a policy makes of one place."""
     return _digest([policy.name, ends.name])
-
-
-def predicate_digest(predicate: Mapping[str, Any]) -> str:
-    """SHA-256 of the facts of a certificate.
-
-    >>> predicate_digest({})[:14]
-    'sha256:44136fa'
-    """
-    return digest_of(plain(predicate))
 
 
 def _digest(parts: list[str]) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from policy_engine.attest.attestation import Json, Unverified, unverified_release
 from policy_engine.attest.facts import claim_of, models_of
-from policy_engine.attest.parquet_file import read_parquet
+from policy_engine.attest.parquet_file import certificate_path, read_parquet
 from policy_engine.attest.values import plain_values
 from policy_engine.errors import FileError, UsageError, VerificationFailed
 from policy_engine.kernel.laws import ClaimError
@@ -20,18 +20,22 @@ from policy_engine.kernel.recodes import Bins
 from policy_engine.kernel.words import people_word
 from policy_engine.policy.project import Project
 from policy_engine.policy.syntactic import NoModel
+from policy_engine.releasing.books import has_ledger, open_ledger
 from policy_engine.releasing.copies import is_drawn
 from policy_engine.releasing.meaning import AnyMeaning, Meaning, NoisyMeaning, PureMeaning
-from policy_engine.releasing.publish import carried_facts, certificate_path, is_release
+from policy_engine.releasing.publish import is_release, record_of
+from policy_engine.releasing.requests import Run
 from policy_engine.releasing.standing import Lines, digest_of_lines, numbered, remarks
 from policy_engine.warehouse.connecting import connected
 
 Line = tuple[Any, ...]
 _UNREAD = "its certificate is of a mechanism that this version does not know, or is damaged"
-_MISSING = "what its numbers mean is not known: there is no certificate {}"
-_WAITS = (
-    "it waits for approvals, confidential until then and without a certificate: by its own words"
+_MISSING = (
+    "what its numbers mean is not known: it was released by the policy {} with the certificate {},"
+    " which is not at {}"
 )
+_DAMAGED = "it is damaged: the record of its certificate cannot be read"
+_WAITS = "it waits for approvals, confidential until then; its certificate is not signed yet"
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,7 @@ def _of_file(path: Path, certificate: Path, project: Project, rows: int) -> Firs
     if not path.is_file():
         raise FileError(f"{path} is not there; name a Parquet file, or the certificate of a table")
     if not is_release(path):
-        facts = "for it does not carry the facts of a certificate"
+        facts = "for it does not carry the record of a certificate"
         raise UsageError(f"{path} is no release, {facts}: show prints nothing else")
     try:
         table = read_parquet(path)
@@ -93,10 +97,10 @@ def _of_file(path: Path, certificate: Path, project: Project, rows: int) -> Firs
     found = certificate if certificate.is_file() else None
     known, told, names = None, tuple[str, ...](), tuple(table.column_names)
     try:
-        if found is None and not is_drawn(path, project):
-            meaning: tuple[str, ...] = (_MISSING.format(certificate),)
+        stated = _drawn_facts(path, project) if found is None else _stated(found).predicate
+        if stated is None:
+            meaning: tuple[str, ...] = (_without_certificate(path, certificate),)
         else:
-            stated = carried_facts(path) if found is None else _stated(found).predicate
             known = Meaning.of(stated)
             first = tuple(in_reading_order(stated, names, lines)[:rows])
             meaning = (_WAITS,) if found is None else ()
@@ -105,6 +109,25 @@ def _of_file(path: Path, certificate: Path, project: Project, rows: int) -> Firs
     except VerificationFailed as error:
         meaning = (f"what its numbers mean is not known: {error}",)
     return FirstRows(str(path), found, names, first, table.num_rows, meaning, told, known)
+
+
+def _drawn_facts(path: Path, project: Project) -> Mapping[str, Any] | None:
+    """The facts of a file that was drawn and is not published; None of another."""
+    if not is_drawn(path, project) or not has_ledger(project):
+        return None
+    with open_ledger(project) as ledger:
+        for entry in ledger.entries():
+            if entry.only_digest == path.stem:
+                return Run.of_entry(entry).predicate
+    return None
+
+
+def _without_certificate(path: Path, certificate: Path) -> str:
+    """Where a file says that its certificate is."""
+    record = record_of(path)
+    if not record:
+        return _DAMAGED
+    return _MISSING.format(record["policy"], record["certificate"], certificate)
 
 
 def _of_table(certificate: Path, stated: Unverified, project: Project, rows: int) -> FirstRows:

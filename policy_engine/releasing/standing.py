@@ -16,7 +16,6 @@ which are post-processing, and free.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -28,6 +27,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from policy_engine.attest.attestation import open_envelope, type_of_release
 from policy_engine.attest.keys import TrustedKeys
+from policy_engine.attest.parquet_file import predicate_digest
 from policy_engine.attest.signers import writer_of
 from policy_engine.errors import VerificationFailed, WarehouseError
 from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
@@ -41,8 +41,14 @@ from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import show
 from policy_engine.releasing import copies
 from policy_engine.releasing.books import has_ledger, open_ledger, trusted_keys
-from policy_engine.releasing.publish import aside_text, file_digest, recover, recover_table
-from policy_engine.releasing.requests import Ends, Run, predicate_digest
+from policy_engine.releasing.publish import (
+    aside_text,
+    file_digest,
+    record_in,
+    recover,
+    recover_table,
+)
+from policy_engine.releasing.requests import Ends, Run
 from policy_engine.releasing.reviewing import line_of
 from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.connecting import connected
@@ -192,15 +198,11 @@ class Size:
 
 
 def digest_of_table(warehouse: Warehouse, name: str, facts: str) -> str | None:
-    """The digest of a table's rows, if it stands and its comment has facts of that digest."""
+    """The digest of a table's rows, if it stands and its comment names facts of that digest."""
     target = warehouse.target(name)
     if not warehouse.exists(target):
         return None
-    try:
-        found = json.loads(warehouse.comment(target))
-    except ValueError:
-        return None
-    if not isinstance(found, dict) or predicate_digest(found) != facts:
+    if record_in(warehouse.comment(target)).get("facts") != facts:
         return None
     return digest_of_lines(warehouse.release_lines(target))[0]
 

@@ -13,6 +13,7 @@ from policy_engine import errors
 from policy_engine.accounting.calibration import least_k
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.accounting.in_words import in_text
+from policy_engine.attest.parquet_file import certificate_path
 from policy_engine.compile.compiler import find_unknown
 from policy_engine.kernel.certificate import certified_rate
 from policy_engine.policy.accounts import check_account
@@ -26,7 +27,6 @@ from policy_engine.policy.tree import path_text
 from policy_engine.releasing.books import limit_of
 from policy_engine.releasing.charging import plan_of
 from policy_engine.releasing.planning import open_warehouse, project_of, unenforced
-from policy_engine.releasing.publish import certificate_path
 from policy_engine.releasing.requests import table_certificate_path
 from policy_engine.warehouse.base import Warehouse
 

@@ -20,13 +20,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from policy_engine.attest import approvals, attestation
 from policy_engine.attest.approvals import review_policy as parsed
+from policy_engine.attest.parquet_file import CERTIFICATE_SUFFIX, predicate_digest
 from policy_engine.attest.results import Verified
 from policy_engine.attest.validity import moment
 from policy_engine.errors import FileError, UsageError, VerificationFailed
 from policy_engine.ledger.reviews import Required, brought_in, claim_of, release_of, signer_in
 from policy_engine.policy.reading import read_text
-from policy_engine.releasing.publish import CERTIFICATE_SUFFIX
-from policy_engine.releasing.requests import predicate_digest
 
 if TYPE_CHECKING:
     from policy_engine.attest.keys import TrustedKeys

@@ -17,10 +17,10 @@ from policy_engine.attest.attestation import Envelope, open_envelope, unverified
 from policy_engine.attest.facts import Facts, read_facts
 from policy_engine.attest.keyring import Keyring
 from policy_engine.attest.owners import is_signed
+from policy_engine.attest.parquet_file import predicate_digest
 from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.results import Verified
 from policy_engine.errors import VerificationFailed
-from policy_engine.releasing.requests import predicate_digest
 from policy_engine.report.approvals import (
     UNKNOWN,
     StageApprovals,

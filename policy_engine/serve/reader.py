@@ -19,6 +19,7 @@ from policy_engine.attest.approvals import APPROVAL
 from policy_engine.attest.attestation import LARGEST_ENVELOPE, unverified
 from policy_engine.attest.keys import key_id
 from policy_engine.attest.owners import believed
+from policy_engine.attest.parquet_file import CERTIFICATE_SUFFIX, predicate_digest
 from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.ring_text import RingKey
 from policy_engine.attest.signers import public_key_of
@@ -38,8 +39,6 @@ from policy_engine.releasing.asking import standing
 from policy_engine.releasing.beginning import files_in
 from policy_engine.releasing.books import has_ledger, open_ledger, trusted_keys
 from policy_engine.releasing.ledger_state import LedgerState, ledger_state
-from policy_engine.releasing.publish import CERTIFICATE_SUFFIX
-from policy_engine.releasing.requests import predicate_digest
 from policy_engine.releasing.reviewing import REQUEST_SUFFIX, brought_at
 from policy_engine.report.evidence import Named, gather
 from policy_engine.report.page import page

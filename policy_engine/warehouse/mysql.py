@@ -4,10 +4,6 @@ Every statement that makes a table ends the transaction before it. So a release 
 the snapshot that the session began, and a release into a table that of its one statement. The new
 table is made under another name in the same schema, and RENAME TABLE swaps it in: rights are
 granted by name here, so the swap changes nobody's (measured).
-
-A comment has at most 2,048 characters, and the facts of a certificate are longer. They stand in a
-table ``policy_engine_facts`` of the schema, by their SHA-256, which is what the comment holds: the
-facts are there before the table is, and no two statements have to stand or fall together.
 """
 
 from __future__ import annotations
@@ -37,9 +33,6 @@ from policy_engine.warehouse.catalogs import Name, missing, no_schema, points_to
 SALT = "policy_engine_salt"
 """The variable that holds the secret, as 32 hexadecimal digits."""
 
-FACTS = "policy_engine_facts"
-"""The table of the facts of certificates."""
-_COMMENT = re.compile(r"policy-engine release; facts sha256:([0-9a-f]{64})")
 _ENGINES = frozenset({"InnoDB", "Aria", "MyISAM", "MEMORY"})
 # Every text in these is one of UTF-8 too, and no two are the same there.
 _CHARSETS = frozenset({"utf8mb4", "utf8mb3", "utf8", "latin1", "ascii"})
@@ -283,17 +276,8 @@ class MariaDBWarehouse(Warehouse):
             )
 
     def _comment(self, target: Name) -> str | None:
-        """The facts that the comment of a table names, else the comment."""
         for kind, _, text in self._catalog(_TABLE, target):
-            named = _COMMENT.fullmatch(text)
-            if kind == "VIEW" or named is None:
-                return "" if kind == "VIEW" else str(text)
-            facts = (target[0], FACTS)
-            if not self._catalog(_TABLE, facts):
-                return ""
-            sql = f"SELECT facts FROM {self.quoted(*facts)} WHERE digest = %s"
-            rows = self.ask(sql, (named[1],))
-            return next((str(text) for (text,) in rows if _digest(text) == named[1]), "")
+            return "" if kind == "VIEW" else str(text)
         return None
 
     @contextmanager
@@ -322,12 +306,10 @@ class MariaDBWarehouse(Warehouse):
         mysql_session.keep_from_binary_log(self._connection)
         for leftover in (place, _before(place)):
             self._drop(leftover)
-        self._write_facts(place[0], comment)
         # Reads a snapshot of its own, and locks no row of the source.
         self.ask("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")
         make(place)
-        about = f"policy-engine release; facts sha256:{_digest(comment)}"
-        self.ask(f"ALTER TABLE {self.quoted(*place)} COMMENT = '{about}'")
+        self.ask(f"ALTER TABLE {self.quoted(*place)} COMMENT = %s", (comment,))
 
     def _stands(self, place: Name, target: Name, *, replace: bool) -> None:
         moves, before = [(place, target)], _before(place)
@@ -348,16 +330,6 @@ class MariaDBWarehouse(Warehouse):
                 self.close()
                 self._connection = mysql_session.connect(self._name, self._url)
                 self._drop(place)
-
-    def _write_facts(self, schema: str, facts: str) -> None:
-        name = self.quoted(schema, FACTS)
-        self.ask(
-            f"CREATE TABLE IF NOT EXISTS {name} (digest CHAR(64) CHARACTER SET ascii NOT NULL"
-            " PRIMARY KEY, facts LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin"
-            " NOT NULL) ENGINE = InnoDB"
-        )
-        self.ask(f"INSERT IGNORE INTO {name} VALUES (%s, %s)", (_digest(facts), facts))
-        self.ask("COMMIT")
 
     def _drop(self, table: Name) -> None:
         if self._catalog(_TABLE, table):

@@ -328,7 +328,7 @@ def place(mariadb):
     return mariadb
 
 
-FACTS_TEXT = json.dumps({"mechanism": "sampled-suppression", "sql": "é'\\ %s" * 2000})
+COMMENT = json.dumps({"mechanism": "sampled-suppression", "sql": "é'\\ %s" * 200})
 
 
 class Release:
@@ -340,7 +340,7 @@ class Release:
                              release="relation: out")  # fmt: skip
         self.target = self.warehouse.target("out")
 
-    def run(self, attest=lambda: None, *, replace=False, facts=FACTS_TEXT):
+    def run(self, attest=lambda: None, *, replace=False, comment=COMMENT):
         certificate, table = prepare(
             self.policy, default_project(self.policy.directory), self.warehouse
         )
@@ -351,7 +351,7 @@ class Release:
                 attest()
                 unchanged()
 
-            self.warehouse.publish(certificate.query, self.target, facts, both, replace=replace)
+            self.warehouse.publish(certificate.query, self.target, comment, both, replace=replace)
 
 
 @pytest.fixture
@@ -365,23 +365,15 @@ def tables(server):
     return {row[0] for row in server.sql("SHOW TABLES FROM place")}
 
 
-def test_a_table_stands_with_its_facts(release, place):
+def test_a_table_stands_with_its_comment(release, place):
     seen = []
     assert not release.warehouse.exists(release.target)
     release.run(lambda: seen.extend(release.warehouse.release_lines(release.target)))
-    assert len(FACTS_TEXT) > 10_000
-    assert release.warehouse.comment(release.target) == FACTS_TEXT
+    assert 1_000 < len(COMMENT) < 2_048  # MariaDB's longest comment
+    assert release.warehouse.comment(release.target) == COMMENT
     assert list(release.warehouse.release_lines(release.target)) == seen
     assert [line[0] for line in seen] == ["0", "1"]
-    assert tables(place) == {"people", "out", "policy_engine_facts"}
-
-
-def test_facts_that_were_changed_are_none(release, place):
-    release.run()
-    place.sql("UPDATE place.policy_engine_facts SET facts = '{}'")
-    assert release.warehouse.comment(release.target) == ""
-    place.sql("DROP TABLE place.policy_engine_facts")
-    assert release.warehouse.comment(release.target) == ""
+    assert tables(place) == {"people", "out"}
 
 
 def test_a_comment_of_another_table_is_itself(release, place):
@@ -411,8 +403,8 @@ def test_a_release_that_is_not_attested_leaves_what_stood(release, place, tmp_pa
         other.run(fail, replace=True)
     other.warehouse.close()
     assert place.sql("SELECT * FROM place.out") == before
-    assert release.warehouse.comment(release.target) == FACTS_TEXT
-    assert tables(place) == {"people", "out", "policy_engine_facts"}
+    assert release.warehouse.comment(release.target) == COMMENT
+    assert tables(place) == {"people", "out"}
 
 
 def test_it_is_replaced_in_one_step_and_its_rights_are_kept(release, place, tmp_path):
@@ -432,7 +424,7 @@ def test_it_is_replaced_in_one_step_and_its_rights_are_kept(release, place, tmp_
     other.warehouse.close()
     assert during == [(2,)]
     assert place.sql("SELECT * FROM place.out", user="reader", database=None) == [("*", 40)]
-    assert tables(place) == {"people", "out", "policy_engine_facts"}
+    assert tables(place) == {"people", "out"}
     grants = [row[0] for row in place.sql("SHOW GRANTS FOR reader@localhost")]
     assert [g for g in grants if "ON `place`" in g] == [
         "GRANT SELECT ON `place`.`out` TO `reader`@`localhost`"
@@ -443,7 +435,7 @@ def test_a_table_that_has_come_to_be_meanwhile_stays(release, place):
     with pytest.raises(WarehouseError, match="come to be meanwhile"):
         release.run(lambda: place.sql("CREATE TABLE place.out (mine INT)"))
     assert place.sql("SELECT COUNT(*) FROM place.out") == [(0,)]
-    assert tables(place) == {"people", "out"} | {"policy_engine_facts"}
+    assert tables(place) == {"people", "out"}
 
 
 def test_a_connection_that_is_lost_leaves_what_stood(release, place, tmp_path):
@@ -454,7 +446,7 @@ def test_a_connection_that_is_lost_leaves_what_stood(release, place, tmp_path):
         other.run(lambda: place.sql(f"KILL {number}"), replace=True)
     other.warehouse.close()
     assert place.sql("SELECT COUNT(*) FROM place.out") == [(2,)]
-    assert tables(place) == {"people", "out", "policy_engine_facts"}
+    assert tables(place) == {"people", "out"}
 
 
 def test_what_a_crash_left_aside_is_taken_away_by_the_next_release(place, tmp_path):
@@ -469,11 +461,11 @@ def test_what_a_crash_left_aside_is_taken_away_by_the_next_release(place, tmp_pa
         first.warehouse.close()
         server.start()
         assert server.sql("SELECT COUNT(*) FROM place.out") == [(2,)]
-        assert len(tables(server)) == 4
+        assert len(tables(server)) == 3
         again = Release(server, tmp_path)
-        assert again.warehouse.comment(again.target) == FACTS_TEXT
+        assert again.warehouse.comment(again.target) == COMMENT
         again.run(replace=True)
-        assert tables(server) == {"people", "out", "policy_engine_facts"}
+        assert tables(server) == {"people", "out"}
         again.warehouse.close()
 
 
@@ -556,7 +548,7 @@ def test_a_session_that_no_longer_holds_the_source_is_told(release, place):
 
     with pytest.raises(WarehouseError, match="connection to the server was lost"):
         release.run(kill)
-    assert tables(place) == {"people", "policy_engine_facts"}
+    assert tables(place) == {"people"}
 
 
 @pytest.mark.parametrize(
@@ -704,7 +696,7 @@ def test_a_role_needs_its_rights_and_no_more(place, tmp_path):
     made = Release(place, tmp_path, user="clerk")
     made.run()
     made.run(replace=True)
-    assert made.warehouse.comment(made.target) == FACTS_TEXT
+    assert made.warehouse.comment(made.target) == COMMENT
     made.warehouse.close()
 
 
@@ -833,7 +825,7 @@ def test_a_release_from_the_command_line(place, tmp_path):
     command("verify", "typed.certificate.json", code=4)  # no release was looked at
     assert "nothing" in command("release", "policy.yaml").lower()
     command("release", "policy.yaml", "--fresh", "--replace")
-    assert tables(place) == {"people", "out", "policy_engine_facts"}
+    assert tables(place) == {"people", "out"}
 
 
 PUT_BACK = """\

@@ -27,7 +27,7 @@ from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import DomainError, VerificationFailed
 from policy_engine.releasing.charging import charge_of
-from policy_engine.releasing.publish import is_of_a_release
+from policy_engine.releasing.publish import record_in
 
 KEY = Ed25519PrivateKey.generate()
 TRUSTED = TrustedKeys.of(KEY.public_key())
@@ -169,7 +169,7 @@ def test_it_is_never_taken_for_a_release(certificate):
     # Not even where it is signed as one.
     with pytest.raises(VerificationFailed, match="the predicate is of another version"):
         verify_release(enveloped(certificate.predicate(), kind=PREDICATE_TYPE), TRUSTED)
-    assert not is_of_a_release(json.dumps(certificate.predicate()))
+    assert not record_in(json.dumps(certificate.predicate()))
 
 
 def test_no_ledger_can_charge_it(certificate):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import random
 from decimal import Decimal
 
@@ -14,13 +15,16 @@ from forged_parquet import BINARY, I32, I64, LIST, STRUCT, Parts, forged, plain_
 from policy_engine.attest.parquet_file import (
     METADATA_KEY,
     check_bytes,
-    facts_text,
+    predicate_digest,
     read_parquet,
+    record_of_file,
+    record_text,
     write_parquet,
 )
 
 ROWS = pa.table({"sex": ["F", "M", None], "age": [30, 40, 50], "n": [20, 30, 25]})
-FACTS = {"k": 20, "columns": ("sex",), "policy": {"name": "a"}}
+FACTS = {"k": 20, "columns": ("sex",), "policy": {"name": "a"}, "mechanism": "noisy-counts"}
+RECORD = record_of_file(FACTS, "r.parquet")
 HELD = "it holds its rows and nothing else"
 
 
@@ -30,12 +34,14 @@ def created_by(data: bytes) -> str:
 
 def written(tmp_path, rows=ROWS, facts=FACTS) -> bytes:
     path = tmp_path / "r.parquet"
-    write_parquet(rows, path, {METADATA_KEY: facts_text(facts)})
+    write_parquet(rows, path, {METADATA_KEY: record_of_file(facts, "r.parquet")})
     return path.read_bytes()
 
 
 def checked(data: bytes, facts=FACTS):
-    return check_bytes("r.parquet", data, read_parquet(data), created_by(data), facts)
+    return check_bytes(
+        "r.parquet", data, read_parquet(data), created_by(data), record_of_file(facts, "r.parquet")
+    )
 
 
 def is_refused(data: bytes, facts=FACTS) -> str:
@@ -105,7 +111,7 @@ def test_what_an_engine_noted_of_a_column_is_not_written(tmp_path):
     ids=str,
 )
 def test_another_way_of_writing_is_refused(options):
-    table = ROWS.replace_schema_metadata({METADATA_KEY: facts_text(FACTS)})
+    table = ROWS.replace_schema_metadata({METADATA_KEY: RECORD})
     assert checked(plain_file(table)).checked == (HELD,)
     assert "from byte " in is_refused(plain_file(table, **options))
 
@@ -113,13 +119,24 @@ def test_another_way_of_writing_is_refused(options):
 @pytest.mark.parametrize(
     "metadata",
     [
-        {METADATA_KEY: facts_text({**FACTS, "k": 19})},
-        {METADATA_KEY: facts_text(FACTS), "sampled": "49834"},
-        {METADATA_KEY: facts_text(FACTS) + " "},
+        {METADATA_KEY: record_of_file({**FACTS, "k": 19}, "r.parquet")},
+        {METADATA_KEY: RECORD, "sampled": "49834"},
+        {METADATA_KEY: RECORD + " "},
+        {METADATA_KEY: record_of_file(FACTS, "other.parquet")},
     ],
 )
 def test_other_facts_than_the_certificates_are_refused(metadata):
     assert is_refused(plain_file(ROWS.replace_schema_metadata(metadata)))
+
+
+def test_a_record_is_short_whatever_the_certificate_says():
+    noise = {**FACTS, "claim": {"entries": list(range(100_000))}, "epsilon": "1", "delta": "1E-6"}
+    record = record_text(noise, "out/r.certificate.json")
+    assert len(record) < 300 and json.loads(record)["facts"] == predicate_digest(noise)
+    assert json.loads(record)["certificate"] == "out/r.certificate.json"
+    # MariaDB's comments have 2,048 characters.
+    deep = record_text(noise, "deep/" * 999 + "r.certificate.json")
+    assert json.loads(deep)["certificate"] == "r.certificate.json"
 
 
 def test_a_file_without_facts_hides_none():
@@ -132,7 +149,7 @@ def test_a_dictionary_of_the_source_is_refused(tmp_path):
     data = written(tmp_path, pa.table({"sex": words, "n": [20, 20, 20]}))
     rows = pa.table({"sex": pa.array(["F", "M", "M"]), "n": [20, 20, 20]})
     assert b"Smith" in data
-    assert check_bytes("r.parquet", data, rows, created_by(data), FACTS).reasons
+    assert check_bytes("r.parquet", data, rows, created_by(data), RECORD).reasons
 
 
 def test_a_zone_that_tells_is_refused(tmp_path):
@@ -189,16 +206,16 @@ FORGERIES = {
 def test_what_no_reader_of_the_rows_sees_is_refused(file, change):
     data = forged(file, change)
     assert forged(file, lambda parts: None) == file != data
-    reason = check_bytes("r.parquet", data, ROWS, created_by(file), FACTS).reasons
+    reason = check_bytes("r.parquet", data, read_parquet(file), created_by(file), RECORD).reasons
     assert len(reason) == 1 and "holds more than its rows" in reason[0]
 
 
 def test_a_file_that_is_longer_or_shorter_is_refused(file):
     for data in (file + b"x", b"", file[:-1], b"x" + file):
-        assert check_bytes("r.parquet", data, ROWS, created_by(file), FACTS).reasons
+        assert check_bytes("r.parquet", data, read_parquet(file), created_by(file), RECORD).reasons
     place = len(file) // 2
     other = file[:place] + bytes([file[place] ^ 1]) + file[place + 1 :]
-    [reason] = check_bytes("r.parquet", other, ROWS, created_by(file), FACTS).reasons
+    [reason] = check_bytes("r.parquet", other, read_parquet(file), created_by(file), RECORD).reasons
     assert reason.endswith(f"it is another file from byte {place} on")
 
 
@@ -206,7 +223,9 @@ def test_no_byte_of_a_file_may_change(file):
     for place in range(len(file)):
         data = bytearray(file)
         data[place] ^= 1 << place % 8
-        assert check_bytes("r.parquet", bytes(data), ROWS, created_by(file), FACTS).reasons
+        assert check_bytes(
+            "r.parquet", bytes(data), read_parquet(file), created_by(file), RECORD
+        ).reasons
 
 
 def test_what_another_version_wrote_is_not_checked_and_that_is_said(file):

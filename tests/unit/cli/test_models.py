@@ -12,7 +12,7 @@ import pytest
 from policy_engine.attest.attestation import sign, statement, unverified
 from policy_engine.attest.enforcing import filtered
 from policy_engine.attest.facts import models_of
-from policy_engine.attest.parquet_file import METADATA_KEY, facts_text
+from policy_engine.attest.parquet_file import METADATA_KEY, record_of_file
 from policy_engine.attest.signers import signer_of
 from policy_engine.attest.validity import moment
 from policy_engine.measure.measuring import Questions, measure
@@ -102,7 +102,7 @@ def test_a_release_that_breaks_its_stated_model_is_refused(
     def attest(digest: str) -> str:
         return sign(statement("a.parquet", digest, stated), signer).to_json()
 
-    metadata = {METADATA_KEY: facts_text(stated)}
+    metadata = {METADATA_KEY: record_of_file(stated, "a.parquet")}
     publish_file(rows, Path("out/a.parquet"), metadata, attest, replace=True)
     found = cli("verify", "out/a.certificate.json", "--release", "out/a.parquet")
     assert found.code == 1 and "breaks distinct 2-diversity of sex" in found.err + found.out

@@ -421,8 +421,8 @@ def test_a_release_that_waits_is_shown_by_its_own_words(cli, policy, required, p
     [waiting] = (project / ".policy-engine/drawn").glob("*/*.parquet")
     shown = cli("show", waiting)
     assert shown.code == 0
-    told = "it waits for approvals, confidential until then and without a certificate"
-    assert f"  - {told}: by its own words\n" in shown.out
+    told = "it waits for approvals, confidential until then; its certificate is not signed yet"
+    assert f"  - {told}\n" in shown.out
     assert "  - n / 0.1 estimates the group in the source" in shown.out
     assert "is not known" not in shown.out
     cli("review", "request", path, "--key", "cleo.pem")

@@ -21,8 +21,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from policy_engine.attest import keys
+from policy_engine.attest.attestation import unverified
 from policy_engine.attest.keys import TrustedKeys, load_public_key
-from policy_engine.attest.parquet_file import METADATA_KEY
+from policy_engine.attest.parquet_file import METADATA_KEY, predicate_digest
 from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.results import Verified
 from policy_engine.attest.signers import signer_of
@@ -291,20 +292,29 @@ def test_a_table_needs_no_such_word(lab):
     assert not [text for text in certificate.assumptions if "view" in text]
 
 
-def test_the_file_carries_the_facts_of_its_certificate(lab):
+def test_the_file_carries_a_record_of_its_certificate(lab):
     done = lab.release()
     statement = json.loads(done.certificate.read_text())
-    facts = json.loads(pq.read_schema(done.release).metadata[METADATA_KEY.encode()])
+    record = json.loads(pq.read_schema(done.release).metadata[METADATA_KEY.encode()])
     import base64
 
-    assert json.loads(base64.b64decode(statement["payload"]))["predicate"] == facts
+    facts = json.loads(base64.b64decode(statement["payload"]))["predicate"]
+    assert record == {
+        "policy": facts["policy"]["name"],
+        "mechanism": facts["mechanism"],
+        "epsilon": facts["epsilon"],
+        "delta": facts["delta"],
+        "facts": predicate_digest(facts),
+        "certificate": done.certificate.name,
+    }
 
 
 def test_a_release_into_a_table_carries_and_has_its_certificate(lab):
     done = lab.release(source="{relation: people, unit: row}", release="{relation: out}")
     lab.verify(done.certificate)
     [comment] = lab.table("SELECT comment FROM duckdb_tables() WHERE table_name = 'out'")
-    assert json.loads(comment[0])["k"] == 2
+    record = json.loads(comment[0])
+    assert lab.folder / record["certificate"] == done.certificate and record["mechanism"]
     rows = lab.table("FROM db.main.out")
     assert len(rows) == done.groups == 2
     assert sum(row[-1] for row in rows) == done.people > 2
@@ -355,12 +365,9 @@ def test_certificates_of_neighbouring_sources_are_the_same(lab, monkeypatch):
     one = lab.release()
     write_source(lab.folder / "source.parquet", ROWS[:-1])
     two = lab.release(release="{path: out/other.parquet}")
-    facts = [
-        json.loads(pq.read_schema(done.release).metadata[METADATA_KEY.encode()])
-        for done in (one, two)
-    ]
+    facts = [dict(unverified(done.certificate.read_text()).predicate) for done in (one, two)]
     for found in facts:
-        found["policy"].pop("digest")
+        found.pop("policy")
         found.pop("query"), found.pop("query_digest")
     assert facts[0] == facts[1]
 
