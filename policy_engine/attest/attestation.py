@@ -1,19 +1,22 @@
 """A certificate as others see it: an in-toto Statement in a signed DSSE envelope.
 
-Writing: ``statement`` → bytes → ``sign`` → ``Envelope`` → ``to_json``. Reading is one step,
+Writing: ``statement`` → bytes → ``sign`` → ``Envelope`` → ``to_document``, or
+``to_json`` where one line is wanted. Reading is one step,
 ``open_envelope``, and in one order: size, JSON, envelope, signature over exactly the bytes
 that are then parsed, statement. Nobody gets a ``Statement`` whose signature was not checked.
 
 Formats: in-toto Statement v1 (https://in-toto.io/Statement/v1) and DSSE v1
 (https://github.com/secure-systems-lab/dsse). Stricter than DSSE asks: exactly one signature,
 with its key id. As DSSE asks: unknown fields of the envelope, which nobody signed, are ignored,
-and both base64 alphabets are read. The signed statement itself is an allow-list.
+and both base64 alphabets are read; but one named ``statement`` must be what the payload says. The
+signed statement itself is an allow-list.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -41,6 +44,9 @@ SYNTACTIC_MECHANISM = "syntactic-suppression"
 RELEASE_TYPES = (PREDICATE_TYPE, SYNTACTIC_TYPE)
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 LARGEST_ENVELOPE = 10_000_000  # bytes
+_READABLE = "statement"
+_MOST_NUMBERS = 16
+"""Of a longer list of numbers, and of a text of several lines, a reader is shown the digest."""
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _SIGNATURE_BYTES = 64
@@ -87,23 +93,30 @@ class Envelope:
 
     def to_json(self) -> str:
         """The envelope as one line of JSON, the same text for the same envelope."""
+        return _canonical(self._fields()).decode()
+
+    def to_document(self) -> str:
+        """The envelope as a file to keep in git: indented, and what the payload says beside it.
+
+        Queries and tables of noise stand in the payload alone, and are named there by their digest.
+        Raises VerificationFailed where the payload is no JSON object.
+        """
+        readable = {_READABLE: _readable(_parse(self.payload, "the statement"))}
+        told = {**self._fields(), **readable}
+        return json.dumps(told, sort_keys=True, indent=2, ensure_ascii=False) + "\n"
+
+    def _fields(self) -> dict[str, object]:
         signature = {"keyid": self.key_id, "sig": base64.b64encode(self.signature).decode()}
-        told = {
+        return {
             "payload": base64.b64encode(self.payload).decode(),
             "payloadType": self.payload_type,
             "signatures": [signature],
         }
-        return _canonical(told).decode()
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Envelope:
         """The envelope a text holds; VerificationFailed for another form. Nothing is verified."""
-        # A character is at least a byte, so this much of an oversized text shows that it is one.
-        read = text[: LARGEST_ENVELOPE + 1]
-        data = read if isinstance(read, bytes) else read.encode(errors="surrogatepass")
-        if len(data) > LARGEST_ENVELOPE:
-            _fail(f"the envelope must have at most {LARGEST_ENVELOPE} bytes, found more")
-        fields = _parse(data, "the envelope")
+        fields = _fields_of(text)
         payload_type = _text(fields, "payloadType", "the envelope")
         if payload_type != PAYLOAD_TYPE:
             _fail(f"payloadType must be {PAYLOAD_TYPE}, found {_shown(payload_type)}")
@@ -199,6 +212,7 @@ def open_envelope(
             "two was changed after signing"
         )
     found = _read_statement(envelope.payload, predicate_type)
+    _check_readable(text, envelope.payload)
     if refusal := trusted.refusal(name, moment(found.predicate.get("time"))):
         _fail(f"{refusal.text}; {_REMEDIES[refusal.kind]}")
     return Statement(**vars(found), key_id=name, payload=envelope.payload)
@@ -238,6 +252,43 @@ def pae(payload_type: str, payload: bytes) -> bytes:
     """DSSE's pre-authentication encoding: what is signed, type and lengths included."""
     kind = payload_type.encode()
     return b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(payload), payload)
+
+
+def _fields_of(text: str | bytes) -> Mapping[str, Json]:
+    """The fields of an envelope that is not too large."""
+    # A character is at least a byte, so this much of an oversized text shows that it is one.
+    read = text[: LARGEST_ENVELOPE + 1]
+    data = read if isinstance(read, bytes) else read.encode(errors="surrogatepass")
+    if len(data) > LARGEST_ENVELOPE:
+        _fail(f"the envelope must have at most {LARGEST_ENVELOPE} bytes, found more")
+    return _parse(data, "the envelope")
+
+
+def _check_readable(text: str | bytes, payload: bytes) -> None:
+    """What stands beside a payload for people, if anything does, is what it says."""
+    fields = _fields_of(text)
+    said = _readable(_parse(payload, "the statement"))
+    shown = said if _READABLE not in fields else _thawed(fields[_READABLE], _READABLE)
+    if _canonical(shown) != _canonical(said):
+        _fail(
+            f"the envelope's field {_READABLE!r}, which people read, is not what its payload says:"
+            " one of the two was changed"
+        )
+
+
+def _readable(value: Json) -> object:
+    """A part of a statement as people read it: what is long by its digest."""
+    match value:
+        case Mapping():
+            return {name: _readable(item) for name, item in value.items()}
+        case tuple() if len(value) > _MOST_NUMBERS and all(type(item) is int for item in value):
+            return f"{len(value)} numbers, sha256:{hashlib.sha256(_canonical(value)).hexdigest()}"
+        case tuple():
+            return [_readable(item) for item in value]
+        case str() if "\n" in value:
+            digest = hashlib.sha256(value.encode()).hexdigest()
+            return f"{len(value.splitlines())} lines, sha256:{digest}"
+    return value
 
 
 def _read_statement(payload: bytes, predicate_type: str) -> Unverified:

@@ -161,4 +161,4 @@ def _write(made: Any, path: Path, *, replace: bool) -> None:
     from policy_engine.releasing.publish import write_certificate
 
     envelope = sign(made.statement(), signer_of(project_here(), moment(made.time)))
-    write_certificate(envelope.to_json(), path, replace=replace)
+    write_certificate(envelope.to_document(), path, replace=replace)

@@ -176,7 +176,7 @@ class _Attesting(Booking):
 
     def _write(self, run: Run, digest: str) -> None:
         facts = statement(self.release.relation, digest, run.predicate)
-        text = sign(facts, self.signer).to_json()
+        text = sign(facts, self.signer).to_document()
         write_certificate(text, self.release.certificate, replace=True)
 
     def _forget_secret(self, run: Run) -> None:

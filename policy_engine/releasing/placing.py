@@ -213,7 +213,7 @@ class Spot:
 
     def envelope(self, run: Run, digest: str, signer: Signer) -> str:
         """The certificate of what was drawn, signed now."""
-        return sign(statement(self.ends.subject, digest, run.predicate), signer).to_json()
+        return sign(statement(self.ends.subject, digest, run.predicate), signer).to_document()
 
     def _kept_envelope(self, run: Run, digest: str) -> str:
         """The certificate as it was kept, if a trusted key has signed it; else empty."""

@@ -22,8 +22,8 @@ from policy_engine.attest.keys import generate_key, key_id, load_public_key
 
 OPENSSL = """\
 set -e
-sed -E 's/.*"payload":"([^"]*)".*/\\1/' "$1" | openssl base64 -d -A > payload
-sed -E 's/.*"sig":"([^"]*)".*/\\1/' "$1" | openssl base64 -d -A > signature
+sed -nE 's/.*"payload": ?"([^"]*)".*/\\1/p' "$1" | openssl base64 -d -A > payload
+sed -nE 's/.*"sig": ?"([^"]*)".*/\\1/p' "$1" | openssl base64 -d -A > signature
 { printf 'DSSEv1 28 application/vnd.in-toto+json %d ' $(wc -c < payload); cat payload; } > signed
 openssl pkeyutl -verify -pubin -inkey "$2" -rawin -in signed -sigfile signature
 """

@@ -328,7 +328,7 @@ def place(mariadb):
     return mariadb
 
 
-COMMENT = json.dumps({"mechanism": "sampled-suppression", "sql": "é'\\ %s" * 200})
+COMMENT = json.dumps({"mechanism": "sampled-suppression", "sql": "é'\\ %s" * 120})
 
 
 class Release:

@@ -2,6 +2,7 @@
 
 import base64
 import dataclasses
+import hashlib
 import json
 
 import pytest
@@ -129,6 +130,29 @@ def test_signing_is_deterministic_and_json_goes_round():
     assert Envelope.from_json(made.to_json()) == made
     assert Envelope.from_json(made.to_json().encode()) == made
     assert "\n" not in made.to_json()
+
+
+def test_a_document_reads_in_a_diff_and_opens_to_what_was_signed():
+    noise = {"entries": list(range(17)), "few": [1, 2], "query": "SELECT\n1", "note": None}
+    made = sign(statement("a", SHA, {**PREDICATE, **noise}), SIGNER)
+    document = made.to_document()
+    assert open_envelope(document, TRUSTED).payload == made.payload
+    shown = json.loads(document)["statement"]["predicate"]
+    assert shown["few"] == [1, 2] and shown["note"] is None
+    digest = hashlib.sha256(json.dumps(noise["entries"], separators=(",", ":")).encode())
+    assert shown["entries"] == f"17 numbers, sha256:{digest.hexdigest()}"
+    digest = hashlib.sha256(noise["query"].encode())
+    assert shown["query"] == f"2 lines, sha256:{digest.hexdigest()}"
+    assert '\n      "k": 20' in document  # a line for each fact
+    # One that says more, less or another thing than was signed is refused.
+    told = json.loads(document)
+    for change in ({"k": 21}, {"k": True}, {"more": 1}):
+        told["statement"]["predicate"] = {**shown, **change}
+        with pytest.raises(VerificationFailed, match="is not what its payload says"):
+            open_envelope(json.dumps(told), TRUSTED)
+    told["statement"] = None
+    with pytest.raises(VerificationFailed, match="is not what its payload says"):
+        open_envelope(json.dumps(told), TRUSTED)
 
 
 @pytest.mark.parametrize("name", ["a", "é.parquet", "😀", 'a"b\\c\n', "main.public.adult"])

@@ -135,7 +135,8 @@ def test_without_a_certificate_the_rows_are_shown_and_that_it_is_missing(cli, sm
     certificate.unlink()
     shown = cli("show", RELEASE)
     assert (shown.code, shown.err) == (0, "")
-    assert f"what its numbers mean is not known: there is no certificate {CERTIFICATE}" in shown.out
+    assert "it was released by the policy people with the certificate people" in shown.out
+    assert f"people.certificate.json, which is not at {CERTIFICATE}\n" in shown.out
     assert shown.out.endswith("nothing was checked, and without the certificate nothing can be\n")
     certificate.write_text("{")
     assert f"is not known: {CERTIFICATE} is no certificate" in cli("show", RELEASE).out
