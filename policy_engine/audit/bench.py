@@ -20,7 +20,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import count
+from itertools import count, islice, product
+from math import prod
 from pathlib import Path
 from threading import Event as StopEvent
 from threading import Lock
@@ -105,15 +106,31 @@ class BenchPlace:
     warehouse: str
 
     def fits(self, people: People) -> bool:
-        """Whether the key's type has a value for every person."""
-        numbers = [person.number for person in people if person.number is not None]
-        most = max(numbers, default=0) + 1
-        return self.policy.source.key is None or len(keys(self._key, most)) == most
+        """Whether the key's types have a value for every person."""
+        most = _numbered(people)
+        return not self.policy.source.keys or len(self._keys_of(most)) == most
+
+    def _keys_of(self, most: int) -> list[tuple[str, ...]]:
+        """Different keys of so many people, or as many as there are: a value for each column.
+
+        Of several columns each has few values, so that none tells people apart by itself: whoever
+        reads one alone takes many people for one.
+        """
+        columns = self._key_columns
+        if not columns:
+            return []
+        few = most if len(columns) == 1 else 2
+        known = [keys(column, few) for column in columns]
+        while prod(map(len, known)) < most and few < most:
+            few *= 2
+            known = [keys(column, few) for column in columns]
+        return list(islice(product(*known), most))
 
     @property
-    def _key(self) -> Field:
-        found = self.table.find(next(iter(self.policy.source.keys), ""))
-        if found is None:
+    def _key_columns(self) -> list[Field]:
+        columns = [self.table.find(name) for name in self.policy.source.keys]
+        found = [column for column in columns if column is not None]
+        if len(found) < len(columns):
             raise InternalError("the key of a certified policy is no column of its source")
         return found
 
@@ -167,17 +184,18 @@ class BenchPlace:
 
     def _rows(self, people: People) -> list[list[Value]]:
         """The rows as texts in the order of the columns."""
-        source = self.policy.source
         names = [column.name for column in self.table.columns]
-        numbers = [person.number for person in people if person.number is not None]
-        key = self._key if source.key is not None else None
-        known = keys(key, max(numbers, default=0) + 1) if key else []
+        columns = [column.name for column in self._key_columns]
+        known = self._keys_of(_numbered(people))
         rows = []
         for person in people:
             for row in person.rows:
                 values = dict(row)
-                if key is not None:
-                    values[key.name] = None if person.number is None else known[person.number]
+                if person.number is None:  # a key with a part that is NULL is nobody's
+                    own = (*known[0][:-1], None) if known else ()
+                else:
+                    own = known[person.number] if known else ()
+                values |= dict(zip(columns, own, strict=True))
                 rows.append([values.get(name) for name in names])
         return rows
 
@@ -204,6 +222,12 @@ class BenchPlace:
             writer = csv.writer(file, delimiter=default_delimiter(path.name))
             writer.writerow([column.name for column in self.table.columns])
             writer.writerows(rows)
+
+
+def _numbered(people: People) -> int:
+    """How many keys a table of these people needs."""
+    numbers = [person.number for person in people if person.number is not None]
+    return max(numbers, default=0) + 1
 
 
 def _parts(relation: str) -> tuple[str, str]:

@@ -17,7 +17,7 @@ from deltalake import write_deltalake
 
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.audit import bench
-from policy_engine.audit.people import MOST_PEOPLE, UNICODE, labels, pairs_for, palettes
+from policy_engine.audit.people import MOST_PEOPLE, UNICODE, Person, labels, pairs_for, palettes
 from policy_engine.audit.policies import audit, prepared
 from policy_engine.compile.catalog import Field, Table
 from policy_engine.errors import FileError, PolicyError, UsageError
@@ -103,6 +103,28 @@ def test_pairs_differ_by_one_person(tmp_path):
         assert len(pair.one) == len(pair.other)
         assert sum(a != b for a, b in zip(pair.one, pair.other, strict=True)) == 1
         assert [p.number for p in pair.one] == [p.number for p in pair.other]
+
+
+@pytest.mark.parametrize("types", ["BIGINT, VARCHAR", "TINYINT, BIGINT", "TINYINT, TINYINT"])
+def test_people_of_a_key_of_several_columns_are_told_apart_by_all_of_them_alone(tmp_path, types):
+    fields = [Field(name, kind) for name, kind in zip("hp", types.split(", "), strict=True)]
+    table = Table((Field("sex", "VARCHAR"), *fields), path="people.parquet")
+    policy = policy_of(tmp_path, source="path: people.parquet, unit: {key: [h, p], keep: any}")
+    place = bench.BenchPlace(policy, table, "")
+    for pair in pairs_for(policy, table, 0)[0]:
+        assert place.fits(pair.one)
+        rows = [row[1:] for row in place._rows(pair.one)]
+        numbers = [person.number for person in pair.one for _ in person.rows]
+        told = dict(zip(map(tuple, rows), numbers, strict=True))
+        named = {key: number for key, number in told.items() if number is not None}
+        assert len(set(named.values())) == len(named) == len({*numbers} - {None})
+        # Neither column tells them apart, and nobody has a part that is NULL.
+        assert max(len({key[place] for key in named}) for place in (0, 1)) < max(3, len(named))
+        assert all(None not in key for key in named)
+        assert all(None in key for key, number in told.items() if number is None)
+    assert place.fits((Person(16_383, ((),)),)) and not (
+        types == "TINYINT, TINYINT" and place.fits((Person(16_384, ((),)),))
+    )
 
 
 def test_the_worst_number_is_the_accountants(people, tmp_path):
