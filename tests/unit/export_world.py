@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from policy_engine.cli.main import run
 
-HOSTILE = "{{ env_var('HOME') }} <script> [x](http://e.org) {% raw %}\u202e\nnot stated: `|"
+HOSTILE = "{ env_var('HOME') } <script> [x](http://e.org) {raw}\u202e\nnot stated: `|"
 _PROJECT = "accounts: {people: {epsilon: 90.0, delta: 1.0e-3}, others: {}}\n"
 _POLICY = """\
 version: 1
@@ -34,7 +34,7 @@ _LAWS = {
     "tuples": "mechanism: ab_insertion\nguarantee: {epsilon: 1, delta: 0}",
 }
 ENDINGS = {"nist": "md", "openlineage": "json"}
-TOWN = "town {{x}}|<b>"
+TOWN = "town {x}|<b>"
 
 
 def make_world(folder: Path, text: str | None = HOSTILE) -> None:
