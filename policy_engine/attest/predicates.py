@@ -261,7 +261,8 @@ def _check_file(facts: Facts, statement: attestation.Statement, release: Path) -
         return Results.refused(read)
     data, table, writer = read
     # Of the form of rows nothing differs; that k is of classes is looked at below.
-    rows = check_rows({**facts, "mechanism": MECHANISM, "k": 1}, table)
+    of_rows = {**facts, "mechanism": MECHANISM, "k": 1}
+    rows = check_rows(of_rows, table, claim=claim_stated(facts))
     if rows.reasons:
         return rows
     found = Results.held(f"{release.name} has the signed SHA-256", "its columns and their order")
