@@ -186,7 +186,11 @@ class Brought:
 
     @cached_property
     def request_sha256(self) -> str:
-        """The number by which approvals name the request; empty where there is none."""
+        """The number by which approvals name the request; empty where there is none.
+
+        >>> Brought().request_sha256, Brought("no envelope").request_sha256
+        ('', '')
+        """
         if not self.request:
             return ""
         try:

@@ -73,7 +73,12 @@ def restored(texts: list[Any], like: pa.ChunkedArray) -> pa.Array:
 
 
 def is_moment(kind: pa.DataType) -> bool:
-    """Whether values of a type are given as texts though they are none."""
+    """Whether values of a type are given as texts though they are none.
+
+    >>> import pyarrow as pa
+    >>> is_moment(pa.date32()), is_moment(pa.int64())
+    (True, False)
+    """
     import pyarrow as pa
 
     return bool(pa.types.is_date32(kind) or pa.types.is_timestamp(kind) or pa.types.is_time(kind))

@@ -27,6 +27,8 @@ def parts_of(written: str, quote: str = '"', closing: str = "") -> tuple[str, ..
 
     >>> parts_of("main.people"), parts_of('"a.b"."c d"'), parts_of("`it``s`.t", "`")
     (('main', 'people'), ('a.b', 'c d'), ('it`s', 't'))
+    >>> parts_of('"main.people')
+    ('"main', 'people')
     """
     last = closing or quote
     start, end = re.escape(quote), re.escape(last)
