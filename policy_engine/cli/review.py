@@ -18,13 +18,15 @@ from policy_engine.cli import options
 from policy_engine.cli.app import Commands
 from policy_engine.cli.output import complain, confirm, emit, is_json, is_quiet, one_line
 from policy_engine.cli.output import note as say
-from policy_engine.cli.reading import change_file, decimal_of, project_here
+from policy_engine.cli.reading import change_file, decimal_of, own_project, project_here
 from policy_engine.errors import LedgerError, UsageError
 from policy_engine.ledger.account import Limit, limit_to_json
 from policy_engine.ledger.reviews import Required, limit_matter, policy_matter
+from policy_engine.ledger.store import Ledger
+from policy_engine.policy.accounts import listed_as, nearest, twin_of
 from policy_engine.policy.fields import is_line
 from policy_engine.policy.loading import load_policy
-from policy_engine.policy.project import Project
+from policy_engine.policy.project import PROJECT_FILE, Project
 from policy_engine.policy.reading import read_text
 from policy_engine.releasing import asking
 from policy_engine.releasing.asking import Sought
@@ -85,12 +87,14 @@ def require(
 
     Example: policy-engine review require people.review.yaml --by Ada --why "census"
     """
-    project = project_here()
+    project = own_project()
     wanted = read_review_policy(read_text(file, "review policy"), file)
     account, brought = wanted.account, brought_at(_change_file(file))
     _check_not_alone(wanted, alone=alone)
     with open_ledger(project, ledger_writer(project), say=say) as opened:
         now = opened.required(account)
+        if now is None:
+            _check_known(account, opened, project)
         if now is None or now.policy.digest != wanted.digest:
             opened.require(wanted, brought, who=by, why=why)
         for path in policies or ():
@@ -105,6 +109,23 @@ def require(
             f"write 'reviews: {{{account}: {wanted.digest}}}' into"
             f" {project.file or 'policy-engine.yaml'}: no other ledger serves then"
         )
+
+
+def _check_known(account: str, opened: Ledger, project: Project) -> None:
+    """UsageError of an account that nothing is charged to: what it requires binds no release."""
+    known = opened.names()
+    if account in known or listed_as(account, project) is not None:
+        return
+    near = nearest(account, {*known, *project.accounts}) or twin_of(account, known, project)
+    if near is None and (project.accounts_open or not project.accounts):
+        return
+    meant = (
+        f"did you mean {near!r}?" if near is not None else f"known: {', '.join(project.accounts)}"
+    )
+    raise UsageError(
+        f"there is no account {account!r}; {meant} A new one is listed under accounts in"
+        f" {project.file or PROJECT_FILE} first. Nothing was set"
+    )
 
 
 def _check_not_alone(wanted: ReviewPolicy, *, alone: bool) -> None:
@@ -303,7 +324,7 @@ def status(request: RequestArgument, sql: SqlOption = False) -> None:
 
     Example: policy-engine review status out/a.certificate.claim.review.json
     """
-    with open_ledger(project_here()) as opened:
+    with open_ledger(own_project()) as opened:
         found, required, told = asking.standing(request, opened)
     revoked = [required.policy.person(key).name for key in sorted(required.revoked)]
     document = {
@@ -378,7 +399,7 @@ def revoke(key: options.KeyArgument, by: options.ByOption, why: options.WhyOptio
 
     Example: policy-engine review revoke 3fa2b1c4 --by Ada --why "the laptop was stolen"
     """
-    project = project_here()
+    project = own_project()
     with open_ledger(project, writer_of(project)) as opened:
         policies = [each.policy for name in opened.names() if (each := opened.required(name))]
         people = [one for policy in policies for one in policy.people]

@@ -9,6 +9,7 @@ approvals can lose one. A record of kind ``revoke`` withdraws a key for good.
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -44,7 +45,12 @@ _ASK: Mapping[Stage, str] = {
         "it is paid for, and waits: 'policy-engine review request POLICY' asks for them, and the"
         " same release again, once they are there, puts it in its place at no cost"
     ),
-    "change": "'policy-engine review request' asks for them; nothing was changed",
+    "change": "nothing was changed",
+}
+# The options of 'review request', by what is changed.
+_OF_A_CHANGE: Mapping[str, str] = {
+    LIMIT: "--limit {} --epsilon NUMBER --delta NUMBER",
+    REVIEW_POLICY: "--review-policy FILE",
 }
 
 
@@ -80,7 +86,7 @@ class Required:
         if found.faults:
             policy, stage = self.policy, matter.stage
             which = "this" if stage == "change" else "the"
-            told, how = "; ".join((*found.faults, *found.refused)), _ASK[stage]
+            told, how = "; ".join((*found.faults, *found.refused)), _asking(policy.account, matter)
             if brought.file and found.waits_for:
                 whom = ", ".join(found.waits_for)
                 how = f"send {brought.file} to {whom}; {_WAITS[stage]}"
@@ -100,6 +106,15 @@ class Required:
             "record": self.record,
             "needs": dict(self.policy.needs[stage]),
         }
+
+
+def _asking(account: str, matter: Matter) -> str:
+    """How the approvals of a matter are asked for, and what has become of it until then."""
+    options = _OF_A_CHANGE.get(matter.name, "") if matter.stage == "change" else ""
+    if not options:
+        return _ASK[matter.stage]
+    command = f"policy-engine review request {options.format(shlex.quote(account))}"
+    return f"'{command}' asks for them; {_ASK[matter.stage]}"
 
 
 def brought_in(told: Mapping[str, Any]) -> Brought:

@@ -440,3 +440,47 @@ def test_a_review_policy_that_one_lost_key_would_end_is_refused_unless_it_is_mea
     assert refused.code == 2
     assert "nobody can approve a change of account 'people' any more" in refused.err
     assert "--alone sets it all the same" in refused.err
+
+
+def test_a_review_policy_of_an_account_that_nobody_has_is_refused(cli, policy, required, project):
+    file = project / "policy-engine.yaml"
+    file.write_text("accounts: {people: {epsilon: 1.0, delta: 1.0e-6}}\n")
+    mistyped = required(account="peple")
+    assert mistyped.code == 2
+    assert "there is no account 'peple'; did you mean 'people'?" in mistyped.err
+    other = required(account="hospital")
+    assert (other.code, "known: people" in other.err) == (2, True)
+    file.write_text("accounts: {people: {epsilon: 1.0, delta: 1.0e-6}}\naccounts_open: true\n")
+    assert required(account="peple").code == 2
+    assert required(account="hospital").code == 0
+    assert required().code == 0
+    assert cli("release", policy()).code == 1
+
+
+def test_how_a_change_is_asked_for_is_told_as_a_command(cli, required):
+    required()
+    words = ("people", "--epsilon", "2", "--delta", "1e-6", "--by", "Ada", "--why", "a test")
+    limit = cli("ledger", "limit", *words)
+    command = "review request --limit people --epsilon NUMBER --delta NUMBER"
+    assert (limit.code, f"'policy-engine {command}' asks for them" in limit.err) == (1, True)
+    stricter = required(serial=2, days=10)
+    command = "'policy-engine review request --review-policy FILE' asks for them"
+    assert (stricter.code, command in stricter.err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("status", "a.json"),
+        ("require", "a.yaml", "--by", "Ada", "--why", "a test"),
+        ("revoke", "01234567", "--by", "Ada", "--why", "a test"),
+    ],
+)
+def test_what_asks_the_ledger_says_where_there_is_no_project(cli, tmp_path, monkeypatch, words):
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    done = cli("review", *words)
+    assert (done.code, done.err.startswith("error: no policy-engine.yaml here or above")) == (
+        2,
+        True,
+    )
