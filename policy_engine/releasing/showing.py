@@ -68,6 +68,8 @@ def show(named: Path, project: Project, rows: int) -> FirstRows:
         FileError, WarehouseError: it cannot be read.
         VerificationFailed: the certificate cannot be read, or the table is not its.
     """
+    if named.is_dir():
+        raise FileError(f"{named} is a directory; name a file")
     if named.suffix.lower() != ".json":
         return _of_file(named, certificate_path(named), project, rows)
     stated = _stated(named)

@@ -232,3 +232,12 @@ def test_rows_that_are_not_as_the_claim_says_stay_as_they_are(cli, policy):
     assert in_reading_order(facts, names, shorter) == shorter
     assert in_reading_order({**facts, "claim": None}, names, lines) == lines
     assert in_reading_order(facts, names, []) == []
+
+
+@pytest.mark.parametrize("command", ["show", "estimate"])
+def test_a_folder_is_told_as_one(cli, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "out").mkdir()
+    for named in (".", "out"):
+        done = cli(command, named)
+        assert (done.code, f"{named} is a directory; name a file" in done.err) == (3, True)
