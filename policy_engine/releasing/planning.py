@@ -128,7 +128,8 @@ def unenforced(policy: Policy, certificate: Vouched) -> tuple[errors.Problem, ..
         f"{place} is unique by your word alone: where {key} has many rows one is kept, the least in"
         " the columns that are read"
     )
-    remedy = f"key: {key} with keep: any, or keep: {{order_by: […]}}, says which"
+    written = key if len(policy.source.keys) == 1 else f"[{', '.join(policy.source.keys)}]"
+    remedy = f"key: {written} with keep: any, or keep: {{order_by: […]}}, says which"
     return located((errors.Problem(str(policy.file), 0, 0, place, message, remedy),), policy.file)
 
 

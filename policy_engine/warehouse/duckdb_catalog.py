@@ -73,8 +73,7 @@ def relation(connection: duckdb.DuckDBPyConnection, parts: Name) -> Table:
         raise missing(parts, asked(connection, NAMES))
     [(made, is_view)] = found
     collations = {} if is_view else column_collations(made)
-    broken = f"{'.'.join(parts)} has a definition that does not work; mend it"
-    with withheld(WarehouseError(broken)):
+    with withheld(WarehouseError(_broken(connection, parts))):
         described = connection.execute(f"DESCRIBE {quoted(*parts)}").fetchall()
     columns = tuple(
         Field(name, kind + collations.get(name.lower(), "")) for name, kind, *_ in described
@@ -88,6 +87,18 @@ def relation(connection: duckdb.DuckDBPyConnection, parts: Name) -> Table:
         return Table(columns, parts=parts, view=made)
     unique = frozenset(name for (name,) in asked(connection, _UNIQUE, folded(parts)))
     return Table(columns, parts=parts, unique=unique)
+
+
+def _broken(connection: duckdb.DuckDBPyConnection, parts: Name) -> str:
+    """Why a view cannot be described, as far as its names tell."""
+    name, warehouse = ".".join(parts), parts[0]
+    if asked(connection, SCHEMA, folded((warehouse, warehouse))):
+        return (
+            f"{name} has a definition that does not work; mend it, or, as the warehouse and a"
+            f" schema of its database are both called {warehouse} and a name in the"
+            " definition could mean either, give the warehouse another name in policy-engine.yaml"
+        )
+    return f"{name} has a definition that does not work; mend it"
 
 
 def folded(*names: Name) -> Name:

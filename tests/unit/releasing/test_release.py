@@ -833,6 +833,16 @@ def test_a_view_that_does_not_work_is_told(lab):
     refused(lab, WarehouseError, "definition that does not work", source=source)
 
 
+def test_a_view_is_told_whose_text_means_a_schema_called_as_the_warehouse(lab):
+    with duckdb.connect(str(lab.folder / "made.duckdb")) as connection:
+        connection.execute("CREATE SCHEMA db")
+        connection.execute("CREATE TABLE db.people AS SELECT 1 AS a")
+        connection.execute("CREATE VIEW db.some AS FROM db.people")
+    (lab.folder / "made.duckdb").rename(lab.folder / "db.duckdb")
+    source = "{relation: db.some, unit: row}"
+    refused(lab, WarehouseError, "give the warehouse another name", source=source)
+
+
 def test_a_source_whose_name_is_too_long_is_told(lab):
     source = f"{{path: {'x' * 5000}.parquet, unit: row}}"
     refused(lab, FileError, "cannot be read: File name too long", source=source)
@@ -865,6 +875,15 @@ def test_of_a_row_key_that_nothing_enforces_each_value_counts_once(lab):
     assert "unique by your word alone: where id has many rows one is kept, the least in" in told
     found = previewing.preview(policy, lab.project).certificate
     assert not any("unique" in text for text in found.assumptions)
+
+
+def test_a_row_key_of_two_columns_is_told_as_a_policy_has_it(lab):
+    (lab.folder / "ids.csv").write_text("house,number\n1,1\n1,2\n")
+    source = "{path: ids.csv, unit: {row_key: [house, number]}}"
+    policy, said = lab.policy(source=source, recode="{number: keep}"), []
+    release(policy, lab.project, say=said.append)
+    [told] = [each for each in said if "unique by your word alone" in each]
+    assert "key: [house, number] with keep: any" in told
 
 
 def test_a_path_in_place_of_a_policy_says_what_to_call(lab):
