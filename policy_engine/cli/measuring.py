@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 from typer import Argument, Option
@@ -118,8 +119,11 @@ def _of_policy(subject: Path) -> tuple[Path, Recoded | None, Policy | None]:
 
     policy = load_policy(subject, syntactic=True)
     if policy.release_path is None:
+        release = policy.release
+        counts = f" --count {quote(release.count_as)}" if release.form == "counts" else ""
         raise UsageError(
-            f"the release of {policy.name} is a table: export it to a Parquet file, and name that"
+            f"the release of {policy.name} is a table: export it to a Parquet file, and name that,"
+            f" with --published{counts}"
         )
     if not policy.release_path.exists():
         raise FileError(

@@ -312,3 +312,10 @@ def test_nothing_is_suppressed_in_a_release_or_without_columns(cli: Cli, policy:
     Path("t.csv").write_text("age\n*\n")
     refused = cli("measure", "t.csv", "--sensitive", "age", "--suppressed", "*")
     assert refused.code == 2 and "none is named" in refused.err
+
+
+def test_how_to_measure_a_release_that_is_a_table_is_told(cli: Cli, policy: Policies) -> None:
+    table = ("release: {path: out/a.parquet}", "release: {relation: a, count_as: how many}")
+    done = cli("measure", policy("a", table), "--sensitive", "age")
+    assert done.code == 2
+    assert "name that, with --published --count 'how many'" in done.err
