@@ -92,7 +92,7 @@ def settle(database: Path) -> None:
     environment = {name: os.environ[name] for name in _KEPT if name in os.environ} | _ZEROS
     with suppress(OSError, subprocess.SubprocessError):
         subprocess.run(
-            [sys.executable, "-P", "-c", _SETTLE, str(database.absolute())],
+            [sys.executable, "-P", "-B", "-c", _SETTLE, str(database.absolute())],
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

@@ -44,7 +44,9 @@ class MariaDB:
             shutil.chown(self.folder, "mysql", "mysql")
         normal = "--auth-root-authentication-method=normal"
         command = [binary(INSTALL), "--no-defaults", "--skip-test-db", normal, *self._places]
-        subprocess.run(command, check=True, capture_output=True, cwd="/")
+        # Its user may not write in the folder that TMPDIR names for us.
+        self.environment = {**os.environ, "TMPDIR": str(self.folder)}
+        subprocess.run(command, check=True, capture_output=True, cwd="/", env=self.environment)
         self.start()
 
     @property
@@ -65,7 +67,9 @@ class MariaDB:
             *self.settings,
         ]
         quiet = subprocess.DEVNULL
-        self.process = subprocess.Popen(command, cwd="/", stdout=quiet, stderr=quiet)
+        self.process = subprocess.Popen(
+            command, cwd="/", env=self.environment, stdout=quiet, stderr=quiet
+        )
         while True:
             if self.process.poll() is not None:
                 raise RuntimeError((self.folder / "log").read_text()[-3000:])
