@@ -1,4 +1,4 @@
-"""A sample's secret, sealed: open to the engine's own key and to the reviewers', to nobody else.
+"""A sample's secret, sealed: open to the engine's own key, to nobody else.
 
 HPKE (RFC 9180) in base mode with X25519, HKDF-SHA-256 and ChaCha20-Poly1305, bound to the request
 that the secret was drawn for. Sealing keys are X25519 keys of their own: who signs and who may
@@ -56,19 +56,6 @@ def load_sealing_key(path: Path) -> X25519PrivateKey:
         if isinstance(key, X25519PrivateKey):
             return key
     raise FileError(f"{path}: must hold a private X25519 key in PEM form, found none")
-
-
-def load_reviewer_key(path: Path) -> X25519PublicKey:
-    """The public sealing key of a reviewer, in a PEM file; FileError where there is none."""
-    pem = read_key_file(path)
-    with suppress(ValueError, UnsupportedAlgorithm):
-        key = serialization.load_pem_public_key(pem)
-        if isinstance(key, X25519PublicKey):
-            return key
-    raise FileError(
-        f"{path}: must hold a public X25519 key in PEM form, found none; 'openssl"
-        " genpkey -algorithm X25519' makes one, 'openssl pkey -pubout' its public half"
-    )
 
 
 def seal(secret: bytes, request: str, keys: Iterable[X25519PublicKey]) -> dict[str, str]:

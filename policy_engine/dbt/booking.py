@@ -16,7 +16,7 @@ from typing import Literal
 
 from policy_engine.attest.approvals import Brought
 from policy_engine.attest.keys import key_id
-from policy_engine.attest.sealing import load_reviewer_key, seal
+from policy_engine.attest.sealing import seal
 from policy_engine.attest.validity import moment
 from policy_engine.dbt.desk import Desk, Told
 from policy_engine.dbt.manifest import mapping
@@ -322,8 +322,8 @@ class Booking:
                 source=source,
             )
         request = Request(place, self._of, desk.ends(self.release))
-        keys = [sealing.public_key(), *map(load_reviewer_key, desk.project.reviewers)]
-        sealed = seal(new_secret(), request.of, keys) if policy.method == "keyed" else {}
+        key = sealing.public_key()
+        sealed = seal(new_secret(), request.of, [key]) if policy.method == "keyed" else {}
         return replace(
             charge_of(policy.budget, certificate, policy),
             request=place,

@@ -96,7 +96,6 @@ class Project:
     default: str
     signing_command: tuple[str, ...] = ()
     sealing_key: Path = Path("sealing.pem")
-    reviewers: tuple[Path, ...] = ()
     accounts: Mapping[str, ListedLimit | None] = field(default_factory=dict)
     accounts_open: bool = True
     dbt: DbtSpec = field(default_factory=DbtSpec)
@@ -300,7 +299,6 @@ def _project(document: ProjectDocument, directory: Path, file: Path | None) -> P
         keyring=directory / signing.keyring if signing.keyring else public.with_name(KEYRING_FILE),
         signing_command=signing.command,
         sealing_key=directory / (document.sealing.key or ".policy-engine/sealing.pem"),
-        reviewers=tuple(directory / name for name in document.sealing.reviewers),
         warehouses=warehouses,
         default=document.default or next(iter(warehouses)),
         accounts={

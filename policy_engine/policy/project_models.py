@@ -200,12 +200,10 @@ class SigningSpec(Document):
 
 
 class SealingSpec(Document):
-    """Who may open the secret of a sample: the engine, to run a release again, and reviewers."""
+    """Who may open the secret of a sample: the engine, which draws a release with it."""
 
     key: fields.OptionalLineField = None
     """The file of the X25519 key; the default is `sealing.pem` beside the ledger's other keys."""
-    reviewers: Annotated[fields.Lines, fields.a_list("files", "as in [alice.pub]")] = ()
-    """Files of public X25519 keys: whoever has a private one can draw a sample again."""
 
 
 class PrivateSpec(Document):

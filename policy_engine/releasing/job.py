@@ -14,7 +14,7 @@ from policy_engine.attest.approvals import Brought, Stage
 from policy_engine.attest.enforcing import filtered
 from policy_engine.attest.facts import models_of
 from policy_engine.attest.parquet_file import METADATA_KEY, write_parquet
-from policy_engine.attest.sealing import load_reviewer_key, seal, secret_of_parts
+from policy_engine.attest.sealing import seal, secret_of_parts
 from policy_engine.attest.signers import Signer
 from policy_engine.errors import NotApproved
 from policy_engine.ledger.entry import Charge, Entry
@@ -66,10 +66,10 @@ class Job:
     def _new_secret(self) -> tuple[bytes, Mapping[str, str]]:
         """A secret that was never used, and the same sealed where it is ours to draw by."""
         plan, request, secret = self.plan, self.request, new_secret()
-        keys = [self.sealing.public_key(), *map(load_reviewer_key, plan.project.reviewers)]
+        key = self.sealing.public_key()
         if request.part is not None:
             secret = secret_of_parts(request.part[0], self.naming) + secret
-        sealed = seal(secret, request.of, keys) if plan.policy.method == "keyed" else {}
+        sealed = seal(secret, request.of, [key]) if plan.policy.method == "keyed" else {}
         return secret, sealed
 
     def begin(self, entry: Entry) -> tuple[Entry, bytes]:

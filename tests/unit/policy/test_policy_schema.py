@@ -131,7 +131,7 @@ PROJECTS = (
     "witnesses: ['git:git@example.org:audit/heads.git#census', 'file:/mnt/worm/heads']",
     f"signing: {{owners: [{key_line(bytes(32))}, {key_line(bytes(31) + b'1')}], threshold: 2}}",
     "ledger: postgresql://h/d\nsigning: {command: [kms], public_key: k.pub, keyring: keys.json}",
-    "sealing: {reviewers: [alice.pub]}\ndbt: {release_targets: [prod], access: private}",
+    "sealing: {key: own.pem}\ndbt: {release_targets: [prod], access: private}",
 )
 NO_PROJECTS = (
     "acounts: {}",
@@ -144,7 +144,7 @@ NO_PROJECTS = (
     "witnesses: file:/mnt/worm/heads",
     "signing: {owners: [alice.pub]}",
     "signing: {threshold: 0}",
-    "sealing: {reviewers: alice.pub}",
+    "sealing: {key: [own.pem]}",
 )
 
 
