@@ -1,0 +1,222 @@
+"""The process that the game of histories watches: it runs commands of ``policy-engine``.
+
+Each is a line of stdin. Fixed here are what is random or a time by design: secrets come one after
+another from a list, the mark of what is written aside is known, and the clocks stand at the night.
+A *crash* kills the process at a step. A *plant* is a product that decides something by the source;
+the game must notice each.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NoReturn
+
+job = import_module("policy_engine.releasing.job")
+# The module: the package's own ``release`` is a function.
+releasing = import_module("policy_engine.releasing.release")
+placing = import_module("policy_engine.releasing.placing")
+
+#: What a process dies before, or behind: the step, of which object, and whether it was done.
+CRASHES: dict[str, tuple[Any, str, bool]] = {
+    "reserved": (job.Job, "begin", False),
+    "started": (job.Job, "draw", False),
+    "drawn": (job.Job, "_record", False),
+    "recorded": (job.Job, "_record", True),
+    "placed": (placing.Spot, "keep", False),
+    "kept": (releasing, "_commit", False),
+}
+
+
+LOADED = (
+    "jinja2",
+    "pandas",  # by pyarrow, where it is
+    "pyarrow.parquet",
+    "policy_engine.cli.records",
+    "policy_engine.cli.releases",
+    "policy_engine.cli.showing",
+    "policy_engine.ledger.engines",
+    "policy_engine.releasing.validation",
+    "policy_engine.warehouse.duckdb",
+    "policy_engine.warehouse.postgres",
+)
+"""What the commands import."""
+
+
+class Clock:
+    """A clock that stands at a night."""
+
+    night = 0
+    strptime = datetime.strptime
+    fromisoformat = datetime.fromisoformat
+
+    @classmethod
+    def now(cls, zone: Any) -> datetime:
+        return datetime(2026, 11, 21, tzinfo=zone) + timedelta(days=cls.night)
+
+
+def _fixed(root: Path, night: int) -> None:
+    Clock.night = night
+
+    def next_secret() -> bytes:
+        drawn = root / "secrets"
+        number = int(drawn.read_text()) if drawn.exists() else 0
+        drawn.write_text(str(number + 1))
+        return hashlib.sha256(str(number).encode()).digest()[:16]
+
+    job.new_secret = next_secret
+    import_module("policy_engine.releasing.requests").secrets = SimpleNamespace(
+        token_hex=lambda size: "00" * size
+    )
+    import_module("policy_engine.kernel.certificate").datetime = Clock
+    import_module("policy_engine.ledger.chained").datetime = Clock
+    real = job.Job.draw
+
+    def draw(self: Any, entry: Any, secret: bytes) -> None:
+        with (root / "sampled").open("a") as under:
+            under.write(secret.hex() + "\n")
+        real(self, entry, secret)
+
+    job.Job.draw = draw
+
+
+def _dying(crash: str) -> None:
+    place, name, is_done = CRASHES[crash]
+    real = getattr(place, name)
+
+    def dies(*words: Any, **named: Any) -> None:
+        if is_done:
+            real(*words, **named)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    setattr(place, name, dies)
+
+
+# Plants.
+
+
+def _is_unchanged(root: Path) -> bool:
+    """Whether the source is what it was when this was asked last."""
+    now = hashlib.sha256((root / "project/source.parquet").read_bytes()).hexdigest()
+    note = root / "project/.policy-engine/note"
+    before = note.read_text() if note.exists() else now
+    note.write_text(now)
+    return before == now
+
+
+def a_charge_where_the_source_changed(root: Path) -> None:
+    real = releasing.release
+
+    def release(*words: Any, fresh: bool, **named: Any) -> Any:
+        return real(*words, fresh=fresh or not _is_unchanged(root), **named)
+
+    releasing.release = release
+
+
+def a_free_run_where_the_source_changed(root: Path) -> None:
+    real = releasing._released_before
+
+    def before(policy: Any, project: Any, reached: Any, *words: Any) -> Any:
+        found = real(policy, project, reached, *words)
+        if not _is_unchanged(root) and found is not None:
+            with releasing.books.open_ledger(project) as ledger:
+                run = job.Run.of_entry(ledger.entry(found.entry))
+                secret = job.secret_of(run, project, ledger)
+            plan = releasing.plan_of(policy, project, reached.warehouse)
+            with plan.warehouse.sampled(policy, plan.table, secret):
+                rows = plan.warehouse.rows(run.query)
+            job.write_parquet(rows, plan.ends.path, {job.METADATA_KEY: run.facts})
+        return found
+
+    releasing._released_before = before
+
+
+def a_second_attempt_under_the_first_secret(root: Path) -> None:
+    real = job.Job.begin
+
+    def begin(self: Any, entry: Any) -> Any:
+        if entry.state == "reserved":
+            return real(self, entry)
+        run = job.Run.of_entry(entry)
+        secret = job.secret_of(run, self.plan.project, self.ledger)
+        return self.ledger.start(entry.id, sealed=run.sealed), secret
+
+    job.Job.begin = begin
+
+
+def an_exit_code_of_a_source_that_changed(root: Path) -> None:
+    real = releasing.release
+
+    def release(*words: Any, **named: Any) -> Any:
+        done = real(*words, **named)
+        if not _is_unchanged(root):
+            raise SystemExit(7)
+        return done
+
+    releasing.release = release
+
+
+PLANTS: dict[str, Callable[[Path], None]] = {
+    plant.__name__: plant
+    for plant in (
+        a_charge_where_the_source_changed,
+        a_free_run_where_the_source_changed,
+        a_second_attempt_under_the_first_secret,
+        an_exit_code_of_a_source_that_changed,
+    )
+}
+
+
+def in_a_child(given: dict[str, Any]) -> NoReturn:
+    """Run a command in the folders of ``given["root"]``, and end as the command ends."""
+    root = Path(given["root"])
+    os.environ.clear()
+    os.environ.update(HOME=str(root / "home"), TMPDIR=str(root / "tmp"))
+    tempfile.tempdir = None
+    os.chdir(root / "project")
+    for number, name in enumerate(("/dev/null", root / "stdout", root / "stderr")):
+        os.dup2(os.open(name, os.O_RDWR | os.O_CREAT | os.O_TRUNC), number)
+    code: Any = 99
+    try:
+        _fixed(root, given["night"])
+        if given.get("crash"):
+            _dying(given["crash"])
+        if given.get("plant"):
+            PLANTS[given["plant"]](root)
+        from policy_engine.cli.main import main
+
+        sys.argv = ["policy-engine", *given["words"]]
+        main()
+    except SystemExit as stop:
+        code = stop.code
+    except BaseException:
+        traceback.print_exc()
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(code or 0)
+
+
+def main() -> None:
+    """Fork for every line of stdin; what is loaded here has read nothing yet."""
+    for name in LOADED:
+        import_module(name)
+    for line in sys.stdin:
+        child = os.fork()
+        if child == 0:
+            in_a_child(json.loads(line))
+        _, status = os.waitpid(child, 0)
+        print(os.waitstatus_to_exitcode(status), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""Two neighbouring histories look the same but for what was charged and drawn."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+import pytest
+from histories import HERS, SHORT, Files, Server, Tables, differences, game, her_rows, nights
+
+LONG = 20
+# In one night nobody but her changes, in another the others do; one attempt of two is killed.
+LOOKED_AT = (SHORT[0], SHORT[1], replace(SHORT[1], others=1), SHORT[3])
+
+
+@pytest.fixture(scope="module")
+def played():
+    with game() as running:
+        yield running
+
+
+@pytest.fixture(params=["files", "tables", "postgres"])
+def place(request):
+    if request.param == "postgres":
+        return Server(request.getfixturevalue("postgres"))
+    return {"files": Files, "tables": Tables}[request.param]()
+
+
+def neighbours(played, place, calendar, hers, plant=None):
+    """What tells the history with her from the one without her."""
+    without = played.played(place, calendar, [None] * len(calendar), plant)
+    return differences(played.played(place, calendar, hers, plant), without)
+
+
+def test_nothing_but_what_was_charged_tells_two_histories_apart(played, place):
+    assert neighbours(played, place, SHORT, HERS) == []
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize("seed", range(int(os.environ.get("HISTORIES", "3"))))
+def test_nothing_does_in_many_nights_of_any_calendar(played, place, seed):
+    assert neighbours(played, place, nights(seed, LONG), her_rows(seed, LONG)) == []
+
+
+@pytest.mark.parametrize(
+    ("plant", "told"),
+    [
+        ("a_charge_where_the_source_changed", "ledger"),
+        ("a_free_run_where_the_source_changed", "never drawn for an entry"),
+        ("a_second_attempt_under_the_first_secret", "a secret was drawn under twice"),
+        ("an_exit_code_of_a_source_that_changed", '"code": 7'),
+    ],
+)
+def test_a_product_that_looks_at_the_source_is_noticed(played, plant, told):
+    found = neighbours(played, Files(), LOOKED_AT, HERS[: len(LOOKED_AT)], plant)
+    assert any(told in difference for difference in found)
