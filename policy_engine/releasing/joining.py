@@ -142,11 +142,16 @@ def _of_ledger(project: Project, given: Path | None) -> list[str]:
                 return []
     except LedgerError as error:
         told = [f"the ledger: {error}"]
-        return told if path.exists() else [*told, _sealing(path)]
-    return [_sealing(path)]
+        return told if path.exists() else [*told, _sealing(path, given)]
+    return [_sealing(path, None)]
 
 
-def _sealing(path: Path) -> str:
+def _sealing(path: Path, given: Path | None) -> str:
+    if given is not None:
+        return (
+            f"the sealing key: {given} was not taken, for it is held against the ledger; run this"
+            " again once that is here"
+        )
     return (
         f"the sealing key: copy .policy-engine/{path.name} from a machine that releases, by a"
         " channel that is private, and name the copy with --sealing FILE"

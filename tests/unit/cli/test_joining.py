@@ -162,3 +162,15 @@ def test_who_signs_by_the_environment_needs_no_key(cli, clone, monkeypatch):
     monkeypatch.setenv("POLICY_ENGINE_SIGNING_KEY", pem)
     found = cli("join", "--format", "json").document
     assert found["made"] is None and not (clone / STATE / "signing.pem").exists()
+
+
+def test_a_sealing_key_that_comes_before_the_ledger_is_said_to_wait(
+    cli, clone, project, monkeypatch
+):
+    monkeypatch.chdir(clone)
+    kept = project / STATE / "sealing.pem"
+    early = cli("join", "--sealing", kept)
+    assert f"{kept} was not taken, for it is held against the ledger" in early.out
+    with (clone / "policy-engine.yaml").open("a") as file:
+        file.write(f"ledger: {project / STATE / 'ledger.sqlite'}\n")
+    assert "lacks the sealing key" not in cli("join", "--sealing", kept).out
