@@ -6,7 +6,9 @@ source: what its columns hold is not checked, only what the recodes and the law 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from decimal import Context, Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +25,12 @@ _MONDAY = 4 * 86_400
 """Monday 5 January 1970, in seconds since the first of that month."""
 _FIRST, _LAST = -62_135_596_800, 253_402_300_799
 """The years 1 to 9999, in seconds since 1970."""
+_WHOLE = re.compile(r"[+-]?[0-9]+(\.0+)?")
+_MOMENT = re.compile(
+    r"(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})([ T](?P<time>[0-9]{2}:[0-9]{2}:[0-9]{2})"
+    r"(\.(?P<fraction>[0-9]+))?(Z|\+00(:00)?)?)?"
+)
+"""How engines write a day or a moment, in the years 1 to 9999."""
 _KINDS = {
     "text": ("string", "large_string"),
     "integer": ("integer", "decimal"),
@@ -56,9 +64,13 @@ def _can_show(shown: Shown, value: object) -> bool:
         return value in known
     if isinstance(recode, Prefix):
         return isinstance(value, str) and len(value) <= recode.length
+    if isinstance(recode, Truncate) and isinstance(value, str):
+        return _is_start_in_words(value, recode.unit)
     if isinstance(recode, Round):
         number = number_of_text(value)
         return number is not None and not _WIDE.remainder(number, recode.step)
+    if shown.kind == "integer" and isinstance(value, str):
+        return _WHOLE.fullmatch(value) is not None
     return True
 
 
@@ -113,6 +125,25 @@ def untruncated(claim: Claim, table: pa.Table) -> tuple[str, ...]:
         ):
             found.append(each.name)
     return tuple(found)
+
+
+def _is_start_in_words(text: str, unit: str) -> bool:
+    """Whether a moment is the start of its unit; True of a text that no engine writes in UTC.
+
+    >>> _is_start_in_words("2024-04-01 00:00:00+00", "quarter")
+    True
+    >>> _is_start_in_words("2024-04-01 00:00:01", "quarter")
+    False
+    """
+    found = _MOMENT.fullmatch(text)
+    if found is None:
+        return True
+    try:
+        moment = datetime.fromisoformat(f"{found['day']} {found['time'] or '00:00:00'}+00:00")
+    except ValueError:
+        return False
+    fraction = found["fraction"] or ""
+    return not fraction.strip("0") and _is_start(int(moment.timestamp()), 1, unit)
 
 
 def _is_start(ticks: int, parts: int, unit: str) -> bool:

@@ -89,6 +89,33 @@ def test_days_and_moments_are_starts(unit, good, bad):
             assert untruncated(claim, pa.table({"x": column})) == wrong
 
 
+@pytest.mark.parametrize(
+    ("unit", "text", "good"),
+    [
+        ("month", "2026-05-01", True),
+        ("month", "2026-05-02", False),
+        ("month", "2026-05-01 00:00:00", True),
+        ("month", "2026-05-01T00:00:00.000000Z", True),
+        ("hour", "2026-05-01 07:00:00+00", True),
+        ("hour", "2026-05-01 07:00:00.000001+00:00", False),
+        ("week", "2026-11-23", True),
+        ("week", "2026-11-24", False),
+        ("day", "2026-13-01", False),
+        ("day", "0044-03-15 (BC)", True),  # as no engine writes what is looked at
+    ],
+)
+def test_texts_of_moments_are_starts_as_in_parquet(unit, text, good):
+    claim = claim_of(Truncate(unit), Type("timestamp"))
+    assert misfits(claim, [[text, None]]) == (() if good else ("x",))
+
+
+def test_the_text_of_a_whole_number_is_one():
+    claim = claim_of(Keep(), Type("integer"))
+    assert misfits(claim, [["-5", "5.0", 7, None]]) == ()
+    for text in ("5.5", "five", ""):
+        assert misfits(claim, [[text]]) == ("x",)
+
+
 def test_a_moment_is_the_start_of_an_hour_to_the_last_digit():
     claim = claim_of(Truncate("hour"), Type("timestamp"))
     for nanoseconds, wrong in ((3600 * 10**9, ()), (3600 * 10**9 + 1, ("x",))):
