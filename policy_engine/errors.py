@@ -134,7 +134,15 @@ class NotReleasable(PolicyEngineError):
 
 
 class BudgetExceeded(PolicyEngineError):
-    """An account cannot pay: the message says what was asked and what is left."""
+    """An account cannot pay: the message says what was asked and what is left.
+
+    ``account`` is its name, and ``left`` what it would still pay for, where a limit is the cause.
+    """
+
+    def __init__(self, *lines: str, account: str = "", left: object = None) -> None:
+        super().__init__(*lines)
+        self.account = account
+        self.left = left
 
 
 class NotApproved(PolicyEngineError):

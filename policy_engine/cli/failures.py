@@ -93,9 +93,21 @@ def _details(error: errors.PolicyEngineError) -> dict[str, object]:
         return {"findings": list(map(vars, error.findings))}
     if isinstance(error, errors.VerificationFailed):
         return {"verified": False, "reasons": error.reasons}
+    if isinstance(error, errors.BudgetExceeded):
+        return _of_account(error)
     if isinstance(error, errors.EnvironmentFailed):
         return {"code": error.code}
     return {}
+
+
+def _of_account(error: errors.BudgetExceeded) -> dict[str, object]:
+    """The account that cannot pay, and what is left of it, as ``plan`` says it."""
+    from policy_engine.cli.output import left_of  # which shows failures itself
+    from policy_engine.ledger.remaining import Remaining
+
+    if not isinstance(error.left, Remaining):
+        return {}
+    return {"account": error.account, "left": left_of(error.left)}
 
 
 def _of_command_line(error: Exception) -> Failure:

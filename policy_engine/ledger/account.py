@@ -289,7 +289,9 @@ def refusal(account: Account, charge: Charge) -> BudgetExceeded:
     return BudgetExceeded(
         f"account {charge.account!r} cannot pay for policy {charge.policy_name!r}: it asks for "
         f"ε {brief(charge.epsilon)}, δ {brief(charge.delta)} (unit: {charge.unit}), and of {limit} "
-        f"there is left: {found.words()}; {_remedy(spent, charge, limit, found)}"
+        f"there is left: {found.words()}; {_remedy(spent, charge, limit, found)}",
+        account=charge.account,
+        left=found,
     )
 
 

@@ -111,8 +111,13 @@ class Project:
 
     @property
     def ledger_name(self) -> str:
-        """The ledger as a message may name it: without what a URL has before its host."""
-        return re.sub(r"//.*@", "//", str(self.ledger))
+        """The ledger as a message may name it: a file from the project's folder on, else its URL.
+
+        What a URL has before its host is left out.
+        """
+        if isinstance(self.ledger, Path):
+            return self.named(self.ledger)
+        return re.sub(r"//.*@", "//", self.ledger)
 
     def named(self, path: Path) -> str:
         """A path as an output says it: from the project's folder on where it lies in there."""

@@ -48,5 +48,7 @@ def check_together(asked: Iterable[AskedCharge]) -> None:
             admit(account, each.charge)
         except BudgetExceeded as error:
             together = "nothing was charged, for an account must pay for all that is asked at once"
-            raise BudgetExceeded(f"{error}; {together}") from None
+            raise BudgetExceeded(
+                f"{error}; {together}", account=error.account, left=error.left
+            ) from None
         accounts[key] = account.plus(each.charge)

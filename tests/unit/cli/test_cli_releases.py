@@ -349,19 +349,28 @@ def test_a_second_target_in_the_way_stops_the_first(cli, policy, project):
     assert charges(cli) == 1
 
 
+def test_a_ledger_is_named_from_the_projects_folder_on(cli, policy, project):
+    cli("release", policy("a"))
+    shown = cli("ledger", "show", "--format", "json").document["ledger"]
+    assert (project / shown).is_file() and not Path(shown).is_absolute()
+
+
 def test_an_account_must_pay_for_all(cli, policy, project):
     (project / "policy-engine.yaml").write_text(LITTLE)
     result = cli("release", policy("a"), policy("b"), "--format", "json")
     assert result.code == 1
     told = "account 'people' cannot pay for policy 'b': it asks for ε 0.5, δ 2.6317834665e-11 (unit"
     assert result.document["error"].startswith(told)
-    assert "nothing was released" in result.document["error"]
+    assert "nothing was charged" in result.document["error"]
+    assert result.document["account"] == "people"
+    alone = cli("plan", policy("a"), "--format", "json").document["ledger"]
+    assert result.document["left"] == alone["left_after"]  # as ``plan`` says it
     assert not Path("out").exists()
     assert not Path(".policy-engine").exists()
     cli("release", policy("a"))
     both = cli("release", policy("a"), policy("b"), "--fresh", "--replace")
     assert "cannot pay for policy 'a'" in both.err
-    assert "nothing was released" in both.err
+    assert "nothing was charged" in both.err
 
 
 def test_what_fails_while_running_leaves_what_was_done(cli, policy, project, monkeypatch):
