@@ -90,7 +90,7 @@ def test_all_accounts(cli, ledger):
     assert "committed  people  ε 0.25  δ 1e-9  unit not recorded  p" in text
     assert "reserved   others  ε 0.25  δ 1e-9  unit not recorded  p" in text
     document = cli("ledger", "show", "--format", "json").document
-    assert document["ledger"] == str(ledger)
+    assert document["ledger"] == str(LEDGER)
     no_limit = {"epsilon_limit": None, "delta_limit": None, "left": None}
     # The project file's limit counts though the ledger has recorded none.
     limit = {
@@ -152,12 +152,13 @@ def test_an_account_that_is_none(cli, ledger):
 def test_a_whole_ledger(cli, ledger):
     document = cli("ledger", "verify", "--format", "json").document
     head = document.pop("head")
-    assert document == {"ledger": str(ledger), "intact": True, "records": 4,
+    assert document == {"ledger": str(LEDGER), "intact": True, "records": 4,
                         "by_revoked_keys": 0, "approved": 0, "not_compared": "",
-                        "not_charged": [], "left_out": [], "witnesses": []}  # fmt: skip
+                        "not_charged": [], "left_out": [], "witnesses": [],
+                        "faults": []}  # fmt: skip
     text = cli("ledger", "verify")
     assert text.code == 0
-    assert text.out == f"{ledger}: whole and signed, 4 records, head 4:{head}\n"
+    assert text.out == f"{LEDGER}: whole and signed, 4 records, head 4:{head}\n"
     assert cli("ledger", "verify", "--head", f"4:{head}").code == 0
     assert cli("ledger", "verify", "--head", f"0:{'0' * 64}").code == 0
 
@@ -200,7 +201,7 @@ def test_without_its_witness_the_chain_is_checked_all_the_same(cli, ledger, proj
     assert "or remove it once 'policy-engine ledger verify'" in cli("ledger", "show").err
     result = cli("ledger", "verify")
     assert result.code == 1
-    assert f"{ledger}: whole and signed, 4 records, head 4:" in result.out
+    assert f"{LEDGER}: whole and signed, 4 records, head 4:" in result.out
     assert f"whether its end is missing is not known: {witness}: cannot read" in result.out
     document = cli("ledger", "verify", "--format", "json").document
     assert document["intact"] is True
@@ -580,7 +581,7 @@ def test_an_entry_that_was_never_started_is_given_back(cli, policy, project):
     settled = cli("ledger", "reconcile", "--format", "json")
     assert settled.code == 0
     assert settled.document == {
-        "ledger": str(project / LEDGER),
+        "ledger": str(LEDGER),
         "settled": [
             {"entry": 6, "outcome": "cancelled", "why": "it was never started, so nothing ran"}
         ],
@@ -668,7 +669,7 @@ def test_a_row_that_nobody_here_wrote_is_disowned_and_shown(cli, ledger):
     said = cli("ledger", "disown", str(last.seq), "--by", "Ada", "--why", "ticket 7")
     assert said.code == 2 and "when it held" in said.err
     done = cli("ledger", "disown", str(last.seq + 1), "--by", "Ada", "--why", "ticket 7")
-    assert done.out == f"{ledger}: row {last.seq + 1} is left out, by Ada: ticket 7\n"
+    assert done.out == f"{LEDGER}: row {last.seq + 1} is left out, by Ada: ticket 7\n"
     text = cli("ledger", "verify")
     assert text.code == 0
     assert text.out.endswith(f"\nrow {last.seq + 1} is left out, by Ada: ticket 7\n")

@@ -258,9 +258,9 @@ def test_a_ledger_that_was_seen_here_is_never_opened_fresh(lab):
     for act in (open_ledger, lambda project: open_ledger(project, signer_of(project))):
         said = refusal(NoLedger, act, lab.project)
         assert said == (
-            f"{lab.project.ledger}: the ledger is not here: this machine has seen 1 record of it"
-            f" ({lab.project.witness}). In a new clone 'policy-engine join' says all that it lacks."
-            " Where the ledger is kept elsewhere, name that place in 'ledger' of"
+            f"{lab.project.ledger_name}: the ledger is not here: this machine has seen 1 record of"
+            f" it ({lab.project.witness}). In a new clone 'policy-engine join' says all that it"
+            " lacks. Where the ledger is kept elsewhere, name that place in 'ledger' of"
             " the project file, a postgresql:// URL for several machines; a file is moved here, for"
             " two copies would forget each other's charges; else restore it from a backup; if it is"
             " lost for good, 'policy-engine ledger begin --anew' begins another one, which knows"
@@ -288,5 +288,5 @@ def test_where_the_project_file_states_a_limit_is_told(tmp_path):
     lab = SmallProject.at(tmp_path, text)
     (tmp_path / "policy-engine.yaml").write_text(text)
     limit = books.stated_limit(lab.project, "people")
-    assert (limit, limit.where) == (LIMIT, f"{tmp_path / 'policy-engine.yaml'}:3")
+    assert (limit, limit.where) == (LIMIT, "policy-engine.yaml:3")
     assert books.stated_limit(lab.project, "others") is None
