@@ -213,9 +213,9 @@ def test_a_small_epsilon_beside_a_large_delta_is_met_by_uniform_noise(more, boun
 
 
 def test_what_rounding_leaves_of_a_uniform_table_is_priced():
-    """2⁶⁰ is no multiple of 5: at next to no ε the table of 5 values has a little more than 1/5."""
-    aim = Aim(Decimal("1e-30"), Decimal("0.2"))
-    assert not aim.met(laplace(0, 2))
-    assert calibrated("truncated_laplace", aim).largest == 3
+    """2⁶⁰ is no multiple of 25: at next to no ε a table of 25 has a little more than 1/25."""
+    aim = Aim(Decimal("1e-30"), Decimal("0.04"))
+    assert not aim.met(laplace(0, 12))
+    assert calibrated("truncated_laplace", aim).largest == 13
     with pytest.raises(DomainError, match="met by a table of this law, of those that are tried"):
         calibrated("truncated_laplace", Aim(Decimal(1), Decimal("1e-17")))
