@@ -131,6 +131,10 @@ class Warehouse(ABC):
     def _create(self, query: str, place: Name) -> None:
         """Make a table of a certified text, which stands unedited in an envelope."""
 
+    def _drawn(self, query: str, place: Name) -> None:
+        """The same with the rows that are charged for: of a failure a row may be the cause."""
+        self._create(query, place)
+
     @abstractmethod
     def _types(self, place: Name) -> Columns:
         """The columns of a table of ours, each with its type as the engine reads it."""
@@ -411,7 +415,7 @@ class Warehouse(ABC):
         before they stand, and sees the table; if it raises, what stood before stands. ``replace``
         allows for a table of that name, and its rights are kept.
         """
-        self._put(partial(self._create, query), target, comment, attest, replace=replace)
+        self._put(partial(self._drawn, query), target, comment, attest, replace=replace)
 
     def put_back(
         self,

@@ -260,6 +260,32 @@ def test_what_postgres_cannot_have_failed_on_by_a_row(visits, sql, told, of_setu
         assert caught.value.of_setup is of_setup
 
 
+@pytest.mark.parametrize("release", ["path: out.parquet", "relation: setups.named_out"])
+@pytest.mark.parametrize("code", ["nowhere", "hidden.illness"])
+def test_a_name_that_a_row_makes_is_no_setup_and_is_not_told(visits, here, code, release):
+    """``code::regclass`` fails as a table that is missing does, or one that is not the role's."""
+    visits.sql(
+        "create schema if not exists hidden",
+        "create table if not exists hidden.illness (n int)",
+        "drop view if exists setups.named",
+        "drop table if exists setups.coded",
+        f"create table setups.coded as select n as id, '{code}' as code from"
+        " generate_series(1, 50) as n",
+        "create view setups.named as select id, code::regclass::text as code from setups.coded",
+        "grant select on setups.coded, setups.named to half",
+        "alter view setups.named owner to half",
+    )
+    project = Project(here, "postgres", visits.url_of("half"))
+    project.policy("setups.named, view: rowwise", "{code: {prefix: 1}}", "code", release)
+    policy = here / "policy.yaml"
+    policy.write_text(policy.read_text() + "budget: them\n")
+    told = [project.release() for _ in range(3)]
+    assert "message is withheld" in told[0]
+    assert not any(part in "".join(told) for part in ("hidden", "nowhere"))
+    assert "had its 2 attempts" in told[2]
+    assert project.charged() == ["kept"]
+
+
 @pytest.mark.parametrize(
     ("sql", "told", "of_setup"),
     [
