@@ -27,7 +27,7 @@ from policy_engine.ledger.records import open_records
 from policy_engine.policy.pins import IN_EACH_CHECKOUT, check_can_pin, write_pin
 from policy_engine.policy.project import PROJECT_FILE, Project, default_project
 from policy_engine.releasing import books
-from policy_engine.releasing.publish import content_of
+from policy_engine.releasing.publish import COPIES, content_of
 
 
 @dataclass(frozen=True)
@@ -180,18 +180,25 @@ def begin(project: Project, *, anew: bool, say: Callable[[str], None]) -> Begun:
     return Begun(begins, records, books.file_of(project))
 
 
-def certificates_in(folder: Path) -> Iterator[Path]:
-    """The certificates of releases in a folder and below it, whoever signed them."""
-    return filter(is_of_a_release, files_in(folder, (CERTIFICATE_SUFFIX,)))
+def certificates_in(folder: Path) -> tuple[Path, ...]:
+    """The certificates of releases in a folder and below it, whoever signed them.
+
+    Those that are kept come last: of a release that another took the place of there is no other.
+    """
+    found = filter(is_of_a_release, files_in(folder, (CERTIFICATE_SUFFIX,), COPIES))
+    return tuple(sorted(found, key=lambda path: path.parent.name == COPIES))
 
 
-def files_in(folder: Path, endings: tuple[str, ...]) -> Iterator[Path]:
+def files_in(folder: Path, endings: tuple[str, ...], beside: str = "") -> Iterator[Path]:
     """The files in a folder and below it whose names end so.
 
-    Hidden folders, environments, and folders that are projects of their own are left out.
+    Hidden folders, but those called ``beside``, environments, and folders that are projects of
+    their own are left out.
     """
     for place, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not _is_apart(Path(place, name)))
+        folders[:] = sorted(
+            name for name in folders if name == beside or not _is_apart(Path(place, name))
+        )
         yield from (Path(place, name) for name in sorted(files) if name.endswith(endings))
 
 
@@ -209,9 +216,13 @@ def is_of_a_release(path: Path) -> bool:
 def forgotten(
     paths: Iterable[Path], entries: Iterable[Entry], trusted: TrustedKeys
 ) -> tuple[Path, ...]:
-    """The certificates, signed by a trusted key, that no entry was charged for."""
-    known = {entry.certificate_digest for entry in entries}
-    return tuple(path for path in paths if certificate_digest(path, trusted) not in {"", *known})
+    """The certificates, signed by a trusted key, that no entry was charged for: each once."""
+    known = {"", *(entry.certificate_digest for entry in entries)}
+    # Two draws of one second have the same facts; a copy of a certificate has its bytes.
+    found: dict[bytes, Path] = {}
+    for path in paths:
+        found.setdefault(content_of(path), path)
+    return tuple(path for path in found.values() if certificate_digest(path, trusted) not in known)
 
 
 def forgotten_text(paths: tuple[Path, ...]) -> str:

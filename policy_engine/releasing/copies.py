@@ -33,8 +33,6 @@ from policy_engine.warehouse.base import Columns, Texts
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FOLDER = ".released"
-"""The folder of the copies, beside the certificates."""
 _TYPES = "policy_engine_types"
 _BATCH = 10_000
 _ENDS = ".parquet"
@@ -164,12 +162,12 @@ def public_copy(certificate: Path, digest: str, *, is_table: bool) -> Copy:
 
     Its name has no ending of a file of rows: no source whose folder it may be in has it as a part.
     """
-    return Copy(certificate.parent / FOLDER / digest, is_table)
+    return Copy(certificate.parent / publish.COPIES / digest, is_table)
 
 
 def certificate_copy(certificate: Path, digest: str) -> Path:
     """Where the certificate of a release of this digest is kept."""
-    return certificate.parent / FOLDER / f"{digest}{CERTIFICATE_SUFFIX}"
+    return certificate.parent / publish.COPIES / f"{digest}{CERTIFICATE_SUFFIX}"
 
 
 def copy_of(

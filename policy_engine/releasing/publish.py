@@ -26,6 +26,8 @@ from policy_engine.attest.attestation import LARGEST_ENVELOPE, stated_subject
 from policy_engine.attest.parquet_file import METADATA_KEY, certificate_path
 from policy_engine.errors import FileError
 
+COPIES = ".released"
+"""The folder of what is kept of releases, beside their certificates."""
 _PROBE = "probe".ljust(len(f"{'':16}.{'':8}"), "-")
 
 

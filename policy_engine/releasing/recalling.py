@@ -64,14 +64,10 @@ def recall(project: Project, account: str | None = None) -> tuple[Recalled, ...]
     with books.open_ledger(project, signer, compared=False) as ledger:
         ledger.verify()
         trusted = books.trusted_keys(project, signer)
-        places = tuple(beginning.certificates_in(project.directory))
-        found = beginning.forgotten(places, ledger.entries(), trusted)
-        charged = dict[str, Path]()
-        for path in found:
-            charged.setdefault(beginning.certificate_digest(path, trusted), path)
+        places = beginning.certificates_in(project.directory)
         opened = [
             (path, open_envelope(content_of(path), trusted, str(stated_type(content_of(path)))))
-            for path in charged.values()
+            for path in beginning.forgotten(places, ledger.entries(), trusted)
         ]
         charges = [
             (path, said, _charge(said.predicate, _account(said, path, project, ledger, account)))

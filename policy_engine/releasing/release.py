@@ -264,10 +264,10 @@ def _run(job: Job, say: Callable[[str], None]) -> Released:
 def _charge(job: Job, say: Callable[[str], None]) -> Released:
     """Charge a new release and make it."""
     plan, ledger = job.plan, job.ledger
-    places = {job.spot.ends.certificate_path.resolve()}
+    places = [job.spot.ends.certificate_path.resolve()]
     if plan.project.file is not None:
-        places |= {path.resolve() for path in beginning.certificates_in(plan.project.directory)}
-    if missing := beginning.forgotten(sorted(places), ledger.entries(), job.spot.trusted):
+        places += [path.resolve() for path in beginning.certificates_in(plan.project.directory)]
+    if missing := beginning.forgotten(places, ledger.entries(), job.spot.trusted):
         raise LedgerError(
             f"{ledger.where}: {beginning.forgotten_text(missing)}. Nothing was charged",
             code="ledger_forgot",

@@ -66,6 +66,21 @@ def test_nothing_is_released_on_it_until_a_person_books_what_is_proved(cli, poli
     assert 0 <= balance["epsilon_spent"] <= 1
 
 
+def test_what_another_release_took_the_place_of_is_proved_by_its_kept_certificate(cli, restored):
+    for _ in range(2):
+        Path(".policy-engine/ledger.sqlite.head").unlink(missing_ok=True)
+        assert cli("ledger", "reconcile", "--from-certificates").code == 0
+        assert cli("release", "b.yaml", "--replace").code == 0
+    spent = len(entries(cli))
+    for beside in LEDGER.parent.glob("ledger.sqlite*"):
+        beside.unlink()
+    shutil.copy("backup.sqlite", LEDGER)
+    told = cli("ledger", "verify")
+    assert told.code == 1 and told.out.count(".certificate.json") >= spent - 1
+    assert cli("ledger", "reconcile", "--from-certificates").code == 0
+    assert len(entries(cli)) == spent
+
+
 def test_an_account_that_nobody_knows_is_asked_for(cli, restored):
     project = Path("policy-engine.yaml")
     project.write_text(project.read_text().replace("accounts: {", "accounts: {others: {}, "))

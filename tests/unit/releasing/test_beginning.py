@@ -79,10 +79,10 @@ def test_of_many_certificates_a_few_are_named(lab):
         (lab.folder / f"{number}.certificate.json").write_bytes(certificate.read_bytes())
     (lab.folder / "none.certificate.json").write_text("{}")
     found = older_than(lab.project).releases
-    assert found[-1] == "3 more certificates are there"
+    assert found[-1] == "4 more certificates are there"  # one of them is kept
     assert len([each for each in found if "is the certificate of a release" in each]) == 5
     beside = Path(os.path.relpath(certificate))  # the same one, written otherwise
-    assert older_than(lab.project, [beside]).releases[-1] == "3 more certificates are there"
+    assert older_than(lab.project, [beside]).releases[-1] == "4 more certificates are there"
 
 
 def test_certificates_of_other_projects_and_environments_are_not_looked_for(lab):
@@ -93,7 +93,11 @@ def test_certificates_of_other_projects_and_environments_are_not_looked_for(lab)
         (lab.folder / place / "a.certificate.json").write_bytes(certificate.read_bytes())
         if sign:
             (lab.folder / place / sign).touch()
-    assert [*certificates_in(lab.folder)] == [certificate]
+    assert [path.name for path in certificates_in(lab.folder)][:1] == [certificate.name]
+    assert {path.parent for path in certificates_in(lab.folder)} == {
+        certificate.parent,
+        certificate.parent / ".released",
+    }
 
 
 def test_a_certificate_where_the_release_goes_tells_wherever_that_is(lab, tmp_path_factory):

@@ -1043,10 +1043,11 @@ def test_a_copy_is_kept_up_to_a_size(lab):
         release(lab.policy(), small)
 
 
-def test_a_copy_is_no_certificate_that_stands_anywhere(lab):
+def test_a_kept_certificate_comes_behind_those_that_stand(lab):
     lab.release()
-    found = [*beginning.certificates_in(lab.folder)]
-    assert found == [lab.folder / "out/people.certificate.json"]
+    stands, kept = beginning.certificates_in(lab.folder)
+    assert stands == lab.folder / "out/people.certificate.json"
+    assert kept.parent == lab.folder / "out/.released"
 
 
 def test_a_policy_that_is_put_back_has_its_release_again(lab):
