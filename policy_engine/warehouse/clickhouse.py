@@ -78,9 +78,10 @@ _TOLD = {
     **dict.fromkeys((158, 191, 307, 396), failures.Cause(
         "the query passes a limit of its profile, as max_rows_to_read: raise that for the user"
     )),
-    **dict.fromkeys((201, 202, 452), failures.Cause(
-        "the user's quota, its profile's constraints or the number of queries do not let it run;"
-        " see SHOW QUOTA and system.settings_profile_elements", of_setup=True,
+    201: failures.Cause("the user's quota is used up, perhaps by what is read; see SHOW QUOTA"),
+    **dict.fromkeys((202, 452), failures.Cause(
+        "the profile's constraints or the number of queries do not let it run; see"
+        " system.settings_profile_elements", of_setup=True,
     )),
     **dict.fromkeys((209, 210, _LOST), failures.LOST),
     241: failures.OUT_OF_MEMORY, 243: failures.NO_SPACE, 57: failures.TAKEN,

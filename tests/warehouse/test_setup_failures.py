@@ -17,7 +17,7 @@ from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import default_project, load_project
 from policy_engine.releasing.books import has_ledger, open_ledger
 from policy_engine.releasing.planning import prepare
-from policy_engine.warehouse import mysql_session
+from policy_engine.warehouse import clickhouse, mysql_session
 from policy_engine.warehouse.mysql import MariaDBWarehouse
 from policy_engine.warehouse.postgres import PostgresWarehouse
 
@@ -300,3 +300,12 @@ def test_what_mariadb_cannot_have_failed_on_by_a_row(mariadb, sql, told, of_setu
         with pytest.raises(WarehouseError, match=told) as caught:
             warehouse.ask(sql)
         assert caught.value.of_setup is of_setup
+
+
+# ClickHouse
+
+
+def test_a_quota_of_clickhouse_may_be_used_up_by_rows():
+    """Quotas count read_rows, result_rows and execution_time; how many queries run is no row's."""
+    assert not clickhouse._TOLD[201].of_setup
+    assert clickhouse._TOLD[202].of_setup
