@@ -146,13 +146,30 @@ def test_a_release_of_no_group_says_so(opened):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(("name", "word"), [("hostile", "Verified"), ("red", "does not hold")])
-def test_it_prints_to_a_pdf_that_reads(opened, tmp_path, name, word, scheme):
-    file = tmp_path / "page.pdf"
-    opened(name, scheme=scheme).pdf(path=file, format="A4")
-    told = subprocess.run([pdftotext(), "-layout", file, "-"], capture_output=True, check=True)
-    text = " ".join(told.stdout.decode().split())
-    for part in (word, "The promise", "of the time", "Confirmed by:", "SHA-256 of the release"):
+def test_it_prints_to_a_pdf_that_reads(opened, tmp_path, scheme):
+    text = printed(opened("hostile", scheme=scheme), tmp_path)
+    for part in PROMISED:
         assert part in text
+    assert "Verified" in text
     assert "HAVING COUNT(*) >= 40" in text
     assert "minorities vanish first" in text
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_red_page_prints_its_fault_and_no_promise(opened, tmp_path, scheme):
+    text = printed(opened("red", scheme=scheme), tmp_path)
+    assert "This certificate does not hold: rely on nothing on this page" in text
+    assert "no signature by a trusted key" in text
+    for part in PROMISED:
+        assert part not in text
+
+
+PROMISED = ("The promise", "of the time", "Confirmed by:", "SHA-256 of the release")
+
+
+def printed(page, folder):
+    """The words of a page on paper."""
+    file = folder / "page.pdf"
+    page.pdf(path=file, format="A4")
+    told = subprocess.run([pdftotext(), "-layout", file, "-"], capture_output=True, check=True)
+    return " ".join(told.stdout.decode().split())

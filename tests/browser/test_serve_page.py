@@ -16,7 +16,7 @@ from policy_engine.policy.review_models import key_line
 from policy_engine.serve.views import account_id
 
 PEOPLE = {SCRIPT: "owner", MARKUP: "privacy", "cleo": "author"}
-ACCOUNT = "people <b>&amp;{{ 7*7 }}"
+ACCOUNT = "people <b>&amp;{ 7*7 }}"
 
 
 def changed(world, *changes):

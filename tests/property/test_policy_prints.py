@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from decimal import Decimal
 from pathlib import Path
 
 from hypothesis import given, settings
@@ -48,15 +49,25 @@ def lookup(table: dict[str, str], other: str) -> str:
     return f"{{map: {{{pairs}}}, other: {yaml(other)}}}"
 
 
-LOOKUPS = st.builds(lookup, st.dictionaries(TEXTS, TEXTS, min_size=1, max_size=3), TEXTS)
+def lookups(keys: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    """A key that no value of the column can be is refused."""
+    return st.builds(lookup, st.dictionaries(keys, TEXTS, min_size=1, max_size=3), TEXTS)
+
+
+WHOLE = st.integers(-(2**63) + 1, 2**63 - 1).map(str)
+DECIMALS = st.integers(-(10**12) + 1, 10**12 - 1).map(lambda number: str(Decimal(number) / 1000))
 RECODES: dict[str, st.SearchStrategy[str]] = {
-    "BIGINT": st.one_of(st.just("keep"), st.builds(bins, CUTS, st.just(0)), LOOKUPS),
+    "BIGINT": st.one_of(st.just("keep"), st.builds(bins, CUTS, st.just(0)), lookups(WHOLE)),
     "DOUBLE": st.one_of(
         st.builds(bins, CUTS, st.integers(0, 4)),
         st.integers(1, 999).map(lambda step: f"{{round: {step / 100:.2f}}}"),
     ),
-    "DECIMAL(12,3)": st.one_of(st.just("keep"), st.builds(bins, CUTS, st.integers(0, 4)), LOOKUPS),
-    "VARCHAR": st.one_of(st.just("keep"), LOOKUPS, st.integers(1, 99).map("{{prefix: {}}}".format)),
+    "DECIMAL(12,3)": st.one_of(
+        st.just("keep"), st.builds(bins, CUTS, st.integers(0, 4)), lookups(DECIMALS)
+    ),
+    "VARCHAR": st.one_of(
+        st.just("keep"), lookups(TEXTS), st.integers(1, 99).map("{{prefix: {}}}".format)
+    ),
     "DATE": st.sampled_from(["keep", "{truncate: month}", "{bins: [1970-01-01, 2000-02-29]}"]),
     "TIMESTAMP": st.sampled_from(["keep", "{truncate: hour}", "{bins: [1970-01-01]}"]),
     "ANYTHING": TEXTS.map(lambda text: f"{{constant: {yaml(text)}}}"),

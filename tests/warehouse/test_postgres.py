@@ -31,7 +31,9 @@ from policy_engine.errors import PolicyEngineError, WarehouseError
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM as MECHANISM_OF_A_SAMPLE
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import default_project
+from policy_engine.releasing.placing import check_place
 from policy_engine.releasing.planning import prepare, table_read
+from policy_engine.releasing.requests import Ends
 from policy_engine.warehouse import base, known_answers
 from policy_engine.warehouse.drawing import key_in_sample
 from policy_engine.warehouse.postgres import PostgresWarehouse
@@ -847,12 +849,7 @@ def test_a_table_with_more_than_its_rows_is_not_replaced(fresh, statements, told
 
 
 def test_it_is_refused_before_the_charge(fresh, tmp_path):
-    from policy_engine.releasing.charging import check_place
-
-    policy = policy_of("bins")
-    from dataclasses import replace
-
-    policy = replace(policy, release=replace(policy.release, path=None, relation="released"))
+    ends = Ends.of_table("released", tmp_path / "released.certificate.json", tmp_path)
     fresh.sql(
         "create table released as select 1 as n",
         f"comment on table released is '{MECHANISM}'",
@@ -860,10 +857,10 @@ def test_it_is_refused_before_the_charge(fresh, tmp_path):
     )
     try:
         with closing(PostgresWarehouse("pg", fresh.url)) as warehouse:
-            told = refusal(lambda: check_place(policy, warehouse, replace=True))
+            told = refusal(lambda: check_place(ends, warehouse, replace=True))
             assert "view public.of_it depends on it" in told
             fresh.sql("drop view of_it")
-            check_place(policy, warehouse, replace=True)
+            check_place(ends, warehouse, replace=True)
     finally:
         fresh.sql("drop table if exists released cascade")
 

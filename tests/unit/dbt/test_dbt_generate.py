@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import os
 import re
@@ -65,7 +66,9 @@ recode: {{{recode}}}{conditions}
 guarantee: {{epsilon: 1, delta: 0.5}}
 release: {{relation: towns, version: 2, as: {form}}}
 """
-NASTY = """it's "{{ x }}" {% if y %} {# z #} \\ {{{ %} {%"""
+NASTY = """it's "{ x }}" %} if y %} {# z #} \\ { { %} {#"""
+# What a policy must not have, and the file of a hierarchy may.
+TEMPLATES = """it's "{{ x }}" {% if y %} {# z #} \\ {{{ %} {%"""
 
 
 def model(
@@ -80,13 +83,14 @@ def model(
     words: str = "Words",
     conditions: str = "",
     chance: str = "sample: {{rate: 0.1}}\nk: {k}",
+    folder: Path = Path(),
 ) -> ReleaseModel:
     """The model of a policy over columns of these types."""
     text = POLICY.format(
         recode=recode, form=form, unit=unit, read_as=read_as, words=words, conditions=conditions,
         chance=chance.format(k=k),
     )  # fmt: skip
-    policy = load_policy_text(text, Path("towns.privacy.yml"), Path())
+    policy = load_policy_text(text, Path("towns.privacy.yml"), folder)
     columns = Columns({**types, "the key": "int64" if dialect == "bigquery" else "bigint"})
     return release_model(policy, NODE, columns, dialect_named(dialect), SETTINGS)
 
@@ -127,8 +131,22 @@ def rendered(text: str, instead: Mapping[str, object] = NOTHING, **more: object)
 
 
 def test_a_release_target_runs_just_the_text_that_was_printed():
-    release = model(f"town: {{map: {{{yaml(NASTY)}: {yaml(NASTY)}}}, other: {yaml('{{')}}}",
+    release = model(f"town: {{map: {{{yaml(NASTY)}: {yaml(NASTY)}}}, other: {yaml('{#')}}}",
                     {"town": "text"})  # fmt: skip
+    assert_printed(release)
+
+
+def test_a_template_in_the_file_of_a_hierarchy_is_text(tmp_path):
+    with (tmp_path / "towns.csv").open("w", newline="") as file:
+        csv.writer(file, delimiter=";").writerows([(TEMPLATES, TEMPLATES), ("a", "{{ b }}")])
+    recode = "town: {hierarchy: towns.csv, level: 1}"
+    release = model(recode, {"town": "text"}, folder=tmp_path)
+    assert_printed(release)
+    run_unit_tests(release)
+
+
+def assert_printed(release: ReleaseModel) -> None:
+    """In a release target dbt runs what was printed, and elsewhere nothing of it."""
     text = rendered(release.text)
     text = text.replace("<stg_people>", '"policy_engine_source"."policy_engine_source"')
     text = text.replace("<policy_engine_salts>", '"policy_engine_secrets"')
@@ -590,9 +608,9 @@ def test_the_types_of_a_release_are_those_of_its_dialect():
 
 
 def test_the_words_of_a_release_have_its_numbers_and_no_template():
-    release = model("town: keep", {"town": "text"}, k=20, words=yaml("For {{ you }}"))
+    release = model("town: keep", {"town": "text"}, k=20, words=yaml("For {# you #}"))
     words = release_words(release)
-    assert "For { { you }}" in words
+    assert "For { # you #}" in words
     assert "ε = 1" in words and "right at most 73.2 % of the time" in words
     assert "at least 20 people" in words
     assert "the probability 0.1" in words

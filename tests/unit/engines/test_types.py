@@ -78,7 +78,7 @@ def test_a_text_of_another_engines_schema_has_none(engine):
 
 @pytest.mark.parametrize(
     ("engine", "kind", "told_as"),
-    [("postgres", "char(5)", "OTHER TEXT(5)"), ("postgres", "numeric", "OTHER DECIMAL"),
+    [("postgres", "char(5)", "TEXT(5)"), ("postgres", "numeric", "OTHER DECIMAL"),
      ("redshift", "char(5)", "TEXT(5) COLLATE unknown"), ("duckdb", "char(5)", "TEXT")],
 )  # fmt: skip
 def test_equal_values_that_look_different_have_no_type(engine, kind, told_as):

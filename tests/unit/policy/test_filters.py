@@ -52,7 +52,6 @@ def test_a_filter_is_part_of_the_policy_s_digest(load):
                                  " timestamp, found 'x'"),
         ("{age: {at_least: 3, below: 3}}", "9:36: filter.age.below must be greater than at_least,"
                                            " 3, found 3"),
-        ("{Age: {below: 3}, age: {below: 4}}", "9:27: filter.age"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_filter(problems, written, found):
