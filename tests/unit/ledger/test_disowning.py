@@ -28,6 +28,7 @@ from policy_engine.ledger.chain import (
     head,
 )
 from policy_engine.ledger.records import open_records
+from policy_engine.ledger.reviews import last_of
 from policy_engine.ledger.states import decided
 from policy_engine.ledger.store import Ledger
 from policy_engine.ledger.witness import Witness
@@ -318,7 +319,8 @@ def test_the_people_of_a_review_policy_leave_out_a_row(tmp_path):
     rows = book.ledger.rows_from(2)
     with book.ledger.before(2):
         [(account, (required, matter))] = book.ledger.leaving_out(rows).items()
-        asked = Brought(ask(matter, required.policy.digest, book.keys["Cy"], book.clock))
+        last = last_of(book.ledger.last(matter))
+        asked = Brought(ask(matter, required.policy.digest, book.keys["Cy"], book.clock, last=last))
     refusal(NotApproved, book.ledger.disown, 2, **SAID)
     refusal(NotApproved, book.ledger.disown, 2, **SAID, brought=lambda name: asked)
     lines = tuple(

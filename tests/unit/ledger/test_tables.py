@@ -354,8 +354,8 @@ def test_a_full_disk_is_told_and_nothing_is_half_written(path, monkeypatch):
     connect = engines._connect
     most = [3]
 
-    def limited(path):
-        connection = connect(path)
+    def limited(path, is_unlocked):
+        connection = connect(path, is_unlocked)
         [pages] = connection.execute("pragma page_count").fetchone()
         connection.execute(f"pragma max_page_count = {pages + most[0]}")
         return connection
