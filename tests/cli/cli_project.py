@@ -68,10 +68,13 @@ class Project:
         return Done(done.returncode, done.stdout, done.stderr)
 
     def released(self) -> list[str]:
-        return sorted(path.name for path in self.root.glob("out/*"))
+        """The files that are published, without the copies of them."""
+        return sorted(path.name for path in self.root.glob("out/*") if path.name != ".released")
 
     def leftovers(self) -> list[str]:
-        ours = {".policy-engine", ".gitignore"}
+        ours = {".policy-engine", ".gitignore", ".lock"}
+        if self.released():
+            ours |= {".released"}
         return [str(path) for path in self.root.rglob(".*") if path.name not in ours]
 
     def account(self) -> dict[str, Any]:

@@ -124,7 +124,10 @@ def test_a_reader_that_leaves_changes_no_code(project, words, code):
 
 def test_json_is_alone_on_stdout_and_errors_come_once(project):
     done = project.shell("pe release nope.yaml --format json 2> err; cat err >&2")
-    assert json.loads(done.out) == {"error": "nope.yaml: the policy file does not exist"}
+    assert json.loads(done.out) == {
+        "error": "nope.yaml: the policy file does not exist",
+        "code": "file_failed",
+    }
     assert done.err == "error: nope.yaml: the policy file does not exist\n"
 
 
@@ -311,7 +314,7 @@ def test_an_interrupt_after_the_charge_leaves_nothing_but_the_charge(project, nu
     check_interrupted(project, "policy_engine.releasing.job:secret_of", 1, number)
     # What was charged is drawn now, and charged no more.
     again = project.run("release", "a.yaml", "--format", "json")
-    assert (again.code, again.err, again.document["repeated"]) == (0, "", True)
+    assert (again.code, again.err, again.document["outcome"]) == (0, "", "released")
     account = project.account()
     assert (account["entries"], account["reserved"]) == (1, 0)
 

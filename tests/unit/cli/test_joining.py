@@ -77,7 +77,9 @@ def test_a_clone_is_told_to_join_and_obeys(cli, clone, project, monkeypatch):
     second = cli("join", "--sealing", project / STATE / "sealing.pem")
     assert second.code == 1 and "made" not in second.out
     assert "lacks the key" in second.out and "lacks the ledger" not in second.out
-    waits = cli("release", "a.yaml")
+    # What stands asks for no key; what is drawn does.
+    assert "a stands" in cli("release", "a.yaml").out
+    waits = cli("release", "a.yaml", "--fresh", "--replace")
     assert waits.code == 3 and "run 'policy-engine join'" in waits.err
     # Who keeps the keyring enters the key from what was printed.
     Path("printed.pem").write_text(

@@ -327,9 +327,13 @@ def test_what_is_wrong_of_an_entry_is_settled_by_who_looked_into_it(tmp_path):
     assert (fault.settled["by"], fault.settled["why"]) == ("Ada", "ticket 7")
     with pytest.raises(UsageError, match="was settled already"):
         book.ledger.settle(entry.id, who="Ada", why="ticket 7")
-    # What is wrong later is told again.
+    # What is wrong later is told again, and that its secret is an old one.
     book.forge("start", {}, entry=entry.id)
-    assert [bool(each.settled) for each in book.ledger.faults()] == [True, False]
+    assert [(each.record, bool(each.settled)) for each in book.ledger.faults()] == [
+        (3, True),
+        (5, False),
+        (5, False),
+    ]
 
 
 def after_a_look(ledger, act):
