@@ -133,7 +133,10 @@ class Warehouse(ABC):
 
     def _drawn(self, query: str, place: Name) -> None:
         """The same with the rows that are charged for: of a failure a row may be the cause."""
-        self._create(query, place)
+        from policy_engine.warehouse.failures import over_rows
+
+        with over_rows(), self._withheld():
+            self._create(query, place)
 
     @abstractmethod
     def _types(self, place: Name) -> Columns:
@@ -360,7 +363,9 @@ class Warehouse(ABC):
 
     def rows(self, sql: str) -> pa.Table:
         """Run a certified text that selects, and fetch what it releases."""
-        with self._withheld():
+        from policy_engine.warehouse.failures import over_rows
+
+        with over_rows(), self._withheld():
             return self._fetched(sql)
 
     def target(self, relation: str) -> Name:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import duckdb
 
-from policy_engine.errors import PolicyEngineError, WarehouseFailed
+from policy_engine.errors import EnvironmentFailed, PolicyEngineError, WarehouseFailed
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,20 @@ TAKEN = Cause(
     " a new price",
     of_setup=True,
 )
+
+
+@contextmanager
+def over_rows() -> Iterator[None]:
+    """While the body runs a certified text over rows, whatever fails may be of a row.
+
+    What the setup lacks is met before the charge, when the text is planned. Afterwards no error's
+    kind tells: a view may make the name of a table, or of a sequence, of a value.
+    """
+    try:
+        yield
+    except EnvironmentFailed as error:
+        error.of_setup = False
+        raise
 
 
 def by_kind(said: Mapping[type[Exception], Cause]) -> Told:

@@ -340,7 +340,7 @@ class PostgresWarehouse(Transactional):
 
     def _drawn(self, query: str, place: Name) -> None:
         with self._session.reading():
-            self._create(query, place)
+            super()._drawn(query, place)
 
     def _types(self, place: Name) -> Columns:
         found = self.ask(_DECLARED, (self.quoted(*place),))
