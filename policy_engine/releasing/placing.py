@@ -249,9 +249,9 @@ def check_place(
     assert warehouse is not None
     target = warehouse.target(ends.name)
     if warehouse.exists(target):
-        if not replace:
-            raise publish.exists(ends.name, paid)
         if not publish.record_in(warehouse.comment(target)):
             raise publish.not_a_release(ends.name)
+        if not replace:
+            raise publish.exists(ends.name, paid)
         warehouse.check_replaceable(target)
     publish.check_certificate(ends.certificate_path, ends.name, replace=replace, paid=paid)

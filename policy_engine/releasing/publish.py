@@ -72,12 +72,12 @@ def check_target(release: Path, *, replace: bool, paid: int | None = None) -> No
     for path in (release, certificate_path(release)):
         if path.is_dir():
             raise FileError(f"{path} is a directory; name a file")
+    if os.path.lexists(release) and not is_release(release):
+        raise not_a_release(str(release))
+    for path in (release, certificate_path(release)):
         if os.path.lexists(path) and not replace:
             raise exists(path, paid)
-    if os.path.lexists(release):
-        if not is_release(release):
-            raise not_a_release(str(release))
-    else:
+    if not os.path.lexists(release):
         check_certificate(certificate_path(release), release.name, replace=replace, paid=paid)
     folder = next(above for above in release.absolute().parents if above.exists())
     with explained(release):
@@ -91,7 +91,11 @@ def check_target(release: Path, *, replace: bool, paid: int | None = None) -> No
 
 def not_a_release(name: str) -> FileError:
     """The error of what would be replaced, and is not the engine's to replace."""
-    return FileError(f"{name} is no release, and only a release is replaced; name another place")
+    return FileError(
+        f"{name} is no release, and only a release is replaced; move it away, or name another"
+        " place",
+        code="place_taken",
+    )
 
 
 def is_release(path: Path) -> bool:

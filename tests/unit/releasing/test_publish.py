@@ -407,14 +407,18 @@ def test_a_release_is_known_by_its_comment(comment, good):
     assert bool(record_in(comment)) is good
 
 
-@pytest.mark.parametrize("name", ["r.parquet", "r.certificate.json"])
-def test_a_link_to_nowhere_is_in_the_way_before_anything_is_charged(tmp_path, name):
-    (tmp_path / name).symlink_to(tmp_path / "nowhere")
+@pytest.mark.parametrize("replace", [False, True])
+def test_what_is_no_release_is_in_the_way_before_anything_is_charged(tmp_path, replace):
+    """--replace is no remedy there, and is not named as one."""
+    (tmp_path / "r.parquet").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(FileError, match="is no release, and only a release is replaced; move it"):
+        check_target(tmp_path / "r.parquet", replace=replace)
+
+
+def test_a_certificate_that_is_a_link_to_nowhere_is_in_the_way(tmp_path):
+    (tmp_path / "r.certificate.json").symlink_to(tmp_path / "nowhere")
     with pytest.raises(FileError, match="exists; use --replace"):
         check_target(tmp_path / "r.parquet", replace=False)
-    if name == "r.parquet":
-        with pytest.raises(FileError, match="is no release, and only a release is replaced"):
-            check_target(tmp_path / "r.parquet", replace=True)
 
 
 def test_a_pipe_in_the_way_is_no_release_and_is_not_waited_for(tmp_path):
