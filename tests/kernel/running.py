@@ -22,8 +22,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from claims import COLUMNS, LABELS, READ_AS, SALT, on, utc
-from reference import Released
-from reference import released as meant
+from meaning import Released
+from meaning import released as meant
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "warehouse"))
 

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 from claims import COLUMNS, SALT, claims, pure, rows, with_keys
-from reference import bits_of, group_of
+from meaning import bits_of, group_of
 from running import Place
 
 from policy_engine.engines.base import Refused

@@ -6,7 +6,7 @@ from contextlib import closing
 from itertools import product
 
 import pytest
-from reference import unit_of
+from meaning import unit_of
 
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.fragments import unit_text
