@@ -148,9 +148,8 @@ def test_a_release_of_no_group_says_so(opened):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_prints_to_a_pdf_that_reads(opened, tmp_path, scheme):
     text = printed(opened("hostile", scheme=scheme), tmp_path)
-    for part in PROMISED:
+    for part in (*PROMISED, "Verified", "SHA-256 of the release"):
         assert part in text
-    assert "Verified" in text
     assert "HAVING COUNT(*) >= 40" in text
     assert "minorities vanish first" in text
 
@@ -164,7 +163,7 @@ def test_a_red_page_prints_its_fault_and_no_promise(opened, tmp_path, scheme):
         assert part not in text
 
 
-PROMISED = ("The promise", "of the time", "Confirmed by:", "SHA-256 of the release")
+PROMISED = ("The promise", "of the time", "Confirmed by:")
 
 
 def printed(page, folder):
