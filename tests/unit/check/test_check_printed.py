@@ -25,6 +25,7 @@ from policy_engine.kernel import printing  # noqa: E402
 from policy_engine.kernel.certificate import check_text  # noqa: E402
 from policy_engine.kernel.mechanisms import Listed, Noisy, Pure  # noqa: E402
 from policy_engine.kernel.printing import printed  # noqa: E402
+from policy_engine.kernel.sources import KeyColumns, People  # noqa: E402
 from policy_engine.syntax.ddl import parse_schema  # noqa: E402
 from policy_engine.syntax.schema import Schema  # noqa: E402
 
@@ -45,10 +46,11 @@ ALIKE = [e if e in READ else pytest.param(e, marks=pytest.mark.evidence) for e i
 
 
 def is_of_a_policy_alone(claim):
-    """Whether `check` knows no such text: of sums, groupings, public values and public keys."""
+    """Whether `check` knows no such text: sums, groupings, public values, keys of columns."""
     law = claim.law
+    by_columns = isinstance(claim.unit, People) and isinstance(claim.unit.key, KeyColumns)
     return isinstance(law, Pure | Listed) or bool(
-        isinstance(law, Noisy) and (law.aggregates or law.groupings)
+        by_columns or (isinstance(law, Noisy) and (law.aggregates or law.groupings))
     )
 
 

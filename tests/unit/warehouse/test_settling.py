@@ -80,7 +80,7 @@ def test_the_process_gets_no_secret_and_says_nothing(database, monkeypatch, capf
     monkeypatch.setattr(subprocess, "run", run)
     publish(database).close()
     [(words, environment)] = seen
-    assert words[1:] == ["-P", "-c", settings._SETTLE, str(database)]
+    assert words[1:] == ["-P", "-B", "-c", settings._SETTLE, str(database)]
     assert set(environment) <= {*settings._KEPT, *settings._ZEROS}
     (database.parent / "db.duckdb").write_text("no database")
     (database.parent / "db.duckdb.wal").write_text("no log")
