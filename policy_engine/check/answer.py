@@ -71,6 +71,11 @@ class Answer:
     missed: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
 
+    def __post_init__(self) -> None:
+        # Whatever forgets to say why a text is refused must not certify it.
+        if self.claim is None and not self.findings:
+            raise ValueError("an answer has findings, or the claim that is certified")
+
 
 def answer(text: str, engine: str, schema: Schema, policy: Policy | None = None) -> Answer:
     """What ``text`` is on an engine; against a policy, if it is given.
@@ -217,16 +222,24 @@ def _of_a_policy(envelope: Wrapped, policy: Policy, known: Known, found: list[Cl
     """Whether a text is what is printed for the policy's claim, with its guarantee."""
     if not found:
         guess = guessed(envelope.query, known.engine, known)
-        return _against(envelope, policy, known, guess.claim, guess) or Answer(
-            missed=guess.missed, findings=guess.findings
-        )
+        compared = _against(envelope, policy, known, guess.claim, guess)
+        if compared is not None:
+            return compared
+        findings = guess.findings
+        if guess.claim is not None:
+            other = policys.source_is_the_policys.broken_by(source_of(guess.claim))
+            findings = findings_of(other)
+        return Answer(missed=guess.missed, findings=findings)
     told = []
     for own in found:
         each = _against(envelope, policy, known, own)
         if each is not None and not each.findings:
             return each
         told += [] if each is None else [each]
-    return told[0] if told else _instead(envelope, known)
+    if told:
+        return told[0]
+    other = policys.source_is_the_policys.broken_by(source_of(found[0]))
+    return Answer(findings=findings_of(other))
 
 
 def _against(

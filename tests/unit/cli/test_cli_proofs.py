@@ -46,6 +46,20 @@ def test_check_prints_the_contracts_document(cli, sql):
     assert "policy-engine certify --k 20 --rate 0.100000000233 --epsilon 1" in text.out
 
 
+def test_a_text_over_a_table_is_no_release_of_a_policy_that_reads_a_file(cli, sql, policy):
+    """It had no finding, and so it was certified."""
+    text = (
+        "select sex, count(*) as n from a.people where md5(id::text || :salt) < '19'"
+        " group by sex having count(*) >= 20"
+    )
+    result = cli(
+        "check", sql(text), "--dialect", "postgres", "--policy", policy(), "--format", "json"
+    )
+    assert result.code == 1
+    assert result.document["certified"] is False
+    assert [found["code"] for found in result.document["findings"]] == ["V21"]
+
+
 def test_findings_are_at_their_line_and_column(cli, sql):
     result = cli("check", sql(BAD), "--format", "json")
     assert result.code == 1

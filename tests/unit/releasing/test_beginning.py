@@ -48,9 +48,9 @@ def test_keys_that_are_older_are_told(lab):
         check_clean(lab.project)
     assert str(caught.value) == (
         f"{lab.project.ledger_name}: there is no ledger here, and {lab.project.keyring} has keys:"
-        " one that kept the charges of this project may be elsewhere. If so, name its place in 'ledger'"
-        " of the project file, or bring it here, and run 'policy-engine join'; if nothing was"
-        " ever released, 'policy-engine ledger begin' begins one"
+        " one that kept the charges of this project may be elsewhere. If so, name its place in"
+        " 'ledger' of the project file, or bring it here, and run 'policy-engine join'; if nothing"
+        " was ever released, 'policy-engine ledger begin' begins one"
     )
     said = []
     begin(lab.project, anew=False, say=said.append)
