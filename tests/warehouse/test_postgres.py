@@ -28,7 +28,6 @@ from law import check_law
 
 from policy_engine.compile.compiler import find_problems
 from policy_engine.errors import PolicyEngineError, WarehouseError
-from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM as MECHANISM_OF_A_SAMPLE
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import default_project
 from policy_engine.releasing.placing import check_place
@@ -38,7 +37,7 @@ from policy_engine.warehouse import base, known_answers
 from policy_engine.warehouse.drawing import key_in_sample
 from policy_engine.warehouse.postgres import PostgresWarehouse
 
-MECHANISM = json.dumps({"mechanism": MECHANISM_OF_A_SAMPLE})
+RECORD = json.dumps({"policy": "p", "facts": "0f" * 32, "certificate": "p.certificate.json"})
 FACTS = '{"mechanism": "sampled-suppression"}'
 
 
@@ -852,7 +851,7 @@ def test_it_is_refused_before_the_charge(fresh, tmp_path):
     ends = Ends.of_table("released", tmp_path / "released.certificate.json", tmp_path)
     fresh.sql(
         "create table released as select 1 as n",
-        f"comment on table released is '{MECHANISM}'",
+        f"comment on table released is '{RECORD}'",
         "create view of_it as select n from released",
     )
     try:
