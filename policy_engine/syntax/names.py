@@ -36,8 +36,7 @@ def parts_of(written: str, quote: str = '"', closing: str = "") -> tuple[str, ..
     found, place = [], 0
     while place <= len(written):
         match = part.match(written, place)
-        if match is None:  # a text whose quotes do not close is a name without any
-            return tuple(written.split("."))
+        assert match is not None  # what stands before the next dot always fits
         quoted, plain = match.groups()
         found.append(plain if quoted is None else quoted.replace(last + last, last))
         place = match.end() + 1

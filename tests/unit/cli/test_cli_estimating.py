@@ -144,7 +144,7 @@ def test_what_cannot_be_estimated_is_told(cli, released):
     assert cli("estimate", RELEASE, "--rows", "-1").err.startswith("error: --rows must be at least")
     Path("out/people.certificate.json").unlink()
     told = cli("estimate", RELEASE)
-    assert told.code == 1 and "there is no certificate" in told.err
+    assert told.code == 1 and "which is not at out/people.certificate.json" in told.err
 
 
 def test_an_estimate_replaces_no_file_and_a_full_disk_is_told(cli, released):

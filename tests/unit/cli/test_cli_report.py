@@ -263,8 +263,8 @@ def test_changes_since_the_previous_one(cli, policy, reported):
     assert by_key["recode.age"]["effect"] == "weaker"
     assert found["file"] == "b.certificate.json" and found["fault"] is None
     text = Path("out/b.certificate.json").read_text()
-    head, sig = text.split('"sig":"')
-    Path("b.json").write_text(f'{head}"sig":"{"A" if sig[0] != "A" else "B"}{sig[1:]}')
+    head, sig = text.split('"sig": "')
+    Path("b.json").write_text(f'{head}"sig": "{"A" if sig[0] != "A" else "B"}{sig[1:]}')
     words = ("report", CERTIFICATE, "--release", RELEASE, "--format", "json")
     assert cli(*words, "--previous", "b.json").document["changed"]["fault"]
 
