@@ -31,7 +31,8 @@ import pyarrow.parquet as pq
 
 from policy_engine.attest.keys import generate_key
 from policy_engine.attest.sealing import generate_sealing_key
-from policy_engine.releasing.copies import FOLDER, Copy
+from policy_engine.releasing.copies import Copy
+from policy_engine.releasing.publish import COPIES
 
 HERE = Path(__file__).parent
 POLICY = """\
@@ -379,7 +380,7 @@ class Game:
         digest = hashlib.sha256(content).hexdigest()
         if digest in drawn:
             return digest
-        if path.parent.name == FOLDER and path.suffix == "":
+        if path.parent.name == COPIES and path.suffix == "":
             return Copy(path, True).digest()
         try:
             envelope = json.loads(content)

@@ -135,7 +135,7 @@ def a_free_run_where_the_source_changed(root: Path) -> None:
             plan = releasing.plan_of(policy, project, reached.warehouse)
             with plan.warehouse.sampled(policy, plan.table, secret):
                 rows = plan.warehouse.rows(run.query)
-            job.write_parquet(rows, plan.ends.path, {job.METADATA_KEY: run.facts})
+            job.write_parquet(rows, plan.ends.path, {job.METADATA_KEY: run.record})
         return found
 
     releasing._released_before = before
