@@ -28,10 +28,12 @@ particular from ε = 60·ln 2 for each factor on, δ is the mass of infinite los
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Context, Decimal
+from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import Literal, get_args
 
@@ -201,12 +203,14 @@ class ReleaseCurve:
         >>> ReleaseCurve.of([Statistic(IntegerTable((1 << 59,), least=0))]).factors
         1
         """
-        pairs = [(statistic.steps(), statistic.groups) for statistic in statistics]
-        if not pairs:
+        times: dict[Statistic, int] = {}
+        for statistic in statistics:
+            # Numbers with one law are one power of its pair, whatever list they come in.
+            one = replace(statistic, groups=1)
+            times[one] = times.get(one, 0) + statistic.groups
+        if not times:
             raise DomainError("statistics", "at least one", "none")
-        if neighbour_notion(neighbours) == REPLACE_ONE:
-            pairs += [(_turned(steps)[::-1], n) for steps, n in pairs]
-        return cls.composed(pairs, neighbours)
+        return _curve(tuple(times.items()), neighbour_notion(neighbours))
 
     @classmethod
     def composed(
@@ -243,12 +247,27 @@ class ReleaseCurve:
         return Bound(up.divide(Decimal(found), Decimal(bottom << BITS * self.factors)), None)
 
 
+@lru_cache(maxsize=4)  # the search for a table, the kernel and the page ask for the same one
+def _curve(numbers: tuple[tuple[Statistic, int], ...], neighbours: str) -> ReleaseCurve:
+    pairs: dict[tuple[Step, ...], int] = {}
+    for number, n in numbers:
+        steps = number.steps()
+        for way in [steps, _turned(steps)[::-1]] if neighbours == REPLACE_ONE else [steps]:
+            pairs[tuple(way)] = pairs.get(tuple(way), 0) + n
+    return ReleaseCurve.composed([*pairs.items()], neighbours)
+
+
 def _halves(
     factors: Iterable[tuple[Sequence[Step], int]],
 ) -> tuple[tuple[Step, ...], tuple[Step, ...]] | None:
     """The factors, each so many times, as two products; None where these would be too large."""
     halves: list[Sequence[Step]] = [[(1, 1)], [(1, 1)]]
     for factor, n in sorted(factors, key=lambda each: -len(each[0])):
+        # Of five a half takes three: it is known to be too large by a few steps of two of them.
+        few = factor[: math.isqrt(2 * _MOST_STEPS // len(factor)) + 1]
+        both = {(p * r, q * s) for p, q in few for r, s in few} - {(0, 0)}
+        if n > 4 and len(both) * len(factor) > _MOST_STEPS:
+            return None
         for _ in range(n):
             halves.sort(key=len)
             if len(halves[0]) * len(factor) > _MOST_STEPS:

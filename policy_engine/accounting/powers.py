@@ -80,10 +80,12 @@ def compose(factors: Sequence[tuple[Sequence[Step], int]], whole: int) -> GridLa
         lost = sum(n * law.lost for law, (_, n) in zip(start, finite, strict=True))
         # Of each of at most 64 products that a factor goes through.
         rare = min(lost, _UNIT) // (_RARE * 64 * sum(n for _, n in finite))
-        total, times = _Sum(0, [_UNIT], 0), 0
+        total, times = None, 0
         for law, (_, n) in zip(start, finite, strict=True):
             times += n
-            total = (total @ law.power(n, rare)).trimmed(times * rare)
+            power = law.power(n, rare)
+            total = (power if total is None else total @ power).trimmed(times * rare)
+        assert total is not None
         return GridLaw(step, total.first, tuple(total.masses), Decimal(total.lost) / _UNIT)
 
 
@@ -175,12 +177,14 @@ def _spread(steps: Sequence[Step], losses: Sequence[Decimal], step: Decimal, who
 def _times(left: list[int], right: list[int]) -> list[int]:
     """The product of two laws on the grid, rounded up."""
     room = 2 * _DIGITS + len(str(min(len(left), len(right)))) + 2
-    product = str(_LONG.multiply(_long(left, room), _long(right, room)))
-    size = len(left) + len(right) - 1
-    digits = product.zfill(size * room)
-    found = [int(digits[at : at + room]) for at in range(0, size * room, room)]
-    return [-(-mass // _UNIT) for mass in reversed(found)]
+    size, one = len(left) + len(right) - 1, _long(left, room)
+    # A square of one and the same number is a third less work.
+    other = one if left is right else _long(right, room)
+    # Rounding up all at once: with so many nines added, what is cut off leaves no remainder.
+    nines = Decimal(("0" * (room - _DIGITS) + "9" * _DIGITS) * size)
+    digits = str(_LONG.fma(one, other, nines)).zfill(size * room)
+    return [int(digits[at : at + room - _DIGITS]) for at in range((size - 1) * room, -1, -room)]
 
 
 def _long(law: list[int], room: int) -> Decimal:
-    return Decimal("".join(f"{mass:0{room}d}" for mass in reversed(law)))
+    return Decimal("".join([str(mass).zfill(room) for mass in reversed(law)]))

@@ -48,6 +48,10 @@ _TILTED = 32
 """From this B on, or where a unit moves more numbers, a person less is not worth the rest of δ."""
 _MOST_PLACES = 10
 """In more groups of a person it takes minutes to find one."""
+_QUICK = 4
+"""The product of so many numbers is seen to meet an aim or not in no time."""
+_SURELY = 1.002
+"""A δ that is expected to be above the asked one by more than this is: floats err by less."""
 _FLAT = 300.0
 """An ε above it is guessed for as it: e to it is still a float."""
 
@@ -113,6 +117,8 @@ def calibrated(law: str, aim: Aim) -> IntegerTable:
     if law == "place":
         return _best_place(aim)
     for bound, scale in _tries(law, aim):
+        if _is_too_dear(law, aim, bound, scale):
+            continue
         with suppress(DomainError):
             table = _LAWS[law](scale, bound)
             if aim.met(table):
@@ -156,6 +162,44 @@ def guessed(law: str, aim: Aim, wider: int = 0) -> IntegerTable:
     return _LAWS[law](scale, bound + wider * (1 + bound // 100))
 
 
+def _is_too_dear(law: str, aim: Aim, bound: int, scale: Decimal) -> bool:
+    """Whether a table is nearly certain not to meet the aim: it is not composed to see that."""
+    if aim.times <= _QUICK or (law == LAWS[0] and aim.shift > 1):
+        return False
+    expected = _laplace_costs if law == LAWS[0] else _gaussian_costs
+    return expected(aim, float(scale), bound) > _SURELY * float(aim.delta)
+
+
+def _laplace_costs(aim: Aim, one: float, bound: int) -> float:
+    """About the δ of the composition, where a unit moves each number by one step."""
+    ends = _at_least_once(math.tanh(one / 2) * math.exp(-one * bound), aim.times)
+    return ends + (1 - ends) * _two_atoms(aim.times, one, float(aim.epsilon))
+
+
+def _gaussian_costs(aim: Aim, sigma: float, bound: int) -> float:
+    """About the δ of the composition: losses grow with the sum of the noise, a Gaussian one.
+
+    What the ends give away is not counted twice: of a large sum some number is near its end.
+    """
+    times, shift, epsilon = aim.times, aim.shift, float(aim.epsilon)
+    deviation, own = sigma * math.sqrt(times), sigma * math.sqrt(1 - 1 / times)
+    start = math.floor((2 * sigma * sigma * epsilon - times * shift * shift) / (2 * shift)) + 1
+    every, total = max(1, int(deviation / 100)), 0.0
+    for noise in range(start, start + int(10 * deviation) + 1, every):
+        loss = (2 * shift * noise + times * shift * shift) / (2 * sigma * sigma)
+        ended = times * _above((bound - shift + 0.5 - noise / times) / own)
+        chance = math.exp(-noise * noise / (2 * deviation * deviation) - ended)
+        total -= chance * math.expm1(min(0.0, epsilon - loss))
+    ends = sum(math.exp(-((bound - i) ** 2) / (2 * sigma * sigma)) for i in range(shift))
+    ends /= sigma * math.sqrt(2 * math.pi)
+    return _at_least_once(ends, times) + total * every / (deviation * math.sqrt(2 * math.pi))
+
+
+def _at_least_once(chance: float, times: int) -> float:
+    return -math.expm1(times * math.log1p(-min(chance, 0.5)))
+
+
+@lru_cache(maxsize=8)
 def _guesses(law: str, aim: Aim) -> list[Guess]:
     """The most promising first."""
     if not aim.epsilon:
@@ -175,18 +219,36 @@ def auto(aim: Aim) -> tuple[str, IntegerTable]:
     >>> law, shown_half(table)
     ('truncated_laplace', 14)
     """
-    found, refused = [], DomainError("law", "one that is tried", "none")
-    for law in LAWS[:2]:
+    best, refused = None, DomainError("law", "one that is tried", "none")
+    for hoped, law in sorted((_hoped(law, aim), law) for law in LAWS[:2]):
+        if best is not None and best[0] < hoped:
+            break
         try:
             table = calibrated(law, aim)
-            half = 0 if aim.listed else shown_half(table, aim.at_least)
-            found.append((half, deviation(table), law, table))
         except DomainError as error:
             refused = error
-    if not found:
+            continue
+        quality = _quality(table, aim)
+        if best is None or (quality, law) < best[:2]:
+            best = quality, law, table
+    if best is None:
         raise refused
-    _, _, law, table = min(found)
-    return law, table
+    return best[1:]
+
+
+def _quality(table: IntegerTable, aim: Aim) -> tuple[int, float]:
+    """What tables are compared by: the smaller, the better."""
+    return 0 if aim.listed else shown_half(table, aim.at_least), deviation(table)
+
+
+def _hoped(law: str, aim: Aim) -> tuple[int, float]:
+    """The quality of the first table that may meet the aim: later ones have more noise."""
+    if aim.times > _QUICK:
+        with suppress(DomainError):
+            for bound, scale in _tries(law, aim):
+                if not _is_too_dear(law, aim, bound, scale):
+                    return _quality(_LAWS[law](scale, bound), aim)
+    return 0, 0.0
 
 
 def _laplace_for(aim: Aim, share: float) -> Guess:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
@@ -208,6 +209,38 @@ def test_many_groups_beside_the_floats_of_the_accountant() -> None:
         assert curve.halves is None
         other = Tight().delta(((TableNoise((statistic,)), 1),), Decimal(epsilon), Question())
         assert abs(curve.delta(epsilon).delta / other - 1) < Decimal("1e-3")
+
+
+@pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
+def test_numbers_with_one_law_are_one_power_however_they_are_listed(neighbours) -> None:
+    table, other = gaussian(20, 100), laplace("0.1", 150)
+    listed = [Statistic(table), Statistic(other, groups=4)] * 6
+    once = [Statistic(other, groups=24), Statistic(table, groups=6)]
+    asked = (ReleaseCurve.of(each, neighbours).delta(2).delta for each in (listed, once))
+    assert abs(next(asked) / next(asked) - 1) < Decimal("1e-5")
+    lists = [Statistic(table)] * 9, [Statistic(table, groups=9)]
+    asked = (delta_of_release(each, 1, neighbours) for each in lists)
+    assert next(asked) == next(asked)
+
+
+@pytest.mark.parametrize("number", [4, 5, 6])
+@pytest.mark.parametrize(
+    "table", [gaussian("1.6", 8), gaussian(8, 40), laplace(1, 14), place(14, "0.253735")]
+)
+def test_halves_that_are_too_large_are_refused_before_they_are_made(table, number) -> None:
+    """A few steps of two factors tell it; what they do not tell is made, and is no larger."""
+    pair = Statistic(table).steps()
+    found = noise._halves([(pair, number)])
+    made: list[list[tuple[int, int]]] = [[(1, 1)], [(1, 1)]]
+    for _ in range(number):
+        made.sort(key=len)
+        if len(made[0]) * len(pair) > noise._MOST_STEPS:
+            assert found is None
+            return
+        both = Counter((p * r, q * s) for p, q in made[0] for r, s in pair)
+        made[0] = [(p * n, q * n) for (p, q), n in both.items() if p or q]
+    assert found is not None
+    assert sorted(map(len, found)) == sorted(map(len, made))
 
 
 def test_laws_without_a_common_value_give_all_away() -> None:

@@ -219,3 +219,35 @@ def test_what_rounding_leaves_of_a_uniform_table_is_priced():
     assert calibrated("truncated_laplace", aim).largest == 13
     with pytest.raises(DomainError, match="met by a table of this law, of those that are tried"):
         calibrated("truncated_laplace", Aim(Decimal(1), Decimal("1e-17")))
+
+
+@pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
+@pytest.mark.parametrize(("law", "shift"), [(LAWS[0], 1), (LAWS[1], 1), (LAWS[1], 3)])
+@pytest.mark.parametrize(("epsilon", "delta"), [("0.5", "1e-5"), ("4", "1e-7")])
+def test_what_a_table_is_expected_to_cost_is_what_it_costs(law, shift, epsilon, delta, neighbours):
+    """No table is left out that would have met the aim: 0.2 % is more than floats err."""
+    aim = Aim(Decimal(epsilon), Decimal(delta), neighbours, groups=6, shift=shift)
+    bound, _, scale = tables._guesses(law, aim)[0]
+    table = tables._LAWS[law](scale, bound)
+    costs = tables._laplace_costs if law == LAWS[0] else tables._gaussian_costs
+    true = delta_of_release([Statistic(table, shift, 6)], aim.epsilon, neighbours).delta
+    assert abs(costs(aim, float(scale), bound) / float(true) - 1) < tables._SURELY - 1
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_a_search_composes_what_it_takes_and_takes_what_trying_all_finds(monkeypatch, listed):
+    aim = Aim(Decimal(1), Decimal("1e-6"), groups=8, listed=listed)
+    tables.calibrated.cache_clear()
+    asked = []
+    met = Aim.met
+    monkeypatch.setattr(Aim, "met", lambda aim, table: asked.append(table) or met(aim, table))
+    found = auto(aim)
+    # One more is composed where it lies within the margin.
+    assert asked[-1] == found[1]
+    assert len(asked) == 1 + listed
+    tables.calibrated.cache_clear()
+    monkeypatch.setattr(tables, "_is_too_dear", lambda *_: False)
+    monkeypatch.setattr(tables, "_hoped", lambda *_: (0, 0.0))
+    assert auto(aim) == found
+    assert len(asked) > 4
+    tables.calibrated.cache_clear()
