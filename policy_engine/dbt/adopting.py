@@ -40,6 +40,10 @@ from policy_engine.syntax.ddl import parse_schema
 from policy_engine.syntax.schema import Schema
 
 _HEAD = "# Of the model {file} as it was understood: read it, and choose the guarantee.\n"
+_NO_SECRET = (
+    "it samples without a secret, and would be another sample at every build: dbt releases samples"
+    " under a secret of a person's key, as 'policy-engine dbt init' starts a policy"
+)
 _TYPES = "the types of the columns of {}, which its properties do not declare"
 
 
@@ -104,7 +108,7 @@ def adopted(project: DbtProject, manifest: Manifest, name: str, account: str) ->
 def _written(told: Adopted, claim: Claim, table: Table, call: str, account: str) -> Adopted:
     """The policy of a claim over ``table``, which dbt calls so, if it gives that claim again."""
     if not isinstance(claim.law, Keyed):
-        return replace(told, why=("it is no sample under a secret, which dbt releases alone",))
+        return replace(told, why=(_NO_SECRET,))
     renamed = [s.name for s in claim.columns if s.column is not None and s.name != s.column.name]
     if renamed:
         return replace(told, why=(f"{', '.join(renamed)} is no column of its source: rename it",))
@@ -152,11 +156,12 @@ def _unit(claim: Claim) -> object:
     unit = claim.unit
     if not isinstance(unit, People):
         return "row"
-    if unit.order is None:
-        return Flow(row_key=unit.key.name)
     if isinstance(unit.order, Drawn):
         return Flow(key=unit.key.name, keep="any")
     order = unit.order if isinstance(unit.order, tuple) else ()
+    # A text that chooses no row of a person takes its rows for people.
+    if all(column == unit.key for column, _ in order):
+        return Flow(row_key=unit.key.name)
     terms = FlowList(f"{column.name}{' desc' if down else ''}" for column, down in order)
     return Flow(key=unit.key.name, keep=Flow(order_by=terms))
 

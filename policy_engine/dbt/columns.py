@@ -6,6 +6,7 @@ row, and no relation that holds it is read as a whole. What is not understood ha
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -15,11 +16,13 @@ from sqlglot import exp, parse
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
-import policy_engine.syntax  # noqa: F401 - sqlglot warns of what is refused here
 from policy_engine.dbt.lexing import is_reader
 from policy_engine.dbt.naming import Name, Part
 from policy_engine.dbt.reading import BY_NAME, NodeReader
 from policy_engine.dbt.taint import Edge, Graph
+
+# What the parser would warn of is not followed here.
+logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
 Held = frozenset[str]
 """Names of columns in lower case; of ``EVERY`` nobody knows which."""

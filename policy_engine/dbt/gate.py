@@ -1,8 +1,8 @@
 """The gate: no sensitive data leaves the project but through a certified release.
 
 It reads dbt's manifest and the compiled SQL, never dbt itself. Sensitive data starts at what is
-marked, at what a policy names as its source and at what a release is drawn from; it goes along
-every edge, declared or not; and it is cut only at a release that the kernel proved.
+marked, and at what a policy names as its source; it goes along every edge, declared or not; and it
+is cut only at a release that is what the kernel prints for its policy.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from policy_engine.dbt import sinks
+from policy_engine.dbt.checked import CheckedRelease, check_release
 from policy_engine.dbt.foreign import (
     OURS,
     Code,
@@ -33,7 +34,6 @@ from policy_engine.dbt.taint import Edge, Graph, Taint
 from policy_engine.dbt.texts import queries_in_config, read
 
 if TYPE_CHECKING:
-    from policy_engine.dbt.proving import Proved
     from policy_engine.dbt.releases import Policies
     from policy_engine.policy.project_models import DbtSpec
 
@@ -48,12 +48,12 @@ class GateVerdict:
     sensitive: tuple[str, ...] = ()
     reached: tuple[str, ...] = ()
     sinks: int = 0
-    releases: tuple[Proved, ...] = ()
+    releases: tuple[CheckedRelease, ...] = ()
     codes: tuple[Code, ...] = ()
 
     @property
     def checked_nothing(self) -> bool:
-        """Whether there was nothing to protect and nothing to prove."""
+        """Whether there was nothing to protect and nothing to certify."""
         return not self.findings and not self.sensitive and not self.releases
 
 
@@ -89,11 +89,9 @@ class Gate:
             return GateVerdict(self.manifest, notes=tuple(self.notes))
         self._stale()
         off = self._switched_off(reader, marks)
-        proofs, cuts = self._releases(reader, marks, policies, off)
+        releases, cuts = self._releases(reader, marks, policies, off)
         sensitive = {id_ for id_, mark in marks.items() if mark.sensitive}
         sensitive |= policies.sources.keys() if policies is not None else set()
-        certified = {proof.node for proof in proofs if proof.is_certified}
-        sensitive = sensitive.union(*(proof.sources - certified for proof in proofs))
         read = [*off, *self.manifest.of_kind(*READ_KINDS)]
         reads = {node.id: reader.read(node) for node in read if node.kind in READ_KINDS}
         graph = self._graph(reader, reads)
@@ -105,7 +103,7 @@ class Gate:
         self._unmarked(graph, taint, marks)
         private = (spec.private.schemas, spec.private.roles) if spec else ()
         view = sinks.View(
-            self.manifest, reader, reads, graph, taint, cuts, marks, tuple(proofs), off, *private
+            self.manifest, reader, reads, graph, taint, cuts, marks, tuple(releases), off, *private
         )
         review, today = self.review or read_review(self.project), date.today()
         codes = foreign_code(self.manifest, taint.__contains__) if taint else ()
@@ -119,7 +117,7 @@ class Gate:
             sensitive=tuple(sorted(sensitive)),
             reached=tuple(sorted(taint)),
             sinks=len(view.sinks),
-            releases=tuple(proofs),
+            releases=tuple(releases),
             codes=codes,
         )
 
@@ -212,10 +210,10 @@ class Gate:
         marks: Mapping[str, Marks],
         policies: Policies | None,
         off: tuple[Node, ...],
-    ) -> tuple[list[Proved], set[str]]:
+    ) -> tuple[list[CheckedRelease], set[str]]:
         """What the releases were found to be, and which nodes cut the way of sensitive data.
 
-        A release that is switched off here is no finding, and cuts where it is proved.
+        A release that is switched off here is no finding, and cuts where it is certified.
         """
         named = {id_ for id_, mark in marks.items() if mark.release or mark.generated}
         nodes = [node for id_, node in self.manifest.nodes.items() if id_ in named]
@@ -225,24 +223,23 @@ class Gate:
             # What runs in the hooks of the package is trusted, so it must be the shipped one.
             wrong += changed_macros(self.manifest)
         self.findings += wrong
-        proofs: list[Proved] = []
+        checked: list[CheckedRelease] = []
         cuts: set[str] = set()
         for node in (*nodes, *(each for each in off if each.id in named)):
-            from policy_engine.dbt.proving import prove_release
-
             release = policies.by_model.get(node.id) if policies is not None else None
-            proved = prove_release(reader, node, marks[node.id], release)
+            file = policies.files.get(node.name, "") if policies is not None else ""
+            found = check_release(reader, node, marks[node.id], release, file)
             if node.id not in self.manifest.nodes:
-                cuts |= {node.id} if proved.is_certified else set()
+                cuts |= {node.id} if found.is_certified else set()
                 continue
             if queries_in_config(node):
-                said = f"the release {node.label} has a query in its config, which is not proved"
+                said = f"the release {node.label} has a query in its config, which is not certified"
                 self.findings.append(finding("G20", said, self.manifest.file_of(node)))
-                proved = replace(proved, is_certified=False)
-            self.findings += proved.findings
-            self.notes += proved.notes
-            proofs.append(replace(proved, is_certified=proved.is_certified and not wrong))
-        return proofs, cuts | {proof.node for proof in proofs if proof.is_certified}
+                found = replace(found, is_certified=False)
+            self.findings += found.findings
+            self.notes += found.notes
+            checked.append(replace(found, is_certified=found.is_certified and not wrong))
+        return checked, cuts | {each.node for each in checked if each.is_certified}
 
     def _graph(self, reader: NodeReader, reads: Mapping[str, NodeReads]) -> Graph:
         """Who reads what, as dbt knows it and as texts say, and which nodes are one table."""

@@ -129,6 +129,16 @@ def is_generated(entry: object) -> bool:
     return _at(entry, "config", "meta", "privacy", "generated") is True
 
 
+def is_by_hand(entry: Mapping[str, Any]) -> bool:
+    """Whether a model's entry, or one of its versions, is marked as a release and is not ours."""
+    versions = entry.get("versions")
+    for each in (entry, *(versions if isinstance(versions, list) else ())):
+        marks = (_at(each, "config", "meta", "privacy"), _at(each, "meta", "privacy"))
+        if any(_at(mark, "release") is True and not _at(mark, "generated") for mark in marks):
+            return True
+    return False
+
+
 def _at(entry: object, *keys: str) -> object:
     for key in keys:
         entry = entry.get(key) if isinstance(entry, Mapping) else None

@@ -1,4 +1,4 @@
-"""A policy's release as a dbt model: the laws it must keep, its text, and the proof of that text.
+"""A policy's release as a dbt model: the laws it must keep, its text, and its certificate.
 
 The policy is printed over relations with names that stand for the source and for the secrets; dbt
 puts the real ones in their place. What it compiles in a release target is, letter by letter, the

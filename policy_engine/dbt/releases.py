@@ -77,7 +77,7 @@ class DbtRelease:
     def policy(self) -> Policy:
         """The policy as the kernel compares it: its source by its full name, and no target.
 
-        What is proved is the query; dbt makes the table of it.
+        What is certified is the query; dbt makes the table of it.
         """
         source = replace(self.written.source, relation=".".join(self.reads))
         release = replace(self.written.release, path=None, relation=None)
@@ -149,10 +149,13 @@ def model_name(policy: Policy) -> str:
 
 def model_of(policy: Policy, manifest: Manifest) -> Node | None:
     """The model of a policy in the project itself."""
-    wanted = (model_name(policy), manifest.project, str(policy.release.version))
-    nodes = manifest.of_kind("model")
-    same = (n for n in nodes if (n.name, n.package, str(n.data.get("version"))) == wanted)
-    return next(same, None)
+    return next((n for n in manifest.of_kind("model") if _is_of(n, policy, manifest)), None)
+
+
+def _is_of(node: Node, policy: Policy, manifest: Manifest) -> bool:
+    """Whether a node is called as the model of a policy is."""
+    named = (node.kind, node.name, node.package, str(node.data.get("version")))
+    return named == ("model", model_name(policy), manifest.project, str(policy.release.version))
 
 
 def outdated(policy: Policy) -> tuple[Path, ...]:
@@ -242,9 +245,13 @@ def _in_quotes(text: str, written: str, parts: tuple[str, ...], engine: str) -> 
 
 @dataclass
 class Policies:
-    """The policies by the model that they are of, and the nodes that they draw from."""
+    """The policies by the model that they are of, and the nodes that they draw from.
+
+    ``files`` are theirs by the name of the model, whether it is there or not.
+    """
 
     by_model: dict[str, DbtRelease] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
     sources: dict[str, Path] = field(default_factory=dict)
     findings: list[GateFinding] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -288,11 +295,9 @@ def _take(
         found.findings.append(finding("G32", said, place))
     for node in nodes:
         found.sources.setdefault(node.id, policy.file)
-    model = model_of(policy, manifest)
-    if model is None and policy.release.version == 1:
-        # One without versions was written by hand.
-        by_hand = manifest.node_named("", model_name(policy))
-        model = by_hand if by_hand is not None and not by_hand.data.get("version") else None
+    found.files.setdefault(model_name(policy), place)
+    every = (*manifest.nodes.values(), *manifest.disabled)
+    model = next((node for node in every if _is_of(node, policy, manifest)), None)
     if model is not None:
         found.by_model[model.id] = DbtRelease(policy, model, nodes[0], "")
     else:

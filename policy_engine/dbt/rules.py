@@ -143,14 +143,15 @@ RULES = {
         "Write schema: of a private one, or let it read a certified release.",
     ),
     "G20": GateRule(
-        "A release is proved from its text.",
-        "A release is what the kernel can prove to sample, recode and suppress. What it cannot"
-        " prove does not cut the way of sensitive data.",
-        "Mend what is found; 'policy-engine check' proves a text by itself.",
+        "A release is certified from its text.",
+        "A release is a SQL model whose text is what the kernel prints for its policy. What cannot"
+        " be certified does not cut the way of sensitive data.",
+        "Mend what is found; 'policy-engine dbt sync' writes the model of a policy.",
     ),
     "G21": GateRule(
-        "A release is the one that its policy asks for.",
-        "The guarantee and its price are those of the policy.",
+        "A release has a policy, and is the one that it asks for.",
+        "The guarantee and its price are those of the policy. A model without one is no release,"
+        " whatever its text is.",
         "Run 'policy-engine dbt sync'; what should be different is changed in the policy.",
     ),
     "G22": GateRule(
@@ -162,8 +163,8 @@ RULES = {
     ),
     "G23": GateRule(
         "A release has one text, whatever the target, the variables and the day.",
-        "What was proved must be what runs. A condition on the target, on a variable or on what a"
-        " query answers makes another text elsewhere.",
+        "What was certified must be what runs. A condition on the target, on a variable or on what"
+        " a query answers makes another text elsewhere.",
         "Take the condition out of the release, or generate it: 'policy-engine dbt sync'.",
     ),
     "G24": GateRule(
@@ -174,7 +175,7 @@ RULES = {
     "G25": GateRule(
         "No macro that a release rests on is replaced.",
         "The project's own macro of that name would run in the place of dbt's or the engine's, and"
-        " do something else than what was proved.",
+        " do something else than what was certified.",
         "Remove the macro or rename it; 'policy-engine dbt sync' renews the engine's package.",
     ),
     "G26": GateRule(

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
+from policy_engine.dbt.checked import CheckedRelease
 from policy_engine.dbt.foreign import is_own_call
 from policy_engine.dbt.manifest import Manifest, Node, leaves, mapping, sequence, text
 from policy_engine.dbt.marks import Marks
@@ -18,9 +18,6 @@ from policy_engine.dbt.reading import BRANCH, READ_KINDS, NodeReader, NodeReads
 from policy_engine.dbt.rules import GateFinding, finding
 from policy_engine.dbt.taint import Edge, Graph, Taint, way_to
 from policy_engine.dbt.texts import words_in
-
-if TYPE_CHECKING:
-    from policy_engine.dbt.proving import Proved
 
 _NAMED = 5
 _MADE_BY_A_HOOK = "Make a model of it and ref() that; an ephemeral model leaves no table behind."
@@ -38,7 +35,7 @@ class View:
     taint: Taint
     certified: set[str]
     marks: Mapping[str, Marks]
-    releases: tuple[Proved, ...] = ()
+    releases: tuple[CheckedRelease, ...] = ()
     off: tuple[Node, ...] = ()
     schemas: tuple[str, ...] = ()
     roles: tuple[str, ...] = ()
@@ -114,7 +111,7 @@ def _sinks(view: View) -> Iterator[tuple[Node, str]]:
 
 
 def findings(view: View, project: DbtProject | None) -> Iterator[GateFinding]:
-    """Everything by which sensitive data leaves, or a release is not what was proved."""
+    """Everything by which sensitive data leaves, or a release is not what was certified."""
     yield from _shown(view)
     yield from _read_by_name(view)
     yield from _not_known(view)

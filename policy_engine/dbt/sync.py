@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from policy_engine.dbt.project import Change, DbtProject, apply, changed
+from policy_engine.dbt.properties import is_by_hand
 from policy_engine.dbt.property_files import PropertyFiles
 from policy_engine.dbt.release_model import (
     MARKS,
@@ -79,7 +80,8 @@ def sync(
         files, settings = room.sources.files, room.settings.dbt
         releases = _releases(room, policies)
         properties = PropertyFiles(files, settings)
-        _raise([*_standing_in_the_way(room, releases), *properties.plan(releases)])
+        wrong = [*_standing_in_the_way(room, releases), *_without_policy(room, releases)]
+        _raise([*wrong, *properties.plan(releases)])
     except PolicyError as error:
         named = (replace(each, file=_from_here(each.file)) for each in error.problems)
         raise PolicyError(tuple(named)) from None
@@ -181,7 +183,7 @@ def _source(room: Room, policy: Policy) -> SourceNode:
         raise refused(policy.file, key, f"{law}, found {show(written)}", remedy)
     if node.is_ephemeral:
         law = f"{law} with a relation, found {node.label}, which is ephemeral"
-        remedy = "materialize it as a table or a view: a release is proved over a relation"
+        remedy = "materialize it as a table or a view: a release is certified over a relation"
         raise refused(policy.file, key, law, remedy)
     if node.name.lower() == model_name(policy).lower() and node.kind != "source":
         law = f"release.relation must not be the source itself, found {node.name}"
@@ -218,6 +220,21 @@ def _standing_in_the_way(room: Room, releases: Sequence[ReleaseModel]) -> list[P
                 law = f"release.relation makes {release.release}: {shown} is in the way"
                 remedy = "it is not ours: rename it, or the release"
                 found += refused(release.policy.file, "release.relation", law, remedy).problems
+    return found
+
+
+def _without_policy(room: Room, releases: Sequence[ReleaseModel]) -> list[Problem]:
+    """Models that properties files call releases, and that no policy makes."""
+    found: list[Problem] = []
+    made = {release.model for release in releases}
+    for path, item in room.sources.files.speaking_of("release", "models"):
+        if item.name not in made and is_by_hand(item.data):
+            law = f"the model {item.name} is marked as a release and has no policy"
+            remedy = (
+                f"run 'policy-engine dbt adopt {item.name}', which writes the policy of what is"
+                " understood of the model; or take release: true away"
+            )
+            found.append(Problem(str(path), item.start + 1, 1, "models", law, remedy))
     return found
 
 

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import json
 import re
+import tempfile
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
+from dataclasses import replace
 from datetime import date
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from policy_engine.compile.catalog import Field, Table
+from policy_engine.compile.compiler import compiled
 from policy_engine.dbt.foreign import Code
 from policy_engine.dbt.gate import Gate, GateVerdict
 from policy_engine.dbt.manifest import parse_manifest
+from policy_engine.dbt.naming import dialect_of
 from policy_engine.dbt.project import read_dbt_project
+from policy_engine.dbt.reading import NodeReader
+from policy_engine.dbt.releases import Policies, read_policies
 from policy_engine.dbt.review import Review, ReviewedCode
+from policy_engine.dialects import dialect_named
+from policy_engine.kernel.mechanisms import Secret
+from policy_engine.policy.loading import load_policy
 
 SCHEMA = "https://schemas.getdbt.com/dbt/manifest/v12.json"
 SENSITIVE = {"privacy": {"classification": "sensitive"}}
@@ -26,12 +38,49 @@ _REF = re.compile(r"\{\{-?\s*ref\((.*?)\)\s*-?\}\}")
 _SOURCE = re.compile(r"\{\{-?\s*source\('(.*?)',\s*'(.*?)'\)\s*-?\}\}")
 _CONFIG = re.compile(r"\{\{\s*config\(.*?\)\s*\}\}\n?", re.DOTALL)
 
-RELEASE = """select left(zip, 3) as zip, count(*) as n
-from {{ ref('people') }} tablesample bernoulli (10 percent)
-group by 1
-having count(*) >= 20
-order by 1"""
-"""A text that the kernel proves."""
+POLICY = """\
+version: 1
+name: out
+source: {relation: ref('people'), unit: {row_key: id}}
+recode: {zip: {prefix: 3}}
+sample: {rate: 0.1}
+k: 20
+guarantee: {epsilon: 0.5, delta: 1.0e-6}
+release: {relation: out, version: 1, count_as: n}
+budget: people
+"""
+"""The policy of the release ``out``."""
+COLUMNS = {"id": "bigint", "age": "integer", "zip": "varchar"}
+"""The columns of the model ``people``, from which it is drawn."""
+TYPED = {name: {"name": name, "data_type": kind} for name, kind in COLUMNS.items()}
+MARKED = {"privacy": {"release": True}}
+
+
+@cache
+def policy_file() -> Path:
+    """Where the policy lies: in a folder that goes when the tests end."""
+    folder = tempfile.TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    file = Path(folder.name) / "out.privacy.yml"
+    file.write_text(POLICY)
+    return file
+
+
+@cache
+def release_of(adapter: str) -> str:
+    """What the kernel prints for the policy, with dbt's call in the place of its source."""
+    engine = dialect_named(dialect_of(adapter))
+    table = Table(tuple(Field(*each) for each in COLUMNS.items()), parts=("dev", "main", "people"))
+    policy = load_policy(policy_file())
+    own = replace(policy, release=replace(policy.release, relation=None))
+    text = compiled(own, table, engine, Secret(("policy_engine_salts",), "out_v1"))[1]
+    source = ".".join(map(engine.identifier, table.parts))
+    assert source in text
+    return text.replace(source, "{{ ref('people') }}").strip()
+
+
+RELEASE = release_of("duckdb")
+"""A text that is certified."""
 
 ONCE = {"materialized": "incremental", "full_refresh": False}
 STANDS = "{% if is_incremental() %}\nselect * from {{ this }} where false\n{% else %}\n"
@@ -42,8 +91,19 @@ def once(body: str) -> str:
     return f"{STANDS}{body}\n{{% endif %}}"
 
 
+class GateOfAPolicy(Gate):
+    """The gate of a manifest, where the project has the policy of ``out`` and no other file."""
+
+    def _policies(self, reader: NodeReader) -> Policies:
+        found = read_policies([policy_file()], reader, policy_file().parent)
+        self.findings += found.findings
+        return found
+
+
 class Project:
     """A manifest that grows by one line a node."""
+
+    gate: type[Gate] = Gate
 
     def __init__(self, adapter: str = "duckdb", version: str = "1.11.16") -> None:
         self.adapter = adapter
@@ -98,6 +158,14 @@ class Project:
             data["relation_name"] = self.relation(data["schema"], file)
         data.setdefault("access", "protected")
         self.document["nodes"][id_] = data
+        return self
+
+    def release(self, sql: str | None = None, **more: Any) -> Project:
+        """The release ``out`` of the model ``people``; ``sql`` is another template of it."""
+        text = once(release_of(self.adapter)) if sql is None else sql
+        self.gate = GateOfAPolicy
+        self.model("out", text, **{"config": ONCE, "meta": MARKED, **more})
+        self.document["nodes"]["model.shop.out"]["version"] = 1
         return self
 
     def snapshot(self, name: str, sql: str, **more: Any) -> Project:
@@ -286,12 +354,13 @@ class Project:
         """The gate's verdict, with the project's files in ``folder`` where it is given."""
         manifest = parse_manifest(self.document, Path("target/manifest.json"))
         project = None if folder is None else read_dbt_project(folder / "dbt_project.yml", {})
-        return Gate(manifest, project).verdict()
+        return self.gate(manifest, project).verdict()
 
     def reviewed(self) -> GateVerdict:
         """The gate's verdict where somebody has read all code as it is."""
         manifest = parse_manifest(self.document, Path("target/manifest.json"))
-        return Gate(manifest, review=review_of(Gate(manifest).verdict().codes)).verdict()
+        codes = self.gate(manifest).verdict().codes
+        return self.gate(manifest, review=review_of(codes)).verdict()
 
     def codes(self, folder: Path | None = None) -> list[str]:
         """The codes of the findings, each once."""
@@ -320,7 +389,8 @@ class Project:
 def shop(adapter: str = "duckdb") -> Project:
     """A sensitive source, and a staging view of it that everything else reads."""
     project = Project(adapter).source("raw.people", meta=SENSITIVE)
-    return project.model("people", "select id, age, zip from {{ source('raw', 'people') }}")
+    text = "select id, age, zip from {{ source('raw', 'people') }}"
+    return project.model("people", text, columns=TYPED)
 
 
 def review_of(codes: Iterable[Code]) -> Review:

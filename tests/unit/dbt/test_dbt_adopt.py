@@ -58,12 +58,25 @@ def test_a_model_that_is_understood_becomes_a_policy_that_gives_it_again(tmp_pat
     assert "models/towns.privacy.yml exists" in str(done.exception)
 
 
+def test_a_text_that_chooses_no_row_of_a_person_has_a_row_for_each(tmp_path):
+    sql = f"""select left(town, 3) as town, count(*) as n from {{{{ ref('stg_people') }}}}
+where {HASH} group by 1 having count(*) >= 20"""
+    world = made(tmp_path, sql)
+    done = run(world, "towns")
+    assert done.exit_code == 0, done.output
+    assert "unit: {row_key: person_id}" in world.read("models/towns.privacy.yml")
+    (world.folder / "models/towns.sql").unlink()
+    assert [release.release for release in world.sync().releases] == ["towns_v1"]
+
+
 @pytest.mark.parametrize(
     ("sql", "said"),
     [
         ("select town, count(*) as n from {{ ref('stg_people') }} group by 1", "of any size"),
         (TOWNS.replace("as town\n", "as place_of_town\n").replace("age, town", "age, place_of_town")
          .replace("select age, place_of_town, row", "select age, town, row"), "rename it"),
+        ("select left(town, 1) as town, count(*) as n from {{ ref('stg_people') }} tablesample"
+         " bernoulli (10 percent) group by 1 having count(*) >= 20", "'policy-engine dbt init'"),
     ],
 )  # fmt: skip
 def test_what_is_not_understood_writes_nothing(tmp_path, sql, said):

@@ -832,3 +832,25 @@ def test_a_policy_below_another_project_file_is_refused(world):
         _ = place.policies
     (world.folder / "policy-engine.yaml").unlink()
     assert "models/policy-engine.yaml, and the one in use is none: each" in problems(world)[0]
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        "config: {meta: {privacy: {release: true}}}",
+        "meta: {privacy: {release: true}}",
+        "versions: [{v: 1, config: {meta: {privacy: {release: true}}}}]",
+    ],
+)
+def test_a_model_that_is_marked_as_a_release_without_a_policy_is_a_finding(world, mark):
+    world.policy()
+    world.write("models/old.yml", f"version: 2\nmodels:\n  - name: old_towns\n    {mark}\n")
+    with pytest.raises(PolicyError) as refused:
+        world.sync()
+    [problem] = refused.value.problems
+    assert (problem.file, problem.line) == ("models/old.yml", 3)
+    assert problem.message == "the model old_towns is marked as a release and has no policy"
+    assert "policy-engine dbt adopt old_towns" in problem.remedy
+    assert not (world.folder / "models/towns_v1.sql").exists()
+    world.write("models/old.yml", "version: 2\nmodels:\n  - name: old_towns\n")
+    assert world.sync().releases

@@ -9,7 +9,6 @@ import pytest
 from dbt_manifests import ONCE, PUBLIC, RELEASE, Project, once, shop
 
 Make = Callable[[], Project]
-MARKED = {"privacy": {"release": True}}
 DBT_MACROS = (
     "create_table_as", "default__create_table_as", "create_view_as", "get_create_table_as_sql",
     "current_timestamp", "default__current_timestamp", "generate_schema_name", "apply_grants",
@@ -32,8 +31,7 @@ def replaced(name: str, body: str, package: str = "shop") -> Project:
 
 def released(project: Project | None = None, **more: object) -> Project:
     """A shop with a certified release."""
-    given = {"config": ONCE, "meta": MARKED, **more}
-    return (project or shop()).model("out", once(RELEASE), **given)
+    return (project or shop()).release(**more)
 
 
 def open_model(sql: str = "select 1 as one", **more: object) -> Project:
@@ -378,8 +376,8 @@ CASES: dict[str, tuple[str, Make, Make]] = {
     ),
     "a release that is off here": (
         "G13",
-        lambda: off(once(RELEASE).replace("20", "1"), config=ONCE, meta=MARKED),
-        lambda: off(once(RELEASE), config=ONCE, meta=MARKED),
+        lambda: off_release(once(RELEASE).replace("20", "1")),
+        lambda: off_release(once(RELEASE)),
     ),
     "a public model of one that is off": (
         "G02",
@@ -454,6 +452,11 @@ def off(sql: str, **more: object) -> Project:
     """A public model that is switched off."""
     given = {"access": "public", "compiled": "", **more}
     return shop().model("gone", sql, **given).disable("model.shop.gone")
+
+
+def off_release(sql: str) -> Project:
+    """A public release that is switched off."""
+    return released(sql=sql, access="public", compiled="").disable("model.shop.out")
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -9,7 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from dbt_manifests import ONCE, RELEASE, SENSITIVE, Project, once, shop
+from dbt_manifests import POLICY, SENSITIVE, Project, shop
 
 from policy_engine.cli.main import run
 from policy_engine.dbt.rules import RULES
@@ -86,14 +86,13 @@ def test_json_is_one_document(folder, capsys) -> None:
 
 def test_json_tells_of_the_releases(tmp_path, capsys, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    shop().model("out", once(RELEASE), config=ONCE, meta={"privacy": {"release": True}}).write(
-        tmp_path
-    )
+    shop().release().write(tmp_path)
+    (tmp_path / "models/out.privacy.yml").write_text(POLICY)
     code, out, _ = gate(capsys, "--format", "json")
     [release] = json.loads(out)["checked"]["releases"]
     assert code == 0 and release["certified"] is True
-    assert (release["name"], release["k"], release["method"]) == ("out", 20, "native")
-    assert "dev.main.people is a base table" in release["assumptions"]
+    assert (release["name"], release["k"], release["method"]) == ("out.v1", 20, "keyed")
+    assert any("the secret has at least 128 bits" in each for each in release["assumptions"])
 
 
 def test_sarif(folder, capsys) -> None:

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from dbt_manifests import ONCE, PUBLIC, RELEASE, SENSITIVE, Project, once, shop
+from dbt_manifests import ONCE, PUBLIC, SENSITIVE, TYPED, Project, shop
 
 Make = Callable[[], Project]
-MARKED = {"privacy": {"release": True}}
 
 
 def released(project: Project | None = None, **more: object) -> Project:
     """A shop with a certified release."""
-    project = project or shop()
-    given = {"config": ONCE, "meta": MARKED, **more}
-    return project.model("out", once(RELEASE), **given)
+    return (project or shop()).release(**more)
 
 
 def hooked(sql: str, name: str = "post-hook") -> Project:
@@ -946,13 +943,13 @@ CASES: dict[str, tuple[str, Make, Make]] = {
         "G01",
         lambda: Project()
         .source("raw.people")
-        .model("people", "select id, zip from {{ source('raw', 'people') }}")
-        .model("out", once(RELEASE), config=ONCE, meta=MARKED)
+        .model("people", "select id, zip from {{ source('raw', 'people') }}", columns=TYPED)
+        .release()
         .exposure("board", "people"),
         lambda: Project()
         .source("raw.people")
-        .model("people", "select id, zip from {{ source('raw', 'people') }}")
-        .model("out", once(RELEASE), config=ONCE, meta=MARKED)
+        .model("people", "select id, zip from {{ source('raw', 'people') }}", columns=TYPED)
+        .release()
         .exposure("board", "out"),
     ),
 }  # fmt: skip
@@ -1095,7 +1092,7 @@ def staged() -> Project:
     """A sensitive source, and a staging view of it in a private schema."""
     project = Project().source("raw.people", meta=SENSITIVE)
     sql = "select id, age, zip from {{ source('raw', 'people') }}"
-    return project.model("people", sql, schema="staging")
+    return project.model("people", sql, schema="staging", columns=TYPED)
 
 
 def ephemeral() -> Project:

@@ -1,6 +1,6 @@
 {#- The second layer of the gate: before anything runs, no sensitive data may reach a public model
     or an exposure but through a release. The third layer is 'policy-engine dbt gate', which reads
-    what was compiled and proves the releases; so what only compiles is let be. The codes are its. -#}
+    what was compiled and certifies the releases; so what only compiles is let be. The codes are its. -#}
 {% macro gate() -%}
   {%- if execute and flags.WHICH not in ['compile', 'docs', 'generate', 'list', 'ls', 'parse', 'show'] -%}
     {%- set findings = policy_engine.gate_findings() -%}
@@ -103,8 +103,8 @@
 {% macro remedy_of(node) %}
   {%- set privacy = policy_engine.privacy_of(node) -%}
   {%- if privacy is mapping and privacy.get('release') == true -%}
-    {%- do return("It is marked as a release, and nothing says which text was proved: when 'policy-engine dbt gate' has proved this one, write text_md5: "
-        ~ policy_engine.text_md5(node) ~ " beside release: true.") -%}
+    {%- do return("It is marked as a release and 'policy-engine dbt sync' did not write it: 'policy-engine dbt adopt " ~ node.name
+        ~ "' writes its policy from what is understood of it, and then sync writes the model.") -%}
   {%- endif -%}
   {%- do return("Let it read a certified release ('policy-engine dbt init' starts one), or do not show it.") -%}
 {% endmacro %}

@@ -9,8 +9,8 @@
 {% endmacro %}
 
 {#- {sensitive, columns, generated, release, cuts, findings} of a node; columns: whether some of them are
-    sensitive, and not all of it. A release that was changed cuts too: that it was changed is a finding,
-    and stops the run. -#}
+    sensitive, and not all of it. What sync did not write is no release, and cuts nothing. A release that was
+    changed cuts: that it was changed is a finding, and stops the run. -#}
 {% macro mark_of(node) %}
   {%- set findings = [] -%}
   {%- set privacy = policy_engine.privacy_of(node) -%}
@@ -30,7 +30,7 @@
       'columns': now.columns,
       'release': release,
       'generated': release and privacy.get('generated') == true,
-      'cuts': release and privacy.get('text_md5', '') != '',
+      'cuts': release and privacy.get('generated') == true and privacy.get('text_md5', '') != '',
       'findings': findings,
   }) -%}
 {% endmacro %}
@@ -40,7 +40,7 @@
   {%- set findings = [] -%}
   {%- set certified = privacy.get('text_md5', '') -%}
   {%- if certified and certified != policy_engine.text_md5(node) -%}
-    {%- do findings.append("G24 " ~ where ~ ": the release was changed after it was generated or proved (md5 " ~ certified ~ ", now "
+    {%- do findings.append("G24 " ~ where ~ ": the release was changed after it was generated (md5 " ~ certified ~ ", now "
         ~ policy_engine.text_md5(node) ~ "). Run 'policy-engine dbt sync'; what should be different is changed in its policy.") -%}
   {%- endif -%}
   {%- if node.config.materialized != 'incremental' or node.config.full_refresh != false -%}
