@@ -80,8 +80,8 @@ def sync(
 ) -> None:
     """Write the dbt models of all *.privacy.yml, with their properties, tests and the package.
 
-    Every text is proved before the first file is written; a second run changes nothing. Files and
-    YAML entries of your own are kept with their comments.
+    Every text is certified before the first file is written; a second run changes nothing. Of a
+    release's properties all stand in one file, which is written anew; no file of yours is changed.
 
     Example: policy-engine dbt sync --dry-run
     """

@@ -4,8 +4,8 @@ The policy is printed over relations with names that stand for the source and fo
 puts the real ones in their place. What it compiles in a release target is, letter by letter, the
 print of the claim with the real names in it: each call in the text becomes the part that it stands
 for. In every other target the condition that shows a group is false and there is no secret to read:
-the table is there, with its columns and without a row. A unit test says what the condition and the
-noise are.
+the table is there, with its columns and without a row. A unit test of somebody's own may say what
+the condition and the noise are.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from policy_engine.dbt.project import Change, DbtProject, apply, changed
 from policy_engine.dbt.properties import is_by_hand
-from policy_engine.dbt.property_files import PropertyFiles
+from policy_engine.dbt.property_files import property_files
 from policy_engine.dbt.release_model import (
     MARKS,
     STAND_IN,
@@ -39,7 +39,7 @@ from policy_engine.policy.scalars import show
 class Synced:
     """What a sync found: the releases, the changes it made or would make, and what is left over.
 
-    ``stale`` are files, and entries of files, that are ours and have no policy any more.
+    ``stale`` are files that are ours and have no policy any more.
     """
 
     project: DbtProject
@@ -79,20 +79,19 @@ def sync(
         room = open_room(project, profiles, target, manifest, needs_target=bool(policies))
         files, settings = room.sources.files, room.settings.dbt
         releases = _releases(room, policies)
-        properties = PropertyFiles(files, settings)
+        properties = property_files(files, settings, releases)
         wrong = [*_standing_in_the_way(room, releases), *_without_policy(room, releases)]
-        _raise([*wrong, *properties.plan(releases)])
+        _raise([*wrong, *properties.problems])
     except PolicyError as error:
         named = (replace(each, file=_from_here(each.file)) for each in error.problems)
         raise PolicyError(tuple(named)) from None
     wanted = {release.file for release in releases}
     paths = sorted(path for found in files.models.values() for path in found)
-    stale = [path for path in paths if path not in wanted and is_ours(path)]
-    stale += left_over(project)
-    moved = {file.name for file in wanted}
+    ours = [path for path in paths if path not in wanted and is_ours(path)]
+    stale = [*sorted((*ours, *properties.left)), *left_over(project)]
+    moved = {file.name for file in (*wanted, *properties.texts)}
     removed = [path for path in stale if prune or path.name in moved]
     left = [project.shown(path) for path in stale if path not in removed]
-    left += properties.stale(prune=prune)
     found = [
         *environment(project, settings.release_targets),
         *(changed(release.file, release.text) for release in releases),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.odds import odds_sentence
 from policy_engine.dbt.release_model import ReleaseModel
@@ -23,9 +21,9 @@ from policy_engine.policy.recodings import (
 from policy_engine.policy.resolve import Policy
 
 RELEASE = "**A certified release**"
-"""How our words about a release begin; what stands before them is its reader's own."""
+"""How the words about a release begin."""
 COLUMN = "Released as:"
-"""How our words about a column begin."""
+"""How the words about a column begin."""
 _MOST_LABELS = 12
 _NEIGHBOURS = {
     "add_remove": "if any one person were missing from it, or one more were in it",
@@ -138,17 +136,3 @@ def _listed(labels: tuple[str, ...]) -> str:
     shown = [" ".join(label.split()) for label in labels[:_MOST_LABELS]]
     more = len(labels) - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more else "")
-
-
-def with_lead(existing: object, ours: str, mark: str) -> str:
-    """Our words, behind those that somebody wrote before them.
-
-    >>> with_lead("Ages at the visit. Released as: old", "Released as: new", COLUMN)
-    'Ages at the visit. Released as: new'
-    >>> with_lead(None, "Released as: new", COLUMN)
-    'Released as: new'
-    """
-    text = existing if isinstance(existing, str) else ""
-    lead = re.split(re.escape(mark), text, maxsplit=1)[0].strip()
-    gap = "\n\n" if mark == RELEASE else " "
-    return f"{lead}{gap}{ours}" if lead else ours

@@ -1,8 +1,8 @@
-"""A dbt properties file as a list of items, each found and changed without touching the others.
+"""A dbt properties file as a list of items, each found without reading the others.
 
 dbt's files are block lists: ``models:``, and an item a model. A file may have a thousand of them,
 which take seconds to read as YAML; so the items are found by their indentation, and only those that
-are asked for are read. What is changed is spliced in; every other line stays as it is.
+are asked for are read.
 
 What we write is read by PyYAML in dbt 1 and by a Rust parser in dbt 2, which differ in what plain
 words mean: a text is plain only where every reader takes it as that text.
@@ -10,19 +10,15 @@ words mean: a text is plain only where every reader takes it as that text.
 
 from __future__ import annotations
 
-import io
 import re
-from collections.abc import Callable, Mapping
-from copy import deepcopy
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import YAMLError
 
 _KEY = re.compile(r"[\"']?([A-Za-z_][\w-]*)[\"']?\s*:(?=\s|$)\s*(.*)")
@@ -32,14 +28,13 @@ _PLAIN = re.compile(r"[A-Za-z_][\w./()-]*(?: [\w./()-]+)*", re.ASCII)
 _WORDS = frozenset(
     ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "none", "nan", "inf"]
 )
-_WIDE = 1 << 20
 
 
 @dataclass(frozen=True)
 class Item:
     """An item of a list: its lines, as numbers from 0, and how it is indented.
 
-    One of a list between brackets has no lines, and cannot be changed: it is ``read`` already.
+    One of a list between brackets has no lines: it is ``read`` already.
     """
 
     start: int
@@ -135,11 +130,6 @@ class YamlItems:
         """The first item of that name."""
         return next((item for item in self.items(section) if item.name == name), None)
 
-    def replaced(self, item: Item, text: str) -> YamlItems:
-        """The file with another text for an item."""
-        lines = _placed(text, item.dash, item.key)
-        return YamlItems("\n".join([*self.lines[: item.start], *lines, *self.lines[item.end :]]))
-
     def added(self, section: str, text: str) -> YamlItems:
         """The file with one more item at the end of a list, which is made where it is not there."""
         known = self.items(section)
@@ -153,15 +143,6 @@ class YamlItems:
             before = ["", f"{section}:"] if at else [f"{section}:"]
         lines = [*before, *_placed(text.rstrip("\n"), dash, dash + 2)]
         return YamlItems("\n".join([*self.lines[:at], *lines, *(self.lines[at:] or [""])]))
-
-    def without(self, section: str, item: Item) -> YamlItems:
-        """The file without an item, and without its list where it was the last."""
-        alone = len(self.items(section)) == 1
-        start = self.sections[section][0] - 1 if alone else item.start
-        end = item.end
-        while end + 1 < len(self.lines) and not self.lines[end].strip():
-            end += 1
-        return YamlItems("\n".join([*self.lines[:start], *self.lines[end:]]))
 
 
 def _placed(text: str, dash: int, key: int) -> list[str]:
@@ -190,40 +171,6 @@ def _loaded(text: str) -> Any:
         return None
 
 
-def edited(text: str, change: Callable[[CommentedMap], None]) -> str | None:
-    """An item after a change of what it says, with its comments and in the style it has.
-
-    It comes back as it is where nothing changes; None where it cannot be read.
-    """
-    yaml = YAML(typ="rt", pure=True)
-    yaml.preserve_quotes = True
-    yaml.width = _WIDE
-    yaml.allow_unicode = True
-    offset = _offset(text)
-    yaml.indent(mapping=2, sequence=2 + offset, offset=offset)
-    try:
-        entry = yaml.load(text)
-    except YAMLError:
-        return None
-    if not isinstance(entry, CommentedMap):
-        return None
-    before = deepcopy(entry)
-    change(entry)
-    if entry == before:
-        return text
-    stream = io.StringIO()
-    yaml.dump(entry, stream)
-    return stream.getvalue().rstrip("\n")
-
-
-def _offset(text: str) -> int:
-    """How far the lists inside an item stand behind their keys: 2, or 0."""
-    for key, line in pairwise(text.split("\n")):
-        if re.fullmatch(r"[\s-]*[\w\"'-]+:\s*", key) and line.lstrip().startswith("- "):
-            return min(_indent(line) - len(key) + len(key.lstrip(" -")), 2)
-    return 2
-
-
 class Flow(dict):  # type: ignore[type-arg]
     """A mapping that is written on one line."""
 
@@ -236,28 +183,6 @@ class Block(str):
     """A text of several lines, as it stands."""
 
     __slots__ = ()
-
-
-def settle(existing: CommentedMap, ours: dict[str, Any]) -> None:
-    """Make every key of ``ours`` say the same in ``existing``; what does so already stays."""
-    for key, value in ours.items():
-        known = existing.get(key)
-        is_mapping = isinstance(value, dict) and not isinstance(value, Flow)
-        if is_mapping and isinstance(known, CommentedMap):
-            settle(known, value)
-        elif (
-            key not in existing
-            or known != value
-            or isinstance(known, bool) != isinstance(value, bool)
-        ):
-            existing[key] = styled(value)
-
-
-def styled(value: object) -> Any:
-    """Our data as ruamel writes it: as it reads what we write."""
-    yaml = YAML(typ="rt", pure=True)
-    yaml.preserve_quotes = True
-    return yaml.load(written({"it": value}))["it"]
 
 
 def written(data: Mapping[str, Any]) -> str:

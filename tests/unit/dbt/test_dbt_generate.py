@@ -1,44 +1,34 @@
-"""The texts of a release model: what dbt renders them to, and that their tests test the recodes."""
+"""The texts of a release model and of its properties: what dbt renders them to."""
 
 from __future__ import annotations
 
 import csv
 import io
-import os
-import re
 import sys
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
-from decimal import Decimal
 from pathlib import Path
 
 import duckdb
 import jinja2
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from policy_engine.compile.catalog import Field
-from policy_engine.compile.reading import ReadColumn
-from policy_engine.dbt.examples import examples
 from policy_engine.dbt.properties import generated_file, version_entry
 from policy_engine.dbt.release_model import ReleaseModel, release_model
 from policy_engine.dbt.sources import SourceNode
 from policy_engine.dbt.texts import escaped, opens, spaced
 from policy_engine.dbt.types import Columns, kernel_type, released_types
-from policy_engine.dbt.unit_tests import cases_of, unit_tests
 from policy_engine.dbt.words import release_words
 from policy_engine.dbt.yaml_items import (
     Block,
     Flow,
     FlowList,
     YamlItems,
-    edited,
     scalar,
-    settle,
     written,
 )
 from policy_engine.dialects import ENGINES, dialect_named
@@ -46,11 +36,10 @@ from policy_engine.errors import PolicyError
 from policy_engine.kernel.certificate import NotPrinted, check_text
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project_models import DbtSpec
-from policy_engine.policy.recodings import Intervals, Prefix, Round
 
 sys.path[:0] = [str(Path(__file__).parents[2] / "property")]
 
-from test_policy_prints import COLUMNS, yaml  # noqa: E402
+from test_policy_prints import yaml  # noqa: E402
 
 NODE = SourceNode("model", "stg_people", "ref('stg_people')", "model.shop.stg_people")
 SETTINGS = DbtSpec(release_targets=["prod", "prod eu"])
@@ -142,7 +131,6 @@ def test_a_template_in_the_file_of_a_hierarchy_is_text(tmp_path):
     recode = "town: {hierarchy: towns.csv, level: 1}"
     release = model(recode, {"town": "text"}, folder=tmp_path)
     assert_printed(release)
-    run_unit_tests(release)
 
 
 def assert_printed(release: ReleaseModel) -> None:
@@ -195,33 +183,6 @@ def test_every_dialect_with_a_keyed_secret_has_a_model(name, chance):
     assert found.text.count("{% call policy_engine.secret() %}") == ("noisy" in chance)
 
 
-def run_unit_tests(release: ReleaseModel) -> None:
-    """Run every unit test of a release on the engine itself."""
-    for test in unit_tests(release):
-        # dbt renders the YAML, and then the SQL that it has made of it.
-        [given_rows] = test["given"]
-        rows = rendered(rendered(str(given_rows["rows"])))
-        sql = rendered(release.text, test["overrides"]["macros"])
-        sql = sql.replace("<stg_people>", "people")
-        with duckdb.connect() as connection:
-            connection.execute("set timezone = 'UTC'")
-            connection.execute(f"create view people as {rows}")
-            found = Counter(connection.execute(sql).fetchall())
-            assert found == expected(connection, release, test["expect"]), test["name"]
-
-
-def expected(connection, release: ReleaseModel, expect: dict) -> Counter:
-    if expect.get("format") == "sql":
-        sql = rendered(rendered(str(expect["rows"])))
-        return Counter(connection.execute(sql).fetchall())
-    rows = []
-    for row in expect["rows"]:
-        values = [rendered(v) if isinstance(v, str) else v for v in row.values()]
-        casts = ", ".join(f"cast(? as {release.types[name]})" for name in row)
-        rows += connection.execute(f"select {casts}", values).fetchall()
-    return Counter(rows)
-
-
 TYPED = [
     ("TINYINT", "{bins: [-5, 100, 127]}"),
     ("UTINYINT", "{bins: [0, 200]}"),
@@ -265,57 +226,6 @@ TYPED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "recode"), TYPED)
-def test_the_tests_of_every_recoding_pass_on_the_engine(kind, recode):
-    run_unit_tests(model(f"x: {recode}", {"x": kind}))
-
-
-@pytest.mark.parametrize(
-    ("read_as", "recode"),
-    [
-        ("integer", "{bins: [10, 20]}"),
-        ("double", "{round: 0.5}"),
-        ("boolean", "keep"),
-        ("date", "{truncate: year}"),
-        ("timestamp", "{truncate: hour}"),
-        ("text", "{prefix: 2}"),
-    ],
-)
-def test_a_column_that_is_read_as_another_type_shows_what_cannot_be_read(read_as, recode):
-    release = model(f"x: {recode}", {"x": "text"}, read_as=f"\n  columns: {{x: {read_as}}}")
-    run_unit_tests(release)
-    unread = {"integer": "many", "double": "many", "boolean": "perhaps", "text": "A1"}
-    assert unread.get(read_as, "some day") in str(unit_tests(release)[0]["given"])
-
-
-def test_a_test_of_rows_that_are_repeated():
-    run_unit_tests(model("x: {bins: [1]}, y: keep", {"x": "int", "y": "text"}, form="rows", k=12))
-
-
-@pytest.mark.parametrize(
-    "unit",
-    [
-        "{key: the key, keep: {order_by: [day desc]}}",
-        "{key: the key, keep: {order_by: [day]}}",
-        "{key: the key, keep: {order_by: [visit desc, day]}}",
-        "{key: the key, keep: {order_by: [x]}}",
-        "{key: the key, keep: {order_by: [word desc]}}",
-    ],
-)
-def test_a_second_row_of_a_person_must_not_count(unit):
-    types = {"x": "int", "y": "text", "day": "date", "visit": "bigint", "word": "text"}
-    release = model("x: {bins: [30, 60]}, y: keep", types, unit=unit)
-    run_unit_tests(release)
-    assert any(case.released is None for case in cases_of(release))
-    # Chosen the other way round it would: the test tells.
-    order = re.search(r"ORDER BY (\S+)( DESC)? NULLS LAST", release.text)
-    assert order is not None
-    turned = "" if order[2] else " DESC"
-    text = release.text.replace(order[0], f"ORDER BY {order[1]}{turned} NULLS LAST", 1)
-    with pytest.raises(AssertionError):
-        run_unit_tests(replace(release, text=text))
-
-
 NOISY = [
     ("mechanism: noisy_counts\nk: {k}", "row"),
     ("mechanism: noisy_counts", "{row_key: the key}"),
@@ -328,11 +238,9 @@ NOISY = [
 
 @pytest.mark.parametrize("form", ["counts", "rows"])
 @pytest.mark.parametrize(("chance", "unit"), NOISY)
-def test_chance_is_taken_out_of_a_test_and_stands_in_a_release(chance, unit, form):
+def test_chance_stands_in_a_release_and_elsewhere_nobody_is_drawn(chance, unit, form):
     types = {"x": "int", "y": "text", "day": "date"}
     release = model("x: {bins: [30, 60]}, y: keep", types, unit=unit, form=form, chance=chance, k=7)
-    run_unit_tests(release)
-    assert unit_tests(release)
     text = rendered(release.text).replace("<policy_engine_salts>", '"policy_engine_secrets"')
     text = text.replace("<stg_people>", '"policy_engine_source"."policy_engine_source"')
     assert text.strip() == release.printed.strip()
@@ -357,45 +265,12 @@ def test_what_a_count_with_noise_says_is_said_in_words():
     assert "of whom one row counts, drawn at random." in words["{key: the key, keep: any}"]
 
 
-@given(COLUMNS, st.sampled_from([2, 3, 20]), st.sampled_from(["counts", "rows"]))
-@settings(max_examples=60 if os.environ.get("EVIDENCE") else 20, deadline=None)
-def test_the_tests_of_whatever_a_policy_says_pass_on_the_engine(columns, k, form):
-    names = [*columns, "the key"]
-    assume(any(kind != "ANYTHING" for kind, _ in columns.values()))
-    assume(not any(opens(name) or set(name) & set('"`[]') for name in names))
-    recode = ", ".join(f"{yaml(name)}: {how}" for name, (_, how) in columns.items())
-    types = {name: kind for name, (kind, _) in columns.items() if kind != "ANYTHING"}
-    run_unit_tests(
-        model(recode, types, k=k, form=form if form == "rows" else "counts, count_as: the n")
-    )
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("< 30", "< 31"), ("< 30", "< 29"), ("< 60", "<= 60"), ("'<30'", "'below 30'"),
-        ("IN ('A')", "IN ('a')"), ("'elsewhere'", "NULL"), ("ELSE '>=60'", "ELSE '[30,60)'"),
-        (">= 3", ">= 2"), (">= 3", ">= 4"), ('LEFT("zip", 3)', 'LEFT("zip", 4)'),
-    ],
-)  # fmt: skip
-def test_a_recode_that_is_not_the_policys_fails_its_test(old, new):
-    release = model(
-        "age: {bins: [30, 60]}, town: {map: {A: north}, other: elsewhere}, zip: {prefix: 3}",
-        {"age": "int", "town": "text", "zip": "text"},
-    )
-    run_unit_tests(release)
-    assert old in release.text
-    with pytest.raises(AssertionError):
-        run_unit_tests(replace(release, text=release.text.replace(old, new)))
-
-
-def test_a_filter_decides_who_is_released_and_has_no_unit_test():
+def test_a_filter_decides_who_is_released():
     release = model(
         "town: keep", {"town": "text", "age": "int", "zip": "text"},
         unit="{key: the key, keep: {order_by: [zip]}}",
         conditions="\nfilter: {age: {at_least: 18, below: 65}, town: {in: [A, B]}}",
     )  # fmt: skip
-    assert unit_tests(release) == []
     assert "age at least 18, below 65 and town in A, B in that row" in release_words(release)
     with duckdb.connect() as connection:
         connection.execute(
@@ -407,39 +282,9 @@ def test_a_filter_decides_who_is_released_and_has_no_unit_test():
     assert release.text.count("in_sample") == 1
 
 
-def test_no_test_where_each_person_is_a_group():
-    release = model("'the key': {round: 10}", {}, unit="{row_key: the key}")
-    assert unit_tests(release) == []
-    assert "unit_tests" not in generated_file([release], SETTINGS, unit_tests(release))
-
-
-def test_a_release_of_a_constant_alone():
-    run_unit_tests(model(f"x: {{constant: {yaml(NASTY)}}}", {}, unit="{row_key: the key}"))
-
-
 def test_a_line_end_that_dbt_would_change_is_refused():
     with pytest.raises(PolicyError, match="no carriage return"):
         model('x: {constant: "a\\rb"}', {}, unit="{row_key: the key}")
-
-
-def test_examples_stay_few_and_show_every_label_of_a_long_map():
-    table = ", ".join(f"k{n:03}: label {n % 5}" for n in range(300))
-    [release] = [model(f"x: {{map: {{{table}}}, other: rest}}", {"x": "text"})]
-    cases = cases_of(release)
-    assert len(cases) <= 26
-    assert {case.released for case in cases} >= {(f"label {n}",) for n in range(5)}
-    run_unit_tests(release)
-
-
-def test_examples_are_on_both_sides_of_a_cut():
-    column = ReadColumn(Field("x", "DECIMAL(4,1)"), None)
-    found = examples(Intervals((Decimal("0.5"), Decimal(10)), ("a", "b", "c")), column)
-    raw = [(each.raw, each.released) for each in found]
-    assert ("0.5", "b") in raw and ("10", "c") in raw and (None, None) in raw
-    assert all(each.released in {"a", "b", "c", None} for each in found)
-    assert examples(Prefix(2), ReadColumn(Field("x", "VARCHAR"), None))[0].released == "A1"
-    values = examples(Round(Decimal(5)), ReadColumn(Field("x", "UTINYINT"), None))
-    assert all(each.raw is None or int(each.raw) >= 0 for each in values)
 
 
 @given(st.text())
@@ -516,9 +361,6 @@ def test_the_items_of_a_file_are_found_by_their_lines():
     assert file.items("nowhere") == [] and file.is_sliceable("nowhere")
     item = file.item("models", "b c")
     assert item is not None and item.data == {"name": "b c", "columns": [{"name": "x"}]}
-    changed = file.replaced(item, item.text + "\nmore: 1").text
-    assert changed == FILE.replace("    - name: x\n", "    - name: x\n    more: 1\n")
-    assert file.replaced(item, item.text).text == FILE
 
 
 def test_items_are_added_where_their_list_is():
@@ -536,31 +378,6 @@ def test_items_are_added_where_their_list_is():
     assert YamlItems("").added("models", "name: a").text == "models:\n  - name: a\n"
     assert YamlItems("a: 1").added("models", "name: a").text == "a: 1\n\nmodels:\n  - name: a\n"
     assert YamlItems("models:\n").added("models", "name: a").text == "models:\n  - name: a\n"
-
-
-def test_an_item_is_taken_out_with_its_list_where_it_was_the_last():
-    file = YamlItems(FILE)
-    assert "name: a" not in file.without("models", file.item("models", "a")).text
-    without = file.without("seeds", file.item("seeds", "s")).text
-    assert "seeds" not in without and without.endswith("exposures: []\n# the end\n")
-
-
-def test_settling_keeps_comments_and_changes_nothing_that_is_right():
-    text = "name: a # who\nconfig:\n  x: 1 # one\n  y: [1, 2]\nlist:\n- b # bee"
-    right = {"name": "a", "config": {"x": 1}, "list": ["b"]}
-    assert edited(text, lambda entry: settle(entry, right)) == text
-    other = {"config": {"x": 2}, "more": Flow(z=Block("1"))}
-    found = edited(text, lambda entry: settle(entry, other))
-    assert found is not None
-    assert found.split("\n") == [
-        "name: a # who",
-        "config:",
-        "  x: 2 # one",
-        "  y: [1, 2]",
-        "list:",
-        "- b # bee",
-        'more: {z: "1"}',
-    ]
 
 
 @pytest.mark.parametrize(
@@ -622,19 +439,18 @@ def test_a_version_says_when_it_goes():
     gone = replace(release.policy.release, deprecated=date(2027, 1, 31))
     going = replace(release, policy=replace(release.policy, release=gone))
     assert version_entry(going, SETTINGS)["deprecation_date"] == date(2027, 1, 31)
-    assert "deprecation_date: 2027-01-31\n" in generated_file([going], SETTINGS, unit_tests(going))
+    assert "deprecation_date: 2027-01-31\n" in generated_file([going], SETTINGS)
 
 
 def test_a_file_as_it_is_generated_is_read_by_yaml_1_1():
     release = model(
         f"town: {{prefix: 2}}, x: {{constant: {yaml(NASTY)}}}", {"town": "text"}, words=yaml(NASTY)
     )
-    text = generated_file([release], SETTINGS, unit_tests(release))
+    text = generated_file([release], SETTINGS)
     reader = YAML(typ="safe", pure=True)
     reader.version = (1, 1)
     found = reader.load(io.StringIO(text))
     assert found["models"][0]["versions"][0]["columns"][2]["name"] == "n"
-    assert found["unit_tests"][0]["expect"]["rows"][0].keys() == {"town", "x", "n"}
 
 
 def test_a_column_of_a_type_that_no_recoding_takes_is_refused():

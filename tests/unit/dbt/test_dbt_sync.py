@@ -169,125 +169,47 @@ def test_the_latest_version_is_the_last_that_stays(world):
     assert entry(world)["latest_version"] == 1
 
 
-HAND_WRITTEN = """\
-version: 2
-
-# What people may read.
-models:
-  - name: other
-    description: "An other one"   # with a comment
-
-  # The towns, for the site.
-  - name: towns
-    description: Where people live.   # said by hand
-    config:
-      tags: [site]
-      meta: {owner: ada}
-    columns:
-      # how old
-      - name: age
-        description: Age at the visit.
-        data_tests:
-          - not_null   # nobody without
-    data_tests:
-      - dbt_utils.at_least_one
-
-  - name: last
-exposures:
-  - name: site
-    type: dashboard
-    owner: {name: Ada}
-"""
-
-
-def test_what_somebody_wrote_is_kept_with_its_comments(world):
-    world.policy()
-    world.write("models/public/_models.yml", HAND_WRITTEN)
-    assert changes(world.sync()) == {
-        ".dbtignore": "new",
-        "models/public/_models.yml": "changed",
-        "models/towns.yml": "new",
-        "models/towns_v1.sql": "new",
-    }
-    text = world.read("models/public/_models.yml")
-    longer = "        description: Age at the visit."
-    assert set(HAND_WRITTEN.split("\n")) - set(text.split("\n")) == {longer}
-    before, after = text[: text.index("  - name: towns")], text[text.index("  - name: last") :]
-    assert HAND_WRITTEN.startswith(before) and HAND_WRITTEN.endswith(after)
-    found = entry(world, "models/public/_models.yml")
-    assert found["config"] == {"tags": ["site"], "meta": {"owner": "ada"}}
-    [version] = found["versions"]
-    assert version["description"].startswith("Where people live.\n\n**A certified release**")
-    assert found["columns"][0]["data_type"] == "varchar"
-    assert found["columns"][0]["description"].startswith("Age at the visit. Released as:")
-    assert version["columns"][0] == {"include": "all"}
-    assert [column["name"] for column in version["columns"][1:]] == ["town", "n"]
-    assert version["data_tests"][-1] == "dbt_utils.at_least_one"
-    assert "unit_tests:" in world.read("models/towns.yml")
-    assert "\nmodels:" not in world.read("models/towns.yml")
-    assert world.sync().changes == ()
-
-
-def test_words_added_before_ours_stay_when_ours_change(world):
+def test_what_is_ours_is_written_anew(world):
     world.policy()
     world.sync()
-    text = world.read("models/towns.yml")
-    text = text.replace("          **A cert", "          Mine.\n\n          **A cert")
-    text = text.replace('"Released as: one of', '"Towns. Released as: one of')
-    text = text.replace("        config:\n", "        config:\n          tags: [a]  # my own\n", 1)
-    world.write("models/towns.yml", text)
-    assert world.sync().changes == ()
-    world.policy(k=25)
-    world.sync()
-    [version] = entry(world)["versions"]
-    assert version["description"].startswith("Mine.\n\n**A certified release**")
-    assert "at least 25 people" in version["description"]
-    assert version["columns"][1]["description"].startswith("Towns. Released as: one of")
-    assert version["config"]["tags"] == ["a"]
-    assert "# my own" in world.read("models/towns.yml")
+    right = world.read("models/towns.yml")
+    world.write("models/towns.yml", right.replace("enforced: true", "enforced: false"))
+    assert changes(world.sync()) == {"models/towns.yml": "changed"}
+    assert world.read("models/towns.yml") == right
+    assert "unit_tests" not in right
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
+    ("file", "text", "line"),
     [
-        ("enforced: true", "enforced: false"),
-        ("access: public", "access: private"),
-        ('k: 20\n                rate', 'k: 2\n                rate'),
-        ("{k: 20, count_column", "{k: 2, count_column"),
-        ("data_type: bigint", "data_type: integer"),
-        ("release: true", "release: true\n              extra: 1"),
-        (
-            "          - name: town\n",
-            "          - name: city\n            data_type: text\n          - name: town\n",
-        ),
-        ("latest_version: 1", "latest_version: 2"),
-        ("UNION ALL SELECT 2, 20", "UNION ALL SELECT 2, 21"),
+        ("models/public/_models.yml", "version: 2\nmodels:\n  - name: other\n  - name: towns\n", 4),
+        ("models/towns.yml", "models:\n  - name: towns\n    description: mine\n", 2),
+        ("models/towns.yml", "models: [{name: towns, description: mine}]\n", 0),
     ],
-)  # fmt: skip
-def test_what_is_ours_is_put_right_again(world, old, new):
+)
+def test_an_entry_of_a_release_that_somebody_wrote_is_in_the_way(world, file, text, line):
     world.policy()
-    world.sync()
-    text = world.read("models/towns.yml")
-    assert text.count(old) == 1
-    right = YAML(typ="safe", pure=True).load(text)
-    world.write("models/towns.yml", text.replace(old, new))
-    assert changes(world.sync()) == {"models/towns.yml": "changed"}
-    assert YAML(typ="safe", pure=True).load(world.read("models/towns.yml")) == right
-    assert world.sync().changes == ()
+    world.write(file, text)
+    before = world.texts()
+    [found] = problems(world)
+    place = f"{file}:{line}:1: " if line else f"{file}"
+    assert found.startswith(place)
+    assert "the properties of towns stand in models/towns.yml alone, found another entry" in found
+    assert "; remove it: of a release the policy's description" in found
+    assert world.texts() == before
+
+
+def test_a_properties_file_of_somebodys_own_is_never_written_over(world):
+    world.policy()
+    world.write("models/towns.yml", "models:\n  - name: other\n")
+    [found] = problems(world)
+    assert "models/towns.yml is in the way of the properties of towns; it is not ours" in found
 
 
 def test_a_model_that_an_older_version_wrote_is_ours(world):
     world.policy()
     world.write("models/towns_v1.sql", "-- Generated by policy-engine from towns.privacy.yml\n")
     assert changes(world.sync())["models/towns_v1.sql"] == "changed"
-
-
-def test_access_and_group_said_by_hand_are_not_said_again(world):
-    world.policy()
-    world.write("models/towns.yml", "models:\n  - name: towns\n    access: protected\n")
-    world.sync()
-    assert "access" not in entry(world)["versions"][0]["config"]
-    assert entry(world)["access"] == "protected"
 
 
 def test_a_group_must_be_one_of_the_project(world):
@@ -307,49 +229,19 @@ def test_what_has_no_policy_any_more_is_named_and_with_prune_it_goes(world):
     world.sync()
     second.unlink()
     alone.unlink()
-    before = world.texts()
     found = world.sync()
-    assert world.read("models/towns_v2.sql") and "v: 2" in world.read("models/towns.yml")
-    assert sorted(found.stale) == [
-        "models/ages.yml: the unit test ages_v1_recodes",
-        "models/ages.yml: version 1 of ages",
-        "models/ages_v1.sql",
-        "models/towns.yml: the unit test towns_v2_recodes",
-        "models/towns.yml: version 2 of towns",
-        "models/towns_v2.sql",
-    ]
-    assert changes(found) == {"models/towns.yml": "changed"}  # its latest version
+    assert world.read("models/towns_v2.sql")
+    assert sorted(found.stale) == ["models/ages.yml", "models/ages_v1.sql", "models/towns_v2.sql"]
+    assert changes(found) == {"models/towns.yml": "changed"}
+    assert [version["v"] for version in entry(world)["versions"]] == [1]
     found = world.sync(prune=True)
     assert found.stale == ()
     assert changes(found) == {
         "models/ages.yml": "removed",
         "models/ages_v1.sql": "removed",
-        "models/towns.yml": "changed",
         "models/towns_v2.sql": "removed",
     }
-    left = world.texts()
-    assert set(before) - set(left) == {
-        "models/ages.yml",
-        "models/ages_v1.sql",
-        "models/towns_v2.sql",
-    }
-    [version] = entry(world)["versions"]
-    assert version["v"] == 1
-    assert "v2" not in world.read("models/towns.yml")
     assert world.sync(prune=True).changes == ()
-
-
-def test_pruning_leaves_what_somebody_wrote(world):
-    path = world.policy()
-    world.write("models/towns.yml", HAND_WRITTEN)
-    world.sync()
-    path.unlink()
-    world.sync(prune=True)
-    kept = YAML(typ="safe", pure=True).load(world.read("models/towns.yml"))
-    assert kept == {**YAML(typ="safe", pure=True).load(HAND_WRITTEN), "models": kept["models"]}
-    towns = entry(world)
-    assert towns["description"] == "Where people live." and not towns.get("versions")
-    assert "# how old" in world.read("models/towns.yml")
 
 
 def test_a_policy_that_moved_takes_its_model_along(world):
@@ -358,7 +250,9 @@ def test_a_policy_that_moved_takes_its_model_along(world):
     (world.folder / "models" / "public").mkdir()
     path.rename(world.folder / "models" / "public" / path.name)
     assert changes(world.sync()) == {
+        "models/public/towns.yml": "new",
         "models/public/towns_v1.sql": "new",
+        "models/towns.yml": "removed",
         "models/towns_v1.sql": "removed",
     }
     assert world.sync().changes == ()
@@ -374,21 +268,6 @@ def test_a_model_of_somebodys_own_is_never_written_over(world, name, folder):
         f"models/towns.privacy.yml:13:11: release.relation makes towns_v1: {folder}/{name}.sql is"
         " in the way; it is not ours: rename it, or the release"
     )
-
-
-def test_a_unit_test_of_somebodys_own_is_never_written_over(world):
-    world.policy()
-    text = "unit_tests:\n  - name: towns_v1_recodes\n    model: towns\n"
-    world.write("models/tests.yml", text)
-    [found] = problems(world)
-    assert "models/tests.yml:2:1: the unit test towns_v1_recodes is in the way" in found
-
-
-def test_an_entry_that_cannot_be_changed_line_by_line_is_said_to_be_so(world):
-    world.policy()
-    world.write("models/towns.yml", "models: [{name: towns, description: mine}]\n")
-    [found] = problems(world)
-    assert "models/towns.yml: the entry of towns cannot be changed" in found
 
 
 @pytest.mark.parametrize(

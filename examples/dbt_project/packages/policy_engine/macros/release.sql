@@ -3,7 +3,7 @@
 
 {#- The condition that shows somebody where the model is published, and false everywhere else, so
     that nobody is drawn there: the table is empty, with the same columns. 'dbt show' never draws.
-    A unit test puts another condition in its place, which tests the recodes without any sampling. -#}
+    A unit test may put another condition in its place, which tests the recodes without any sampling. -#}
 {% macro in_sample() -%}
   {%- if execute -%}{{ policy_engine.built_once() }}{%- endif -%}
   {%- if policy_engine.is_released() -%}{{ caller() }}{%- else -%}false{%- endif -%}
@@ -14,7 +14,7 @@
   {%- if policy_engine.is_released() -%}{{ caller() }}{%- else -%}''{%- endif -%}
 {%- endmacro %}
 
-{#- The noise of a count. It is the same everywhere; a unit test puts a number in its place. -#}
+{#- The noise of a count. It is the same everywhere; a unit test may put a number in its place. -#}
 {% macro noise() -%}{{ caller() }}{%- endmacro %}
 
 {% macro is_released() %}
