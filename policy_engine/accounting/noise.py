@@ -221,7 +221,8 @@ class ReleaseCurve:
         δ is the larger of both directions; by replace_one or of symmetric noise they are alike.
         """
         halves, turned = _halves(pairs), [(_turned(steps)[::-1], n) for steps, n in pairs]
-        ways = [pairs] if neighbours == REPLACE_ONE or turned == pairs else [pairs, turned]
+        alike = turned == [(list(steps), n) for steps, n in pairs]
+        ways = [pairs] if neighbours == REPLACE_ONE or alike else [pairs, turned]
         laws = tuple(compose(way, WHOLE) for way in ways) if halves is None else ()
         return cls(halves, laws, sum(n for _, n in pairs), neighbours)
 

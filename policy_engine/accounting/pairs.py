@@ -13,7 +13,8 @@ numpy floats: a mass is wrong by less than a ``GUARD`` share, which the composit
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from decimal import Context, Decimal, localcontext
 
 from policy_engine.accounting.arrays import Floats, np
@@ -73,7 +74,10 @@ def pairs_of(event: Event, neighbours: str, group: int = 1) -> tuple[Pair, ...]:
             # A rate is a decimal since the event was made.
             found = [(_place_of_kth(k, Decimal(str(rate)), group), 1)]
         case TableNoise(statistics=statistics) if group == 1:
-            found = [(_noisy(statistic), statistic.groups) for statistic in statistics]
+            times = Counter[Statistic]()
+            for statistic in statistics:  # of equal numbers there is one pair, met so often
+                times[replace(statistic, groups=1)] += statistic.groups
+            found = [(_noisy(statistic), n) for statistic, n in times.items()]
         case _:
             return (_alone(event, neighbours, group),)
     both = neighbours == REPLACE_ONE

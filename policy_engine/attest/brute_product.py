@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import reduce
 from itertools import accumulate, pairwise
@@ -83,11 +83,13 @@ def brute_product(
     >>> 0.17 < found.delta < 0.18, found.error < Decimal("0.001")
     (True, True)
     """
+    numbers = _together(numbers)
     corners = (len(each.entries) * (each.up + each.down) for each in numbers)
     if epsilon > _LARGEST_EPSILON or max(corners) > _MOST_CORNERS:
         return None
     count = sum(each.times for each in numbers) * (2 if replaces else 1)
-    edges = [_factor(_hull(each), each.times) for each in numbers]
+    hulls = [_hull(each) for each in numbers]
+    edges = [_factor(hull, each.times) for hull, each in zip(hulls, numbers, strict=True)]
     sides = (0, 1) if any(each.up and each.down for each in numbers) else (0,)
     ways = [
         [_factor(_pair(each, each.farthest[side]), each.times) for each in numbers]
@@ -96,7 +98,8 @@ def brute_product(
     uppers = [edges]
     if replaces:
         ways, uppers = ([[*way, *_turned(way)] for way in each] for each in (ways, uppers))
-    else:
+    elif len(sides) > 1 or not all(map(_is_symmetric, hulls)):
+        # Noise that is as likely up as down has the same law either way round.
         ways, uppers = ([*each, *map(_turned, each)] for each in (ways, uppers))
     at = float(epsilon)
     lows = [_merged(way, _Grid.around(way, at, _CELLS), at) for way in ways]
@@ -113,6 +116,19 @@ def brute_product(
         return None
     told = f"the product of {count} numbers, between bounds that lie {float(apart):.1g} of it apart"
     return Recomputed(high, told, apart)
+
+
+def _together(numbers: Iterable[NoisyNumber]) -> list[NoisyNumber]:
+    """Numbers of one law as one number, in the groups of all of them: their sum is one power."""
+    times: dict[NoisyNumber, int] = {}
+    for number in numbers:
+        once = replace(number, times=1)
+        times[once] = times.get(once, 0) + number.times
+    return [replace(number, times=n) for number, n in times.items()]
+
+
+def _is_symmetric(steps: Sequence[Step]) -> bool:
+    return sorted((q, p) for p, q in steps) == sorted(steps)
 
 
 def _turned(way: Sequence[_Factor]) -> list[_Factor]:
@@ -267,6 +283,9 @@ class _Sum:
 
     def power(self, times: int) -> _Sum:
         """The sum of so many."""
+        if times * len(self.masses) <= 4 * (self.grid.last - self.grid.first):
+            # A short one is added so many times in less work than long ones are squared.
+            return reduce(_Sum.plus, [self] * times)
         if times == 1:
             return self
         half = self.power(times // 2)

@@ -39,6 +39,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+_NO_CHANCE = 1e-30
+"""A chance so small adds nothing to a sum with one that is near 1."""
 Class = Mapping[str, Any]
 """A class, by the values of its quasi-identifiers."""
 
@@ -219,8 +221,6 @@ def zayatz(sizes: Sizes, rate: float) -> float | None:
     >>> zayatz(Sizes({1: 2, 2: 1}), 1.0)
     0.5
     """
-    from scipy.stats import hypergeom
-
     if not sizes.people:
         return None
     n, alone = sizes.people, sizes.by_size.get(1, 0)
@@ -229,10 +229,15 @@ def zayatz(sizes: Sizes, rate: float) -> float | None:
         return 0.0
     if population == n:
         return alone / n
-    # Of ``size`` people just one is in the sample.
-    weights = {size: times * float(hypergeom.pmf(1, population, size, n))
-               for size, times in sizes.by_size.items()}  # fmt: skip
-    chance = weights[1] / sum(weights.values())
+    # Of ``size`` people just one is in the sample: size·n/N · Π (N − n − i)/(N − 1 − i) over
+    # i < size − 1, with N people. It is the share of one size among all that is asked for.
+    weights, apart, other = 0.0, 1.0, 0
+    for size in sorted(sizes.by_size):
+        while other < size - 1 and apart > _NO_CHANCE:
+            apart *= max(0, population - n - other) / (population - 1 - other)
+            other += 1
+        weights += sizes.by_size[size] * size * apart
+    chance = alone / weights
     return min(1.0, alone * chance / rate / population)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from scipy.stats import hypergeom
 
 from policy_engine.measure.classes import Risk, Sizes, pitman, uniqueness, zayatz
 from policy_engine.measure.measuring import Questions, measure
@@ -43,6 +44,16 @@ def test_estimates_are_near_the_truth() -> None:
     assert pitman(sample, 0.1) == pytest.approx(truth, rel=0.15)
     assert zayatz(sample, 0.1) == pytest.approx(truth, rel=0.6)
     assert uniqueness(sample) != pytest.approx(truth, rel=0.6)
+
+
+@pytest.mark.parametrize("rate", [0.9, 0.3, 0.01])
+@pytest.mark.parametrize("by_size", [{1: 3}, {1: 7, 2: 4, 9: 1}, {1: 1, 40: 2, 3_000: 1}])
+def test_one_of_a_class_is_drawn_as_often_as_the_hypergeometric_law_says(by_size, rate) -> None:
+    sizes = Sizes(by_size)
+    population = round(sizes.people / rate)
+    weights = {j: n * hypergeom.pmf(1, population, j, sizes.people) for j, n in by_size.items()}
+    wanted = by_size[1] * weights[1] / sum(weights.values()) / rate / population
+    assert zayatz(sizes, rate) == pytest.approx(min(1.0, wanted), rel=1e-9)
 
 
 def test_a_whole_population_is_its_own_sample() -> None:
