@@ -44,11 +44,12 @@ Row = tuple[str, ...]
 _POLICY = """\
 version: 1
 name: game
-source: {{relation: people, unit: row}}
+source: {{table: people}}
+privacy_unit: row
 recode: {{{recode}}}
 {mechanism}
 guarantee: {{epsilon: 1, delta: {delta}, neighbours: {neighbours}}}
-release: {{path: out.parquet, as: {shape}}}
+release: {{file: out.parquet, as: {shape}}}
 grouping: recoded
 """
 _MECHANISMS = {

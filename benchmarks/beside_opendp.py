@@ -36,10 +36,11 @@ NEAR, FLOATS = 1e-9, 2**-53
 COUNTED = f"""
 version: 1
 name: counted
-source: {{path: people.parquet, unit: row}}
+source: {{file: people.parquet}}
+privacy_unit: row
 recode: {{education: keep, region: keep, income: keep}}
 {NOISY}
-release: {{path: out.parquet}}
+release: {{file: out.parquet}}
 """
 KEYS = ("education", "region", "income")
 

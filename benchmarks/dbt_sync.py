@@ -31,8 +31,8 @@ _POLICY = """\
 version: 1
 name: release_{number}
 source:
-  relation: ref('stg_{number}')
-  unit: {{key: person_id, keep: {{order_by: [visited desc]}}}}
+  table: ref('stg_{number}')
+privacy_unit: {{column: person_id, rows: {{first_by: [visited desc]}}}}
 recode:
   age: {{bins: [18, 30, 45, 60, 75]}}
   town: {{map: {{{towns}}}, other: elsewhere}}
@@ -40,8 +40,8 @@ recode:
 sample: {{rate: 0.1}}
 k: 20
 guarantee: {{epsilon: 0.5, delta: 1.0e-9}}
-release: {{relation: release_{number}}}
-budget: people
+release: {{table: release_{number}}}
+account: people
 """
 
 

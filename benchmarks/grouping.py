@@ -25,7 +25,8 @@ ADULT = Path(__file__).parent.parent / "policies/adult/data/adult.parquet"
 POLICY = """
 version: 1
 name: grouping
-source: {{path: {source}, unit: row}}
+source: {{file: {source}}}
+privacy_unit: row
 recode:
   age: {{bins: [30, 45, 60]}}
   education: {{map: {{Bachelors: degree, Masters: degree, HS-grad: school}}, other: other}}
@@ -36,7 +37,7 @@ recode:
 sample: {{rate: 0.1}}
 k: 20
 guarantee: {{epsilon: 0.5, delta: 1.0e-9}}
-release: {{path: out.parquet}}
+release: {{file: out.parquet}}
 grouping: {grouping}
 """
 

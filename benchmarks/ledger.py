@@ -39,13 +39,14 @@ from policy_engine.warehouse.drawing import new_secret
 POLICY = """
 version: 1
 name: small
-source: {path: people.parquet, unit: row}
+source: {file: people.parquet}
+privacy_unit: row
 recode: {age: {bins: [18, 30, 45, 60, 75]}, region: {prefix: 2}}
 sample: {rate: 0.1, method: keyed}
 k: 20
 guarantee: {epsilon: 0.5, delta: 1.0e-9}
-release: {path: out.parquet}
-budget: people
+release: {file: out.parquet}
+account: people
 """
 PROJECT = "accounts: {people: {epsilon: 50, delta: 1.0e-6}}"
 

@@ -20,12 +20,13 @@ from policy_engine.warehouse.duckdb import DuckDBWarehouse
 POLICY = """\
 version: 1
 name: leaves
-source: {path: people.parquet, unit: {key: id, keep: any}}
+source: {file: people.parquet}
+privacy_unit: {column: id, rows: any}
 recode: {code: {hierarchy: codes.csv, level: 1}}
 sample: {rate: 0.999}
 k: 20
 guarantee: {epsilon: 99, delta: 0.9999}
-release: {path: out.parquet}
+release: {file: out.parquet}
 grouping: recoded
 """
 

@@ -36,19 +36,21 @@ RECODED = POLICY.replace(SAMPLED, NOISY).replace("{{", "{").replace("}}", "}")
 ZIPF = f"""
 version: 1
 name: zipf
-source: {{path: people.parquet, unit: row}}
+source: {{file: people.parquet}}
+privacy_unit: row
 recode: {{g: keep}}
 {NOISY}
-release: {{path: out.parquet}}
+release: {{file: out.parquet}}
 """
 PERSONS = f"""
 version: 1
 name: persons
-source: {{path: people.parquet, unit: {{key: id, keep: all}}}}
+source: {{file: people.parquet}}
+privacy_unit: {{column: id, rows: all}}
 recode: {{age: {{bins: [18, 40, 65]}}, town: keep}}
-contribution: {{groups: 3}}
+contribution: {{max_groups: 3}}
 {NOISY}
-release: {{path: out.parquet}}
+release: {{file: out.parquet}}
 """
 PLAIN = BY_HAND.replace(" TABLESAMPLE BERNOULLI (10 PERCENT)", "").replace(
     " HAVING COUNT(*) >= 20", ""

@@ -29,7 +29,8 @@ from policy_engine.warehouse.duckdb import DuckDBWarehouse
 POLICY = """
 version: 1
 name: overhead
-source: {{path: people.parquet, unit: row}}
+source: {{file: people.parquet}}
+privacy_unit: row
 recode:
   age: {{bins: [18, 30, 45, 60, 75]}}
   education: {{map: {{e1: low, e2: low, e3: low, e4: mid, e5: mid, e6: mid}}, other: high}}
@@ -40,7 +41,7 @@ recode:
 sample: {{rate: 0.1, method: {method}}}
 k: 20
 guarantee: {{epsilon: 0.5, delta: 1.0e-9}}
-release: {{path: out.parquet}}
+release: {{file: out.parquet}}
 """
 
 BY_HAND = """

@@ -31,12 +31,13 @@ ROWS = """COPY (
 POLICY = """\
 version: 1
 name: people
-source: {path: people, unit: {key: id, keep: {order_by: [seen desc]}}}
+source: {file: people}
+privacy_unit: {column: id, rows: {first_by: [seen desc]}}
 recode: {age: {bins: [18, 40, 65]}, zip: {prefix: 1}, seen: {truncate: year}}
 sample: {rate: 0.1}
 k: 20
 guarantee: {epsilon: 2, delta: 0.01}
-release: {path: out.parquet}
+release: {file: out.parquet}
 """
 PROJECT = "version: 1\nwarehouses:\n  local: {{type: duckdb, memory_limit: {limit}}}\n"
 _FILE = 1_000_000

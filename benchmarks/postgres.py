@@ -33,7 +33,8 @@ from generate_series(1::bigint, {rows}) as n
 POLICY = """\
 version: 1
 name: people
-source: {relation: people, unit: {key: id, keep: {order_by: [born]}}}
+source: {table: people}
+privacy_unit: {column: id, rows: {first_by: [born]}}
 recode:
   age: {bins: [18, 40, 65]}
   zip: {prefix: 4}
@@ -42,7 +43,7 @@ recode:
 sample: {rate: 0.1}
 k: 20
 guarantee: {epsilon: 2, delta: 0.1}
-release: {path: out.parquet}
+release: {file: out.parquet}
 """
 BY_HAND = """
 select case when age < 18 then '<18' when age < 40 then '[18,40)' when age < 65 then '[40,65)'

@@ -57,7 +57,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         os.chdir(name)
         filled(Path(name), asked.entries)
-        command = [sys.executable, "-m", "policy_engine", "serve", "--port", "0"]
+        command = [sys.executable, "-m", "policy_engine", "desk", "--port", "0"]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         try:
             assert process.stdout is not None

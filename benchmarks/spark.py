@@ -24,12 +24,13 @@ from policy_engine.warehouse.spark import SparkWarehouse
 POLICY = """\
 version: 1
 name: bench
-source: {{relation: people, unit: {unit}}}
+source: {{table: people}}
+privacy_unit: {unit}
 recode: {{age: {{bins: [18, 40, 65]}}, zip: {{prefix: 2}}}}
 sample: {{rate: 0.05}}
 k: 20
 guarantee: {{epsilon: 1, delta: 0.9}}
-release: {{path: out.parquet}}
+release: {{file: out.parquet}}
 grouping: recoded
 """
 PEOPLE = (
@@ -51,7 +52,7 @@ RANKED = (
     "SELECT age, zip, row_number() OVER (PARTITION BY id ORDER BY age, zip) AS place"
     " FROM people WHERE {}"
 )
-UNITS = {"row_key": "{row_key: id}", "key": "{key: id, keep: any}"}
+UNITS = {"row_key": "{column: id, rows: one}", "key": "{column: id, rows: any}"}
 
 
 def main() -> None:

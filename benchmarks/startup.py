@@ -45,7 +45,7 @@ def fresh(folder: Path, rows: Path | None) -> None:
         shutil.copytree((ROOT / ADULT).parent, (folder / ADULT).parent, ignore=ignored)
         return
     os.link(rows, folder / "people.parquet")
-    (folder / "policy.yaml").write_text(POLICY.format(method="keyed") + "budget: people\n")
+    (folder / "policy.yaml").write_text(POLICY.format(method="keyed") + "account: people\n")
     (folder / "policy-engine.yaml").write_text(
         "ledger_begins: in_each_checkout\naccounts: {people: {}}\n"
     )

@@ -48,17 +48,18 @@ GROUPINGS = {
 MECHANISMS = {
     "noisy counts": "mechanism: noisy_counts",
     "noisy counts, k 20": "mechanism: noisy_counts\nk: 20",
-    "place": "noise: {law: place}",
+    "place": "noise: {distribution: negative_binomial}",
     "sampled suppression": "sample: {rate: auto}\nk: auto",
 }
 POLICY = """
 version: 1
 name: utility
-source: {{path: {source}, unit: row}}
+source: {{file: {source}}}
+privacy_unit: row
 recode: {{{recode}}}
 {mechanism}
 guarantee: {{epsilon: 1, delta: 1.0e-6}}
-release: {{path: out.parquet}}
+release: {{file: out.parquet}}
 """
 
 Drawn = tuple[Certificate, list[dict[str, Any]]]
@@ -86,7 +87,7 @@ def main() -> None:
 
 NINE = [AGE, *(f"{name}: keep" for name in ("workclass", "education", "marital_status",
         "occupation", "relationship", "race", "sex", "income"))]  # fmt: skip
-HOURS = "aggregate: {hours: {mean: {clip: [0, 99], unit: 0.01, of: hours_per_week}}}"
+HOURS = "aggregate: {hours: {mean: {bounds: [0, 99], round_to: 0.01, of: hours_per_week}}}"
 
 
 def several(folder: Path, draws: int) -> None:

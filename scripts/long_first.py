@@ -168,7 +168,7 @@ PROOFS = frozenset({
     "privacy/test_audit_power.py::test_each_broken_mechanism_is_flagged_by_itself_and_the_sound_one"
     "_is_not[\\u03c4 = B]",
     "privacy/test_count_law.py::test_released_counts_follow_the_cells_law"
-    "[keyed-{key: id, keep: any}-raw_first]",
+    "[keyed-{column: id, rows: any}-raw_first]",
     "privacy/test_power.py::test_a_broken_sampler_is_rejected_by_the_laws[everybody]",
     "privacy/test_power.py::test_a_broken_sampler_is_rejected_by_the_laws[one secret]",
     "privacy/test_power.py::test_a_broken_text_is_rejected_by_the_laws_and_by_the_kernel"
@@ -232,7 +232,7 @@ PROOFS = frozenset({
     "_is_not[sticky noise]",
     "privacy/test_count_law.py::test_released_counts_follow_the_cells_law[keyed-row-raw_first]",
     "privacy/test_count_law.py::test_released_counts_follow_the_cells_law"
-    "[keyed-{key: id, keep: any}-recoded]",
+    "[keyed-{column: id, rows: any}-recoded]",
     "privacy/test_noise_neighbours.py::test_a_sound_table_is_not_flagged[discrete_gaussian]",
     "privacy/test_noise_neighbours.py::test_a_sound_table_is_not_flagged[public keys]",
     "privacy/test_noise_neighbours.py::test_a_table_30_percent_too_narrow_is_flagged"
@@ -255,7 +255,7 @@ PROOFS = frozenset({
     "unit/accounting/test_table_noise.py::test_rules_lie_above_the_exact_curve[0.9-sum-replace_one]",
     "unit/accounting/test_table_noise.py::test_rules_lie_above_the_exact_curve[2.5-sum-replace_one]",
     "unit/audit/test_audit_policies.py::test_a_relation_is_audited_and_its_database_stays"
-    "[relation: made.out-keyed]",
+    "[table: made.out-keyed]",
     "unit/check/test_check_printed.py::test_every_golden_print_is_found_again[clickhouse]",
     "unit/check/test_check_printed.py::test_every_golden_print_is_found_again[spark]",
     "unit/check/test_check_printed.py::test_every_golden_print_is_found_again[sqlite]",
@@ -293,7 +293,7 @@ PROOFS = frozenset({
     "unit/accounting/test_calibration.py::test_best_pair_where_each_look_is_dear[add_remove-20]",
     "unit/accounting/test_calibration.py::"
     "test_rate_of_several_releases_is_greatest[replace_one]",
-    "privacy/test_count_law.py::test_rows_are_in_by_themselves[keyed-{key: id, keep: any}]",
+    "privacy/test_count_law.py::test_rows_are_in_by_themselves[keyed-{column: id, rows: any}]",
     "privacy/test_count_law.py::test_released_counts_follow_the_cells_law[native-row-raw_first]",
     "browser/test_report_page.py::test_axe_finds_nothing[amber]",
     "browser/test_report_page.py::test_axe_finds_nothing[hostile-internal]",

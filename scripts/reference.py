@@ -115,8 +115,8 @@ def schema_text() -> str:
 _TITLES = {
     "SourceSpec": "`source`",
     "CsvSpec": "`source.csv`, for a CSV file",
-    "UnitSpec": "`source.unit`, where a person has many rows",
-    "OrderSpec": "`source.unit.keep`",
+    "UnitSpec": "`privacy_unit`, where a person has many rows",
+    "OrderSpec": "`privacy_unit.rows`",
     "SampleSpec": "`sample`",
     "NoiseSpec": "`noise`",
     "PartSpec": "`part`",
@@ -280,13 +280,14 @@ name: by_sex
 purpose: how many of each sex
 about:
   {contact: us, recipients: all, access: none, justification: small, region: here, sector: health}
-source: {path: people.parquet, unit: row}
+source: {file: people.parquet}
+privacy_unit: row
 recode: {sex: keep}
 sample: {rate: 0.1, method: native}
 k: 20
 models: {l_diversity: {of: sex, l: 2}}
 guarantee: {epsilon: 0.5, delta: 1e-9}
-release: {path: out.parquet}
+release: {file: out.parquet}
 """
 
 

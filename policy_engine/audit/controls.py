@@ -43,11 +43,12 @@ from policy_engine.warehouse.drawing import new_secret, sample_relation
 _POLICY = """\
 version: 1
 name: control
-source: {{relation: people, unit: {unit}}}
+source: {{table: people}}
+privacy_unit: {unit}
 recode: {recode}
 {mechanism}
 guarantee: {{epsilon: {epsilon}, delta: {delta}}}
-release: {{path: out.parquet}}
+release: {{file: out.parquet}}
 grouping: recoded
 """
 _TYPES = {"cell": "VARCHAR", "name": "VARCHAR", "age": "INTEGER", "id": "BIGINT"}

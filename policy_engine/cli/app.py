@@ -128,8 +128,8 @@ def root(
     Example: policy-engine release policies/adult/policy.yaml
 
     Exit codes: 0 done, 1 a finding (invalid policy, SQL not certifiable, verification failed,
-    budget refused), 2 wrong usage, 3 a warehouse or a file failed, 4 nothing was checked, 70 a bug
-    of ours, 130 interrupted.
+    budget refused), 2 wrong usage, 3 a warehouse or a file failed, 4 nothing was checked, 70 an internal
+    error, 130 interrupted.
     """
 
 

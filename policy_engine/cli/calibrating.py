@@ -104,7 +104,7 @@ def calibrate(
     expected to be released once n·rate reaches k. With --people and --groups it is the pair
     that is expected to release most. No data is looked at.
 
-    Example: policy-engine calibrate --epsilon 1 --delta 1e-6 --rate 0.1
+    Example: policy-engine calculate --epsilon 1 --delta 1e-6 --rate 0.1
     """
     has_prior = people is not None or groups is not None
     over_all = frontier or (output is not None and not mechanisms) or has_prior

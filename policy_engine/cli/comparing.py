@@ -119,7 +119,7 @@ class ComparisonTable:
         if self.own is not None:
             yield "  *: what the policy uses"
         if self.found.auto is not None and self.aim.releases == 1:
-            yield "  auto: what noise.law: auto takes"
+            yield "  auto: what noise.distribution: auto takes"
         elif self.found.auto is not None:
             yield "  auto: of the first two what shows smaller groups; in a policy for one release"
 

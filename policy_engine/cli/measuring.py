@@ -76,7 +76,7 @@ def measure(
     --count. Nothing here says anything of (ε, δ). NULL is a value. --workload asks what the release
     is good for; with --raw it reads the policy's source, and all that is printed is confidential.
 
-    Example: policy-engine measure out/adult.parquet --sensitive income
+    Example: policy-engine assess out/adult.parquet --sensitive income
     """
     if sampled is not None and not 0 < sampled <= 1:
         raise UsageError(f"--sampled must be above 0 and at most 1, found {sampled}")

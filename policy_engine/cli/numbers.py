@@ -36,7 +36,7 @@ def certify(
 ) -> None:
     """Print δ for an ε, or the least ε for a δ, by [EXACT] and by [LQS].
 
-    Example: policy-engine certify --k 20 --rate 0.1 --epsilon 0.5
+    Example: policy-engine calculate --k 20 --rate 0.1 --epsilon 0.5
     """
     if (epsilon is None) == (delta is None):
         raise UsageError("give exactly one of --epsilon and --delta; the other is the answer")
@@ -96,7 +96,7 @@ def certify_count(
     This is another kind of statement than a release's: it rests on those assumptions alone, it
     never enters a budget, and it composes over disjoint new users only.
 
-    Example: policy-engine certify-count --unknown 1000 --lambda 0.1 --epsilon 0.5
+    Example: policy-engine calculate --unknown 1000 --lambda 0.1 --epsilon 0.5
     """
     from policy_engine.accounting.partial_knowledge import count_numbers
     from policy_engine.attest import count_certificate as certified

@@ -144,7 +144,7 @@ def _noisy(policy: Policy, noise: Noise, count: str, error: Decimal) -> Iterator
         else:
             told = (
                 f"it adds up with other parts; all {parts} would cost what the dearest one does,"
-                " if a person's key never changed and source.unit.key_stays: true said so"
+                " if a person's key never changed and privacy_unit.stays: true said so"
             )
         yield f"           {told}"
 

@@ -55,7 +55,7 @@ def check(
     that the policy asks for, with its guarantee; lookups that the policy declares public may be
     joined. Views are followed if --schema shows them.
 
-    Example: policy-engine check release.sql --dialect duckdb
+    Example: policy-engine certify-sql release.sql --dialect duckdb
     """
     wanted = load_policy(policy) if policy is not None else None
     text = read_file(file)
@@ -194,4 +194,4 @@ def _worth_of(claim: Claim, method: str) -> str:
 def _worth(rate: Fraction, method: str, k: int) -> str:
     whole = decimal("rate", "a number", population_rate(rate, method, Decimal(1)))
     bound = shown(upward(whole, exact=True))
-    return f"what it is worth: policy-engine certify --k {k} --rate {bound} --epsilon 1"
+    return f"what it is worth: policy-engine calculate --k {k} --rate {bound} --epsilon 1"

@@ -45,7 +45,7 @@ def serve(
     Nothing is written, whatever a browser asks. The pages are for whoever has the address that is
     printed, on this machine alone; it is another one each time. Ctrl-C ends it.
 
-    Example: policy-engine serve --port 8770
+    Example: policy-engine desk --port 8770
     """
     is_ours = _is_loopback(host)
     if not (is_ours or open_to_network):

@@ -104,7 +104,7 @@ def claim_of(
             read = column(each.column)
             sums.append(mechanisms.Aggregate(each.name, read, each.unit, each.clip, each.table))
     unit: sources.Rows | sources.People = sources.Rows()
-    with problems.of("source.unit", "order_by", "source.unit.keep.order_by"):
+    with problems.of("privacy_unit", "order_by", "privacy_unit.rows.first_by"):
         unit = _unit(policy, table, engine)
     problems.check()
     # An engine that may collate every text groups recoded values, whatever the policy asks for.
@@ -167,7 +167,7 @@ def _source(policy: Policy, table: Table) -> sources.Relation | sources.Files:
     if table.path is None:
         if len(table.parts) < 2:
             law = f"a table's name must say its schema here, found {table.name}"
-            problem = Problem(str(policy.file), 0, 0, "source.relation", law, "write both")
+            problem = Problem(str(policy.file), 0, 0, "source.table", law, "write both")
             raise PolicyError((problem,))
         is_rowwise = policy.source.is_rowwise and table.view is not None
         return sources.Relation(table.parts, is_rowwise)

@@ -44,7 +44,7 @@ _KEYS = frozenset({Kind.INTEGER, Kind.WIDE_INTEGER, Kind.TEXT, Kind.UUID, Kind.L
 _COLUMNS = frozenset({Kind.TEXT, Kind.LABEL, Kind.DOUBLE, Kind.BOOLEAN})
 _NUMBERS = ("integer", "double")
 _OF_A_LOOKUP = (
-    "a column of a public lookup is joined in SQL of your own, which 'policy-engine check --policy'"
+    "a column of a public lookup is joined in SQL of your own, which 'policy-engine certify-sql --policy'"
     " proves; compile writes no joins"
 )
 _PARTED = frozenset(
@@ -159,11 +159,11 @@ def _unknown(policy: Policy, table: Table) -> Iterator[_Found]:
 def _of_the_unit(policy: Policy) -> list[tuple[str, str]]:
     """The columns that tell people and their rows apart, each with its place in the policy."""
     named = [(_key_path(policy), name) for name in policy.source.keys]
-    return named + [("source.unit.keep.order_by", name) for name, _ in policy.source.order_by]
+    return named + [("privacy_unit.rows.first_by", name) for name, _ in policy.source.order_by]
 
 
 def _key_path(policy: Policy) -> str:
-    return "source.unit.row_key" if policy.source.unique else "source.unit.key"
+    return "privacy_unit.column" if policy.source.unique else "privacy_unit.column"
 
 
 def _dialect_problems(policy: Policy, table: Table, dialect: Engine) -> Iterator[_Found]:
@@ -173,14 +173,14 @@ def _dialect_problems(policy: Policy, table: Table, dialect: Engine) -> Iterator
     read = read_columns(policy, table)
     beside = {each.source for each in read.values()} - {*map(table.find, policy.source.keys)}
     asked = {
-        "file": ("source.path", table.path is not None and not table.parts),
-        "row_number": ("source.unit", numbers_rows),
+        "file": ("source.file", table.path is not None and not table.parts),
+        "row_number": ("privacy_unit", numbers_rows),
         "native_sample": ("sample.method", not keyed),
         "try_cast": ("source.columns", bool(policy.source.columns)),
         # Any of a person's rows would do, and none is the first by what is read.
-        "place_of_a_row": ("source.unit", policy.source.draws_a_row and not beside),
+        "place_of_a_row": ("privacy_unit", policy.source.draws_a_row and not beside),
         "repeat": ("release.as", policy.release.form == "rows" and not is_chance),
-        "create_table": ("release.relation", policy.release.relation is not None),
+        "create_table": ("release.table", policy.release.relation is not None),
     }
     wanted = [(operation, path) for operation, (path, is_asked) in asked.items() if is_asked]
     places = [(path_text(("recode", name)), each.source) for name, each in read.items()]
@@ -264,7 +264,7 @@ def _source_problems(policy: Policy, table: Table) -> Iterator[_Found]:
         if declared_as.get(column.name) in _NUMBERS:
             law = f"order_by compares {named!r} as the text it is in the source"
             remedy = "order by a column of another type, or convert the source to Parquet"
-            yield "source.unit.keep.order_by", law, remedy
+            yield "privacy_unit.rows.first_by", law, remedy
 
 
 def _twice(
@@ -284,7 +284,7 @@ def _sample_problems(policy: Policy, table: Table, dialect: Engine) -> Iterator[
     answers = isinstance(policy.noise, Chance) and policy.noise.mechanism == "randomised_response"
     if answers and table.view is not None:
         law = f"{table.name} is a view, which can have more rows for one person than another"
-        yield "source.relation", law, "name the table of the people, who all answer"
+        yield "source.table", law, "name the table of the people, who all answer"
     if policy.noise is not None:
         return
     is_keyed, has_key = policy.method == "keyed", policy.source.key is not None
@@ -293,10 +293,10 @@ def _sample_problems(policy: Policy, table: Table, dialect: Engine) -> Iterator[
         yield "sample.method", law, "use method: keyed"
     if is_keyed and not has_key and table.view is not None:
         law = f"{table.name} is a view, whose rows have no numbers to draw from"
-        yield "source.unit", law, "name unit.key, or use sample.method: native"
+        yield "privacy_unit", law, "name unit.key, or use sample.method: native"
     if not has_key and table.is_folder:
         law = f"{table.name} is a folder of files, whose rows have no numbers to draw from"
-        yield "source.unit", law, "name unit.key"
+        yield "privacy_unit", law, "name unit.key"
     if is_keyed and threshold(policy.rate) < 1:
         law = f"a keyed sample needs a rate of at least 2^-60, found {policy.rate}"
         yield "sample.rate", law, "raise the rate"

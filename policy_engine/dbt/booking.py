@@ -131,12 +131,12 @@ def _check_source(desk: Desk, release: DbtRelease) -> None:
                 " policy-engine opens the profile's own alone: move it there"
             )
     if release.source.materialized == "view" and not desk.stands(release.reads):
-        law = "source.relation must stand before a release of it is charged, if it is a view"
+        law = "source.table must stand before a release of it is charged, if it is a view"
         remedy = (
             "what a view reads decides what can be certified: materialize it as a table, or run"
             f" 'dbt run --select +{release.source.name} --target {release.target}' first"
         )
-        raise refused(release.policy.file, "source.relation", law, remedy)
+        raise refused(release.policy.file, "source.table", law, remedy)
 
 
 def _check_standing(desk: Desk, standing: tuple[DbtRelease, ...]) -> None:
@@ -170,7 +170,7 @@ def certified(desk: Desk, release: DbtRelease, text: str) -> Certificate:
     policy, warehouse = release.policy, desk.warehouse
     dialect = warehouse.dialect
     if not policy.declared_budget:
-        law = "budget must name the account that pays: in dbt the source is made of other tables"
+        law = "account must name the account that pays: in dbt the source is made of other tables"
         raise refused(policy.file, "budget", law, "as in budget: people")
     table = desk.source(release)
     if table is not None:

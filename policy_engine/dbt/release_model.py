@@ -115,14 +115,14 @@ def broken_laws(policy: Policy, dialect: Engine) -> Iterator[_Law]:
     """What a policy breaks of what holds in a dbt project: the key, the law and the remedy."""
     release, source = policy.release, policy.source
     if release.relation is None:
-        remedy = "write relation: and the name of the model"
-        yield "release.path", "release.path has no meaning in a dbt project", remedy
+        remedy = "write table: and the name of the model"
+        yield "release.file", "release.file has no meaning in a dbt project", remedy
     elif not _NAME.fullmatch(model_name(policy)):
-        law = "release.relation must end in the name of a model: letters, digits and underscores"
-        yield "release.relation", f"{law}, found {release.relation!r}", "as in adult_public"
+        law = "release.table must end in the name of a model: letters, digits and underscores"
+        yield "release.table", f"{law}, found {release.relation!r}", "as in adult_public"
     if source.relation is None:
-        remedy = "name a node of dbt, as in relation: ref('stg_people')"
-        yield "source.path", "source.path has no meaning in a dbt project", remedy
+        remedy = "name a node of dbt, as in table: ref('stg_people')"
+        yield "source.file", "source.file has no meaning in a dbt project", remedy
     if isinstance(policy.noise, Chance):
         law = "mechanism must be sampled_suppression or noisy_counts in a dbt project, found"
         remedy = "take one of them, or release it by policy-engine release"
@@ -132,12 +132,12 @@ def broken_laws(policy: Policy, dialect: Engine) -> Iterator[_Law]:
         remedy = "a model may run many times, and would draw a new sample each time"
         yield "sample.method", law, remedy
     elif source.key is None and policy.noise is None:
-        law = "source.unit must name a key in a dbt project, found row"
+        law = "privacy_unit must name a key in a dbt project, found row"
         remedy = (
-            "a row of a model has no number that stays: write {key: person_id, keep: …},"
-            " or {row_key: id}"
+            "a row of a model has no number that stays: write {column: person_id, rows: …},"
+            " or {column: id, rows: one}"
         )
-        yield "source.unit", law, remedy
+        yield "privacy_unit", law, remedy
     keys = policy.noise.keys if isinstance(policy.noise, Noise) else ()
     for key, is_there in (
         ("aggregate", policy.beside), ("recode", policy.groupings), ("keys", keys),
@@ -149,7 +149,7 @@ def broken_laws(policy: Policy, dialect: Engine) -> Iterator[_Law]:
         law = "part is of releases that policy-engine makes itself, which knows their secret"
         yield "part", law, "remove it, or release it by policy-engine release"
     if not policy.declared_budget:
-        law = "budget must name the account that pays in a dbt project"
+        law = "account must name the account that pays in a dbt project"
         yield "budget", law, "the source is made of other tables: as in budget: people"
     yield from _broken_names(policy, dialect)
 
@@ -158,8 +158,8 @@ def _broken_names(policy: Policy, dialect: Engine) -> Iterator[_Law]:
     release = policy.release
     table = f"{model_name(policy)}_v{release.version}"
     if len(table.encode()) > dialect.longest_name:
-        law = f"release.relation must make a name of at most {dialect.longest_name} bytes"
-        yield "release.relation", f"{law}, found {table!r}", "shorten it"
+        law = f"release.table must make a name of at most {dialect.longest_name} bytes"
+        yield "release.table", f"{law}, found {table!r}", "shorten it"
     named = [(f"recode.{name}", name) for name in policy.columns]
     if release.form == "counts":
         named.append(("release.count_as", release.count_as))

@@ -115,9 +115,9 @@ def releases_of(
         if model is not None and source is not None:
             found.append(DbtRelease(policy, model, source, target))
             continue
-        key, name = "source.relation", policy.source.text
+        key, name = "source.table", policy.source.text
         if source is not None:
-            key, name = "release.relation", f"{model_name(policy)}.v{policy.release.version}"
+            key, name = "release.table", f"{model_name(policy)}.v{policy.release.version}"
         law = f"{key} must be of the project as dbt has it, found {name}"
         remedy = "run 'policy-engine dbt sync', and then dbt"
         wrong += refused(policy.file, key, law, remedy).problems
@@ -127,7 +127,7 @@ def releases_of(
 
 
 def source_of(policy: Policy, manifest: Manifest) -> Node | None:
-    """What a policy's ``source.relation`` means, as dbt has it."""
+    """What a policy's ``source.table`` means, as dbt has it."""
     wanted = read_wanted(policy.source.relation or "")
     found = wanted.node(manifest)
     if found is not None or wanted.is_ref or wanted.call != "name":
@@ -287,7 +287,7 @@ def _take(
     nodes = list(_nodes(policy, reader))
     if not nodes:
         said = f"the source of {policy.name} is no node of the project, found {policy.source.text}"
-        remedy = "Name what dbt knows, as in source.relation: ref('stg_people')."
+        remedy = "Name what dbt knows, as in source.table: ref('stg_people')."
         found.findings.append(finding("G31", said, place, remedy=remedy))
         return
     for certificate in outdated(policy):

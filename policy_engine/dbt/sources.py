@@ -100,7 +100,7 @@ class SourceNode:
 
 
 def read_wanted(written: str) -> Wanted:
-    """What the text of ``source.relation`` names; ``NOTHING`` where it is no name and no call.
+    """What the text of ``source.table`` names; ``NOTHING`` where it is no name and no call.
 
     >>> read_wanted("{{ ref('stg_people') }}")
     Wanted(call='ref', parts=('stg_people',), version='')

@@ -51,18 +51,18 @@ version: 1
 name: {name}
 description: Say what is released, and for whom
 source:
-  relation: {relation}
-  unit:                    # whose row it is, and which of a person's rows speaks for them
-    key: {key}{example}
-    keep: {{order_by: [{order}]}}{example}
+  table: {relation}
+privacy_unit:              # whose row it is, and which of a person's rows speaks for them
+  column: {key}{example}
+  rows: {{first_by: [{order}]}}{example}
 # Uncomment the columns to release, and choose how coarse each is before you look at the data.
 recode:                    # a column that is not named here is not released
 {columns}
 mechanism: noisy_counts    # everybody is counted, and each count gets noise
 guarantee: {{epsilon: 0.5, delta: 1.0e-7}}
 release:
-  relation: {name}{count}
-budget: {budget}
+  table: {name}{count}
+account: {budget}
 """
 _EXAMPLE = "  # age: {bins: [18, 30, 45, 60, 75]}\n  # sex: keep"
 

@@ -122,7 +122,7 @@ def _releases(room: Room, paths: Sequence[Path]) -> tuple[ReleaseModel, ...]:
                 f" found version {made.version} of {made.model} twice"
             )
             remedy = "give one of them another version"
-            problems += refused(path, "release.relation", message, remedy).problems
+            problems += refused(path, "release.table", message, remedy).problems
     _raise(problems)
     return tuple(sorted(releases.values(), key=lambda each: (each.model, each.version)))
 
@@ -174,7 +174,7 @@ def _source(room: Room, policy: Policy) -> SourceNode:
     written, sources = policy.source.relation or "", room.sources
     wanted = read_wanted(written)
     node = sources.find(wanted)
-    key, law = "source.relation", "source.relation must be a node of this dbt project"
+    key, law = "source.table", "source.table must be a node of this dbt project"
     if node is None:
         near = sources.near(wanted)
         as_in = "as in ref('stg_people') or source('raw', 'people')"
@@ -185,8 +185,8 @@ def _source(room: Room, policy: Policy) -> SourceNode:
         remedy = "materialize it as a table or a view: a release is certified over a relation"
         raise refused(policy.file, key, law, remedy)
     if node.name.lower() == model_name(policy).lower() and node.kind != "source":
-        law = f"release.relation must not be the source itself, found {node.name}"
-        raise refused(policy.file, "release.relation", law, "name the release otherwise")
+        law = f"release.table must not be the source itself, found {node.name}"
+        raise refused(policy.file, "release.table", law, "name the release otherwise")
     return node
 
 
@@ -203,7 +203,7 @@ def _untyped(policy: Policy, node: SourceNode, columns: Columns, room: Room) -> 
         f"declare them in its properties, as in columns: [{{name: {columns.missing[0]}, data_type:"
         f" …}}], or {node.built_in(room.target.name if room.target is not None else 'prod')}"
     )
-    return refused(policy.file, "source.relation", message, remedy)
+    return refused(policy.file, "source.table", message, remedy)
 
 
 def _standing_in_the_way(room: Room, releases: Sequence[ReleaseModel]) -> list[Problem]:
@@ -216,9 +216,9 @@ def _standing_in_the_way(room: Room, releases: Sequence[ReleaseModel]) -> list[P
         for path in dict.fromkeys(known):
             if not is_ours(path):
                 shown = room.project.shown(path)
-                law = f"release.relation makes {release.release}: {shown} is in the way"
+                law = f"release.table makes {release.release}: {shown} is in the way"
                 remedy = "it is not ours: rename it, or the release"
-                found += refused(release.policy.file, "release.relation", law, remedy).problems
+                found += refused(release.policy.file, "release.table", law, remedy).problems
     return found
 
 

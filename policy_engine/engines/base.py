@@ -11,7 +11,7 @@ from typing import Literal
 
 _OF_FILES = {
     "file": "it reads tables; load the file, or release from it with DuckDB",
-    "row_number": "a row has no number that stays; name source.unit.key",
+    "row_number": "a row has no number that stays; name privacy_unit.column",
 }
 
 

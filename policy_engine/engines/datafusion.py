@@ -17,7 +17,7 @@ DATAFUSION = Engine(
     ),
     lacks={
         "bytewise": "it compares texts by their bytes, and knows no collation; take it out",
-        "file": "its tables are the files of its folder; name one in source.relation",
+        "file": "its tables are the files of its folder; name one in source.table",
         "native_sample": "TABLESAMPLE is ignored, and keeps every row; use method: keyed",
         "try_cast": "a cast can fail on a row; give the column its type in the file",
     },

@@ -27,7 +27,7 @@ TSQL = Engine(
         "text_key": "texts are compared by a collation, and without the blanks at their end, so"
         " that one person would stand for another; name a key of numbers",
         "create_table": "SELECT INTO stands inside a query, so the proved text would be edited;"
-        " write release.path, and fill a table by INSERT ... EXECUTE of a procedure that holds"
+        " write release.file, and fill a table by INSERT ... EXECUTE of a procedure that holds"
         " the text",
         "label_column": _TEXTS,
         "boolean_column": "it has no truth values, and shows 0 and 1; use an integer",

@@ -68,7 +68,7 @@ def key_stays(unit: str, source: str) -> str:
     """What charges a maximum over people rests on; it begins with its code.
 
     >>> key_stays("id", "people")
-    'key_stays: a person has the same id whenever people is looked at, and nobody else ever has it'
+    'stays: a person has the same id whenever people is looked at, and nobody else ever has it'
     """
     always = f"a person has the same {unit} whenever {source} is looked at"
     return f"key_stays: {always}, and nobody else ever has it"

@@ -502,7 +502,7 @@ def _belongs_elsewhere(charge: Charge, record: Record) -> BudgetExceeded:
         gave = f"record {record.seq} gave"
         if not entry:
             return BudgetExceeded(
-                f"{cannot} {gave} its source to account {account!r}. Write 'budget: {account}' in"
+                f"{cannot} {gave} its source to account {account!r}. Write 'account: {account}' in"
                 " the policy"
             )
         by = f"entry {entry}, and {gave} it to account {account!r}"
@@ -510,7 +510,7 @@ def _belongs_elsewhere(charge: Charge, record: Record) -> BudgetExceeded:
         by = f"entry {entry} ({told['policy_name']}), charged to account {account!r}"
     return BudgetExceeded(
         f"{cannot} its source is that of {by}, and people who pay from two accounts lose the sum of"
-        f" both limits. Write 'budget: {account}' in the policy; if the source is to belong to"
+        f" both limits. Write 'account: {account}' in the policy; if the source is to belong to"
         f" {charge.account!r} from now on, run 'policy-engine ledger move {entry}"
         f" {shlex.quote(charge.account)} --by NAME --why TEXT'"
     )

@@ -147,10 +147,10 @@ def check_account(policy: Policy, project: Project, account: str | None = None) 
         return
     if listed_as(account, project, None if declared else policy.source.relation) is not None:
         return
-    message = f"budget must be an account of {project.file}, found {show(account)}"
+    message = f"account must be an account of {project.file}, found {show(account)}"
     if not declared:
         message = (
-            f"budget must name an account of {project.file}: without it the source pays for itself,"
+            f"account must name an account of {project.file}: without it the source pays for itself,"
             f" as {show(account)}, which is none of them"
         )
     known = ", ".join(project.accounts)
@@ -180,9 +180,9 @@ def check_own_project(policy: Policy, found: Path | None, remedy: str = "") -> N
         raise refused(policy.file, "", law, remedy or default)
     own = None if policy.source_path is None else find_project(policy.source_path.parent)
     if own is not None and own != found:
-        message = f"source.path lies in another project, found {policy.source.path} below {own}"
+        message = f"source.file lies in another project, found {policy.source.path} below {own}"
         remedy = "release it from there: each project has a ledger of its own"
-        raise refused(policy.file, "source.path", message, remedy)
+        raise refused(policy.file, "source.file", message, remedy)
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

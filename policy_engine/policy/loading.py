@@ -73,12 +73,12 @@ def load_policy_text(
         return resolve(document, hierarchies, file, directory)
     except NoSolution as error:
         path: tree.Path = ("k",) if document.k == "auto" else ("sample", "rate")
-        remedy = "'policy-engine calibrate' shows what is possible"
+        remedy = "'policy-engine calculate' shows what is possible"
         law = f"is auto, but nothing gives this guarantee: {error}"
         if document.sample is None:
             path, law = ("guarantee",), f"is met by no noise table that is tried: {error}"
             named = document.noise is not None and document.noise.law != "auto"
-            remedy = "raise epsilon or delta" + ", or take another noise.law" * named
+            remedy = "raise epsilon or delta" + ", or take another noise.distribution" * named
         if document.mechanism in fields.PURE:
             law, remedy = f"is met by no chance: {error}", "raise epsilon"
         reading.refuse(path, law, remedy)

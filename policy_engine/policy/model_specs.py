@@ -94,7 +94,8 @@ def listed(data: Data) -> Broken:
         "models, which leave groups out": "models" in data,
         "a mean, which needs a count above 0": any("mean" in mapping(each) for each in sums),
         "release.as: rows, for a count can be below 0": release.get("as") == "rows",
-        "noise.law: place, which needs a threshold": noise.get("law") == "place",
+        "noise.distribution: negative_binomial, which needs a threshold": noise.get("law")
+        == "place",
     }
     for other in (name for name, is_there in beside.items() if is_there):
         yield refusal(f"cannot stand beside {other}", at=("keys",), on_key=True)
@@ -188,7 +189,7 @@ def enforceable(data: Data) -> Broken:
         "marginals": data.get("marginals"),
         "rollup": data.get("rollup"),
         f"mechanism: {data.get('mechanism')}": data.get("mechanism") in fields.PURE,
-        "release.relation": "relation" in mapping(data.get("release")),
+        "release.table": "relation" in mapping(data.get("release")),
     }
     for key in (name for name, is_there in beside.items() if is_there):
         wrong = f"cannot stand beside {key}: only a file of groups is filtered"

@@ -133,7 +133,7 @@ class PolicyDocument(Document):
     ] = fields.EMPTY
     """Who is released at all: what each column must hold in the one row that a person has."""
     public: Annotated[
-        dict[str, fields.LineField], fields.a_mapping("relation: key", minProperties=1)
+        dict[str, fields.LineField], fields.a_mapping("table: key", minProperties=1)
     ] = fields.EMPTY
     """Lookups that do not depend on the source, each with its key: SQL that joins them is proved
     by `check --policy`; `recode` may then name their columns."""

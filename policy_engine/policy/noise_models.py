@@ -36,7 +36,7 @@ MOST_PARTS = 10_000
 class NoiseSpec(Document):
     """The noise that a count gets."""
 
-    needs = ("", "as in noise: {law: truncated_laplace}, or leave it out")
+    needs = ("", "as in noise: {distribution: truncated_laplace}, or leave it out")
 
     law: Annotated[fields.NoiseLaw, fields.word_of(fields.NoiseLaw)] = "auto"
     """`auto` takes the law that shows the smallest groups half of the time."""
@@ -99,7 +99,7 @@ class AggregateSpec(Document):
     @classmethod
     def _across(cls, data: Data) -> Broken:
         if len(data.keys() & {"sum", "mean"}) != 1:
-            yield refusal("must have sum or mean", "as in {mean: {clip: [0, 99]}}")
+            yield refusal("must have sum or mean", "as in {mean: {bounds: [0, 99]}}")
         unit = fields.as_number(inside(data, "sum", "unit"))
         if unit is not None and unit % 1:
             wrong = f"must be a whole number for a sum, found {show(unit)}"
@@ -226,11 +226,11 @@ def _noisy(data: Data) -> Broken:
     counts_all = inside(data, *_KEEP) == "all"
     if not counts_all:
         wrong = "is of persons with many rows, all of which count"
-        remedy = "write source.unit: {key: …, keep: all}, or remove it"
+        remedy = "write privacy_unit: {column: …, rows: all}, or remove it"
         yield from barred(data, ["contribution"], wrong, remedy)
     elif "contribution" not in data:
         wrong = "is all, and nothing says in how many groups a person counts"
-        yield refusal(wrong, "add contribution: {groups: 3}", at=_KEEP)
+        yield refusal(wrong, "add contribution: {max_groups: 3}", at=_KEEP)
 
 
 def _parted(data: Data) -> Broken:
@@ -241,7 +241,7 @@ def _parted(data: Data) -> Broken:
     if "keys" in data:
         yield refusal("must not stand beside keys", "keep one of them", at=at, on_key=True)
     if source.get("unit") == "row":
-        remedy = "write source.unit: {row_key: …} or {key: …, keep: …}, or remove it"
+        remedy = "write privacy_unit: {column: …, rows: one} or {column: …, rows: …}, or remove it"
         wrong = "is drawn by the key of a person, and unit is row"
         yield refusal(wrong, remedy, at=at, on_key=True)
     if isinstance(path, str) and is_csv(path):
@@ -259,7 +259,7 @@ def _several(data: Data) -> Broken:
     beside = {
         "contribution": "contribution" in data,
         "release.as: rows": inside(data, "release", "as") == "rows",
-        "noise.law: place": inside(data, "noise", "law") == "place",
+        "noise.distribution: negative_binomial": inside(data, "noise", "law") == "place",
     }
     for key in asked:
         for other in (name for name, is_there in beside.items() if is_there):

@@ -26,9 +26,9 @@ SAVED_AS = "save a spreadsheet as CSV"
 KEY_AS_IT_STANDS = "must be left out, for it is the unit's key, which is compared as it stands"
 CONVERT_A_KEY = "convert it in the source, or leave it out of source.columns"
 ALL_KEPT = "every group is one person and none is released"
-KEY_KEPT = f"is the key of source.unit, so that {ALL_KEPT}"
+KEY_KEPT = f"is the column of privacy_unit, so that {ALL_KEPT}"
 RECODE_THE_KEY = "leave it out, or recode it"
-_AS_A_KEY = "as in {key: person_id, keep: any}"
+_AS_A_KEY = "as in {column: person_id, rows: any}"
 
 
 def order_term(term: str) -> tuple[str, Literal["asc", "desc"]]:
@@ -115,7 +115,7 @@ class UnitSpec(Document):
     """The column, or the columns, that name the row, where one row is one person: it is unique."""
     keep: Annotated[Literal["any", "all"] | OrderSpec | None, _KEEP] = None
     """Which of the person's rows is kept: the first in an order, or `any`, drawn by a keyed
-    hash. `all` counts a person in the groups of all rows, at most `contribution.groups`."""
+    hash. `all` counts a person in the groups of all rows, at most `contribution.max_groups`."""
     key_stays: Annotated[bool, _STAYS] = False
     """`true`: you confirm that a person has one key whenever the source is looked at, and nobody
     else ever has it. Without that, releases of different parts (`part`) add up."""
@@ -175,7 +175,7 @@ def one_place(data: Data) -> Broken:
         beside, at = [key for key in data if key in ("path", "relation")]
         yield refusal(f"must not stand beside {beside}", "keep one of them", at=(at,), on_key=True)
     elif "path" not in data and "relation" not in data:
-        yield refusal("must have path or relation, found neither", on_key=True)
+        yield refusal("must have file or table, found neither", on_key=True)
 
 
 def column_names(data: object, at: At) -> Broken:

@@ -170,7 +170,7 @@ class WholeClasses(OfColumns):
 
 def syntactic_laws(data: Data) -> Broken:
     """The laws of a policy without (ε, δ): what it suppresses by, and nothing of a mechanism."""
-    wrong = "is of a release with (ε, δ), and this policy has guarantee: syntactic"
+    wrong = "is of a release with (ε, δ), and this policy has guarantee: none"
     yield from barred(data, _OF_OTHERS, wrong, "remove one of them")
     if data.get("k") == "auto":
         yield refusal("is auto, and there is no guarantee to choose it by", "write it", at=("k",))
@@ -178,7 +178,7 @@ def syntactic_laws(data: Data) -> Broken:
         remedy = "add k, the least size of a class, or models"
         yield refusal("is syntactic, and nothing says of which model", remedy, at=("guarantee",))
     source, release = mapping(data.get("source")), mapping(data.get("release"))
-    wrong = "cannot stand beside guarantee: syntactic, which is for files"
+    wrong = "cannot stand beside guarantee: none, which is for files"
     yield from barred(release, ["relation"], wrong, "name a file in path", ("release",))
     if mapping(source.get("unit")).get("keep") == "all":
         wrong = "is all: in a class of a syntactic model a person counts once"

@@ -81,7 +81,7 @@ def check_new_name(ledger: Ledger, project: Project, account: str) -> None:
     raise errors.BudgetExceeded(
         f"account {account!r} is new, and the ledger has {twin!r}, which seems to be the same under"
         " another name: their charges would not add up. To go on with that one, write"
-        f" 'budget: {twin}' in the policy; to open the new one with what is left, run"
+        f" 'account: {twin}' in the policy; to open the new one with what is left, run"
         f" 'policy-engine ledger limit {shlex.quote(account)} {most} --by NAME --why TEXT --new'"
     )
 

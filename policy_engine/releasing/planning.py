@@ -123,7 +123,7 @@ def unenforced(policy: Policy, certificate: Vouched) -> tuple[errors.Problem, ..
     unit = certificate.claim.unit if certificate.claim is not None else None
     if not policy.source.unique or not isinstance(unit, People) or unit.order is None:
         return ()
-    key, place = policy.source.key, "source.unit.row_key"
+    key, place = policy.source.key, "privacy_unit.column"
     message = (
         f"{place} is unique by your word alone: where {key} has many rows one is kept, the least in"
         " the columns that are read"
@@ -145,13 +145,13 @@ def _check_apart(policy: Policy, table: Table, target: tuple[str, ...]) -> None:
     same_file = source is not None and path is not None and path.exists() and path.samefile(source)
     same_table = bool(target) and [*map(str.lower, target)] == [*map(str.lower, table.parts)]
     if same_file or same_table:
-        key = "release.path" if same_file else "release.relation"
+        key = "release.file" if same_file else "release.table"
         message = f"{key} must not be the source itself, found {policy.release.text}"
         raise refused(policy.file, key, message, "release to a place of its own")
     # It would be a file more of its source, or one that the source's owner cleans away.
     if table.is_folder and source and path and path.resolve().is_relative_to(source.resolve()):
-        message = f"release.path must not lie in the source's folder, found {policy.release.text}"
-        raise refused(policy.file, "release.path", message, "release to a folder of its own")
+        message = f"release.file must not lie in the source's folder, found {policy.release.text}"
+        raise refused(policy.file, "release.file", message, "release to a folder of its own")
 
 
 def compile_policy(
@@ -193,7 +193,7 @@ def _described(policy: Policy, schema: Schema, dialect: Engine) -> Table:
     table = known.table(at_home(relation, dialect.name, schema.tables)) if relation else None
     if table is None:
         found = f"{relation}, which it does not have once" if relation else "a file"
-        raise errors.UsageError(f"the schema must describe source.relation, found {found}")
+        raise errors.UsageError(f"the schema must describe source.table, found {found}")
     return table
 
 
@@ -236,7 +236,7 @@ def table_read(policy: Policy, table: Table, dialect: str) -> tuple[str, ...]:
             raise errors.NotCertifiable(_of_views(below.findings), below.file)
         if policy.declared_budget:
             return table.parts  # its author says whose its rows are: its own name is charged
-        law = "budget must name the account that pays where source.view is rowwise"
+        law = "account must name the account that pays where source.view is rowwise"
         raise refused(policy.file, "budget", law, "the account that the people of the view have")
     read = below.lower().split(".")
     tables = [each.parts for each in table.related if each.view is None]

@@ -61,10 +61,10 @@ mechanism: noisy_counts    # everybody is counted, and each count gets noise
 # k: 10                    # then each group that is shown has at least 10 people, for certain
 guarantee: {{epsilon: {epsilon}, delta: {delta}}}
 release:
-  path: out/{name}.parquet{count}
+  file: out/{name}.parquet{count}
 {budget}
 """
-_ROWS = "unit: row                # one row is one person"
+_ROWS = "privacy_unit: row                # one row is one person"
 _EPSILON, _DELTA = Decimal("0.5"), Decimal("1e-7")
 _EMPTY = """\
 # Uncomment the columns to release, and choose how coarse each is before you look at the data.
@@ -147,15 +147,15 @@ def _write_new(files: dict[Path, str]) -> None:
 
 
 def _policy(source: str | None, folder: Path, project: Project) -> str:
-    name, place, recode, count = "my_release", "path: data/people.parquet", _EXAMPLE, ""
-    unit = f"{_ROWS}; else  unit: {{key: person_id, keep: any}}"
+    name, place, recode, count = "my_release", "file: data/people.parquet", _EXAMPLE, ""
+    unit = f"{_ROWS}; else  unit: {{column: person_id, rows: any}}"
     if source is not None:
         if not source.strip():
             raise UsageError("the source has no name; name a file or a table, or leave it out")
         table = _table(source, project)
         is_file = table.path is not None
         name = _name(Path(table.path).stem if table.path else source.rpartition(".")[2])
-        place = f"path: {_scalar(_relative(source, folder))}" if is_file else f"relation: {source}"
+        place = f"file: {_scalar(_relative(source, folder))}" if is_file else f"table: {source}"
         place += _OF_A_VIEW if table.view is not None else ""
         if is_file and is_csv(source):
             place += _csv_lines(Path(source))
@@ -191,7 +191,7 @@ def _unit(table: Table) -> str:
     last = f"{when.name} desc" if when else ""
     term = last if when and _scalar(when.name) == when.name else json.dumps(last)
     keep = f", keep: {{order_by: [{term}]}}" if when else ", keep: any"
-    unit = f"unit: {{key: {_scalar(key.name) if key else 'person_id'}{keep}}}"
+    unit = f"privacy_unit: {{column: {_scalar(key.name) if key else 'person_id'}{keep}}}"
     which = f", of which {'the last' if when else 'any one'} is kept"
     if table.is_folder or table.view is not None:
         return f"{unit}   # the column that says whose row it is"
@@ -203,10 +203,10 @@ def _unit(table: Table) -> str:
 def _budget(project: Project) -> str:
     if project.file is None or len(project.accounts) == 1:
         account = next(iter(project.accounts), "people")
-        return f"budget: {_scalar(account):<18} # an account of policy-engine.yaml"
+        return f"account: {_scalar(account):<18} # an account of policy-engine.yaml"
     named = ", ".join(project.accounts) or "none yet"
     default = "; default: the source" if project.accounts_open else ""
-    return f"# budget: the account that pays, of policy-engine.yaml ({named}){default}"
+    return f"# account: the account that pays, of policy-engine.yaml ({named}){default}"
 
 
 def _table(source: str, project: Project) -> Table:

@@ -32,7 +32,7 @@ from policy_engine.warehouse.base import Warehouse
 
 _WEAK_EPSILON, _WEAK_DELTA = 20, Decimal("0.01")
 #: The key of a policy that a law of the kernel speaks of.
-_KEYS = {"V21": "source", "V22": "source.unit", "V23": "sample.rate", "V24": "k", "V25": "recode",
+_KEYS = {"V21": "source", "V22": "privacy_unit", "V23": "sample.rate", "V24": "k", "V25": "recode",
          "V26": "recode", "V27": "release"}  # fmt: skip
 
 
@@ -161,14 +161,14 @@ def _of_source(policy: Policy, warehouse: Warehouse, look: _Look) -> list[errors
     except errors.WarehouseFailed:
         raise
     except errors.WarehouseError as error:
-        in_release = "release.relation" in str(error)
-        key = "release.relation" if in_release else "source.relation"
+        in_release = "release.table" in str(error)
+        key = "release.table" if in_release else "source.table"
         return [errors.Problem(path, 0, 0, key, str(error))]
     except errors.FileError as error:
         if source is None or not source.exists():
             raise
         # It is there and is no table: the policy names the wrong thing.
-        return [errors.Problem(path, 0, 0, "source.path", str(error))]
+        return [errors.Problem(path, 0, 0, "source.file", str(error))]
     return []
 
 
@@ -190,9 +190,9 @@ def _target(policy: Policy) -> Iterator[errors.Problem]:
         if found or above:
             law = f"name a file, found the directory {found[0]}" if found else ""
             law = law or f"lie in a folder, found on its way the file {above[0]}"
-            message = f"release.path must {law}"
+            message = f"release.file must {law}"
             yield errors.Problem(
-                str(policy.file), 0, 0, "release.path", message, "name another place"
+                str(policy.file), 0, 0, "release.file", message, "name another place"
             )
 
 
@@ -247,10 +247,12 @@ def _of_numbers(policy: Policy) -> Iterator[errors.Problem]:
 
 def _of_the_key(policy: Policy, column: str, recoding: Recoding) -> errors.Problem:
     path = path_text(("recode", column))
-    message = f"{path} is made of the key of source.unit, and where it tells every person apart"
+    message = f"{path} is made of the column of privacy_unit, and where it tells every person apart"
     # A key that is a number is a whole one.
     if isinstance(recoding, Round) and recoding.step <= 1:
-        message = f"{path} is made of the key of source.unit and tells every person apart, so that"
+        message = (
+            f"{path} is made of the column of privacy_unit and tells every person apart, so that"
+        )
     remedy = f"leave it out, unless {policy.k} people and more have the same value"
     return errors.Problem(str(policy.file), 0, 0, path, f"{message} no group is released", remedy)
 
@@ -306,7 +308,7 @@ def target_clashes(policies: Sequence[Policy | None]) -> dict[int, tuple[errors.
 
 def _clash(policy: Policy, first: Policy, *, release: bool) -> errors.Problem:
     """That a release, or else its certificate, would stand in the place of the first one's."""
-    key = "release.path" if policy.release.path is not None else "release.relation"
+    key = "release.file" if policy.release.path is not None else "release.table"
     found, what, remedy = policy.release.text, "release would replace the other", "another place"
     if not release:
         what = f"certificate would replace the other: both write {_certificate(policy).name}"

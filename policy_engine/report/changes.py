@@ -126,8 +126,8 @@ class Comparable:
                 "source": place,
                 "source.columns": _each(source.columns),
                 "source.csv": "" if source.csv is None else str(source.csv),
-                "source.unit.keep": "all" if source.counts_all else terms,
-                "source.unit.unique": "the engine enforces it" if source.unique else "",
+                "privacy_unit.rows": "all" if source.counts_all else terms,
+                "privacy_unit.unique": "the engine enforces it" if source.unique else "",
                 "source.sampled_at": in_text(source.sampled_at),
                 "source.view": "rowwise" if source.is_rowwise else "",
                 "budget": policy.budget,
@@ -206,7 +206,7 @@ def _of_claim(claim: Claim) -> dict[str, str]:
     kept = person_words(claim)
     return {
         "source": source_words(claim),
-        "source.unit.keep": kept,
+        "privacy_unit.rows": kept,
         "law": type(law).__name__,
         "secret": "" if secret is None else json.dumps(to_json(secret), ensure_ascii=False),
         "groupings": "; ".join(", ".join(each.columns) for each in getattr(law, "groupings", ())),
@@ -284,7 +284,7 @@ def _changes(old: Comparable, new: Comparable) -> Iterator[KeyChange]:
     yield from _measured(old, new)
     if old.unit != new.unit:
         why = "others are protected, and ε is of them"
-        yield KeyChange("source.unit", old.unit, new.unit, "to judge", why)
+        yield KeyChange("privacy_unit", old.unit, new.unit, "to judge", why)
     if old.neighbours != new.neighbours:
         why = "what it means for one person differs"
         yield KeyChange("guarantee.neighbours", old.neighbours, new.neighbours, "to judge", why)

@@ -37,7 +37,7 @@ from policy_engine.verify.sampling import SAMPLE_BITS
 def source_is_the_policys(shape: ReleaseShape, policy: Policy) -> str | None:
     """The source must be the policy's source [certificate: every number speaks of it].
 
-    Read what source.path or source.relation names.
+    Read what source.file or source.table names.
     """
     if policy.source.path is not None:
         loaded = dotted(("temp", "main", policy.source.path))
@@ -57,7 +57,7 @@ def _is_named(name: str, wanted: str) -> bool:
 def unit_is_the_policys(shape: ReleaseShape, policy: Policy) -> str | None:
     """The sampled unit must be the policy's unit: who is sampled is who is protected [mechanism 1].
 
-    Sample by source.unit, and keep one row of it as unit.keep says.
+    Sample by privacy_unit, and keep one row of it as unit.keep says.
     """
     wanted = fold(policy.source.key or sentences.ROW_UNIT)
     if shape.unit != wanted:
@@ -163,7 +163,7 @@ def _is_same(column: ColumnShape, recoding: Recoding) -> bool:
 def target_is_the_policys(shape: ReleaseShape, policy: Policy) -> str | None:
     """The target, where the text makes a table, and the form must be the policy's.
 
-    Write to release.relation, as release.as says.
+    Write to release.table, as release.as says.
     """
     if shape.form != policy.release.form:
         return f"the form {shape.form}"

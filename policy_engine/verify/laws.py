@@ -110,7 +110,7 @@ def is_a_table(found: str | None) -> str | None:
 def guarantee_is_met(delta: Decimal, promised: Decimal, epsilon: Decimal) -> str | None:
     """The mechanism must meet the policy's guarantee [EXACT].
 
-    Find a k and a rate that do with 'policy-engine calibrate'.
+    Find a k and a rate that do with 'policy-engine calculate'.
     """
     return (
         f"δ = {in_text(delta)}, promised {in_text(promised)} at ε = {in_text(epsilon)}"

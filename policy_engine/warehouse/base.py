@@ -224,7 +224,7 @@ class Warehouse(ABC):
         for part in parts:
             if len(part.encode()) > most:
                 raise WarehouseError(
-                    f"the name {part} has more than {most} bytes; name another in release.relation"
+                    f"the name {part} has more than {most} bytes; name another in release.table"
                 )
 
     # The source
@@ -238,7 +238,7 @@ class Warehouse(ABC):
         if source.relation is None:
             raise WarehouseError(
                 f"the warehouse {self._name} is {self.dialect.title}, which reads tables and no"
-                " files; name source.relation, or release the file with DuckDB"
+                " files; name source.table, or release the file with DuckDB"
             )
         table = self._described(self._full_name(source.relation))
         self._certified[table.parts] = (table, self._facts(table))
@@ -378,7 +378,7 @@ class Warehouse(ABC):
         if any("." in part for part in parts):
             raise WarehouseError(
                 f"{relation} has a dot within a name, which a release's own table must not have;"
-                " name another in release.relation"
+                " name another in release.table"
             )
         self._check_length(parts)
         self._check_place(parts)

@@ -33,7 +33,7 @@ def missing(
 def no_schema(schema: str, what: str = "") -> WarehouseError:
     """The error of a schema that is not there to write to, or ``what`` else is wrong with it."""
     return WarehouseError(
-        f"the warehouse has no schema {schema}{what}; make it, or name another in release.relation"
+        f"the warehouse has no schema {schema}{what}; make it, or name another in release.table"
     )
 
 
@@ -41,7 +41,7 @@ def points_to(target: Name, child: str) -> WarehouseError:
     """The error of a table that another's key keeps in its place."""
     return WarehouseError(
         f"{'.'.join(target)} cannot be replaced, for a foreign key of {child} points to it: drop"
-        " that first, or name another table in release.relation"
+        " that first, or name another table in release.table"
     )
 
 

@@ -322,12 +322,12 @@ class ClickHouseWarehouse(Warehouse):
         if not found:
             raise WarehouseError(
                 f"the warehouse has no database {database}; make it, or name another in"
-                " release.relation"
+                " release.table"
             )
         if found[0][0] not in {"Atomic", "Replicated", "Shared", "Overlay"}:
             raise WarehouseError(
                 f"the database {database} has the engine {found[0][0]}, which replaces no table in"
-                " one step; name one with the engine Atomic in release.relation"
+                " one step; name one with the engine Atomic in release.table"
             )
 
     def _comment(self, target: Name) -> str | None:

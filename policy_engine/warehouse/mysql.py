@@ -254,7 +254,7 @@ class MariaDBWarehouse(Warehouse):
         if len(parts[1]) > self.dialect.longest_name:
             raise WarehouseError(
                 f"the name {parts[1]} has more than {self.dialect.longest_name} characters; name"
-                " another in release.relation"
+                " another in release.table"
             )
 
     def _check_place(self, target: Name) -> None:
@@ -272,7 +272,7 @@ class MariaDBWarehouse(Warehouse):
             raise WarehouseError(
                 f"{'.'.join(target)} has triggers, which a table in its place would not have;"
                 " nothing was replaced: remove them, or drop the table, or name another in"
-                " release.relation"
+                " release.table"
             )
 
     def _comment(self, target: Name) -> str | None:

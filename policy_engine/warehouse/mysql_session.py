@@ -302,7 +302,7 @@ def check_rights(session: pymysql.Connection[Any], schema: str) -> None:
     if is_role == "0" and lacking:
         raise WarehouseError(
             f"the role may not make a table in {schema}: grant it {', '.join(lacking)} on"
-            f" {schema}.*, or name another schema in release.relation"
+            f" {schema}.*, or name another schema in release.table"
         )
 
 

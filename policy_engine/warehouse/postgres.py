@@ -294,12 +294,12 @@ class PostgresWarehouse(Transactional):
                     raise WarehouseError(
                         f"{name} has {what}, which a table in its place would not have; nothing was"
                         " replaced: remove them, or drop the table, or name another in"
-                        " release.relation"
+                        " release.table"
                     )
         for (depending,) in self._look(_DEPENDS, (self.quoted(*target),)):
             raise WarehouseError(
                 f"{name} cannot be replaced, for {depending} depends on it: drop that first, and"
-                " make it again after the release, or name another table in release.relation"
+                " make it again after the release, or name another table in release.table"
             )
 
     def _plan(self, query: str) -> None:

@@ -196,7 +196,7 @@ class SparkWarehouse(Warehouse):
         if not there:
             raise WarehouseError(
                 f"the warehouse {self._name} has no schema {'.'.join(target[:2])}; make it, or name"
-                " another in release.relation"
+                " another in release.table"
             )
 
     def _comment(self, target: Name) -> str | None:

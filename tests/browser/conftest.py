@@ -35,13 +35,14 @@ description: {text}
 purpose: {text}
 about: {{contact: {text}, recipients: {text}, access: {text}, justification: {text}, region: {text},
   sector: {text}}}
-source: {{path: {name}.source.parquet, unit: row}}
+source: {{file: {name}.source.parquet}}
+privacy_unit: row
 recode:
 {recode}
 {mechanism}
 guarantee: {{epsilon: 0.5, delta: 1.0e-7}}
-release: {{path: {name}.parquet}}
-budget: {budget}
+release: {{file: {name}.parquet}}
+account: {budget}
 """
 SAMPLED, NOISY = "sample: {rate: 0.2}\nk: 40", "mechanism: noisy_counts"
 

@@ -76,7 +76,7 @@ def served(folder: Path) -> Iterator[str]:
         words = ["release", "adult/policy.yaml", "--replace"]
         command = [sys.executable, "-c", AT.format(at), *words]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    command = [sys.executable, "-m", "policy_engine", "serve", "--port", "0"]
+    command = [sys.executable, "-m", "policy_engine", "desk", "--port", "0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:

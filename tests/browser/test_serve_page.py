@@ -65,7 +65,7 @@ def served(tmp_path_factory):
 @pytest.fixture(scope="module")
 def address(served):
     """Where it answers; the server ends with the module."""
-    command = [sys.executable, "-m", "policy_engine", "serve", "--port", "0"]
+    command = [sys.executable, "-m", "policy_engine", "desk", "--port", "0"]
     process = subprocess.Popen(command, cwd=served.folder, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     yield process.stdout.readline().rpartition(": ")[2].strip()

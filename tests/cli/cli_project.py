@@ -12,15 +12,16 @@ from typing import Any
 POLICY = """\
 version: 1
 name: {name}
-source: {{path: people.parquet, unit: row}}
+source: {{file: people.parquet}}
+privacy_unit: row
 recode:
   age: {{bins: [30, 60]}}
   sex: keep
 sample: {{rate: 0.1}}
 k: 20
 guarantee: {{epsilon: 0.5, delta: 1.0e-9}}
-release: {{path: out/{name}.parquet}}
-budget: people
+release: {{file: out/{name}.parquet}}
+account: people
 """
 COMMAND = (sys.executable, "-m", "policy_engine")
 

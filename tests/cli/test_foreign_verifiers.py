@@ -74,7 +74,7 @@ console.log(JSON.parse(bundle.content.dsseEnvelope.payload).predicateType);
 def signed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a certificate, its key, another key, and a certificate that was changed."""
     folder = tmp_path_factory.mktemp("signed")
-    words = ("certify-count", "--unknown", "1000", "--lambda", "0.1", "--epsilon", "0.5")
+    words = ("calculate", "--unknown", "1000", "--lambda", "0.1", "--epsilon", "0.5")
     assert Project(folder).run(*words, "--output", "good.json").code == 0
     shutil.copy(folder / ".policy-engine/signing.pub", folder / "own.pub")
     generate_key(folder / "other.pem")

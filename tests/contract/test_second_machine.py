@@ -14,13 +14,14 @@ import pytest
 POLICY = """\
 version: 1
 name: people
-source: {path: people.parquet, unit: row}
+source: {file: people.parquet}
+privacy_unit: row
 recode: {age: {bins: [30, 60]}}
 sample: {rate: 0.1}
 k: 20
 guarantee: {epsilon: 0.5, delta: 1.0e-9}
-release: {path: out/people.parquet}
-budget: people
+release: {file: out/people.parquet}
+account: people
 """
 STATE = ".policy-engine"
 

@@ -28,9 +28,9 @@ recode: {recode}
 sample: {{rate: 0.5}}
 k: 2
 guarantee: {{epsilon: 1, delta: 0.9}}
-release: {{relation: out}}
+release: {{table: out}}
 """
-PEOPLE = "{relation: people, unit: {key: id, keep: any}}"
+PEOPLE = "{table: people}\nprivacy_unit: {column: id, rows: any}"
 SECRET = bytes(range(16))
 
 

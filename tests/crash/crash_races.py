@@ -139,7 +139,7 @@ def race_of_releases(folder: Path) -> dict[str, Any]:
     write_project(folder)
     names = [f"p{number}" for number in range(RACERS)]
     for name in names:
-        write_policy(folder, "file", name, f"{{path: out/{name}.parquet}}")
+        write_policy(folder, "file", name, f"{{file: out/{name}.parquet}}")
     forked(lambda: write_source(folder))
     limit = forked(lambda: _limit_of_releases(folder))
     forked(lambda: ledger_writer(project_in(folder)).key_id)  # made by a race, it may be too young

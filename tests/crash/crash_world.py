@@ -47,14 +47,17 @@ sample: {{rate: 0.25, method: keyed}}
 k: 4
 guarantee: {{epsilon: 2, delta: 0.5}}
 release: {release}
-budget: people
+account: people
 """
 PROJECT = """\
 warehouses: {{db: {{type: duckdb, database: db.duckdb}}}}
 accounts: {{people: {{epsilon: {epsilon}, delta: {delta}}}}}
 """
-SOURCES = {"file": "{path: source.parquet, unit: row}", "table": "{relation: people, unit: row}"}
-TARGETS = {"file": "{path: out/r.parquet}", "table": "{relation: released}"}
+SOURCES = {
+    "file": "{file: source.parquet}\nprivacy_unit: row",
+    "table": "{table: people}\nprivacy_unit: row",
+}
+TARGETS = {"file": "{file: out/r.parquet}", "table": "{table: released}"}
 HUNG = "hung"
 
 

@@ -30,10 +30,13 @@ pytestmark = pytest.mark.slow
 NAME = "towns_v1"
 NOISY = {
     "plain": {"unit": "row", "chance": "mechanism: noisy_counts"},
-    "placed": {"unit": "{key: person_id, keep: any}", "chance": "noise: {law: place}\nk: 20"},
+    "placed": {
+        "unit": "{column: person_id, rows: any}",
+        "chance": "noise: {distribution: negative_binomial}\nk: 20",
+    },
     "several": {
-        "unit": "{key: person_id, keep: all}",
-        "chance": "mechanism: noisy_counts\ncontribution: {groups: 2}",
+        "unit": "{column: person_id, rows: all}",
+        "chance": "mechanism: noisy_counts\ncontribution: {max_groups: 2}",
     },
 }
 _STAGING = """\
@@ -243,7 +246,7 @@ def _noisy(room: Room, story: dict[str, object]) -> None:
         path = room.world.policy(
             f"models/{name}", relation="ref('visits')", model=name, recode=_RECODE, **law
         )
-        path.write_text(path.read_text().replace("budget: people", "budget: visits"))
+        path.write_text(path.read_text().replace("account: people", "account: visits"))
     story["noisy synced"] = room.engine_says("dbt", "sync", "--target", "prod")
     story["noisy unreserved"] = room.builds("--target", "prod", "--select", "plain")
     story["noisy reserved"] = room.asks("reserve")

@@ -37,13 +37,14 @@ sources:
 POLICY = """\
 version: 1
 name: {name}
-source: {{relation: "{relation}", unit: {{row_key: id}}}}
+source: {{table: "{relation}"}}
+privacy_unit: {{column: id, rows: one}}
 recode: {{city: {{prefix: 1}}, n: keep}}
 sample: {{rate: 0.1}}
 k: auto
 guarantee: {{epsilon: 1.0, delta: 1.0e-6}}
-release: {{relation: {name}, count_as: people}}
-budget: people
+release: {{table: {name}, count_as: people}}
+account: people
 """
 
 

@@ -163,23 +163,23 @@ def odd_world(folder: Path, engine: str = "duckdb") -> World:
         "accounts: {people: {}}\n",
     )
     recode = _EVERY if is_duckdb else without(_EVERY, "level", "big", "note").replace(r"\\ ", "")
-    many = "{key: person_id, keep: {order_by: [visit desc, born]}}"
+    many = "{column: person_id, rows: {first_by: [visit desc, born]}}"
     every = made.policy("models/a/every", unit=many, recode=recode, k=10, model="every")
     text = every.read_text().replace("Towns for the site", '"{ x }} %} y %} {# z #}"')
     if is_duckdb:
         text = text.replace("  unit:", "  columns: {note: integer}\n  unit:")
     every.write_text(text)
     recode = _OTHER if is_duckdb else without(_OTHER, "level")
-    unit = "{key: person_id, keep: {order_by: [born]}}"
+    unit = "{column: person_id, rows: {first_by: [born]}}"
     made.policy("models/b/other", unit=unit, recode=recode, model="every", version=2, k=120)
     made.policy(
         "models/rows",
         recode="  order: {bins: [30]}\n  flag: keep",
-        unit="{row_key: person_id}",
+        unit="{column: person_id, rows: one}",
         model="repeated",
         more=", as: rows, deprecated: 2030-01-31",
     )
-    born = "{key: person_id, keep: {order_by: [born desc]}}"
+    born = "{column: person_id, rows: {first_by: [born desc]}}"
     bins = "  order: {bins: [30]}"
     made.policy("models/group", recode=bins, unit=born, model="group_", more=", count_as: people")
     made.policy("models/towns", recode=bins, unit=born)
@@ -188,10 +188,10 @@ def odd_world(folder: Path, engine: str = "duckdb") -> World:
     made.policy(
         "models/several",
         recode=bins + "\n  flag: keep",
-        unit="{key: person_id, keep: all}",
+        unit="{column: person_id, rows: all}",
         model="several",
         more=", as: rows",
-        chance="noise: {law: place}\ncontribution: {groups: 2}",
+        chance="noise: {distribution: negative_binomial}\ncontribution: {max_groups: 2}",
     )
     rows = "range(20)" if is_duckdb else "generate_series(1, 20)"
     made.write("models/own.yml", _BY_HAND.replace("ROWS", rows))

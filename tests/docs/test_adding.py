@@ -20,7 +20,7 @@ recode: {recode}
 sample: {{rate: 0.5}}
 k: 2
 guarantee: {{epsilon: 5, delta: 0.9}}
-release: {{path: out.parquet}}
+release: {{file: out.parquet}}
 """
 SCHEMA = "create table public.people (id bigint, age integer);"
 PEOPLE = """\
@@ -90,7 +90,9 @@ def test_the_files_that_are_listed_are_those_that_change(tmp_path, page):
 
 def test_a_recode_is_added(tmp_path):
     copy = Copy(tmp_path, "add-a-recode.md")
-    policy = POLICY.format(source="path: people.parquet, unit: row", recode="{age: {split: 18}}")
+    policy = POLICY.format(
+        source="{file: people.parquet}\nprivacy_unit: row", recode="{age: {split: 18}}"
+    )
     (copy.work / "policy.yaml").write_text(policy)
     copy.run("-c", PEOPLE)
     copy.run("-m", "policy_engine", "release", "policy.yaml")
@@ -102,7 +104,7 @@ def test_a_recode_is_added(tmp_path):
 
 def test_an_engine_is_added(tmp_path):
     copy = Copy(tmp_path, "add-an-engine.md")
-    source = "relation: public.people, unit: {row_key: id}"
+    source = "{table: public.people}\nprivacy_unit: {column: id, rows: one}"
     policy = POLICY.format(source=source, recode="{age: {bins: [18]}}")
     (copy.work / "policy.yaml").write_text(policy)
     (copy.work / "schema.sql").write_text(SCHEMA)
@@ -110,7 +112,9 @@ def test_an_engine_is_added(tmp_path):
     text = copy.run("-m", "policy_engine", "compile", "policy.yaml", *of)
     assert """WHERE SHA256_HEX($salt || ':u:' || CAST("id" AS TEXT)) < '800000000000000'""" in text
     (copy.work / "text.sql").write_text(text)
-    found = copy.run("-m", "policy_engine", "check", "text.sql", "--policy", "policy.yaml", *of)
+    found = copy.run(
+        "-m", "policy_engine", "certify-sql", "text.sql", "--policy", "policy.yaml", *of
+    )
     assert found.startswith("certified")
 
 

@@ -177,7 +177,7 @@ def test_visits_can_be_counted_as_many_rows_says(
     (tmp_path / "data").mkdir()
     pq.write_table(table, tmp_path / "data/visits.parquet")
     rest = (
-        "version: 1\nname: visits\nrecode: {sex: keep}\nrelease: {path: out.parquet}\n"
+        "version: 1\nname: visits\nrecode: {sex: keep}\nrelease: {file: out.parquet}\n"
         "guarantee: {epsilon: 2, delta: 1.0e-6}\n"
     )
     policy = load_policy_text(rest + shown, tmp_path / "policy.yaml", tmp_path)

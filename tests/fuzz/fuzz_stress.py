@@ -89,12 +89,13 @@ FAMILIES: dict[str, Callable[[int], str]] = {
 _POLICY = """\
 version: 1
 name: p
-source: {path: a.parquet, unit: row}
+source: {file: a.parquet}
+privacy_unit: row
 recode: {recode}
 sample: {rate: 0.1}
 k: 20
 guarantee: {epsilon: 0.5, delta: 1.0e-9}
-release: {path: b.parquet, as: counts}
+release: {file: b.parquet, as: counts}
 """
 
 

@@ -41,11 +41,11 @@ COLUMNS = {
     "moved": "TIMESTAMP WITH TIME ZONE",
     'it"s': "VARCHAR",
 }
-FILE = "{path: people.parquet, unit: row}"
-TABLE = "{relation: people, unit: row}"
-KEYED = "{{relation: people, unit: {{key: person, keep: {{order_by: [{order}]}}}}}}"
-MANY = "{relation: people, unit: {key: person, keep: all}}"
-ANY_ROW = "{relation: people, unit: {key: person, keep: any}}"
+FILE = "{file: people.parquet}\nprivacy_unit: row"
+TABLE = "{table: people}\nprivacy_unit: row"
+KEYED = "{{table: people}}\nprivacy_unit: {{column: person, rows: {{first_by: [{order}]}}}}"
+MANY = "{table: people}\nprivacy_unit: {column: person, rows: all}"
+ANY_ROW = "{table: people}\nprivacy_unit: {column: person, rows: any}"
 
 # One key more than CASE is asked for.
 LONG = ", ".join(f"'{n}': {'north' if n < 10060 else 'null'}" for n in range(10000, 10201))
@@ -53,8 +53,8 @@ LONG = ", ".join(f"'{n}': {'north' if n < 10060 else 'null'}" for n in range(100
 NATIVE = "sample: {rate: 0.25, method: native}\nk: 5"
 SUMS = """\
 aggregate:
-  pay: {mean: {clip: [0, 40], unit: 10, of: income}}
-  years: {sum: {clip: [0, 100], of: age}}"""
+  pay: {mean: {bounds: [0, 40], round_to: 10, of: income}}
+  years: {sum: {bounds: [0, 100], of: age}}"""
 PUBLIC = "{age: {bins: [18, 65]}, zip: {map: {'10115': Berlin}, other: elsewhere}}"
 
 CASES: dict[str, dict[str, str]] = {
@@ -69,12 +69,12 @@ CASES: dict[str, dict[str, str]] = {
     "constant": {"recode": '{everybody: {constant: "*"}}'},
     "declared_types": {
         "recode": "{zip: {bins: [50000]}}",
-        "source": "{path: people.parquet, unit: row, columns: {zip: integer}}",
+        "source": "{file: people.parquet, columns: {zip: integer}}\nprivacy_unit: row",
     },
     "collation": {"recode": "{name: keep}", "source": TABLE},
     "names": {"recode": "{'it\"s': keep}", "count_as": ", count_as: order by"},
     "key": {"source": KEYED.format(order="seen desc, age")},
-    "key_of_a_file": {"source": "{path: people.parquet, unit: {key: person, keep: any}}"},
+    "key_of_a_file": {"source": "{file: people.parquet}\nprivacy_unit: {column: person, rows: any}"},
     "any_row": {"recode": "{age: {bins: [18]}}", "source": ANY_ROW},
     "rows": {"form": "rows"},
     "native": {"mechanism": NATIVE, "source": TABLE},
@@ -91,27 +91,27 @@ CASES: dict[str, dict[str, str]] = {
         "recode": PUBLIC, "mechanism": "mechanism: ab_insertion", "form": "rows",
         "guarantee": "{epsilon: 1, delta: 0}",
     },
-    "into_a_table": {"source": TABLE, "target": "relation: out"},
+    "into_a_table": {"source": TABLE, "target": "table: out"},
     "noisy_counts": {"mechanism": "mechanism: noisy_counts"},
-    "place": {"mechanism": "noise: {law: place}"},
+    "place": {"mechanism": "noise: {distribution: negative_binomial}"},
     "sums": {"mechanism": SUMS},
     "rollup": {"mechanism": "rollup: {to: [age]}"},
     "marginals": {"mechanism": "marginals: [[age], [zip]]"},
     "public_keys": {
         "recode": "{age: keep, zip: keep}",
-        "mechanism": "keys: {age: [18, 65, null], zip: ['10115', \"it's\", null]}",
+        "mechanism": "public_groups: {age: [18, 65, null], zip: ['10115', \"it's\", null]}",
     },
     "public_keys_of_rows": {
         "recode": "{age: {bins: [18]}, everybody: {constant: '*'}, born: keep}",
-        "mechanism": "keys: [{age: <18, born: '2020-01-01'}, {age: null, born: null}]",
+        "mechanism": "public_groups: [{age: <18, born: '2020-01-01'}, {age: null, born: null}]",
     },
     "sums_of_a_rollup": {
-        "mechanism": "aggregate: {years: {sum: {clip: [0, 10], of: age}}}\nrollup: {to: [age]}",
+        "mechanism": "aggregate: {years: {sum: {bounds: [0, 10], of: age}}}\nrollup: {to: [age]}",
         "guarantee": "{epsilon: 4, delta: 0.3}",
     },
     "several_groups": {
         "source": MANY,
-        "mechanism": f"contribution: {{groups: 2}}\n{SUMS}",
+        "mechanism": f"contribution: {{max_groups: 2}}\n{SUMS}",
     },
 }  # fmt: skip
 
@@ -163,7 +163,7 @@ DEFAULTS = {
     "recode": "{age: {bins: [18]}, zip: {prefix: 2}}",
     "mechanism": "sample: {rate: 0.25}\nk: 5",
     "guarantee": "{epsilon: 1, delta: 0.5}",
-    "target": "path: out.parquet",
+    "target": "file: out.parquet",
     "form": "counts",
     "count_as": "",
     "grouping": "auto",

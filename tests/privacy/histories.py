@@ -44,11 +44,11 @@ sample: {{rate: 0.5, method: keyed}}
 k: 4
 guarantee: {{epsilon: 3, delta: 0.1}}
 release: {target}
-budget: people
+account: people
 """
 PROJECT = "ledger_begins: in_each_checkout\nwarehouses: {{db: {warehouse}}}\n"
 DUCKDB = "{type: duckdb, database: db.duckdb}"
-UNIT = "unit: {key: id, keep: any}"
+UNIT = "privacy_unit: {column: id, rows: any}"
 RELEASE = ("release", "policy.yaml", "--replace", "--format", "json")
 RESTORE = ("restore", "policy.yaml", "--format", "json")
 SETTLE = ("ledger", "reconcile", "--format", "json")
@@ -129,8 +129,8 @@ class Files:
     """A source in a file, a release in a file."""
 
     warehouse = DUCKDB
-    source = f"{{path: source.parquet, {UNIT}}}"
-    target = "{path: out/people.parquet}"
+    source = f"{{file: source.parquet, {UNIT}}}"
+    target = "{file: out/people.parquet}"
     certificate = "out/people.certificate.json"
 
     def begin(self, project: Path) -> None:
@@ -152,8 +152,8 @@ class Tables:
     """A source and a release in a DuckDB database."""
 
     warehouse = DUCKDB
-    source = f"{{relation: source, {UNIT}}}"
-    target = "{relation: people}"
+    source = f"{{table: source, {UNIT}}}"
+    target = "{table: people}"
     certificate = "people.certificate.json"
 
     def begin(self, project: Path) -> None:

@@ -20,12 +20,13 @@ from policy_engine.warehouse.duckdb import DuckDBWarehouse
 POLICY = """\
 version: 1
 name: law
-source: {{relation: people, unit: {unit}}}
+source: {{table: people}}
+privacy_unit: {unit}
 recode: {recode}
 sample: {{rate: {rate}, method: {method}}}
 k: {k}
 guarantee: {{epsilon: {epsilon}, delta: 0.999}}
-release: {{path: out.parquet}}
+release: {{file: out.parquet}}
 grouping: {grouping}
 """
 

@@ -16,7 +16,7 @@ from policy_engine.audit.controls import Control, Session
 from policy_engine.audit.people import People, Person
 
 NOISY = "mechanism: noisy_counts"
-LAPLACE = f"{NOISY}\nnoise: {{law: truncated_laplace}}"
+LAPLACE = f"{NOISY}\nnoise: {{distribution: truncated_laplace}}"
 Loose = partial(Control, mechanism=LAPLACE, epsilon="0.5", delta="0.1")
 
 
@@ -64,7 +64,7 @@ HASH_OF_GROUP = (
 SIZES = 'SELECT *, COUNT(*) OVER (PARTITION BY "cell") AS size FROM placed'
 IN_BOTH = ((("cell", "a"),), (("cell", "b"),))
 
-SUMS = f"{LAPLACE}\naggregate: {{age: {{sum: {{clip: [0, 10]}}}}}}"
+SUMS = f"{LAPLACE}\naggregate: {{age: {{sum: {{bounds: [0, 10]}}}}}}"
 SUM = 'SUM("policy_engine_value_1")'
 LISTED = """(SELECT 'x' AS "cell" UNION ALL SELECT 'y' AS "cell")"""
 SHOWN, NUMBER = "\nWHERE policy_engine_n >= ", 'policy_engine_n AS "n"'
@@ -151,8 +151,8 @@ CONTROLS = (
         "one more in b beside 20 who are in a and b, or not",
         (Person(20, IN_BOTH[1:]), *(Person(i, IN_BOTH) for i in range(20))),
         changed((f"{HASH_OF_GROUP}, ", "size DESC, "), ("FROM placed", f"FROM ({SIZES})")),
-        mechanism=f"{LAPLACE}\ncontribution: {{groups: 1}}",
-        unit="{key: id, keep: all}",
+        mechanism=f"{LAPLACE}\ncontribution: {{max_groups: 1}}",
+        unit="{column: id, rows: all}",
         runs=150,
     ),
     Loose(
@@ -190,7 +190,7 @@ CONTROLS = (
         "a unique person, or nobody",
         alike(1),
         changed((LISTED, '(SELECT DISTINCT "cell" FROM recoded)')),
-        mechanism=f"{LAPLACE}\nkeys: {{cell: [x, y]}}",
+        mechanism=f"{LAPLACE}\npublic_groups: {{cell: [x, y]}}",
         runs=150,
     ),
     Loose(
@@ -199,7 +199,7 @@ CONTROLS = (
         "a unique person, or nobody",
         alike(1),
         changed(("(policy_engine_there) = 1", "(policy_engine_there) = 1 AND COUNT(*) > 1")),
-        mechanism=f"{LAPLACE}\nkeys: {{cell: [x, y]}}",
+        mechanism=f"{LAPLACE}\npublic_groups: {{cell: [x, y]}}",
         runs=150,
     ),
     Loose(
@@ -219,7 +219,7 @@ CONTROLS = (
         "a unique person, or nobody",
         alike(1),
         changed((">= 6", ">= 0")),
-        mechanism=f"{NOISY}\nnoise: {{law: place}}",
+        mechanism=f"{NOISY}\nnoise: {{distribution: negative_binomial}}",
         runs=400,
     ),
 )

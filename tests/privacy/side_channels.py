@@ -47,16 +47,16 @@ sample: {{rate: 0.5}}
 k: 20
 guarantee: {{epsilon: 3, delta: 1.0e-6}}
 release: {{{target}, as: {form}}}
-budget: people
+account: people
 """
 PROJECT = "ledger_begins: in_each_checkout\nwarehouses: {db: {type: duckdb, database: db.duckdb}}\n"
 SOURCES = {
-    "parquet": "{path: source.parquet, unit: {key: id, keep: any}}",
-    "parquet rows": "{path: source.parquet, unit: row}",
-    "csv": "{path: source.csv, unit: row, columns: {age: integer, code: integer}}",
-    "relation": "{relation: source, unit: row}",
+    "parquet": "{file: source.parquet}\nprivacy_unit: {column: id, rows: any}",
+    "parquet rows": "{file: source.parquet}\nprivacy_unit: row",
+    "csv": "{file: source.csv, columns: {age: integer, code: integer}}\nprivacy_unit: row",
+    "relation": "{table: source}\nprivacy_unit: row",
 }
-TARGETS = {"file": "path: people.parquet", "table": "relation: people"}
+TARGETS = {"file": "file: people.parquet", "table": "table: people"}
 # What the releaser put there.
 _INPUTS = ("source.", "policy.yaml", "policy-engine.yaml", ".policy-engine/")
 
@@ -226,7 +226,7 @@ class Lab:
 def _files(root: Path) -> Observed:
     seen: Observed = {}
     # A database file with the source in it tells the source.
-    raw = "relation: source" in (root / "project/policy.yaml").read_text()
+    raw = "table: source" in (root / "project/policy.yaml").read_text()
     for path in sorted(root.rglob("*")):
         name = str(path.relative_to(root / "project" if path.is_relative_to(root / "project")
                                     else root))  # fmt: skip

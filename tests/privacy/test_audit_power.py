@@ -59,14 +59,15 @@ def test_the_self_test_passes_and_one_that_cannot_flag_fails():
 POLICY = """\
 version: 1
 name: small
-source: {{path: people.csv, unit: {unit}, columns: {{age: integer}}}}
+source: {{file: people.csv, columns: {{age: integer}}}}
+privacy_unit: {unit}
 recode: {{age: {{bins: [30, 60]}}, sex: keep}}
 {mechanism}
 guarantee: {{epsilon: 0.5, delta: 0.9, neighbours: {neighbours}}}
-release: {{path: out.parquet, as: {form}}}
+release: {{file: out.parquet, as: {form}}}
 grouping: recoded
 """
-KEYED = "{key: id, keep: {order_by: [visit desc]}}"
+KEYED = "{column: id, rows: {first_by: [visit desc]}}"
 COUNT = 'COUNT(*) AS "n"'
 BROKEN = [
     ("k alike", "WHERE ", "WHERE true OR "),
@@ -132,11 +133,11 @@ def test_a_sound_policy_is_not_flagged(tmp_path, unit, form, neighbours):
     [
         ("truncated_laplace", "row", ""),
         ("discrete_gaussian", KEYED, ""),
-        ("place", "{key: id, keep: all}", "\ncontribution: {groups: 2}"),
+        ("place", "{column: id, rows: all}", "\ncontribution: {max_groups: 2}"),
     ],
 )
 def test_a_sound_policy_of_noisy_counts_is_not_flagged(tmp_path, law, unit, contribution):
-    mechanism = f"noise: {{law: {law}}}{contribution}"
+    mechanism = f"noise: {{distribution: {law}}}{contribution}"
     policy, found = made(tmp_path, unit, mechanism=mechanism)
     tried = {"shown half of the time", "a unique person", "a person with many rows"}
     some = replace(found, pairs=tuple(pair for pair in found.pairs if pair.name in tried))
@@ -146,7 +147,7 @@ def test_a_sound_policy_of_noisy_counts_is_not_flagged(tmp_path, law, unit, cont
 
 @pytest.mark.slow
 def test_the_audit_of_a_policy_with_sums_flags_one_that_is_not_clipped(tmp_path):
-    sums = "aggregate: {visit: {sum: {clip: [0, 9]}}}"
+    sums = "aggregate: {visit: {sum: {bounds: [0, 9]}}}"
     (tmp_path / "people.csv").write_text("id,visit,age,sex\n1,1,no number,x\n")
     text = POLICY.format(unit="row", form="counts", neighbours="add_remove", mechanism=sums)
     text = text.replace("{age: integer}", "{age: integer, visit: integer}").replace("0.9", "0.1")

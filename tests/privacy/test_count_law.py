@@ -25,7 +25,7 @@ DRAWS = 200
 
 @pytest.mark.parametrize("grouping", ["recoded", "raw_first"])
 @pytest.mark.parametrize(
-    ("method", "unit"), [("keyed", "row"), ("keyed", "{key: id, keep: any}"), ("native", "row")]
+    ("method", "unit"), [("keyed", "row"), ("keyed", "{column: id, rows: any}"), ("native", "row")]
 )
 def test_released_counts_follow_the_cells_law(tmp_path, method, unit, grouping):
     options = {"method": method, "unit": unit, "grouping": grouping, "k": "3"}
@@ -39,7 +39,7 @@ def test_released_counts_follow_the_cells_law(tmp_path, method, unit, grouping):
 
 
 @pytest.mark.parametrize(
-    ("method", "unit"), [("keyed", "row"), ("keyed", "{key: id, keep: any}"), ("native", "row")]
+    ("method", "unit"), [("keyed", "row"), ("keyed", "{column: id, rows: any}"), ("native", "row")]
 )
 def test_rows_are_in_by_themselves(tmp_path, method, unit):
     recode = "{cell: keep, id: {round: 1}}"
@@ -56,7 +56,7 @@ def test_rows_are_in_by_themselves(tmp_path, method, unit):
     ("way", "kept"), [("asc", 0), pytest.param("desc", 2, marks=pytest.mark.evidence)]
 )
 def test_a_person_is_in_whole_and_speaks_with_one_row(tmp_path, way, kept):
-    unit = f"{{key: person, keep: {{order_by: [visit {way}]}}}}"
+    unit = f"{{column: person, rows: {{first_by: [visit {way}]}}}}"
     recode = "{visit: keep, person: {round: 1}}"
     with mechanism(tmp_path, CELLS, unit=unit, recode=recode) as found:
         inside = np.zeros((DRAWS, 52))
@@ -75,7 +75,7 @@ def test_a_person_is_in_whole_and_speaks_with_one_row(tmp_path, way, kept):
 
 def test_no_key_is_nobody(tmp_path):
     rows = "SELECT 'a' AS cell, CASE WHEN range < 50 THEN range END AS person FROM range(90)"
-    with mechanism(tmp_path, rows, unit="{key: person, keep: any}", rate="0.9") as found:
+    with mechanism(tmp_path, rows, unit="{column: person, rows: any}", rate="0.9") as found:
         seen = [release[("a",)] for release in found.draws(40)]
     assert max(seen) <= 50
     check_moments(seen, 50, 0.9)

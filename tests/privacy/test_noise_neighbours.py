@@ -58,10 +58,10 @@ def runs(control: Control, procedure: Procedure, n: int, releases: int) -> list[
 
 def judged(law: str, procedure: Procedure) -> AuditVerdict:
     of = LAWS[law]
-    mechanism = f"{NOISY}\nnoise: {{law: {law}}}"
+    mechanism = f"{NOISY}\nnoise: {{distribution: {law}}}"
     if law == "public keys":
         groups = ", ".join(f"c{number}" for number in range(GROUPS))
-        mechanism = f"{NOISY}\nkeys: {{cell: [{groups}]}}"
+        mechanism = f"{NOISY}\npublic_groups: {{cell: [{groups}]}}"
     control = Control(
         law, "", "", alike(1), procedure, mechanism, 0, epsilon=of.epsilon, delta=of.delta
     )

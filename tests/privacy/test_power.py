@@ -67,7 +67,7 @@ def test_a_broken_text_is_rejected_by_the_laws_and_by_the_kernel(tmp_path, metho
 
 def test_a_sample_of_rows_is_no_sample_of_persons(tmp_path):
     with mechanism(
-        tmp_path, CELLS, unit="{key: person, keep: any}", recode="{person: {round: 1}}"
+        tmp_path, CELLS, unit="{column: person, rows: any}", recode="{person: {round: 1}}"
     ) as sound:
         broken = sound.but('"person" IN (', '"rowid" IN (')
         rows = replace(sound.policy.source, keys=())

@@ -20,7 +20,8 @@ PART = 1 if os.environ.get("EVIDENCE") else 5
 GOOD = """\
 version: 1
 name: p
-source: {path: a.parquet, unit: {key: p, keep: {order_by: [v desc]}}, columns: {a: date}}
+source: {file: a.parquet, columns: {a: date}}
+privacy_unit: {column: p, rows: {first_by: [v desc]}}
 recode:
   a: {bins: [1, 2.5], labels: [x, "y", 'z']}
   b: {map: {NO: no, 5: ~}, other: null}
@@ -29,7 +30,7 @@ recode:
 sample: {rate: 0.1}
 k: 20
 guarantee: {epsilon: 0.5, delta: 1.0e-9}
-release: {path: b.parquet, as: counts}
+release: {file: b.parquet, as: counts}
 """
 PIECES = st.sampled_from(
     [

@@ -19,14 +19,15 @@ from policy_engine.policy.loading import load_policy_text
 POLICY = """\
 version: 1
 name: any
-source: {{path: p.parquet, unit: {unit}}}
+source: {{file: p.parquet}}
+privacy_unit: {unit}
 recode: {{{recode}}}
 sample: {{rate: {rate}, method: {method}}}
 k: {k}
 guarantee: {{epsilon: 1, delta: 0.5}}
-release: {{path: out.parquet, as: {form}}}
+release: {{file: out.parquet, as: {form}}}
 """
-KEYED = "relation: people, unit: {key: the key, keep: any}"
+KEYED = "{table: people}\nprivacy_unit: {column: the key, rows: any}"
 LETTERS = st.characters(codec="utf-8", exclude_categories=["C", "Zl", "Zp"])
 TEXTS = st.text(LETTERS, max_size=6)
 NAMES = st.text(LETTERS, min_size=1, max_size=8).filter(str.strip)
@@ -82,7 +83,7 @@ COLUMNS = st.dictionaries(
 
 @given(
     COLUMNS,
-    st.sampled_from(["row", "{key: the key, keep: any}"]),
+    st.sampled_from(["row", "{column: the key, rows: any}"]),
     # DuckDB's own sample is taken to be 2⁻³² more than it says, and all of it is no sample.
     st.integers(1, 10**12 - 1000),
     st.integers(2, 1000),
@@ -107,7 +108,7 @@ def test_a_policy_is_printed_or_refused_in_its_words(columns, unit, rate, k, for
     check_text(sql, claim, "duckdb")
     elsewhere = Table((*kinds, Field("the key", "BIGINT")), parts=("main", "people"))
     other = load_policy_text(
-        text.replace("path: p.parquet, unit: row", KEYED), Path("p.yaml"), Path()
+        text.replace("{file: p.parquet}\nprivacy_unit: row", KEYED), Path("p.yaml"), Path()
     )
     with suppress(PolicyError):
         claim, sql = compiled(other, elsewhere, dialect_named(engine))

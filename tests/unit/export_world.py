@@ -16,18 +16,19 @@ _POLICY = """\
 version: 1
 name: {name}
 {about}
-source: {{path: {account}.parquet, unit: row}}
+source: {{file: {account}.parquet}}
+privacy_unit: row
 filter: {{year: {{at_least: 2000}}}}
 recode:
   age: {{bins: [30, 60]}}
   "{town}": {town_recode}
 {law}
-release: {{path: {name}.parquet{shown_as}}}
-budget: {account}
+release: {{file: {name}.parquet{shown_as}}}
+account: {account}
 """
 _LAWS = {
     "sampled": "sample: {rate: 0.2}\nk: 40\nguarantee: {epsilon: 0.5, delta: 1.0e-6}",
-    "noisy": "mechanism: noisy_counts\naggregate: {pay: {mean: {clip: [0, 100]}}}\n"
+    "noisy": "mechanism: noisy_counts\naggregate: {pay: {mean: {bounds: [0, 100]}}}\n"
     "guarantee: {epsilon: 1, delta: 1.0e-6}",
     "answers": "mechanism: randomised_response\n"
     "guarantee: {epsilon: 2, delta: 0, neighbours: replace_one}",

@@ -199,5 +199,5 @@ def _text(small: SmallProject, target: str) -> str:
     from small_project import _POLICY
 
     return _POLICY.format(
-        name="people", method="keyed", unit="{key: person, keep: any}", k=2, release=target
+        name="people", method="keyed", unit="{column: person, rows: any}", k=2, release=target
     )

@@ -21,17 +21,18 @@ from policy_engine.releasing.beginning import ledger_writer
 from policy_engine.releasing.books import open_ledger
 from policy_engine.releasing.release import Released, release
 
-FILE, TABLE = "{path: out/people.parquet}", "{relation: out}"
+FILE, TABLE = "{file: out/people.parquet}", "{table: out}"
 _POLICY = """\
 version: 1
 name: {name}
-source: {{path: source.parquet, unit: {unit}}}
+source: {{file: source.parquet}}
+privacy_unit: {unit}
 recode: {{age: {{bins: [18]}}}}
 sample: {{rate: 0.5, method: {method}}}
 k: {k}
 guarantee: {{epsilon: 1, delta: 0.99}}
 release: {release}
-budget: people
+account: people
 """
 _PROJECT = """\
 warehouses: {db: {type: duckdb, database: db.duckdb}}
@@ -79,7 +80,7 @@ class SmallProject:
         self, target: str = FILE, *, name: str = "people", method: str = "keyed", k: int = 2
     ) -> Policy:
         """The policy, with these changes."""
-        unit = "row" if method == "native" else "{key: person, keep: any}"
+        unit = "row" if method == "native" else "{column: person, rows: any}"
         text = _POLICY.format(name=name, method=method, unit=unit, k=k, release=target)
         return load_policy_text(text, self.folder / "policy.yaml", self.folder)
 

@@ -57,7 +57,7 @@ SAME = {
     r"Cast → its (Sum|Column|TimestampTrunc)": ("round", "the same value, in a wider type"),
     r"ReadParquet expressions\[1\] first": (
         "prefix",
-        "an option before the path: not a text DuckDB reads",
+        "an option before the file: not a text DuckDB reads",
     ),
     r"GenerateSeries without start|0 → 00?(\.0)?": (
         "rows",

@@ -105,13 +105,14 @@ RECODES = {
 _POLICY = """\
 version: 1
 name: everyone
-source: {{relation: {relation}, unit: {unit}{view}}}
+source: {{table: {relation}{view}}}
+privacy_unit: {unit}
 recode: {recode}
 sample: {{rate: {rate}}}
 k: {k}
 guarantee: {{epsilon: 9, delta: 0.999999}}
-release: {{path: out.parquet}}
-budget: everyone
+release: {{file: out.parquet}}
+account: everyone
 grouping: {grouping}
 """
 POLICIES: dict[str, dict[str, object]] = {

@@ -117,12 +117,13 @@ CASES = {
 POLICY = """\
 version: 1
 name: extremes
-source: {{relation: people, unit: {{key: id, keep: {{order_by: [w]}}}}}}
+source: {{table: people}}
+privacy_unit: {{column: id, rows: {{first_by: [w]}}}}
 recode: {{v: {recode}}}
 sample: {{rate: 0.6}}
 k: 2
 guarantee: {{epsilon: 9, delta: 0.999999}}
-release: {{path: out.parquet}}
+release: {{file: out.parquet}}
 """
 
 

@@ -105,17 +105,18 @@ def _policy(chance: random.Random, table: pa.Table) -> str:
         f"{name}{chance.choice(['', ' desc'])}"
         for name in chance.sample(["small", "day", "text", "time", "exact", "flag"], 2)
     )
-    ordered, any_row = f"{{key: id, keep: {{order_by: [{order}]}}}}", "{key: id, keep: any}"
-    unit = chance.choice([ordered, ordered, any_row, any_row, "{row_key: row}"])
+    ordered, any_row = f"{{column: id, rows: {{first_by: [{order}]}}}}", "{column: id, rows: any}"
+    unit = chance.choice([ordered, ordered, any_row, any_row, "{column: row, rows: one}"])
     return f"""\
 version: 1
 name: random
-source: {{relation: people, unit: {unit}}}
+source: {{table: people}}
+privacy_unit: {unit}
 recode: {_recodes(chance, table)}
 sample: {{rate: {chance.choice(["0.3", "0.5", "0.8123"])}}}
 k: {chance.choice([2, 3, 5])}
 guarantee: {{epsilon: 9, delta: 0.9999999}}
-release: {{path: out.parquet}}
+release: {{file: out.parquet}}
 grouping: {chance.choice(["auto", "recoded"])}
 """
 
@@ -191,22 +192,24 @@ def test_the_law_rejects_a_sampler_that_is_broken(broken):
 LAW = """\
 version: 1
 name: law
-source: {relation: people, unit: {row_key: id}}
+source: {table: people}
+privacy_unit: {column: id, rows: one}
 recode: {part: keep}
 sample: {rate: 0.3}
 k: 2
 guarantee: {epsilon: 9, delta: 0.9999999}
-release: {path: out.parquet}
+release: {file: out.parquet}
 """
 
 NOISE = """\
 version: 1
 name: noise
-source: {{relation: people, unit: row}}
+source: {{table: people}}
+privacy_unit: row
 recode: {{part: keep}}
-noise: {{law: {law}}}
+noise: {{distribution: {law}}}
 guarantee: {{epsilon: {epsilon}, delta: {delta}}}
-release: {{path: out.parquet}}
+release: {{file: out.parquet}}
 """
 #: By law: ε and δ at which all noise of seven people is seen, and that table 3 % off.
 NOISES = {

@@ -39,12 +39,13 @@ KINDS = {
 POLICY = """\
 version: 1
 name: contract
-source: {{relation: {source}, unit: {{key: id, keep: {{order_by: [{order}]}}}}}}
+source: {{table: {source}}}
+privacy_unit: {{column: id, rows: {{first_by: [{order}]}}}}
 recode: {recode}
 sample: {{rate: 0.5}}
 k: 2
 guarantee: {{epsilon: 9, delta: 0.999}}
-release: {{relation: {target}, as: {form}}}
+release: {{table: {target}, as: {form}}}
 """
 
 

@@ -20,8 +20,8 @@ recode: {recode}
 {more}
 mechanism: noisy_counts
 guarantee: {{epsilon: 20, delta: 1.0e-4}}
-release: {{path: out.parquet}}
-budget: people
+release: {{file: out.parquet}}
+account: people
 """
 PROJECT = """\
 ledger_begins: in_each_checkout
@@ -55,13 +55,17 @@ def refusal(capsys, source: str, recode: str, more: str = "") -> str:
 
 
 USES = {
-    "recode": ("unit: row", "{id: keep}", ""),
-    "key": ("unit: {key: id, keep: any}", "{v: keep}", ""),
-    "row_key": ("unit: {row_key: Id}", "{v: keep}", ""),
-    "order": ("unit: {key: v, keep: {order_by: [ID desc]}}", "{v: {prefix: 1}}", ""),
-    "filter": ("unit: row", "{v: keep}", "filter: {id: {at_least: 1}}"),
-    "columns": ("unit: row, columns: {id: text}", "{v: keep}", ""),
-    "sum": ("unit: row", "{v: keep}", "aggregate: {x: {sum: {of: id, clip: [0, 5], unit: 1}}}"),
+    "recode": ("privacy_unit: row", "{id: keep}", ""),
+    "key": ("privacy_unit: {column: id, rows: any}", "{v: keep}", ""),
+    "row_key": ("privacy_unit: {column: Id, rows: one}", "{v: keep}", ""),
+    "order": ("privacy_unit: {column: v, rows: {first_by: [ID desc]}}", "{v: {prefix: 1}}", ""),
+    "filter": ("privacy_unit: row", "{v: keep}", "filter: {id: {at_least: 1}}"),
+    "columns": ("privacy_unit: row, columns: {id: text}", "{v: keep}", ""),
+    "sum": (
+        "privacy_unit: row",
+        "{v: keep}",
+        "aggregate: {x: {sum: {of: id, bounds: [0, 5], round_to: 1}}}",
+    ),
 }
 
 
@@ -76,28 +80,30 @@ def test_a_file_with_two_such_columns_is_refused_wherever_it_names_one(
         place.parent.mkdir()
     pq.write_table(TWICE, place)
     unit, recode, more = USES[use]
-    if is_folder and unit.startswith("unit: row"):
-        unit = unit.replace("unit: row", "unit: {key: v, keep: any}")
+    if is_folder and unit.startswith("privacy_unit: row"):
+        unit = unit.replace("privacy_unit: row", "privacy_unit: {column: v, rows: any}")
         recode = recode.replace("keep", "{prefix: 1}")
     name = "p" if is_folder else "p.parquet"
-    told = refusal(capsys, f"{{path: {name}, {unit}}}", recode, more)
+    told = refusal(capsys, f"{{file: {name}, {unit}}}", recode, more)
     assert "can be the columns 'ID' and 'id'" in told
 
 
 def test_a_file_with_two_such_columns_is_read_where_it_names_neither(folder):
     pq.write_table(TWICE, "p.parquet")
-    [row] = released("{path: p.parquet, unit: row}", "{v: keep}") or []
+    [row] = released("{file: p.parquet}\nprivacy_unit: row", "{v: keep}") or []
     assert abs(int(str(row["n"])) - 240) < 20
 
 
 def test_a_name_that_the_engine_made_is_no_column(folder, capsys):
     pq.write_table(TWICE, "p.parquet")
-    assert "has no column 'id_1'" in refusal(capsys, "{path: p.parquet, unit: row}", "{id_1: keep}")
+    assert "has no column 'id_1'" in refusal(
+        capsys, "{file: p.parquet}\nprivacy_unit: row", "{id_1: keep}"
+    )
     pq.write_table(TWICE.rename_columns(["ID", "id", "id_1"]), "p.parquet")
-    told = refusal(capsys, "{path: p.parquet, unit: row}", "{id_1: keep}")
+    told = refusal(capsys, "{file: p.parquet}\nprivacy_unit: row", "{id_1: keep}")
     assert "would be called 'id_1', as another is" in told
     pq.write_table(pa.table([[1] * 9, [2] * 9], names=["a", "a"]), "p.parquet")
-    told = refusal(capsys, "{path: p.parquet, unit: row}", "{a: keep}")
+    told = refusal(capsys, "{file: p.parquet}\nprivacy_unit: row", "{a: keep}")
     assert "can be the columns 'a' and 'a'" in told
 
 
@@ -111,13 +117,13 @@ def test_a_starter_names_the_columns_that_a_file_has(folder):
 
 def test_a_file_with_two_such_columns_is_not_measured(folder, capsys):
     pq.write_table(TWICE, "p.parquet")
-    assert run(["measure", "p.parquet"]) != 0
+    assert run(["assess", "p.parquet"]) != 0
     assert "'ID' and 'id', which are one to DuckDB" in capsys.readouterr().err
 
 
 def test_the_one_column_of_another_case_is_printed_as_it_stands(folder):
     pq.write_table(TWICE.select(["id", "v"]), "p.parquet")
-    rows = released("{path: p.parquet, unit: {key: ID, keep: any}}", "{V: keep}")
+    rows = released("{file: p.parquet}\nprivacy_unit: {column: ID, rows: any}", "{V: keep}")
     [row] = rows or []
     assert abs(int(str(row["n"])) - 4) < 4
     assert '"unit": "id"' in Path("out.certificate.json").read_text() or (
@@ -127,13 +133,13 @@ def test_the_one_column_of_another_case_is_printed_as_it_stands(folder):
 
 def test_two_names_of_one_column_are_refused(folder, capsys):
     pq.write_table(TWICE.select(["id", "v"]), "p.parquet")
-    source = "{path: p.parquet, unit: row, columns: {id: text, ID: integer}}"
+    source = "{file: p.parquet, columns: {id: text, ID: integer}}\nprivacy_unit: row"
     assert "the column 'id' a second time" in refusal(capsys, source, "{v: keep}")
     more = "filter: {v: {in: [a]}, V: {in: [b]}}"
-    told = refusal(capsys, "{path: p.parquet, unit: row}", "{id: keep}", more)
+    told = refusal(capsys, "{file: p.parquet}\nprivacy_unit: row", "{id: keep}", more)
     assert "the column 'V' a second time" in told
-    told = refusal(capsys, "{path: p.parquet, unit: {key: ID, keep: any}}", "{id: keep}")
-    assert "is the key of source.unit" in told
+    told = refusal(capsys, "{file: p.parquet}\nprivacy_unit: {column: ID, rows: any}", "{id: keep}")
+    assert "is the column of privacy_unit" in told
 
 
 def test_postgresql_tells_them_apart(folder, postgres, capsys):
@@ -145,16 +151,16 @@ def test_postgresql_tells_them_apart(folder, postgres, capsys):
     )
     text = f"{PROJECT}warehouses:\n  w: {{type: postgres, url: '{postgres.url}'}}\n"
     Path("policy-engine.yaml").write_text(text)
-    rows = released("{relation: public.twice, unit: {row_key: ID}}", "{id: keep}")
+    rows = released("{table: public.twice}\nprivacy_unit: {column: ID, rows: one}", "{id: keep}")
     assert [row["id"] for row in rows or []] == [0, 1, 2]
     assert all(abs(int(str(row["n"])) - 100) < 20 for row in rows or [])
-    people = released("{relation: twice, unit: {key: id, keep: any}}", "{Id: keep}")
+    people = released("{table: twice}\nprivacy_unit: {column: id, rows: any}", "{Id: keep}")
     assert people is None or all(int(str(row["n"])) < 20 for row in people)
     more = "filter: {ID: {below: 31}}"
-    rows = released("{relation: twice, unit: {row_key: ID}}", "{id: keep}", more)
+    rows = released("{table: twice}\nprivacy_unit: {column: ID, rows: one}", "{id: keep}", more)
     assert all(int(str(row["n"])) < 30 for row in rows or [{"n": 99}])
     assert "can be the columns 'ID', 'id' and 'Id'" in refusal(
-        capsys, "{relation: twice, unit: {row_key: ID}}", "{iD: keep}"
+        capsys, "{table: twice}\nprivacy_unit: {column: ID, rows: one}", "{iD: keep}"
     )
 
 
@@ -163,7 +169,7 @@ def test_datafusion_tells_them_apart(folder):
     pq.write_table(TWICE, folder / "lake" / "twice.parquet")
     text = f"{PROJECT}warehouses:\n  w: {{type: datafusion, database: lake}}\n"
     Path("policy-engine.yaml").write_text(text)
-    rows = released("{relation: twice, unit: {row_key: ID}}", "{id: keep}")
+    rows = released("{table: twice}\nprivacy_unit: {column: ID, rows: one}", "{id: keep}")
     assert [row["id"] for row in rows or []] == [0, 1, 2, 3]
 
 
@@ -173,7 +179,7 @@ def test_a_table_of_duckdb_has_one_of_them(folder):
     Path("policy-engine.yaml").write_text(
         f"{PROJECT}warehouses:\n  w: {{type: duckdb, database: people.duckdb}}\n"
     )
-    assert released("{relation: t, unit: {row_key: id}}", "{v: keep}")
+    assert released("{table: t}\nprivacy_unit: {column: id, rows: one}", "{v: keep}")
 
 
 def test_a_relation_may_be_written_as_its_engine_quotes_it(folder, postgres, capsys):
@@ -187,9 +193,11 @@ def test_a_relation_may_be_written_as_its_engine_quotes_it(folder, postgres, cap
     text = f"{PROJECT}warehouses:\n  w: {{type: postgres, url: '{postgres.url}'}}\n"
     Path("policy-engine.yaml").write_text(text)
     name = """'"a.b"."c d"'"""
-    [row] = released(f"{{relation: {name}, unit: {{row_key: id}}}}", "{v: keep}") or []
+    [row] = (
+        released(f"{{table: {name}}}\nprivacy_unit: {{column: id, rows: one}}", "{v: keep}") or []
+    )
     assert abs(int(str(row["n"])) - 200) < 9
-    told = refusal(capsys, "{relation: a.b.c d, unit: {row_key: id}}", "{v: keep}")
+    told = refusal(capsys, "{table: a.b.c d}\nprivacy_unit: {column: id, rows: one}", "{v: keep}")
     assert "write schema.table" in told
     with closing(duckdb.connect("people.duckdb")) as connection:
         connection.execute('CREATE SCHEMA "a.b"')
@@ -199,12 +207,12 @@ def test_a_relation_may_be_written_as_its_engine_quotes_it(folder, postgres, cap
     Path("policy-engine.yaml").write_text(
         f"{PROJECT}warehouses:\n  w: {{type: duckdb, database: people.duckdb}}\n"
     )
-    source = f"{{relation: {name}, unit: {{key: id, keep: any}}}}"
+    source = f"{{table: {name}}}\nprivacy_unit: {{column: id, rows: any}}"
     [row] = released(source, "{v: keep}") or []
     assert abs(int(str(row["n"])) - 200) < 9
     Path("policy.yaml").write_text(
         POLICY.format(source=source, recode="{v: keep}", more="").replace(
-            "path: out.parquet", "relation: '\"x.y\"'"
+            "file: out.parquet", "table: '\"x.y\"'"
         )
     )
     assert run(["release", "policy.yaml"]) != 0

@@ -15,10 +15,10 @@ POLICY = """\
 version: 1
 name: export
 source:
-  path: {name}
-  unit: row
+  file: {name}
   {csv}
   columns: {{paid: double, born: date, member: boolean}}
+privacy_unit: row
 recode:
   town: keep
   paid: {{bins: [1000]}}
@@ -27,8 +27,8 @@ recode:
 sample: {{rate: 0.999999999999}}
 k: 2
 guarantee: {{epsilon: 1, delta: 0.9999999999999999}}
-release: {{path: out.parquet}}
-budget: people
+release: {{file: out.parquet}}
+account: people
 """
 
 
@@ -95,9 +95,9 @@ def test_of_a_table_and_of_a_constant_the_same_is_said(folder, capsys):
         "warehouses: {own: {type: duckdb, database: own.duckdb}}\naccounts: {people: {}}\n"
     )
     head, rest = POLICY.format(name="", csv="").split("source:")
-    rest = rest[rest.index("sample:") :].replace("path: out.parquet", "relation: shown")
+    rest = rest[rest.index("sample:") :].replace("file: out.parquet", "table: shown")
     recode = "recode: {odd: keep, a: {bins: [1]}, all: {constant: everyone}}"
-    text = f"{head}source: {{relation: people, unit: row}}\n{recode}\n{rest}"
+    text = f"{head}source: {{table: people}}\nprivacy_unit: row\n{recode}\n{rest}"
     (folder / "policy.yaml").write_text(text)
     assert run(["release", "policy.yaml"]) == 0, capsys.readouterr().err
     told = capsys.readouterr().err

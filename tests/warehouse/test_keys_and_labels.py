@@ -22,8 +22,8 @@ source: {source}
 recode: {recode}
 mechanism: noisy_counts
 guarantee: {{epsilon: 20, delta: 1.0e-4}}
-release: {{path: out.parquet}}
-budget: people
+release: {{file: out.parquet}}
+account: people
 """
 PROJECT = """\
 ledger_begins: in_each_checkout
@@ -63,7 +63,13 @@ TWICE = pa.table({
 
 def test_a_decimal_without_places_is_a_key_of_a_file(folder):
     pq.write_table(TWICE, "p.parquet")
-    assert abs(released("{path: p.parquet, unit: {key: k, keep: any}}", "{v: keep}")["a"] - 40) < 9
+    assert (
+        abs(
+            released("{file: p.parquet}\nprivacy_unit: {column: k, rows: any}", "{v: keep}")["a"]
+            - 40
+        )
+        < 9
+    )
 
 
 def test_a_decimal_without_places_is_a_key_of_postgresql(folder, postgres):
@@ -73,7 +79,7 @@ def test_a_decimal_without_places_is_a_key_of_postgresql(folder, postgres):
         "insert into decimals select g % 40, 'a' from generate_series(1, 80) g",
     )
     served("postgres", url=postgres.url)
-    source = "{relation: decimals, unit: {key: k, keep: any}}"
+    source = "{table: decimals}\nprivacy_unit: {column: k, rows: any}"
     assert abs(released(source, "{v: keep}")["a"] - 40) < 9
 
 
@@ -81,14 +87,14 @@ def test_a_decimal_without_places_is_a_key_of_datafusion(folder):
     (folder / "lake").mkdir()
     pq.write_table(TWICE, folder / "lake" / "decimals.parquet")
     served("datafusion", database="lake")
-    source = "{relation: decimals, unit: {key: k, keep: any}}"
+    source = "{table: decimals}\nprivacy_unit: {column: k, rows: any}"
     assert abs(released(source, "{v: keep}")["a"] - 40) < 9
 
 
 def test_a_decimal_with_places_is_none(folder, capsys):
     table = pa.table({"k": pa.array([Decimal("1.5")], pa.decimal128(9, 1)), "v": ["a"]})
     pq.write_table(table, "p.parquet")
-    at = written("{path: p.parquet, unit: {key: k, keep: any}}", "{v: keep}")
+    at = written("{file: p.parquet}\nprivacy_unit: {column: k, rows: any}", "{v: keep}")
     assert run(["validate", at]) == 1
     assert "must be a whole number, a text or a UUID" in capsys.readouterr().out
 
@@ -116,7 +122,7 @@ def test_a_key_that_no_value_of_the_type_is_is_found_before_the_charge(
 ):
     Path("h.csv").write_text("01067;Dresden\n10115;Berlin\n")
     pq.write_table(ZIPS, "p.parquet")
-    at = written("{path: p.parquet, unit: row}", recode)
+    at = written("{file: p.parquet}\nprivacy_unit: row", recode)
     assert run(["validate", at]) == 1
     assert told in capsys.readouterr().out
     assert run(["release", at]) == 1
@@ -125,7 +131,7 @@ def test_a_key_that_no_value_of_the_type_is_is_found_before_the_charge(
 
 def test_keys_as_the_remedy_writes_them_are_found(folder):
     pq.write_table(ZIPS, "p.parquet")
-    source = "{path: p.parquet, unit: row}"
+    source = "{file: p.parquet}\nprivacy_unit: row"
     counts = released(source, "{zip: {map: {'1067': a}, other: b}}")
     assert set(counts) == {"a", "b"}
     assert set(released(source, "{on: {map: {'true': a}, other: b}}")) == {"a"}
@@ -142,7 +148,7 @@ def test_keys_as_the_remedy_writes_them_are_found(folder):
 )
 def test_a_release_whose_column_says_nothing_says_so(folder, capsys, recode, told):
     pq.write_table(ZIPS, "p.parquet")
-    released("{path: p.parquet, unit: row}", recode)
+    released("{file: p.parquet}\nprivacy_unit: row", recode)
     assert told in capsys.readouterr().err
 
 
@@ -154,8 +160,8 @@ def test_a_table_whose_column_says_nothing_says_so(folder, postgres, capsys):
     )
     served("postgres", url=postgres.url)
     recode = "{zip: {map: {'1': a}, other: '*'}}"
-    at = written("{relation: zips, unit: {row_key: id}}", recode)
-    text = Path(at).read_text().replace("path: out.parquet", "relation: public.zips_public")
+    at = written("{table: zips}\nprivacy_unit: {column: id, rows: one}", recode)
+    text = Path(at).read_text().replace("file: out.parquet", "table: public.zips_public")
     Path(at).write_text(text)
     assert run(["release", at]) == 0
     assert "zip is '*', what stands for every other value" in capsys.readouterr().err
@@ -164,16 +170,16 @@ def test_a_table_whose_column_says_nothing_says_so(folder, postgres, capsys):
 @pytest.mark.parametrize(
     ("old", "new", "place"),
     [
-        ("path: out.parquet", """path: "out/{{ env_var('MONTH') }}.parquet\"""", "7:17"),
+        ("file: out.parquet", """file: "out/{{ env_var('MONTH') }}.parquet\"""", "7:17"),
         ("name: keys", "name: keys\npurpose: \"of {{ var('month') }}\"", "3:10"),
-        ("budget: people", "budget: '{{ account }}'", "8:9"),
-        ("budget: people", "budget: '{% if a %}people{% endif %}'", "8:9"),
+        ("account: people", "account: '{{ account }}'", "8:9"),
+        ("account: people", "account: '{% if a %}people{% endif %}'", "8:9"),
         ("recode: {on: keep}", "recode: {on: keep, '{{ column }}': keep}", "4:20"),
     ],
 )
 def test_nothing_in_a_policy_is_a_template(folder, capsys, old, new, place):
     pq.write_table(ZIPS, "p.parquet")
-    at = written("{path: p.parquet, unit: row}", "{on: keep}")
+    at = written("{file: p.parquet}\nprivacy_unit: row", "{on: keep}")
     Path(at).write_text(Path(at).read_text().replace(old, new))
     for command in ("validate", "release", "plan"):
         assert run([command, at]) == 1
@@ -197,14 +203,14 @@ def people_with_a_view() -> None:
 
 def test_the_remedy_of_a_view_comes_first_in_the_readers_words_and_works(folder, capsys):
     people_with_a_view()
-    source = "{relation: v, unit: {key: person_id, keep: any}}"
+    source = "{table: v}\nprivacy_unit: {column: person_id, rows: any}"
     at = written(source, "{ward: keep}")
     assert run(["validate", at]) == 1
     told = capsys.readouterr().out
     assert told.count("view: rowwise") == 1
     assert "if each of its rows comes from the rows of one person, write view: rowwise" in told
     assert "no join, union or lateral" not in told
-    rowwise = source.replace("relation: v,", "relation: v, view: rowwise,")
+    rowwise = source.replace("table: v,", "table: v, view: rowwise,")
     assert abs(released(rowwise, "{ward: keep}")["x"] - 200) < 9
 
 
@@ -231,11 +237,11 @@ def test_a_view_of_postgresql_is_refused_in_the_same_words(folder, postgres, cap
         "create view seen as select id, v from behind",
     )
     served("postgres", url=postgres.url)
-    source = "{relation: seen, unit: {key: id, keep: any}}"
+    source = "{table: seen}\nprivacy_unit: {column: id, rows: any}"
     assert run(["validate", written(source, "{v: keep}")]) == 1
     told = capsys.readouterr().out
     assert "public.seen is a view, whose text is proved on DuckDB alone; if each of its" in told
-    rowwise = source.replace("relation: seen,", "relation: seen, view: rowwise,")
+    rowwise = source.replace("table: seen,", "table: seen, view: rowwise,")
     assert abs(released(rowwise, "{v: keep}")["a"] - 90) < 9
 
 
@@ -246,7 +252,7 @@ def test_a_day_that_stands_as_text_in_sqlite_is_cut_as_the_remedy_says(folder, c
         connection.executemany("INSERT INTO visits VALUES (?, ?)", rows)
         connection.commit()
     served("sqlite", database="p.sqlite")
-    source = "{relation: visits, unit: {row_key: id}}"
+    source = "{table: visits}\nprivacy_unit: {column: id, rows: one}"
     assert run(["validate", written(source, "{day: {truncate: month}}")]) == 1
     told = capsys.readouterr().out
     assert "truncate takes a date or time, found text; use prefix or keep" in told
@@ -264,7 +270,7 @@ def test_texts_of_postgresql_are_released_as_they_are(folder, postgres):
         "insert into codes select g, 'ab', 'Ab', '01067' from generate_series(1, 80) g",
     )
     served("postgres", url=postgres.url)
-    source = "{relation: codes, unit: {row_key: id}}"
+    source = "{table: codes}\nprivacy_unit: {column: id, rows: one}"
     for column, value in (("c", "ab"), ("ct", "Ab"), ("z", "01067")):
         assert set(released(source, f"{{{column}: keep}}")) == {value}
 
@@ -276,7 +282,7 @@ def test_a_person_of_two_columns_is_counted_once(folder):
     """Of 80 people that two columns name, in a file; of a household alone there are 20."""
     lines = [f"{n // 4},{n % 4},{'fm'[n % 2]}" for n in range(80)]
     Path("p.csv").write_text("\n".join(["hh,pers,sex", *lines, *lines, ",1,f", "1,,m"]) + "\n")
-    source = "{path: p.csv, unit: {key: [hh, pers], keep: any}}"
+    source = "{file: p.csv}\nprivacy_unit: {columns: [hh, pers], rows: any}"
     counts = released(source, "{sex: keep}")
     assert all(abs(counts[sex] - 40) < 9 for sex in "fm")
     assert run(["verify", "out.certificate.json", "--release", "out.parquet"]) == 0
@@ -307,17 +313,17 @@ def test_two_columns_that_read_alike_are_two_people_on_every_engine(folder, post
         connection.execute("CREATE TABLE pairs (a TEXT, b TEXT, s INTEGER) STRICT")
         connection.executemany("INSERT INTO pairs VALUES (?, ?, 1)", rows)
         connection.commit()
-    unit = "unit: {key: [a, b], keep: {order_by: [s]}}"
+    unit = "privacy_unit: {columns: [a, b], rows: {first_by: [s]}}"
     for kind, said in (
         ("postgres", {"url": postgres.url}),
         ("datafusion", {"database": "lake"}),
         ("sqlite", {"database": "p.sqlite"}),
     ):
         served(kind, **said)
-        counts = released(f"{{relation: pairs, {unit}}}", "{s: keep}")
+        counts = released(f"{{table: pairs, {unit}}}", "{s: keep}")
         assert abs(counts[1] - len(PAIRS)) < 4, kind
     served("duckdb")
-    counts = released(f"{{path: lake/pairs.parquet, {unit}}}", "{s: keep}")
+    counts = released(f"{{file: lake/pairs.parquet, {unit}}}", "{s: keep}")
     assert abs(counts[1] - len(PAIRS)) < 4
 
 
@@ -333,6 +339,6 @@ def test_two_columns_that_read_alike_are_two_people_on_every_engine(folder, post
 )
 def test_a_key_of_columns_that_names_nobody_is_refused(folder, capsys, key, recode, told):
     Path("p.csv").write_text("hh,pers,sex\n1,1,f\n")
-    at = written(f"{{path: p.csv, unit: {{key: {key}, keep: any}}}}", recode)
+    at = written(f"{{file: p.csv}}\nprivacy_unit: {{column: {key}, rows: any}}", recode)
     assert run(["validate", at]) == 1
     assert told in capsys.readouterr().out

@@ -81,17 +81,18 @@ DAYS = ["'0000-00-00'", "'0000-03-04'", "'2020-00-10'", "'2020-02-00'", "'1969-1
 POLICY = """\
 version: 1
 name: typed
-source: {{relation: {relation}, unit: {{key: {key}, keep: {{order_by: [{order}]}}}}}}
+source: {{table: {relation}}}
+privacy_unit: {{column: {key}, rows: {{first_by: [{order}]}}}}
 recode: {recode}
 sample: {{rate: 0.999999}}
 k: 2
 guarantee: {{epsilon: 16, delta: 0.999999}}
 release: {{{release}}}
-budget: people
+account: people
 """
 
 
-def policy(folder, recode, *, relation="typed", key="id", order="whole", release="path: o.parquet"):
+def policy(folder, recode, *, relation="typed", key="id", order="whole", release="file: o.parquet"):
     text = POLICY.format(relation=relation, key=key, order=order, recode=recode, release=release)
     return load_policy_text(text, folder / "policy.yaml", folder)
 
@@ -167,7 +168,7 @@ def test_columns_are_of_the_types_of_the_kernel(opened, tmp_path):
 )
 @pytest.mark.parametrize("to", ["file", "table"])
 def test_values_of_its_own(opened, tmp_path, recode, wanted, to):
-    release = "path: o.parquet" if to == "file" else "relation: typed_out"
+    release = "file: o.parquet" if to == "file" else "table: typed_out"
     asked = policy(tmp_path, recode, release=release)
     certificate, table = prepare(asked, default_project(tmp_path), opened)
     opened.hold(asked, table)
@@ -289,7 +290,7 @@ def log_of(server):
 
 def released(warehouse, folder, salt, **spec):
     asked = policy(folder, "{age: keep}", relation="people", order="age",
-                   release="relation: out_b", **spec)  # fmt: skip
+                   release="table: out_b", **spec)  # fmt: skip
     certificate, table = prepare(asked, default_project(folder), warehouse)
     warehouse.hold(asked, table)
     with warehouse.sampled(asked, table, salt) as unchanged:
@@ -337,7 +338,7 @@ class Release:
     def __init__(self, server, folder, user="root", recode="{age: keep}"):
         self.warehouse = MariaDBWarehouse("maria", server.url("place", user))
         self.policy = policy(folder, recode, relation="people", order="age",
-                             release="relation: out")  # fmt: skip
+                             release="table: out")  # fmt: skip
         self.target = self.warehouse.target("out")
 
     def run(self, attest=lambda: None, *, replace=False, comment=COMMENT):
@@ -508,7 +509,7 @@ def test_nothing_that_is_read_can_be_exchanged_until_the_release_stands(
     place, tmp_path, relation, to
 ):
     place.sql(VIEW)
-    more = {"release": "relation: out"} if to == "table" else {}
+    more = {"release": "table: out"} if to == "table" else {}
     asked = policy(tmp_path, "{age: keep}", relation=relation, order="age", **more)
 
     def attack():
@@ -735,7 +736,7 @@ def test_odd_names_are_names(place, tmp_path):
         key="id",
         order="'a`g\"e %s'",
         recode="{'a`g\"e %s': {map: {'1': '\\''%s'}, other: null}}",
-        release="relation: 'o`ut %s'",
+        release="table: 'o`ut %s'",
     )
     asked = load_policy_text(text, tmp_path / "policy.yaml", tmp_path)
     with closing(MariaDBWarehouse("maria", place.url("place"))) as warehouse:
@@ -802,7 +803,7 @@ def test_a_release_from_the_command_line(place, tmp_path):
             key="id",
             order="age",
             recode="{age: keep}",
-            release="relation: place.out",
+            release="table: place.out",
         )
     )
     (tmp_path / "policy-engine.yaml").write_text(

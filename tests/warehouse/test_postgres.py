@@ -912,15 +912,15 @@ def test_a_padded_a_folded_and_a_constrained_text_are_read_as_the_texts_that_the
             "z": ["01067", "1067", "a "]}  # fmt: skip
     with closing(PostgresWarehouse("pg", people.url)) as warehouse:
         for column, wanted in kept.items():
-            policy = own_policy(f"{{{column}: keep}}", "{row_key: id}")
+            policy = own_policy(f"{{{column}: keep}}", "{column: id, rows: one}")
             assert sorted(rows_of(policy, warehouse).to_pydict()[column]) == wanted
         # A person of a padded key is one, whatever their number; the hash is of the bare text.
-        policy = own_policy('{everybody: {constant: "*"}}', "{key: k, keep: {order_by: [id]}}")
+        policy = own_policy('{everybody: {constant: "*"}}', "{column: k, rows: {first_by: [id]}}")
         plain = sorted(f"p{n}" for n in range(90))
         sampled = [key for key in plain if key_in_sample(SECRET, key, 1 << 59)]
         assert rows_of(policy, warehouse).to_pydict()["n"] == [len(sampled)]
         told = refusal(
-            rows_of, own_policy("{z: keep}", "{key: folded, keep: {order_by: [id]}}"), warehouse
+            rows_of, own_policy("{z: keep}", "{column: folded, rows: {first_by: [id]}}"), warehouse
         )
         assert "must be compared letter by letter" in told
 
@@ -930,9 +930,9 @@ def own_policy(recode: str, unit: str):
     folder = Path(tempfile.mkdtemp())
     text = (
         "version: 1\nname: texts\n"
-        f"source: {{relation: texts, unit: {unit}}}\nrecode: {recode}\n"
+        f"source: {{table: texts}}\nprivacy_unit: {unit}\nrecode: {recode}\n"
         "sample: {rate: 0.5}\nk: 2\nguarantee: {epsilon: 9, delta: 0.999999}\n"
-        "release: {path: out.parquet}\nbudget: everyone\n"
+        "release: {file: out.parquet}\naccount: everyone\n"
     )
     return load_policy_text(text, folder / "policy.yaml", folder)
 
@@ -955,7 +955,7 @@ def test_every_type_that_the_server_has_is_kept_or_its_remedies_work(people):
     remedies, refused = set(), []
     with closing(PostgresWarehouse("pg", people.url)) as warehouse:
         for kind in kinds:
-            policy = own_policy(f'{{"c_{kind}": keep}}', "{row_key: id}")
+            policy = own_policy(f'{{"c_{kind}": keep}}', "{column: id, rows: one}")
             found = find_problems(policy, described(warehouse, "texts"), warehouse.dialect)
             refused += [f"c_{kind}"] if found else []
             remedies |= {problem.remedy for problem in found}
@@ -963,7 +963,10 @@ def test_every_type_that_the_server_has_is_kept_or_its_remedies_work(people):
                 assert rows_of(policy, warehouse).num_rows == 1
         assert remedies == {"use constant, or leave it out", "use bins or round"}
         constants = ", ".join(f'"{name}": {{constant: x}}' for name in refused)
-        assert rows_of(own_policy(f"{{{constants}}}", "{row_key: id}"), warehouse).num_rows == 1
+        assert (
+            rows_of(own_policy(f"{{{constants}}}", "{column: id, rows: one}"), warehouse).num_rows
+            == 1
+        )
 
 
 PUT_BACK = """\

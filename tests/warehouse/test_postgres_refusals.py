@@ -17,12 +17,13 @@ from policy_engine.warehouse.postgres import PostgresWarehouse
 POLICY = """\
 version: 1
 name: visits
-source: {{relation: {relation}, unit: {{key: {key}, keep: {{order_by: [{order} desc]}}}}}}
+source: {{table: {relation}}}
+privacy_unit: {{column: {key}, rows: {{first_by: [{order} desc]}}}}
 recode: {{{recode}: {{bins: [40]}}}}
 sample: {{rate: 0.5}}
 k: 2
 guarantee: {{epsilon: 9, delta: 0.9}}
-release: {{path: out.parquet}}
+release: {{file: out.parquet}}
 """
 
 
@@ -74,7 +75,7 @@ def test_a_materialised_view_is_released_by_its_authors_word(visits, tmp_path, r
     with closing(PostgresWarehouse("pg", visits.url)) as warehouse:
         certificate, table = prepare(policy, project, warehouse)
         assert paying_account(policy, project, table, certificate.dialect) == "people"
-        with pytest.raises(PolicyError, match="budget must name the account that pays"):
+        with pytest.raises(PolicyError, match="account must name the account that pays"):
             prepare(policy_of(tmp_path, told), project, warehouse)
     assert rows_of(policy, visits.url)
 

@@ -24,7 +24,8 @@ from policy_engine.warehouse.postgres import PostgresWarehouse
 POLICY = """\
 version: 1
 name: visits
-source: {{relation: {relation}, unit: {{key: id, keep: {{order_by: [{order}]}}}}}}
+source: {{table: {relation}}}
+privacy_unit: {{column: id, rows: {{first_by: [{order}]}}}}
 recode: {recode}
 sample: {{rate: 0.5}}
 k: 2
@@ -41,7 +42,7 @@ class Project:
         told = f"version: 1\nwarehouses: {{main: {{type: {kind}, url: '{url}'}}}}\n"
         (folder / "policy-engine.yaml").write_text(told)
 
-    def policy(self, relation, recode, order, release="path: out.parquet") -> None:
+    def policy(self, relation, recode, order, release="file: out.parquet") -> None:
         text = POLICY.format(relation=relation, recode=recode, order=order, release=release)
         (self.folder / "policy.yaml").write_text(text)
 
@@ -88,7 +89,7 @@ def mariadb():
         yield server
 
 
-@pytest.mark.parametrize("release", ["path: out.parquet", "relation: {}_out"])
+@pytest.mark.parametrize("release", ["file: out.parquet", "table: {}_out"])
 @pytest.mark.parametrize("column", ["name", "wide", "note", "more", "most"])
 def test_mariadb_keeps_a_text_of_any_length(mariadb, here, column, release):
     project = Project(here, "mariadb", mariadb.url())
@@ -108,7 +109,7 @@ def test_without_room_for_a_sort_mariadb_fails_before_a_charge(mariadb, here, mo
 
 def tried(warehouse, folder, relation, recode) -> str:
     """What is said before a charge; empty where the text can run."""
-    text = POLICY.format(relation=relation, recode=recode, order="id", release="path: o.parquet")
+    text = POLICY.format(relation=relation, recode=recode, order="id", release="file: o.parquet")
     policy = load_policy_text(
         text.replace("keep: {order_by: [id]}", "keep: any"), folder / "p.yaml", folder
     )
@@ -164,7 +165,7 @@ def test_mariadb_tells_which_right_a_table_needs(mariadb, here, missing):
         "SET DEFAULT ROLE releasing FOR writer@localhost",
     )
     project = Project(here, "mariadb", mariadb.url(user="writer"))
-    project.policy("visits", "{name: keep}", "name", f"relation: public.out_{missing.lower()}")
+    project.policy("visits", "{name: keep}", "name", f"table: public.out_{missing.lower()}")
     assert project.release().startswith("the role may not do this; it needs SELECT on the source")
     assert project.charged() == []
 
@@ -260,7 +261,7 @@ def test_what_postgres_cannot_have_failed_on_by_a_row(visits, sql, told, of_setu
         assert caught.value.of_setup is of_setup
 
 
-@pytest.mark.parametrize("release", ["path: out.parquet", "relation: setups.named_out"])
+@pytest.mark.parametrize("release", ["file: out.parquet", "table: setups.named_out"])
 @pytest.mark.parametrize("code", ["nowhere", "hidden.illness"])
 def test_a_name_that_a_row_makes_is_no_setup_and_is_not_told(visits, here, code, release):
     """``code::regclass`` fails as a table that is missing does, or one that is not the role's."""
@@ -278,7 +279,7 @@ def test_a_name_that_a_row_makes_is_no_setup_and_is_not_told(visits, here, code,
     project = Project(here, "postgres", visits.url_of("half"))
     project.policy("setups.named, view: rowwise", "{code: {prefix: 1}}", "code", release)
     policy = here / "policy.yaml"
-    policy.write_text(policy.read_text() + "budget: them\n")
+    policy.write_text(policy.read_text() + "account: them\n")
     told = [project.release() for _ in range(3)]
     assert "message is withheld" in told[0]
     assert not any(part in "".join(told) for part in ("hidden", "nowhere"))

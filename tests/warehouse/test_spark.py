@@ -60,7 +60,7 @@ def policy(tmp_path, recode, relation="people", key="id", **more):
     """A policy over a table, by its recodings."""
     spec = {
         "sample": "{rate: 0.5}",
-        "release": "{path: out.parquet}",
+        "release": "{file: out.parquet}",
         "order": ", keep: any",
         **more,
     }
@@ -68,7 +68,8 @@ def policy(tmp_path, recode, relation="people", key="id", **more):
     text = f"""\
 version: 1
 name: case
-source: {{relation: {relation}, unit: {unit}}}
+source: {{table: {relation}}}
+privacy_unit: {unit}
 recode: {recode}
 sample: {spec["sample"]}
 k: 2
@@ -357,12 +358,13 @@ def test_an_interrupt_cancels_what_runs(spark, warehouse):
 POLICY = """\
 version: 1
 name: town
-source: {relation: people, unit: {key: id, keep: {order_by: [seen desc]}}}
+source: {table: people}
+privacy_unit: {column: id, rows: {first_by: [seen desc]}}
 recode: {town: {prefix: 1}, age: {bins: [40]}}
 sample: {rate: 0.5}
 k: 3
 guarantee: {epsilon: 9, delta: 0.999999}
-release: {relation: out_of_cli}
+release: {table: out_of_cli}
 """
 
 

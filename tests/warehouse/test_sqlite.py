@@ -32,12 +32,13 @@ MORE = {
 POLICY = """\
 version: 1
 name: contract
-source: {{relation: {source}, unit: {{key: id, keep: {{order_by: [{order}]}}}}}}
+source: {{table: {source}}}
+privacy_unit: {{column: id, rows: {{first_by: [{order}]}}}}
 recode: {recode}
 sample: {{rate: 0.5}}
 k: 2
 guarantee: {{epsilon: 9, delta: 0.999}}
-release: {{relation: {target}, as: {form}}}
+release: {{table: {target}, as: {form}}}
 """
 
 
@@ -196,7 +197,7 @@ def test_what_is_no_utf_8_fails_nothing(file):
     assert published(file, load_policy_text(text, "policy.yaml", "."))
 
 
-@pytest.mark.parametrize("to", ["path: out.parquet", "relation: outcome"])
+@pytest.mark.parametrize("to", ["file: out.parquet", "table: outcome"])
 def test_what_is_no_utf_8_is_released_with_its_bytes_escaped(file, tmp_path, to):
     town = "CASE id % 2 WHEN 0 THEN CAST(x'4dfc' AS TEXT) ELSE CAST(x'4dfd' AS TEXT) END"
     do(file, f"UPDATE people SET town = {town}, zip = CAST(x'ff' || id AS TEXT)")
@@ -207,7 +208,7 @@ def test_what_is_no_utf_8_is_released_with_its_bytes_escaped(file, tmp_path, to)
     text = POLICY.format(
         target="t", recode="{town: keep}", source="people", order="zip", form="counts"
     )
-    text = text.replace("relation: t, as: counts", to)
+    text = text.replace("table: t, as: counts", to)
     policy = load_policy_text(text, tmp_path / "policy.yaml", tmp_path)
     release(policy, project)
     again = release(policy, project)

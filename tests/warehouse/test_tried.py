@@ -20,12 +20,13 @@ from policy_engine.warehouse.duckdb import DuckDBWarehouse
 POLICY = """\
 version: 1
 name: tried
-source: {relation: people, unit: {key: id, keep: any}}
+source: {table: people}
+privacy_unit: {column: id, rows: any}
 recode: {town: keep}
 sample: {rate: 0.5}
 k: 2
 guarantee: {epsilon: 1, delta: 0.9}
-release: {relation: out}
+release: {table: out}
 """
 ROWS = pa.table({"id": list(range(5000)), "town": [f"town{i % 7}" for i in range(5000)]})
 
@@ -95,10 +96,10 @@ def test_rows_that_cannot_be_read_fail_the_run_and_not_what_is_tried(engine, war
 def test_rows_of_a_file_that_cannot_be_read_are_not_read_by_duckdb(tmp_path):
     pq.write_table(ROWS, tmp_path / "people.parquet")
     spoil(tmp_path / "people.parquet")
-    source = "{path: people.parquet, unit: {key: id, keep: any}}"
-    text = POLICY.replace("{relation: people, unit: {key: id, keep: any}}", source)
+    source = "{file: people.parquet}\nprivacy_unit: {column: id, rows: any}"
+    text = POLICY.replace("{table: people}\nprivacy_unit: {column: id, rows: any}", source)
     policy = load_policy_text(
-        text.replace("relation: out", "path: o.parquet"), tmp_path / "policy.yaml", tmp_path
+        text.replace("table: out", "file: o.parquet"), tmp_path / "policy.yaml", tmp_path
     )
     with closing(DuckDBWarehouse()) as warehouse:
         table = warehouse.table(policy.source, tmp_path)

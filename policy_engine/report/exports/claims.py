@@ -50,7 +50,7 @@ def _what_it_is(source: fields.ExportSource) -> dict[str, list[fields.ExportFiel
     publisher = [cell(band["releaser_note"])] if band["releaser_note"] else None
     variant = "Pure DP" if Decimal(promise["delta"]) == 0 else "Approximate DP"
     steps = [each["text"] for each in source.how["steps"] if each["name"] in ("source", "filter")]
-    domain = f"Any rows of this relation: {'; '.join(steps)}" if source.relation else None
+    domain = f"Any rows of this table: {'; '.join(steps)}" if source.relation else None
     numbers = {name: at_least(promise[name]) for name in ("epsilon", "delta")}
     unit = (source.protection["unit"], promise["neighbours"])
     return {

@@ -31,12 +31,13 @@ from policy_engine.policy.project import default_project
 POLICY = """\
 version: 1
 name: small
-source: {path: people.parquet, unit: row}
+source: {file: people.parquet}
+privacy_unit: row
 recode: {sex: keep}
 sample: {rate: 0.5}
 k: 2
 guarantee: {epsilon: 0.5, delta: 0.9}
-release: {path: out.parquet}
+release: {file: out.parquet}
 """
 
 

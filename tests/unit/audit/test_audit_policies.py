@@ -41,8 +41,8 @@ release: {{{release}}}
 
 def policy_of(folder, **parts):
     given = {
-        "source": "path: people.parquet, unit: row", "recode": "sex: keep", "rate": "0.3",
-        "method": "keyed", "k": "4", "neighbours": "add_remove", "release": "path: out.parquet",
+        "source": "{file: people.parquet}\nprivacy_unit: row", "recode": "sex: keep", "rate": "0.3",
+        "method": "keyed", "k": "4", "neighbours": "add_remove", "release": "file: out.parquet",
     }  # fmt: skip
     return load_policy_text(POLICY.format(**{**given, **parts}), folder / "p.yaml", folder)
 
@@ -58,7 +58,7 @@ def people(tmp_path):
 def test_the_text_that_runs_is_the_policys_own(people, tmp_path):
     for policy in (
         policy_of(tmp_path),
-        policy_of(tmp_path, source="path: people.parquet, unit: {key: id, keep: any}"),
+        policy_of(tmp_path, source="{file: people.parquet}\nprivacy_unit: {column: id, rows: any}"),
         load_policy(ROOT / "policies/adult_rows/policy.yaml"),
         load_policy(ROOT / "policies/hospital_visits/policy.yaml"),
     ):
@@ -93,7 +93,7 @@ def prepared_pairs(folder):
 
 def test_pairs_differ_by_one_person(tmp_path):
     table = Table((Field("sex", "VARCHAR"), Field("id", "BIGINT")), path="people.parquet")
-    keyed = "path: people.parquet, unit: {key: id, keep: any}"
+    keyed = "{file: people.parquet}\nprivacy_unit: {column: id, rows: any}"
     for policy in (policy_of(tmp_path), policy_of(tmp_path, source=keyed)):
         for pair in pairs_for(policy, table, 0)[0]:
             assert len(pair.one) == len(pair.other) + 1
@@ -109,7 +109,9 @@ def test_pairs_differ_by_one_person(tmp_path):
 def test_people_of_a_key_of_several_columns_are_told_apart_by_all_of_them_alone(tmp_path, types):
     fields = [Field(name, kind) for name, kind in zip("hp", types.split(", "), strict=True)]
     table = Table((Field("sex", "VARCHAR"), *fields), path="people.parquet")
-    policy = policy_of(tmp_path, source="path: people.parquet, unit: {key: [h, p], keep: any}")
+    policy = policy_of(
+        tmp_path, source="{file: people.parquet}\nprivacy_unit: {columns: [h, p], rows: any}"
+    )
     place = bench.BenchPlace(policy, table, "")
     for pair in pairs_for(policy, table, 0)[0]:
         assert place.fits(pair.one)
@@ -163,8 +165,8 @@ def test_labels_of_an_enumeration():
 @pytest.mark.parametrize(
     ("release", "method"),
     [
-        ("relation: made.out", "keyed"),
-        pytest.param("path: out.parquet", "native", marks=pytest.mark.evidence),
+        ("table: made.out", "keyed"),
+        pytest.param("file: out.parquet", "native", marks=pytest.mark.evidence),
     ],
 )
 def test_a_relation_is_audited_and_its_database_stays(tmp_path, release, method, monkeypatch):
@@ -176,7 +178,7 @@ def test_a_relation_is_audited_and_its_database_stays(tmp_path, release, method,
     )
     before = database.read_bytes()
     policy = policy_of(
-        tmp_path, source="relation: people, unit: row", release=release, method=method,
+        tmp_path, source="{table: people}\nprivacy_unit: row", release=release, method=method,
         recode="sex: keep, age: {truncate: year}",
     )  # fmt: skip
     monkeypatch.chdir(tmp_path)
@@ -188,10 +190,10 @@ def test_a_relation_is_audited_and_its_database_stays(tmp_path, release, method,
 
 def test_of_a_csv_the_first_line_alone_is_read(tmp_path):
     (tmp_path / "people.csv").write_bytes(b"sex,age\n" + b"\xff\xfe not UTF-8 and no CSV\n")
-    policy = policy_of(tmp_path, source="path: people.csv, unit: row")
+    policy = policy_of(tmp_path, source="{file: people.csv}\nprivacy_unit: row")
     assert prepared(policy, project_of(policy, tmp_path), 0).pairs
     with pytest.raises(FileError, match="cannot be read"):
-        audit(policy_of(tmp_path, source="path: none.csv, unit: row"))
+        audit(policy_of(tmp_path, source="{file: none.csv}\nprivacy_unit: row"))
 
 
 @pytest.mark.parametrize(
@@ -204,14 +206,14 @@ def test_of_a_csv_the_first_line_alone_is_read(tmp_path):
 )  # fmt: skip
 def test_a_csv_is_made_plainly_whatever_its_own_form(tmp_path, name, content, csv):
     (tmp_path / name).write_bytes(content)
-    policy = policy_of(tmp_path, source=f"path: {name}, unit: row, csv: {{{csv}}}")
+    policy = policy_of(tmp_path, source=f"{{file: {name}, csv: {{{csv}}}}}\nprivacy_unit: row")
     found = audit(policy, runs=100)
     assert not found.broken
     assert all(pair.verdict.event.feature != "the run failed" for pair in found.found)
 
 
 def test_an_absolute_path_is_read_in_the_temporary_folder(people, tmp_path):
-    policy = policy_of(tmp_path, source=f"path: {people}, unit: row")
+    policy = policy_of(tmp_path, source=f"{{file: {people}}}\nprivacy_unit: row")
     made = prepared(policy, project_of(policy, tmp_path), 0)
     assert "'people.parquet'" in made.certificate.query
     assert made.notes == ("the source was read as people.parquet, in a temporary folder",)
@@ -226,14 +228,14 @@ def test_a_folder_is_made_as_what_it_is(people, tmp_path, is_delta):
     else:
         made.mkdir()
         people.rename(made / "people.parquet")
-    policy = policy_of(tmp_path, source="path: visits, unit: {key: id, keep: any}")
+    policy = policy_of(tmp_path, source="{file: visits}\nprivacy_unit: {column: id, rows: any}")
     text = prepared(policy, project_of(policy, tmp_path), 0).certificate.query
     assert ('"temp"."main"."visits"' if is_delta else "'visits/**/*.parquet'") in text
     assert not audit(policy, runs=100).broken
 
 
 def test_an_earlier_sample_is_not_part_of_what_is_claimed(people, tmp_path):
-    source = "path: people.parquet, unit: row, sampled_at: 0.1"
+    source = "{file: people.parquet, sampled_at: 0.1}\nprivacy_unit: row"
     policy = policy_of(tmp_path, source=source)
     made = prepared(policy, project_of(policy, tmp_path), 0)
     assert made.claim.delta > made.certificate.delta and "0.1 is assumed" in made.notes[0]
@@ -253,14 +255,15 @@ def test_what_cannot_be_audited_is_refused(people, tmp_path):
 NOISY = """\
 version: 1
 name: p
-source: {{path: people.parquet, unit: {unit}}}
+source: {{file: people.parquet}}
+privacy_unit: {unit}
 recode: {{sex: keep, {column}: keep}}
 mechanism: noisy_counts
 {lines}
 guarantee: {{epsilon: 0.5, delta: 0.01}}
-release: {{path: out.parquet}}
+release: {{file: out.parquet}}
 """
-SUMS = "aggregate: {age: {sum: {clip: [-20, 30]}}, id: {mean: {clip: [-5, 5]}}}"
+SUMS = "aggregate: {age: {sum: {bounds: [-20, 30]}}, id: {mean: {bounds: [-5, 5]}}}"
 
 
 def noisy(folder, lines, unit="row"):
@@ -273,7 +276,7 @@ def noisy(folder, lines, unit="row"):
 def test_who_is_summed_is_far_beyond_the_ends_of_the_clip(people, tmp_path):
     table = Table((Field("sex", "VARCHAR"), Field("age", "INTEGER"), Field("town", "VARCHAR")))
     for ends, value in (("-20, 30", 5030), ("-30, 20", -5030), ("-20, 100000000", 2**31 - 1)):
-        lines = f"aggregate: {{age: {{sum: {{clip: [{ends}]}}}}}}"
+        lines = f"aggregate: {{age: {{sum: {{bounds: [{ends}]}}}}}}"
         policy = noisy(tmp_path, lines).place.policy
         for pair in pairs_for(policy, table, 0)[0]:
             (gone,) = {*pair.one} - {*pair.other}
@@ -287,8 +290,11 @@ def test_who_is_summed_is_far_beyond_the_ends_of_the_clip(people, tmp_path):
     [
         (SUMS, "row"),
         ("marginals: [[sex], [age]]", "row"),
-        ("noise: {law: place}\ncontribution: {groups: 2}", "{key: id, keep: all}"),
-        ("k: 2", "{key: id, keep: any}"),
+        (
+            "noise: {distribution: negative_binomial}\ncontribution: {max_groups: 2}",
+            "{column: id, rows: all}",
+        ),
+        ("k: 2", "{column: id, rows: any}"),
     ],
 )
 def test_many_secrets_at_once_give_the_rows_of_each(people, tmp_path, monkeypatch, lines, unit):

@@ -19,15 +19,16 @@ from policy_engine.cli.main import run
 POLICY = """\
 version: 1
 name: {name}
-source: {{path: people.parquet, unit: row}}
+source: {{file: people.parquet}}
+privacy_unit: row
 recode:
   age: {{bins: [30, 60]}}
   sex: keep
 sample: {{rate: 0.1}}
 k: {k}
 guarantee: {{epsilon: {epsilon}, delta: {delta}}}
-release: {{path: out/{name}.parquet}}
-budget: people
+release: {{file: out/{name}.parquet}}
+account: people
 """
 PROJECT = "accounts: {people: {epsilon: 1.0, delta: 1.0e-6}}\n"
 

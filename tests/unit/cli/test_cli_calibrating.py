@@ -6,17 +6,17 @@ import sys
 
 import pytest
 
-TARGET = ("calibrate", "--epsilon", 1, "--delta", "1e-6")
+TARGET = ("calculate", "--epsilon", 1, "--delta", "1e-6")
 PRIOR = ("--people", 48842, "--groups", 900)
 
 
 def calibrated(cli, *given):
-    words = ("calibrate", "--epsilon", 1, "--delta", "1e-6", *given, "--format", "json")
+    words = ("calculate", "--epsilon", 1, "--delta", "1e-6", *given, "--format", "json")
     return cli(*words).document
 
 
 def delta(cli, k, rate):
-    words = ("certify", "--k", k, "--rate", rate, "--epsilon", 1, "--format", "json")
+    words = ("calculate", "--k", k, "--rate", rate, "--epsilon", 1, "--format", "json")
     return cli(*words).document["delta"]
 
 
@@ -43,12 +43,12 @@ def test_calibrate_finds_a_pair(cli):
 def test_calibrate_shows_what_was_asked(cli):
     assert (
         "(asked: δ ≤ 1e-6; unit: what is sampled)"
-        in cli("calibrate", "--epsilon", 1, "--delta", "1e-6").out
+        in cli("calculate", "--epsilon", 1, "--delta", "1e-6").out
     )
 
 
 def test_calibrate_finds_one_of_the_two(cli):
-    result = cli("calibrate", "--epsilon", 1, "--delta", "1e-6", "--k", 20, "--rate", "0.1")
+    result = cli("calculate", "--epsilon", 1, "--delta", "1e-6", "--k", 20, "--rate", "0.1")
     assert result.code == 2
     assert "at most one of --k and --rate" in result.err
 

@@ -7,12 +7,13 @@ import pytest
 POLICY = """\
 version: 1
 name: visits
-source: {relation: hospital.visits, unit: {key: PERSON_ID, keep: {order_by: [VISITED desc]}}}
+source: {table: hospital.visits}
+privacy_unit: {column: PERSON_ID, rows: {first_by: [VISITED desc]}}
 recode: {AGE: {bins: [18, 65]}, VISITED: {truncate: month}}
 sample: {rate: 0.1}
 k: 20
 guarantee: {epsilon: 2, delta: 0.001}
-release: {relation: public.visits_public}
+release: {table: public.visits_public}
 """
 SCHEMA = "create table hospital.visits (PERSON_ID {}, AGE integer, VISITED date)"
 KEYS = {"snowflake": "number(18,0)", "bigquery": "int64", "trino": "bigint", "postgres": "bigint"}
@@ -32,7 +33,7 @@ def test_what_is_compiled_from_a_schema_is_what_check_proves(cli, files, dialect
     made = cli("compile", "policy.yaml", *options)
     assert made.code == 0, made.err
     (files / "release.sql").write_text(made.out)
-    checked = cli("check", "release.sql", *options, "--policy", "policy.yaml")
+    checked = cli("certify-sql", "release.sql", *options, "--policy", "policy.yaml")
     assert checked.code == 0, checked.out
     assert checked.out.startswith("certified")
 
@@ -40,7 +41,7 @@ def test_what_is_compiled_from_a_schema_is_what_check_proves(cli, files, dialect
 @pytest.mark.parametrize(
     ("schema", "told"),
     [
-        ("create table other (a integer)", "the schema must describe source.relation, found"),
+        ("create table other (a integer)", "the schema must describe source.table, found"),
         ("create table hospital.visits (AGE integer)", "has no column 'VISITED'"),
         ("select 1", "the schema must be"),
     ],

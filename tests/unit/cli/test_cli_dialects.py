@@ -9,12 +9,13 @@ import pytest
 POLICY = """\
 version: 1
 name: visits
-source: {relation: hospital.visits, unit: {key: person, keep: {order_by: [visited desc]}}}
+source: {table: hospital.visits}
+privacy_unit: {column: person, rows: {first_by: [visited desc]}}
 recode: {age: {bins: [18, 65]}, visited: {truncate: month}}
 sample: {rate: 0.1}
 k: 20
 guarantee: {epsilon: 2, delta: 0.001}
-release: {relation: visits_public}
+release: {table: visits_public}
 """
 SCHEMA = "create table hospital.visits (person bigint, age integer, visited date)"
 URLS = {"postgres": "postgresql://ann:{{ env_var('NO_SUCH_PASSWORD') }}@db/work",
@@ -87,4 +88,4 @@ def test_a_text_that_the_kernel_would_not_read_is_told_with_its_line(cli, files,
             assert told in made.err
         else:
             Path("a.sql").write_text(made.out)
-            assert cli("check", "a.sql", *options, "--policy", "policy.yaml").code == 0
+            assert cli("certify-sql", "a.sql", *options, "--policy", "policy.yaml").code == 0

@@ -30,10 +30,10 @@ def keys(found):
         ((("[30, 60]", "[20, 30, 60]"),), {}, {"recode.age": "weaker"}),
         ((("[30, 60]", "[31]"),), {}, {"recode.age": "to judge"}),
         ((("  sex: keep\n", ""),), {}, {"recode.sex": "not weaker"}),
-        ((("unit: row", "unit: {key: id, keep: any}"),), {}, {"source.unit": "to judge"}),
+        ((("privacy_unit: row", "privacy_unit: {column: id, rows: any}"),), {}, {"privacy_unit": "to judge"}),
         ((("name: b\n", "name: b\npurpose: x\n"),), {}, {"purpose": "to judge"}),
         ((("people.parquet", "others.parquet"),), {}, {"source": "to judge"}),
-        ((("budget: people", "budget: others"),), {}, {"budget": "to judge"}),
+        ((("account: people", "account: others"),), {}, {"budget": "to judge"}),
         ((("k: ", "filter: {sex: {in: [x]}}\nk: "),), {}, {"filter.sex": "to judge"}),
     ],
 )  # fmt: skip
@@ -72,7 +72,7 @@ def test_another_law_shows_its_noise(cli, policy):
 
 def test_sums_are_shown_things(cli, policy):
     old = policy("a", NOISY, **WIDE)
-    summed = (NOISY[0], f"{NOISY[1]}aggregate: {{total: {{sum: {{clip: [0, 99], of: age}}}}}}\n")
+    summed = (NOISY[0], f"{NOISY[1]}aggregate: {{total: {{sum: {{bounds: [0, 99], of: age}}}}}}\n")
     new = policy("b", summed, **WIDE)
     assert keys(cli("diff", old, new, "--format", "json"))["aggregate.total"] == "weaker"
     assert keys(cli("diff", new, old, "--format", "json"))["aggregate.total"] == "not weaker"

@@ -14,7 +14,8 @@ from policy_engine.releasing.publish import is_release
 POLICY = """\
 version: 1
 name: people
-source: {{path: people.parquet, unit: row}}
+source: {{file: people.parquet}}
+privacy_unit: row
 recode: {{age: {{bins: [30, 60]}}, {column}: keep}}
 mechanism: noisy_counts
 {lines}
@@ -24,8 +25,8 @@ release: {target}
 ROLLUP = "rollup: {to: [age], share: 0.3}"
 SUMS = """\
 aggregate:
-  years: {sum: {clip: [0, 100], of: lived}}
-  mean_age: {mean: {clip: [0, 100], of: lived}}
+  years: {sum: {bounds: [0, 100], of: lived}}
+  mean_age: {mean: {bounds: [0, 100], of: lived}}
 """
 RELEASE = "out/people.parquet"
 
@@ -44,7 +45,7 @@ def released(tmp_path, monkeypatch, cli):
     columns = {"age": ages, "lived": ages, "sex": sexes, "estimate": sexes}
     pq.write_table(pa.table(columns), tmp_path / "people.parquet")
 
-    def release(lines=ROLLUP, target=f"{{path: {RELEASE}}}", column="sex"):
+    def release(lines=ROLLUP, target=f"{{file: {RELEASE}}}", column="sex"):
         text = POLICY.format(lines=lines, target=target, column=column)
         (tmp_path / "policy.yaml").write_text(text)
         done = cli("release", "policy.yaml", "--format", "json")
@@ -82,7 +83,7 @@ def test_the_rest_of_a_coarse_group_is_in_the_cell_that_was_not_shown(cli, relea
 
 
 def test_a_table_is_estimated_by_its_certificate(cli, released):
-    certificate = released("marginals: [[age], [sex]]", "{relation: out}")
+    certificate = released("marginals: [[age], [sex]]", "{table: out}")
     found = cli("estimate", certificate)
     assert found.code == 0
     lines = found.out.splitlines()

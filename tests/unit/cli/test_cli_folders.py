@@ -9,7 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 
 CHANGES = (
-    ("path: people.parquet, unit: row", "path: parts, unit: {key: person, keep: any}"),
+    (
+        "{file: people.parquet}\nprivacy_unit: row",
+        "{file: parts}\nprivacy_unit: {column: person, rows: any}",
+    ),
     ("  sex: keep\n", ""),
 )
 

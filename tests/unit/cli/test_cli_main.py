@@ -14,7 +14,7 @@ from policy_engine.cli.failures import failure
 from policy_engine.cli.main import run
 from policy_engine.errors import BudgetExceeded, DomainError, FileError, UsageError
 
-CERTIFY = ("certify", "--k", "20", "--rate", "0.1", "--epsilon", "0.5")
+CERTIFY = ("calculate", "--k", "20", "--rate", "0.1", "--epsilon", "0.5")
 COMMANDS = ("init", "validate", "compile", "plan", "release", "show", "certify", "calibrate",
             "check", "verify", "schema", "ledger show", "ledger verify")  # fmt: skip
 
@@ -49,13 +49,16 @@ def test_no_command_shows_the_commands_on_stderr(cli, words):
     ("words", "told"),
     [
         (("nope",), "no such command 'nope'"),
-        (("certify", "--k", "20"), "missing option '--rate'"),
-        (("certify", "--k", "twenty", "--rate", "0.1"), "invalid value for '--k'"),
-        (("certify", "--kk", "20"), "no such option: --kk"),
+        (("calculate", "--k", "20"), "missing option '--rate'"),
+        (("calculate", "--k", "twenty", "--rate", "0.1"), "invalid value for '--k'"),
+        (("calculate", "--kk", "20"), "no such option: --kk"),
         (("release",), "missing argument"),
         (("validate",), "missing argument"),
-        (("certify", "--k", "20", "--rate", "0.1"), "exactly one of --epsilon and --delta"),
-        (("certify", "--k", "1", "--rate", "0.1", "--epsilon", "1"), "k must be an integer from 2"),
+        (("calculate", "--k", "20", "--rate", "0.1"), "exactly one of --epsilon and --delta"),
+        (
+            ("calculate", "--k", "1", "--rate", "0.1", "--epsilon", "1"),
+            "k must be an integer from 2",
+        ),
     ],
 )
 def test_wrong_usage_is_2_and_one_document(cli, words, told):
@@ -69,7 +72,7 @@ def test_wrong_usage_is_2_and_one_document(cli, words, told):
 
 
 def test_an_option_without_its_value(cli):
-    result = cli("certify", "--format")
+    result = cli("calculate", "--format")
     assert result.code == 2
     assert "requires an argument" in result.err
 
@@ -109,7 +112,7 @@ def test_a_trace_is_shown_of_a_bug_and_when_asked_only(monkeypatch, capfd):
     monkeypatch.setattr(numbers, "emit", lambda *_: 1 / 0)
     assert run(list(CERTIFY)) == 70
     assert "ZeroDivisionError: division by zero" in capfd.readouterr().err
-    assert run(["certify"]) == 2
+    assert run(["calculate"]) == 2
     assert "Traceback" not in capfd.readouterr().err
 
 
@@ -220,7 +223,7 @@ def test_python_m_is_the_same_program():
 
 def test_what_output_was_called_is_understood(cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    asked = ("calibrate", "--epsilon", "1", "--delta", "1e-6")
+    asked = ("calculate", "--epsilon", "1", "--delta", "1e-6")
     assert cli(*asked, "--plot", "plot.svg").code == 0
     assert cli(*asked, "--output=same.svg").code == 0
     assert (tmp_path / "plot.svg").read_bytes() == (tmp_path / "same.svg").read_bytes()

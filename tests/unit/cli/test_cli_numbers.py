@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-CERTIFY = ("certify", "--k", 20, "--rate", "0.1")
+CERTIFY = ("calculate", "--k", 20, "--rate", "0.1")
 
 
 def test_certify_prints_the_contracts_document(cli):
@@ -65,22 +65,22 @@ def test_certify_of_fifty_releases(cli):
 
 
 def test_a_rule_without_a_statement(cli):
-    out = cli("certify", "--k", 2, "--rate", "0.5", "--delta", "0.44", "--releases", 2).out
+    out = cli("calculate", "--k", 2, "--rate", "0.5", "--delta", "0.44", "--releases", 2).out
     assert "basic no statement, optimal no statement, tight " in out
-    result = cli("certify", "--k", 2, "--rate", "0.5", "--delta", "0.43", "--releases", 2)
+    result = cli("calculate", "--k", 2, "--rate", "0.5", "--delta", "0.43", "--releases", 2)
     told = "delta must be above 0.437500000001, the chance that some event gives a unit away"
     assert (result.code, result.err) == (2, f"error: {told}, found 0.43\n")
 
 
 @pytest.mark.parametrize("k", ["20.5", "x", ""])
 def test_a_k_that_is_no_whole_number(cli, k):
-    result = cli("certify", "--k", k, "--rate", "0.1", "--epsilon", 1)
-    told = "invalid value for '--k': must be a whole number; 'policy-engine certify --help' shows"
+    result = cli("calculate", "--k", k, "--rate", "0.1", "--epsilon", 1)
+    told = "invalid value for '--k': must be a whole number; 'policy-engine calculate --help' shows"
     assert (result.code, result.err) == (2, f"error: {told} how\n")
 
 
 def test_a_delta_too_small_for_a_float_is_not_zero(cli):
-    words = ("certify", "--k", 1_000_000, "--rate", "0.01", "--epsilon", "1")
+    words = ("calculate", "--k", 1_000_000, "--rate", "0.01", "--epsilon", "1")
     assert cli(*words, "--format", "json").document["delta"] == 5e-324
     assert "δ = 0 " not in cli(*words).out
 

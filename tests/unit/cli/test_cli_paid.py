@@ -216,7 +216,7 @@ def test_another_account_is_told_before_it_is_charged(cli, policy, released, pro
         file.write("accounts_open: true\n")
     rows = pq.read_table("people.parquet")
     pq.write_table(rows.slice(1), "others.parquet")
-    changes = (("budget: people\n", ""), ("people.parquet", "others.parquet"))
+    changes = (("account: people\n", ""), ("people.parquet", "others.parquet"))
     other = policy("a", *changes, k="21")
     told = (
         "a was charged to account 'people' until now (entry 2); this release is charged to account"
@@ -306,9 +306,9 @@ def tables(project, policy):
     )
 
     def write(file: str, table: str, **numbers: str) -> Path:
-        source = ("path: people.parquet", "relation: people")
+        source = ("file: people.parquet", "table: people")
         name = (f"name: {file}", "name: staff")
-        target = (f"path: out/{file}.parquet", f"relation: {table}")
+        target = (f"file: out/{file}.parquet", f"table: {table}")
         return policy(file, source, name, target, **numbers)
 
     return write

@@ -56,10 +56,10 @@ def test_every_problem_of_every_file_is_told_with_its_place(cli, policy):
 def test_a_warning_is_told_in_every_format_before_anything_is_charged(cli, policy):
     file = policy(
         "w",
-        ("unit: row", "unit: {key: age, keep: any}"),
+        ("privacy_unit: row", "privacy_unit: {column: age, rows: any}"),
         ("age: {bins: [30, 60]}", "age: {round: 1}"),
     )
-    told = "w.yaml:5:3: warning: recode.age is made of the key of source.unit and tells every"
+    told = "w.yaml:5:3: warning: recode.age is made of the column of privacy_unit and tells every"
     result = cli("validate", file)
     assert (result.code, result.out.startswith(told)) == (0, True)
     assert result.out.endswith("w.yaml: valid\n")

@@ -32,7 +32,7 @@ def sql(project):
 
 
 def test_check_prints_the_contracts_document(cli, sql):
-    result = cli("check", sql(GOOD), "--dialect", "duckdb", "--format", "json")
+    result = cli("certify-sql", sql(GOOD), "--dialect", "duckdb", "--format", "json")
     assert (result.code, result.err) == (0, "")
     document = result.document
     assert document["certified"] is True
@@ -41,9 +41,9 @@ def test_check_prints_the_contracts_document(cli, sql):
     assert {"source", "unit", "rate", "k", "columns"} <= document["shape"].keys()
     assert (document["shape"]["rate"], document["shape"]["k"]) == (0.1, 20)
     assert document["shape"]["columns"] == ["zip"]
-    text = cli("check", "a.sql")
+    text = cli("certify-sql", "a.sql")
     assert "certified: sampled k-anonymisation" in text.out
-    assert "policy-engine certify --k 20 --rate 0.100000000233 --epsilon 1" in text.out
+    assert "policy-engine calculate --k 20 --rate 0.100000000233 --epsilon 1" in text.out
 
 
 def test_a_text_over_a_table_is_no_release_of_a_policy_that_reads_a_file(cli, sql, policy):
@@ -53,7 +53,7 @@ def test_a_text_over_a_table_is_no_release_of_a_policy_that_reads_a_file(cli, sq
         " group by sex having count(*) >= 20"
     )
     result = cli(
-        "check", sql(text), "--dialect", "postgres", "--policy", policy(), "--format", "json"
+        "certify-sql", sql(text), "--dialect", "postgres", "--policy", policy(), "--format", "json"
     )
     assert result.code == 1
     assert result.document["certified"] is False
@@ -61,13 +61,13 @@ def test_a_text_over_a_table_is_no_release_of_a_policy_that_reads_a_file(cli, sq
 
 
 def test_findings_are_at_their_line_and_column(cli, sql):
-    result = cli("check", sql(BAD), "--format", "json")
+    result = cli("certify-sql", sql(BAD), "--format", "json")
     assert result.code == 1
     document = result.document
     assert (document["certified"], document["shape"]) == (False, None)
     assert document["findings"]
     assert all(set(each) == {"code", "message", "line", "column"} for each in document["findings"])
-    text = cli("check", "a.sql")
+    text = cli("certify-sql", "a.sql")
     assert text.code == 1
     for line, each in zip(text.out.splitlines(), document["findings"], strict=True):
         place = f"a.sql:{each['line']}:{each['column']}: "
@@ -76,20 +76,20 @@ def test_findings_are_at_their_line_and_column(cli, sql):
 
 def test_sql_comes_from_stdin_too(cli, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(GOOD.encode())))
-    assert cli("check", "-", "--format", "json").document["certified"] is True
+    assert cli("certify-sql", "-", "--format", "json").document["certified"] is True
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\n\xff")))
-    result = cli("check", "-")
+    result = cli("certify-sql", "-")
     assert result.code == 3
     assert "stdin:2: must be UTF-8 text" in result.err
 
 
 def test_a_byte_order_mark_is_no_part_of_the_text(cli, sql):
-    assert cli("check", sql(b"\xef\xbb\xbf" + GOOD.encode())).code == 0
+    assert cli("certify-sql", sql(b"\xef\xbb\xbf" + GOOD.encode())).code == 0
 
 
 @pytest.mark.parametrize("content", ["", ";", "-- nothing", "select 1\0", "((("])
 def test_text_that_is_no_statement_is_a_finding(cli, sql, content):
-    result = cli("check", sql(content))
+    result = cli("certify-sql", sql(content))
     assert result.code == 1
     assert result.out.startswith("a.sql:1:")
 
@@ -101,26 +101,26 @@ def test_files_that_cannot_be_read(cli, sql, project):
         (sql(b"\xff\xfe", "b.sql"), "b.sql:1: must be UTF-8 text"),
         (sql(b"-" * 10_000_001, "c.sql"), "c.sql must have at most 10,000,000 bytes"),
     ):
-        result = cli("check", path, "--format", "json")
+        result = cli("certify-sql", path, "--format", "json")
         assert result.code == 3
         assert told in result.document["error"]
 
 
 def test_wrong_usage_of_check(cli, sql):
     good = sql(GOOD)
-    oracle = cli("check", good, "--dialect", "oracle")
+    oracle = cli("certify-sql", good, "--dialect", "oracle")
     assert oracle.code == 2
     assert "'oracle'" in oracle.err
-    assert cli("check", good, "--schema", sql("select 1", "s.sql")).code == 2
-    assert cli("check", good, "--schema", "nope.json").code == 3
-    assert cli("check", good, "--policy", "nope.yaml").code == 3
+    assert cli("certify-sql", good, "--schema", sql("select 1", "s.sql")).code == 2
+    assert cli("certify-sql", good, "--schema", "nope.json").code == 3
+    assert cli("certify-sql", good, "--policy", "nope.yaml").code == 3
 
 
 def test_a_schema_says_what_would_be_assumed(cli, sql):
     schema = sql("create table people (zip varchar)", "s.sql")
-    assert cli("check", sql(GOOD), "--schema", schema).code == 0
+    assert cli("certify-sql", sql(GOOD), "--schema", schema).code == 0
     other = sql(json.dumps({"others": {"zip": "varchar"}}), "s.json")
-    assert cli("check", sql(GOOD), "--schema", other).code == 1
+    assert cli("certify-sql", sql(GOOD), "--schema", other).code == 1
 
 
 STRANGER = (
@@ -130,50 +130,54 @@ STRANGER = (
 
 
 def test_a_text_that_is_read_names_its_reader_first(cli, sql):
-    document = cli("check", sql(GOOD), "--format", "json").document
+    document = cli("certify-sql", sql(GOOD), "--format", "json").document
     assert document["assumptions"][0].startswith("the text was read by ")
 
 
 def test_a_text_of_another_engine_is_answered_with_the_one_to_run(cli, sql):
-    found = cli("check", sql(STRANGER), "--dialect", "postgres", "--format", "json")
+    found = cli("certify-sql", sql(STRANGER), "--dialect", "postgres", "--format", "json")
     document = found.document
     assert (found.code, document["certified"], document["shape"]) == (1, False, None)
     assert [each["code"] for each in document["findings"]] == ["V35"]
     assert document["understood"]["columns"] == ["area"]
     assert any("UPPER(sex)" in each for each in document["missed"])
-    text = cli("check", "a.sql", "--dialect", "postgres")
+    text = cli("certify-sql", "a.sql", "--dialect", "postgres")
     assert text.code == 1
     assert text.out.startswith("not as written: run this instead\n\nWITH sampled AS")
-    again = cli("check", sql(document["canonical"], "b.sql"), "--dialect", "postgres",
+    again = cli("certify-sql", sql(document["canonical"], "b.sql"), "--dialect", "postgres",
                 "--format", "json").document  # fmt: skip
     assert (again["certified"], again["canonical"], again["missed"]) == (True, None, [])
     assert again["shape"] == document["understood"]
 
 
 def test_a_text_that_means_no_release_has_findings_alone(cli, sql):
-    found = cli("check", sql(BAD), "--dialect", "postgres", "--format", "json")
+    found = cli("certify-sql", sql(BAD), "--dialect", "postgres", "--format", "json")
     assert (found.code, found.document["canonical"]) == (1, None)
     assert [each["code"] for each in found.document["findings"]] == ["V09"]
-    assert cli("check", "a.sql", "--dialect", "postgres").out.startswith("a.sql:")
+    assert cli("certify-sql", "a.sql", "--dialect", "postgres").out.startswith("a.sql:")
 
 
 ASKED = (
-    "version: 1\nname: a\nsource: {relation: people, unit: {row_key: id}}\n"
+    "version: 1\nname: a\nsource: {table: people}\nprivacy_unit: {column: id, rows: one}\n"
     "recode: {zip: {prefix: 3}}\nsample: {rate: 0.1}\nk: 20\n"
-    "guarantee: {epsilon: 1, delta: 0.001}\nrelease: {relation: out}\n"
+    "guarantee: {epsilon: 1, delta: 0.001}\nrelease: {table: out}\n"
 )
 PEOPLE = "create table public.people (id bigint, zip text, sex text)"
 
 
-@pytest.mark.parametrize("unit", ["{key: id, keep: {order_by: [sex desc]}}", "{row_key: id}"])
+@pytest.mark.parametrize(
+    "unit", ["{column: id, rows: {first_by: [sex desc]}}", "{column: id, rows: one}"]
+)
 @pytest.mark.parametrize(
     ("old", "new", "code"), [(">= 20", ">= 21", "V24"), ("'1999", "'1899", "V23")]
 )
 def test_what_differs_is_told_and_not_the_row_that_is_kept(cli, sql, unit, old, new, code):
-    policy = sql(ASKED.replace("{row_key: id}", unit), "a.yaml")
+    policy = sql(ASKED.replace("{column: id, rows: one}", unit), "a.yaml")
     own = cli("compile", policy, "--dialect", "postgres", "--schema", sql(PEOPLE, "s.sql")).out
     text = sql(own.replace(old, new))
-    found = cli("check", text, "--dialect", "postgres", "--policy", policy, "--format", "json")
+    found = cli(
+        "certify-sql", text, "--dialect", "postgres", "--policy", policy, "--format", "json"
+    )
     assert {each["code"] for each in found.document["findings"]} == {code}
 
 
@@ -195,13 +199,13 @@ def test_a_text_is_compared_with_a_policy(cli, sql, old, new, code):
     policy, schema = sql(ASKED, "a.yaml"), sql(PEOPLE, "s.sql")
     options = ["--dialect", "postgres", "--policy", policy]
     own = cli("compile", policy, "--dialect", "postgres", "--schema", schema).out
-    assert cli("check", sql(own), *options).code == 0
-    assert cli("check", sql(own), *options, "--schema", schema).code == 0
+    assert cli("certify-sql", sql(own), *options).code == 0
+    assert cli("certify-sql", sql(own), *options, "--schema", schema).code == 0
     assert old in own
-    found = cli("check", sql(own.replace(old, new)), *options, "--format", "json")
+    found = cli("certify-sql", sql(own.replace(old, new)), *options, "--format", "json")
     assert found.code == 1
     assert code in {each["code"] for each in found.document["findings"]}
-    told = cli("check", "a.sql", *options, "--schema", schema, "--format", "json")
+    told = cli("certify-sql", "a.sql", *options, "--schema", schema, "--format", "json")
     assert (told.code, told.document["certified"]) == (1, False)
 
 
@@ -209,40 +213,40 @@ def test_what_a_policy_asks_for_is_the_text_to_run(cli, sql):
     policy, schema = sql(ASKED, "a.yaml"), sql(PEOPLE, "s.sql")
     options = ["--dialect", "postgres", "--schema", schema]
     own = cli("compile", policy, *options).out
-    words = ("check", sql(STRANGER), *options, "--policy", policy, "--format", "json")
+    words = ("certify-sql", sql(STRANGER), *options, "--policy", policy, "--format", "json")
     found = cli(*words).document["canonical"]
     assert found.strip() == own[own.index("-- policy") :].strip()
 
 
 def test_the_guarantee_of_a_policy_is_checked_on_other_engines_too(cli, sql):
     policy = sql(
-        "version: 1\nname: a\nsource: {relation: people, unit: {row_key: id}}\n"
+        "version: 1\nname: a\nsource: {table: people}\nprivacy_unit: {column: id, rows: one}\n"
         "recode: {zip: {prefix: 3}}\nsample: {rate: 0.1}\nk: 3\n"
-        "guarantee: {epsilon: 1, delta: 0.0000001}\nrelease: {relation: out}\n", "a.yaml",
+        "guarantee: {epsilon: 1, delta: 0.0000001}\nrelease: {table: out}\n", "a.yaml",
     )  # fmt: skip
     schema = sql("create table public.people (id bigint, zip text)", "s.sql")
     options = ["--dialect", "postgres", "--schema", schema]
     own = sql(cli("compile", policy, *options).out)
-    found = cli("check", own, *options, "--policy", policy, "--format", "json")
+    found = cli("certify-sql", own, *options, "--policy", policy, "--format", "json")
     assert [each["code"] for each in found.document["findings"]] == ["V29"]
-    assert cli("check", own, *options).code == 0
+    assert cli("certify-sql", own, *options).code == 0
 
 
 def test_check_against_a_policy(cli, sql, policy):
     file = policy()
     own = sql(cli("compile", file, "--format", "json").document["sql"])
-    assert cli("check", own, "--policy", file).code == 0
-    result = cli("check", sql(GOOD), "--policy", file)
+    assert cli("certify-sql", own, "--policy", file).code == 0
+    result = cli("certify-sql", sql(GOOD), "--policy", file)
     assert result.code == 1
     assert "a.sql: V21 the source must be the policy's source" in result.out
     assert "; found people; " in result.out
-    assert cli("check", sql(BAD), "--policy", file).code == 1
+    assert cli("certify-sql", sql(BAD), "--policy", file).code == 1
 
 
 def test_the_policys_guarantee_is_checked_too(cli, sql, policy):
     file = policy("a", k="3")
     own = sql(cli("compile", file, "--format", "json").document["sql"])
-    result = cli("check", own, "--policy", file, "--format", "json")
+    result = cli("certify-sql", own, "--policy", file, "--format", "json")
     assert result.code == 1
     assert [each["code"] for each in result.document["findings"]] == ["V29"]
     assert result.document["shape"] is None
@@ -369,7 +373,7 @@ def test_a_text_of_another_engine_is_not_checked(cli, released):
 def test_a_similar_name_is_suggested(cli, released, sql):
     sql(GOOD, "model.sql")
     told = "No such file or directory; did you mean"
-    assert f"could not be read: {told} 'model.sql'?" in cli("check", "mdoel.sql").err
+    assert f"could not be read: {told} 'model.sql'?" in cli("certify-sql", "mdoel.sql").err
     mistyped = cli("verify", "out/a.certifcate.json")
     assert mistyped.code == 3
     assert f"{told} 'a.certificate.json'?" in mistyped.err
@@ -377,7 +381,7 @@ def test_a_similar_name_is_suggested(cli, released, sql):
 
 def test_findings_in_stdin_say_so(cli, monkeypatch, project):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(BAD.encode())))
-    assert cli("check", "-").out.startswith("stdin:1:")
+    assert cli("certify-sql", "-").out.startswith("stdin:1:")
 
 
 def test_files_of_verify_that_are_not_there(cli, released):

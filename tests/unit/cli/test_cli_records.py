@@ -621,7 +621,7 @@ def test_a_source_is_moved_by_a_record_that_the_ledger_shows(cli, policy, projec
     )
     (project / "policy-engine.yaml").write_text(listed)
     assert cli("release", policy()).code == 0
-    other = policy("b", ("budget: people", "budget: others"))
+    other = policy("b", ("account: people", "account: others"))
     refused = cli("release", other)
     assert refused.code == 1 and "entry 2 (a), charged to account 'people'" in refused.err
     moving = ("ledger", "move", "2")
@@ -728,7 +728,7 @@ OUTSIDE = (
     ("keys", "rotate"),
     ("keys", "revoke", "3fa2b1c4", "--why", "x"),
     ("join",),
-    ("serve",),
+    ("desk",),
 )
 
 

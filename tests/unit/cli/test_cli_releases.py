@@ -28,7 +28,9 @@ def charges(cli) -> int:
 
 def test_an_epsilon_stands_beside_its_delta_its_unit_and_what_a_guess_is_worth(cli, policy):
     file = policy(
-        "p", ("unit: row", "unit: {key: age, keep: any}"), ("  age: {bins: [30, 60]}\n", "")
+        "p",
+        ("privacy_unit: row", "privacy_unit: {column: age, rows: any}"),
+        ("  age: {bins: [30, 60]}\n", ""),
     )
     odds = "right at most 62.3 % of the time."
     planned, released = cli("plan", file).out, cli("release", file).out
@@ -116,10 +118,10 @@ def test_no_release_has_more_groups_than_were_planned(cli, project):
     Path("p.csv").write_text("\n".join(["age,flag", *written]))
     Path("a.yaml").write_text(
         "version: 1\nname: a\n"
-        "source: {path: p.csv, unit: row, columns: {age: double, Flag: boolean}}\n"
+        "source: {file: p.csv, columns: {age: double, Flag: boolean}}\nprivacy_unit: row\n"
         "recode: {age: {bins: [30, 60]}, flag: keep}\nsample: {rate: 0.999999999999}\nk: 2\n"
-        "guarantee: {epsilon: 1, delta: 0.9999999999999999}\nrelease: {path: out/a.parquet}\n"
-        "budget: people\n"
+        "guarantee: {epsilon: 1, delta: 0.9999999999999999}\nrelease: {file: out/a.parquet}\n"
+        "account: people\n"
     )
     (project / "policy-engine.yaml").write_text("accounts: {people: {}}\n")
     planned = cli("plan", "a.yaml", "--format", "json").document["outlook"]
@@ -187,7 +189,7 @@ def test_a_plan_beside_a_ledger_writes_nothing(cli, policy, project):
     [
         ([("0.1}", "0.1, method: native}")], "0.10000000023283064365386962890625",
          "the policy's rate of 0.1, and 2^-32 more, for the engine draws with 32 random bits"),
-        ([("unit: row", "unit: row, sampled_at: 0.5")], "0.05",
+        ([("}\nprivacy_unit: row", ", sampled_at: 0.5}\nprivacy_unit: row")], "0.05",
          "the policy's rate of 0.1, times 0.5, at which the source was sampled"),
     ],
 )  # fmt: skip
@@ -207,9 +209,9 @@ def test_a_plan_and_a_release_show_the_certificates_rate(cli, policy, changes, r
 
 def test_of_a_source_that_is_a_sample_the_account_pays_for_the_release_s_own_sample(cli, policy):
     """What known limits says of ``sampled_at``: two releases of one source share that sample."""
-    own, both = (cli("certify", "--k", "20", "--rate", rate, "--epsilon", "0.5", "--format", "json")
+    own, both = (cli("calculate", "--k", "20", "--rate", rate, "--epsilon", "0.5", "--format", "json")
                  .document["delta"] for rate in ("0.1", "0.05"))  # fmt: skip
-    stated = cli("release", policy("a", ("unit: row", "unit: row, sampled_at: 0.5")), "--format",
+    stated = cli("release", policy("a", ("}\nprivacy_unit: row", ", sampled_at: 0.5}\nprivacy_unit: row")), "--format",
                  "json").document["delta"]  # fmt: skip
     [account] = cli("ledger", "show", "--format", "json").document["accounts"]
     assert stated == pytest.approx(float(both)) and account["delta_basic"] == pytest.approx(own)
@@ -218,7 +220,7 @@ def test_of_a_source_that_is_a_sample_the_account_pays_for_the_release_s_own_sam
 
 def test_a_plan_says_that_an_account_has_no_limit(cli, policy, project):
     (project / "policy-engine.yaml").write_text("accounts_open: true\n")
-    result = cli("plan", policy("a", ("budget: people\n", "")))
+    result = cli("plan", policy("a", ("account: people\n", "")))
     assert "the account has no limit: it only adds up" in result.out
 
 
@@ -258,14 +260,14 @@ def test_a_release_says_what_it_did(cli, policy):
 
 def test_a_release_says_that_an_account_has_no_limit(cli, policy, project):
     (project / "policy-engine.yaml").write_text("accounts_open: true\n")
-    result = cli("release", policy("a", ("budget: people\n", "")))
+    result = cli("release", policy("a", ("account: people\n", "")))
     assert "account people.parquet; the account has no limit: it only adds up" in result.out
 
 
 def test_a_mistyped_account_is_refused(cli, policy, project):
-    file = policy("a", ("budget: people", "budget: peopel"))
+    file = policy("a", ("account: people", "account: peopel"))
     told = (
-        f"a.yaml:11:1: budget must be an account of {project}/policy-engine.yaml, found 'peopel';"
+        f"a.yaml:11:1: account must be an account of {project}/policy-engine.yaml, found 'peopel';"
         " did you mean 'people'? (add a new account to accounts there first)\n"
     )
     assert cli("validate", file).out == told
@@ -278,9 +280,9 @@ def test_a_mistyped_account_is_refused(cli, policy, project):
 def test_where_accounts_are_open_any_name_but_a_mistyped_one_is_an_account(cli, policy, project):
     file = project / "policy-engine.yaml"
     file.write_text(f"{file.read_text()}accounts_open: true\n")
-    other = policy("a", ("budget: people", "budget: elsewhere"))
+    other = policy("a", ("account: people", "account: elsewhere"))
     assert "from account elsewhere; the account has no limit" in cli("plan", other).out
-    assert cli("plan", policy("a", ("budget: people", "budget: peopel"))).code == 1
+    assert cli("plan", policy("a", ("account: people", "account: peopel"))).code == 1
 
 
 def test_a_release_that_exists_is_not_replaced_unasked(cli, policy):
@@ -329,7 +331,7 @@ def test_policies_must_not_write_to_one_place(cli, policy):
     one = policy("a")
     result = cli("release", one, one)
     assert result.code == 1
-    assert "a.yaml:10:11: release.path must differ from that of a.yaml" in result.err
+    assert "a.yaml:10:11: release.file must differ from that of a.yaml" in result.err
     shared = policy("b", ("out/b.parquet", "out/x.parquet"))
     other = policy("c", ("out/c.parquet", "./out/X.PARQUET"))
     assert cli("release", shared, other).code == 1
@@ -472,15 +474,15 @@ def test_releases_into_tables(cli, policy, project):
     (project / "policy-engine.yaml").write_text(
         "warehouses: {w: {type: duckdb, database: w.duckdb}}\n"
     )
-    source = ("path: people.parquet", "relation: people")
-    one = policy("a", source, ("path: out/a.parquet", "relation: released"))
-    two = policy("b", source, ("path: out/b.parquet", "relation: main.released"))
-    three = policy("c", source, ("path: out/c.parquet", "relation: others"))
-    assert "release.relation must differ" in cli("release", one, two).err
+    source = ("file: people.parquet", "table: people")
+    one = policy("a", source, ("file: out/a.parquet", "table: released"))
+    two = policy("b", source, ("file: out/b.parquet", "table: main.released"))
+    three = policy("c", source, ("file: out/c.parquet", "table: others"))
+    assert "release.table must differ" in cli("release", one, two).err
     assert cli("validate", one, two).code == 1
     assert cli("release", one, three).code == 0
     assert cli("release", one, policy("d", source)).code == 0
-    changed = policy("a", source, ("path: out/a.parquet", "relation: released"), k="21")
+    changed = policy("a", source, ("file: out/a.parquet", "table: released"), k="21")
     again = cli("release", changed, policy("e", source))
     assert again.code == 3
     assert "released exists" in again.err

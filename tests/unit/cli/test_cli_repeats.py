@@ -178,8 +178,8 @@ def test_a_table_is_repeated_too(cli, policy, project, method):
     )
     file = policy(
         "a",
-        ("path: people.parquet", "relation: people"),
-        ("path: out/a.parquet", "relation: released"),
+        ("file: people.parquet", "table: people"),
+        ("file: out/a.parquet", "table: released"),
         ("rate: 0.1", f"rate: 0.1, method: {method}"),
     )
     first = cli("release", file, "--format", "json").document

@@ -58,7 +58,7 @@ def test_a_release_that_was_looked_at_is_green(reported):
     assert found["band"]["colour"] == "green"
     assert found["band"]["reasons"] == []
     assert found["band"]["purpose"] is None
-    assert found["details"]["promise"]["numbers"].endswith("unit: row")
+    assert found["details"]["promise"]["numbers"].endswith("privacy_unit: row")
     assert found["details"]["rows"]["size"] == 6
     assert found["check"]["release_sha256"] == hashlib.sha256(RELEASE.read_bytes()).hexdigest()
     assert [each["name"] for each in found["details"]["columns"]] == ["age", "sex"]
@@ -345,7 +345,7 @@ def test_each_grouping_has_its_own_chances(reported):
 
 
 def test_each_sum_and_mean_has_its_own_noise(reported):
-    total, mean = "{sum: {clip: [0, 9000], of: age}}", "{mean: {clip: [0, 90], of: age}}"
+    total, mean = "{sum: {bounds: [0, 9000], of: age}}", "{mean: {bounds: [0, 90], of: age}}"
     own = f"aggregate: {{years: {total}, old: {mean}}}"
     how = reported(changes=((NOISY[0], f"{NOISY[1]}{own}\n"),), **WIDE)["details"]["how"]
     steps = {each["name"]: each["text"] for each in how["steps"]}
@@ -359,7 +359,7 @@ def test_each_sum_and_mean_has_its_own_noise(reported):
 
 
 def test_each_sum_of_a_rollup_has_the_noise_of_its_grouping(reported):
-    own = "aggregate: {years: {sum: {clip: [0, 9000], of: age}}}\nrollup: {to: [sex]}\n"
+    own = "aggregate: {years: {sum: {bounds: [0, 9000], of: age}}}\nrollup: {to: [sex]}\n"
     how = reported(changes=((NOISY[0], f"{NOISY[1]}{own}"),), **WIDE)["details"]["how"]
     steps = {each["name"]: each["text"] for each in how["steps"]}
     noises = steps["noise"].split("; ")

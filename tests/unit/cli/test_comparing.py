@@ -8,7 +8,7 @@ import pytest
 
 NOISY = ("sample: {rate: 0.1}\nk: 20\n", "mechanism: noisy_counts\n")
 MILLIONTH = {"epsilon": "1", "delta": "1.0e-6"}
-CALIBRATE = ("calibrate", "--epsilon", 1, "--delta", "1e-6", "--mechanisms")
+CALIBRATE = ("calculate", "--epsilon", 1, "--delta", "1e-6", "--mechanisms")
 
 
 def halves(document):
@@ -62,7 +62,7 @@ def test_k_of_noisy_counts_is_of_every_row(cli, policy):
 
 
 def test_beside_a_sum_a_count_has_half_of_the_guarantee(cli, policy):
-    aged = NOISY[1] + "aggregate: {years: {sum: {clip: [0, 100], of: age}}}\n"
+    aged = NOISY[1] + "aggregate: {years: {sum: {bounds: [0, 100], of: age}}}\n"
     file = policy("a", (NOISY[0], aged), **MILLIONTH)
     found = cli("plan", file, "--format", "json").document["comparison"]
     assert halves(found)["truncated_laplace"] > 20
@@ -75,7 +75,7 @@ def test_beside_a_sum_a_count_has_half_of_the_guarantee(cli, policy):
 
 @pytest.mark.evidence
 def test_many_releases_are_compared_by_law(cli, policy):
-    file = policy("a", (NOISY[0], "noise: {law: place}\n"), **MILLIONTH)
+    file = policy("a", (NOISY[0], "noise: {distribution: negative_binomial}\n"), **MILLIONTH)
     text = cli("plan", file, "--releases", 20).out
     assert "for 20 releases together" in text
     assert "\n* place " in text
@@ -86,7 +86,7 @@ def test_many_releases_are_compared_by_law(cli, policy):
 
 
 def test_what_is_not_possible_says_why(cli):
-    words = ("calibrate", "--epsilon", 1, "--delta", "1e-19", "--mechanisms")
+    words = ("calculate", "--epsilon", 1, "--delta", "1e-19", "--mechanisms")
     text = cli(*words).out
     assert "\n  place: not possible, delta must be at least" in text
     found = cli(*words, "--format", "json").document

@@ -11,7 +11,7 @@ from policy_engine.attest.count_certificate import COUNT_PREDICATE_TYPE, KIND, L
 from policy_engine.attest.keys import generate_key
 from policy_engine.cli.main import run
 
-COUNT = ("certify-count", "--unknown", "1000", "--lambda", "0.1", "--epsilon", "0.5")
+COUNT = ("calculate", "--unknown", "1000", "--lambda", "0.1", "--epsilon", "0.5")
 
 
 def test_the_text_says_first_that_it_is_another_kind(cli):
@@ -44,7 +44,7 @@ def test_the_document_has_the_assumptions_first(cli):
 
 
 def test_where_a_closed_form_says_nothing(cli):
-    words = ("certify-count", "--unknown", "1000", "--lambda", "0.1", "--epsilon", "2")
+    words = ("calculate", "--unknown", "1000", "--lambda", "0.1", "--epsilon", "2")
     assert "  δ = no statement   [PK], closed form of Balle et al. 2019" in cli(*words).out
     assert cli(*words, "--format", "json").document["delta_blanket"] is None
 
@@ -63,7 +63,7 @@ def test_where_a_closed_form_says_nothing(cli):
 def test_numbers_outside_the_domain(cli, project, change, told):
     words = dict(zip(COUNT[1::2], COUNT[2::2], strict=True)) | change
     flat = [word for pair in words.items() for word in pair]
-    result = cli("certify-count", *flat, "--output", "c.json")
+    result = cli("calculate", *flat, "--output", "c.json")
     assert (result.code, result.out) == (2, "")
     assert result.err.startswith(told)
     assert not Path("c.json").exists()
@@ -186,5 +186,5 @@ def test_options_that_are_missing(cli):
 
 
 def test_the_help_says_that_it_is_another_kind(capfd):
-    assert run(["certify-count", "--help"]) == 0
+    assert run(["calculate", "--help"]) == 0
     assert "another kind of statement" in capfd.readouterr().out

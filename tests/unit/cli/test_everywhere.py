@@ -16,7 +16,7 @@ from policy_engine.cli import app as commands_of
 from policy_engine.cli import main
 from policy_engine.cli.main import run
 
-COUNT = ("certify-count", "--unknown", "1000", "--lambda", "0.1", "--epsilon", "0.5")
+COUNT = ("calculate", "--unknown", "1000", "--lambda", "0.1", "--epsilon", "0.5")
 
 
 def leaves(command, words=()):
@@ -107,7 +107,9 @@ def test_quiet_prints_errors_and_answers_alone(cli, policy, project):
         result = cli(*words)
         assert (result.code, result.out, result.err) == (0, "", ""), words
     assert cli("compile", path, "-q").out.startswith("-- policy: a")
-    assert cli("certify", "--k", 20, "--rate", 0.1, "--epsilon", 0.5, "-q").out.startswith("k = 20")
+    assert cli("calculate", "--k", 20, "--rate", 0.1, "--epsilon", 0.5, "-q").out.startswith(
+        "k = 20"
+    )
     assert "census" not in cli("ledger", "show", "-q").out and cli("ledger", "show", "-q").out
     assert cli("release", path, "-q", "--format", "json").document["repeated"] is True
     assert (

@@ -12,12 +12,13 @@ PROJECT = "ledger_begins: in_each_checkout\naccounts:\n  people: {epsilon: 50, d
 POLICY = """
 version: 1
 name: far
-source: {path: p.csv, unit: row, columns: {v: date, w: integer}}
+source: {file: p.csv, columns: {v: date, w: integer}}
+privacy_unit: row
 recode: {v: keep, w: keep}
 mechanism: noisy_counts
 guarantee: {epsilon: 20, delta: 1.0e-4}
-release: {path: out/far.parquet}
-budget: people
+release: {file: out/far.parquet}
+account: people
 """
 ROLLUP = POLICY.replace("far", "rolled").replace("mechanism:", "rollup: {to: [v]}\nmechanism:")
 
@@ -57,7 +58,7 @@ def test_the_page_and_its_json_have_them(cli, released, edition):
     "command",
     [
         ("verify", "out/far.certificate.json", "--release", "out/far.parquet"),
-        ("measure", "out/far.parquet", "--sensitive", "w"),
+        ("assess", "out/far.parquet", "--sensitive", "w"),
         ("attack", "out/far.parquet", "--sensitive", "w"),
     ],
 )

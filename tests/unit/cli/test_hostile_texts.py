@@ -172,7 +172,7 @@ def test_a_bug_of_ours_is_traced_without_controls(capsys, monkeypatch):
 
     monkeypatch.setattr("policy_engine.accounting.certificate_numbers.certify_numbers", fail)
     monkeypatch.setenv("POLICY_ENGINE_DEBUG", "1")
-    assert run(["certify", "--k", "20", "--rate", "0.1", "--epsilon", "1"]) == 70
+    assert run(["calculate", "--k", "20", "--rate", "0.1", "--epsilon", "1"]) == 70
     err = capsys.readouterr().err
     assert "ValueError: " in err
     assert all(line.isprintable() for line in err.split("\n"))

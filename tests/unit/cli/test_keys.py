@@ -14,7 +14,7 @@ import pytest
 from policy_engine.attest.keyring import Keyring, change
 from policy_engine.attest.keys import generate_key, key_id, load_public_key
 
-COUNT = ("certify-count", "--unknown", "1000", "--lambda", "0.1", "--epsilon", "0.5")
+COUNT = ("calculate", "--unknown", "1000", "--lambda", "0.1", "--epsilon", "0.5")
 RING = Path(".policy-engine/keys.json")
 MOMENT = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
 

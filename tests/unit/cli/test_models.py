@@ -156,6 +156,6 @@ def test_models_are_for_files_of_one_grouping(cli: Cli, policy: Policies) -> Non
     several = "marginals: [[age], [sex]]\n" + DIVERSE
     shown = cli("validate", str(policy("a", NOISY, ("guarantee:", several))))
     assert shown.code == 1 and "cannot stand beside marginals" in shown.out + shown.err
-    relation = ("release: {path: out/b.parquet}", "release: {relation: b}")
+    relation = ("release: {file: out/b.parquet}", "release: {table: b}")
     shown = cli("validate", str(policy("b", NOISY, ("guarantee:", DIVERSE), relation)))
-    assert shown.code == 1 and "cannot stand beside release.relation" in shown.out + shown.err
+    assert shown.code == 1 and "cannot stand beside release.table" in shown.out + shown.err

@@ -12,7 +12,7 @@ from policy_engine.attest import brute_force, brute_product
 from policy_engine.serve.reader import ProjectReader, Verification
 
 NOISY = ("sample: {rate: 0.1}\nk: 20\n", "mechanism: noisy_counts\n")
-PLACE = (NOISY[0], "noise: {law: place}\n")
+PLACE = (NOISY[0], "noise: {distribution: negative_binomial}\n")
 WIDE = {"epsilon": "0.5", "delta": "1.0e-7"}
 TRUE = {(age, sex): n for age, sex, n in [
     ("<30", "female", 767), ("<30", "male", 573), ("[30,60)", "female", 2285),
@@ -59,7 +59,7 @@ def test_a_release_is_near_the_truth_and_verifies(cli, policy, change, within):
 def test_what_will_be_seen_is_planned_and_shown(cli, policy):
     file = policy("a", NOISY, **WIDE)
     planned = cli("plan", file)
-    assert "mechanism  noisy counts, law truncated laplace, k = 1" in planned.out
+    assert "mechanism  noisy counts, truncated laplace, k = 1" in planned.out
     assert "shown      a group of 30 people in the source half of the time" in planned.out
     assert "counts     n estimates a group of the source: give or take 2.8 (1 SD)" in planned.out
     assert "for certain the group has between n - 29 and n + 30 people" in planned.out
@@ -75,7 +75,7 @@ def test_what_will_be_seen_is_planned_and_shown(cli, policy):
 
 
 def test_k_is_certain_and_rows_are_released(cli, policy):
-    rows = ("release: {path: out/a.parquet}", "release: {path: out/a.parquet, as: rows}")
+    rows = ("release: {file: out/a.parquet}", "release: {file: out/a.parquet, as: rows}")
     file = policy("a", ("sample: {rate: 0.1}\nk: 20\n", "k: 600\n"), rows, **WIDE)
     assert "k = 600" in cli("release", file).out
     shown = {tuple(row.values()) for row in pq.read_table("out/a.parquet").to_pylist()}
@@ -93,13 +93,13 @@ def test_nobody_shown_is_told(cli, policy):
 
 
 def test_a_person_counts_in_several_groups(cli, policy, many, monkeypatch):
-    visits = ("{path: people.parquet, unit: row}",
-              "{path: visits.parquet, unit: {key: id, keep: all}}")  # fmt: skip
+    visits = ("{file: people.parquet}\nprivacy_unit: row",
+              "{file: visits.parquet}\nprivacy_unit: {column: id, rows: all}")  # fmt: skip
     town = ("  age: {bins: [30, 60]}\n  sex: keep\n", "  town: keep\n")
-    limit = (NOISY[0], "contribution: {groups: 3}\n")
+    limit = (NOISY[0], "contribution: {max_groups: 3}\n")
     file = policy("a", visits, town, limit, epsilon="1.0", delta="1.0e-6")
     planned = cli("plan", file).out
-    assert "law discrete gaussian, k = 1, a person in up to 3 groups" in planned
+    assert "discrete gaussian, k = 1, a person in up to 3 groups" in planned
     assert "all of each id's rows count, once in each group" in planned
     assert "n estimates how many people were counted in a group: give or take 7.8" in planned
     assert "for certain n - 39 to n + 39 people were counted" in planned
@@ -115,9 +115,9 @@ def test_a_person_counts_in_several_groups(cli, policy, many, monkeypatch):
     assert f"(3 groups, {counted} person-groups, counted with noise)" in done.out
     again = cli("release", file, "--format", "json").document
     assert (again["person_groups"], "people" in again) == (counted, False)
-    measured = cli("measure", "out/a.parquet")
+    measured = cli("assess", "out/a.parquet")
     assert f"out/a.parquet: {counted:,} person-groups, each row as many" in measured.out
-    document = cli("measure", "out/a.parquet", "--format", "json").document
+    document = cli("assess", "out/a.parquet", "--format", "json").document
     assert (document["counts"], document["tables"][0]["person_groups"]) == (
         "person_groups",
         counted,
@@ -154,14 +154,14 @@ def test_an_account_that_is_spent_says_that_nothing_fits(cli, policy):
 def test_a_print_is_checked_with_its_worth(cli, policy):
     file = policy("a", NOISY, **WIDE)
     Path("a.sql").write_text(cli("compile", file).out)
-    found = cli("check", "a.sql")
+    found = cli("certify-sql", "a.sql")
     assert "certified: noisy counts" in found.out
     assert "  counts   everybody, with noise from -30 to 29" in found.out
     assert "what it is worth: δ = " in found.out
     assert cli("compile", file, "--method", "native").code == 2
     policy("a", PLACE, **WIDE)
     Path("a.sql").write_text(cli("compile", "a.yaml").out)
-    assert "everybody, an offset and a random number taken away" in cli("check", "a.sql").out
+    assert "everybody, an offset and a random number taken away" in cli("certify-sql", "a.sql").out
 
 
 def test_no_price_is_announced_where_the_place_is_taken(cli, policy):

@@ -10,12 +10,13 @@ import pytest
 POLICY = """\
 version: 1
 name: p{name}
-source: {{{source}, unit: {{row_key: {key}{stays}}}}}
+source: {{{source}}}
+privacy_unit: {{column: {key}, rows: one{stays}}}
 recode: {{sex: keep}}
 part: {{of: {of}, number: {number}}}
 guarantee: {{epsilon: {epsilon}, delta: 1.0e-6}}
-release: {{path: out{name}.parquet}}
-budget: people
+release: {{file: out{name}.parquet}}
+account: people
 """
 LIMIT = "accounts: {people: {epsilon: 1, delta: 1.0e-6}}\n"
 DATABASE = "warehouses: {db: {type: duckdb, database: db.duckdb}}\n"
@@ -31,7 +32,7 @@ def release(tmp_path, monkeypatch, cli):
     pq.write_table(pa.table(people), tmp_path / "people.parquet")
 
     def released(
-        number, of=3, epsilon=1, source="path: people.parquet", key="id", name=None, stays=True
+        number, of=3, epsilon=1, source="file: people.parquet", key="id", name=None, stays=True
     ):
         given = {"number": number, "of": of, "epsilon": epsilon, "source": source, "key": key}
         given["stays"] = ", key_stays: true" if stays else ""
@@ -55,7 +56,7 @@ def test_every_part_is_paid_by_one_limit_and_nobody_is_in_two(cli, release):
     assert "part       all of this is of part 3 of 3, drawn by a secret hash of id" in planned
     assert "keys stay, you say: all 3 parts cost what the dearest one does" in planned
     verified = cli("verify", "out1.certificate.json").out
-    assert "- key_stays: a person has the same id whenever people.parquet is looked" in verified
+    assert "- stays: a person has the same id whenever people.parquet is looked" in verified
 
 
 def test_without_the_word_that_keys_stay_parts_add_up(cli, release, tmp_path):
@@ -68,7 +69,7 @@ def test_without_the_word_that_keys_stay_parts_add_up(cli, release, tmp_path):
     refused = release(2, stays=False)
     assert refused.code == 1 and "cannot pay" in refused.err
     planned = cli("plan", "p.yaml").out
-    assert "if a person's key never changed and source.unit.key_stays: true said so" in planned
+    assert "if a person's key never changed and privacy_unit.stays: true said so" in planned
     # Nor does a later word make it cheaper: what was charged without it stays.
     assert release(2).code == 1
 
@@ -100,9 +101,9 @@ def test_no_part_is_of_a_view_or_of_a_text_for_another_warehouse(cli, release, t
     with duckdb.connect(str(tmp_path / "db.duckdb")) as connection:
         connection.execute("CREATE TABLE t AS FROM 'people.parquet'")
         connection.execute("CREATE VIEW v AS SELECT other AS id, sex FROM t")
-    assert release(1, source="relation: t").code == 0
-    refused = release(2, source="relation: v", name="v")
+    assert release(1, source="table: t").code == 0
+    refused = release(2, source="table: v", name="v")
     assert refused.code != 0 and "may be no key of its table" in refused.err
-    release(2, source="relation: t")
+    release(2, source="table: t")
     compiled = cli("compile", "p.yaml", "--dialect", "tsql")
     assert compiled.code != 0 and "part is of releases" in compiled.out + compiled.err

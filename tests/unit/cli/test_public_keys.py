@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 
 KEYS = (
     "sample: {rate: 0.1}\nk: 20\n",
-    'keys: {age: ["<30", "[30,60)", ">=60"], sex: [female, male, other]}\n',
+    'public_groups: {age: ["<30", "[30,60)", ">=60"], sex: [female, male, other]}\n',
 )
 WIDE = {"epsilon": "0.5", "delta": "1.0e-7"}
 

@@ -51,7 +51,7 @@ def test_answers_are_released_and_estimated(cli, policy):
 
 
 def test_answers_are_rows_too(cli, policy):
-    rows = ("path: out/a.parquet", "path: out/a.parquet, as: rows")
+    rows = ("file: out/a.parquet", "file: out/a.parquet, as: rows")
     assert cli("release", policy("a", *ANSWERS, rows, **PURE)).code == 0
     assert pq.read_table("out/a.parquet").num_rows == 8000
     told = cli("show", "out/a.parquet").out

@@ -247,12 +247,12 @@ def test_a_source_is_the_accounts_before_its_first_charge(cli, policy, required,
         done = cli("review", "require", *words)
         assert done.code == 0, done.err
     assert "the source that was charged to nobody yet" in cli("ledger", "show").out
-    other = policy("b", ("budget: people", "budget: others"))
+    other = policy("b", ("account: people", "account: others"))
     refused = cli("release", other)
     assert (refused.code, "gave its source to account 'people'" in refused.err) == (1, True)
     # A source is where it lies: a link to it is the same.
     (project / "link.parquet").symlink_to("people.parquet")
-    linked = policy("c", ("budget: people", "budget: others"), ("people.parquet", "link.parquet"))
+    linked = policy("c", ("account: people", "account: others"), ("people.parquet", "link.parquet"))
     assert cli("release", linked).code == 1
     assert cli("ledger", "show", "--format", "json").document["entries"] == []
     assert cli("ledger", "verify").code == 0
@@ -264,7 +264,7 @@ def test_a_source_is_the_accounts_before_its_first_charge(cli, policy, required,
 def test_a_source_of_another_account_is_not_taken(cli, policy, required, project):
     file = project / "policy-engine.yaml"
     file.write_text("accounts: {people: {epsilon: 1.0, delta: 1.0e-6}, others: {}}\n")
-    other = policy("b", ("budget: people", "budget: others"))
+    other = policy("b", ("account: people", "account: others"))
     assert cli("release", other).code == 0
     assert required().code == 0
     words = ("p.review.yaml", "--alone", "--by", "Ada", "--why", "a test", "--policy", other)

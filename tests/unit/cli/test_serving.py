@@ -50,7 +50,7 @@ def serving(project):
     started = []
 
     def start(*words: str) -> Server:
-        command = [sys.executable, "-m", "policy_engine", "serve", "--port", "0", *words]
+        command = [sys.executable, "-m", "policy_engine", "desk", "--port", "0", *words]
         process = subprocess.Popen(
             [*command, "--format", "json"], cwd=project, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -217,7 +217,7 @@ def test_every_answer_has_the_headers(serving):
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org"])
 def test_it_listens_to_this_machine_alone_unless_it_is_told_what_else_means(cli, project, host):
-    refused = cli("serve", "--host", host)
+    refused = cli("desk", "--host", host)
     assert (refused.code, "without a password" in refused.err) == (2, True)
 
 
@@ -231,7 +231,7 @@ def test_open_to_the_network_it_says_so_and_keeps_its_names(cli, project, servin
 
 def test_a_port_that_is_taken_is_said(cli, project):
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        refused = cli("serve", "--port", taken.getsockname()[1])
+        refused = cli("desk", "--port", taken.getsockname()[1])
     assert (refused.code, "--port 0 takes a port" in refused.err) == (3, True)
 
 
@@ -245,7 +245,7 @@ def test_ctrl_c_ends_it_well(serving):
 def test_a_ledger_that_does_not_hold_is_said_before_anything_is_shown(cli, policy, project):
     assert cli("release", policy()).code == 0
     (project / ".policy-engine/ledger.sqlite").unlink()
-    refused = cli("serve", "--port", "0")
+    refused = cli("desk", "--port", "0")
     assert (refused.code, "the ledger is not here" in refused.err) == (3, True)
 
 

@@ -15,7 +15,7 @@ from policy_engine.attest.keys import generate_key, key_id, load_private_key, lo
 from policy_engine.attest.owners import signed
 from policy_engine.attest.signers import KeySigner
 
-COUNT = ("certify-count", "--unknown", "1000", "--lambda", "0.1", "--epsilon", "0.5")
+COUNT = ("calculate", "--unknown", "1000", "--lambda", "0.1", "--epsilon", "0.5")
 RING = Path(".policy-engine/keys.json")
 SIGN = ("keys", "sign", "--key", "ada.pem")
 

@@ -38,13 +38,14 @@ from .conftest import Cli
 SYNTACTIC = """\
 version: 1
 name: {name}
-source: {{path: patients.parquet, unit: {unit}}}
+source: {{file: patients.parquet}}
+privacy_unit: {unit}
 recode: {{age: {{bins: [30, 40]}}, zip: {{prefix: 3}}, illness: keep}}
 k: {k}
 models: {models}
-guarantee: syntactic
-release: {{path: out/{name}.parquet, as: {form}}}
-budget: patients
+guarantee: none
+release: {{file: out/{name}.parquet, as: {form}}}
+account: patients
 """
 PROJECT = "accounts: {patients: {syntactic: true}, people: {epsilon: 10, delta: 0.5}}\n"
 MODELS = {
@@ -175,9 +176,7 @@ def test_a_page_is_amber_at_best_and_red_where_it_does_not_hold(cli: Cli, patien
 
 def test_a_policy_with_a_guarantee_is_weaker_without_it(cli: Cli, patients: Path) -> None:
     path = policy_at()
-    with_it = path.read_text().replace(
-        "guarantee: syntactic", "guarantee: {epsilon: 1, delta: 1e-6}"
-    )
+    with_it = path.read_text().replace("guarantee: none", "guarantee: {epsilon: 1, delta: 1e-6}")
     Path("dp.yaml").write_text(with_it)
     document = json.loads(cli("diff", "dp.yaml", path, "--format", "json").out)
     weaker = {each["key"] for each in document["changes"] if each["effect"] == "weaker"}
@@ -217,14 +216,14 @@ def test_with_such_a_release_no_guarantee_holds_of_the_account(cli: Cli, patient
     dp = (
         Path("p.yaml")
         .read_text()
-        .replace("guarantee: syntactic", "guarantee: {epsilon: 1, delta: 1e-6}")
+        .replace("guarantee: none", "guarantee: {epsilon: 1, delta: 1e-6}")
     )
     Path("dp.yaml").write_text(dp.replace("name: p", "name: dp").replace("out/p", "out/dp"))
     assert "no (ε, δ) holds of the account" in cli("release", "dp.yaml").out
     assert "of the account no (ε, δ) holds" in cli("plan", "dp.yaml").out
     # Its people cannot be charged to an account with a limit beside it.
     Path("dp.yaml").write_text(
-        Path("dp.yaml").read_text().replace("budget: patients", "budget: people")
+        Path("dp.yaml").read_text().replace("account: patients", "account: people")
     )
     assert cli("release", "dp.yaml", "--replace").code == 1
     assert cli("ledger", "export", "-o", "ledger.json").code == 0
@@ -265,7 +264,7 @@ def test_the_same_release_comes_again_and_a_changed_one_is_said_to_be_new(
 def test_people_with_a_key_count_once(cli: Cli, patients: Path) -> None:
     twice = pq.read_table("patients.parquet")
     pq.write_table(pa.concat_tables([twice, twice]), "patients.parquet")
-    path = policy_at(unit="{key: person, keep: {order_by: [age]}}")
+    path = policy_at(unit="{column: person, rows: {first_by: [age]}}")
     assert cli("release", path).code == 0
     assert sum(pq.read_table("out/p.parquet").column("n").to_pylist()) <= 400
     assert read_syntactic(unverified(Path("out/p.certificate.json").read_bytes(), SYNTACTIC_TYPE))[
@@ -276,7 +275,7 @@ def test_nothing_that_certifies_takes_it(cli: Cli, patients: Path) -> None:
     path = policy_at()
     for words in (
         ["audit", path],
-        ["check", "a.sql", "--policy", path],
+        ["certify-sql", "a.sql", "--policy", path],
     ):
         Path("a.sql").write_text("SELECT 1")
         refused = cli(*words)

@@ -95,5 +95,5 @@ def test_a_copied_policy_does_not_sell_another_projects_people(cli, other, proje
     for command in ("release", "plan", "validate"):
         result = cli(command, "a.yaml")
         assert result.code == 1
-        assert "source.path lies in another project" in result.err + result.out
+        assert "source.file lies in another project" in result.err + result.out
     assert not (other / "out").exists()

@@ -32,10 +32,10 @@ grouping: {grouping}
 def policy_of(folder: Path, recode: str, **changes: str) -> Policy:
     """A policy whose parts are written in YAML."""
     parts = {
-        "source": "{path: source.parquet, unit: row}",
+        "source": "{file: source.parquet}\nprivacy_unit: row",
         "sample": "{rate: 0.5}",
         "k": "2",
-        "release": "{path: out.parquet}",
+        "release": "{file: out.parquet}",
         "grouping": "auto",
     }
     text = POLICY.format(**{**parts, **changes}, recode=recode)

@@ -70,7 +70,9 @@ def test_what_no_recoding_takes_can_be_read_as_text(tmp_path, kind):
         described = connection.execute("DESCRIBE t").fetchall()
     assert kind_of(described[0][1]) is Kind.OTHER
     policy = policy_of(
-        tmp_path, "{x: {prefix: 1}}", source="{path: p.parquet, unit: row, columns: {x: text}}"
+        tmp_path,
+        "{x: {prefix: 1}}",
+        source="{file: p.parquet, columns: {x: text}}\nprivacy_unit: row",
     )
     sql = compiled(policy, Table((Field("x", kind),), path="p.parquet"), DUCKDB)[1]
     assert 'TRY_CAST("x" AS VARCHAR)' in sql
@@ -169,40 +171,40 @@ def test_a_recoding_that_does_not_fit_is_told_with_its_remedy(tmp_path, recode, 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"source": "{path: p, unit: {key: gone, keep: any}}"}, "has no column 'gone'"),
+        ({"source": "{file: p}\nprivacy_unit: {column: gone, rows: any}"}, "has no column 'gone'"),
         (
-            {"source": "{path: p, unit: {key: price, keep: any}}"},
+            {"source": "{file: p}\nprivacy_unit: {column: price, rows: any}"},
             "unit.key must be a whole number, a text",
         ),
         (
-            {"source": "{path: p, unit: {key: name, keep: any}}"},
+            {"source": "{file: p}\nprivacy_unit: {column: name, rows: any}"},
             "unit.key must be compared letter by letter",
         ),
         (
-            {"source": "{path: p, unit: {key: id, keep: {order_by: [gone]}}}"},
+            {"source": "{file: p}\nprivacy_unit: {column: id, rows: {first_by: [gone]}}"},
             "has no column 'gone'",
         ),
         (
             {
-                "source": "{path: p, unit: {key: id, keep: {order_by: [zip desc]}},"
+                "source": "{file: p, unit: {column: id, rows: {first_by: [zip desc]}},"
                 " columns: {zip: integer}}"
             },
             "order_by compares 'zip' as the text it is in the source",
         ),
-        ({"source": "{path: p, unit: row, columns: {gone: text}}"}, "has no column 'gone'"),
+        ({"source": "{file: p, columns: {gone: text}}\nprivacy_unit: row"}, "has no column 'gone'"),
         (
-            {"source": "{path: p, unit: row, columns: {born: integer}}"},
+            {"source": "{file: p, columns: {born: integer}}\nprivacy_unit: row"},
             "'born' cannot be read as integer, for it is a date; leave it out of source.columns",
         ),
         (
-            {"source": "{path: p, unit: {key: id, keep: any}, columns: {id: text}}"},
+            {"source": "{file: p, columns: {id: text}}\nprivacy_unit: {column: id, rows: any}"},
             "source.columns.id must be left out, for it is the unit's key, which is compared as it"
             " stands, found text for a whole number; convert it in the source, or leave it out of"
             " source.columns",
         ),
         (
             {
-                "source": "{path: p, unit: {key: id, keep: any}}",
+                "source": "{file: p}\nprivacy_unit: {column: id, rows: any}",
                 "sample": "{rate: 0.5, method: native}",
             },
             "method native samples rows, but the unit is a person",
@@ -216,7 +218,7 @@ def test_a_source_that_does_not_fit_is_told(tmp_path, changes, message):
 
 
 def test_a_key_of_texts_may_be_called_text_and_is_read_as_it_stands(tmp_path):
-    source = "{{path: p, unit: {{key: zip, keep: any}}{}}}"
+    source = "{{file: p{}}}\nprivacy_unit: {{column: zip, rows: any}}"
     plain, called = (
         compiled(policy_of(tmp_path, "{age: keep}", source=source.format(more)), PEOPLE, DUCKDB)
         for more in ("", ", columns: {zip: text}")
@@ -225,7 +227,9 @@ def test_a_key_of_texts_may_be_called_text_and_is_read_as_it_stands(tmp_path):
 
 
 def test_no_declared_type_gets_at_the_key_whoever_made_the_policy(tmp_path):
-    policy = policy_of(tmp_path, "{age: keep}", source="{path: p, unit: {row_key: zip}}")
+    policy = policy_of(
+        tmp_path, "{age: keep}", source="{file: p}\nprivacy_unit: {column: zip, rows: one}"
+    )
     typed = replace(policy, source=replace(policy.source, columns=(("ZIP", "integer"),)))
     with pytest.raises(PolicyError, match="found integer for text; convert it in the source"):
         compiled(typed, PEOPLE, DUCKDB)
@@ -287,7 +291,7 @@ def test_a_column_is_the_one_that_its_engine_would_read():
 def test_an_engine_that_cannot_tell_two_names_apart_is_given_no_text(tmp_path):
     columns = (Field("ID", "BIGINT"), Field("id", "BIGINT"))
     table = Table(columns, parts=("main", "people"), case="quoted")
-    source = "{relation: people, unit: {key: ID, keep: any}}"
+    source = "{table: people}\nprivacy_unit: {column: ID, rows: any}"
     policy = policy_of(tmp_path, "{id: {bins: [18]}}", source=source)
     for engine in ENGINES.values():
         if engine.case != "folded":
@@ -306,7 +310,7 @@ def test_every_name_is_written_as_the_catalog_spells_it(tmp_path, name):
         policy_of(
             tmp_path,
             "{AGE: {bins: [18]}}",
-            source=f"{{relation: people, unit: {{key: {person}, keep: {{order_by: [{visit}]}}}}}}",
+            source=f"{{table: people}}\nprivacy_unit: {{column: {person}, rows: {{first_by: [{visit}]}}}}",
         )
         for person, visit in (("Person", "Visit"), ("PERSON", "visit"))
     )
@@ -316,12 +320,12 @@ def test_every_name_is_written_as_the_catalog_spells_it(tmp_path, name):
 
 
 def test_a_declared_type_is_found_in_any_case(tmp_path):
-    source = "{path: p.parquet, unit: row, columns: {ZIP: integer}}"
+    source = "{file: p.parquet, columns: {ZIP: integer}}\nprivacy_unit: row"
     sql = compiled(policy_of(tmp_path, "{zip: keep}", source=source), PEOPLE, DUCKDB)[1]
     assert 'TRY_CAST("zip" AS BIGINT)' in sql
 
 
-ORDERED = "{path: p, unit: {key: id, keep: {order_by: [policy_engine_n]}}}"
+ORDERED = "{file: p}\nprivacy_unit: {column: id, rows: {first_by: [policy_engine_n]}}"
 OURS = "a name must not be empty, hold a NUL or start with policy_engine_"
 
 
@@ -330,8 +334,8 @@ OURS = "a name must not be empty, hold a NUL or start with policy_engine_"
     [
         ("{policy_engine_n: keep}", {}),
         ("{Policy_Engine_n: {constant: a}}", {}),
-        ("{zip: keep}", {"release": "{path: out.parquet, count_as: policy_engine_n}"}),
-        ("{zip: keep}", {"source": "{path: p, unit: {key: policy_engine_n, keep: any}}"}),
+        ("{zip: keep}", {"release": "{file: out.parquet, count_as: policy_engine_n}"}),
+        ("{zip: keep}", {"source": "{file: p}\nprivacy_unit: {column: policy_engine_n, rows: any}"}),
         ("{zip: keep}", {"source": ORDERED}),
     ],
 )  # fmt: skip
@@ -347,13 +351,13 @@ def test_a_fresh_name_is_none_of_those_in_any_case():
 
 @pytest.mark.parametrize("grouping", ["recoded", "raw_first"])
 @pytest.mark.parametrize("form", ["counts", "rows"])
-@pytest.mark.parametrize("unit", ["row", "{key: id, keep: any}"])
+@pytest.mark.parametrize("unit", ["row", "{column: id, rows: any}"])
 def test_every_step_is_read_once(tmp_path, grouping, form, unit):
     policy = policy_of(
         tmp_path,
         "{age: {bins: [18]}, zip: {prefix: 2}}",
-        source=f"{{path: p.parquet, unit: {unit}}}",
-        release=f"{{path: out.parquet, as: {form}}}",
+        source=f"{{file: p.parquet}}\nprivacy_unit: {unit}",
+        release=f"{{file: out.parquet, as: {form}}}",
         grouping=grouping,
     )
     statement = sqlglot.parse_one(compiled(policy, PEOPLE, DUCKDB)[1], dialect="duckdb")

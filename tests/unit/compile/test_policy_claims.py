@@ -32,13 +32,13 @@ recode: {recode}
 sample: {{rate: 0.999999}}
 k: 2
 guarantee: {{epsilon: 99, delta: 0.9999999}}
-release: {{path: out.parquet}}
+release: {{file: out.parquet}}
 """
 KINDS = {"id": "BIGINT", "whole": "INTEGER", "money": "DECIMAL(9,2)", "real": "DOUBLE",
          "zip": "VARCHAR", "truth": "BOOLEAN", "born": "DATE", "seen": "TIMESTAMP",
          "list": "INTEGER[]"}  # fmt: skip
 TABLE = Table(tuple(Field(*each) for each in KINDS.items()), parts=("db", "main", "people"))
-KEYED = "{relation: people, unit: {key: id, keep: any}}"
+KEYED = "{table: people}\nprivacy_unit: {column: id, rows: any}"
 
 
 def policy_of(conditions: str, folder: Path, source: str = KEYED, recode: str = "") -> Policy:
@@ -106,7 +106,7 @@ def test_an_unknown_column_is_told_with_its_neighbour(tmp_path):
 
 def test_an_order_by_a_type_that_no_text_compares_is_refused(tmp_path):
     """It was a KeyError."""
-    source = "{relation: people, unit: {key: id, keep: {order_by: [list]}}}"
+    source = "{table: people}\nprivacy_unit: {column: id, rows: {first_by: [list]}}"
     with pytest.raises(PolicyError, match="order_by: no text compares its type"):
         claim_of(policy_of("{zip: {in: [x]}}", tmp_path, source), TABLE, "duckdb")
 
@@ -119,7 +119,9 @@ def test_rows_that_differ_in_the_filter_alone_are_drawn_from(tmp_path):
 
 
 def test_a_row_key_is_believed_where_the_engine_enforces_it(tmp_path):
-    policy = policy_of("{whole: {below: 3}}", tmp_path, "{relation: people, unit: {row_key: ID}}")
+    policy = policy_of(
+        "{whole: {below: 3}}", tmp_path, "{table: people}\nprivacy_unit: {column: ID, rows: one}"
+    )
     for unique in ({"id"}, {"whole"}, set()):
         claim = claim_of(policy, replace(TABLE, unique=frozenset(unique)), "duckdb")
         assert isinstance(claim.unit, People)
@@ -130,8 +132,9 @@ def test_a_row_key_is_believed_where_the_engine_enforces_it(tmp_path):
 def test_a_csv_file_is_read_by_options_and_filtered_as_it_is_declared(tmp_path):
     lines = "".join(f"{n};{n % 40},5;{'NA' if n % 2 else 'x'}\n" for n in range(400))
     (tmp_path / "p.csv").write_text("id;paid;note\n" + lines)
-    source = """{path: p.csv, unit: {row_key: id}, columns: {id: text, paid: double},
-      csv: {delimiter: ";", decimal: ",", nulls: [NA]}}"""
+    source = """{file: p.csv, columns: {id: text, paid: double},
+      csv: {delimiter: ";", decimal: ",", nulls: [NA]}}
+privacy_unit: {column: id, rows: one}"""
     policy = policy_of("{paid: {at_least: 10.5, below: 20}, note: {in: [x]}}", tmp_path, source,
                        "{paid: {bins: [15]}}")  # fmt: skip
     with closing(DuckDBWarehouse()) as warehouse:
@@ -150,11 +153,12 @@ def test_a_csv_file_is_read_by_options_and_filtered_as_it_is_declared(tmp_path):
 PURE = """\
 version: 1
 name: people
-source: {{relation: people, unit: row}}
+source: {{table: people}}
+privacy_unit: row
 recode: {{born: {{bins: [2000-01-01]}}, zip: {{map: {{a: A}}, other: {other}}}}}
 mechanism: {mechanism}
 guarantee: {{epsilon: 2, delta: 0, neighbours: replace_one}}
-release: {{path: out.parquet, as: rows}}
+release: {{file: out.parquet, as: rows}}
 """
 
 

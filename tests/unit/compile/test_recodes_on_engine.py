@@ -159,7 +159,7 @@ def warehouse(tmp_path_factory):
 @pytest.mark.parametrize(("kind", "recode"), CASES)
 def test_a_recoding_on_the_engine_is_what_the_model_says(tmp_path, warehouse, kind, recode):
     values = values_of(kind, recode)
-    source = f"{{relation: {relation_of(kind, recode)}, unit: row}}"
+    source = f"{{table: {relation_of(kind, recode)}}}\nprivacy_unit: row"
     policy = policy_of(tmp_path, f"{{x: {recode}}}", source=source)
     found = release_from(policy, warehouse)
     wanted = expected_counts(policy.recodings[0][1], kind, values)
@@ -183,7 +183,7 @@ def test_a_recoding_of_a_parquet_file_is_what_the_model_says(tmp_path, kind, rec
 def test_rounding_what_no_longer_fits_gives_null(tmp_path, kind):
     top = "9223372036854775807" if kind == "BIGINT" else "18446744073709551615"
     make_table(tmp_path / "db.duckdb", {"x": kind}, [(top,)] * 3)
-    policy = policy_of(tmp_path, "{x: {round: 10}}", source="{relation: people, unit: row}")
+    policy = policy_of(tmp_path, "{x: {round: 10}}", source="{table: people}\nprivacy_unit: row")
     assert release_to_everyone(policy, tmp_path) == [(None, "3")]
 
 
@@ -191,7 +191,9 @@ def test_rounding_what_no_longer_fits_gives_null(tmp_path, kind):
 def test_a_time_with_zone_is_read_in_utc_whatever_the_session(tmp_path, monkeypatch, zone):
     values = VALUES["TIMESTAMP WITH TIME ZONE"]
     make_table(tmp_path / "db.duckdb", {"x": "TIMESTAMPTZ"}, [(text,) for text in values] * 3)
-    policy = policy_of(tmp_path, "{x: {truncate: day}}", source="{relation: people, unit: row}")
+    policy = policy_of(
+        tmp_path, "{x: {truncate: day}}", source="{table: people}\nprivacy_unit: row"
+    )
     monkeypatch.setitem(os.environ, "TZ", zone)
     time.tzset()
     try:
@@ -216,7 +218,7 @@ def test_a_time_with_zone_is_read_in_utc_whatever_the_session(tmp_path, monkeypa
 def test_a_collation_merges_nothing(tmp_path, recode, wanted, declared, collation):
     rows = [(text,) for text in ("A", "a", "a ", "B")] * 3
     make_table(tmp_path / "db.duckdb", {"x": f"VARCHAR COLLATE {collation}"}, rows)
-    source = f"{{relation: people, unit: row{declared}}}"
+    source = f"{{table: people{declared}}}\nprivacy_unit: row"
     policy = policy_of(tmp_path, f"{{x: {recode}}}", source=source)
     found = release_to_everyone(policy, tmp_path)
     assert {value: int(count) for value, count in found} == wanted
@@ -240,7 +242,7 @@ def test_columns_may_have_any_name(tmp_path, form, grouping):
     policy = policy_of(
         tmp_path,
         "{" + ", ".join(f'"{name}": {{bins: [5]}}' for name in quoted) + "}",
-        release=f"{{path: out.parquet, as: {form}{count}}}",
+        release=f"{{file: out.parquet, as: {form}{count}}}",
         grouping=grouping,
     )
     row = (">=5",) * len(NAMES)
@@ -271,7 +273,7 @@ def test_a_bad_value_of_a_declared_column_becomes_null(tmp_path):
     policy = policy_of(
         tmp_path,
         "{age: {bins: [30]}, born: {truncate: year}}",
-        source="{path: source.csv, unit: row, columns: {age: integer, born: date}}",
+        source="{file: source.csv, columns: {age: integer, born: date}}\nprivacy_unit: row",
     )
     found = release_to_everyone(policy, tmp_path)
     assert found == [(">=30", "1990-01-01", "3"), (None, None, "3")]

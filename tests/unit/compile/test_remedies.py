@@ -66,7 +66,7 @@ def kinds(engine: str) -> tuple[str, ...]:
 def problems(folder, engine: str, kind: str, recoding: str, read_as: str = "") -> list[str]:
     """What is wrong with a recoding of a column, each with its remedy."""
     told = f", columns: {{x: {read_as}}}" if read_as else ""
-    source = f"{{relation: people, unit: {{row_key: id}}{told}}}"
+    source = f"{{table: people{told}}}\nprivacy_unit: {{column: id, rows: one}}"
     policy = policy_of(folder, f"{{x: {recoding}}}", source=source)
     table = Table((Field("id", "BIGINT"), Field("x", kind)), parts=("main", "people"))
     return [f"{p.message}; {p.remedy}" for p in find_problems(policy, table, ENGINES[engine])]

@@ -18,12 +18,13 @@ PEOPLE = {"person_id": "BIGINT", "age": "INTEGER", "day": "INTEGER"}
 POLICY = """
 version: 1
 name: ages
-source: {relation: db.stg.people, unit: {key: person_id, keep: {order_by: [day desc]}}}
+source: {table: db.stg.people}
+privacy_unit: {column: person_id, rows: {first_by: [day desc]}}
 recode: {age: {bins: [30, 60]}}
 sample: {rate: 0.1}
 k: 20
 guarantee: {epsilon: 0.5, delta: 1.0e-6}
-release: {relation: ages}
+release: {table: ages}
 """
 SALTS = Secret(("db", "stg", "salts"), "ages_v1")
 WAITING = '(SELECT salt FROM "db"."stg"."salts" WHERE release_id = \'ages_v1\')'

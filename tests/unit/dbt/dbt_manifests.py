@@ -41,13 +41,14 @@ _CONFIG = re.compile(r"\{\{\s*config\(.*?\)\s*\}\}\n?", re.DOTALL)
 POLICY = """\
 version: 1
 name: out
-source: {relation: ref('people'), unit: {row_key: id}}
+source: {table: ref('people')}
+privacy_unit: {column: id, rows: one}
 recode: {zip: {prefix: 3}}
 sample: {rate: 0.1}
 k: 20
 guarantee: {epsilon: 0.5, delta: 1.0e-6}
-release: {relation: out, version: 1, count_as: n}
-budget: people
+release: {table: out, version: 1, count_as: n}
+account: people
 """
 """The policy of the release ``out``."""
 COLUMNS = {"id": "bigint", "age": "integer", "zip": "varchar"}

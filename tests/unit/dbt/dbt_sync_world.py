@@ -42,14 +42,14 @@ version: 1
 name: towns
 description: Towns for the site
 source:
-  relation: {relation}
-  unit: {unit}
+  table: {relation}
+privacy_unit: {unit}
 recode:
 {recode}
 {chance}
 guarantee: {{epsilon: 0.5, delta: {delta}}}
-release: {{relation: {model}, version: {version}{more}}}
-budget: people
+release: {{table: {model}, version: {version}{more}}}
+account: people
 """
 RECODE = "  age: {bins: [30, 60]}\n  town: {map: {A: north, B: north, C: south}, other: elsewhere}"
 
@@ -92,7 +92,7 @@ class World:
         name: str = "models/towns",
         *,
         relation: str = "ref('stg_people')",
-        unit: str = "{key: person_id, keep: {order_by: [visited desc]}}",
+        unit: str = "{column: person_id, rows: {first_by: [visited desc]}}",
         recode: str = RECODE,
         rate: str = "0.1",
         k: int = 20,

@@ -49,7 +49,7 @@ def test_a_model_that_is_understood_becomes_a_policy_that_gives_it_again(tmp_pat
     assert done.exit_code == 0, done.output
     assert "understood:" in done.output and "next: read it, remove models/towns.sql" in done.output
     text = world.read("models/towns.privacy.yml")
-    assert "relation: ref('stg_people')" in text or "relation: \"ref('stg_people')\"" in text
+    assert "table: ref('stg_people')" in text or "table: \"ref('stg_people')\"" in text
     assert "sample: {rate: 0.1}" in text and "k: 20" in text
     (world.folder / "models/towns.sql").unlink()
     [release] = world.sync().releases
@@ -64,7 +64,7 @@ where {HASH} group by 1 having count(*) >= 20"""
     world = made(tmp_path, sql)
     done = run(world, "towns")
     assert done.exit_code == 0, done.output
-    assert "unit: {row_key: person_id}" in world.read("models/towns.privacy.yml")
+    assert "privacy_unit: {column: person_id, rows: one}" in world.read("models/towns.privacy.yml")
     (world.folder / "models/towns.sql").unlink()
     assert [release.release for release in world.sync().releases] == ["towns_v1"]
 

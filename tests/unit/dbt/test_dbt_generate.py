@@ -48,12 +48,12 @@ version: 1
 name: any
 description: {words}
 source:
-  relation: ref('stg_people')
-  unit: {unit}{read_as}
+  table: ref('stg_people')
+privacy_unit: {unit}{read_as}
 recode: {{{recode}}}{conditions}
 {chance}
 guarantee: {{epsilon: 1, delta: 0.5}}
-release: {{relation: towns, version: 2, as: {form}}}
+release: {{table: towns, version: 2, as: {form}}}
 """
 NASTY = """it's "{ x }}" %} if y %} {# z #} \\ { { %} {#"""
 # What a policy must not have, and the file of a hierarchy may.
@@ -66,7 +66,7 @@ def model(
     *,
     k: int = 3,
     form: str = "counts",
-    unit: str = "{row_key: the key}",
+    unit: str = "{column: the key, rows: one}",
     read_as: str = "",
     dialect: str = "duckdb",
     words: str = "Words",
@@ -172,7 +172,7 @@ def test_a_column_that_is_called_as_ours_is_refused():
 def test_every_dialect_with_a_keyed_secret_has_a_model(name, chance):
     kind = {"bigquery": "string", "clickhouse": "String", "datafusion": "utf8"}.get(name, "text")
     number = {"clickhouse": "Int64", "datafusion": "Int64"}.get(name, "bigint")
-    text = POLICY.format(recode="age: {bins: [30]}", form="counts", unit="{row_key: the key}",
+    text = POLICY.format(recode="age: {bins: [30]}", form="counts", unit="{column: the key, rows: one}",
                          read_as="", words="x", conditions="", chance=chance)  # fmt: skip
     policy = load_policy_text(text, Path("towns.privacy.yml"), Path())
     columns = Columns({"age": number, "the key": number, "town": kind})
@@ -228,11 +228,14 @@ TYPED = [
 
 NOISY = [
     ("mechanism: noisy_counts\nk: {k}", "row"),
-    ("mechanism: noisy_counts", "{row_key: the key}"),
-    ("noise: {{law: place}}\nk: {k}", "{key: the key, keep: {order_by: [day]}}"),
-    ("noise: {{law: discrete_gaussian}}", "{key: the key, keep: any}"),
-    ("mechanism: noisy_counts\ncontribution: {{groups: 3}}", "{key: the key, keep: all}"),
-    ("sample: {{rate: 0.1}}\nk: {k}", "{key: the key, keep: any}"),
+    ("mechanism: noisy_counts", "{column: the key, rows: one}"),
+    (
+        "noise: {{distribution: negative_binomial}}\nk: {k}",
+        "{column: the key, rows: {first_by: [day]}}",
+    ),
+    ("noise: {{distribution: discrete_gaussian}}", "{column: the key, rows: any}"),
+    ("mechanism: noisy_counts\ncontribution: {{max_groups: 3}}", "{column: the key, rows: all}"),
+    ("sample: {{rate: 0.1}}\nk: {k}", "{column: the key, rows: any}"),
 ]
 
 
@@ -255,20 +258,23 @@ def test_chance_stands_in_a_release_and_elsewhere_nobody_is_drawn(chance, unit, 
 
 
 def test_what_a_count_with_noise_says_is_said_in_words():
-    many = ("mechanism: noisy_counts\ncontribution: {{groups: 3}}", "{key: the key, keep: all}")
+    many = (
+        "mechanism: noisy_counts\ncontribution: {{max_groups: 3}}",
+        "{column: the key, rows: all}",
+    )
     words = {
         unit: release_words(model("x: {bins: [30]}", {"x": "int"}, unit=unit, chance=chance))
         for chance, unit in [NOISY[0], many, NOISY[5]]
     }
     assert "every row is a person. Everybody is counted" in words["row"]
-    assert "A person is counted in at most 3 groups" in words["{key: the key, keep: all}"]
-    assert "of whom one row counts, drawn at random." in words["{key: the key, keep: any}"]
+    assert "A person is counted in at most 3 groups" in words["{column: the key, rows: all}"]
+    assert "of whom one row counts, drawn at random." in words["{column: the key, rows: any}"]
 
 
 def test_a_filter_decides_who_is_released():
     release = model(
         "town: keep", {"town": "text", "age": "int", "zip": "text"},
-        unit="{key: the key, keep: {order_by: [zip]}}",
+        unit="{column: the key, rows: {first_by: [zip]}}",
         conditions="\nfilter: {age: {at_least: 18, below: 65}, town: {in: [A, B]}}",
     )  # fmt: skip
     assert "age at least 18, below 65 and town in A, B in that row" in release_words(release)
@@ -284,7 +290,7 @@ def test_a_filter_decides_who_is_released():
 
 def test_a_line_end_that_dbt_would_change_is_refused():
     with pytest.raises(PolicyError, match="no carriage return"):
-        model('x: {constant: "a\\rb"}', {}, unit="{row_key: the key}")
+        model('x: {constant: "a\\rb"}', {}, unit="{column: the key, rows: one}")
 
 
 @given(st.text())

@@ -265,7 +265,7 @@ def test_a_model_of_somebodys_own_is_never_written_over(world, name, folder):
     world.write(f"{folder}/{name}.sql", "select 1\n")
     [found] = problems(world)
     assert found == (
-        f"models/towns.privacy.yml:13:11: release.relation makes towns_v1: {folder}/{name}.sql is"
+        f"models/towns.privacy.yml:13:11: release.table makes towns_v1: {folder}/{name}.sql is"
         " in the way; it is not ours: rename it, or the release"
     )
 
@@ -274,17 +274,17 @@ def test_a_model_of_somebodys_own_is_never_written_over(world, name, folder):
     ("change", "message"),
     [
         ({"relation": "ref('stg_peple')"},
-         "5:13: source.relation must be a node of this dbt project, found \"ref('stg_peple')\";"
+         "5:13: source.table must be a node of this dbt project, found \"ref('stg_peple')\";"
          " did you mean ref('stg_people')?"),
-        ({"relation": "raw.visits"}, "5:13: source.relation must be a node of this dbt project"),
-        ({"relation": "\"ref('a') ~ ref('b')\""}, "5:13: source.relation must be a node"),
+        ({"relation": "raw.visits"}, "5:13: source.table must be a node of this dbt project"),
+        ({"relation": "\"ref('a') ~ ref('b')\""}, "5:13: source.table must be a node"),
         ({"relation": "\"{{ ref('stg_people') }}\""},
-         "5:13: source.relation has {{ or {%, and nothing in a policy is a template"),
-        ({"unit": "row"}, "6:3: source.unit must name a key in a dbt project, found row"),
+         "5:13: source.table has {{ or {%, and nothing in a policy is a template"),
+        ({"unit": "row"}, "6:3: privacy_unit must name a key in a dbt project, found row"),
         ({"rate": "0.1, method: native", "unit": "row"},
          "10:21: sample.method must be keyed in a dbt project, found native"),
-        ({"model": "my-towns"}, "13:11: release.relation must end in the name of a model"),
-        ({"model": "stg_people"}, "release.relation must not be the source itself"),
+        ({"model": "my-towns"}, "13:11: release.table must end in the name of a model"),
+        ({"model": "stg_people"}, "release.table must not be the source itself"),
         ({"recode": "  'a\"b': keep"}, "8:3: recode.a\"b must have a name without quotes"),
         ({"recode": "  '{# age #}': keep"}, "8:3: recode.{# age #} must have a name without"),
         ({"recode": "  '{{ age }}': keep"}, "8:3: recode[\"{{ age }}\"] has {{ or {%"),
@@ -306,14 +306,14 @@ def test_what_cannot_be_released_is_refused_with_its_place(world, change, messag
 
 def test_a_file_is_no_release_of_a_dbt_project(world):
     path = world.policy()
-    text = path.read_text().replace("{relation: towns, version: 1}", "{path: out/x.parquet}")
+    text = path.read_text().replace("{table: towns, version: 1}", "{file: out/x.parquet}")
     path.write_text(text)
     [found] = problems(world)
-    assert "13:11: release.path has no meaning in a dbt project; write relation:" in found
+    assert "13:11: release.file has no meaning in a dbt project; write table:" in found
 
 
 @pytest.mark.parametrize(
-    "more", ["aggregate: {years: {sum: {of: age, clip: [0, 99]}}}", "rollup: {to: [age]}"]
+    "more", ["aggregate: {years: {sum: {of: age, bounds: [0, 99]}}}", "rollup: {to: [age]}"]
 )
 def test_counts_alone_are_released_by_dbt(world, more):
     world.policy(chance=f"mechanism: noisy_counts\n{more}")
@@ -419,7 +419,7 @@ def test_the_types_come_from_the_profiles_own_target_where_the_source_is_built_t
 
 def test_the_types_come_from_the_manifest_that_is_named(world):
     world.policy(relation="ref('other', 'people')")
-    assert "source.relation must be a node of this dbt project" in problems(world)[0]
+    assert "source.table must be a node of this dbt project" in problems(world)[0]
     names = {"person_id": "bigint", "age": "int", "town": "varchar", "visited": "date"}
     node = {
         "resource_type": "model",
@@ -476,7 +476,7 @@ def test_a_source_is_found_however_it_is_written(world, written, call):
     world.write("models/kept.yml", "models:\n  - name: kept\n" + columns + versions)
     world.policy(relation=written)
     if call is None:
-        assert "source.relation must be a node" in problems(world)[0]
+        assert "source.table must be a node" in problems(world)[0]
     else:
         [release] = world.sync().releases
         assert release.node.call == call
@@ -606,9 +606,9 @@ def test_a_file_keeps_its_rights(world):
 
 def test_the_account_must_not_be_nearly_one_of_the_project(world):
     path = world.policy()
-    path.write_text(path.read_text().replace("budget: people", "budget: peple"))
+    path.write_text(path.read_text().replace("account: people", "account: peple"))
     [found] = problems(world)
-    assert "budget must be an account of" in found
+    assert "account must be an account of" in found
 
 
 def test_a_bad_dbt_project_file_is_said_to_be_so(world):

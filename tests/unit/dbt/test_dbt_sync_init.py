@@ -90,7 +90,7 @@ def test_a_starter_is_written_from_names_and_types_alone(world):
     assert found.policy == world.folder / "models" / "stg_people_public.privacy.yml"
     text = found.policy.read_text()
     assert (
-        "relation: ref('stg_people')" in text
+        "table: ref('stg_people')" in text
         and 'key: person_id\n    keep: {order_by: ["visited desc"]}' in text
     )
     assert "# age: {bins: [18, 30, 45, 65]}    # INTEGER" in text
@@ -131,7 +131,7 @@ def test_a_starter_of_a_source_stands_beside_what_describes_it(world):
     found = start(world.project, "raw.visits")
     assert found.policy == world.folder / "models" / "raw" / "visits_public.privacy.yml"
     text = found.policy.read_text()
-    assert "relation: source('raw', 'visits')" in text
+    assert "table: source('raw', 'visits')" in text
     assert 'key: patient_id\n    keep: {order_by: ["visited desc"]}' in text
 
 

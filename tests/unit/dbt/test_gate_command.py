@@ -284,7 +284,7 @@ def test_a_snapshot_in_yaml_has_a_text_of_dbts_own(tmp_path, capsys, monkeypatch
     file = "snapshots/snap.yml"
     project = shop().snapshot("snap", "select * from {{ ref('people') }}", original_file_path=file)
     project.write(tmp_path)
-    (tmp_path / file).write_text("snapshots:\n  - name: snap\n    relation: ref('people')\n")
+    (tmp_path / file).write_text("snapshots:\n  - name: snap\n    table: ref('people')\n")
     assert gate(capsys)[0] == 0
 
 

@@ -75,7 +75,7 @@ def test_a_policy_that_dbt_could_not_release_certifies_nothing(tmp_path) -> None
     found = made.project().verdict(tmp_path)
     assert [each.is_certified for each in found.releases] == [False]
     said = [each.message for each in found.findings if each.code == "G21"]
-    assert any("source.unit must name a key in a dbt project" in each for each in said)
+    assert any("privacy_unit must name a key in a dbt project" in each for each in said)
 
 
 ONCE_ONLY = {
@@ -518,12 +518,12 @@ def test_a_generated_release_of_another_engine_is_certified(tmp_path, adapter) -
 
 NOISY = {
     "rows": {"unit": "row", "chance": "mechanism: noisy_counts"},
-    "a place": {"chance": "noise: {law: place}\nk: 20"},
+    "a place": {"chance": "noise: {distribution: negative_binomial}\nk: 20"},
     "groups": {
-        "unit": "{key: person_id, keep: all}",
-        "chance": "noise: {law: truncated_laplace}\ncontribution: {groups: 3}",
+        "unit": "{column: person_id, rows: all}",
+        "chance": "noise: {distribution: truncated_laplace}\ncontribution: {max_groups: 3}",
     },
-    "a row that is drawn": {"unit": "{key: person_id, keep: any}"},
+    "a row that is drawn": {"unit": "{column: person_id, rows: any}"},
 }
 
 

@@ -42,7 +42,7 @@ def test_a_certificate_says_whose_part_it_is():
     assert not any(said.startswith("key_stays: ") for said in found.assumptions)
     stays = replace(CLAIM, law=replace(LAW, key_stays=True))
     told = certify(printed(stays, "duckdb"), stays, "duckdb", TERMS).assumptions
-    word = "key_stays: a person has the same id whenever people is looked at, and nobody else"
+    word = "stays: a person has the same id whenever people is looked at, and nobody else"
     assert [each.startswith(word) for each in told if each not in found.assumptions] == [True]
     assert claim_from(predicate_of(found)["claim"]) == CLAIM
     assert replace(CLAIM, law=replace(LAW, number=3)).digest != CLAIM.digest

@@ -14,12 +14,12 @@ from policy_engine.policy.resolve import Policy
 GOOD = {
     "version": "version: 1",
     "name": "name: p",
-    "source": "source: {path: a.parquet, unit: row}",
+    "source": "source: {file: a.parquet}\nprivacy_unit: row",
     "recode": "recode: {age: keep}",
     "sample": "sample: {rate: 0.1}",
     "k": "k: 20",
     "guarantee": "guarantee: {epsilon: 0.5, delta: 1.0e-9}",
-    "release": "release: {path: b.parquet}",
+    "release": "release: {file: b.parquet}",
 }
 
 Text = Callable[..., str]

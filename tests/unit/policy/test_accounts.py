@@ -18,7 +18,7 @@ from policy_engine.policy.accounts import (
 )
 from policy_engine.policy.project import Project, load_project_text
 
-RELATION = "source: {relation: %s, unit: row}"
+RELATION = "source: {table: %s}\nprivacy_unit: row"
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_a_relation_of_another_engine_pays_under_the_schema_that_the_engine_foun
 
 def test_an_account_that_a_policy_names_stays_as_it_is(load, project):
     for budget in ("census", "adult", "Main.Adult"):
-        policy = load(source=RELATION % "adult", budget=f"budget: {budget}")
+        policy = load(source=RELATION % "adult", budget=f"account: {budget}")
         assert account_of(policy, project("adult"), ("db", "main", "adult")) == budget
 
 
@@ -179,23 +179,23 @@ def test_one_of_two_names_that_look_the_same_is_itself():
 def test_a_budget_that_is_nearly_an_account_is_refused(load, project, written):
     text = written if written.startswith("'") else f'"{written}"'
     found = project("hr", "café", "census")
-    said = refusal(check_account, load(budget=f"budget: {text}"), found)
-    assert f"budget must be an account of {found.file}, found " in said
+    said = refusal(check_account, load(budget=f"account: {text}"), found)
+    assert f"account must be an account of {found.file}, found " in said
     assert "did you mean " in said
 
 
 @pytest.mark.parametrize("written", ["hr", "café", "visits"])
 def test_an_account_and_a_name_of_its_own_are_taken(load, project, written):
     opened = replace(project("hr", "café", "census"), accounts_open=True)
-    check_account(load(budget=f"budget: {written}"), opened)
+    check_account(load(budget=f"account: {written}"), opened)
     check_account(load(source=RELATION % "hR"), project("hr"))
 
 
 def test_where_accounts_are_listed_there_are_no_others(load, project):
     found = project("census", "data")
-    said = refusal(check_account, load(budget="budget: hospital"), found)
+    said = refusal(check_account, load(budget="account: hospital"), found)
     assert (
-        f"budget must be an account of {found.file}, found 'hospital'; known: census, data" in said
+        f"account must be an account of {found.file}, found 'hospital'; known: census, data" in said
     )
     said = refusal(check_account, load(), found)
     assert "without it the source pays for itself, as 'a.parquet', which is none of them" in said
@@ -207,5 +207,5 @@ def test_where_accounts_are_listed_there_are_no_others(load, project):
 
 
 def test_a_project_without_accounts_knows_no_mistakes(load, project):
-    check_account(load(budget="budget: hr"), project())
+    check_account(load(budget="account: hr"), project())
     assert isinstance(project().directory, Path)

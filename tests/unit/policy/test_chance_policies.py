@@ -17,11 +17,12 @@ from policy_engine.policy.noise import Chance
 ANSWERS = """
 version: 1
 name: answers
-source: {path: p.parquet, unit: row}
+source: {file: p.parquet}
+privacy_unit: row
 recode: {sex: {map: {f: F}, other: M}, age: {bins: [18, 65]}}
 mechanism: randomised_response
 guarantee: {epsilon: 2, delta: 0, neighbours: replace_one}
-release: {path: out.parquet}
+release: {file: out.parquet}
 """
 TUPLES = (
     ANSWERS.replace("randomised_response", "ab_insertion")
@@ -81,10 +82,10 @@ def test_a_column_tells_its_values(text):
         (("delta: 0", "delta: 0.001"), "guarantee.delta must be 0 for"),
         (("release:", "k: 5\nrelease:"), "k must not stand beside mechanism:"),
         (("release:", "sample: {rate: 0.1}\nrelease:"), "sample must not stand beside mechanism:"),
-        (("release:", "noise: {law: auto}\nrelease:"), "noise must not stand beside mechanism:"),
-        (("release:", "contribution: {groups: 2}\nrelease:"), "contribution must not stand"),
-        (("unit: row", "unit: {key: id, keep: all}"), "source.unit.keep must be any or a mapping"),
-        (("unit: row", "unit: row, sampled_at: 0.5"), "source.sampled_at must be 1"),
+        (("release:", "noise: {distribution: auto}\nrelease:"), "noise must not stand beside mechanism:"),
+        (("release:", "contribution: {max_groups: 2}\nrelease:"), "contribution must not stand"),
+        (("privacy_unit: row", "privacy_unit: {column: id, rows: all}"), "privacy_unit.rows must be any or a mapping"),
+        (("}\nprivacy_unit: row", ", sampled_at: 0.5}\nprivacy_unit: row"), "source.sampled_at must be 1"),
         (("epsilon: 2", "epsilon: 1.0e-18"), "guarantee is met by no chance: ε is too small"),
     ],
 )  # fmt: skip
@@ -100,7 +101,7 @@ def test_what_is_of_another_mechanism_is_refused(text, change, told):
         (ANSWERS, (", neighbours: replace_one", ""), "guarantee.neighbours must be replace_one"),
         (ANSWERS, ("replace_one", "add_remove"), "guarantee.neighbours must be replace_one"),
         (ANSWERS, ("release:", "filter: {age: {in: [7]}}\nrelease:"), "filter must not stand"),
-        (ANSWERS, ("path: p.parquet,", "relation: v, view: rowwise,"), "source.view must not"),
+        (ANSWERS, ("file: p.parquet,", "table: v, view: rowwise,"), "source.view must not"),
         (TUPLES, (", as: rows", ""), "release.as must be rows for ab_insertion"),
     ],
 )

@@ -6,7 +6,7 @@ import pytest
 
 
 def source(csv: str, path: str = "a.csv") -> str:
-    return f"source: {{path: {path}, unit: row, csv: {csv}}}"
+    return f"source: {{file: {path}, csv: {csv}}}\nprivacy_unit: row"
 
 
 def test_every_option(load):
@@ -25,7 +25,10 @@ def test_every_option(load):
 
 
 def test_an_option_is_part_of_the_digest(load):
-    plain, told = load(source="source: {path: a.csv, unit: row}"), load(source=source("{skip: 1}"))
+    plain, told = (
+        load(source="source: {file: a.csv}\nprivacy_unit: row"),
+        load(source=source("{skip: 1}")),
+    )
     assert plain.digest != told.digest
     assert load(source=source("{nulls: NA}")).digest == load(source=source("{nulls: [NA]}")).digest
 

@@ -6,7 +6,7 @@ from test_noise_policies import PLAIN, load, problems
 BOTH = PLAIN.replace(
     "{sex: keep}", "{sex: keep, age: {bins: [30], labels: [young, old]}, all: {constant: '*'}}"
 )
-LISTS = "keys: {age: [young, old], sex: [F, 1, null]}\n"
+LISTS = "public_groups: {age: [young, old], sex: [F, 1, null]}\n"
 
 
 def test_keys_are_lists_whose_product_is_taken_or_rows():
@@ -15,14 +15,14 @@ def test_keys_are_lists_whose_product_is_taken_or_rows():
         (("age",), (("young",), ("old",))),
         (("sex",), (("F",), ("1",), (None,))),
     )
-    rows = load(BOTH + "keys: [{sex: F, age: young}, {age: null, sex: 1}]\n").noise
+    rows = load(BOTH + "public_groups: [{sex: F, age: young}, {age: null, sex: 1}]\n").noise
     assert rows.keys == ((("age", "sex"), (("young", "F"), (None, "1"))),)
     assert found.table == rows.table != load(BOTH).noise.table
     assert (found.least_shown(1), load(BOTH).noise.least_shown(1)) == (-14, 14)
 
 
 def test_the_order_of_columns_changes_no_digest():
-    other = "keys: {sex: [F, 1, null], age: [young, old]}\n"
+    other = "public_groups: {sex: [F, 1, null], age: [young, old]}\n"
     assert load(BOTH + LISTS).digest == load(BOTH + other).digest
     assert load(BOTH + LISTS).digest != load(BOTH).digest
 
@@ -31,12 +31,15 @@ def test_the_order_of_columns_changes_no_digest():
     ("more", "found"),
     [
         ("k: 5", "cannot stand beside k, for a key is shown whoever is in it"),
-        ("noise: {law: place}", "cannot stand beside noise.law: place, which needs a threshold"),
+        (
+            "noise: {distribution: negative_binomial}",
+            "cannot stand beside noise.distribution: negative_binomial, which needs a threshold",
+        ),
         ("rollup: {to: [sex]}", "cannot stand beside rollup"),
         ("marginals: [[sex], [age, all]]", "cannot stand beside marginals"),
         ("models: {own: {l_diversity: 2, of: sex}}", "cannot stand beside models"),
         (
-            "aggregate: {pay: {mean: {clip: [0, 9]}}}",
+            "aggregate: {pay: {mean: {bounds: [0, 9]}}}",
             "cannot stand beside a mean, which needs a count above 0",
         ),
         ("sample: {rate: 0.1}\nk: 5", "is of noisy_counts, and this policy draws a sample"),

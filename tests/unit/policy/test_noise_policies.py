@@ -12,10 +12,11 @@ from policy_engine.policy.loading import load_policy_text
 PLAIN = """
 version: 1
 name: noisy
-source: {path: p.parquet, unit: row}
+source: {file: p.parquet}
+privacy_unit: row
 recode: {sex: keep}
 guarantee: {epsilon: 1, delta: 1.0e-6}
-release: {path: out.parquet}
+release: {file: out.parquet}
 """
 
 
@@ -45,7 +46,7 @@ def test_k_is_the_least_size_of_a_group_shown():
 
 @pytest.mark.parametrize("law", ["truncated_laplace", "discrete_gaussian", "place"])
 def test_a_law_can_be_named(law):
-    found = load(PLAIN + f"noise: {{law: {law}}}\n")
+    found = load(PLAIN + f"noise: {{distribution: {law}}}\n")
     assert found.noise.law == law
     low, high = found.noise.certain
     assert low < 0 < high
@@ -54,18 +55,18 @@ def test_a_law_can_be_named(law):
 
 
 def test_a_person_in_several_groups():
-    many = PLAIN.replace("unit: row", "unit: {key: id, keep: all}")
-    found = load(many + "contribution: {groups: 3}\n")
+    many = PLAIN.replace("privacy_unit: row", "privacy_unit: {column: id, rows: all}")
+    found = load(many + "contribution: {max_groups: 3}\n")
     assert (found.noise.groups, found.source.counts_all, found.source.draws_a_row) == (
         3,
         True,
         False,
     )
     assert problems(many) == [
-        "source.unit.keep is all, and nothing says in how many groups a person counts;"
-        " add contribution: {groups: 3}"
+        "privacy_unit.rows is all, and nothing says in how many groups a person counts;"
+        " add contribution: {max_groups: 3}"
     ]
-    assert problems(PLAIN + "contribution: {groups: 3}\n")[0].startswith(
+    assert problems(PLAIN + "contribution: {max_groups: 3}\n")[0].startswith(
         "contribution is of persons with many rows"
     )
 
@@ -76,22 +77,22 @@ def test_a_person_in_several_groups():
         ("mechanism: noisy_counts\nsample: {rate: 0.1}\n", "sample must not stand beside"),
         ("mechanism: sampled_suppression\n", "sample is missing"),
         ("sample: {rate: 0.1}\n", "k is missing"),
-        ("sample: {rate: 0.1}\nk: 20\nnoise: {law: auto}\n", "noise is of noisy_counts"),
-        ("sample: {rate: 0.1}\nk: 20\ncontribution: {groups: 2}\n", "contribution is of noisy"),
+        ("sample: {rate: 0.1}\nk: 20\nnoise: {distribution: auto}\n", "noise is of noisy_counts"),
+        ("sample: {rate: 0.1}\nk: 20\ncontribution: {max_groups: 2}\n", "contribution is of noisy"),
         ("k: auto\n", "k is auto, and noisy_counts needs none"),
         ("auto: {maximise: people, prior: {people: 9, groups: 3}}\n", "auto chooses k and sample"),
         (
-            "noise: {law: laplace}\n",
-            "noise.law must be auto, truncated_laplace, discrete_gaussian or place, "
+            "noise: {distribution: laplace}\n",
+            "noise.distribution must be auto, truncated_laplace, discrete_gaussian or place, "
             "found 'laplace'; did you mean 'truncated_laplace'?",
         ),
         (
             "noise: gaussian\n",
             "noise must be a mapping, found 'gaussian'; "
-            "as in noise: {law: truncated_laplace}, or leave it out",
+            "as in noise: {distribution: truncated_laplace}, or leave it out",
         ),
         ("mechanism: noise\n", "mechanism must be"),
-        ("contribution: {groups: 0}\n", "contribution.groups must be"),
+        ("contribution: {max_groups: 0}\n", "contribution.max_groups must be"),
     ],
 )
 def test_what_is_of_another_mechanism_is_refused(more, told):
@@ -99,13 +100,13 @@ def test_what_is_of_another_mechanism_is_refused(more, told):
 
 
 def test_all_rows_are_no_sample_of_one():
-    many = PLAIN.replace("unit: row", "unit: {key: id, keep: all}")
+    many = PLAIN.replace("privacy_unit: row", "privacy_unit: {column: id, rows: all}")
     found = problems(many + "sample: {rate: 0.1}\nk: 20\n")
-    assert found[0].startswith("source.unit.keep must be any or a mapping with order_by")
+    assert found[0].startswith("privacy_unit.rows must be any or a mapping with order_by")
 
 
 def test_a_source_that_is_a_sample_is_no_reason_to_pay_less():
-    found = problems(PLAIN.replace("unit: row", "unit: row, sampled_at: 0.5"))
+    found = problems(PLAIN.replace("}\nprivacy_unit: row", ", sampled_at: 0.5}\nprivacy_unit: row"))
     assert found == [
         "source.sampled_at must be 1 where everybody is counted, found 0.5; leave it out: the"
         " price holds without it"
@@ -113,7 +114,7 @@ def test_a_source_that_is_a_sample_is_no_reason_to_pay_less():
 
 
 def test_a_guarantee_that_no_table_meets():
-    tiny = PLAIN.replace("1.0e-6", "1.0e-40") + "noise: {law: place}\n"
+    tiny = PLAIN.replace("1.0e-6", "1.0e-40") + "noise: {distribution: negative_binomial}\n"
     assert problems(tiny)[0].startswith("guarantee is met by no noise table that is tried")
 
 
@@ -131,15 +132,17 @@ def test_a_mistyped_mechanism_is_the_only_problem():
 def test_a_delta_below_what_a_table_can_have():
     [found] = problems(PLAIN.replace("1.0e-6", "1.0e-19"))
     assert "delta must be at least 1.7e-18" in found
-    assert "noise.law" not in found
+    assert "noise.distribution" not in found
 
 
 def test_many_groups_are_bounded():
-    many = PLAIN.replace("unit: row", "unit: {key: id, keep: all}")
-    assert problems(many + "contribution: {groups: 101}\n")[0].startswith(
-        "contribution.groups must be at most 100, found 101"
+    many = PLAIN.replace("privacy_unit: row", "privacy_unit: {column: id, rows: all}")
+    assert problems(many + "contribution: {max_groups: 101}\n")[0].startswith(
+        "contribution.max_groups must be at most 100, found 101"
     )
-    found = problems(many + "contribution: {groups: 11}\nnoise: {law: place}\n")
+    found = problems(
+        many + "contribution: {max_groups: 11}\nnoise: {distribution: negative_binomial}\n"
+    )
     assert "groups must be at most 10 for a place, found 11" in found[0]
 
 
@@ -153,8 +156,8 @@ def test_a_policy_of_a_sample_has_the_digest_that_it_had():
 
 
 SUMS = """aggregate:
-  hours: {mean: {clip: [0, 99], unit: 0.01, of: hours_per_week}}
-  gain: {sum: {clip: [-200, 2000], unit: 100}}
+  hours: {mean: {bounds: [0, 99], round_to: 0.01, of: hours_per_week}}
+  gain: {sum: {bounds: [-200, 2000], round_to: 100}}
 """
 
 
@@ -261,14 +264,20 @@ def test_the_sums_of_a_rollup_have_their_share():
     ("more", "told"),
     [
         ("aggregate: {a: {}}\n", "aggregate.a must have sum or mean"),
-        ("aggregate: {a: {sum: {clip: [0]}}}\n", "aggregate.a.sum.clip must be the least and"),
-        ("aggregate: {a: {sum: {clip: [3, 0]}}}\n", "aggregate.a.sum.clip must ascend"),
-        ("aggregate: {a: {sum: {clip: [0, x]}}}\n", "aggregate.a.sum.clip[1] must be"),
-        ("aggregate: {a: {sum: {clip: [0, 5], unit: 2}}}\n", "aggregate.a.sum.clip must be mult"),
-        ("aggregate: {a: {sum: {clip: [0, 5], unit: 0.5}}}\n", "aggregate.a.sum.unit must be a"),
-        ("aggregate: {a: {mean: {clip: [0, 9.0e+9]}}}\n", "aggregate.a.mean.clip is too wide"),
-        ("aggregate: {sex: {mean: {clip: [0, 9]}}}\n", "aggregate.sex is a released column"),
-        ("aggregate: {n: {mean: {clip: [0, 9]}}}\n", "aggregate.n is a released column"),
+        ("aggregate: {a: {sum: {bounds: [0]}}}\n", "aggregate.a.sum.bounds must be the least and"),
+        ("aggregate: {a: {sum: {bounds: [3, 0]}}}\n", "aggregate.a.sum.bounds must ascend"),
+        ("aggregate: {a: {sum: {bounds: [0, x]}}}\n", "aggregate.a.sum.bounds[1] must be"),
+        (
+            "aggregate: {a: {sum: {bounds: [0, 5], round_to: 2}}}\n",
+            "aggregate.a.sum.bounds must be mult",
+        ),
+        (
+            "aggregate: {a: {sum: {bounds: [0, 5], round_to: 0.5}}}\n",
+            "aggregate.a.sum.round_to must be a",
+        ),
+        ("aggregate: {a: {mean: {bounds: [0, 9.0e+9]}}}\n", "aggregate.a.mean.bounds is too wide"),
+        ("aggregate: {sex: {mean: {bounds: [0, 9]}}}\n", "aggregate.sex is a released column"),
+        ("aggregate: {n: {mean: {bounds: [0, 9]}}}\n", "aggregate.n is a released column"),
         ("rollup: {to: [race]}\n", "rollup.to must name columns of recode, found race"),
         ("rollup: {to: [age, sex]}\n", "rollup.to must name fewer columns"),
         ("rollup: {to: [sex], share: 1}\n", "rollup.share must be"),
@@ -277,7 +286,7 @@ def test_the_sums_of_a_rollup_have_their_share():
         ("marginals: [[age], [sex], [age]]\n", "marginals has a grouping twice"),
         ("marginals: [[age], [sex]]\nrollup: {to: [sex]}\n", "marginals must not stand beside"),
         (
-            "marginals: [[age], [sex]]\nnoise: {law: place}\n",
+            "marginals: [[age], [sex]]\nnoise: {distribution: negative_binomial}\n",
             "marginals counts everybody by several groupings",
         ),
         ("rollup: {to: [sex]}\nsample: {rate: 0.1}\nk: 20\n", "rollup is of noisy_counts"),
@@ -303,7 +312,7 @@ def test_of_a_recode_that_is_misspelt_nothing_else_is_told(more):
     assert found == ["recode is missing; ", "recodes is an unknown key; did you mean 'recode'?"]
 
 
-KEYED = PLAIN.replace("unit: row", "unit: {row_key: id}")
+KEYED = PLAIN.replace("privacy_unit: row", "privacy_unit: {column: id, rows: one}")
 
 
 def test_a_part_is_one_of_several():
@@ -322,7 +331,7 @@ def test_a_part_is_one_of_several():
         (KEYED + "part: {of: 3, number: 0}\n", "part.number must be"),
         (KEYED + "part: {of: 3}\n", "part.number is missing"),
         (
-            KEYED + "part: {of: 3, number: 1}\nkeys: {sex: [f, m]}\n",
+            KEYED + "part: {of: 3, number: 1}\npublic_groups: {sex: [f, m]}\n",
             "part must not stand beside keys",
         ),
         (PLAIN + "part: {of: 3, number: 1}\n", "part is drawn by the key of a person"),
@@ -335,7 +344,7 @@ def test_a_part_is_one_of_several():
             "part is drawn by a key, whose text in a CSV file",
         ),
         (
-            KEYED.replace("path: p.parquet", "relation: v, view: rowwise")
+            KEYED.replace("file: p.parquet", "table: v, view: rowwise")
             + "part: {of: 3, number: 1}\n",
             "part is drawn by a key, and what a view calls so",
         ),

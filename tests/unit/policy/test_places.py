@@ -11,7 +11,7 @@ from policy_engine.policy.tree import path_text
 TEXT = """\
 version: 1
 source:
-  unit: {key: id, keep: {order_by: [seen]}}
+privacy_unit: {column: id, rows: {first_by: [seen]}}
 recode:
   age: keep
   "a.b": keep

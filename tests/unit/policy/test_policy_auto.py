@@ -84,7 +84,7 @@ def test_no_solution_is_a_problem_where_auto_is_written(monkeypatch, problems):
     monkeypatch.setitem(sys.modules, "policy_engine.accounting.calibration", answers)
     end = (
         "is auto, but nothing gives this guarantee: delta must be at least 1e-40, found 1e-50; "
-        "'policy-engine calibrate' shows what is possible"
+        "'policy-engine calculate' shows what is possible"
     )
     assert problems(k="k: auto") == [f"6:4: k {end}"]
     assert problems(sample="sample: {rate: auto}") == [f"5:16: sample.rate {end}"]
@@ -113,7 +113,7 @@ def test_the_accountings_own_answers(load):
 def test_the_rate_of_a_sampled_source_keeps_the_guarantee(load):
     from policy_engine.accounting import calibration
 
-    source = "source: {path: a.csv, unit: row, sampled_at: 0.3}"
+    source = "source: {file: a.csv, sampled_at: 0.3}\nprivacy_unit: row"
     policy = load(source=source, sample="sample: {rate: auto}")
     greatest = calibration.greatest_rate(*GIVEN, 20)
     assert greatest - Decimal("1e-12") < policy.effective_rate <= greatest
@@ -130,7 +130,7 @@ def test_the_languages_bounds_are_those_of_the_accounting():
 def chosen(load, goal="people", prior="{sizes: {40: 9, 2000: 2}}", sampled_at="1.0", **lines):
     return load(
         **{
-            "source": f"source: {{path: a.csv, unit: row, sampled_at: {sampled_at}}}",
+            "source": f"source: {{file: a.csv, sampled_at: {sampled_at}}}\nprivacy_unit: row",
             "sample": "sample: {rate: auto}",
             "k": "k: auto",
             "guarantee": "guarantee: {epsilon: 1, delta: 1.0e-6}",
@@ -191,7 +191,7 @@ def test_a_source_sampled_at_less_than_every_rate_keeps_the_smallest_k(load):
 
 def test_no_pair_for_the_engines_grain(load, problems):
     lines = {
-        "source": "source: {path: a.csv, unit: row}",
+        "source": "source: {file: a.csv}\nprivacy_unit: row",
         "sample": "sample: {rate: auto, method: native}",
         "k": "k: auto",
         "auto": "auto: {maximise: people, prior: {people: 9, groups: 2}}",

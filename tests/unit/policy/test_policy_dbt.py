@@ -15,7 +15,8 @@ from policy_engine.policy.project_models import DbtSpec
 POLICY = """
 version: 1
 name: ages
-source: {{relation: ref('people'), unit: {{row_key: id}}}}
+source: {{table: ref('people')}}
+privacy_unit: {{column: id, rows: one}}
 recode: {{age: {{bins: [30]}}}}
 sample: {{rate: 0.1}}
 k: 20
@@ -35,33 +36,31 @@ def refused(release: str) -> str:
 
 
 def test_a_release_is_the_first_version_and_stays():
-    release = loaded("relation: ages").release
+    release = loaded("table: ages").release
     assert (release.version, release.deprecated) == (1, None)
 
 
 def test_a_version_and_when_it_goes():
-    release = loaded("relation: ages, version: 2, deprecated: 2027-01-31").release
+    release = loaded("table: ages, version: 2, deprecated: 2027-01-31").release
     assert (release.version, release.deprecated) == (2, date(2027, 1, 31))
-    assert loaded("relation: ages, deprecated: '2027-01-31'").release.deprecated == date(
-        2027, 1, 31
-    )
+    assert loaded("table: ages, deprecated: '2027-01-31'").release.deprecated == date(2027, 1, 31)
 
 
 def test_when_it_goes_is_no_part_of_what_it_is():
-    first = loaded("relation: ages, version: 1").digest
-    assert first == loaded("relation: ages, deprecated: 2027-01-31").digest
-    assert first != loaded("relation: ages, version: 2").digest
+    first = loaded("table: ages, version: 1").digest
+    assert first == loaded("table: ages, deprecated: 2027-01-31").digest
+    assert first != loaded("table: ages, version: 2").digest
 
 
 @pytest.mark.parametrize(
     ("release", "told"),
     [
-        ("relation: ages, version: 0", "release.version must be at least 1, found 0"),
-        ("relation: ages, version: two", "release.version must be an integer of at least 1"),
-        ("relation: ages, deprecated: soon", "release.deprecated must be a date, found 'soon'; as"),
-        ("relation: ages, deprecated: 2027-01-31 10:00:00", "release.deprecated must be a date"),
-        ("path: a.parquet, version: 2", "release.version is of a dbt model, and must not stand"),
-        ("path: a.parquet, deprecated: 2027-01-31", "release.deprecated is of a dbt model"),
+        ("table: ages, version: 0", "release.version must be at least 1, found 0"),
+        ("table: ages, version: two", "release.version must be an integer of at least 1"),
+        ("table: ages, deprecated: soon", "release.deprecated must be a date, found 'soon'; as"),
+        ("table: ages, deprecated: 2027-01-31 10:00:00", "release.deprecated must be a date"),
+        ("file: a.parquet, version: 2", "release.version is of a dbt model, and must not stand"),
+        ("file: a.parquet, deprecated: 2027-01-31", "release.deprecated is of a dbt model"),
     ],
 )
 def test_what_is_no_version_is_refused(release, told):

@@ -111,44 +111,48 @@ BROKEN_VALUES = [
     ),
     (
         "source",
-        "source: {path: a.pq, relation: b, unit: row}",
-        ["3:22: source.relation must not stand beside path; keep one of them"],
+        "source: {file: a.pq, table: b}\nprivacy_unit: row",
+        ["3:22: source.table must not stand beside path; keep one of them"],
     ),
     (
         "source",
-        "source: {relation: a, path: b.pq, unit: row}",
-        ["3:23: source.path must not stand beside relation; keep one of them"],
-    ),
-    ("source", "source: {unit: row}", ["3:1: source must have path or relation, found neither"]),
-    (
-        "source",
-        "source: {path: a.pq}",
-        ["3:1: source.unit is missing; write unit: row where one row is one person"],
+        "source: {table: a, file: b.pq}\nprivacy_unit: row",
+        ["3:23: source.file must not stand beside relation; keep one of them"],
     ),
     (
         "source",
-        "source: {path: a.pq, unit: rows}",
+        "source: {}\nprivacy_unit: row",
+        ["3:1: source must have file or table, found neither"],
+    ),
+    (
+        "source",
+        "source: {file: a.pq}",
+        ["3:1: privacy_unit is missing; write unit: row where one row is one person"],
+    ),
+    (
+        "source",
+        "source: {file: a.pq}\nprivacy_unit: rows",
         [
-            "3:28: source.unit must be row or a mapping with key, found 'rows'; "
-            "as in {key: person_id, keep: any}"
+            "3:28: privacy_unit must be row or a mapping with key, found 'rows'; "
+            "as in {column: person_id, rows: any}"
         ],
     ),
     *(
         (
             "source",
-            f"source: {{path: a.pq, unit: {unit}}}",
+            f"source: {{file: a.pq}}\nprivacy_unit: {unit}",
             [
-                "4:15: recode.age is the key of source.unit, so that every group is one person"
+                "4:15: recode.age is the column of privacy_unit, so that every group is one person"
                 " and none is released; leave it out, or recode it"
             ],
         )
-        for unit in ("{key: age, keep: any}", "{row_key: age}")
+        for unit in ("{column: age, rows: any}", "{column: age, rows: one}")
     ),
     (
         "source",
-        "source: {path: a.pq, unit: {key: p}}",
+        "source: {file: a.pq}\nprivacy_unit: {column: p}",
         [
-            "3:28: source.unit must say which of a person's rows is kept; write keep: any, which"
+            "3:28: privacy_unit must say which of a person's rows is kept; write keep: any, which"
             " draws one, or keep: {order_by: [column desc]}; or row_key instead of key, where no"
             " two rows have the same; or keep: all with contribution, to count a person in several"
             " groups"
@@ -156,64 +160,66 @@ BROKEN_VALUES = [
     ),
     (
         "source",
-        "source: {path: a.pq, unit: {key: p, keep: first}}",
+        "source: {file: a.pq}\nprivacy_unit: {column: p, rows: first}",
         [
-            "3:43: source.unit.keep must be any, all or a mapping with order_by, found 'first';"
+            "3:43: privacy_unit.rows must be any, all or a mapping with order_by, found 'first';"
             " as in {order_by: [visit_date desc]}"
         ],
     ),
     (
         "source",
-        "source: {path: a.pq, unit: {keep: {order_by: [d desc, d]}}}",
+        "source: {file: a.pq}\nprivacy_unit: {rows: {first_by: [d desc, d]}}",
         [
-            "3:28: source.unit must have key or row_key, found neither;"
-            " as in {key: person_id, keep: any}",
-            "3:55: source.unit.keep.order_by[1] orders by 'd' a second time",
+            "3:28: privacy_unit must have key or row_key, found neither;"
+            " as in {column: person_id, rows: any}",
+            "3:55: privacy_unit.rows.first_by[1] orders by 'd' a second time",
         ],
     ),
     (
         "source",
-        "source: {path: a.pq, unit: {key: p, row_key: q}}",
+        "source: {file: a.pq}\nprivacy_unit: {column: p, column: q, rows: one}",
         [
-            "3:37: source.unit.row_key must not stand beside key; keep key where a person may have"
+            "3:37: privacy_unit.column must not stand beside key; keep key where a person may have"
             " many rows, else row_key"
         ],
     ),
     (
         "source",
-        "source: {path: a.pq, unit: {row_key: q, keep: {order_by: [d]}}}",
-        ["3:41: source.unit.keep chooses among a person's rows; name the person's column with key"],
+        "source: {file: a.pq}\nprivacy_unit: {column: q, rows: one, rows: {first_by: [d]}}",
+        [
+            "3:41: privacy_unit.rows chooses among a person's rows; name the person's column with key"
+        ],
     ),
     (
         "source",
-        "source: {path: a.pq, unit: {key: p, keep: {order_by: d desc}}}",
+        "source: {file: a.pq}\nprivacy_unit: {column: p, rows: {first_by: d desc}}",
         [
-            "3:54: source.unit.keep.order_by must be a list of columns, found 'd desc'; "
+            "3:54: privacy_unit.rows.first_by must be a list of columns, found 'd desc'; "
             "as in [visit_date desc]"
         ],
     ),
     (
         "source",
-        "source: {path: a.pq, unit: {key: p, keep: {order_by: [5]}}}",
-        ["3:55: source.unit.keep.order_by[0] must be text, found 5; put it in quotes"],
+        "source: {file: a.pq}\nprivacy_unit: {column: p, rows: {first_by: [5]}}",
+        ["3:55: privacy_unit.rows.first_by[0] must be text, found 5; put it in quotes"],
     ),
     (
         "source",
-        "source: {path: a.pq, unit: {key: Person id, keep: {order_by: [Person id desc]}}}",
+        "source: {file: a.pq}\nprivacy_unit: {column: Person id, rows: {first_by: [Person id desc]}}",
         [
-            "3:62: source.unit.keep.order_by orders a person's rows by 'Person id', their key, in"
+            "3:62: privacy_unit.rows.first_by orders a person's rows by 'Person id', their key, in"
             " which all of them are the same; order by another column, as in [visit_date desc], or"
             " write keep: any, which draws one"
         ],
     ),
     (
         "source",
-        "source: {path: a.pq, unit: row, sampled_at: 1.5}",
+        "source: {file: a.pq, sampled_at: 1.5}\nprivacy_unit: row",
         ["3:45: source.sampled_at must be above 0 and at most 1, found 1.5"],
     ),
     (
         "source",
-        "source: {path: a.pq, unit: row, columns: {age: int, AGE: text}}",
+        "source: {file: a.pq, columns: {age: int, AGE: text}}\nprivacy_unit: row",
         [
             "3:48: source.columns.age must be integer, double, text, boolean, date or timestamp, "
             "found 'int'; did you mean 'integer'?",
@@ -221,7 +227,7 @@ BROKEN_VALUES = [
     ),
     (
         "source",
-        "source: {path: a.csv, unit: {key: id, keep: any}, columns: {id: integer, age: integer}}",
+        "source: {file: a.csv, columns: {id: integer, age: integer}}\nprivacy_unit: {column: id, rows: any}",
         [
             "3:65: source.columns.id must be left out, for it is the unit's key, which is compared"
             " as it stands, found 'integer'; convert it in the source, or leave it out of"
@@ -230,7 +236,7 @@ BROKEN_VALUES = [
     ),
     (
         "source",
-        "source: {path: a.csv, unit: {row_key: id}, columns: {id: date}}",
+        "source: {file: a.csv, columns: {id: date}}\nprivacy_unit: {column: id, rows: one}",
         [
             "3:58: source.columns.id must be left out, for it is the unit's key, which is compared"
             " as it stands, found 'date'; convert it in the source, or leave it out of"
@@ -239,41 +245,45 @@ BROKEN_VALUES = [
     ),
     (
         "source",
-        "source: {path: ' ', unit: row}",
+        "source: {file: ' '}\nprivacy_unit: row",
         [
-            "3:16: source.path must be text that is not blank and has no line break or control "
+            "3:16: source.file must be text that is not blank and has no line break or control "
             "character, found ' '"
         ],
     ),
     (
         "source",
-        'source: {path: "a\\nb", unit: row}',
+        'source: {file: "a\\nb"}\nprivacy_unit: row',
         [
-            "3:16: source.path must be text that is not blank and has no line break or control "
+            "3:16: source.file must be text that is not blank and has no line break or control "
             "character, found 'a\\nb'"
         ],
     ),
-    ("source", "source: {path: null, unit: row}", ["3:16: source.path must be text, found null"]),
-    ("release", "release: {as: rows}", ["8:1: release must have path or relation, found neither"]),
+    (
+        "source",
+        "source: {file: null}\nprivacy_unit: row",
+        ["3:16: source.file must be text, found null"],
+    ),
+    ("release", "release: {as: rows}", ["8:1: release must have file or table, found neither"]),
     (
         "release",
-        "release: {path: ./A.parquet}",
-        ["8:17: release.path must not be the source itself; release to a place of its own"],
+        "release: {file: ./A.parquet}",
+        ["8:17: release.file must not be the source itself; release to a place of its own"],
     ),
     (
         "release",
-        "release: {path: b.parquet, as: row}",
+        "release: {file: b.parquet, as: row}",
         ["8:32: release.as must be counts or rows, found 'row'; did you mean 'rows'?"],
     ),
     (
         "release",
-        "release: {path: b.parquet, count_as: Age}",
+        "release: {file: b.parquet, count_as: Age}",
         [
             "4:10: recode.age is the count's column too, 'Age'; "
             "give the count another name with release.count_as"
         ],
     ),
-    ("budget", "budget: null", ["9:9: budget must be text, found null"]),
+    ("budget", "account: null", ["9:9: account must be text, found null"]),
     (
         "description",
         f"description: {'a' * 4001}",
@@ -324,12 +334,12 @@ BROKEN_VALUES = [
     ),
     (
         "release",
-        "release: {path: out/b.csv}",
-        ["8:17: release.path must end in .parquet, found 'out/b.csv'"],
+        "release: {file: out/b.csv}",
+        ["8:17: release.file must end in .parquet, found 'out/b.csv'"],
     ),
     (
         "release",
-        "release: {path: b.parquet, as: rows, count_as: people}",
+        "release: {file: b.parquet, as: rows, count_as: people}",
         [
             "8:38: release.count_as must not stand beside as: rows, which has no count; remove it",
         ],
@@ -337,17 +347,17 @@ BROKEN_VALUES = [
     *(
         (
             "source",
-            f'source: {{unit: row, path: "{path}"}}',
-            [f"3:27: source.path must end in {A_SOURCE_FILE}, found '{path}'; {SAVED_AS}"],
+            f'source: {{file: "{path}"}}\nprivacy_unit: row',
+            [f"3:27: source.file must end in {A_SOURCE_FILE}, found '{path}'; {SAVED_AS}"],
         )
         for path in ("people.json", "people.parquet.gz", "people.PARQUET.doc")
     ),
     *(
         (
             "source",
-            f'source: {{unit: row, path: "{path}"}}',
+            f'source: {{file: "{path}"}}\nprivacy_unit: row',
             [
-                f"3:27: source.path must name one file, without *, ? and [, found '{path}'; "
+                f"3:27: source.file must name one file, without *, ? and [, found '{path}'; "
                 "they would be read as a pattern: rename the file"
             ],
         )
@@ -356,9 +366,9 @@ BROKEN_VALUES = [
     *(
         (
             "source",
-            f'source: {{unit: row, path: "{path}"}}',
+            f'source: {{file: "{path}"}}\nprivacy_unit: row',
             [
-                f"3:27: source.path must be a file of this machine, found '{path}'; "
+                f"3:27: source.file must be a file of this machine, found '{path}'; "
                 "remote files are not read: copy it here"
             ],
         )
@@ -366,9 +376,9 @@ BROKEN_VALUES = [
     ),
     (
         "release",
-        "release: {path: ' '}",
+        "release: {file: ' '}",
         [
-            "8:17: release.path must be text that is not blank and has no line break or control "
+            "8:17: release.file must be text that is not blank and has no line break or control "
             "character, found ' '"
         ],
     ),
@@ -798,7 +808,7 @@ recode:
   age: {bins: [30, 18], lables: [a]}
   job: {map: {a: b}}
   edu: {hierarchy: missing.csv, level: 1}
-release: {path: x.parquet, relation: y}
+release: {file: x.parquet, table: y}
 extra: 1
 """
     assert problems(raw) == [
@@ -812,7 +822,7 @@ extra: 1
         "4:3: recode.job.other is missing; "
         "name what stands for every other value, or write other: null",
         "5:20: recode.edu.hierarchy names missing.csv, which does not exist",
-        "6:28: release.relation must not stand beside path; keep one of them",
+        "6:28: release.table must not stand beside path; keep one of them",
         "7:1: extra is an unknown key; allowed here: version, name, description, purpose, "
         "about, source, recode, filter, public, mechanism, sample, noise, contribution, "
         "aggregate, rollup, marginals, keys, part, k, auto, models, guarantee, release, "

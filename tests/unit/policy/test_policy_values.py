@@ -28,9 +28,9 @@ version: 1
 name: adult_public
 description: Census extract for the public site
 source:
-  path: data/adult.parquet            # or  relation: census.main.adult
-  unit: row
+  file: data/adult.parquet            # or  table: census.main.adult
   sampled_at: 1.0
+privacy_unit: row
 recode:
   age:            {bins: [18, 30, 45, 60, 75]}
   education:      {hierarchy: hierarchies/education.csv, level: 2}
@@ -44,9 +44,9 @@ sample: {rate: 0.1, method: keyed}
 k: 20
 guarantee: {epsilon: 0.5, delta: 1.0e-9, neighbours: add_remove}
 release:
-  path: out/adult_public.parquet
+  file: out/adult_public.parquet
   as: counts
-budget: census
+account: census
 """
 
 
@@ -110,9 +110,9 @@ def test_what_is_left_out_has_a_default(load):
 
 def test_relations_and_people_with_many_rows(load):
     policy = load(
-        source="source: {relation: c.main.t, sampled_at: 0.01, columns: {v: date, q: integer},"
-        " unit: {key: p, keep: {order_by: [visit date DESC, v, w asc, desc]}}}",
-        release="release: {relation: public.t, as: rows}",
+        source="source: {table: c.main.t, sampled_at: 0.01, columns: {v: date, q: integer},"
+        " unit: {column: p, rows: {first_by: [visit date DESC, v, w asc, desc]}}}",
+        release="release: {table: public.t, as: rows}",
         guarantee="guarantee: {epsilon: 1, delta: 0.1, neighbours: replace_one}",
         sample="sample: {rate: 0.5, method: native}",
         grouping="grouping: raw_first",
@@ -136,12 +136,15 @@ def test_relations_and_people_with_many_rows(load):
 
 def test_the_rows_of_a_release_have_no_count_column(load):
     assert load(
-        recode="recode: {n: keep}", release="release: {path: b.parquet, as: rows}"
+        recode="recode: {n: keep}", release="release: {file: b.parquet, as: rows}"
     ).columns == ("n",)
 
 
 def test_a_person_needs_no_order(load):
-    assert load(source="source: {path: a.csv, unit: {key: p, keep: any}}").source.order_by == ()
+    assert (
+        load(source="source: {file: a.csv}\nprivacy_unit: {column: p, rows: any}").source.order_by
+        == ()
+    )
 
 
 @pytest.mark.parametrize(

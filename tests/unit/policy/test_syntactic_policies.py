@@ -13,7 +13,7 @@ from policy_engine.policy.project import load_project_text
 from policy_engine.policy.resolve import Policy, loaded
 from policy_engine.policy.syntactic import UNMET, LDiversity, Suppression, TCloseness, still_works
 
-BARE = {"sample": "", "guarantee": "guarantee: syntactic"}
+BARE = {"sample": "", "guarantee": "guarantee: none"}
 
 
 def policy_of(text, folder: Path, **lines: str) -> Policy:
@@ -44,11 +44,17 @@ def test_it_is_taken_by_those_alone_who_say_so(text, tmp_path: Path) -> None:
         ({"sample": "sample: {rate: 0.1}"}, "sample is of a release with (ε, δ)"),
         ({"k": "k: auto"}, "k is auto, and there is no guarantee"),
         ({"k": ""}, "guarantee is syntactic, and nothing says of which model"),
-        ({"release": "release: {relation: b}"}, "which is for files"),
-        ({"source": "source: {path: a.parquet, unit: {key: id, keep: all}}"}, "counts once"),
+        ({"release": "release: {table: b}"}, "which is for files"),
+        (
+            {"source": "source: {file: a.parquet}\nprivacy_unit: {column: id, rows: all}"},
+            "counts once",
+        ),
         ({"models": "models: {l_diversity: {of: age, l: 2}}"}, "no column tells classes apart"),
         ({"models": "models: {l_diversity: {of: [age], l: 2}}"}, "of must be text, found a list"),
-        ({"noise": "noise: {law: place}"}, "noise is of a release with (ε, δ)"),
+        (
+            {"noise": "noise: {distribution: negative_binomial}"},
+            "noise is of a release with (ε, δ)",
+        ),
         ({"rollup": "rollup: {to: [age]}"}, "rollup is of a release with (ε, δ)"),
         ({"guarantee": "guarantee: syntaktic"}, "must be a mapping with epsilon and delta, or"),
     ],

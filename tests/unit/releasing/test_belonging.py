@@ -31,15 +31,16 @@ _OPEN = (
 _POLICY = """\
 version: 1
 name: {name}
-source: {{{source}, unit: {{key: person, keep: any}}}}
+source: {{{source}}}
+privacy_unit: {{column: person, rows: any}}
 recode: {{age: {{bins: [18]}}}}
 sample: {{rate: 0.5}}
 k: 2
 guarantee: {{epsilon: 1, delta: 0.99}}
-release: {{path: out/{name}.parquet}}
+release: {{file: out/{name}.parquet}}
 {budget}
 """
-_OTHERS = "budget: others"
+_OTHERS = "account: others"
 
 
 @pytest.fixture
@@ -55,7 +56,7 @@ def small(tmp_path) -> SmallProject:
 
 
 def released(
-    small: SmallProject, source: str, budget: str = "budget: people", name: str = "first"
+    small: SmallProject, source: str, budget: str = "account: people", name: str = "first"
 ) -> int:
     policy = small.folder / f"{name}.yaml"
     text = _POLICY.format(name=name, source=source, budget=budget)
@@ -75,14 +76,14 @@ def refused(small: SmallProject, source: str, budget: str = _OTHERS) -> str:
 
 
 def test_a_file_is_not_sold_again_by_another_account_and_both_entries_are_named(small):
-    released(small, "path: source.parquet")
-    assert refused(small, "path: source.parquet") == (
+    released(small, "file: source.parquet")
+    assert refused(small, "file: source.parquet") == (
         "account 'others' cannot pay for policy 'second': its source is that of entry 1 (first),"
         " charged to account 'people', and people who pay from two accounts lose the sum of both"
-        " limits. Write 'budget: people' in the policy; if the source is to belong to 'others' from"
+        " limits. Write 'account: people' in the policy; if the source is to belong to 'others' from"
         " now on, run 'policy-engine ledger move 1 others --by NAME --why TEXT'"
     )
-    assert "account 'source.parquet' cannot pay" in refused(small, "path: source.parquet", "")
+    assert "account 'source.parquet' cannot pay" in refused(small, "file: source.parquet", "")
 
 
 def test_a_folder_is_not_sold_beside_a_file_of_it_nor_the_file_beside_the_folder(small):
@@ -92,10 +93,10 @@ def test_a_folder_is_not_sold_beside_a_file_of_it_nor_the_file_beside_the_folder
     with duckdb.connect() as connection:
         made = f"select * replace (age + 1 as age) from '{inside / 'a.parquet'}'"
         connection.execute(f"copy ({made}) to '{inside / 'b.parquet'}'")
-    released(small, "path: all/deep/a.parquet")
-    assert "charged to account 'people'" in refused(small, "path: all")
-    assert "charged to account 'people'" in refused(small, "path: all/deep")
-    released(small, "path: all/deep/b.parquet", _OTHERS, "third")
+    released(small, "file: all/deep/a.parquet")
+    assert "charged to account 'people'" in refused(small, "file: all")
+    assert "charged to account 'people'" in refused(small, "file: all/deep")
+    released(small, "file: all/deep/b.parquet", _OTHERS, "third")
 
 
 def test_a_file_of_a_folder_is_of_the_folders_account(small):
@@ -105,9 +106,9 @@ def test_a_file_of_a_folder_is_of_the_folders_account(small):
     with duckdb.connect() as connection:
         made = f"select * replace (age + 1 as age) from '{inside / 'a.parquet'}'"
         connection.execute(f"copy ({made}) to '{inside / 'b.parquet'}'")
-    released(small, "path: all")
-    assert "its source is that of entry 1" in refused(small, "path: all/deep/b.parquet")
-    assert "its source is that of entry 1" in refused(small, "path: all/deep")
+    released(small, "file: all")
+    assert "its source is that of entry 1" in refused(small, "file: all/deep/b.parquet")
+    assert "its source is that of entry 1" in refused(small, "file: all/deep")
 
 
 def _copied(folder: Path) -> str:
@@ -126,17 +127,17 @@ def _roundabout(folder: Path) -> str:
 
 @pytest.mark.parametrize("other", [_linked, _roundabout])
 def test_nor_is_a_link_or_another_spelling_of_it(small, other):
-    released(small, "path: source.parquet")
+    released(small, "file: source.parquet")
     assert "entry 1 (first), charged to account 'people'" in refused(
-        small, f"path: {other(small.folder)}"
+        small, f"file: {other(small.folder)}"
     )
 
 
 def test_nor_the_file_with_other_rows_or_a_link_to_it_then(small):
-    released(small, "path: source.parquet")
+    released(small, "file: source.parquet")
     small.write(80)
-    assert "its source is that of entry 1" in refused(small, "path: source.parquet")
-    assert "its source is that of entry 1" in refused(small, f"path: {_linked(small.folder)}")
+    assert "its source is that of entry 1" in refused(small, "file: source.parquet")
+    assert "its source is that of entry 1" in refused(small, f"file: {_linked(small.folder)}")
 
 
 @pytest.mark.parametrize(
@@ -151,40 +152,40 @@ def test_nor_the_file_with_other_rows_or_a_link_to_it_then(small):
     ],
 )
 def test_nor_a_table_by_another_spelling_or_a_view_of_it(small, other):
-    released(small, "relation: persons")
-    assert "entry 1 (first), charged to account 'people'" in refused(small, f"relation: {other}")
+    released(small, "table: persons")
+    assert "entry 1 (first), charged to account 'people'" in refused(small, f"table: {other}")
 
 
 def test_a_charge_that_was_given_back_holds_no_source(small, monkeypatch):
     killed = small.killed(monkeypatch, Ledger, "start")
     with small.writing() as ledger:
         ledger.cancel(killed.id, "never started")
-    released(small, "path: source.parquet", _OTHERS)
+    released(small, "file: source.parquet", _OTHERS)
     assert [entry.account for entry in small.entries] == ["people", "others"]
 
 
 def test_the_same_account_releases_it_as_often_as_it_can_pay(small):
-    released(small, "path: source.parquet")
-    released(small, f"path: {_copied(small.folder)}", name="second")
+    released(small, "file: source.parquet")
+    released(small, f"file: {_copied(small.folder)}", name="second")
     assert len(small.entries) == 2
 
 
 def test_a_source_is_given_to_another_account_by_a_record_that_says_who_and_why(small):
-    released(small, "path: source.parquet")
+    released(small, "file: source.parquet")
     with small.writing() as ledger:
         ledger.move(1, "others", who="Ada", why="a new wave")
         [move] = decided(ledger.records(), "move", "")
     assert (move["source_of"], move["from"], move["to"]) == (1, "people", "others")
     assert (move["by"], move["why"]) == ("Ada", "a new wave")
-    said = refused(small, "path: source.parquet", "budget: people")
+    said = refused(small, "file: source.parquet", "account: people")
     assert "entry 1, and record" in said and "gave it to account 'others'" in said
-    released(small, "path: source.parquet", _OTHERS, name="second")
+    released(small, "file: source.parquet", _OTHERS, name="second")
     with small.writing() as ledger:
         ledger.verify()
 
 
 def test_a_move_says_who_and_why_and_is_of_an_entry_with_a_source(small, monkeypatch):
-    released(small, "path: source.parquet")
+    released(small, "file: source.parquet")
     with small.writing() as ledger:
         with pytest.raises(UsageError, match="a source is given to another account by somebody"):
             ledger.move(1, "others", who=" ", why="x")
@@ -201,16 +202,16 @@ def test_an_entry_of_an_older_version_names_no_source_and_holds_none(small, monk
 
     with monkeypatch.context() as patched:
         patched.setattr(store, older)
-        released(small, "path: source.parquet")
+        released(small, "file: source.parquet")
     with small.writing() as ledger:
         ledger.verify()
         with pytest.raises(UsageError, match="entry 1 is of a version that recorded no source"):
             ledger.move(1, "others", who="Ada", why="x")
-    released(small, "path: source.parquet", _OTHERS, name="second")
+    released(small, "file: source.parquet", _OTHERS, name="second")
 
 
 def test_the_names_of_a_source_tell_no_path_and_no_content(small):
-    released(small, "path: source.parquet")
+    released(small, "file: source.parquet")
     with small.writing() as ledger:
         [names] = [json.loads(r.payload)["source"] for r in ledger.records() if r.kind == "reserve"]
     assert {len(name) for name in names.values()} == {64}
@@ -226,16 +227,16 @@ def closed(small: SmallProject, text: str = "accounts: {people: {}, others: {}}"
     return load_project_text(text, file, small.folder)
 
 
-@pytest.mark.parametrize("line", ["", "budget: somebody"])
+@pytest.mark.parametrize("line", ["", "account: somebody"])
 def test_no_other_account_than_those_listed_pays(small, line):
     small.project = closed(small)
     path = small.folder / "p.yaml"
-    path.write_text(_POLICY.format(name="p", source="path: source.parquet", budget=line))
+    path.write_text(_POLICY.format(name="p", source="file: source.parquet", budget=line))
     policy = load_policy_text(path.read_text(), path, small.folder)
     for act in (release, preview):
         with pytest.raises(PolicyError) as caught:
             act(policy, small.project)
-        place = "9:1: budget must be an account" if line else "3:1: budget must name an account"
+        place = "9:1: account must be an account" if line else "3:1: account must name an account"
         assert f"p.yaml:{place}" in str(caught.value)
         assert "known: people, others; or list a new one under accounts there" in str(caught.value)
 
@@ -243,13 +244,13 @@ def test_no_other_account_than_those_listed_pays(small, line):
 def test_an_open_project_and_one_that_lists_none_take_any_account(small):
     small.project = closed(small, "{version: 1}")
     assert small.project.accounts_open
-    released(small, "path: source.parquet", "")
+    released(small, "file: source.parquet", "")
     assert [entry.account for entry in small.entries] == ["source.parquet"]
 
 
 def test_a_source_that_is_listed_needs_no_budget(small):
     small.project = closed(small, "accounts: {./source.parquet: {}}")
-    released(small, "path: source.parquet", "")
+    released(small, "file: source.parquet", "")
 
 
 # Where a table of a server lies.
@@ -312,10 +313,10 @@ def rekeyed(small: SmallProject) -> Path:
 
 
 def test_a_new_sealing_key_sells_no_source_again_while_the_old_one_has_not_handed_over(small):
-    released(small, "path: source.parquet")
+    released(small, "file: source.parquet")
     old = rekeyed(small)
-    for budget in ("budget: people", _OTHERS):
-        text = _POLICY.format(name="second", source="path: source.parquet", budget=budget)
+    for budget in ("account: people", _OTHERS):
+        text = _POLICY.format(name="second", source="file: source.parquet", budget=budget)
         policy = load_policy_text(text, small.folder / "second.yaml", small.folder)
         for act in (release, preview):
             with pytest.raises(FileError) as caught:
@@ -327,24 +328,24 @@ def test_a_new_sealing_key_sells_no_source_again_while_the_old_one_has_not_hande
             assert "if it is lost for good, 'policy-engine ledger rekey --lost --by NAME" in said
     assert len(small.entries) == 1
     old.replace(small.project.sealing_key)
-    released(small, "path: source.parquet", name="second")
+    released(small, "file: source.parquet", name="second")
 
 
 def test_one_that_took_over_names_sources_as_before_and_opens_what_was_paid(small):
-    released(small, "path: source.parquet")
+    released(small, "file: source.parquet")
     before = (small.folder / "out/first.parquet").read_bytes()
     rekey(small.project, rekeyed(small), who="Ada", why="stolen")
     assert "entry 1 (first), charged to account 'people'" in refused(
-        small, f"path: {_linked(small.folder)}"
+        small, f"file: {_linked(small.folder)}"
     )
     (small.folder / "out/first.parquet").unlink()
-    assert released(small, "path: source.parquet") == 1
+    assert released(small, "file: source.parquet") == 1
     assert (small.folder / "out/first.parquet").read_bytes() == before
-    released(small, "path: source.parquet", name="third")
+    released(small, "file: source.parquet", name="third")
     # And the one after it, for which the first key is handed on.
     rekey(small.project, rekeyed(small), who="Bob", why="stolen too")
-    assert "charged to account 'people'" in refused(small, "path: source.parquet")
-    assert released(small, "path: source.parquet", name="fourth")
+    assert "charged to account 'people'" in refused(small, "file: source.parquet")
+    assert released(small, "file: source.parquet", name="fourth")
     with small.writing() as ledger:
         ledger.verify()
         assert [(each["by"], each["why"]) for each in decided(ledger.records(), "rekey", "")] == [
@@ -354,31 +355,31 @@ def test_one_that_took_over_names_sources_as_before_and_opens_what_was_paid(smal
 
 
 def test_a_lost_key_is_forgotten_by_a_record_and_does_not_come_back(small):
-    released(small, "path: source.parquet")
+    released(small, "file: source.parquet")
     old = rekeyed(small)
     rekey(small.project, None, who="Ada", why="the disk is gone")
-    released(small, "path: source.parquet", _OTHERS, name="second")
+    released(small, "file: source.parquet", _OTHERS, name="second")
     with small.writing() as ledger:
         ledger.move(1, "others", who="Ada", why="merged")  # which repeats the name by the old key
-    released(small, "path: source.parquet", _OTHERS, name="third")
+    released(small, "file: source.parquet", _OTHERS, name="third")
     old.replace(small.project.sealing_key)
     with pytest.raises(FileError, match="not the sealing key that names the ledger's sources"):
-        released(small, "path: source.parquet", name="fourth")
+        released(small, "file: source.parquet", name="fourth")
 
 
 def test_a_missing_key_is_made_when_one_takes_over(small):
-    released(small, "path: source.parquet")
+    released(small, "file: source.parquet")
     key = small.project.sealing_key
     key.unlink()
     with pytest.raises(FileError, match="ledger rekey --lost"):
-        released(small, "path: source.parquet", name="second")
+        released(small, "file: source.parquet", name="second")
     rekey(small.project, None, who="Ada", why="lost")
     assert load_sealing_key(key)
-    assert released(small, "path: source.parquet", name="second")
+    assert released(small, "file: source.parquet", name="second")
 
 
 def test_only_the_key_that_names_sources_hands_over_and_somebody_says_why(small):
-    released(small, "path: source.parquet")
+    released(small, "file: source.parquet")
     rekeyed(small)
     generate_sealing_key(small.folder / "any.pem")
     with pytest.raises(UsageError, match=r"any\.pem: this key does not name the ledger's sources"):
@@ -388,7 +389,7 @@ def test_only_the_key_that_names_sources_hands_over_and_somebody_says_why(small)
 
 
 def test_of_two_first_releases_with_keys_of_their_own_one_is_charged(small):
-    released(small, "path: source.parquet")
+    released(small, "file: source.parquet")
     charge = Charge(
         "people", Decimal(1), Decimal(0), "add_remove", "first", "p", "c",
         source={"place": "a", "named_by": "another"},

@@ -349,7 +349,7 @@ def test_another_place_than_was_approved(lab):
     moved = lab.folder / "out" / "b.certificate.claim.review.json"
     shutil.copy(lab.claim_file, moved)
     shutil.copy(lab.bundle, approvals_file(moved))
-    _refused(lab, lab.small.policy("{path: out/b.parquet}"))
+    _refused(lab, lab.small.policy("{file: out/b.parquet}"))
 
 
 def test_the_approvals_of_a_file_for_a_table(lab):
@@ -364,7 +364,7 @@ def test_the_approvals_of_another_account(lab):
     other = json.loads(lab.policy_text(account="others"))
     lab.require(json.dumps(other))
     before = lab.policy
-    lab.__dict__["policy"] = lab.edited("budget: people", "budget: others")
+    lab.__dict__["policy"] = lab.edited("account: people", "account: others")
     lab.approved()
     _refused(lab, before)
 
@@ -372,7 +372,7 @@ def test_the_approvals_of_another_account(lab):
 def test_approvals_of_the_account_whose_policy_has_the_same_people(lab):
     lab.require(lab.policy_text(account="others"))
     lab.approved()
-    _refused(lab, lab.edited("budget: people", "budget: others"))
+    _refused(lab, lab.edited("account: people", "account: others"))
 
 
 # Once, and once more
@@ -775,7 +775,7 @@ def test_a_key_under_which_anybody_signs_is_refused(lab):
 
 def test_its_source_goes_to_no_other_account(lab):
     done = lab.approved().release()
-    other = lab.edited("budget: people", "budget: others", "{path: out/b.parquet}")
+    other = lab.edited("account: people", "account: others", "{file: out/b.parquet}")
     _refused(lab, other, BudgetExceeded)
     with lab.small.writing() as ledger, pytest.raises(NotApproved, match="requires approvals"):
         ledger.move(done.entry, "others", who="Ada", why="a test")
@@ -790,7 +790,7 @@ def test_a_lost_sealing_key_forgets_no_source(lab):
     with pytest.raises(NotApproved):
         rekey(lab.small.project, None, who="Ada", why="lost")
     assert not lab.small.project.sealing_key.exists()
-    other = lab.edited("budget: people", "budget: others", "{path: out/b.parquet}")
+    other = lab.edited("account: people", "account: others", "{file: out/b.parquet}")
     _refused(lab, other, FileError)
 
 

@@ -20,13 +20,13 @@ NAMES = ("event", "epsilon", "delta", "neighbours", "policy_name", "policy_diges
 
 ADULT = EXAMPLES / "adult" / "policy.yaml"
 CHANGES = {
-    "a source that is a sample": [("unit: row  ", "unit: row\n  sampled_at: 0.5  ")],
+    "a source that is a sample": [("unit: row  ", "privacy_unit: row\n  sampled_at: 0.5  ")],
     "the engine's own sample": [("method: keyed", "method: native")],
     "no guarantee": [
         ("sample: {rate: 0.1, method: keyed}\n", ""),
         (
             "guarantee: {epsilon: 0.5, delta: 1.0e-9, neighbours: add_remove}",
-            "guarantee: syntactic",
+            "guarantee: none",
         ),
     ],
     "randomised response": [

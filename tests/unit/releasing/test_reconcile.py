@@ -33,7 +33,7 @@ def test_where_nothing_is_open_nothing_is_settled(lab):
 def test_each_open_entry_is_settled_by_what_exists(lab, monkeypatch):
     lab.killed(monkeypatch, Ledger, "commit", TABLE)
     lab.killed(monkeypatch, Ledger, "start")
-    lab.killed(monkeypatch, job, "write_parquet", "{path: out/other.parquet}")
+    lab.killed(monkeypatch, job, "write_parquet", "{file: out/other.parquet}")
     assert lab.states == ["started", "reserved", "started"]
     settled = reconcile(lab.project)
     assert [each.outcome for each in settled] == ["committed", "cancelled", "kept"]

@@ -69,13 +69,13 @@ sample: {{rate: {rate}, method: {method}}}
 k: {k}
 guarantee: {{epsilon: 1, delta: 0.99}}
 release: {release}
-budget: people
+account: people
 """
 PROJECT = """\
 warehouses: {db: {type: duckdb, database: db.duckdb}}
 accounts: {people: {epsilon: 3, delta: 0.99}}
 """
-OUT = "{path: out/people.parquet}"
+OUT = "{file: out/people.parquet}"
 SECRET = bytes(range(100, 116))
 
 
@@ -88,7 +88,7 @@ class Lab:
 
     def policy(self, **changes: str) -> Policy:
         parts = {
-            "source": "{path: source.parquet, unit: row}",
+            "source": "{file: source.parquet}\nprivacy_unit: row",
             "recode": "{age: {bins: [18]}, zip: {prefix: 2}}",
             "rate": "0.5",
             "method": "keyed",
@@ -165,12 +165,12 @@ def lab(sources: Path, tmp_path: Path) -> Lab:
 
 @pytest.mark.parametrize("form", ["counts", "rows"])
 @pytest.mark.parametrize("method", ["keyed", "native"])
-@pytest.mark.parametrize("source", ["path: source.parquet", "relation: people"])
+@pytest.mark.parametrize("source", ["file: source.parquet", "table: people"])
 def test_a_release_verifies_from_its_files_alone(lab, form, method, source):
     done = lab.release(
-        source=f"{{{source}, unit: row}}",
+        source=f"{{{source}}}\nprivacy_unit: row",
         method=method,
-        release=f"{{path: out/people.parquet, as: {form}}}",
+        release=f"{{file: out/people.parquet, as: {form}}}",
     )
     lab.verify(done.certificate, Path(done.release))
     assert sorted(lab.standing) == ["out/people.certificate.json", "out/people.parquet"]
@@ -183,14 +183,14 @@ def test_a_release_verifies_from_its_files_alone(lab, form, method, source):
 
 @pytest.mark.parametrize(
     ("unit", "method"),
-    [("{key: person, keep: any}", "keyed"), ("row", "native")],
+    [("{column: person, rows: any}", "keyed"), ("row", "native")],
     ids=["keyed", "native"],
 )
 def test_a_view_is_followed_to_its_table(lab, unit, method):
     with duckdb.connect(str(lab.folder / "db.duckdb")) as connection:
         connection.execute("CREATE VIEW grown AS SELECT * FROM everyone WHERE age >= 0")
         connection.execute("CREATE TABLE odd (a INTEGER, b INTEGER GENERATED ALWAYS AS (a + 1))")
-    done = lab.release(source=f"{{relation: grown, unit: {unit}}}", method=method)
+    done = lab.release(source=f"{{table: grown}}\nprivacy_unit: {unit}", method=method)
     lab.verify(done.certificate, Path(done.release))
     assert (done.groups, done.account) == (2, "people")
 
@@ -209,7 +209,7 @@ def test_a_view_is_followed_to_its_table(lab, unit, method):
 def test_a_view_in_which_rows_depend_on_others_is_refused(lab, body, code):
     with duckdb.connect(str(lab.folder / "db.duckdb")) as connection:
         connection.execute(f"CREATE VIEW mixed AS {body}")
-    source = "{relation: mixed, unit: {key: person, keep: any}}"
+    source = "{table: mixed}\nprivacy_unit: {column: person, rows: any}"
     refused(lab, NotCertifiable, f"{code} .*[:w] db.main.mixed, ", source=source)
 
 
@@ -227,10 +227,10 @@ def test_a_view_that_is_confirmed_is_released_under_that_assumption(lab, body):
     with duckdb.connect(str(lab.folder / "db.duckdb")) as connection:
         connection.execute("CREATE TABLE codes AS SELECT DISTINCT zip AS code FROM people")
         connection.execute(f"CREATE VIEW joined AS {body}")
-    unit = "unit: {key: person, keep: any}"
-    source = f"{{relation: joined, {unit}}}"
+    unit = "privacy_unit: {column: person, rows: any}"
+    source = f"{{table: joined, {unit}}}"
     refused(lab, NotCertifiable, "write view: rowwise under source", source=source)
-    policy = lab.policy(source=f"{{relation: joined, view: rowwise, {unit}}}")
+    policy = lab.policy(source=f"{{table: joined, view: rowwise, {unit}}}")
     done = release(policy, lab.project)
     stated = lab.verify(done.certificate, Path(done.release)).assumptions
     assert CONFIRMED.format("joined") in stated
@@ -245,7 +245,9 @@ def test_a_view_that_fails_on_a_row_is_named_and_the_row_is_not(lab):
         connection.execute(
             "CREATE VIEW seen AS SELECT person, CAST(age AS INT) AS age, zip FROM raw"
         )
-    policy = lab.policy(source="{relation: seen, view: rowwise, unit: {key: person, keep: any}}")
+    policy = lab.policy(
+        source="{table: seen, view: rowwise}\nprivacy_unit: {column: person, rows: any}"
+    )
     previewing.preview(policy, lab.project)
     with pytest.raises(WarehouseFailed) as caught:
         release(policy, lab.project)
@@ -262,7 +264,9 @@ def test_a_view_is_proved_once(lab, monkeypatch):
     proofs, prove = [], views.table_below
     monkeypatch.setattr(views, "table_below", lambda *a: proofs.append(a) or prove(*a))
     planning._below.cache_clear()
-    release(lab.policy(source="{relation: plain, unit: {key: person, keep: any}}"), lab.project)
+    release(
+        lab.policy(source="{table: plain}\nprivacy_unit: {column: person, rows: any}"), lab.project
+    )
     assert len(proofs) == 1
 
 
@@ -278,15 +282,15 @@ def test_a_view_that_is_confirmed_names_the_account_that_pays(lab):
     with duckdb.connect(str(lab.folder / "db.duckdb")) as connection:
         connection.execute("CREATE TABLE peo AS SELECT 1 AS person")
         connection.execute("CREATE VIEW seen AS SELECT person, age + 1 AS age, zip FROM people")
-    source = "{relation: seen, view: rowwise, unit: {key: person, keep: any}}"
+    source = "{table: seen, view: rowwise}\nprivacy_unit: {column: person, rows: any}"
     policy = replace(lab.policy(source=source), declared_budget=False)
-    with pytest.raises(PolicyError, match="budget must name the account that pays"):
+    with pytest.raises(PolicyError, match="account must name the account that pays"):
         release(policy, lab.project)
     assert lab.entries == []
 
 
 def test_a_table_needs_no_such_word(lab):
-    policy = lab.policy(source="{relation: people, view: rowwise, unit: row}")
+    policy = lab.policy(source="{table: people, view: rowwise}\nprivacy_unit: row")
     with closing(planning.open_warehouse(policy, lab.project, writes=False)) as warehouse:
         certificate, _ = planning.prepare(policy, lab.project, warehouse)
     assert not [text for text in certificate.assumptions if "view" in text]
@@ -310,7 +314,7 @@ def test_the_file_carries_a_record_of_its_certificate(lab):
 
 
 def test_a_release_into_a_table_carries_and_has_its_certificate(lab):
-    done = lab.release(source="{relation: people, unit: row}", release="{relation: out}")
+    done = lab.release(source="{table: people}\nprivacy_unit: row", release="{table: out}")
     lab.verify(done.certificate)
     [comment] = lab.table("SELECT comment FROM duckdb_tables() WHERE table_name = 'out'")
     record = json.loads(comment[0])
@@ -318,13 +322,13 @@ def test_a_release_into_a_table_carries_and_has_its_certificate(lab):
     rows = lab.table("FROM db.main.out")
     assert len(rows) == done.groups == 2
     assert sum(row[-1] for row in rows) == done.people > 2
-    again = lab.release(source="{relation: people, unit: row}", release="{relation: out}")
+    again = lab.release(source="{table: people}\nprivacy_unit: row", release="{table: out}")
     assert (again.repeated, again.people) == (True, done.people)
     assert done.certificate == lab.folder / "people.certificate.json"
 
 
 def test_a_table_is_replaced_only_when_asked(lab):
-    table = {"source": "{relation: people, unit: row}", "release": "{relation: out}"}
+    table = {"source": "{table: people}\nprivacy_unit: row", "release": "{table: out}"}
     first = lab.release(**table).certificate.read_bytes()
     with pytest.raises(FileError, match=r"db.main.out exists; use --replace"):
         lab.release(**table, fresh=True)
@@ -348,11 +352,13 @@ def test_a_file_is_replaced_only_when_asked(lab):
 # What a release never holds.
 
 
-@pytest.mark.parametrize("target", [OUT, "{relation: out}"])
+@pytest.mark.parametrize("target", [OUT, "{table: out}"])
 def test_the_secret_is_in_nothing_that_is_written_or_logged(lab, monkeypatch, caplog, target):
     monkeypatch.setattr(job, "new_secret", lambda: SECRET)
     with caplog.at_level(logging.DEBUG):
-        lab.release(source="{relation: people, unit: {key: person, keep: any}}", release=target)
+        lab.release(
+            source="{table: people}\nprivacy_unit: {column: person, rows: any}", release=target
+        )
     files = [file for file in lab.folder.rglob("*") if file.is_file()]
     assert len(files) > 4
     texts = [SECRET, SECRET.hex().encode(), str(int.from_bytes(SECRET, "big")).encode()]
@@ -364,7 +370,7 @@ def test_certificates_of_neighbouring_sources_are_the_same(lab, monkeypatch):
     monkeypatch.setattr(certifying, "datetime", FrozenClock)
     one = lab.release()
     write_source(lab.folder / "source.parquet", ROWS[:-1])
-    two = lab.release(release="{path: out/other.parquet}")
+    two = lab.release(release="{file: out/other.parquet}")
     facts = [dict(unverified(done.certificate.read_text()).predicate) for done in (one, two)]
     for found in facts:
         found.pop("policy")
@@ -383,7 +389,7 @@ class FrozenClock:
 def test_the_order_of_the_source_changes_no_byte_of_a_release_by_key(lab, monkeypatch):
     monkeypatch.setattr(job, "new_secret", lambda: SECRET)
     monkeypatch.setattr(certifying, "datetime", FrozenClock)
-    by_key = "{path: source.parquet, unit: {key: person, keep: any}}"
+    by_key = "{file: source.parquet}\nprivacy_unit: {column: person, rows: any}"
     first = Path(lab.release(source=by_key).release).read_bytes()
     for order in (ROWS[::-1], ROWS[31:] + ROWS[:31]):
         write_source(lab.folder / "source.parquet", order)
@@ -395,8 +401,8 @@ def test_the_order_of_the_source_changes_no_byte_of_a_release_by_key(lab, monkey
 
 
 @pytest.mark.parametrize("size", [0, 1, 2])
-@pytest.mark.parametrize("unit", ["row", "{key: person, keep: any}"])
-@pytest.mark.parametrize("source", ["path: source.parquet", "relation: few", "path: source.csv"])
+@pytest.mark.parametrize("unit", ["row", "{column: person, rows: any}"])
+@pytest.mark.parametrize("source", ["file: source.parquet", "table: few", "file: source.csv"])
 def test_a_table_below_k_releases_nothing_and_succeeds(lab, size, unit, source):
     rows = ROWS[:size]
     write_source(lab.folder / "source.parquet", rows)
@@ -405,7 +411,7 @@ def test_a_table_below_k_releases_nothing_and_succeeds(lab, size, unit, source):
     with duckdb.connect(str(lab.folder / "db.duckdb")) as connection:
         connection.execute(f"CREATE TABLE few AS SELECT * FROM people LIMIT {size}")
     done = lab.release(
-        source=f"{{{source}, unit: {unit}}}", recode="{zip: {prefix: 1}}", rate="0.9", k="3"
+        source=f"{{{source}}}\nprivacy_unit: {unit}", recode="{zip: {prefix: 1}}", rate="0.9", k="3"
     )
     assert (done.groups, done.rows) == (0, 0)
     lab.verify(done.certificate, Path(done.release))
@@ -415,17 +421,17 @@ def test_a_table_below_k_releases_nothing_and_succeeds(lab, size, unit, source):
 @pytest.mark.parametrize("form", ["counts", "rows"])
 def test_one_group_may_hold_everybody(lab, form):
     done = lab.release(
-        recode='{everybody: {constant: "*"}}', release=f"{{path: out/people.parquet, as: {form}}}"
+        recode='{everybody: {constant: "*"}}', release=f"{{file: out/people.parquet, as: {form}}}"
     )
     assert done.groups == 1
     lab.verify(done.certificate, Path(done.release))
 
 
-@pytest.mark.parametrize("source", ["path: source.parquet", "relation: people", "path: source.csv"])
+@pytest.mark.parametrize("source", ["file: source.parquet", "table: people", "file: source.csv"])
 def test_each_assumption_is_signed_once_in_the_policys_words(lab, source):
     lines = ["person,age,zip", *(",".join(row) for row in ROWS)]
     (lab.folder / "source.csv").write_text("\n".join(lines) + "\n")
-    done = lab.release(source=f"{{{source}, unit: row}}", recode="{zip: {prefix: 1}}")
+    done = lab.release(source=f"{{{source}}}\nprivacy_unit: row", recode="{zip: {prefix: 1}}")
     stated = lab.verify(done.certificate).assumptions
     name = source.partition(" ")[2]
     assert [text for text in stated if "is one person" in text] == [
@@ -485,7 +491,7 @@ FILE_STEPS = [
 def test_a_step_that_fails_leaves_all_as_it_was_and_charged_if_drawn(
     lab, monkeypatch, owner, name, number, charged, error, replace
 ):
-    first = lab.release(release=OUT if replace else "{path: elsewhere.parquet}")
+    first = lab.release(release=OUT if replace else "{file: elsewhere.parquet}")
     before = lab.standing
     fail(monkeypatch, owner, name, error, number)
     policy = lab.policy()
@@ -547,7 +553,7 @@ class Failing:
         return getattr(self._connection, name)
 
 
-TABLE = {"source": "{relation: people, unit: row}", "release": "{relation: out}"}
+TABLE = {"source": "{table: people}\nprivacy_unit: row", "release": "{table: out}"}
 
 
 @pytest.mark.parametrize("replace", [False, True])
@@ -592,7 +598,7 @@ def test_a_table_that_cannot_be_written_is_as_it_was(
     [(placing, "sign", False), (placing, "sign", True), (os, "link", False)],
 )
 def test_no_table_stands_without_its_certificate(lab, monkeypatch, owner, name, error, replace):
-    lab.release(release="{path: elsewhere.parquet}")  # makes the ledger, which links too
+    lab.release(release="{file: elsewhere.parquet}")  # makes the ledger, which links too
     if replace:
         lab.release(**TABLE)
     before = lab.standing, lab.table("SELECT sql, comment FROM duckdb_tables() ORDER BY 1")
@@ -624,7 +630,7 @@ def test_a_target_that_appears_meanwhile_is_left_alone(lab, monkeypatch):
 
 @pytest.mark.parametrize("replace", [False, True])
 def test_of_two_releases_at_once_exactly_one_stands(lab, replace):
-    lab.release(release=OUT if replace else "{path: elsewhere.parquet}")
+    lab.release(release=OUT if replace else "{file: elsewhere.parquet}")
     policy = lab.policy()
     outcomes: list[str] = []
 
@@ -680,7 +686,7 @@ def refused(lab: Lab, error: type[Exception], match: str, **changes: str) -> Non
 
 def test_over_budget_nothing_is_drawn(lab, monkeypatch):
     for number in range(3):
-        lab.release(release=f"{{path: out/{number}.parquet}}")
+        lab.release(release=f"{{file: out/{number}.parquet}}")
     before = lab.standing
     fail(monkeypatch, DuckDBWarehouse, "_draw", AssertionError("drawn"))
     with pytest.raises(BudgetExceeded, match="account 'people' cannot pay"):
@@ -691,7 +697,11 @@ def test_over_budget_nothing_is_drawn(lab, monkeypatch):
 
 def test_a_release_that_does_not_meet_its_guarantee_is_refused(lab):
     text = POLICY.replace("delta: 0.99", "delta: 1.0e-9")
-    parts = {"source": "{path: source.parquet, unit: row}", "recode": "{age: keep}", "rate": "0.5"}
+    parts = {
+        "source": "{file: source.parquet}\nprivacy_unit: row",
+        "recode": "{age: keep}",
+        "rate": "0.5",
+    }
     policy = load_policy_text(
         text.format(**parts, method="keyed", k="2", release=OUT), "p.yaml", lab.folder
     )
@@ -729,7 +739,7 @@ def test_a_source_that_cannot_be_read_is_told(lab, made, path, message):
         (lab.folder / path).mkdir()
     elif made is not None:
         (lab.folder / path).write_bytes(made)
-    refused(lab, FileError, message, source=f"{{path: '{path}', unit: row}}")
+    refused(lab, FileError, message, source=f"{{file: '{path}'}}\nprivacy_unit: row")
 
 
 @pytest.mark.parametrize(
@@ -737,7 +747,7 @@ def test_a_source_that_cannot_be_read_is_told(lab, made, path, message):
     [("gone", "no table or view db.main.gone"), ("other.main.people", "not in the warehouse db")],
 )
 def test_a_relation_that_is_not_there_is_told(lab, relation, message):
-    refused(lab, WarehouseError, message, source=f"{{relation: {relation}, unit: row}}")
+    refused(lab, WarehouseError, message, source=f"{{table: {relation}}}\nprivacy_unit: row")
 
 
 def test_a_view_has_no_row_numbers_to_draw_from(lab):
@@ -746,31 +756,31 @@ def test_a_view_has_no_row_numbers_to_draw_from(lab):
         PolicyError,
         r"policy.yaml:3:\d+: db.main.everyone is a view, whose rows have no numbers to draw from;"
         " name unit.key, or use sample.method: native",
-        source="{relation: everyone, unit: row}",
+        source="{table: everyone}\nprivacy_unit: row",
         method="keyed",
     )
 
 
 def test_a_schema_that_is_not_there_is_told_before_the_charge(lab):
-    message = "has no schema db.nowhere; make it, or name another in release.relation"
-    source, target = "{relation: people, unit: row}", "{relation: nowhere.out}"
+    message = "has no schema db.nowhere; make it, or name another in release.table"
+    source, target = "{table: people}\nprivacy_unit: row", "{table: nowhere.out}"
     refused(lab, WarehouseError, message, source=source, release=target)
 
 
 @pytest.mark.parametrize("target", ["db.main.people", "MAIN.people"])
 def test_a_release_never_replaces_its_own_source(lab, target):
-    message = r"policy.yaml:8:\d+: release.relation must not be the source itself, found"
+    message = r"policy.yaml:8:\d+: release.table must not be the source itself, found"
     for replaces in (False, True):
         with pytest.raises(PolicyError, match=message):
             lab.release(
-                source="{relation: people, unit: row}",
-                release=f"{{relation: {target}}}",
+                source="{table: people}\nprivacy_unit: row",
+                release=f"{{table: {target}}}",
                 replace=replaces,
             )
     assert lab.table("SELECT count(*) FROM db.people") == [(60,)]
     (lab.folder / "link.parquet").symlink_to(lab.folder / "source.parquet")
-    with pytest.raises(PolicyError, match=r"release\.path must not be the source itself"):
-        lab.release(release="{path: link.parquet}", replace=True)
+    with pytest.raises(PolicyError, match=r"release\.file must not be the source itself"):
+        lab.release(release="{file: link.parquet}", replace=True)
     assert lab.entries == []
 
 
@@ -778,11 +788,11 @@ def test_a_release_is_no_file_of_its_sources_folder(lab):
     (lab.folder / "parts" / "in").mkdir(parents=True)
     shutil.copy(lab.folder / "source.parquet", lab.folder / "parts" / "a.parquet")
     with pytest.raises(
-        PolicyError, match=r":\d+: release\.path must not lie in the source's folder"
+        PolicyError, match=r":\d+: release\.file must not lie in the source's folder"
     ):
         lab.release(
-            source="{path: parts, unit: {key: person, keep: any}}",
-            release="{path: ./parts/in/r.parquet}",
+            source="{file: parts}\nprivacy_unit: {column: person, rows: any}",
+            release="{file: ./parts/in/r.parquet}",
         )
     assert lab.entries == []
 
@@ -793,7 +803,7 @@ def test_only_a_release_is_replaced(lab):
     before = (lab.folder / "precious.parquet").read_bytes()
     for name in ("precious", "notes"):
         with pytest.raises(FileError, match=f"{name}.parquet is no release"):
-            lab.release(release=f"{{path: {name}.parquet}}", replace=True)
+            lab.release(release=f"{{file: {name}.parquet}}", replace=True)
     assert (lab.folder / "precious.parquet").read_bytes() == before
     with duckdb.connect(str(lab.folder / "db.duckdb")) as connection:
         connection.execute("CREATE TABLE orders AS SELECT 1 AS a")
@@ -802,8 +812,8 @@ def test_only_a_release_is_replaced(lab):
     for name in ("orders", "told", "everyone"):
         with pytest.raises(FileError, match=f"db.main.{name} is no release"):
             lab.release(
-                source="{relation: people, unit: row}",
-                release=f"{{relation: {name}}}",
+                source="{table: people}\nprivacy_unit: row",
+                release=f"{{table: {name}}}",
                 replace=True,
             )
     assert lab.table("SELECT * FROM db.orders") == [(1,)]
@@ -820,7 +830,7 @@ def test_only_a_release_is_replaced(lab):
 def test_a_source_with_a_computed_column_is_refused(lab, definition):
     with duckdb.connect(str(lab.folder / "db.duckdb")) as connection:
         connection.execute(f"CREATE TABLE made ({definition})")
-    source = "{relation: made, unit: row}"
+    source = "{table: made}\nprivacy_unit: row"
     refused(lab, WarehouseError, "'age' is computed from others", source=source)
 
 
@@ -829,7 +839,7 @@ def test_a_view_that_does_not_work_is_told(lab):
         connection.execute("CREATE TABLE gone AS SELECT 1 AS a")
         connection.execute("CREATE VIEW broken AS FROM gone")
         connection.execute("DROP TABLE gone")
-    source = "{relation: broken, unit: row}"
+    source = "{table: broken}\nprivacy_unit: row"
     refused(lab, WarehouseError, "definition that does not work", source=source)
 
 
@@ -839,12 +849,12 @@ def test_a_view_is_told_whose_text_means_a_schema_called_as_the_warehouse(lab):
         connection.execute("CREATE TABLE db.people AS SELECT 1 AS a")
         connection.execute("CREATE VIEW db.some AS FROM db.people")
     (lab.folder / "made.duckdb").rename(lab.folder / "db.duckdb")
-    source = "{relation: db.some, unit: row}"
+    source = "{table: db.some}\nprivacy_unit: row"
     refused(lab, WarehouseError, "give the warehouse another name", source=source)
 
 
 def test_a_source_whose_name_is_too_long_is_told(lab):
-    source = f"{{path: {'x' * 5000}.parquet, unit: row}}"
+    source = f"{{file: {'x' * 5000}.parquet}}\nprivacy_unit: row"
     refused(lab, FileError, "cannot be read: File name too long", source=source)
 
 
@@ -856,7 +866,7 @@ def test_a_delta_that_nobody_can_tell_from_nothing_is_stated_as_its_bound(lab):
 
 def test_a_csv_file_is_assumed_to_be_well_formed(lab):
     (lab.folder / "people.csv").write_text("age,zip\n34,12\n")
-    policy = lab.policy(source="{path: people.csv, unit: row, columns: {age: integer}}")
+    policy = lab.policy(source="{file: people.csv, columns: {age: integer}}\nprivacy_unit: row")
     found = previewing.preview(policy, lab.project).certificate
     assert "people.csv is well-formed CSV whoever is in it" in found.assumptions
     people = [text for text in found.assumptions if text.endswith(" is one person")]
@@ -866,7 +876,7 @@ def test_a_csv_file_is_assumed_to_be_well_formed(lab):
 def test_of_a_row_key_that_nothing_enforces_each_value_counts_once(lab):
     lines = (f"{n % 50},{20 + n // 50}\n" for n in range(1000))
     (lab.folder / "ids.csv").write_text("id,age\n" + "".join(lines))
-    source = "{path: ids.csv, unit: {row_key: id}, columns: {age: integer}}"
+    source = "{file: ids.csv, columns: {age: integer}}\nprivacy_unit: {column: id, rows: one}"
     policy, said = lab.policy(source=source, recode="{age: keep}"), []
     done = release(policy, lab.project, say=said.append)
     assert done.groups == 1  # of each the least age: 20
@@ -879,7 +889,7 @@ def test_of_a_row_key_that_nothing_enforces_each_value_counts_once(lab):
 
 def test_a_row_key_of_two_columns_is_told_as_a_policy_has_it(lab):
     (lab.folder / "ids.csv").write_text("house,number\n1,1\n1,2\n")
-    source = "{path: ids.csv, unit: {row_key: [house, number]}}"
+    source = "{file: ids.csv}\nprivacy_unit: {columns: [house, number], rows: one}"
     policy, said = lab.policy(source=source, recode="{number: keep}"), []
     release(policy, lab.project, say=said.append)
     [told] = [each for each in said if "unique by your word alone" in each]
@@ -901,7 +911,7 @@ def test_a_mistyped_account_is_refused_before_it_is_opened(lab):
 
 
 def test_the_kernel_refuses_a_view_too(lab):
-    policy = lab.policy(source="{relation: people, unit: row}")
+    policy = lab.policy(source="{table: people}\nprivacy_unit: row")
     with closing(planning.open_warehouse(policy, lab.project, writes=False)) as warehouse:
         certificate, table = planning.prepare(policy, lab.project, warehouse)
     view = planning.schema_of(replace(table, view="SELECT * FROM other"))
@@ -929,9 +939,9 @@ def test_a_table_that_was_drawn_is_published_whatever_the_source_holds_by_then(l
     with monkeypatch.context() as patched:
         fail(patched, placing.Spot, "envelope", KeyboardInterrupt())
         with pytest.raises(KeyboardInterrupt):
-            lab.release(release="{relation: out}")
+            lab.release(release="{table: out}")
     (lab.folder / "source.parquet").unlink()
-    done = lab.release(release="{relation: out}")
+    done = lab.release(release="{table: out}")
     assert done.outcome == "put back"
     assert lab.entries == ["committed"]
     kinds = lab.table("SELECT data_type FROM duckdb_columns() WHERE table_name = 'out'")
@@ -1079,7 +1089,7 @@ LIMIT = Limit(Decimal(3), Decimal("0.99"))
 @pytest.mark.parametrize("name", ["people", "main.people", "db.main.people", "DB.Main.PEOPLE"])
 @pytest.mark.parametrize("limited", ["people", "db.main.people"])
 def test_a_relation_pays_from_one_account_however_it_is_written(lab, name, limited):
-    found = own_account(lab, f"{{relation: {name}, unit: row}}", [limited])
+    found = own_account(lab, f"{{table: {name}}}\nprivacy_unit: row", [limited])
     preview = previewing.preview(*found)
     assert (preview.account.name, preview.account.limit) == ("db.main.people", LIMIT)
 
@@ -1090,7 +1100,7 @@ def test_a_view_pays_from_the_account_of_its_table_under_its_full_name(lab):
         connection.execute("CREATE VIEW tall AS SELECT * FROM main.People")
     for view in ("grown", "main.tall"):
         found = own_account(
-            lab, f"{{relation: {view}, unit: {{key: person, keep: any}}}}", ["people"]
+            lab, f"{{table: {view}}}\nprivacy_unit: {{column: person, rows: any}}", ["people"]
         )
         preview = previewing.preview(*found)
         assert (preview.account.name, preview.account.limit) == ("db.main.people", LIMIT)
@@ -1098,7 +1108,7 @@ def test_a_view_pays_from_the_account_of_its_table_under_its_full_name(lab):
 
 def test_a_limit_is_found_by_any_alias_and_lost_by_none(lab):
     """Attack: the limit vanished, began anew or was raised as the project file's spelling went."""
-    source = "{relation: people, unit: row}"
+    source = "{table: people}\nprivacy_unit: row"
     for number, listed in enumerate((["people"], [], ["main.people"], ["db.main.people"])):
         policy, project = own_account(lab, source, listed)
         policy = replace(policy, name=f"p{number}", directory=lab.folder / str(number))
@@ -1114,8 +1124,8 @@ def test_a_limit_is_found_by_any_alias_and_lost_by_none(lab):
 
 
 def test_an_account_of_another_spelling_in_the_ledger_is_not_begun_anew(lab):
-    lab.release(source="{relation: people, unit: row}")  # from the account people
-    policy, project = own_account(lab, "{relation: main.people, unit: row}", [])
+    lab.release(source="{table: people}\nprivacy_unit: row")  # from the account people
+    policy, project = own_account(lab, "{table: main.people}\nprivacy_unit: row", [])
     policy = replace(policy, name="other", directory=lab.folder / "other")
     said = (
         "account 'db.main.people' is new, and the ledger has 'people', which seems to be the same"
@@ -1124,7 +1134,7 @@ def test_an_account_of_another_spelling_in_the_ledger_is_not_begun_anew(lab):
     with pytest.raises(BudgetExceeded) as caught:
         release(policy, project)
     told = str(caught.value)
-    assert told.startswith(said) and "write 'budget: people' in the policy" in told
+    assert told.startswith(said) and "write 'account: people' in the policy" in told
     assert "run 'policy-engine ledger limit db.main.people --epsilon " in told
     assert told.endswith(" --by NAME --why TEXT --new'")
     with open_ledger(project, signer_of(project)) as ledger:
@@ -1159,7 +1169,7 @@ def test_a_folder_with_a_comma_is_read_or_refused(lab, monkeypatch):
 def test_a_source_above_the_policy_is_found(lab, path):
     folder = lab.folder / "policies"
     (folder / "deep").mkdir(parents=True)
-    done = Lab(folder, lab.project).release(source=f"{{path: {path}, unit: row}}")
+    done = Lab(folder, lab.project).release(source=f"{{file: {path}}}\nprivacy_unit: row")
     assert done.groups == 2
 
 
@@ -1167,8 +1177,8 @@ def test_a_target_that_cannot_be_written_is_refused_before_the_charge(lab, monke
     fail(monkeypatch, Path, "touch", READ_ONLY)
     refused(lab, FileError, "the file system is read-only; nothing was published")
     (lab.folder / "file").write_text("")
-    refused(lab, FileError, "a part of its path is a file", release="{path: file/p.parquet}")
-    refused(lab, PolicyError, "must end in .parquet", release="{path: out/p.csv}")
+    refused(lab, FileError, "a part of its path is a file", release="{file: file/p.parquet}")
+    refused(lab, PolicyError, "must end in .parquet", release="{file: out/p.csv}")
 
 
 def test_a_directory_in_the_way_is_refused(lab):
@@ -1198,7 +1208,7 @@ def test_a_csv_file_is_read_as_text(lab, monkeypatch, content, name, groups):
     (lab.folder / name).write_bytes(content)
     monkeypatch.setattr(job, "new_secret", secret_that_keeps(2))
     done = lab.release(
-        source=f"{{path: {name}, unit: row}}", recode="{zip: {prefix: 2}}", rate="0.9"
+        source=f"{{file: {name}}}\nprivacy_unit: row", recode="{zip: {prefix: 2}}", rate="0.9"
     )
     found = pq.read_table(done.release).to_pydict()
     assert dict(zip(found["zip"], found["n"], strict=True)) == groups
@@ -1227,7 +1237,7 @@ def test_a_bad_cast_in_one_row_aborts_nothing_and_is_told_nowhere(lab, caplog, c
     (lab.folder / "source.csv").write_text("age\n" + rows)
     with caplog.at_level(logging.DEBUG):
         done = lab.release(
-            source="{path: source.csv, unit: row, columns: {age: integer}}",
+            source="{file: source.csv, columns: {age: integer}}\nprivacy_unit: row",
             recode="{age: {bins: [18]}}",
         )
     assert done.groups == 1
@@ -1240,7 +1250,7 @@ def test_a_bad_cast_in_one_row_aborts_nothing_and_is_told_nowhere(lab, caplog, c
 
 
 @pytest.mark.parametrize(("way", "kept"), [("asc", "0"), ("desc", "4")])
-@pytest.mark.parametrize("source", ["path: visits.parquet", "relation: visits"])
+@pytest.mark.parametrize("source", ["file: visits.parquet", "table: visits"])
 def test_one_row_a_person_is_kept_by_its_order(lab, way, kept, source):
     rows = [(person, visit) for visit in (2, 4, 0, 3, 1) for person in range(200)]
     visits = pa.table({"person": [p for p, _ in rows], "visit": [v for _, v in rows]})
@@ -1248,8 +1258,8 @@ def test_one_row_a_person_is_kept_by_its_order(lab, way, kept, source):
     with duckdb.connect(str(lab.folder / "db.duckdb")) as connection:
         connection.register("given", visits)
         connection.execute("CREATE TABLE visits AS FROM given")
-    order = f"{{key: person, keep: {{order_by: [visit {way}]}}}}"
-    done = lab.release(source=f"{{{source}, unit: {order}}}", recode="{visit: keep}")
+    order = f"{{column: person, rows: {{first_by: [visit {way}]}}}}"
+    done = lab.release(source=f"{{{source}}}\nprivacy_unit: {order}", recode="{visit: keep}")
     found = pq.read_table(done.release).to_pydict()
     assert [str(visit) for visit in found["visit"]] == [kept]
     assert 40 < found["n"][0] < 160  # 200 people at 0.5: outside with probability 1e-17
@@ -1258,7 +1268,7 @@ def test_one_row_a_person_is_kept_by_its_order(lab, way, kept, source):
 def test_rows_are_each_group_as_often_as_it_was_counted(lab, monkeypatch):
     monkeypatch.setattr(job, "new_secret", lambda: SECRET)
     counts = pq.read_table(lab.release().release).to_pylist()
-    rows = pq.read_table(lab.release(release="{path: out/r.parquet, as: rows}").release).to_pylist()
+    rows = pq.read_table(lab.release(release="{file: out/r.parquet, as: rows}").release).to_pylist()
     assert Counter((row["age"], row["zip"]) for row in rows) == {
         (group["age"], group["zip"]): group["n"] for group in counts
     }
@@ -1270,12 +1280,12 @@ def test_nothing_is_charged_beside_a_certificate_that_the_ledger_has_forgotten(l
     lab.release()
     keep = lab.folder / "kept"
     shutil.copytree(lab.folder / ".policy-engine", keep)
-    lab.release(release="{path: out/second.parquet}")
+    lab.release(release="{file: out/second.parquet}")
     shutil.rmtree(lab.folder / ".policy-engine")
     shutil.copytree(keep, lab.folder / ".policy-engine")
     charged = lab.entries
     with pytest.raises(LedgerError, match=r"second.certificate.json is the certificate of a") as no:
-        lab.release(release="{path: out/third.parquet}")
+        lab.release(release="{file: out/third.parquet}")
     assert no.value.code == "ledger_forgot"
     assert lab.entries == charged
     assert not (lab.folder / "out" / "third.parquet").exists()
@@ -1286,8 +1296,8 @@ def test_a_view_beside_a_macro_is_refused(lab):
     with duckdb.connect(str(lab.folder / "db.duckdb")) as connection:
         connection.execute("CREATE MACRO upper(x) AS (SELECT string_agg(zip, ' ') FROM people)")
         connection.execute("CREATE VIEW loud AS SELECT person, age, upper(zip) AS zip FROM people")
-    source = "{relation: loud, unit: {key: person, keep: any}}"
+    source = "{table: loud}\nprivacy_unit: {column: person, rows: any}"
     refused(
         lab, WarehouseError, "a view in a database with macros, found main.upper", source=source
     )
-    lab.release(source="{relation: people, unit: {key: person, keep: any}}")
+    lab.release(source="{table: people}\nprivacy_unit: {column: person, rows: any}")

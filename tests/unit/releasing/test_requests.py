@@ -78,7 +78,7 @@ def test_the_same_request_is_the_same(lab):
         ({"k": 3}, True, False),
         ({"method": "native"}, True, False),
         ({"name": "others"}, False, False),
-        ({"target": "{path: out/other.parquet}"}, False, False),
+        ({"target": "{file: out/other.parquet}"}, False, False),
         ({"target": TABLE}, False, False),
     ],
     ids=str,

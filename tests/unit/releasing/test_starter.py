@@ -152,7 +152,7 @@ def test_whose_row_it_is(folder):
     assert person_key([Field("order_id", "BIGINT")]) is None
     pq.write_table(table, folder / "orders.parquet")
     write_starter("orders.parquet", Path("policy.yaml"))
-    keyed = 'unit: {key: customer_id, keep: {order_by: ["sold on desc"]}}'
+    keyed = 'privacy_unit: {column: customer_id, rows: {first_by: ["sold on desc"]}}'
     text = Path("policy.yaml").read_text()
     told = "whose row it is; a person may have many, of which the last is kept"
     assert f"\n  {keyed}   # {told}\n  # unit: row " in text
@@ -205,7 +205,9 @@ def test_a_folder_of_files_has_a_key(folder):
     pq.write_table(pa.table({"person_id": [1], "age": [2]}), folder / "parts" / "a.parquet")
     write_starter("parts", Path("policy.yaml"))
     text = Path("policy.yaml").read_text()
-    assert "unit: {key: person_id, keep: any}" in text and "unit: row" not in text
+    assert (
+        "privacy_unit: {column: person_id, rows: any}" in text and "privacy_unit: row" not in text
+    )
 
 
 OF_A_CSV = re.compile(r"^  # (.*: (?:keep|\{prefix: 2\}))(?:    # .*)?$", re.MULTILINE)
@@ -227,7 +229,7 @@ def test_the_folder_that_one_stands_in_is_a_folder(folder, monkeypatch):
     write_starter(".", Path("policy.yaml"))
     text = Path("policy.yaml").read_text()
     assert "name: many\n" in text
-    assert 'path: "."\n' in text
+    assert 'file: "."\n' in text
 
 
 def test_csv_is_text(folder):
@@ -352,7 +354,7 @@ def test_a_project_that_is_there_stays(folder):
     wide(folder / "wide.parquet")
     assert write_starter("wide.parquet", Path("sub/p.yaml")) == (Path("sub/p.yaml"),)
     text = Path("sub/p.yaml").read_text()
-    assert "# budget: the account that pays, of policy-engine.yaml (census, hospital)" in text
+    assert "# account: the account that pays, of policy-engine.yaml (census, hospital)" in text
     assert load_policy(uncommented(Path("sub/p.yaml"))).budget == "../wide.parquet"
     (folder / "policy-engine.yaml").write_text("{}\n")
     write_starter("wide.parquet", Path("sub/q.yaml"))
@@ -364,7 +366,7 @@ def test_the_only_account_of_a_project_pays(folder):
     wide(folder / "wide.parquet")
     write_starter("wide.parquet", Path("p.yaml"))
     assert (
-        'budget: "a: b"             # an account of policy-engine.yaml'
+        'account: "a: b"             # an account of policy-engine.yaml'
         in Path("p.yaml").read_text()
     )
     assert load_policy(uncommented(Path("p.yaml"))).budget == "a: b"
@@ -430,7 +432,7 @@ def test_the_commented_warehouse_is_a_good_one(folder):
     text = project.read_text()
     project.write_text(text.replace("# warehouses:", "warehouses:").replace("#   own", "  own"))
     write_starter("main.db", Path("other.yaml"))
-    assert "relation: main.db" in Path("other.yaml").read_text()
+    assert "table: main.db" in Path("other.yaml").read_text()
 
 
 def test_a_view_is_a_source_whose_rows_have_a_key(folder):
@@ -439,7 +441,7 @@ def test_a_view_is_a_source_whose_rows_have_a_key(folder):
         connection.execute("create view adults as select patient_id, age from people")
     Path("policy-engine.yaml").write_text("warehouses: {w: {type: duckdb, database: w.duckdb}}\n")
     write_starter("adults", Path("policy.yaml"))
-    assert "\n  unit: {key: patient_id, keep: any}" in Path("policy.yaml").read_text()
+    assert "\n  privacy_unit: {column: patient_id, rows: any}" in Path("policy.yaml").read_text()
     full = uncommented(Path("policy.yaml"))
     assert check_policy(full).problems == ()
     assert load_policy(full).source.key == "patient_id"
@@ -457,7 +459,7 @@ def test_a_table_of_the_warehouse(folder):
     Path("policy-engine.yaml").write_text("warehouses: {w: {type: duckdb, database: w.duckdb}}\n")
     write_starter("main.people", Path("policy.yaml"))
     text = Path("policy.yaml").read_text()
-    assert "relation: main.people" in text
+    assert "table: main.people" in text
     assert "name: people" in text
     assert "glad" not in text
     assert check_policy(uncommented(Path("policy.yaml"))).problems == ()

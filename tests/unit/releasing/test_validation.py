@@ -17,13 +17,14 @@ from policy_engine.releasing.validation import check_policies, check_policy
 POLICY = """\
 version: 1
 name: a
-source: {path: people.parquet, unit: row}
+source: {file: people.parquet}
+privacy_unit: row
 recode:
   age: {bins: [30, 60]}
 sample: {rate: 0.1}
 k: 20
 guarantee: {epsilon: 0.5, delta: 1.0e-9}
-release: {path: out/a.parquet}
+release: {file: out/a.parquet}
 """
 
 
@@ -81,13 +82,13 @@ def test_a_source_that_is_no_table_is_a_problem(write, name, content, told):
     checked = check_policy(write(source=("people.parquet", name)))
     [problem] = checked.problems
     assert told in problem.message
-    assert (problem.line, problem.path) == (3, "source.path")
+    assert (problem.line, problem.path) == (3, "source.file")
     assert checked.unchecked == ""
 
 
 def test_a_warehouse_that_is_not_there_is_no_problem_of_the_policy(write):
     Path("policy-engine.yaml").write_text("warehouses: {w: {type: duckdb, database: no.db}}\n")
-    checked = check_policy(write(source=("path: people.parquet", "relation: people")))
+    checked = check_policy(write(source=("file: people.parquet", "table: people")))
     assert checked.problems == ()
     assert checked.unchecked
 
@@ -106,14 +107,14 @@ def database(write):
         (
             "peple",
             "out",
-            "source.relation",
+            "source.table",
             "the warehouse has no table or view w.main.peple; did you mean 'w.main.people'?",
         ),
         (
             "people",
             "gone.out",
-            "release.relation",
-            "the warehouse has no schema w.gone; make it, or name another in release.relation",
+            "release.table",
+            "the warehouse has no schema w.gone; make it, or name another in release.table",
         ),
     ],
 )
@@ -122,8 +123,8 @@ def test_what_a_warehouse_that_answers_has_not_is_a_problem(
 ):
     checked = check_policy(
         write(
-            source=("path: people.parquet", f"relation: {source}"),
-            release=("path: out/a.parquet", f"relation: {release}"),
+            source=("file: people.parquet", f"table: {source}"),
+            release=("file: out/a.parquet", f"table: {release}"),
         )
     )
     [problem] = checked.problems
@@ -136,7 +137,10 @@ def test_of_a_view_of_groups_the_view_is_told_and_not_what_follows_from_it(write
         connection.execute(
             "CREATE VIEW groups AS SELECT id, max(age) AS age FROM people GROUP BY 1"
         )
-    source = ("path: people.parquet, unit: row", "relation: groups, unit: {key: id, keep: any}")
+    source = (
+        "{file: people.parquet}\nprivacy_unit: row",
+        "{table: groups}\nprivacy_unit: {column: id, rows: any}",
+    )
     [problem] = check_policy(write(source=source)).problems
     assert "w.main.groups, all rows of people; w.main.groups, MAX(age); if each" in problem.message
     assert problem.message.endswith("; else name the table that it reads, or make a table of it")
@@ -156,7 +160,7 @@ def test_a_variable_that_only_the_warehouse_needs_is_a_note(write):
     Path("policy-engine.yaml").write_text(
         f'warehouses: {{w: {{type: postgres, url: "{url}"}}}}\nledger: "{url}"\n'
     )
-    checked = check_policy(write(source=("path: people.parquet", "relation: people")))
+    checked = check_policy(write(source=("file: people.parquet", "table: people")))
     assert checked.problems == ()
     assert "policy-engine.yaml:1:39: warehouses.w.url needs the environment" in checked.unchecked
     assert check_policy(write("b.yaml")).unchecked == ""
@@ -187,7 +191,7 @@ def test_clashes_are_found_among_the_files_that_load(write):
     found = check_policies([one, broken, two])
     assert [len(each.problems) for each in found] == [0, 1, 1]
     [clash] = found[2].problems
-    assert (clash.line, clash.path) == (9, "release.path")
+    assert (clash.line, clash.path) == (9, "release.file")
     assert "must differ from that of one.yaml" in clash.message
 
 
@@ -229,7 +233,7 @@ def test_a_problem_reads_as_a_compilers():
 def test_what_stands_in_the_way_of_a_release_is_a_problem(write, make, law):
     make()
     assert [str(problem) for problem in check_policy(write()).problems] == [
-        f"a.yaml:9:11: release.path must {law}; name another place"
+        f"a.yaml:9:11: release.file must {law}; name another place"
     ]
 
 
@@ -243,7 +247,7 @@ def test_a_missing_file_is_unread(write):
 
 def test_an_account_is_refused_together_with_all_other_problems(write):
     Path("policy-engine.yaml").write_text("accounts: {people: {}, pilot: {}}\n")
-    file = write(budget=("k: 20", "budget: pilots\nk: 3"), sex=("age:", "sexx:"))
+    file = write(budget=("k: 20", "account: pilots\nk: 3"), sex=("age:", "sexx:"))
     assert [problem.path for problem in check_policy(file).problems] == [
         "recode.sexx", "budget", "guarantee.delta"
     ]  # fmt: skip
@@ -253,17 +257,17 @@ def test_an_account_is_refused_together_with_all_other_problems(write):
 def test_problems_with_other_files_stand_in_the_order_of_the_file(write):
     Path("policy-engine.yaml").write_text("accounts: {people: {}}\n")
     write()
-    second = write("b.yaml", release=("release: {path: out/a.parquet}",
-                   "release: {path: out/a.parquet}\nbudget: peple"))  # fmt: skip
+    second = write("b.yaml", release=("release: {file: out/a.parquet}",
+                   "release: {file: out/a.parquet}\naccount: peple"))  # fmt: skip
     checked = check_policies((Path("a.yaml"), second))
-    assert [(p.line, p.path) for p in checked[1].problems] == [(9, "release.path"), (10, "budget")]
+    assert [(p.line, p.path) for p in checked[1].problems] == [(9, "release.file"), (10, "budget")]
 
 
 UNKNOWN = [
     ("recode.agee", "people.parquet has no column 'agee'", "did you mean 'age'?"),
-    ("source.unit.key", "people.parquet has no column 'person'", "name a column of the source"),
+    ("privacy_unit.column", "people.parquet has no column 'person'", "name a column of the source"),
     (
-        "source.unit.keep.order_by",
+        "privacy_unit.rows.first_by",
         "people.parquet has no column 'seen'",
         "name a column of the source",
     ),
@@ -273,7 +277,10 @@ UNKNOWN = [
 
 def test_unknown_columns_are_told_beside_what_the_schema_refuses(write):
     file = write(
-        unit=("unit: row", "columns: {born: dat}, unit: {key: person, keep: {order_by: [seen]}}"),
+        unit=(
+            "privacy_unit: row",
+            "columns: {born: dat}, unit: {column: person, rows: {first_by: [seen]}}",
+        ),
         age=("age: {bins: [30, 60]}", "agee: {bin: [30]}\n  who: {constant: x}\n  age: keep"),
         k=("k: 20", "k: 1"),
     )
@@ -296,8 +303,17 @@ def test_a_source_that_is_not_there_is_said_beside_what_the_schema_refuses(write
 @pytest.mark.parametrize(
     ("changes", "paths"),
     [
-        ({"source": ("source: {path: people.parquet, unit: row}", "source: people")}, ["source"]),
-        ({"csv": ("unit: row", "unit: row, csv: {}"), "age": ("age:", "agee:")}, ["source.csv"]),
+        (
+            {"source": ("source: {file: people.parquet}\nprivacy_unit: row", "source: people")},
+            ["source"],
+        ),
+        (
+            {
+                "csv": ("}\nprivacy_unit: row", ", csv: {}}\nprivacy_unit: row"),
+                "age": ("age:", "agee:"),
+            },
+            ["source.csv"],
+        ),
         ({"recode": ("recode:\n  age: {bins: [30, 60]}", "recode: [age]")}, ["recode"]),
         ({"quotes": ("k: 20", "k: 'x")}, ["k"]),
     ],
@@ -315,8 +331,10 @@ def test_a_broken_project_hides_nothing_of_a_broken_policy(write):
 
 
 def test_a_row_key_that_is_no_column_has_its_place(write):
-    [problem] = check_policy(write(unit=("unit: row", "unit: {row_key: id}"))).problems
-    assert (problem.path, problem.line) == ("source.unit.row_key", 3)
+    [problem] = check_policy(
+        write(unit=("privacy_unit: row", "privacy_unit: {column: id, rows: one}"))
+    ).problems
+    assert (problem.path, problem.line) == ("privacy_unit.column", 3)
 
 
 @pytest.mark.parametrize(
@@ -329,15 +347,15 @@ def test_a_row_key_that_is_no_column_has_its_place(write):
         ("{constant: x}", ""),
     ],
 )
-@pytest.mark.parametrize("unit", ["{key: age, keep: any}", "{row_key: age}"])
+@pytest.mark.parametrize("unit", ["{column: age, rows: any}", "{column: age, rows: one}"])
 def test_a_column_that_is_made_of_the_key_is_warned_of(write, how, told, unit):
     if "prefix" in how:
         pq.write_table(pa.table({"age": ["a", "b"]}), "people.parquet")
     checked = check_policy(
-        write(unit=("unit: row", f"unit: {unit}"), age=("{bins: [30, 60]}", how))
+        write(unit=("privacy_unit: row", f"privacy_unit: {unit}"), age=("{bins: [30, 60]}", how))
     )
     assert checked.problems == ()
-    warnings = [each for each in checked.warnings if each.path != "source.unit.row_key"]
+    warnings = [each for each in checked.warnings if each.path != "privacy_unit.column"]
     assert [told in each.message for each in warnings] == ([True] if told else [])
     for each in warnings:
         assert (each.line, each.column, each.path) == (5, 3, "recode.age")
@@ -346,8 +364,8 @@ def test_a_column_that_is_made_of_the_key_is_warned_of(write, how, told, unit):
 
 def test_columns_that_are_not_the_key_are_not_warned_of(write):
     pq.write_table(pa.table({"age": [1, 2, 3], "id": [1, 2, 3]}), "people.parquet")
-    keyed = "unit: {key: id, keep: any}"
-    assert check_policy(write(unit=("unit: row", keyed))).warnings == ()
+    keyed = "privacy_unit: {column: id, rows: any}"
+    assert check_policy(write(unit=("privacy_unit: row", keyed))).warnings == ()
 
 
 def test_a_guarantee_that_is_none_is_warned_of(write):
@@ -365,9 +383,11 @@ def test_a_guarantee_that_is_none_is_warned_of(write):
 
 def test_a_row_key_that_nothing_enforces_is_warned_of(write):
     pq.write_table(pa.table({"age": [1, 2, 3], "id": [1, 2, 3]}), "people.parquet")
-    checked = check_policy(write(unit=("unit: row", "unit: {row_key: id}")))
+    checked = check_policy(
+        write(unit=("privacy_unit: row", "privacy_unit: {column: id, rows: one}"))
+    )
     [warning] = checked.warnings
-    assert (checked.problems, warning.path) == ((), "source.unit.row_key")
+    assert (checked.problems, warning.path) == ((), "privacy_unit.column")
     assert warning.line > 0
     assert warning.remedy == "key: id with keep: any, or keep: {order_by: […]}, says which"
 
@@ -386,10 +406,13 @@ def test_a_row_key_that_nothing_enforces_is_warned_of(write):
 def test_numbers_beside_semicolons_whose_mark_is_not_said_are_warned_of(write, said, warned, kind):
     sign = "\t" if "tab" in said else ";"
     Path("people.csv").write_text(f"name{sign}age\nx{sign}1.250\n")
-    source = f"{{path: people.csv, unit: row, csv: {said}, columns: {{age: {kind}}}}}"
+    source = f"{{file: people.csv, csv: {said}, columns: {{age: {kind}}}}}\nprivacy_unit: row"
     cuts = "{bins: [1990-01-01]}" if kind == "date" else "{bins: [30, 60]}"
     checked = check_policy(
-        write(source=("{path: people.parquet, unit: row}", source), age=("{bins: [30, 60]}", cuts))
+        write(
+            source=("{file: people.parquet}\nprivacy_unit: row", source),
+            age=("{bins: [30, 60]}", cuts),
+        )
     )
     assert checked.problems == ()
     assert [each.path for each in checked.warnings] == (

@@ -65,7 +65,7 @@ def test_a_certificate():
 def test_a_promise_that_the_numbers_do_not_keep():
     stricter = replace(POLICY, guarantee=replace(POLICY.guarantee, delta=Decimal("1e-9")))
     with pytest.raises(
-        NotCertifiable, match=r"V29 .*find a k and a rate that do with 'policy-engine calibrate'"
+        NotCertifiable, match=r"V29 .*find a k and a rate that do with 'policy-engine calculate'"
     ):
         certify(stricter, text(), "duckdb")
 

@@ -26,12 +26,13 @@ PEOPLE = 4000
 POLICY = """\
 version: 1
 name: towns
-source: {path: visits, unit: {key: person_id, keep: any}}
+source: {file: visits}
+privacy_unit: {column: person_id, rows: any}
 recode: {age: {bins: [18, 40]}, day: keep, town: keep}
 sample: {rate: 0.25}
 k: 5
 guarantee: {epsilon: 2, delta: 0.01}
-release: {path: out/towns.parquet}
+release: {file: out/towns.parquet}
 """
 
 

@@ -238,12 +238,13 @@ def test_a_csv_file_that_is_replaced_while_it_is_loaded_is_not_taken_for_the_new
 CSV_POLICY = """\
 version: 1
 name: p
-source: {path: s.csv, unit: row}
+source: {file: s.csv}
+privacy_unit: row
 recode: {a: keep}
 sample: {rate: 0.5}
 k: 2
 guarantee: {epsilon: 1, delta: 0.9}
-release: {path: out.parquet}
+release: {file: out.parquet}
 """
 
 

@@ -49,12 +49,13 @@ def test_files_of_the_same_columns_are_one_table(folder):
 POLICY = """\
 version: 1
 name: people
-source: {path: parts, unit: {key: person, keep: any}}
+source: {file: parts}
+privacy_unit: {column: person, rows: any}
 recode: {age: keep}
 sample: {rate: 0.5}
 k: 2
 guarantee: {epsilon: 9, delta: 0.999}
-release: {path: out/people.parquet}
+release: {file: out/people.parquet}
 """
 
 
