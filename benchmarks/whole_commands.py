@@ -57,7 +57,7 @@ def used(policy: str, words: list[str], people: Path) -> tuple[float, float]:
     with tempfile.TemporaryDirectory(dir=people.parent) as name:
         folder = Path(name)
         os.link(people, folder / "people.parquet")
-        (folder / "policy.yaml").write_text(f"{policy}budget: people\n")
+        (folder / "policy.yaml").write_text(f"{policy}account: people\n")
         (folder / "policy-engine.yaml").write_text(
             "ledger_begins: in_each_checkout\naccounts: {people: {}}\n"
         )

@@ -18,8 +18,8 @@ from policy_engine.policy.models import PolicyDocument
 from policy_engine.policy.project_models import ProjectDocument
 
 _LEFT_OUT = (
-    "path", "relation", "budget", "keep", "labels", "auto", "people", "groups", "deprecated",
-    "csv", "delimiter", "escape", "header", "comment", "thousands",
+    "file", "table", "account", "column", "columns", "labels", "auto", "people", "groups",
+    "deprecated", "csv", "delimiter", "escape", "header", "comment", "thousands",
 )  # fmt: skip
 _HEAD = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
 _FROM_THE_ENVIRONMENT = {"type": "string", "pattern": r"\{\{ *env_var\("}
@@ -85,9 +85,7 @@ def _tidied(made: dict[str, Any]) -> dict[str, Any]:
             field.pop("title", None)
             if key in _LEFT_OUT:
                 field.pop("default", None)
-            if key == "keep":
-                field["anyOf"] = [way for way in field["anyOf"] if way != {"type": "null"}]
-            elif key in ("auto", "csv"):
+            if key in ("auto", "csv"):
                 field["$ref"] = field.pop("anyOf")[0]["$ref"]
             elif key in ("sampled_at", "exponent"):
                 field["default"] = 1

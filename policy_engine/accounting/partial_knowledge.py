@@ -84,7 +84,7 @@ class CountNumbers:
 
 
 def count_numbers(unknown: int, floor: Number, epsilon: Number) -> CountNumbers:
-    """What ``certify-count`` states for N unknown records and λ, at ε, [PK].
+    """What ``calculate`` states of a count for N unknown records and λ, at ε, [PK].
 
     Guarantee: under the module's assumptions an exact count is ε-indistinguishable but for δ,
     in both directions, whichever of the N records is 1 or 0. Errors: DomainError.

@@ -40,7 +40,7 @@ from policy_engine.accounting.noise_laws import (
 )
 from policy_engine.errors import DomainError
 
-LAWS = ("truncated_laplace", "discrete_gaussian", "place")
+LAWS = ("truncated_laplace", "discrete_gaussian", "negative_binomial")
 _SHARES = tuple(share / 40 for share in range(0, 40, 3))
 """Of δ, for what the law would cost without its ends."""
 _TRIED = 3
@@ -114,7 +114,7 @@ def calibrated(law: str, aim: Aim) -> IntegerTable:
         raise DomainError(
             "delta", f"at least {aim.times * 2.0**-59:.2g}, as a table has 60 bits", aim.delta
         )
-    if law == "place":
+    if law == "negative_binomial":
         return _best_place(aim)
     for bound, scale in _tries(law, aim):
         if _is_too_dear(law, aim, bound, scale):
@@ -333,9 +333,11 @@ def _best_place(aim: Aim) -> IntegerTable:
     if aim.shift > 1:
         raise DomainError("shift", "1 for a place, which counts", aim.shift)
     if aim.listed:
-        raise DomainError("law", "one without a threshold where all keys are shown", "place")
+        raise DomainError(
+            "law", "one without a threshold where all keys are shown", "negative_binomial"
+        )
     if aim.groups > _MOST_PLACES:
-        raise DomainError("groups", f"at most {_MOST_PLACES} for a place", aim.groups)
+        raise DomainError("groups", f"at most {_MOST_PLACES} for negative_binomial", aim.groups)
     k, rate = pair(aim)
     shorter = Context(prec=6, rounding=ROUND_FLOOR)
     rate = shorter.plus(rate)

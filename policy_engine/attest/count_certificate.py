@@ -41,7 +41,7 @@ KIND = (
 )
 PROTECTS = "whether any one of the unknown records has the counted property"
 LIMITS = (
-    "it never enters a budget: no ledger takes it, and its ε adds up with nothing",
+    "it never enters an account: no ledger takes it, and its ε adds up with nothing",
     "it does not compose: of counts that share an unknown record it says nothing, only of counts"
     " over disjoint new users",
 )

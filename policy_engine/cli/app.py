@@ -32,18 +32,16 @@ COMMANDS = {
     "restore": ("releases.restore", "Put a lost release back from its kept bytes; free."),
     "show": ("showing.show", "The first rows of a release, and what they mean."),
     "estimate": ("showing.estimate", "The tables of a release made to agree."),
-    "measure": ("measuring.measure", "k, ℓ, t and risks of a release, or of raw data."),
+    "assess": ("measuring.assess", "k, ℓ, t and risks of a release, or of raw data."),
     "attack": ("attacking.attack", "What known attacks learn from a public table."),
-    "certify": ("numbers.certify", "δ for an ε, or ε for a δ, without a policy."),
-    "calibrate": ("calibrating.calibrate", "The least k for a rate, the greatest rate for a k."),
-    "certify-count": ("numbers.certify_count", "δ of an exact count, under stated assumptions."),
-    "check": ("proofs.check", "Prove SQL that someone else wrote."),
+    "calculate": ("calculating.calculate", "The fourth of k, rate, ε and δ, without a policy."),
+    "certify-sql": ("proofs.certify_sql", "Prove SQL that someone else wrote."),
     "verify": ("verifying.verify", "Check a certificate and its release."),
     "report": ("reporting.report", "A certificate as a page that people judge."),
     "diff": ("reporting.diff", "What changed between two policies or certificates."),
     "audit": ("audit.audit", "Attack the mechanism: a lower bound on ε."),
     "schema": ("policies.schema", "Print the JSON Schema of a policy file."),
-    "serve": ("serving.serve", "A page over ledger, policies, certificates; read only."),
+    "desk": ("serving.desk", "A page over ledger, policies, certificates; read only."),
     "ledger": ("records.ledger", "The accounts and what was charged."),
     "keys": ("keys.keys", "The signing key, and the keys that count."),
     "join": ("joining.join", "A second machine: its key, and what it lacks."),
@@ -51,6 +49,15 @@ COMMANDS = {
     "dbt": ("dbt_commands.dbt", "Certified releases in a dbt project."),
 }
 """Where each is, and what it is for."""
+GROUPS = {
+    "Policies": ("init", "validate", "plan", "compile", "diff", "schema"),
+    "Releases": ("release", "restore", "show", "estimate"),
+    "What a release tells": ("verify", "report", "assess", "attack", "audit"),
+    "Without a policy": ("calculate", "certify-sql"),
+    "Accounts, keys and people": ("ledger", "keys", "join", "review", "desk"),
+    "dbt": ("dbt",),
+}
+"""Which of them stand together in the help."""
 
 
 @cache  # whoever runs many command lines in one process makes each program once
@@ -127,9 +134,9 @@ def root(
 
     Example: policy-engine release policies/adult/policy.yaml
 
-    Exit codes: 0 done, 1 a finding (invalid policy, SQL not certifiable, verification failed,
-    budget refused), 2 wrong usage, 3 a warehouse or a file failed, 4 nothing was checked, 70 an internal
-    error, 130 interrupted.
+    Exit codes: 0 done, 1 a finding (invalid policy, SQL not certifiable, verification failed, an
+    account that cannot pay), 2 wrong usage, 3 a warehouse or a file failed, 4 nothing was checked,
+    70 an internal error, 130 interrupted.
     """
 
 
@@ -186,6 +193,17 @@ class _Group(TyperGroup):
         """As a command's, before whose name nothing is printed yet."""
         *own, last = super().get_params(ctx)
         return [*own, *_EVERYWHERE, last]
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Those of the program by what they are for; those of a group as they come."""
+        if ctx.parent is not None:
+            super().format_commands(ctx, formatter)
+            return
+        longest = max(map(len, COMMANDS))
+        for title, names in GROUPS.items():
+            with formatter.section(title):
+                told = ((f"{name:<{longest}}", COMMANDS[name][1]) for name in names)
+                formatter.write_dl(list(told))
 
 
 class Commands(typer.Typer):

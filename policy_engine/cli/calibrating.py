@@ -1,4 +1,4 @@
-"""calibrate: the least k, the greatest rate, a good pair, or all pairs that are worth having."""
+"""A form of calculate: the least k, the greatest rate, a good pair, or all good ones."""
 
 from __future__ import annotations
 
@@ -8,16 +8,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-from typer import Option
+from typing import TYPE_CHECKING, Any
 
 from policy_engine.accounting import calibration
 from policy_engine.accounting.certificate_numbers import certify_numbers
 from policy_engine.accounting.domain import sampling_rate
 from policy_engine.accounting.frontier import SamplePair, frontier, least_group
 from policy_engine.cli.numbers import UNIT
-from policy_engine.cli.options import NeighboursOption, ReleasesOption, ReplacePlotOption
 from policy_engine.cli.output import emit, members, number, shown
 from policy_engine.cli.progress import progress
 from policy_engine.errors import UsageError
@@ -66,45 +63,29 @@ class Row:
         return {**found, "expected_people": self.people, "expected_groups": self.groups}
 
 
-def calibrate(
-    epsilon: Annotated[str, Option(help="The ε to reach.")],
-    delta: Annotated[str, Option(help="The δ to reach.")],
-    rate: Annotated[str | None, Option(help="Give the rate to get the least k.")] = None,
-    k: Annotated[int | None, Option(help="Give k to get the greatest rate.")] = None,
-    neighbours: NeighboursOption = "add_remove",
-    releases: ReleasesOption = 1,
-    frontier: Annotated[
-        bool, Option("--frontier", help="Show every pair that no other pair beats.")
-    ] = False,
-    mechanisms: Annotated[
-        bool, Option("--mechanisms", help="Compare noisy counts of each law with a sample.")
-    ] = False,
-    most_k: Annotated[
-        int | None,
-        Option(help="The frontier's largest k: 500, replaced 100, several releases 50."),
-    ] = None,
-    people: Annotated[
-        int | None, Option(help="A public prior: so many people in the source.")
-    ] = None,
-    groups: Annotated[int | None, Option(help="The prior: in so many groups.")] = None,
-    exponent: Annotated[
-        str | None, Option(help="The prior: the i-th largest in proportion to 1/i^S; 1.")
-    ] = None,
-    maximise: Annotated[
-        Maximise | None, Option(help="What the prior should see most of; people.")
-    ] = None,
-    output: Annotated[
-        Path | None, Option("--output", "-o", help="Draw it: FILE.svg, .png or .pdf.")
-    ] = None,
-    replace: ReplacePlotOption = False,
+def solve(
+    epsilon: str,
+    delta: str,
+    rate: str | None,
+    k: int | None,
+    neighbours: str,
+    releases: int,
+    *,
+    frontier: bool,
+    mechanisms: bool,
+    most_k: int | None,
+    people: int | None,
+    groups: int | None,
+    exponent: str | None,
+    maximise: Maximise | None,
+    output: Path | None,
+    replace: bool,
 ) -> None:
     """Find the least k for a rate, the greatest rate for a k, or a good pair; compare mechanisms.
 
-    Without --rate and --k the pair with the least k/rate is found: a group of n people is
-    expected to be released once n·rate reaches k. With --people and --groups it is the pair
-    that is expected to release most. No data is looked at.
-
-    Example: policy-engine calculate --epsilon 1 --delta 1e-6 --rate 0.1
+    Without a rate and a k the pair with the least k/rate is found: a group of n people is expected
+    to be released once n·rate reaches k. With a prior it is the pair that is expected to release
+    most. No data is looked at.
     """
     has_prior = people is not None or groups is not None
     over_all = frontier or (output is not None and not mechanisms) or has_prior
@@ -113,10 +94,6 @@ def calibrate(
         (
             mechanisms and (over_all or any((k, rate, most_k))),
             "--mechanisms compares the best of each: leave out what chooses a pair, and --frontier",
-        ),
-        (
-            k is not None and rate is not None,
-            "calibrate finds k or the rate: give at most one of --k and --rate",
         ),
         (over_all and one_of_them, "the frontier has every k and rate: leave --k and --rate out"),
         (

@@ -1,4 +1,4 @@
-"""What `plan` and `calibrate` say of the mechanisms beside one another, and how plots are drawn."""
+"""What `plan` and `calculate` say of the mechanisms beside one another, and how plots are drawn."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class ComparisonTable:
             {
                 **_named(row.law),
                 **_pair(row),
-                "half_shown": row.half,
+                "visible_from": row.half,
                 "count_error": float(row.error),
                 **members(row, "certain least true_rows"),
                 "used": self.is_own(row),
@@ -148,7 +148,8 @@ def _name(row: Candidate) -> str:
 def _named(law: str) -> dict[str, str | None]:
     """A mechanism and its law, as a policy writes them."""
     sampled = law == "sampled_suppression"
-    return {"mechanism": law, "law": None} if sampled else {"mechanism": "noisy_counts", "law": law}
+    mechanism = law if sampled else "noisy_counts"
+    return {"mechanism": mechanism, "distribution": None if sampled else law}
 
 
 def _pair(row: Candidate) -> dict[str, Any]:

@@ -149,15 +149,15 @@ def adopt(
     manifest: Annotated[
         Path | None, typer.Option(help="A manifest.json; default: that of the last run of dbt.")
     ] = None,
-    budget: Annotated[
+    account: Annotated[
         str | None, typer.Option(help="The account that pays; default: the only one there is.")
     ] = None,
 ) -> None:
     """Write the policy of a model that was written by hand, if all of it is understood.
 
-    The compiled text is read as 'check' reads it, and what was understood is printed. The policy is
-    written beside the model only if it gives the same release again. Exits with 1 where it does
-    not, or where something of the text is left out; nothing is written then.
+    The compiled text is read as 'certify-sql' reads it, and what was understood is printed. The
+    policy is written beside the model only if it gives the same release again. Exits with 1 where
+    it does not, or where something of the text is left out; nothing is written then.
 
     Example: policy-engine dbt adopt towns
     """
@@ -169,12 +169,12 @@ def adopt(
 
     project = open_dbt_project(project_dir)
     accounts = list(project_at(project.directory).accounts)
-    if budget is None and len(accounts) != 1:
+    if account is None and len(accounts) != 1:
         listed = ", ".join(accounts) or "none"
         raise UsageError(
-            f"name the account that pays with --budget; policy-engine.yaml has {listed}"
+            f"name the account that pays with --account; policy-engine.yaml has {listed}"
         )
-    account = budget or accounts[0]
+    account = account or accounts[0]
     found = adopted(project, read_manifest(manifest or project.manifest), model, account)
     if found.path.exists():
         raise FileError(f"{project.shown(found.path)} exists: {model} has a policy")

@@ -1,7 +1,7 @@
 """The entry point: runs a command, and turns whatever stops it into a message and a code.
 
-Exit codes: 0 done · 1 a finding · 2 wrong usage · 3 a warehouse or file failed · 70 a bug of
-ours · 130 interrupted, whether by Ctrl-C, by SIGTERM or by SIGHUP.
+Exit codes: 0 done · 1 a finding · 2 wrong usage · 3 a warehouse or file failed · 70 an internal
+error · 130 interrupted, whether by Ctrl-C, by SIGTERM or by SIGHUP.
 """
 
 from __future__ import annotations
@@ -110,8 +110,7 @@ def _invoke(arguments: list[str]) -> int:
     return code
 
 
-_FORMERLY = {"calibrate": "--plot", "certify-count": "--certificate", "gate": "--output-file",
-             "keys": "--out", "ledger": "--out"}  # fmt: skip
+_FORMERLY = {"gate": "--output-file", "keys": "--out", "ledger": "--out"}
 """What --output was called, in scripts that are older than that name."""
 
 

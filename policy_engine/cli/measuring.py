@@ -1,4 +1,4 @@
-"""measure: what a release, or raw data, tells of its people by the syntactic models."""
+"""assess: what a release, or raw data, tells of its people by the syntactic models."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from policy_engine.policy.resolve import Policy, Recoded
 _YAML = (".yaml", ".yml")
 
 
-def measure(
+def assess(
     subject: Annotated[
         Path,
         Argument(

@@ -1,18 +1,15 @@
-"""certify and certify-count: the numbers of a certificate without a policy, and of a count."""
+"""Two forms of calculate: the numbers of a certificate without a policy, and those of a count."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any
-
-from typer import Option
+from typing import Any
 
 from policy_engine.accounting import certificate_numbers
 from policy_engine.accounting.certificate_numbers import CertificateNumbers
 from policy_engine.accounting.odds import guessed_right, odds_sentence
-from policy_engine.cli.options import NeighboursOption, ReleasesOption
 from policy_engine.cli.output import emit, members, shown
 from policy_engine.cli.reading import check_free, project_here
 from policy_engine.errors import FileError, UsageError
@@ -25,19 +22,16 @@ _TOGETHER = {
 }
 
 
-def certify(
-    k: Annotated[int, Option(help="The least count of a released group.")],
-    rate: Annotated[str, Option(help="The sampling rate, above 0 and below 1.")],
-    epsilon: Annotated[str | None, Option(help="Give ε to get δ.")] = None,
-    delta: Annotated[str | None, Option(help="Give δ to get ε.")] = None,
-    neighbours: NeighboursOption = "add_remove",
-    releases: ReleasesOption = 1,
-    group: Annotated[int, Option(help="Protect groups of so many people.")] = 1,
+def of_pair(
+    k: int,
+    rate: str,
+    epsilon: str | None,
+    delta: str | None,
+    neighbours: str,
+    releases: int,
+    group: int,
 ) -> None:
-    """Print δ for an ε, or the least ε for a δ, by [EXACT] and by [LQS].
-
-    Example: policy-engine calculate --k 20 --rate 0.1 --epsilon 0.5
-    """
+    """Print δ for an ε, or the least ε for a δ, by [EXACT] and by [LQS]."""
     if (epsilon is None) == (delta is None):
         raise UsageError("give exactly one of --epsilon and --delta; the other is the answer")
     found = certificate_numbers.certify_numbers(
@@ -78,25 +72,11 @@ def _said(value: Decimal | None) -> str:
     return "no statement" if value is None else shown(value)
 
 
-def certify_count(
-    unknown: Annotated[int, Option(help="So many records the adversary does not know.")],
-    lambda_: Annotated[
-        str, Option("--lambda", help="The least probability of either value, at most 1/2.")
-    ],
-    epsilon: Annotated[str, Option(help="Give ε to get δ.")],
-    output: Annotated[
-        Path | None, Option("--output", "-o", help="Write a signed certificate here.")
-    ] = None,
-    replace: Annotated[
-        bool, Option("--replace", help="Replace a count's certificate that stands there.")
-    ] = False,
-) -> None:
+def of_count(unknown: int, lambda_: str, epsilon: str, output: Path | None, replace: bool) -> None:
     """Print δ of an exact count, under assumptions about what the adversary knows.
 
-    This is another kind of statement than a release's: it rests on those assumptions alone, it
-    never enters a budget, and it composes over disjoint new users only.
-
-    Example: policy-engine calculate --unknown 1000 --lambda 0.1 --epsilon 0.5
+    This is another kind of statement than a release's: it rests on those assumptions alone, no
+    account pays for it, and it composes over disjoint new users only.
     """
     from policy_engine.accounting.partial_knowledge import count_numbers
     from policy_engine.attest import count_certificate as certified

@@ -64,7 +64,7 @@ class Outlook:
         return {
             "labels": self.labels,
             "groups": None if self.open else math.prod(self.known),
-            "half_shown": self.own.half,
+            "visible_from": self.own.half,
             "chances": [{"size": n, "shown": float(chance)} for n, chance in self.own.chances],
             "count_error": float(self.own.error),
         }

@@ -45,7 +45,7 @@ Format = StrEnum("Format", "text json")
 def wants_json(arguments: Sequence[str]) -> bool:
     """Whether a command line asks for JSON, even one that cannot be parsed.
 
-    >>> wants_json(["certify", "--format", "json"]), wants_json(["check", "--", "--format=json"])
+    >>> wants_json(["plan", "--format", "json"]), wants_json(["plan", "--", "--format=json"])
     (True, False)
     """
     own = list(arguments[: arguments.index("--")] if "--" in arguments else arguments)

@@ -197,7 +197,7 @@ def noise_words(policy: Policy) -> str:
         return noise.words
     groups = f", a person in up to {noise.groups} groups" * (noise.groups > 1)
     least = "public keys" if noise.keys else f"k = {policy.k}"
-    return f"noisy counts, law {noise.law.replace('_', ' ')}, {least}{groups}"
+    return f"noisy counts, {noise.law.replace('_', ' ')}, {least}{groups}"
 
 
 def _warning(found: Preview) -> str:

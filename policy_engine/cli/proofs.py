@@ -1,4 +1,4 @@
-"""check: a proof of SQL that someone else wrote, or why there is none."""
+"""certify-sql: a proof of SQL that someone else wrote, or why there is none."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from policy_engine.verify.proof import prove
 _MOST_ENTRIES = 8
 
 
-def check(
+def certify_sql(
     file: Annotated[
         Path, Argument(help="A file with one SQL statement; - reads stdin.", readable=False)
     ],

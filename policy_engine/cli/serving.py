@@ -1,4 +1,4 @@
-"""serve: a project's ledger, policies and certificates as pages of this machine, to be read."""
+"""desk: a project's ledger, policies and certificates as pages of this machine, to be read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _EVERYBODY = (
 _OWN_NAMES = ("localhost", "127.0.0.1", "::1")
 
 
-def serve(
+def desk(
     host: Annotated[
         str, Option(help="The address to listen on; default: this machine alone.")
     ] = "127.0.0.1",
@@ -60,7 +60,7 @@ def serve(
         if error.name not in {"starlette", "uvicorn"}:
             raise
         raise EnvironmentFailed(
-            f"serve needs starlette and uvicorn; {to_install('serve')}"
+            f"desk needs starlette and uvicorn; {to_install('serve')}"
         ) from None
     project = own_project()
     folder = project.directory

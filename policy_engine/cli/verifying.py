@@ -56,7 +56,7 @@ def verify(
     it says which, and how old a signed keyring is; a newer keys.json beside the certificate counts
     in its stead where the owners of the one that --keyring names have signed it. With --review-
     policy, a file from somebody you trust, the good approvals in the file beside the certificate
-    must be as many as it asks for. Of certify-count's certificate: signature, assumptions, numbers.
+    must be as many as it asks for. Of a count's certificate: signature, assumptions, numbers.
     Of a statement of 'ledger export': signature, charges, sums, limits. Of a release without (ε,
     δ): signature, digest, columns, k and models; it is no certificate, and the exit code is 4.
 

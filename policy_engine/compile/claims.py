@@ -104,7 +104,7 @@ def claim_of(
             read = column(each.column)
             sums.append(mechanisms.Aggregate(each.name, read, each.unit, each.clip, each.table))
     unit: sources.Rows | sources.People = sources.Rows()
-    with problems.of("privacy_unit", "order_by", "privacy_unit.rows.first_by"):
+    with problems.of("privacy_unit", "first_by", "privacy_unit.rows.first_by"):
         unit = _unit(policy, table, engine)
     problems.check()
     # An engine that may collate every text groups recoded values, whatever the policy asks for.
@@ -196,7 +196,7 @@ def _unit(policy: Policy, table: Table, engine: str) -> sources.Rows | sources.P
     # Of rows that are all alike in what is read there is nothing to draw.
     if source.draws_a_row and set(inputs) - {each.name for each in keys}:
         return sources.People(key, sources.Drawn())
-    # Of a row_key that nothing enforces, one row is kept all the same: the least in what is read.
+    # Where nothing enforces that a unit has one row, one is kept: the least in what is read.
     collates = ENGINES[engine].collates
     order = [
         (_column(table, name, {}, collates=collates), way == "desc")
@@ -255,10 +255,10 @@ def _listed(policy: Policy, lists: Keys, shown: list[Shown]) -> tuple[tuple[Key,
             found = _key(text, Type(kind))  # type: ignore[arg-type]
         if (found is None and text is not None) or (labels is not None and text not in labels):
             law = f"column {name!r} shows a {kind}, and never {show(text)}"
-            told = "a key is a text, a whole number or a date, as its column shows it"
+            told = "a value is a text, a whole number or a date, as its column shows it"
             if labels is not None:
                 told = suggestion(text, (each or "null" for each in labels))
-            problems.add("keys", law, told)
+            problems.add("public_groups", law, told)
         return found
 
     constants: dict[str, Any] = {

@@ -44,7 +44,8 @@ _KEYS = frozenset({Kind.INTEGER, Kind.WIDE_INTEGER, Kind.TEXT, Kind.UUID, Kind.L
 _COLUMNS = frozenset({Kind.TEXT, Kind.LABEL, Kind.DOUBLE, Kind.BOOLEAN})
 _NUMBERS = ("integer", "double")
 _OF_A_LOOKUP = (
-    "a column of a public lookup is joined in SQL of your own, which 'policy-engine certify-sql --policy'"
+    "a column of a public lookup is joined in SQL of your own, which 'policy-engine certify-sql"
+    " --policy'"
     " proves; compile writes no joins"
 )
 _PARTED = frozenset(
@@ -163,7 +164,7 @@ def _of_the_unit(policy: Policy) -> list[tuple[str, str]]:
 
 
 def _key_path(policy: Policy) -> str:
-    return "privacy_unit.column" if policy.source.unique else "privacy_unit.column"
+    return "privacy_unit.column" if len(policy.source.keys) < 2 else "privacy_unit.columns"
 
 
 def _dialect_problems(policy: Policy, table: Table, dialect: Engine) -> Iterator[_Found]:
@@ -215,7 +216,7 @@ def _near(name: str, table: Table) -> str:
 def _key_problems(policy: Policy, table: Table) -> Iterator[_Found]:
     """What is wrong with the columns that tell people apart, and with showing all of them."""
     path = _key_path(policy)
-    name = path.removeprefix("source.")
+    name = path
     keys = [key for key in map(table.find, policy.source.keys) if key is not None]
     for key in keys:
         if key.kind not in _KEYS and not key.is_whole:
@@ -262,7 +263,7 @@ def _source_problems(policy: Policy, table: Table) -> Iterator[_Found]:
         if column is None or column.kind is not Kind.TEXT:
             continue
         if declared_as.get(column.name) in _NUMBERS:
-            law = f"order_by compares {named!r} as the text it is in the source"
+            law = f"first_by compares {named!r} as the text it is in the source"
             remedy = "order by a column of another type, or convert the source to Parquet"
             yield "privacy_unit.rows.first_by", law, remedy
 
@@ -293,10 +294,10 @@ def _sample_problems(policy: Policy, table: Table, dialect: Engine) -> Iterator[
         yield "sample.method", law, "use method: keyed"
     if is_keyed and not has_key and table.view is not None:
         law = f"{table.name} is a view, whose rows have no numbers to draw from"
-        yield "privacy_unit", law, "name unit.key, or use sample.method: native"
+        yield "privacy_unit", law, "name privacy_unit.column, or use sample.method: native"
     if not has_key and table.is_folder:
         law = f"{table.name} is a folder of files, whose rows have no numbers to draw from"
-        yield "privacy_unit", law, "name unit.key"
+        yield "privacy_unit", law, "name privacy_unit.column"
     if is_keyed and threshold(policy.rate) < 1:
         law = f"a keyed sample needs a rate of at least 2^-60, found {policy.rate}"
         yield "sample.rate", law, "raise the rate"

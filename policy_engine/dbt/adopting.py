@@ -140,14 +140,15 @@ def _document(claim: Claim, law: Keyed, name: str, call: str, account: str) -> d
     document: dict[str, Any] = {
         "version": 1,
         "name": name,
-        "source": {"relation": call, "unit": _unit(claim)},
+        "source": {"table": call},
+        "privacy_unit": _unit(claim),
         "recode": {shown.name: _recode(shown) for shown in claim.columns},
         "filter": {each.column.name: _condition(each) for each in claim.filter},
         "sample": Flow(rate=rate),
         "k": law.k,
         "guarantee": Flow(epsilon=1, delta=delta),
-        "release": Flow(relation=name, version=1, **counted),
-        "budget": account,
+        "release": Flow(table=name, version=1, **counted),
+        "account": account,
     }
     return {key: value for key, value in document.items() if value != {}}
 
@@ -157,13 +158,13 @@ def _unit(claim: Claim) -> object:
     if not isinstance(unit, People):
         return "row"
     if isinstance(unit.order, Drawn):
-        return Flow(key=unit.key.name, keep="any")
+        return Flow(column=unit.key.name, rows="any")
     order = unit.order if isinstance(unit.order, tuple) else ()
     # A text that chooses no row of a person takes its rows for people.
     if all(column == unit.key for column, _ in order):
-        return Flow(row_key=unit.key.name)
+        return Flow(column=unit.key.name, rows="one")
     terms = FlowList(f"{column.name}{' desc' if down else ''}" for column, down in order)
-    return Flow(key=unit.key.name, keep=Flow(order_by=terms))
+    return Flow(column=unit.key.name, rows=Flow(first_by=terms))
 
 
 def _recode(shown: Shown) -> object:

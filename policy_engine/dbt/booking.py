@@ -171,7 +171,7 @@ def certified(desk: Desk, release: DbtRelease, text: str) -> Certificate:
     dialect = warehouse.dialect
     if not policy.declared_budget:
         law = "account must name the account that pays: in dbt the source is made of other tables"
-        raise refused(policy.file, "budget", law, "as in budget: people")
+        raise refused(policy.file, "account", law, "as in budget: people")
     table = desk.source(release)
     if table is not None:
         table_read(policy, table, dialect.name)

@@ -132,7 +132,7 @@ def broken_laws(policy: Policy, dialect: Engine) -> Iterator[_Law]:
         remedy = "a model may run many times, and would draw a new sample each time"
         yield "sample.method", law, remedy
     elif source.key is None and policy.noise is None:
-        law = "privacy_unit must name a key in a dbt project, found row"
+        law = "privacy_unit must name a column in a dbt project, found row"
         remedy = (
             "a row of a model has no number that stays: write {column: person_id, rows: …},"
             " or {column: id, rows: one}"
@@ -140,7 +140,7 @@ def broken_laws(policy: Policy, dialect: Engine) -> Iterator[_Law]:
         yield "privacy_unit", law, remedy
     keys = policy.noise.keys if isinstance(policy.noise, Noise) else ()
     for key, is_there in (
-        ("aggregate", policy.beside), ("recode", policy.groupings), ("keys", keys),
+        ("aggregate", policy.beside), ("recode", policy.groupings), ("public_groups", keys),
     ):  # fmt: skip
         if is_there:
             law = "a dbt project releases counts alone, without aggregate, rollup, marginals, keys"
@@ -150,7 +150,7 @@ def broken_laws(policy: Policy, dialect: Engine) -> Iterator[_Law]:
         yield "part", law, "remove it, or release it by policy-engine release"
     if not policy.declared_budget:
         law = "account must name the account that pays in a dbt project"
-        yield "budget", law, "the source is made of other tables: as in budget: people"
+        yield "account", law, "the source is made of other tables: as in budget: people"
     yield from _broken_names(policy, dialect)
 
 

@@ -71,7 +71,7 @@ def key_stays(unit: str, source: str) -> str:
     'stays: a person has the same id whenever people is looked at, and nobody else ever has it'
     """
     always = f"a person has the same {unit} whenever {source} is looked at"
-    return f"key_stays: {always}, and nobody else ever has it"
+    return f"stays: {always}, and nobody else ever has it"
 
 
 def is_readable(source: str, *, is_csv: bool = False) -> str:

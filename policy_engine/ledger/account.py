@@ -269,7 +269,7 @@ def refusal(account: Account, charge: Charge) -> BudgetExceeded:
         return BudgetExceeded(
             f"account {charge.account!r} counts {account.neighbours} neighbours and policy "
             f"{charge.policy_name!r} guarantees {charge.neighbours}: the two do not add up; "
-            "change 'neighbours' in the policy, or name another account under 'budget'"
+            "change 'neighbours' in the policy, or name another account under 'account'"
         )
     spent, limit = account.spent or Spent.none(charge.neighbours), account.limit
     assert limit is not None

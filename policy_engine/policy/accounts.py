@@ -1,6 +1,6 @@
 """Which account pays for a policy, what the project file calls it, and mistyped names.
 
-An account has one name, whoever writes it: ``budget`` as it stands in the policy, a relation's name
+An account has one name, whoever writes it: ``account`` as it stands in the policy, a table's name
 in full, as warehouse.schema.table, or a file's path from the project's folder. The project file may
 list a relation's account under a shorter name, and a file's under another path to it: that is where
 the limit is looked for, and nothing else.
@@ -128,14 +128,14 @@ def plain_name(name: str) -> str:
 def check_account(policy: Policy, project: Project, account: str | None = None) -> None:
     """Refuse an account that is none of the project's.
 
-    ``account`` is the one that pays; without it, that of a relation without ``budget`` is not
+    ``account`` is the one that pays; without it, that of a relation without ``account`` is not
     looked at, for its name is the warehouse's. Where accounts are listed there are no others, or
     the same file could be sold again without limit; unless the project file says
     ``accounts_open: true``. Any name is then an account without a limit, but for one that is nearly
     a listed one, and taken for a mistyped one.
 
     Raises:
-        PolicyError: with the line and column of ``budget``, or of ``source`` where there is none.
+        PolicyError: with the line and column of ``account``, or of ``source`` where there is none.
     """
     declared = policy.declared_budget
     if account is None and (declared or policy.source_path is not None):
@@ -147,10 +147,10 @@ def check_account(policy: Policy, project: Project, account: str | None = None) 
         return
     if listed_as(account, project, None if declared else policy.source.relation) is not None:
         return
-    message = f"account must be an account of {project.file}, found {show(account)}"
+    message = f"account must be one of {project.file}, found {show(account)}"
     if not declared:
         message = (
-            f"account must name an account of {project.file}: without it the source pays for itself,"
+            f"account must be one of {project.file}: without it the source pays for itself,"
             f" as {show(account)}, which is none of them"
         )
     known = ", ".join(project.accounts)
@@ -160,7 +160,7 @@ def check_account(policy: Policy, project: Project, account: str | None = None) 
         else f"known: {known}; or list a new one under accounts there; 'accounts_open: true' there"
         " allows for accounts without a limit"
     )
-    raise refused(policy.file, "budget" if declared else "source", message, remedy)
+    raise refused(policy.file, "account" if declared else "source", message, remedy)
 
 
 def check_own_project(policy: Policy, found: Path | None, remedy: str = "") -> None:

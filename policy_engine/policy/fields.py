@@ -22,7 +22,7 @@ Neighbours = Literal["add_remove", "replace_one"]
 Mechanism = Literal["sampled_suppression", "noisy_counts", "randomised_response", "ab_insertion"]
 PURE = ("randomised_response", "ab_insertion")
 """The mechanisms of a pure ε, which need a public list of values of each column."""
-NoiseLaw = Literal["auto", "truncated_laplace", "discrete_gaussian", "place"]
+Distribution = Literal["auto", "truncated_laplace", "discrete_gaussian", "negative_binomial"]
 Method = Literal["keyed", "native"]
 Form = Literal["counts", "rows"]
 Grouping = Literal["auto", "raw_first", "recoded"]
@@ -225,7 +225,7 @@ def purpose(found: object) -> str:
 
 @ruled(**_LINE_SCHEMA)
 def line(found: object) -> str:
-    """Text on one line, not blank: a path, a relation, a column's name."""
+    """Text on one line, not blank: a file, a table, a column's name."""
     if not isinstance(found, str):
         raise refusal(f"must be text, found {show(found)}", quotes(found))
     if not is_line(found):

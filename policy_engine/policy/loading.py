@@ -27,8 +27,8 @@ from policy_engine.policy.reading import (
 from policy_engine.policy.recode_models import HierarchySpec
 from policy_engine.policy.recodings import Constant, Keep
 from policy_engine.policy.resolve import Policy, resolve
-from policy_engine.policy.source_models import columns_of, order_term
-from policy_engine.policy.syntactic import SYNTACTIC
+from policy_engine.policy.source_models import key_columns, order_term
+from policy_engine.policy.syntactic import NO_PAIR
 
 
 def load_policy(path: str | Path, *, syntactic: bool = False) -> Policy:
@@ -65,8 +65,8 @@ def load_policy_text(
     }
     hierarchies = {column: found for column, found in specs.items() if found is not None}
     document = reading.result()
-    if document.guarantee == SYNTACTIC and not syntactic:
-        law = "is syntactic, which is no (ε, δ), and this is of policies that have one"
+    if document.guarantee == NO_PAIR and not syntactic:
+        law = "is none, and this is of policies with an (ε, δ)"
         reading.refuse(("guarantee",), law, "write epsilon and delta")
         raise PolicyError(tuple(reading.problems))
     try:
@@ -77,7 +77,7 @@ def load_policy_text(
         law = f"is auto, but nothing gives this guarantee: {error}"
         if document.sample is None:
             path, law = ("guarantee",), f"is met by no noise table that is tried: {error}"
-            named = document.noise is not None and document.noise.law != "auto"
+            named = document.noise is not None and document.noise.distribution != "auto"
             remedy = "raise epsilon or delta" + ", or take another noise.distribution" * named
         if document.mechanism in fields.PURE:
             law, remedy = f"is met by no chance: {error}", "raise epsilon"
@@ -135,11 +135,12 @@ def _hierarchy(
 _REST = {
     "version": 1,
     "name": "salvaged",
+    "privacy_unit": "row",
     "recode": {"any": "keep"},
     "sample": {"rate": Decimal("0.5")},
     "k": 2,
     "guarantee": {"epsilon": 1, "delta": Decimal("0.5")},
-    "release": {"path": "salvaged.parquet"},
+    "release": {"file": "salvaged.parquet"},
 }
 
 
@@ -151,19 +152,19 @@ def salvage(file: Path) -> Policy | None:
     try:
         data: Any = read_root(read_text(file, "policy"), file, "policy")[0].data()
         source, recode = mapping(data.get("source")), mapping(data.get("recode"))
-        place = {key: source[key] for key in ("path", "relation", "csv") if key in source}
-        made = PolicyDocument.model_validate({**_REST, "source": {**place, "unit": "row"}})
+        place = {key: source[key] for key in ("file", "table", "csv") if key in source}
+        made = PolicyDocument.model_validate({**_REST, "source": place})
     except (FileError, PolicyError, ValidationError):
         return None
     policy = resolve(made, {}, file, file.parent)
-    keys = (inside(source, "unit", key) for key in ("key", "row_key"))
-    terms = inside(source, "unit", "keep", "order_by")
+    unit = data.get("privacy_unit")
+    terms = inside(unit, "rows", "first_by")
     return replace(
         policy,
         source=replace(
             policy.source,
-            keys=next(filter(None, (tuple(filter(_named, columns_of(k))) for k in keys)), ()),
-            unique="row_key" in mapping(source.get("unit")),
+            keys=tuple(filter(_named, key_columns(unit))),
+            unique=inside(unit, "rows") == "one",
             order_by=tuple(map(order_term, filter(_named, terms)))
             if isinstance(terms, list)
             else (),
@@ -176,7 +177,7 @@ def salvage(file: Path) -> Policy | None:
             for name, how in recode.items()
             if _named(name)
         ),
-        public=tuple((name, "") for name in mapping(data.get("public"))),
+        public=tuple((name, "") for name in mapping(data.get("public_lookups"))),
     )
 
 

@@ -1,6 +1,6 @@
 """What a policy may say beside its mechanism: public keys, syntactic models, and how to choose k.
 
-`keys` are the groups that are shown, whoever is in them; `models` hold of all that is released;
+`public_groups` are shown, whoever is in them; `models` hold of all that is released;
 `auto` says what a pair of k and rate is chosen for, under a public prior.
 """
 
@@ -73,7 +73,7 @@ def _once(rows: list[tuple[Any, ...]]) -> tuple[tuple[Any, ...], ...]:
     known: set[tuple[Any, ...]] = set()
     for row in given:
         if row in known:
-            raise refusal(f"has a key twice: {', '.join(map(show, row))}", "take one out")
+            raise refusal(f"has a group twice: {', '.join(map(show, row))}", "take one out")
         known.add(row)
     return given
 
@@ -83,24 +83,24 @@ KeysField = Annotated[Keys, Ruled(_keys, _SCHEMA)]
 
 def listed(data: Data) -> Broken:
     """The laws of public keys: every released column, of one grouping, with counts and sums."""
-    if "keys" not in data:
+    if "public_groups" not in data:
         return
     release, noise = mapping(data.get("release")), mapping(data.get("noise"))
     sums = mapping(data.get("aggregate")).values()
     beside = {
-        "k, for a key is shown whoever is in it": "k" in data,
+        "k, for a group is shown whoever is in it": "k" in data,
         "marginals": "marginals" in data,
         "rollup": "rollup" in data,
         "models, which leave groups out": "models" in data,
         "a mean, which needs a count above 0": any("mean" in mapping(each) for each in sums),
         "release.as: rows, for a count can be below 0": release.get("as") == "rows",
-        "noise.distribution: negative_binomial, which needs a threshold": noise.get("law")
-        == "place",
+        "noise.distribution: negative_binomial, which needs a threshold": noise.get("distribution")
+        == "negative_binomial",
     }
     for other in (name for name, is_there in beside.items() if is_there):
-        yield refusal(f"cannot stand beside {other}", at=("keys",), on_key=True)
+        yield refusal(f"cannot stand beside {other}", at=("public_groups",), on_key=True)
     try:
-        lists = _keys(data["keys"])
+        lists = _keys(data["public_groups"])
     except PydanticCustomError:
         return  # its own law says so
     recode = mapping(data.get("recode"))
@@ -108,12 +108,12 @@ def listed(data: Data) -> Broken:
     needed = [name for name, spec in recode.items() if "constant" not in mapping(spec)]
     if unknown := [name for name in named if name not in needed]:
         wrong = f"must name columns of recode that are no constants, found {unknown[0]}"
-        yield refusal(wrong, suggestion(unknown[0], needed), at=("keys",))
+        yield refusal(wrong, suggestion(unknown[0], needed), at=("public_groups",))
     elif left := [name for name in needed if name not in named]:
         wrong = f"must have values for every column of recode, not for {left[0]}"
-        yield refusal(wrong, "add them", at=("keys",))
+        yield refusal(wrong, "add them", at=("public_groups",))
     if (many := prod(len(rows) for _, rows in lists)) > MOST_TUPLES:
-        yield refusal(f"must be at most {MOST_TUPLES:,}, found {many:,}", at=("keys",))
+        yield refusal(f"must be at most {MOST_TUPLES:,}, found {many:,}", at=("public_groups",))
 
 
 _Kind = Literal["distinct", "entropy", "recursive"]
@@ -189,7 +189,7 @@ def enforceable(data: Data) -> Broken:
         "marginals": data.get("marginals"),
         "rollup": data.get("rollup"),
         f"mechanism: {data.get('mechanism')}": data.get("mechanism") in fields.PURE,
-        "release.table": "relation" in mapping(data.get("release")),
+        "release.table": "table" in mapping(data.get("release")),
     }
     for key in (name for name, is_there in beside.items() if is_there):
         wrong = f"cannot stand beside {key}: only a file of groups is filtered"

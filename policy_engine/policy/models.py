@@ -22,7 +22,7 @@ from policy_engine.policy.laws import Broken, Data, Document, barred, mapping, r
 from policy_engine.policy.model_specs import AutoSpec, KeysField, ModelsSpec, chooses, enforceable
 from policy_engine.policy.recode_models import BinsSpec, FilterSpec, Recode
 from policy_engine.policy.scalars import show
-from policy_engine.policy.syntactic import SYNTACTIC, syntactic_laws
+from policy_engine.policy.syntactic import NO_PAIR, syntactic_laws
 
 _UNCOMMENT = "name at least one column, or uncomment one"
 
@@ -48,7 +48,7 @@ class GuaranteeSpec(Document):
 
 
 _GUARANTEE = word_or(
-    GuaranteeSpec, SYNTACTIC, law="a mapping with epsilon and delta, or syntactic",
+    GuaranteeSpec, NO_PAIR, law="a mapping with epsilon and delta, or none",
     remedy="as in {epsilon: 1.0, delta: 1.0e-6}"
 )  # fmt: skip
 
@@ -75,9 +75,9 @@ class ReleaseSpec(Document):
 
     model_config = ConfigDict(json_schema_extra=source_models.ONE_PLACE)
 
-    path: fields.OptionalPathField = None
+    file: fields.OptionalPathField = None
     """A file, relative to the policy file."""
-    relation: fields.OptionalLineField = None
+    table: fields.OptionalLineField = None
     """A table of the warehouse."""
     form: Annotated[fields.Form, fields.word_of(fields.Form)] = Field(default="counts", alias="as")
     """One row a group with its count, or the group repeated that often."""
@@ -92,15 +92,15 @@ class ReleaseSpec(Document):
     def _across(cls, data: Data) -> Broken:
         """One place; a file is a Parquet file; a count's column where there is a count."""
         yield from source_models.one_place(data)
-        path = data.get("path")
+        path = data.get("file")
         written = isinstance(path, str) and path.strip()
         if written and PurePath(str(path)).suffix.lower() != ".parquet":
-            yield refusal(f"must end in .parquet, found {show(path)}", at=("path",))
+            yield refusal(f"must end in .parquet, found {show(path)}", at=("file",))
         if data.get("as") == "rows":
             wrong = "must not stand beside as: rows, which has no count"
             yield from barred(data, ["count_as"], wrong)
-        if "path" in data:
-            wrong = "is of a dbt model, and must not stand beside path"
+        if "file" in data:
+            wrong = "is of a dbt model, and must not stand beside file"
             yield from barred(data, ("version", "deprecated"), wrong)
 
 
@@ -111,6 +111,7 @@ class PolicyDocument(Document):
     """A policy: what of a source is released, how it is recoded, and what is guaranteed."""
 
     model_config = ConfigDict(title="policy-engine policy, version 1")
+    needs = ("privacy_unit", "write privacy_unit: row where each row is one person")
 
     version: fields.VersionField
     """The version of the language."""
@@ -123,7 +124,9 @@ class PolicyDocument(Document):
     about: AboutSpec | None = None
     """Contact, recipients, access, justification, region, sector, for the certificate."""
     source: source_models.SourceSpec
-    """The table that is released from, and who is one person in it."""
+    """The table that is released from."""
+    privacy_unit: Annotated[Literal["row"] | source_models.UnitSpec, source_models.UNIT]
+    """Who is protected: `row`, where each row is one person, or the person whom a column names."""
     recode: Annotated[
         dict[str, Recode], fields.a_mapping("column: recoding", _UNCOMMENT, minProperties=1)
     ]
@@ -132,11 +135,11 @@ class PolicyDocument(Document):
         dict[str, FilterSpec], fields.a_mapping("column: condition", _UNCOMMENT, minProperties=1)
     ] = fields.EMPTY
     """Who is released at all: what each column must hold in the one row that a person has."""
-    public: Annotated[
+    public_lookups: Annotated[
         dict[str, fields.LineField], fields.a_mapping("table: key", minProperties=1)
     ] = fields.EMPTY
     """Lookups that do not depend on the source, each with its key: SQL that joins them is proved
-    by `check --policy`; `recode` may then name their columns."""
+    by `certify-sql --policy`; `recode` may then name their columns."""
     mechanism: Annotated[fields.Mechanism | None, fields.word_of(fields.Mechanism)] = None
     """`sampled_suppression`, the default where there is a `sample`, or else `noisy_counts`. Or, of
     columns with a public list of values, `randomised_response` or `ab_insertion`."""
@@ -158,8 +161,8 @@ class PolicyDocument(Document):
         fields.a_list("lists of columns", "as in [[age, sex], [sex, pay]]", minItems=1),
     ] = ()
     """Several groupings, by some of the columns each, for one price: for noisy_counts."""
-    keys: KeysField = ()
-    """Public keys: the groups that are shown, each whoever is in it, and no other: for
+    public_groups: KeysField = ()
+    """The groups that are shown, each whoever is in it, and no other: for
     noisy_counts. Values for each column, whose product is taken, or rows."""
     part: noise_models.PartSpec | None = None
     """One random part of the people, instead of everybody: for noisy_counts."""
@@ -170,11 +173,11 @@ class PolicyDocument(Document):
     """How both are chosen where `k` and `sample.rate` are `auto`; default: the least k/rate."""
     models: ModelsSpec | None = None
     """Syntactic models that hold of what is released: classes that break one are left out."""
-    guarantee: Annotated[Literal["syntactic"] | GuaranteeSpec, _GUARANTEE]
-    """The (ε, δ) that is certified, and between which neighbours; or `syntactic`: none at all."""
+    guarantee: Annotated[Literal["none"] | GuaranteeSpec, _GUARANTEE]
+    """The (ε, δ) that is certified, and between which neighbours; or `none`."""
     release: ReleaseSpec
     """The file or the table that is written, and its form."""
-    budget: fields.OptionalLineField = None
+    account: fields.OptionalLineField = None
     """The ledger account that pays; default: the source. The project file sets its limit."""
     grouping: Annotated[fields.Grouping, fields.word_of(fields.Grouping)] = "auto"
     """A choice of speed: group by raw columns first, or recode every row."""
@@ -194,19 +197,26 @@ class PolicyDocument(Document):
                 wrong = "is a constant, and the name of a column of filter"
                 yield refusal(wrong, "give the constant another name", at=("recode", column))
         yield from chooses(data)
-        is_syntactic = data.get("guarantee") == SYNTACTIC
+        is_syntactic = data.get("guarantee") == NO_PAIR
         yield from syntactic_laws(data) if is_syntactic else noise_models.one_mechanism(data)
         yield from enforceable(data)
+        persons = source_models.keys_of(data.get("privacy_unit"))
+        for column, kind in mapping(source.get("columns")).items():
+            # Of another type 7 and 007 would be one person, or stay two.
+            if str(column) in persons and kind != "text":
+                wrong = f"{source_models.KEY_AS_IT_STANDS}, found {show(kind)}"
+                remedy, at = source_models.CONVERT_A_KEY, ("source", "columns", str(column))
+                yield refusal(wrong, remedy, at=at)
         for column, recoding in recode.items():
-            if recoding == "keep" and {str(column)} == source_models.keys_of(source):
+            if recoding == "keep" and {str(column)} == persons:
                 wrong, remedy = source_models.KEY_KEPT, source_models.RECODE_THE_KEY
                 yield refusal(wrong, remedy, at=("recode", column))
         if release.get("as", "counts") == "counts":
             yield from _beside(data, recode, release.get("count_as", "n"))
-        for place in ("path", "relation"):
+        for place in ("file", "table"):
             if place in release and _same_place(release[place], source.get(place)):
-                remedy, at = "release to a place of its own", ("release", place)
-                yield refusal("must not be the source itself", remedy, at=at)
+                remedy = "release to a place of its own"
+                yield refusal("must not be the source itself", remedy, at=("release", place))
 
 
 def _beside(data: Data, recode: Iterable[str], count: object) -> Broken:

@@ -98,7 +98,7 @@ def solve_noise(document: PolicyDocument, guarantee: Guarantee) -> Noise:
     rollup, recode = document.rollup, list(document.recode)
     lists = document.marginals if rollup is None else (recode, rollup.to)
     groupings = [tuple(sorted(names, key=recode.index)) for names in lists]
-    groups = document.contribution.groups if document.contribution else 1
+    groups = document.contribution.max_groups if document.contribution else 1
     times = groups * (1 if rollup else max(1, len(groupings)))
     whole = Aim(
         guarantee.epsilon,
@@ -106,7 +106,7 @@ def solve_noise(document: PolicyDocument, guarantee: Guarantee) -> Noise:
         guarantee.neighbours,
         times * (1 + len(document.aggregate)),
         at_least=document.k if isinstance(document.k, int) else 1,
-        listed=bool(document.keys),
+        listed=bool(document.public_groups),
     )
     share = Decimal(0) if rollup is None else rollup.share
     try:
@@ -119,7 +119,7 @@ def solve_noise(document: PolicyDocument, guarantee: Guarantee) -> Noise:
     by = (
         mechanisms.CountedBy(each, own if n == last else ()) for n, each in enumerate(groupings, 1)
     )
-    return replace(found, groupings=tuple(by), keys=document.keys)
+    return replace(found, groupings=tuple(by), keys=document.public_groups)
 
 
 def _part(aim: Aim, share: Decimal) -> Aim:
@@ -131,19 +131,19 @@ def _solved(document: PolicyDocument, aim: Aim, groups: int, times: int) -> Nois
     from policy_engine.accounting.noise import ReleaseCurve, Statistic
     from policy_engine.accounting.tables import auto, calibrated, guessed
 
-    law = document.noise.law if document.noise else "auto"
+    law = document.noise.distribution if document.noise else "auto"
     named, table = auto(aim) if law == "auto" else (law, calibrated(law, aim))
     noise = Noise(named, table, groups)
     if not document.aggregate:
         return noise
-    own = "truncated_laplace" if named == "place" else named
+    own = "truncated_laplace" if named == "negative_binomial" else named
     part = aim
     for tried in range(_TRIED):
         found, statistics = [], [Statistic(table, groups=times)]
         for name, spec in document.aggregate.items():
             clip, said = spec.clip, spec.chosen
             drawn = guessed(own, replace(part, shift=clip.steps(aim.neighbours)), tried)
-            found.append(Sum(name, said.column or name, said.unit, clip, drawn))
+            found.append(Sum(name, said.column or name, said.round_to, clip, drawn))
             statistics.append(clip.statistic(drawn, times, aim.neighbours))
         if ReleaseCurve.of(statistics, aim.neighbours).delta(aim.epsilon).delta <= aim.delta:
             return replace(noise, sums=tuple(found))

@@ -25,11 +25,12 @@ from policy_engine.policy.laws import (
 )
 from policy_engine.policy.model_specs import listed
 from policy_engine.policy.scalars import show
+from policy_engine.policy.source_models import counts_all
 
-_NOISY_KEYS = ("noise", "contribution", "aggregate", "marginals", "rollup", "keys", "part")
+_NOISY_KEYS = ("noise", "contribution", "aggregate", "marginals", "rollup", "public_groups", "part")
 """The keys of a policy that are of noisy counts alone."""
 _LISTED = {"bins", "map", "hierarchy"}
-_KEEP = ("source", "unit", "keep")
+_ROWS = ("privacy_unit", "rows")
 MOST_PARTS = 10_000
 
 
@@ -38,52 +39,52 @@ class NoiseSpec(Document):
 
     needs = ("", "as in noise: {distribution: truncated_laplace}, or leave it out")
 
-    law: Annotated[fields.NoiseLaw, fields.word_of(fields.NoiseLaw)] = "auto"
-    """`auto` takes the law that shows the smallest groups half of the time."""
+    distribution: Annotated[fields.Distribution, fields.word_of(fields.Distribution)] = "auto"
+    """`auto` takes the one that shows the smallest groups half of the time."""
 
 
 class ContributionSpec(Document):
     """In how many groups a person counts who has many rows."""
 
-    groups: Annotated[int, fields.integer(1, 100)]
+    max_groups: Annotated[int, fields.integer(1, 100)]
     """In so many at most; of more, so many are drawn by a keyed hash."""
 
 
 class SumSpec(Document):
-    """Between which ends each person's value lies, and in which unit it is counted."""
+    """Between which bounds each person's value lies, and to what it is rounded."""
 
-    clip: Annotated[
+    bounds: Annotated[
         tuple[fields.EndField, ...],
         fields.a_list("two numbers", "as in [0, 99]", minItems=2, maxItems=2),
     ]
     """The least and the greatest value that one person counts with; of many rows their sum."""
-    unit: fields.StepField = Decimal(1)
-    """The granularity: every value is rounded to a multiple of it. Of a sum it is whole."""
+    round_to: fields.StepField = Decimal(1)
+    """Every value is rounded to a multiple of it. Of a sum it is whole."""
     column: fields.OptionalLineField = Field(default=None, alias="of")
     """The source's column, where the released one has another name."""
 
     @classmethod
     def _across(cls, data: Data) -> Broken:
-        """Two ends, each a multiple of the unit, the second the greater."""
-        ends, unit = data.get("clip"), fields.as_number(data.get("unit", 1))
+        """Two bounds, each a multiple of round_to, the second the greater."""
+        ends, unit = data.get("bounds"), fields.as_number(data.get("round_to", 1))
         if not isinstance(ends, list) or unit is None or unit <= 0:
             return
         numbers = [number for end in ends if (number := fields.as_number(end)) is not None]
         if len(ends) != 2:
             wrong = f"must be the least and the greatest value, found {len(ends)}"
-            yield refusal(wrong, "as in [0, 99]", at=("clip",))
+            yield refusal(wrong, "as in [0, 99]", at=("bounds",))
         elif len(numbers) != 2:
             return
         elif any(number % unit for number in numbers):
-            wrong = f"must be multiples of unit, {show(unit)}, found {show(ends)}"
-            yield refusal(wrong, "round them, or take a smaller unit", at=("clip",))
+            wrong = f"must be multiples of round_to, {show(unit)}, found {show(ends)}"
+            yield refusal(wrong, "round them, or take a smaller round_to", at=("bounds",))
         elif numbers[0] >= numbers[1]:
-            yield refusal(f"must ascend, found {show(ends)}", at=("clip",))
+            yield refusal(f"must ascend, found {show(ends)}", at=("bounds",))
         else:
             try:
                 Clip(int(numbers[0] / unit), int(numbers[1] / unit), is_mean=True)
             except ClaimError as error:
-                yield refusal(f"is too wide: {error}", "take a greater unit", at=("clip",))
+                yield refusal(f"is too wide: {error}", "take a greater round_to", at=("bounds",))
 
 
 class AggregateSpec(Document):
@@ -100,10 +101,10 @@ class AggregateSpec(Document):
     def _across(cls, data: Data) -> Broken:
         if len(data.keys() & {"sum", "mean"}) != 1:
             yield refusal("must have sum or mean", "as in {mean: {bounds: [0, 99]}}")
-        unit = fields.as_number(inside(data, "sum", "unit"))
+        unit = fields.as_number(inside(data, "sum", "round_to"))
         if unit is not None and unit % 1:
             wrong = f"must be a whole number for a sum, found {show(unit)}"
-            yield refusal(wrong, "take 1, or a mean", at=("sum", "unit"))
+            yield refusal(wrong, "take 1, or a mean", at=("sum", "round_to"))
 
     @property
     def chosen(self) -> SumSpec:
@@ -115,7 +116,7 @@ class AggregateSpec(Document):
     @property
     def clip(self) -> Clip:
         """The ends in units."""
-        low, high = (int(end / self.chosen.unit) for end in self.chosen.clip)
+        low, high = (int(end / self.chosen.round_to) for end in self.chosen.bounds)
         return Clip(low, high, is_mean=self.mean is not None)
 
 
@@ -159,9 +160,9 @@ def one_mechanism(data: Data) -> Broken:
                 yield refusal("is missing", at=(key,))
         wrong = "is of noisy_counts, and this policy draws a sample"
         yield from barred(data, _NOISY_KEYS, wrong, "remove it, or sample")
-        if inside(data, *_KEEP) == "all":
-            wrong = "must be any or a mapping with order_by where a sample is drawn, found all"
-            yield refusal(wrong, "one row of a person is kept then", at=_KEEP)
+        if counts_all(data.get("privacy_unit")):
+            wrong = "must be any, one or a mapping with first_by where a sample is drawn, found all"
+            yield refusal(wrong, "one row of a person counts then", at=_ROWS)
     delta = inside(data, "guarantee", "delta")
     found = fields.as_number(delta)
     if found is not None and (found == 0) != is_pure:
@@ -191,9 +192,9 @@ def _public_values(data: Data) -> Broken:
             remedy = "only these say which values there are"
             yield refusal(wrong, remedy, at=("recode", column))
     yield from _everybody(data, "counts")
-    if inside(data, *_KEEP) == "all":
-        wrong = f"must be any or a mapping with order_by for {mechanism}, found all"
-        yield refusal(wrong, "one row of a person counts", at=_KEEP)
+    if counts_all(data.get("privacy_unit")):
+        wrong = f"must be any, one or a mapping with first_by for {mechanism}, found all"
+        yield refusal(wrong, "one row of a person counts", at=_ROWS)
     if mechanism == "ab_insertion":  # a tuple is there or not
         if mapping(data.get("release")).get("as", "counts") == "counts":
             wrong = "must be rows for ab_insertion, which shows tuples without a count"
@@ -223,26 +224,25 @@ def _noisy(data: Data) -> Broken:
     if "part" in data:
         yield from _parted(data)
     yield from _everybody(data, "is counted")
-    counts_all = inside(data, *_KEEP) == "all"
-    if not counts_all:
+    if not counts_all(data.get("privacy_unit")):
         wrong = "is of persons with many rows, all of which count"
-        remedy = "write privacy_unit: {column: …, rows: all}, or remove it"
+        remedy = "write privacy_unit: {column: …}, or remove it"
         yield from barred(data, ["contribution"], wrong, remedy)
     elif "contribution" not in data:
         wrong = "is all, and nothing says in how many groups a person counts"
-        yield refusal(wrong, "add contribution: {max_groups: 3}", at=_KEEP)
+        yield refusal(wrong, "add contribution: {max_groups: 3}", at=_ROWS)
 
 
 def _parted(data: Data) -> Broken:
     """The laws of a part: everybody is in one of them, whatever else is released of the source."""
     source = mapping(data.get("source"))
-    path = source.get("path")
+    path = source.get("file")
     at: At = ("part",)
-    if "keys" in data:
-        yield refusal("must not stand beside keys", "keep one of them", at=at, on_key=True)
-    if source.get("unit") == "row":
-        remedy = "write privacy_unit: {column: …, rows: one} or {column: …, rows: …}, or remove it"
-        wrong = "is drawn by the key of a person, and unit is row"
+    if "public_groups" in data:
+        yield refusal("must not stand beside public_groups", "keep one of them", at=at, on_key=True)
+    if data.get("privacy_unit") == "row":
+        remedy = "write privacy_unit: {column: …, rows: …}, or remove it"
+        wrong = "is drawn by what names a person, and privacy_unit is row"
         yield refusal(wrong, remedy, at=at, on_key=True)
     if isinstance(path, str) and is_csv(path):
         wrong = "is drawn by a key, whose text in a CSV file depends on how the file is read"
@@ -259,7 +259,8 @@ def _several(data: Data) -> Broken:
     beside = {
         "contribution": "contribution" in data,
         "release.as: rows": inside(data, "release", "as") == "rows",
-        "noise.distribution: negative_binomial": inside(data, "noise", "law") == "place",
+        "noise.distribution: negative_binomial": inside(data, "noise", "distribution")
+        == "negative_binomial",
     }
     for key in asked:
         for other in (name for name, is_there in beside.items() if is_there):

@@ -17,11 +17,11 @@ from policy_engine.policy.auto import Guarantee, effective_rate, solve_auto
 from policy_engine.policy.csv_models import CsvSpec
 from policy_engine.policy.fields import ColumnType, Form, Grouping, Method
 from policy_engine.policy.hierarchy import Hierarchy
-from policy_engine.policy.models import PolicyDocument, digest
+from policy_engine.policy.models import PolicyDocument, ReleaseSpec, digest
 from policy_engine.policy.noise import Chance, Noise, solve_chance, solve_noise
 from policy_engine.policy.recode_models import FilterSpec, Recode
 from policy_engine.policy.scalars import show
-from policy_engine.policy.source_models import OrderSpec, SourceSpec, columns_of, order_term
+from policy_engine.policy.source_models import OrderSpec, SourceSpec, UnitSpec, order_term
 from policy_engine.policy.syntactic import UNMET, Model, Suppression
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Source:
 
     @property
     def draws_a_row(self) -> bool:
-        """Whether one of a person's rows is drawn by a keyed hash: ``keep: any``."""
+        """Whether one of a person's rows is drawn by a keyed hash: ``rows: any``."""
         return self.has_many_rows and not self.order_by and not self.counts_all
 
 
@@ -238,7 +238,7 @@ def resolve(
     labels = {name: spec.names() for name, spec in recode if isinstance(spec, written.BinsSpec)}
     models = () if document.models is None else document.models.resolved(labels)
     guarantee, chosen = _mechanism(document, models)
-    source = resolve_source(document.source)
+    source = resolve_source(document.source, document.privacy_unit)
     levels = []
     for name, spec in recode:
         if isinstance(spec, written.HierarchySpec):
@@ -253,14 +253,14 @@ def resolve(
             (column, resolve_recoding(spec, hierarchies.get(column))) for column, spec in recode
         ),
         guarantee=guarantee,
-        release=Release(**document.release.model_dump()),
-        public=tuple(document.public.items()),
-        budget=document.budget or source.text,
+        release=resolve_release(document.release),
+        public=tuple(document.public_lookups.items()),
+        budget=document.account or source.text,
         grouping=document.grouping,
         digest=digest(document, {column: found.digest for column, found in hierarchies.items()}),
         file=file,
         directory=directory,
-        declared_budget=document.budget is not None,
+        declared_budget=document.account is not None,
         filter=tuple(sorted(document.filter.items())),
         levels=tuple(levels),
         models=models,
@@ -298,24 +298,30 @@ def _mechanism(
     return guarantee, {**everybody, "k": max(k, noise.k), "noise": noise}
 
 
-def resolve_source(source: SourceSpec) -> Source:
-    """The source a document means."""
-    unit = None if source.unit == "row" else source.unit
-    keep = None if unit is None else unit.keep
+def resolve_release(release: ReleaseSpec) -> Release:
+    """The place and the form that a document means."""
+    said = release.model_dump()
+    return Release(path=said.pop("file"), relation=said.pop("table"), **said)
+
+
+def resolve_source(source: SourceSpec, privacy_unit: Literal["row"] | UnitSpec) -> Source:
+    """The source a document means, and who is one person in it."""
+    unit = None if privacy_unit == "row" else privacy_unit
+    rows = None if unit is None else unit.rows
     return Source(
-        path=source.path,
-        relation=source.relation,
-        keys=() if unit is None else columns_of(unit.key or unit.row_key),
-        unique=unit is not None and unit.row_key is not None,
-        order_by=tuple(order_term(term) for term in keep.order_by)
-        if isinstance(keep, OrderSpec)
+        path=source.file,
+        relation=source.table,
+        keys=() if unit is None else ((unit.column,) if unit.column else unit.columns),
+        unique=rows == "one",
+        order_by=tuple(order_term(term) for term in rows.first_by)
+        if isinstance(rows, OrderSpec)
         else (),
         sampled_at=source.sampled_at,
         columns=tuple(source.columns.items()),
         csv=source.csv,
         is_rowwise=source.view == "rowwise",
-        counts_all=keep == "all",
-        key_stays=unit is not None and unit.key_stays,
+        counts_all=rows == "all",
+        key_stays=unit is not None and unit.stays,
     )
 
 

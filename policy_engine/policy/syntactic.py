@@ -18,6 +18,7 @@ from policy_engine.kernel.mechanisms.sampled_suppression import OfColumns
 from policy_engine.kernel.nodes import Identifier, Number
 from policy_engine.policy.auto import Guarantee
 from policy_engine.policy.laws import Broken, Data, barred, mapping, refusal
+from policy_engine.policy.source_models import counts_all
 
 if TYPE_CHECKING:
     from policy_engine.kernel.mechanisms import CountedBy
@@ -115,7 +116,8 @@ def _number(text: object) -> Decimal:
     return number
 
 
-SYNTACTIC = "syntactic"
+NO_PAIR = "none"
+"""What a policy writes as its guarantee that promises no (ε, δ)."""
 NONE = "this release carries no (ε, δ)"
 NO_GUARANTEE = (
     f"{NONE}: which groups it shows was decided by the people in them, and"
@@ -176,13 +178,17 @@ def syntactic_laws(data: Data) -> Broken:
         yield refusal("is auto, and there is no guarantee to choose it by", "write it", at=("k",))
     if "k" not in data and not data.get("models"):
         remedy = "add k, the least size of a class, or models"
-        yield refusal("is syntactic, and nothing says of which model", remedy, at=("guarantee",))
-    source, release = mapping(data.get("source")), mapping(data.get("release"))
+        yield refusal(
+            "is none, and nothing says by which model classes are left out",
+            remedy,
+            at=("guarantee",),
+        )
+    release = mapping(data.get("release"))
     wrong = "cannot stand beside guarantee: none, which is for files"
-    yield from barred(release, ["relation"], wrong, "name a file in path", ("release",))
-    if mapping(source.get("unit")).get("keep") == "all":
+    yield from barred(release, ["table"], wrong, "name a file", ("release",))
+    if counts_all(data.get("privacy_unit")):
         wrong = "is all: in a class of a syntactic model a person counts once"
-        yield refusal(wrong, "write keep: any", at=("source", "unit", "keep"))
+        yield refusal(wrong, "write rows: any", at=("privacy_unit", "rows"))
     models, recode = mapping(data.get("models")), mapping(data.get("recode"))
     told = [mapping(spec).get("of") for spec in models.values()]
     if recode and all(column in told for column in recode):

@@ -119,17 +119,16 @@ def certified(query: str, claim: Claim, engine: str, terms: Terms) -> Certificat
 
 
 def unenforced(policy: Policy, certificate: Vouched) -> tuple[errors.Problem, ...]:
-    """That a ``row_key`` may have many rows, and what becomes of them."""
+    """That a unit of one row may have many, and what becomes of them."""
     unit = certificate.claim.unit if certificate.claim is not None else None
     if not policy.source.unique or not isinstance(unit, People) or unit.order is None:
         return ()
-    key, place = policy.source.key, "privacy_unit.column"
+    key, place = policy.source.key, "privacy_unit.rows"
     message = (
-        f"{place} is unique by your word alone: where {key} has many rows one is kept, the least in"
-        " the columns that are read"
+        f"{place} has one row a person by your word alone: where {key} has many rows one is kept,"
+        " the least in the columns that are read"
     )
-    written = key if len(policy.source.keys) == 1 else f"[{', '.join(policy.source.keys)}]"
-    remedy = f"key: {written} with keep: any, or keep: {{order_by: […]}}, says which"
+    remedy = "rows: any, or rows: {first_by: […]}, says which"
     return located((errors.Problem(str(policy.file), 0, 0, place, message, remedy),), policy.file)
 
 
@@ -237,7 +236,7 @@ def table_read(policy: Policy, table: Table, dialect: str) -> tuple[str, ...]:
         if policy.declared_budget:
             return table.parts  # its author says whose its rows are: its own name is charged
         law = "account must name the account that pays where source.view is rowwise"
-        raise refused(policy.file, "budget", law, "the account that the people of the view have")
+        raise refused(policy.file, "account", law, "the account that the people of the view have")
     read = below.lower().split(".")
     tables = [each.parts for each in table.related if each.view is None]
     found = [name for name in tables if [*map(str.lower, name)][-len(read) :] == read]

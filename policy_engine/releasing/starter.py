@@ -55,7 +55,7 @@ name: {name}
 description: Say what is released, and for whom
 source:
   {source}
-  {unit}
+{unit}
 {recode}
 mechanism: noisy_counts    # everybody is counted, and each count gets noise
 # k: 10                    # then each group that is shown has at least 10 people, for certain
@@ -64,7 +64,7 @@ release:
   file: out/{name}.parquet{count}
 {budget}
 """
-_ROWS = "privacy_unit: row                # one row is one person"
+_ROWS = "privacy_unit: row          # one row is one person"
 _EPSILON, _DELTA = Decimal("0.5"), Decimal("1e-7")
 _EMPTY = """\
 # Uncomment the columns to release, and choose how coarse each is before you look at the data.
@@ -148,7 +148,7 @@ def _write_new(files: dict[Path, str]) -> None:
 
 def _policy(source: str | None, folder: Path, project: Project) -> str:
     name, place, recode, count = "my_release", "file: data/people.parquet", _EXAMPLE, ""
-    unit = f"{_ROWS}; else  unit: {{column: person_id, rows: any}}"
+    unit = f"{_ROWS}; else  {{column: person_id, rows: any}}"
     if source is not None:
         if not source.strip():
             raise UsageError("the source has no name; name a file or a table, or leave it out")
@@ -190,14 +190,14 @@ def _unit(table: Table) -> str:
     when = next((each for each in columns if each.kind in {*TIMES, Kind.DATE}), None)
     last = f"{when.name} desc" if when else ""
     term = last if when and _scalar(when.name) == when.name else json.dumps(last)
-    keep = f", keep: {{order_by: [{term}]}}" if when else ", keep: any"
-    unit = f"privacy_unit: {{column: {_scalar(key.name) if key else 'person_id'}{keep}}}"
+    rows = f", rows: {{first_by: [{term}]}}" if when else ", rows: any"
+    unit = f"privacy_unit: {{column: {_scalar(key.name) if key else 'person_id'}{rows}}}"
     which = f", of which {'the last' if when else 'any one'} is kept"
     if table.is_folder or table.view is not None:
         return f"{unit}   # the column that says whose row it is"
     if key is not None:  # its name says that a person may have many rows
-        return f"{unit}   # whose row it is; a person may have many{which}\n  # {_ROWS}"
-    return f"{_ROWS}\n  # {unit}   # if a person has many rows{which}"
+        return f"{unit}   # whose row it is; a person may have many{which}\n# {_ROWS}"
+    return f"{_ROWS}\n# {unit}   # if a person has many rows{which}"
 
 
 def _budget(project: Project) -> str:

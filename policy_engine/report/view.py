@@ -68,7 +68,7 @@ def view(found: Evidence) -> dict[str, Any]:
         "band": _band(found),
         # Of what does not hold no promise is shown: a picture of one is believed before it is read.
         "details": None if found.verified is None else _details(found, found.facts or {}, claim),
-        "budget": budget,
+        "account": budget,
         "changed": _changed(found),
         "approvals": found.approvals,
         "required": found.required,

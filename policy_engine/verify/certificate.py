@@ -57,7 +57,7 @@ def _is_named(name: str, wanted: str) -> bool:
 def unit_is_the_policys(shape: ReleaseShape, policy: Policy) -> str | None:
     """The sampled unit must be the policy's unit: who is sampled is who is protected [mechanism 1].
 
-    Sample by privacy_unit, and keep one row of it as unit.keep says.
+    Sample by privacy_unit, and keep one row of it as its rows say.
     """
     wanted = fold(policy.source.key or sentences.ROW_UNIT)
     if shape.unit != wanted:

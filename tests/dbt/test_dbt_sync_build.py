@@ -167,7 +167,7 @@ def odd_world(folder: Path, engine: str = "duckdb") -> World:
     every = made.policy("models/a/every", unit=many, recode=recode, k=10, model="every")
     text = every.read_text().replace("Towns for the site", '"{ x }} %} y %} {# z #}"')
     if is_duckdb:
-        text = text.replace("  unit:", "  columns: {note: integer}\n  unit:")
+        text = text.replace("privacy_unit:", "  columns: {note: integer}\nprivacy_unit:")
     every.write_text(text)
     recode = _OTHER if is_duckdb else without(_OTHER, "level")
     unit = "{column: person_id, rows: {first_by: [born]}}"

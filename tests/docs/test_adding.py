@@ -15,7 +15,7 @@ import pytest
 POLICY = """\
 version: 1
 name: toy
-source: {{{source}}}
+source: {source}
 recode: {recode}
 sample: {{rate: 0.5}}
 k: 2

@@ -42,6 +42,7 @@ COLUMNS = {
     'it"s': "VARCHAR",
 }
 FILE = "{file: people.parquet}\nprivacy_unit: row"
+KEYED_FILE = "{file: people.parquet}\nprivacy_unit: {column: person, rows: any}"
 TABLE = "{table: people}\nprivacy_unit: row"
 KEYED = "{{table: people}}\nprivacy_unit: {{column: person, rows: {{first_by: [{order}]}}}}"
 MANY = "{table: people}\nprivacy_unit: {column: person, rows: all}"
@@ -74,7 +75,7 @@ CASES: dict[str, dict[str, str]] = {
     "collation": {"recode": "{name: keep}", "source": TABLE},
     "names": {"recode": "{'it\"s': keep}", "count_as": ", count_as: order by"},
     "key": {"source": KEYED.format(order="seen desc, age")},
-    "key_of_a_file": {"source": "{file: people.parquet}\nprivacy_unit: {column: person, rows: any}"},
+    "key_of_a_file": {"source": KEYED_FILE},
     "any_row": {"recode": "{age: {bins: [18]}}", "source": ANY_ROW},
     "rows": {"form": "rows"},
     "native": {"mechanism": NATIVE, "source": TABLE},
@@ -188,7 +189,7 @@ def policy_of(case: str, folder: Path, dialect: str = DUCKDB) -> Policy:
         found |= {"source": KEY, "recode": own.get("recode", PLAIN)} | OTHERWISE.get(case, {})
         found |= {"source": own["source"]} if case in MORE and "source" in own else {}
         if case == "declared_types":
-            found["source"] = KEY.replace("people,", "people, columns: {zip: integer},")
+            found["source"] = KEY.replace("people}", "people, columns: {zip: integer}}")
     made = _policy(POLICY.format(**found))
     return replace(made, file=folder / made.file, directory=folder)
 

@@ -129,7 +129,7 @@ class Files:
     """A source in a file, a release in a file."""
 
     warehouse = DUCKDB
-    source = f"{{file: source.parquet, {UNIT}}}"
+    source = f"{{file: source.parquet}}\n{UNIT}"
     target = "{file: out/people.parquet}"
     certificate = "out/people.certificate.json"
 
@@ -152,7 +152,7 @@ class Tables:
     """A source and a release in a DuckDB database."""
 
     warehouse = DUCKDB
-    source = f"{{table: source, {UNIT}}}"
+    source = f"{{table: source}}\n{UNIT}"
     target = "{table: people}"
     certificate = "people.certificate.json"
 

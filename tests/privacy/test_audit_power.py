@@ -133,7 +133,7 @@ def test_a_sound_policy_is_not_flagged(tmp_path, unit, form, neighbours):
     [
         ("truncated_laplace", "row", ""),
         ("discrete_gaussian", KEYED, ""),
-        ("place", "{column: id, rows: all}", "\ncontribution: {max_groups: 2}"),
+        ("negative_binomial", "{column: id, rows: all}", "\ncontribution: {max_groups: 2}"),
     ],
 )
 def test_a_sound_policy_of_noisy_counts_is_not_flagged(tmp_path, law, unit, contribution):

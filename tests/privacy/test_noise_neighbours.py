@@ -43,7 +43,7 @@ LAWS = {
         "4", "0.02", 10, 100, lambda table: gaussian("0.526", table.largest)
     ),
     "public keys": Tried("2", "0.002", 1, 10, lambda table: laplace("2.857", table.largest)),
-    "place": Tried("0.5", "0.1", 8, 10, lambda table: place(2, "0.42")),
+    "negative_binomial": Tried("0.5", "0.1", 8, 10, lambda table: place(2, "0.42")),
 }
 
 

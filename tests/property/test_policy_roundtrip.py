@@ -60,10 +60,10 @@ recodings = st.one_of(
     numbers.map(lambda step: {"round": step}),
     labels.map(lambda value: {"constant": value}),
 )
-places = st.tuples(st.sampled_from(["path", "relation"]), lines)
-kept = st.just("any") | lines.map(lambda column: {"order_by": [column]})
-units = st.just("row") | st.fixed_dictionaries({"key": lines, "keep": kept}).filter(
-    lambda unit: unit["keep"] == "any" or unit["key"] not in unit["keep"]["order_by"]
+places = st.tuples(st.sampled_from(["file", "table"]), lines)
+kept = st.just("any") | lines.map(lambda column: {"first_by": [column]})
+units = st.just("row") | st.fixed_dictionaries({"column": lines, "rows": kept}).filter(
+    lambda unit: unit["rows"] == "any" or unit["column"] not in unit["rows"]["first_by"]
 )
 
 
@@ -93,15 +93,16 @@ def documents(draw: st.DrawFn) -> dict[str, object]:
         )
     )
     place, source = draw(places)
-    if place == "path":
+    if place == "file":
         source = re.sub(r"[*?\[:]", "", source) + ".csv"
     unit = draw(units)
     if isinstance(unit, dict):  # who is released as a group of their own is refused
-        assume(unit["key"].casefold() not in map(str.casefold, columns))
+        assume(unit["column"].casefold() not in map(str.casefold, columns))
     document: dict[str, object] = {
         "version": 1,
         "name": draw(names),
-        "source": {place: source, "unit": unit, "sampled_at": draw(shares)},
+        "source": {place: source, "sampled_at": draw(shares)},
+        "privacy_unit": unit,
         "recode": {column: draw(recodings) for column in columns},
         "sample": {"rate": draw(shares), "method": draw(st.sampled_from(["keyed", "native"]))},
         "k": draw(st.integers(2, 10**6)),
@@ -113,7 +114,7 @@ def documents(draw: st.DrawFn) -> dict[str, object]:
     }
     if draw(st.booleans()):
         document["description"] = draw(labels)
-        document["budget"] = draw(lines)
+        document["account"] = draw(lines)
     return document
 
 

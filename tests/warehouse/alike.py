@@ -137,8 +137,8 @@ def policy_of(name: str, relation: str = "people", folder: Path | None = None) -
     folder = folder or Path(tempfile.mkdtemp())
     spec = {"key": "id", "order": "seen desc", "rate": "0.5", "k": 3, "grouping": "recoded"}
     spec |= {"view": ""} | {**POLICIES, **OTHERS}[name]
-    keyed = f"{{key: {spec['key']}, keep: {{order_by: [{spec['order']}]}}}}"
-    unit = f"{{row_key: {spec['row_key']}}}" if "row_key" in spec else keyed
+    keyed = f"{{column: {spec['key']}, rows: {{first_by: [{spec['order']}]}}}}"
+    unit = f"{{column: {spec['row_key']}, rows: one}}" if "row_key" in spec else keyed
     text = _POLICY.format(**spec, relation=relation, unit=unit)
     return load_policy_text(text, folder / "policy.yaml", folder)
 

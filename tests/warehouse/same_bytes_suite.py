@@ -215,7 +215,7 @@ release: {{file: out.parquet}}
 NOISES = {
     "truncated_laplace": ("1.5", "0.01", laplace("1.545", 3)),
     "discrete_gaussian": ("2", "0.02", gaussian("1.195", 3)),
-    "place": ("0.5", "0.1", place(2, "0.3068")),
+    "negative_binomial": ("0.5", "0.1", place(2, "0.3068")),
 }
 
 

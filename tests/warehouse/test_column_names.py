@@ -60,7 +60,7 @@ USES = {
     "row_key": ("privacy_unit: {column: Id, rows: one}", "{v: keep}", ""),
     "order": ("privacy_unit: {column: v, rows: {first_by: [ID desc]}}", "{v: {prefix: 1}}", ""),
     "filter": ("privacy_unit: row", "{v: keep}", "filter: {id: {at_least: 1}}"),
-    "columns": ("privacy_unit: row, columns: {id: text}", "{v: keep}", ""),
+    "columns": ("privacy_unit: row", "{v: keep}", ""),
     "sum": (
         "privacy_unit: row",
         "{v: keep}",
@@ -84,7 +84,8 @@ def test_a_file_with_two_such_columns_is_refused_wherever_it_names_one(
         unit = unit.replace("privacy_unit: row", "privacy_unit: {column: v, rows: any}")
         recode = recode.replace("keep", "{prefix: 1}")
     name = "p" if is_folder else "p.parquet"
-    told = refusal(capsys, f"{{file: {name}, {unit}}}", recode, more)
+    typed = ", columns: {id: text}" if use == "columns" else ""
+    told = refusal(capsys, f"{{file: {name}{typed}}}\n{unit}", recode, more)
     assert "can be the columns 'ID' and 'id'" in told
 
 

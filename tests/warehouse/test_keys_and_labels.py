@@ -210,7 +210,7 @@ def test_the_remedy_of_a_view_comes_first_in_the_readers_words_and_works(folder,
     assert told.count("view: rowwise") == 1
     assert "if each of its rows comes from the rows of one person, write view: rowwise" in told
     assert "no join, union or lateral" not in told
-    rowwise = source.replace("table: v,", "table: v, view: rowwise,")
+    rowwise = source.replace("table: v}", "table: v, view: rowwise}")
     assert abs(released(rowwise, "{ward: keep}")["x"] - 200) < 9
 
 
@@ -241,7 +241,7 @@ def test_a_view_of_postgresql_is_refused_in_the_same_words(folder, postgres, cap
     assert run(["validate", written(source, "{v: keep}")]) == 1
     told = capsys.readouterr().out
     assert "public.seen is a view, whose text is proved on DuckDB alone; if each of its" in told
-    rowwise = source.replace("table: seen,", "table: seen, view: rowwise,")
+    rowwise = source.replace("table: seen}", "table: seen, view: rowwise}")
     assert abs(released(rowwise, "{v: keep}")["a"] - 90) < 9
 
 
@@ -320,10 +320,10 @@ def test_two_columns_that_read_alike_are_two_people_on_every_engine(folder, post
         ("sqlite", {"database": "p.sqlite"}),
     ):
         served(kind, **said)
-        counts = released(f"{{table: pairs, {unit}}}", "{s: keep}")
+        counts = released(f"{{table: pairs}}\n{unit}", "{s: keep}")
         assert abs(counts[1] - len(PAIRS)) < 4, kind
     served("duckdb")
-    counts = released(f"{{file: lake/pairs.parquet, {unit}}}", "{s: keep}")
+    counts = released(f"{{file: lake/pairs.parquet}}\n{unit}", "{s: keep}")
     assert abs(counts[1] - len(PAIRS)) < 4
 
 

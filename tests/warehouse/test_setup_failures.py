@@ -111,7 +111,7 @@ def tried(warehouse, folder, relation, recode) -> str:
     """What is said before a charge; empty where the text can run."""
     text = POLICY.format(relation=relation, recode=recode, order="id", release="file: o.parquet")
     policy = load_policy_text(
-        text.replace("keep: {order_by: [id]}", "keep: any"), folder / "p.yaml", folder
+        text.replace("rows: {first_by: [id]}", "rows: any"), folder / "p.yaml", folder
     )
     with closing(warehouse):
         certificate, table = prepare(policy, default_project(folder), warehouse)

@@ -61,7 +61,7 @@ def policy(tmp_path, recode, relation="people", key="id", **more):
     spec = {
         "sample": "{rate: 0.5}",
         "release": "{file: out.parquet}",
-        "order": ", keep: any",
+        "order": ", rows: any",
         **more,
     }
     unit = f"{{key: {key}{spec['order']}}}" if key != "row" else "row"

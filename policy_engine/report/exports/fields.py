@@ -81,7 +81,8 @@ class ExportSource:
         if found.facts is None or details is None or made["band"]["colour"] == "red":
             raise ValueError("a certificate that does not hold is not exported")
         parts = {name: details[name] for name in ("promise", "protection", "how", "columns")}
-        parts |= {name: made[name] for name in ("band", "check", "budget")}
+        parts |= {name: made[name] for name in ("band", "check")}
+        parts["budget"] = made["account"]
         return cls(facts=found.facts, claim=claim_in(found.facts), **parts)
 
     @property

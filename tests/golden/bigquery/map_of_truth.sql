@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:b4dd7892eb7de09ae5c57f296d844d8e80f2b2b5ccaacc648caf8b2ba8e41f49
+-- digest: sha256:12fb470de65116baa602a1e6949ada732e5e953781c596a1d90228f8e750b6bb
 WITH sampled AS (
   SELECT `married`,
     ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` NULLS LAST, `married` NULLS LAST) AS policy_engine_rank

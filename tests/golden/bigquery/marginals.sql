@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:8c557fc7cbeff211235ac6d703fa1a5f15907c0c33e13246b6a71d32a714dc52
+-- digest: sha256:194418fe260bd44e90af08d6a51668e1898d71e46f84c093d4ded0839e32e64d
 WITH people AS (
   SELECT `age`, `born`,
     ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` NULLS LAST, `born` NULLS LAST) AS policy_engine_rank

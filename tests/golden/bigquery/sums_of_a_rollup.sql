@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:67c47429c94fc9ed072f2a58d74b225d1a0fe71b89bdc85824e6d4746da74d96
+-- digest: sha256:366276c57d064e561b2c564be1d31ec86834cd19c7fc1c7d8de049b550460687
 WITH people AS (
   SELECT `age`, `born`,
     ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` NULLS LAST, `born` NULLS LAST) AS policy_engine_rank

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:18e5641aec30d5da651789eb9f1e7e6628ecd77f235ff4abbe8b55ea8305e730
+-- digest: sha256:171c5f058aba319b6e3129af16500bf7eb367dda53d4577c91ab38f0939e697a
 WITH sampled AS (
   SELECT 1,
     ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST) AS policy_engine_rank

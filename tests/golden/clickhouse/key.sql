@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:c5baaa30863d1eb0d02855333d09dca938b96ca106eb4ce50825c95eaf973df2
+-- digest: sha256:f709067ee8dc84ac248f04cec8ad0e76d2d50fe75aea4c4c5376d51e1d048af8
 WITH sampled AS (
   SELECT "age", "born",
     ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "seen" DESC NULLS LAST, "age" NULLS LAST, "born" NULLS LAST) AS policy_engine_rank

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:378c6e9a0c9cc247ae40d86dda04e65412301708c546b62539109d88984d7982
+-- digest: sha256:a3481829c2fe1185c2a5ffe837f6074ef16fa4224e325e805e8180fd64a58cb3
 WITH sampled AS (
   SELECT "age", "income", "weight",
     ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "income" NULLS LAST, "weight" NULLS LAST) AS policy_engine_rank

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:3666eeb62ba150848a54d7ebe89888105a83439a5be6961bc715a8320b54050b
+-- digest: sha256:d782f11dd09f3cfea17c36dc18bedd3bc60915af2b153cf48cabb1db76535c5e
 WITH sampled AS (
   SELECT "born", "seen",
     ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "born" NULLS LAST, "seen" NULLS LAST) AS policy_engine_rank

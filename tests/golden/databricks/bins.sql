@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:4c0dd53992dc703e55116d993ce68c32eb2c91b371bf9d3ff0fcd543c8d870f2
+-- digest: sha256:2ed1cdf81bc0c24ac7b945956311d3c6e99a969eb4bd1b2e9226132894282405
 WITH sampled AS (
   SELECT `age`, `income`, `weight`,
     ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` NULLS LAST, `income` NULLS LAST, `weight` NULLS LAST) AS policy_engine_rank

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:88610ccc9c24320b754068d00dbb29da7b42c627d98521eeab9206f1e57730fe
+-- digest: sha256:e22ca21af95bd49039e44dc7762282879d96c45ca0f7cb966b6cbf33644efb87
 WITH sampled AS (
   SELECT `age`, `income`,
     ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` NULLS LAST, `income` NULLS LAST) AS policy_engine_rank

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:e9b69b81e67dc70461475a6c71115bf2fc8e51a96857a57c6112ee93c389c603
+-- digest: sha256:0aefb2baf1517e84c96cccd77ac38b9501c8aa3cd4b33e38efe175133bf58f86
 WITH people AS (
   SELECT `age`, `born`, `income`,
     ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` NULLS LAST, `born` NULLS LAST, `income` NULLS LAST) AS policy_engine_rank

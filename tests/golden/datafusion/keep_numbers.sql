@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:05b8e13e4b435e345213a26cd6507942f1a3425573ec9813f6a27e14edc1a51b
+-- digest: sha256:38d81f5c6949c8ce8bd7fa4ae49b227194638e5f349ee3f99890bcfb4b1aa56a
 WITH sampled AS (
   SELECT "age", "income", "born", "seen",
     ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "income" NULLS LAST, "born" NULLS LAST, "seen" NULLS LAST) AS policy_engine_rank

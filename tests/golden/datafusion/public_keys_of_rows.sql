@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:afe135c1874d0dedefd19aa3149058d21bc46338e597c9fd13d98ac3bcb21c10
+-- digest: sha256:764352c20eaeabd80eca100c61a70ec720f7c018d10401a33e916fe5a75709b2
 WITH people AS (
   SELECT "age", "born",
     ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS policy_engine_rank

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:64c06d2609248136643e21d050bfeed47f0a725356e05db10da17e63318f52e8
+-- digest: sha256:0cc23c801b4197e9bcb64a62f2e63a28b2132df0536ce3815f5d53113070cc63
 WITH sampled AS (
   SELECT "age", "born",
     ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS policy_engine_rank

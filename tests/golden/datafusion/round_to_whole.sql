@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:8034a17bdd004df3eb9da974a06e462d35c68aec03d552040c9533a7c1c98726
+-- digest: sha256:6b8e19463817283cc0d5d8401262a13e1c31ea3f7727b9a4fee1375cec29e86b
 WITH sampled AS (
   SELECT "income",
     ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "income" NULLS LAST) AS policy_engine_rank

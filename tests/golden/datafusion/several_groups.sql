@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:0dd0c3a00e642f615446c64654d31ec64d1c62aa3ec3215883d1fdea6ad11d64
+-- digest: sha256:014d98ce3fef54516a9f77b9be695fbeedc5a01d6392299500af0013cfc4ec90
 WITH people AS (
   SELECT "age", "born", "income", "person"
   FROM "main"."people"

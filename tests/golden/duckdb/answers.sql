@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:d5b47d24aae4cdaebf72917a82f89cc60c75699c56a7472a587b10e452f45485
+-- digest: sha256:c140f7d5673f0cb2795e112b19a00d5dc93dbbdef97d8d212e59ca92397dbe1b
 WITH people AS NOT MATERIALIZED (
   SELECT "age", "zip"
   FROM READ_PARQUET('people.parquet')

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:6119af85216327a9b4f7e61f7e117c382dd8b48a4190508914579524f9e181e4
+-- digest: sha256:5f4e7636462c12805fe30eda34a6f9785f203df262675591983dfe1158318133
 WITH sampled AS NOT MATERIALIZED (
   SELECT "age", "income", "weight"
   FROM READ_PARQUET('people.parquet', file_row_number = TRUE)

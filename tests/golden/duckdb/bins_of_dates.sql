@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:f2b26bb8971164b67b1ef5d3291c5c02e3ee615434e2d762a9439a289784b7f3
+-- digest: sha256:77886289ca62684bb2404a263cd1b9f11dd7f84a0a794dadd9e86edd5e78c62f
 WITH sampled AS NOT MATERIALIZED (
   SELECT "born", "moved"
   FROM READ_PARQUET('people.parquet', file_row_number = TRUE)

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:2abe2a871b17d29f7aa6c64a2b17f7bdf0322a06a2beb46083a6e6226d3f619d
+-- digest: sha256:2d17be431df078066089bc53e376bcc4903854eeb61e29df8429a5000388100b
 WITH sampled AS NOT MATERIALIZED (
   SELECT "name"
   FROM "db"."main"."people"

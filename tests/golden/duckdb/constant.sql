@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:a80634ff81255fc02b14d5905e14d29eac6548fe65173b167630ed41b28b95a0
+-- digest: sha256:4116aad8bcbb323b19db1fac0d82d8cfd96ea3cce0ea7e0fc80479b613d810f3
 WITH sampled AS NOT MATERIALIZED (
   SELECT 1
   FROM READ_PARQUET('people.parquet', file_row_number = TRUE)

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:9430e7f90efc164e655b939339b859ef523cb5d136fe9b7d47d85403507ddfd6
+-- digest: sha256:6a1ce25e46addef2dab7c1b1aa7f1008f4421bfaf3b22055aa9aef866ff216de
 WITH sampled AS NOT MATERIALIZED (
   SELECT "zip"
   FROM READ_PARQUET('people.parquet', file_row_number = TRUE)

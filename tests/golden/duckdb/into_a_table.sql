@@ -1,6 +1,6 @@
 CREATE TABLE "db"."main"."out" AS
 -- policy: golden
--- digest: sha256:8f25d4431ba1d4deb8c8e3660590d6eb01e30dccd8e4d7715635951e2bc180b4
+-- digest: sha256:214c6a061e1832fa4a1040f741374376f6d1c746bd31896b19fae2277cca9d6e
 WITH sampled AS NOT MATERIALIZED (
   SELECT "age", "zip"
   FROM "db"."main"."people"

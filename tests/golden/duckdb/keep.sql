@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:fed508389c96dc625b1a0c9c5792960ab5a1fb2af5e03741dae7e86904e7bc09
+-- digest: sha256:fb1c328901ab94f3c06c7ba88211918ebe47bf3875f36cfa0c765a9880850682
 WITH sampled AS NOT MATERIALIZED (
   SELECT "zip", "sex", "married", "born"
   FROM READ_PARQUET('people.parquet', file_row_number = TRUE)

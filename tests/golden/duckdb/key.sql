@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:9f834a5c4074e242123573ad00f0f6da415d1498476e093852fee13064f1c849
+-- digest: sha256:2d0c3ff2afbc6909cf5afc65f71ec2aa92216e6c0cc6798bd298510fcbaa2589
 WITH sampled AS NOT MATERIALIZED (
   SELECT "age", "zip",
     ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "seen" DESC NULLS LAST, "age" NULLS LAST, "zip" NULLS LAST) AS policy_engine_rank

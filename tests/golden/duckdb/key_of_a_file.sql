@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:0726db0588c7b15b2673d182c840d98ef7f6be7a2ac869f6a7ee206298a371b4
+-- digest: sha256:bdd3eae74642f9a1e56fc666fc14965f9e1fba0f4c5a06cf2e39df34d4bae620
 WITH sampled AS NOT MATERIALIZED (
   SELECT "age", "zip", "person",
     ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS policy_engine_place

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:ff0b7dc44a67238a6feafad6200c088f3c942eb9819abf9d7b1f9701a3e7d837
+-- digest: sha256:dc891658c6056bfbaebcbfba43e40c2f86c6b191e3d2c0044eccde142c7e573a
 WITH sampled AS NOT MATERIALIZED (
   SELECT "zip"
   FROM READ_PARQUET('people.parquet', file_row_number = TRUE)

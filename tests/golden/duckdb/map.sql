@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:c8224d01f2a3ae414aa608d1e14481f8584b58c615bacae673bd6ed30472df1d
+-- digest: sha256:284c5f492c77b2f8b94c0d212b4655a8a1b2ea9b12f8a391a61a68b6107b1b6c
 WITH sampled AS NOT MATERIALIZED (
   SELECT "zip"
   FROM READ_PARQUET('people.parquet', file_row_number = TRUE)

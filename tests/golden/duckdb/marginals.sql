@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:3007f1e56e8dca294b2a2c3e1d955bd4f6b82073b3450e20de422dca2b9ca154
+-- digest: sha256:fbf08d97af152b6962b866ce0813e02a12f7d6a076f789c2609c0873343f07fa
 WITH people AS NOT MATERIALIZED (
   SELECT "age", "zip"
   FROM READ_PARQUET('people.parquet')

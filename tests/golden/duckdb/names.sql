@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:93cdb9f8dd4f1a2f22bcb4d8dfe838697be1bf0670ad319e3e38850dfbb2e7b0
+-- digest: sha256:ad5ed329b2a607891672363351c93f0f3c4f6d04c3d6c73cf822794d11445417
 WITH sampled AS NOT MATERIALIZED (
   SELECT "it""s"
   FROM READ_PARQUET('people.parquet', file_row_number = TRUE)

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:907c63dac24c3e1d5297528659ed22da8b23d58a5e84afd520d3b6c98cfc58de
+-- digest: sha256:ee75c12b839ea116e6f2125e8129ff7b1f774bf7ca5cbac797269937a2193de9
 WITH sampled AS NOT MATERIALIZED (
   SELECT "age", "zip"
   FROM "db"."main"."people" TABLESAMPLE BERNOULLI (25 PERCENT)

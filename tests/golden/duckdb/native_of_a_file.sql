@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:41e47116dfe8aaf77a87ddff62f4fa2a983439db7871b3959b0f21d9856f50b9
+-- digest: sha256:1b279b64ff1c538b34625adbe222da58b9a87220dfdb3aa1a2630563ae116d21
 WITH sampled AS NOT MATERIALIZED (
   SELECT "age", "zip"
   FROM READ_PARQUET('people.parquet') TABLESAMPLE BERNOULLI (25 PERCENT)

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:5cdef6256cb4e2fe0d5ed6684e14cc93e0e66919aa57603587ccf529c177966d
+-- digest: sha256:5d939d7a656c0b72da4582ff186a195d11be3b6bcecc57c75eec3f0cd0016723
 WITH people AS NOT MATERIALIZED (
   SELECT "age", "zip"
   FROM READ_PARQUET('people.parquet')

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:30f53b66fbc7f85cdf1aa37026f040c4cc3cec2a0b5dcfda2a481c4f4c2c8d15
+-- digest: sha256:db793f3ee4f852283041f8681336b45771c9cc2feb6998329fce2c403f2aee9f
 WITH people AS NOT MATERIALIZED (
   SELECT "age", "zip"
   FROM READ_PARQUET('people.parquet')

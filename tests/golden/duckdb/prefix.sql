@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:bf8b1db19f94528653f2067edafcb04d9674235539686843ff80c9beddc3c7a8
+-- digest: sha256:43a2a699e51e2708bca5e7131aff229c33e82a8cdcc7a75568eae8fae1edb2cc
 WITH sampled AS NOT MATERIALIZED (
   SELECT "zip", "name"
   FROM READ_PARQUET('people.parquet', file_row_number = TRUE)

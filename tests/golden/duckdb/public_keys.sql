@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:8762e5c8fcb039a89251c844c8dcb3375cd9b323e6555830aa76e2d16d2b3609
+-- digest: sha256:d00820303eddbfe0625876771ae412b7806f700926b309e43e1a51fe4464e4d9
 WITH people AS NOT MATERIALIZED (
   SELECT "age", "zip"
   FROM READ_PARQUET('people.parquet')

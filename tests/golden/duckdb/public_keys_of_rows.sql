@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:0c1a45cb6d340e017a5be3b7644e7db198dd41fb1884c0ce107f37425ba92852
+-- digest: sha256:b71b5bfc76e669dc8f712588a04d855b5658493d271934572edda2a8c865966a
 WITH people AS NOT MATERIALIZED (
   SELECT "age", "born"
   FROM READ_PARQUET('people.parquet')

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:512527df0c15a501f005a94ca133e9d60331f2dc4c7868a756f35d46a0959fae
+-- digest: sha256:26c5cfccdf0225efb046254bd8fd5120338d5113b220a3799b30db14604e710f
 WITH sampled AS NOT MATERIALIZED (
   SELECT "age", "zip"
   FROM READ_PARQUET('people.parquet', file_row_number = TRUE)

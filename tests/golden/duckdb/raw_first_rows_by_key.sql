@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:c00652a361483a40b90a4bbffa3aaa65ca129fa10af0e5690090fa9e3070f65e
+-- digest: sha256:00fb4cf78d7631257101576d638d0a2a8bbf297e8ba1bb568c4b139daf2e92b2
 WITH sampled AS NOT MATERIALIZED (
   SELECT "age", "zip",
     ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS policy_engine_rank

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:f0ff128ba62f5483177e0141383371f6ee01caa59afd01ba85d96f17b9c2f66d
+-- digest: sha256:595ed8ea077bb103ae26327d897494ec67815ded8915ee7b2803bcc8d7c8f7ce
 WITH people AS NOT MATERIALIZED (
   SELECT "age", "zip"
   FROM READ_PARQUET('people.parquet')

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:9e1f4bf9e5a5f67caf7cf16d34bb7614726647930b8fb60f54f2266d787c9b3a
+-- digest: sha256:be6189534ee702f3508536e4b9123da06fbfb4a8fa065a7677792395368a8de1
 WITH sampled AS NOT MATERIALIZED (
   SELECT "age", "income", "weight"
   FROM READ_PARQUET('people.parquet', file_row_number = TRUE)

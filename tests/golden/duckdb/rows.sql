@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:29bb4463872605ecffb87ca282bee6034f0c204bf7e34bea96e6d30840bfc7cf
+-- digest: sha256:f4a6ff5ec92bb4b0cd86eec0eebb75069946e5094807c2fc84f9df5b5065d7cd
 WITH sampled AS NOT MATERIALIZED (
   SELECT "age", "zip"
   FROM READ_PARQUET('people.parquet', file_row_number = TRUE)

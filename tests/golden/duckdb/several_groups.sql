@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:e9322a717f56ac485332d8179a0e805cd5575d9cadc34dfa10f26c320b439315
+-- digest: sha256:2f80c7cbd9ab2fd56d6ff78702a28730fc36e81537c10b0efbcc531df03f78f5
 WITH people AS NOT MATERIALIZED (
   SELECT "age", "zip", "income", "person"
   FROM "db"."main"."people"

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:dc38d47cafc0ec63b3b30a31af0ea0cf0540ea78edfebeb106c7692fff59f2fc
+-- digest: sha256:72865e5c247f3baa48a453738e7e114f7221d54a7e8a7abd59d6e91587af1493
 WITH people AS NOT MATERIALIZED (
   SELECT "age", "zip", "income"
   FROM READ_PARQUET('people.parquet')

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:75eb80da63ef744b9045e0c432ea024b638597f869f133599ba14ccd790d3a11
+-- digest: sha256:7c1ac8b4975878fa01ccc18256ceff0c56f7703e76c40b0f8ea2072d95b94c26
 WITH people AS NOT MATERIALIZED (
   SELECT "age", "zip"
   FROM READ_PARQUET('people.parquet')

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:a9f02bfc7288647be8338c3fdce5facd98bc59a703071eca988d7831330038e3
+-- digest: sha256:05d530461e29f7cd27372f2934ba4ebc706c280efd5020c45f7f28cfe19d2e9e
 WITH sampled AS NOT MATERIALIZED (
   SELECT "born", "seen"
   FROM READ_PARQUET('people.parquet', file_row_number = TRUE)

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:2ba295220519a7759df6067a85f8cb864b60018124588758f7e2f104eff5e7e3
+-- digest: sha256:96347d677e911308a0913329d24e73d71e12e03579dfa623e79301a5685a6ebe
 WITH people AS NOT MATERIALIZED (
   SELECT "age", "zip"
   FROM READ_PARQUET('people.parquet')

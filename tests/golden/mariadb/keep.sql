@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:6df64d7e5ea1f53d97eaa59700dd0540dc2ece65bd88ddee0a9a83dd8161db50
+-- digest: sha256:493b4fe8020dd5d2f5390872278c137c58272d5e35f9d05c94bc662837dc722f
 WITH sampled AS (
   SELECT `zip`, `sex`, `married`, `born`,
     ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` IS NULL, `age`, CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, `sex` IS NULL, `sex`, CASE WHEN `married` THEN TRUE WHEN NOT `married` THEN FALSE END IS NULL, CASE WHEN `married` THEN TRUE WHEN NOT `married` THEN FALSE END, `born` IS NULL, `born`) AS policy_engine_rank

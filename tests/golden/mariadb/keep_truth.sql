@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:fa6dc06a2959cee62e9b999cd8b50c8c1df95f4cccfc8e9272c7d8d0e2571061
+-- digest: sha256:114d131e75a0be102b24fbba6cd1e0412b73f71012f075e0ee12efbebefa65a2
 WITH sampled AS (
   SELECT `married`,
     ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` IS NULL, `age`, CASE WHEN `married` THEN TRUE WHEN NOT `married` THEN FALSE END IS NULL, CASE WHEN `married` THEN TRUE WHEN NOT `married` THEN FALSE END) AS policy_engine_rank

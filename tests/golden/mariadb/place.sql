@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:3bf8c90cb95f2f7edbd260922a50adf4d024850aeabb0438e86d4f2c4cf72aaa
+-- digest: sha256:0f219e6d4e3420403b79e50b6e7b3d9939c728e859d8bb87b8cf49b37070bcd1
 WITH people AS (
   SELECT `age`, `born`,
     ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` IS NULL, `age`, `born` IS NULL, `born`) AS policy_engine_rank

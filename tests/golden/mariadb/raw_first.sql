@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:1f1cdb132b3a61269a9ed4ea22f238eddb023f351e2a0066df83bb4d872a38ec
+-- digest: sha256:4846c682d545431be0fe514828f4e9e456b4bb046ac1ecd4b28b62b3b9121436
 WITH sampled AS (
   SELECT `age`, `born`,
     ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` IS NULL, `age`, `born` IS NULL, `born`) AS policy_engine_rank

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:106e605e7e85ea938b0e66b4353c8c9595a6e7e1f12c4035899578506ac7f58e
+-- digest: sha256:93149f503e6d6616097873928d18de1b0c9e6b49ad2004f3045ef22eb311c9dc
 WITH sampled AS (
   SELECT `born`, `seen`,
     ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` IS NULL, `age`, `born` IS NULL, `born`, `seen` IS NULL, `seen`) AS policy_engine_rank

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:d8c8740f6964221c7edb6d55ef8577cf75871403762333658000080a9bf16201
+-- digest: sha256:77cb1bab9dc7f78bab3b69be9cb3dad67561160189aca0e3618a68ed1c40a799
 WITH sampled AS (
   SELECT `age`,
     ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` IS NULL, `age`) AS policy_engine_rank

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:55633d51361527a993561319ef4f6021800b0682e0e34bd677e398d249a5cbec
+-- digest: sha256:1fe3574cebecd38fa3dbbe9c232a096e118e9887f9233556899f41f800bc6415
 WITH sampled AS (
   SELECT `born`,
     ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` IS NULL, `age`, `born` IS NULL, `born`) AS policy_engine_rank

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:e4a638f497fa8f1b547608298aebb5fd3affb1707512ee661ebd3a70ec5f7393
+-- digest: sha256:7e584e32fcea2bb336ff32e9872ef80edec82b9f1f0de1c46b6f3f88c6133ea3
 WITH sampled AS (
   SELECT `born`, `seen`,
     ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` IS NULL, `age`, `born` IS NULL, `born`, `seen` IS NULL, `seen`) AS policy_engine_rank

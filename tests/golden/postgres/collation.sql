@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:5eca45a473634aef93654a253a49246c37d13c940d418eab9405951516f4f1bc
+-- digest: sha256:e788028db8a8ee8e5e670cffacdd92654a0f740e7a7c3ed01342a8433156f4d6
 WITH sampled AS NOT MATERIALIZED (
   SELECT "name",
     ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, CAST("name" AS TEXT) COLLATE "C" NULLS LAST) AS policy_engine_rank

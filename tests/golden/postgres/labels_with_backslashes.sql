@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:0ac2b557f445f33fac47c7798e54304d6b755cc2a1758c67fb205390414ff4d1
+-- digest: sha256:acbd7dfd08ad58fa60869df171736d91e05bd2b03dd8e7213385dd7ca878b82a
 WITH sampled AS NOT MATERIALIZED (
   SELECT "age",
     ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST) AS policy_engine_rank

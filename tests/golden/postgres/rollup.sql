@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:5115aa28e4958737dbd680341d4346b9ebf26be8c7320514ba1305100e5f8d83
+-- digest: sha256:e3b8b21494b5c7f7d10eb5d535297127703cf8a8654f613ee680c05db0aa2585
 WITH people AS NOT MATERIALIZED (
   SELECT "age", "born",
     ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS policy_engine_rank

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:7845a2623064a0e31ab6f10bb2f98aa63828a5acf39dcc221e01a67b5064b517
+-- digest: sha256:8187f760aaac56b9a716ef1a67b8c3f9c31333dba23cd2724f30532b98697d13
 WITH sampled AS NOT MATERIALIZED (
   SELECT "age", "born",
     ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS policy_engine_rank

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:b9128d1f501add745c63cf9c79ae8c38c2c9327f30472ac58c458d49974c5249
+-- digest: sha256:d37534a73e8e46ade74885a51c35bdfb5e98c83ff72b377a216d78a89608a500
 WITH people AS (
   SELECT "age", "born",
     ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS policy_engine_rank

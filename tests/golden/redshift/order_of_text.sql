@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:725bc42b6d3823e8d589a347da9b8fe201f747a0af61e513181b8a7f0fec37e7
+-- digest: sha256:134d1b70ebdfd92de289c6cd2f83e4dba27755f2c2fc2e55040f3cab705c1347
 WITH sampled AS (
   SELECT "age", "born",
     ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY RTRIM(COLLATE(CAST("zip" AS VARCHAR(MAX)), 'case_sensitive')) DESC NULLS LAST, "age" NULLS LAST, "born" NULLS LAST) AS policy_engine_rank

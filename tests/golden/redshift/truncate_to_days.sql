@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:02ef73d67bb6595769d00c722634df80f5c5ee7a381acafef56dd3d21933487a
+-- digest: sha256:105090d7820ceca64634007ca1386e45a950502c0e221b5afecdf149b2050a75
 WITH sampled AS (
   SELECT "seen", "moved",
     ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "seen" NULLS LAST, "moved" NULLS LAST) AS policy_engine_rank

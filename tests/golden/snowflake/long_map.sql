@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:335726f40036655c4a303ae67623f0d927910bcd76bd7d6139aa58fb9db253ad
+-- digest: sha256:0ea33a472ec427f289be7b97950371d59de5c6e3485cc4f9092f2510469e98a6
 WITH sampled AS (
   SELECT "zip",
     ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, COLLATE("zip", '') NULLS LAST) AS policy_engine_rank

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:802b0d7c1fa1db21b752f4b4641595bf95ab2db07c0b33145dcbcbeae9861892
+-- digest: sha256:f10dfb8d32b5ac52a95e8487ba834d3041880a624d07635324ed683810b119f3
 WITH sampled AS (
   SELECT "age", "born"
   FROM "main"."people" TABLESAMPLE BERNOULLI (25)

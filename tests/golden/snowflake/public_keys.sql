@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:37c71520e1fa787cacbbe8454d88fb41426002d5e795e81cd340da4acd381202
+-- digest: sha256:2c93438456805e0893bdb99e32adffbea3e3de2f32fda68d5db5bde1f34fe333
 WITH people AS (
   SELECT "age", "zip",
     ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, COLLATE("zip", '') NULLS LAST) AS policy_engine_rank

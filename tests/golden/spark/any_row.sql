@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:b140f8e2299b8f344e7e9d7ea94b605892c64253382f42129da7af700400f6a6
+-- digest: sha256:4e5f834cbfbb1d9227c73118105da5c40051624e5c23ac9a01e756483997a73b
 WITH sampled AS (
   SELECT `age`, `person`,
     ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` NULLS LAST) AS policy_engine_place

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:e1e6c32c6fba8c6d42d4f5a294a0c5f8ee16e78e3c17c91c15a0db2adb887c51
+-- digest: sha256:996fa32fa0e5c0375be9bcef0797d0242df666eb30f0bf021e9fafa4634b9cb7
 WITH sampled AS (
   SELECT `it"s`,
     ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` NULLS LAST, CAST(`it"s` AS STRING) COLLATE UTF8_BINARY NULLS LAST) AS policy_engine_rank

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:f2099906399b75ee1242897b44acbd2df5b758151899086de4c8358f40c72eea
+-- digest: sha256:dc541b14a700a5fd5065e35a0aacd62ac5e0ad93e3a52cd55834d6ce81f786b5
 WITH sampled AS (
   SELECT `age`,
     ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` NULLS LAST) AS policy_engine_rank

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:19b0e8fb37e5ed5fce903e68351c2991a1f2956a72d53670fe0c3d792de8605e
+-- digest: sha256:826bc6a906ca4010d2543894a29f4e5674e28b391685e86c4aa385708e0e5978
 WITH sampled AS (
   SELECT `income`,
     ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` NULLS LAST, `income` NULLS LAST) AS policy_engine_rank

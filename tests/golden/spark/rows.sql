@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:5465e6c00ee020a55e07b8b416293322a6981696d2e11a0acf4f54a186c53644
+-- digest: sha256:42659b4f02fd454a3ac7943d2956852cea95e2c67b0e1e8a111ed418e784afde
 WITH sampled AS (
   SELECT `age`, `born`,
     ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` NULLS LAST, `born` NULLS LAST) AS policy_engine_rank

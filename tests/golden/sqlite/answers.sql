@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:9436ce9f7ce0b14f6ad60256f3f92f16002809efa7465a924b6fd76247728f18
+-- digest: sha256:5dd1dc7f2d2302b58bb3416c2c7d05d7b459329c3407efb32e74792651244496
 WITH people AS (
   SELECT `age`, `zip`,
     ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` NULLS LAST, `zip` COLLATE BINARY NULLS LAST) AS policy_engine_rank

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:9fc147f21bc05674a1c543fd07b4b1fff077b342e6ead57dfc08d64207cc5715
+-- digest: sha256:e261db4095cdd4a00909a67547e38d716307dc620cecf792d9daa92f713cad7a
 WITH sampled AS (
   SELECT `age`,
     ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` NULLS LAST) AS policy_engine_rank

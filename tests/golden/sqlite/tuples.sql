@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:e03425414dda4600e4da3b62c6cbc32b5ae24e5518ab7533b7d3d2cdbb17a3d3
+-- digest: sha256:b07c571d6c79dcdd22084b0225d1043d2a34dc372b5f67e4a2a54a2149c942b7
 WITH people AS (
   SELECT `age`, `zip`,
     ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` NULLS LAST, `zip` COLLATE BINARY NULLS LAST) AS policy_engine_rank

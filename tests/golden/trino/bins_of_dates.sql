@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:b59578d328c4111de27cbc3becaee8051a337052059e2dfd2a526be01f2f028a
+-- digest: sha256:6d917072eba2fa0e97593b45196a00b82520d265f44848b17e516e469256ba71
 WITH sampled AS (
   SELECT "born", "moved",
     ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "born" NULLS LAST, "moved" NULLS LAST) AS policy_engine_rank

@@ -1,6 +1,6 @@
 CREATE TABLE "main"."out" AS
 -- policy: golden
--- digest: sha256:feeacefbc6ea854957b32ef3297c1ca3e7e8170ff91c441b8efbbb6f150c9cd7
+-- digest: sha256:afb1aecdc828d7b513bc2d57ed064c67c3aa485962695665580046a05a5853ad
 WITH sampled AS (
   SELECT "age", "born",
     ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS policy_engine_rank

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:26c4f5a8aecfea04f60dfecd8f2523e1488bc82d4a7a9d376482cb2e15d651d2
+-- digest: sha256:a0a85eacf472fa299d977f320e2693aef00878594cb87d854d8c073b289d0701
 WITH sampled AS (
   SELECT "age", "income",
     ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "income" NULLS LAST) AS policy_engine_rank

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:b59578d328c4111de27cbc3becaee8051a337052059e2dfd2a526be01f2f028a
+-- digest: sha256:6d917072eba2fa0e97593b45196a00b82520d265f44848b17e516e469256ba71
 WITH sampled AS (
   SELECT [born], [moved],
     ROW_NUMBER() OVER (PARTITION BY [person] ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born], CASE WHEN [moved] IS NULL THEN 1 ELSE 0 END, [moved]) AS policy_engine_rank

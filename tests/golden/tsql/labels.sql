@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:80cf693ff82e7843e4cfe2f215034817d222420e41f140e2c4029d0a279f6c04
+-- digest: sha256:873f8140de37e1088e4a94a347255ff154a8bba98d41ce2965fcc16c60cb1a9f
 WITH sampled AS (
   SELECT [age],
     ROW_NUMBER() OVER (PARTITION BY [person] ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age]) AS policy_engine_rank

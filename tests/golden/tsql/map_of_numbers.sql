@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:7368bf9d7177dd920a4eac65f69dfae8af8e8db9408b8bbbc009de4851542d01
+-- digest: sha256:3a08c13201ba43f2cc7f6df8f1d985c0ad754ed46afcd9d2d47d4ad0454c5a47
 WITH sampled AS (
   SELECT [age],
     ROW_NUMBER() OVER (PARTITION BY [person] ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age]) AS policy_engine_rank

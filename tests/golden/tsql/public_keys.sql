@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:37c71520e1fa787cacbbe8454d88fb41426002d5e795e81cd340da4acd381202
+-- digest: sha256:2c93438456805e0893bdb99e32adffbea3e3de2f32fda68d5db5bde1f34fe333
 WITH people AS (
   SELECT [age], [zip],
     ROW_NUMBER() OVER (PARTITION BY [person] ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN RTRIM(CAST([zip] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2) IS NULL THEN 1 ELSE 0 END, RTRIM(CAST([zip] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2)) AS policy_engine_rank

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:8034a17bdd004df3eb9da974a06e462d35c68aec03d552040c9533a7c1c98726
+-- digest: sha256:6b8e19463817283cc0d5d8401262a13e1c31ea3f7727b9a4fee1375cec29e86b
 WITH sampled AS (
   SELECT [income],
     ROW_NUMBER() OVER (PARTITION BY [person] ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [income] IS NULL THEN 1 ELSE 0 END, [income]) AS policy_engine_rank

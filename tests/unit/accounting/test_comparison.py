@@ -25,7 +25,7 @@ def test_one_release_at_one_and_a_millionth():
     each = by_law(found)
     assert list(each) == [*LAWS, SAMPLED]
     assert {law: one.half for law, one in each.items()} == {
-        "truncated_laplace": 14, "discrete_gaussian": 23, "place": 54, SAMPLED: 54,
+        "truncated_laplace": 14, "discrete_gaussian": 23, "negative_binomial": 54, SAMPLED: 54,
     }  # fmt: skip
     assert each["truncated_laplace"].certain == (-13, 14)
     assert each[SAMPLED].certain is None
@@ -36,11 +36,11 @@ def test_one_release_at_one_and_a_millionth():
 
 @pytest.mark.evidence
 def test_from_about_twenty_releases_a_place_shows_smaller_groups_with_a_larger_error():
-    for releases, smaller in ((10, "discrete_gaussian"), (20, "place")):
+    for releases, smaller in ((10, "discrete_gaussian"), (20, "negative_binomial")):
         found = compare(Aim(ONE, MILLIONTH, releases=releases))
         each = by_law(found)
         assert min(LAWS, key=lambda law: each[law].half) == smaller
-        assert each["place"].error > each["discrete_gaussian"].error
+        assert each["negative_binomial"].error > each["discrete_gaussian"].error
         assert found.auto == "discrete_gaussian"
 
 
@@ -64,7 +64,7 @@ def test_public_keys_are_all_shown_and_no_sample_shows_them():
 @pytest.mark.parametrize("candidate", [
     Candidate("truncated_laplace", laplace(1, 14)),
     Candidate("truncated_laplace", laplace(1, 14), 20),
-    Candidate("place", place(14, "0.253735")),
+    Candidate("negative_binomial", place(14, "0.253735")),
     Candidate(SAMPLED, SamplePair(14, Decimal("0.253735"))),
 ])  # fmt: skip
 def test_half_and_error_are_those_of_draws(candidate):
@@ -94,7 +94,7 @@ def test_a_person_in_several_groups_is_counted_by_no_sample():
 def test_a_person_in_more_groups_than_a_place_can_have():
     refused = dict(compare(Aim(ONE, MILLIONTH, groups=11)).refused)
     assert refused == {
-        "place": "groups must be at most 10 for a place, found 11",
+        "negative_binomial": "groups must be at most 10 for negative_binomial, found 11",
         SAMPLED: "it counts a person once, and has no sums",
     }
 

@@ -79,8 +79,14 @@ def test_places_beside_scipy(k, rate):
         (lambda: place(3, "0.0002"), "rate must be so large that k/rate is far below 65536, found"),
         (lambda: calibrated("sticky", ONCE), "law must be one of truncated_laplace, discrete_gau"),
         (lambda: calibrated("truncated_laplace", Aim(0, "1e-6")), "epsilon must be above 0"),
-        (lambda: calibrated("place", Aim(1, "1e-6", shift=2)), "shift must be 1 for a place, whi"),
-        (lambda: calibrated("place", Aim(1, "1e-6", groups=11)), "groups must be at most 10 for a"),
+        (
+            lambda: calibrated("negative_binomial", Aim(1, "1e-6", shift=2)),
+            "shift must be 1 for a place, whi",
+        ),
+        (
+            lambda: calibrated("negative_binomial", Aim(1, "1e-6", groups=11)),
+            "groups must be at most 10 for a",
+        ),
         (
             lambda: calibrated("truncated_laplace", Aim(1, "1e-19")),
             "delta must be at least 1.7e-18",
@@ -124,16 +130,18 @@ def test_an_aim_is_met_and_one_step_less_is_not(aim):
 
 
 def test_the_best_pair_as_a_table():
-    table = calibrated("place", ONCE)
+    table = calibrated("negative_binomial", ONCE)
     assert (table.least, shown_half(table)) == (14, 54)
-    assert calibrated("place", Aim(Decimal(1), Decimal("1e-6"), at_least=30)).least == 30
+    assert (
+        calibrated("negative_binomial", Aim(Decimal(1), Decimal("1e-6"), at_least=30)).least == 30
+    )
 
 
 def test_a_rate_that_rounds_past_the_aim_is_lowered(monkeypatch):
     """The integers decide, and they may cost a little more than the curve that was solved."""
     asked = iter([False, False])
     monkeypatch.setattr(Aim, "met", lambda *_: next(asked, True))
-    found = calibrated.__wrapped__("place", ONCE)
+    found = calibrated.__wrapped__("negative_binomial", ONCE)
     monkeypatch.undo()
     assert found == place(14, "0.253733")
 
@@ -165,7 +173,7 @@ def test_a_group_is_shown_half_the_time_from_so_many_people(table):
 def test_a_place_out_of_reach_is_refused(monkeypatch):
     monkeypatch.setattr(tables, "_TRIED", 1)  # each takes a third of a second
     with pytest.raises(DomainError, match="larger for a place"):
-        calibrated("place", Aim(Decimal("0.01"), Decimal("1e-16")))
+        calibrated("negative_binomial", Aim(Decimal("0.01"), Decimal("1e-16")))
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [("1", "1e-6"), ("0.7", "3e-5"), ("2", "5e-8")])

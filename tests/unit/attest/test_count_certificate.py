@@ -61,7 +61,7 @@ def test_it_states_its_assumptions_first(certificate):
         "nothing else that depends on these records leaves: the exact count, once",
     ]
     assert payload["predicate"]["kind"] == KIND
-    assert "never enters a budget" in LIMITS[0]
+    assert "never enters an account" in LIMITS[0]
     assert "does not compose" in LIMITS[1]
     assert "disjoint new users" in LIMITS[1]
 

@@ -30,7 +30,7 @@ ROOT = Path(__file__).parents[3]
 POLICY = """\
 version: 1
 name: p
-source: {{{source}}}
+source: {source}
 recode: {{{recode}}}
 sample: {{rate: {rate}, method: {method}}}
 k: {k}

@@ -50,7 +50,7 @@ def test_calibrate_shows_what_was_asked(cli):
 def test_calibrate_finds_one_of_the_two(cli):
     result = cli("calculate", "--epsilon", 1, "--delta", "1e-6", "--k", 20, "--rate", "0.1")
     assert result.code == 2
-    assert "at most one of --k and --rate" in result.err
+    assert "give three of --k, --rate" in result.err
 
 
 def test_the_frontier_is_a_table_of_the_lines_that_tell(cli):

@@ -72,7 +72,7 @@ def test_a_dialect_by_another_name_is_told(cli, files, given, meant):
 def test_a_recoding_that_an_engine_has_not_is_told_with_its_line(cli, files):
     found = cli("compile", "policy.yaml", "--schema", "schema.sql", "--dialect", "sqlite")
     assert found.code == 1
-    assert found.err.startswith("error: policy.yaml:4:33: SQLite cannot do this: it has no dates")
+    assert found.err.startswith("error: policy.yaml:5:33: SQLite cannot do this: it has no dates")
 
 
 @pytest.mark.parametrize("recode", ["map: {'a\\b': a}, other: o", "map: {a: 'a\\b'}, other: o"])
@@ -84,7 +84,7 @@ def test_a_text_that_the_kernel_would_not_read_is_told_with_its_line(cli, files,
         made = cli("compile", "policy.yaml", *options)
         if made.code:
             told = r"cannot do this: 'a\\b' has a backslash"
-            assert made.err.startswith("error: policy.yaml:4:33: ")
+            assert made.err.startswith("error: policy.yaml:5:33: ")
             assert told in made.err
         else:
             Path("a.sql").write_text(made.out)

@@ -15,6 +15,9 @@ def keys(found):
     return {each["key"]: each["effect"] for each in found.document["changes"]}
 
 
+ANY_ROW = ("privacy_unit: row", "privacy_unit: {column: id, rows: any}")
+
+
 @pytest.mark.parametrize(
     ("changes", "numbers", "wanted"),
     [
@@ -30,10 +33,10 @@ def keys(found):
         ((("[30, 60]", "[20, 30, 60]"),), {}, {"recode.age": "weaker"}),
         ((("[30, 60]", "[31]"),), {}, {"recode.age": "to judge"}),
         ((("  sex: keep\n", ""),), {}, {"recode.sex": "not weaker"}),
-        ((("privacy_unit: row", "privacy_unit: {column: id, rows: any}"),), {}, {"privacy_unit": "to judge"}),
+        ((ANY_ROW,), {}, {"privacy_unit": "to judge"}),
         ((("name: b\n", "name: b\npurpose: x\n"),), {}, {"purpose": "to judge"}),
         ((("people.parquet", "others.parquet"),), {}, {"source": "to judge"}),
-        ((("account: people", "account: others"),), {}, {"budget": "to judge"}),
+        ((("account: people", "account: others"),), {}, {"account": "to judge"}),
         ((("k: ", "filter: {sex: {in: [x]}}\nk: "),), {}, {"filter.sex": "to judge"}),
     ],
 )  # fmt: skip

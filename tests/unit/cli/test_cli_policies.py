@@ -41,15 +41,15 @@ def test_every_problem_of_every_file_is_told_with_its_place(cli, policy):
     assert result.code == 3  # what cannot be read outweighs what is wrong
     places = [(p["file"], p["line"], p["column"]) for p in result.document["problems"]]
     assert places == [
-        ("bad.yaml", 5, 3),
         ("bad.yaml", 6, 3),
-        ("bad.yaml", 9, 27),
+        ("bad.yaml", 7, 3),
+        ("bad.yaml", 10, 27),
         ("worse.yaml", 1, 10),
-        ("worse.yaml", 8, 4),
+        ("worse.yaml", 9, 4),
         ("missing.yaml", 0, 0),
     ]
     text = cli("validate", bad, worse, "missing.yaml")
-    assert "bad.yaml:6:3: people.parquet has no column 'sexx'; did you mean 'sex'?" in text.out
+    assert "bad.yaml:7:3: people.parquet has no column 'sexx'; did you mean 'sex'?" in text.out
     assert "missing.yaml: the policy file does not exist" in text.out
 
 
@@ -59,7 +59,7 @@ def test_a_warning_is_told_in_every_format_before_anything_is_charged(cli, polic
         ("privacy_unit: row", "privacy_unit: {column: age, rows: any}"),
         ("age: {bins: [30, 60]}", "age: {round: 1}"),
     )
-    told = "w.yaml:5:3: warning: recode.age is made of the column of privacy_unit and tells every"
+    told = "w.yaml:6:3: warning: recode.age is made of the column of privacy_unit and tells every"
     result = cli("validate", file)
     assert (result.code, result.out.startswith(told)) == (0, True)
     assert result.out.endswith("w.yaml: valid\n")
@@ -71,7 +71,7 @@ def test_a_warning_is_told_in_every_format_before_anything_is_charged(cli, polic
     [found] = cli("validate", file, "--format", "sarif").document["runs"][0]["results"]
     assert (found["ruleId"], found["level"]) == ("policy", "warning")
     for command in ("plan", "release"):
-        assert "warning: w.yaml:5:3: recode.age is made of the key" in cli(command, file).err
+        assert "warning: w.yaml:6:3: recode.age is made of the key" in cli(command, file).err
 
 
 def test_a_source_that_is_not_there_is_noted(cli, policy, project):

@@ -12,6 +12,7 @@ import pytest
 
 from policy_engine.errors import WarehouseError
 
+SAMPLED = ("}\nprivacy_unit: row", ", sampled_at: 0.5}\nprivacy_unit: row")
 MUCH = "accounts: {people: {epsilon: 9, delta: 1.0e-6}}\n"
 #: Enough for one release of the fixture's policy, and not for two.
 LITTLE = "accounts: {people: {epsilon: 0.5, delta: 5.0e-11}}\n"
@@ -97,7 +98,7 @@ def test_a_plan_says_what_will_be_seen(cli, policy):
     ) in planned.out
     document = cli("plan", policy(), "--format", "json").document
     assert document["outlook"]["labels"] == {"age": 4, "sex": None}
-    assert (document["outlook"]["groups"], document["outlook"]["half_shown"]) == (None, 197)
+    assert (document["outlook"]["groups"], document["outlook"]["visible_from"]) == (None, 197)
     assert [each["size"] for each in document["outlook"]["chances"]] == [99, 197, 296, 394]
 
 
@@ -209,9 +210,9 @@ def test_a_plan_and_a_release_show_the_certificates_rate(cli, policy, changes, r
 
 def test_of_a_source_that_is_a_sample_the_account_pays_for_the_release_s_own_sample(cli, policy):
     """What known limits says of ``sampled_at``: two releases of one source share that sample."""
-    own, both = (cli("calculate", "--k", "20", "--rate", rate, "--epsilon", "0.5", "--format", "json")
+    own, both = (cli("calculate", "--k", "20", "--rate", rate, "--epsilon", 0.5, "--format", "json")
                  .document["delta"] for rate in ("0.1", "0.05"))  # fmt: skip
-    stated = cli("release", policy("a", ("}\nprivacy_unit: row", ", sampled_at: 0.5}\nprivacy_unit: row")), "--format",
+    stated = cli("release", policy("a", SAMPLED), "--format",
                  "json").document["delta"]  # fmt: skip
     [account] = cli("ledger", "show", "--format", "json").document["accounts"]
     assert stated == pytest.approx(float(both)) and account["delta_basic"] == pytest.approx(own)
@@ -267,7 +268,7 @@ def test_a_release_says_that_an_account_has_no_limit(cli, policy, project):
 def test_a_mistyped_account_is_refused(cli, policy, project):
     file = policy("a", ("account: people", "account: peopel"))
     told = (
-        f"a.yaml:11:1: account must be an account of {project}/policy-engine.yaml, found 'peopel';"
+        f"a.yaml:12:1: account must be one of {project}/policy-engine.yaml, found 'peopel';"
         " did you mean 'people'? (add a new account to accounts there first)\n"
     )
     assert cli("validate", file).out == told
@@ -309,7 +310,7 @@ def test_several_releases_are_one_document(cli, policy):
 def test_a_bad_second_file_stops_the_first(cli, policy, form):
     broken = policy("b", ("version: 1", "version: 2"))
     odd = policy("c", ("sex: keep", "sexx: keep"))
-    for second, told in ((broken, "b.yaml:1:10"), (odd, "c.yaml:6:3"), (Path("d"), "d: the")):
+    for second, told in ((broken, "b.yaml:1:10"), (odd, "c.yaml:7:3"), (Path("d"), "d: the")):
         result = cli("release", policy("a"), second, "--format", form)
         assert result.code == (1 if second != Path("d") else 3)
         assert told in result.err
@@ -320,9 +321,9 @@ def test_a_bad_second_file_stops_the_first(cli, policy, form):
 def test_what_cannot_be_certified_names_its_file(cli, policy):
     result = cli("release", policy("a"), policy("b", k="3"), "--format", "json")
     assert result.code == 1
-    told = "error: b.yaml:9:27: guarantee.delta must be at least 0.00245973129841, which k = 3"
+    told = "error: b.yaml:10:27: guarantee.delta must be at least 0.00245973129841, which k = 3"
     assert result.err.startswith(told)
-    assert result.document["problems"][0]["line"] == 9
+    assert result.document["problems"][0]["line"] == 10
     assert cli("plan", policy("b", k="3")).err.startswith(told)
     assert not Path("out").exists()
 
@@ -331,7 +332,7 @@ def test_policies_must_not_write_to_one_place(cli, policy):
     one = policy("a")
     result = cli("release", one, one)
     assert result.code == 1
-    assert "a.yaml:10:11: release.file must differ from that of a.yaml" in result.err
+    assert "a.yaml:11:11: release.file must differ from that of a.yaml" in result.err
     shared = policy("b", ("out/b.parquet", "out/x.parquet"))
     other = policy("c", ("out/c.parquet", "./out/X.PARQUET"))
     assert cli("release", shared, other).code == 1

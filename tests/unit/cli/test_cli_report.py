@@ -177,7 +177,7 @@ def test_who_set_the_limit_and_why(cli, reported):
     assert cli("ledger", "limit", "people", "--epsilon", "2", "--delta", "1e-6", *by).code == 0
     Path("policy-engine.yaml").write_text("accounts: {people: {epsilon: 2.0, delta: 1.0e-6}}\n")
     words = ("report", CERTIFICATE, "--release", RELEASE, "--format", "json")
-    budget = cli(*words).document["budget"]
+    budget = cli(*words).document["account"]
     assert (budget["limit_by"], budget["limit_why"]) == ("Ada", "the 2026 wave")
     assert (budget["before"]["epsilon"], budget["this"]["epsilon"]) == ("0", "0.5")
     assert budget["limit"] == {"epsilon": "2", "delta": "0.000001"}
@@ -187,9 +187,9 @@ def test_the_public_edition_names_no_other_release_and_no_folder(cli, policy, re
     cli("release", policy("other", k="30"))
     public = reported()
     internal = reported("--edition", "internal")
-    assert public["budget"]["charges"] == internal["budget"]["charges"] == 2
-    assert [each["policy"] for each in internal["budget"]["others"]] == ["other"]
-    assert public["budget"]["others"] == []
+    assert public["account"]["charges"] == internal["account"]["charges"] == 2
+    assert [each["policy"] for each in internal["account"]["others"]] == ["other"]
+    assert public["account"]["others"] == []
     assert internal["check"]["trusted"] and not public["check"]["trusted"]
     assert "out/" not in public["check"]["command"]
 
@@ -201,7 +201,7 @@ def test_the_bar_is_what_the_rule_says_was_spent(cli, policy):
     cli("release", policy())
     cli("release", policy("e"))
     words = ("report", CERTIFICATE, "--release", RELEASE, "--format", "json")
-    budget = cli(*words).document["budget"]
+    budget = cli(*words).document["account"]
     [account] = cli("ledger", "show", "people", "--format", "json").document["accounts"]
     parts = [budget[name]["share"] for name in ("before", "this", "since")]
     assert all(part > 0 for part in parts)
@@ -244,7 +244,7 @@ def test_without_a_ledger_the_budget_is_not_stated(cli, policy, tmp_path, monkey
     (folder / "policy-engine.yaml").write_text("{}\n")
     monkeypatch.chdir(folder)
     words = ("a.certificate.json", "--release", "a.parquet", "--key", "signing.pub")
-    assert cli("report", *words, "--format", "json").document["budget"] is None
+    assert cli("report", *words, "--format", "json").document["account"] is None
 
 
 def test_the_policy_must_be_the_certificate_s(cli, policy, reported):

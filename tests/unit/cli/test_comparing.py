@@ -12,17 +12,18 @@ CALIBRATE = ("calculate", "--epsilon", 1, "--delta", "1e-6", "--mechanisms")
 
 
 def halves(document):
-    return {each["law"] or each["mechanism"]: each["half_shown"]
+    return {each["distribution"] or each["mechanism"]: each["visible_from"]
             for each in document["mechanisms"]}  # fmt: skip
 
 
 def marked(document, mark):
-    return [each["law"] for each in document["mechanisms"] if each[mark]]
+    return [each["distribution"] for each in document["mechanisms"] if each[mark]]
 
 
 def test_what_a_policy_uses_stands_beside_the_others(cli, policy):
     found = cli("plan", policy("a", NOISY, **MILLIONTH), "--format", "json").document["comparison"]
-    assert halves(found) == {"truncated_laplace": 14, "discrete_gaussian": 23, "place": 54,
+    assert halves(found) == {"truncated_laplace": 14, "discrete_gaussian": 23,
+                             "negative_binomial": 54,
                              "sampled_suppression": 54}  # fmt: skip
     assert (found["epsilon"], found["delta"], found["releases"]) == (1, 1e-6, 1)
     assert marked(found, "used") == marked(found, "auto") == ["truncated_laplace"]
@@ -41,7 +42,7 @@ def test_a_sample_that_is_not_the_best_is_a_row_of_its_own(cli, policy):
     found = cli("plan", policy(), "--format", "json").document
     first, *others = found["comparison"]["mechanisms"]
     assert (first["k"], first["rate"], first["used"]) == (20, 0.1, True)
-    assert first["half_shown"] == found["outlook"]["half_shown"] == 197
+    assert first["visible_from"] == found["outlook"]["visible_from"] == 197
     assert [each["mechanism"] for each in others].count("sampled_suppression") == 1
     assert not any(each["used"] for each in others)
 
@@ -78,20 +79,20 @@ def test_many_releases_are_compared_by_law(cli, policy):
     file = policy("a", (NOISY[0], "noise: {distribution: negative_binomial}\n"), **MILLIONTH)
     text = cli("plan", file, "--releases", 20).out
     assert "for 20 releases together" in text
-    assert "\n* place " in text
+    assert "\n* negative binomial " in text
     assert "auto: of the first two what shows smaller groups" in text
     found = cli(*CALIBRATE, "--releases", 20, "--format", "json").document
-    assert halves(found)["place"] < halves(found)["discrete_gaussian"]
+    assert halves(found)["negative_binomial"] < halves(found)["discrete_gaussian"]
     assert marked(found, "used") == []
 
 
 def test_what_is_not_possible_says_why(cli):
     words = ("calculate", "--epsilon", 1, "--delta", "1e-19", "--mechanisms")
     text = cli(*words).out
-    assert "\n  place: not possible, delta must be at least" in text
+    assert "\n  negative binomial: not possible, delta must be at least" in text
     found = cli(*words, "--format", "json").document
-    assert [each["law"] for each in found["not_possible"]] == [
-        "truncated_laplace", "discrete_gaussian", "place",
+    assert [each["distribution"] for each in found["not_possible"]] == [
+        "truncated_laplace", "discrete_gaussian", "negative_binomial",
     ]  # fmt: skip
     assert (list(halves(found)), marked(found, "auto")) == (["sampled_suppression"], [])
     assert "auto:" not in text and "*:" not in text

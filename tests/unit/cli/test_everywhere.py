@@ -117,7 +117,7 @@ def test_quiet_prints_errors_and_answers_alone(cli, policy, project):
         == "error: none.yaml: the policy file does not exist\n"
     )
     broken = policy("b", k="1")
-    assert cli("validate", broken, path, "-q").out.startswith("b.yaml:8:4: k must be")
+    assert cli("validate", broken, path, "-q").out.startswith("b.yaml:9:4: k must be")
     assert cli("release", path).out.startswith("a stands; its source was not")
 
 

@@ -64,7 +64,7 @@ def test_what_will_be_seen_is_planned_and_shown(cli, policy):
     assert "counts     n estimates a group of the source: give or take 2.8 (1 SD)" in planned.out
     assert "for certain the group has between n - 29 and n + 30 people" in planned.out
     outlook = cli("plan", file, "--format", "json").document["outlook"]
-    assert outlook["half_shown"] == 30
+    assert outlook["visible_from"] == 30
     assert {each["size"]: each["shown"] for each in outlook["chances"]}[30] > 0.5
     released = cli("release", file)
     assert "(6 groups, " in released.out

@@ -16,12 +16,12 @@ WIDE = {"epsilon": "0.5", "delta": "1.0e-7"}
 def test_every_key_is_released_verified_and_explained(cli, policy):
     file = policy("a", KEYS, **WIDE)
     planned = cli("plan", file)
-    assert "mechanism  noisy counts, law truncated laplace, public keys" in planned.out
+    assert "mechanism  noisy counts, truncated laplace, public keys" in planned.out
     assert "shown      9 public keys, whoever is in them, and no other group" in planned.out
     assert "the policy's keys are public: they were listed without looking" in planned.out
     table = cli("plan", file, "--format", "json").document["comparison"]
-    assert [row["half_shown"] for row in table["mechanisms"]] == [0, 0]
-    assert [each["law"] for each in table["not_possible"]] == ["place", None]
+    assert [row["visible_from"] for row in table["mechanisms"]] == [0, 0]
+    assert [each["distribution"] for each in table["not_possible"]] == ["negative_binomial", None]
     done = cli("release", file, "--format", "json").document
     assert done["groups"] == 9
     rows = pq.read_table("out/a.parquet").to_pylist()

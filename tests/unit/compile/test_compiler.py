@@ -174,11 +174,11 @@ def test_a_recoding_that_does_not_fit_is_told_with_its_remedy(tmp_path, recode, 
         ({"source": "{file: p}\nprivacy_unit: {column: gone, rows: any}"}, "has no column 'gone'"),
         (
             {"source": "{file: p}\nprivacy_unit: {column: price, rows: any}"},
-            "unit.key must be a whole number, a text",
+            "privacy_unit.column must be a whole number, a text",
         ),
         (
             {"source": "{file: p}\nprivacy_unit: {column: name, rows: any}"},
-            "unit.key must be compared letter by letter",
+            "privacy_unit.column must be compared letter by letter",
         ),
         (
             {"source": "{file: p}\nprivacy_unit: {column: id, rows: {first_by: [gone]}}"},
@@ -186,10 +186,10 @@ def test_a_recoding_that_does_not_fit_is_told_with_its_remedy(tmp_path, recode, 
         ),
         (
             {
-                "source": "{file: p, unit: {column: id, rows: {first_by: [zip desc]}},"
-                " columns: {zip: integer}}"
+                "source": "{file: p, columns: {zip: integer}}\n"
+                "privacy_unit: {column: id, rows: {first_by: [zip desc]}}"
             },
-            "order_by compares 'zip' as the text it is in the source",
+            "first_by compares 'zip' as the text it is in the source",
         ),
         ({"source": "{file: p, columns: {gone: text}}\nprivacy_unit: row"}, "has no column 'gone'"),
         (
@@ -198,7 +198,7 @@ def test_a_recoding_that_does_not_fit_is_told_with_its_remedy(tmp_path, recode, 
         ),
         (
             {"source": "{file: p, columns: {id: text}}\nprivacy_unit: {column: id, rows: any}"},
-            "source.columns.id must be left out, for it is the unit's key, which is compared as it"
+            "source.columns.id must be left out, for it names the person, and is compared as it"
             " stands, found text for a whole number; convert it in the source, or leave it out of"
             " source.columns",
         ),
@@ -310,7 +310,8 @@ def test_every_name_is_written_as_the_catalog_spells_it(tmp_path, name):
         policy_of(
             tmp_path,
             "{AGE: {bins: [18]}}",
-            source=f"{{table: people}}\nprivacy_unit: {{column: {person}, rows: {{first_by: [{visit}]}}}}",
+            source=f"{{table: people}}\nprivacy_unit: {{column: {person}, rows: {{first_by: ["
+            f"{visit}]}}}}",
         )
         for person, visit in (("Person", "Visit"), ("PERSON", "visit"))
     )
@@ -325,6 +326,7 @@ def test_a_declared_type_is_found_in_any_case(tmp_path):
     assert 'TRY_CAST("zip" AS BIGINT)' in sql
 
 
+KEYED = "{file: p}\nprivacy_unit: {column: id, rows: any}"
 ORDERED = "{file: p}\nprivacy_unit: {column: id, rows: {first_by: [policy_engine_n]}}"
 OURS = "a name must not be empty, hold a NUL or start with policy_engine_"
 
@@ -335,7 +337,7 @@ OURS = "a name must not be empty, hold a NUL or start with policy_engine_"
         ("{policy_engine_n: keep}", {}),
         ("{Policy_Engine_n: {constant: a}}", {}),
         ("{zip: keep}", {"release": "{file: out.parquet, count_as: policy_engine_n}"}),
-        ("{zip: keep}", {"source": "{file: p}\nprivacy_unit: {column: policy_engine_n, rows: any}"}),
+        ("{zip: keep}", {"source": KEYED.replace("id", "policy_engine_n")}),
         ("{zip: keep}", {"source": ORDERED}),
     ],
 )  # fmt: skip

@@ -107,7 +107,7 @@ def test_an_unknown_column_is_told_with_its_neighbour(tmp_path):
 def test_an_order_by_a_type_that_no_text_compares_is_refused(tmp_path):
     """It was a KeyError."""
     source = "{table: people}\nprivacy_unit: {column: id, rows: {first_by: [list]}}"
-    with pytest.raises(PolicyError, match="order_by: no text compares its type"):
+    with pytest.raises(PolicyError, match="first_by: no text compares its type"):
         claim_of(policy_of("{zip: {in: [x]}}", tmp_path, source), TABLE, "duckdb")
 
 

@@ -97,4 +97,4 @@ def test_a_model_that_is_not_there_and_an_account_that_nobody_named(tmp_path):
     world = made(tmp_path)
     assert "there is no model nowhere" in str(run(world, "nowhere").exception)
     world.write("policy-engine.yaml", "accounts: {a: {}, b: {}}\n")
-    assert "--budget; policy-engine.yaml has a, b" in str(run(world, "towns").exception)
+    assert "--account; policy-engine.yaml has a, b" in str(run(world, "towns").exception)

@@ -48,13 +48,14 @@ version: 1
 name: any
 description: {words}
 source:
-  table: ref('stg_people')
-privacy_unit: {unit}{read_as}
+  table: ref('stg_people'){read_as}
+privacy_unit: {unit}
 recode: {{{recode}}}{conditions}
 {chance}
 guarantee: {{epsilon: 1, delta: 0.5}}
 release: {{table: towns, version: 2, as: {form}}}
 """
+ONE_ROW = "{column: the key, rows: one}"
 NASTY = """it's "{ x }}" %} if y %} {# z #} \\ { { %} {#"""
 # What a policy must not have, and the file of a hierarchy may.
 TEMPLATES = """it's "{{ x }}" {% if y %} {# z #} \\ {{{ %} {%"""
@@ -172,7 +173,7 @@ def test_a_column_that_is_called_as_ours_is_refused():
 def test_every_dialect_with_a_keyed_secret_has_a_model(name, chance):
     kind = {"bigquery": "string", "clickhouse": "String", "datafusion": "utf8"}.get(name, "text")
     number = {"clickhouse": "Int64", "datafusion": "Int64"}.get(name, "bigint")
-    text = POLICY.format(recode="age: {bins: [30]}", form="counts", unit="{column: the key, rows: one}",
+    text = POLICY.format(recode="age: {bins: [30]}", form="counts", unit=ONE_ROW,
                          read_as="", words="x", conditions="", chance=chance)  # fmt: skip
     policy = load_policy_text(text, Path("towns.privacy.yml"), Path())
     columns = Columns({"age": number, "the key": number, "town": kind})

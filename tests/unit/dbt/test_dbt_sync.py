@@ -608,7 +608,7 @@ def test_the_account_must_not_be_nearly_one_of_the_project(world):
     path = world.policy()
     path.write_text(path.read_text().replace("account: people", "account: peple"))
     [found] = problems(world)
-    assert "account must be an account of" in found
+    assert "account must be one of" in found
 
 
 def test_a_bad_dbt_project_file_is_said_to_be_so(world):

@@ -91,7 +91,7 @@ def test_a_starter_is_written_from_names_and_types_alone(world):
     text = found.policy.read_text()
     assert (
         "table: ref('stg_people')" in text
-        and 'key: person_id\n    keep: {order_by: ["visited desc"]}' in text
+        and 'column: person_id\n  rows: {first_by: ["visited desc"]}' in text
     )
     assert "# age: {bins: [18, 30, 45, 65]}    # INTEGER" in text
     assert "# visited: {truncate: year}    # DATE" in text
@@ -117,7 +117,7 @@ def test_a_starter_of_a_model_of_unknown_columns_shows_an_example(world):
     text = found.policy.read_text()
     assert "# age: {bins: [18, 30, 45, 60, 75]}" in text
     example = "    # an example: the columns are not known\n"
-    assert f'key: person_id{example}    keep: {{order_by: ["visited desc"]}}{example}' in text
+    assert f'column: person_id{example}  rows: {{first_by: ["visited desc"]}}{example}' in text
     [note] = [n for n in found.notes if "the columns of the model stg_people are not known" in n]
     assert (
         "build it there first: 'dbt build --target prod --select +stg_people'; then remove" in note
@@ -132,7 +132,7 @@ def test_a_starter_of_a_source_stands_beside_what_describes_it(world):
     assert found.policy == world.folder / "models" / "raw" / "visits_public.privacy.yml"
     text = found.policy.read_text()
     assert "table: source('raw', 'visits')" in text
-    assert 'key: patient_id\n    keep: {order_by: ["visited desc"]}' in text
+    assert 'column: patient_id\n  rows: {first_by: ["visited desc"]}' in text
 
 
 def test_a_model_that_dbt_does_not_know_is_refused(world):

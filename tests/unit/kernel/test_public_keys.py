@@ -187,4 +187,4 @@ def test_the_least_noise_is_taken_where_all_keys_are_shown(groups):
     assert deviation(table) == min(map(deviation, tables.values()))
     assert deviation(table) <= min(deviation(calibrated(law, shown)) for law in tables)
     with pytest.raises(DomainError, match="without a threshold"):
-        calibrated("place", listed)
+        calibrated("negative_binomial", listed)

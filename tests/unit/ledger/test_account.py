@@ -216,7 +216,7 @@ def test_another_notion_of_neighbours_is_refused_whatever_the_limit(most):
     assert refusal(found, charge(neighbours="replace_one")) == (
         "account 'census' counts add_remove neighbours and policy 'adult' guarantees replace_one: "
         "the two do not add up; change 'neighbours' in the policy, or name another account under "
-        "'budget'"
+        "'account'"
     )
 
 

@@ -14,7 +14,7 @@ from policy_engine.policy.resolve import Policy
 GOOD = {
     "version": "version: 1",
     "name": "name: p",
-    "source": "source: {file: a.parquet}\nprivacy_unit: row",
+    "source": "source: {file: a.parquet}",
     "recode": "recode: {age: keep}",
     "sample": "sample: {rate: 0.1}",
     "k": "k: 20",
@@ -28,8 +28,13 @@ Problems = Callable[..., list[str]]
 
 
 def text_with(**lines: str) -> str:
-    """The good policy with the lines of some keys changed; other keys are added at the end."""
-    return "\n".join({**GOOD, **lines}.values()) + "\n"
+    """The good policy with the lines of some keys changed; other keys are added at the end.
+
+    The last line of all is the privacy unit: that of the source, or ``row``.
+    """
+    given = {**GOOD, **lines}
+    given["source"], _, unit = given["source"].partition("\nprivacy_unit: ")
+    return "\n".join([*given.values(), f"privacy_unit: {unit or 'row'}"]) + "\n"
 
 
 @pytest.fixture

@@ -180,7 +180,7 @@ def test_a_budget_that_is_nearly_an_account_is_refused(load, project, written):
     text = written if written.startswith("'") else f'"{written}"'
     found = project("hr", "café", "census")
     said = refusal(check_account, load(budget=f"account: {text}"), found)
-    assert f"account must be an account of {found.file}, found " in said
+    assert f"account must be one of {found.file}, found " in said
     assert "did you mean " in said
 
 
@@ -194,9 +194,7 @@ def test_an_account_and_a_name_of_its_own_are_taken(load, project, written):
 def test_where_accounts_are_listed_there_are_no_others(load, project):
     found = project("census", "data")
     said = refusal(check_account, load(budget="account: hospital"), found)
-    assert (
-        f"account must be an account of {found.file}, found 'hospital'; known: census, data" in said
-    )
+    assert f"account must be one of {found.file}, found 'hospital'; known: census, data" in said
     said = refusal(check_account, load(), found)
     assert "without it the source pays for itself, as 'a.parquet', which is none of them" in said
     undeclared = load(source=RELATION % "people")

@@ -73,5 +73,5 @@ def test_a_broken_option(problems, csv, problem):
 def test_options_are_of_a_csv_file(problems, path):
     [found] = problems(source=source("{delimiter: ';'}", path))
     assert found.endswith(
-        "source.csv is for a CSV file; remove it, or name a .csv, .tsv or .txt file in path"
+        "source.csv is for a CSV file; remove it, or name a .csv, .tsv or .txt file"
     )

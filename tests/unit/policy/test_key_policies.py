@@ -1,4 +1,4 @@
-"""`keys`: what a policy of public keys says, and must not."""
+"""`public_groups`: what a policy of public keys says, and must not."""
 
 import pytest
 from test_noise_policies import PLAIN, load, problems
@@ -30,7 +30,7 @@ def test_the_order_of_columns_changes_no_digest():
 @pytest.mark.parametrize(
     ("more", "found"),
     [
-        ("k: 5", "cannot stand beside k, for a key is shown whoever is in it"),
+        ("k: 5", "cannot stand beside k, for a group is shown whoever is in it"),
         (
             "noise: {distribution: negative_binomial}",
             "cannot stand beside noise.distribution: negative_binomial, which needs a threshold",
@@ -46,37 +46,47 @@ def test_the_order_of_columns_changes_no_digest():
     ],
 )
 def test_what_cannot_stand_beside_keys(more, found):
-    assert any(each.startswith(f"keys {found}") for each in problems(BOTH + LISTS + more + "\n"))
+    assert any(
+        each.startswith(f"public_groups {found}") for each in problems(BOTH + LISTS + more + "\n")
+    )
 
 
 def test_rows_have_no_negative_count():
     rows = BOTH.replace("out.parquet", "out.parquet, as: rows")
-    assert problems(rows + LISTS)[0].startswith("keys cannot stand beside release.as: rows")
+    assert problems(rows + LISTS)[0].startswith(
+        "public_groups cannot stand beside release.as: rows"
+    )
 
 
 @pytest.mark.parametrize(
     ("keys", "found"),
     [
-        ("[]", "keys must list values by column, or rows"),
-        ("5", "keys must list values by column, or rows"),
-        ("[5]", "keys must list values by column, or rows"),
-        ("{sex: F, age: [young]}", "keys.sex must be a list of values, found 'F'"),
-        ("{sex: [], age: [young]}", "keys.sex must be a list of values, found none"),
-        ("{sex: [F, F], age: [young]}", "keys has a key twice: 'F'"),
-        ("{sex: [1.5], age: [young]}", "keys must be text, an integer or null, found 1.5"),
-        ("[{sex: F, age: young}, {sex: M}]", "keys[1] must have a value for each of age, sex"),
-        ("{sex: [F]}", "keys must have values for every column of recode, not for age"),
+        ("[]", "public_groups must list values by column, or rows"),
+        ("5", "public_groups must list values by column, or rows"),
+        ("[5]", "public_groups must list values by column, or rows"),
+        ("{sex: F, age: [young]}", "public_groups.sex must be a list of values, found 'F'"),
+        ("{sex: [], age: [young]}", "public_groups.sex must be a list of values, found none"),
+        ("{sex: [F, F], age: [young]}", "public_groups has a group twice: 'F'"),
+        ("{sex: [1.5], age: [young]}", "public_groups must be text, an integer or null, found 1.5"),
+        (
+            "[{sex: F, age: young}, {sex: M}]",
+            "public_groups[1] must have a value for each of age, sex",
+        ),
+        ("{sex: [F]}", "public_groups must have values for every column of recode, not for age"),
         (
             "{sex: [F], age: [young], all: ['*']}",
-            "keys must name columns of recode that are no constants, found all",
+            "public_groups must name columns of recode that are no constants, found all",
         ),
-        ("{sex: [F], age: [young], town: [x]}", "keys must name columns of recode that are no"),
+        (
+            "{sex: [F], age: [young], town: [x]}",
+            "public_groups must name columns of recode that are no",
+        ),
         (
             f"{{sex: {[*range(400)]}, age: {[*range(400)]}}}",
-            "keys must be at most 100,000, found 160,000",
+            "public_groups must be at most 100,000, found 160,000",
         ),
     ],
 )
 def test_what_is_no_list_of_keys(keys, found):
-    told = problems(BOTH + f"keys: {keys}\n")
+    told = problems(BOTH + f"public_groups: {keys}\n")
     assert any(each.startswith(found) for each in told), told

@@ -44,13 +44,13 @@ def test_k_is_the_least_size_of_a_group_shown():
     assert (found.k, found.noise.least_shown(found.k)) == (20, 33)
 
 
-@pytest.mark.parametrize("law", ["truncated_laplace", "discrete_gaussian", "place"])
+@pytest.mark.parametrize("law", ["truncated_laplace", "discrete_gaussian", "negative_binomial"])
 def test_a_law_can_be_named(law):
     found = load(PLAIN + f"noise: {{distribution: {law}}}\n")
     assert found.noise.law == law
     low, high = found.noise.certain
     assert low < 0 < high
-    if law == "place":
+    if law == "negative_binomial":
         assert (found.k, found.noise.offset, found.noise.least_shown(found.k)) == (14, 55, 55)
 
 
@@ -83,8 +83,8 @@ def test_a_person_in_several_groups():
         ("auto: {maximise: people, prior: {people: 9, groups: 3}}\n", "auto chooses k and sample"),
         (
             "noise: {distribution: laplace}\n",
-            "noise.distribution must be auto, truncated_laplace, discrete_gaussian or place, "
-            "found 'laplace'; did you mean 'truncated_laplace'?",
+            "noise.distribution must be auto, truncated_laplace, discrete_gaussian or "
+            "negative_binomial, found 'laplace'; did you mean 'truncated_laplace'?",
         ),
         (
             "noise: gaussian\n",
@@ -102,7 +102,7 @@ def test_what_is_of_another_mechanism_is_refused(more, told):
 def test_all_rows_are_no_sample_of_one():
     many = PLAIN.replace("privacy_unit: row", "privacy_unit: {column: id, rows: all}")
     found = problems(many + "sample: {rate: 0.1}\nk: 20\n")
-    assert found[0].startswith("privacy_unit.rows must be any or a mapping with order_by")
+    assert found[0].startswith("privacy_unit.rows must be any, one or a mapping with first_by")
 
 
 def test_a_source_that_is_a_sample_is_no_reason_to_pay_less():
@@ -143,7 +143,7 @@ def test_many_groups_are_bounded():
     found = problems(
         many + "contribution: {max_groups: 11}\nnoise: {distribution: negative_binomial}\n"
     )
-    assert "groups must be at most 10 for a place, found 11" in found[0]
+    assert "groups must be at most 10 for negative_binomial, found 11" in found[0]
 
 
 def test_a_policy_of_a_sample_has_the_digest_that_it_had():
@@ -332,9 +332,9 @@ def test_a_part_is_one_of_several():
         (KEYED + "part: {of: 3}\n", "part.number is missing"),
         (
             KEYED + "part: {of: 3, number: 1}\npublic_groups: {sex: [f, m]}\n",
-            "part must not stand beside keys",
+            "part must not stand beside public_groups",
         ),
-        (PLAIN + "part: {of: 3, number: 1}\n", "part is drawn by the key of a person"),
+        (PLAIN + "part: {of: 3, number: 1}\n", "part is drawn by what names a person"),
         (
             KEYED + "part: {of: 3, number: 1}\nsample: {rate: 0.1}\nk: 20\n",
             "part is of noisy_counts",

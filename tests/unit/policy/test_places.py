@@ -10,7 +10,7 @@ from policy_engine.policy.tree import path_text
 
 TEXT = """\
 version: 1
-source:
+source: {file: p.csv}
 privacy_unit: {column: id, rows: {first_by: [seen]}}
 recode:
   age: keep
@@ -31,11 +31,11 @@ def places(folder: Path, *problems: Problem, text: str = TEXT) -> list[tuple[str
 
 def test_a_problem_stands_at_its_key(tmp_path):
     paths = [("recode", "it's"), ("recode", "a.b"), ("recode", "age")]
-    paths += [("source", "unit", "keep", "order_by"), ("source",)]
+    paths += [("privacy_unit", "rows", "first_by"), ("source",)]
     found = places(tmp_path, *(problem(*path) for path in paths))
     assert [(line, column) for _, line, column in found] == [
         (2, 1),
-        (3, 26),
+        (3, 34),
         (5, 3),
         (6, 3),
         (7, 3),

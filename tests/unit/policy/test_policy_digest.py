@@ -8,11 +8,12 @@ import pytest
 
 from policy_engine.policy.models import PolicyDocument, canonical_json, digest, scalar_text
 
-SOURCE = {"path": "a.parquet", "unit": {"key": "p", "keep": {"order_by": ["v desc"]}}}
+UNIT = {"column": "p", "rows": {"first_by": ["v desc"]}}
 DOCUMENT = {
     "version": 1,
     "name": "p",
-    "source": SOURCE,
+    "source": {"file": "a.parquet"},
+    "privacy_unit": UNIT,
     "recode": {
         "b": {"bins": ["2020-01-01"]},
         "a": "keep",
@@ -22,7 +23,7 @@ DOCUMENT = {
     "sample": {"rate": "auto"},
     "k": 20,
     "guarantee": {"epsilon": 1, "delta": Decimal("1.0e-9")},
-    "release": {"path": "b.parquet", "as": "rows"},
+    "release": {"file": "b.parquet", "as": "rows"},
 }
 
 
@@ -30,14 +31,15 @@ def test_the_golden_digest():
     document = PolicyDocument.model_validate(DOCUMENT)
     assert canonical_json(document, {"h": "sha256:00"}) == (
         '{"hierarchies":{"h":"sha256:00"},"policy":{"guarantee":{"delta":"0.000000001",'
-        '"epsilon":"1"},"k":20,"name":"p","recode":[["b",{"bins":["2020-01-01"],'
+        '"epsilon":"1"},"k":20,"name":"p","privacy_unit":{"column":"p",'
+        '"rows":{"first_by":["v desc"]}},"recode":[["b",{"bins":["2020-01-01"],'
         '"labels":["<2020-01-01",">=2020-01-01"]}],["a","keep"],'
         '["m",{"map":{"x":null,"y":"1"},"other":null}],["h",{"hierarchy":"h.csv","level":1}]],'
-        '"release":{"as":"rows","path":"b.parquet"},"sample":{"rate":"auto"},"source":'
-        '{"path":"a.parquet","unit":{"keep":{"order_by":["v desc"]},"key":"p"}},"version":1}}'
+        '"release":{"as":"rows","file":"b.parquet"},"sample":{"rate":"auto"},"source":'
+        '{"file":"a.parquet"},"version":1}}'
     )
     assert digest(document, {"h": "sha256:00"}) == (
-        "sha256:900b18eb212a6a753427bf5206b78b60a3f99447640ec7d9698d2041e83be622"
+        "sha256:6a30963372d03bf5c9b1a32ff3d6a718e3ccb98f588372e991d5d5848817e4e6"
     )
 
 

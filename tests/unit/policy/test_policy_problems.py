@@ -112,12 +112,12 @@ BROKEN_VALUES = [
     (
         "source",
         "source: {file: a.pq, table: b}\nprivacy_unit: row",
-        ["3:22: source.table must not stand beside path; keep one of them"],
+        ["3:22: source.table must not stand beside file; keep one of them"],
     ),
     (
         "source",
         "source: {table: a, file: b.pq}\nprivacy_unit: row",
-        ["3:23: source.file must not stand beside relation; keep one of them"],
+        ["3:20: source.file must not stand beside table; keep one of them"],
     ),
     (
         "source",
@@ -126,14 +126,17 @@ BROKEN_VALUES = [
     ),
     (
         "source",
-        "source: {file: a.pq}",
-        ["3:1: privacy_unit is missing; write unit: row where one row is one person"],
+        "source: {file: a.pq}\nprivacy_unit: null",
+        [
+            "9:15: privacy_unit must be row or a mapping with column, found null;"
+            " as in {column: person_id, rows: any}"
+        ],
     ),
     (
         "source",
         "source: {file: a.pq}\nprivacy_unit: rows",
         [
-            "3:28: privacy_unit must be row or a mapping with key, found 'rows'; "
+            "9:15: privacy_unit must be row or a mapping with column, found 'rows'; "
             "as in {column: person_id, rows: any}"
         ],
     ),
@@ -152,84 +155,72 @@ BROKEN_VALUES = [
         "source",
         "source: {file: a.pq}\nprivacy_unit: {column: p}",
         [
-            "3:28: privacy_unit must say which of a person's rows is kept; write keep: any, which"
-            " draws one, or keep: {order_by: [column desc]}; or row_key instead of key, where no"
-            " two rows have the same; or keep: all with contribution, to count a person in several"
-            " groups"
+            "9:1: privacy_unit.rows must be any, one or a mapping with first_by where a sample is"
+            " drawn, found all; one row of a person counts then"
         ],
     ),
     (
         "source",
         "source: {file: a.pq}\nprivacy_unit: {column: p, rows: first}",
         [
-            "3:43: privacy_unit.rows must be any, all or a mapping with order_by, found 'first';"
-            " as in {order_by: [visit_date desc]}"
+            "9:33: privacy_unit.rows must be all, any, one or a mapping with first_by, found"
+            " 'first'; as in {first_by: [visit_date desc]}"
         ],
     ),
     (
         "source",
         "source: {file: a.pq}\nprivacy_unit: {rows: {first_by: [d desc, d]}}",
         [
-            "3:28: privacy_unit must have key or row_key, found neither;"
+            "9:15: privacy_unit must have column or columns, found neither;"
             " as in {column: person_id, rows: any}",
-            "3:55: privacy_unit.rows.first_by[1] orders by 'd' a second time",
+            "9:42: privacy_unit.rows.first_by[1] orders by 'd' a second time",
         ],
     ),
     (
         "source",
-        "source: {file: a.pq}\nprivacy_unit: {column: p, column: q, rows: one}",
-        [
-            "3:37: privacy_unit.column must not stand beside key; keep key where a person may have"
-            " many rows, else row_key"
-        ],
-    ),
-    (
-        "source",
-        "source: {file: a.pq}\nprivacy_unit: {column: q, rows: one, rows: {first_by: [d]}}",
-        [
-            "3:41: privacy_unit.rows chooses among a person's rows; name the person's column with key"
-        ],
+        "source: {file: a.pq}\nprivacy_unit: {column: p, columns: [q, r], rows: one}",
+        ["9:27: privacy_unit.columns must not stand beside column; keep one of them"],
     ),
     (
         "source",
         "source: {file: a.pq}\nprivacy_unit: {column: p, rows: {first_by: d desc}}",
         [
-            "3:54: privacy_unit.rows.first_by must be a list of columns, found 'd desc'; "
+            "9:44: privacy_unit.rows.first_by must be a list of columns, found 'd desc'; "
             "as in [visit_date desc]"
         ],
     ),
     (
         "source",
         "source: {file: a.pq}\nprivacy_unit: {column: p, rows: {first_by: [5]}}",
-        ["3:55: privacy_unit.rows.first_by[0] must be text, found 5; put it in quotes"],
+        ["9:45: privacy_unit.rows.first_by[0] must be text, found 5; put it in quotes"],
     ),
     (
         "source",
-        "source: {file: a.pq}\nprivacy_unit: {column: Person id, rows: {first_by: [Person id desc]}}",
+        "source: {file: a.pq}\nprivacy_unit: {column: A b, rows: {first_by: [A b desc]}}",
         [
-            "3:62: privacy_unit.rows.first_by orders a person's rows by 'Person id', their key, in"
-            " which all of them are the same; order by another column, as in [visit_date desc], or"
-            " write keep: any, which draws one"
+            "9:45: privacy_unit.rows.first_by orders a person's rows by 'A b', in which all"
+            " of them are the same; order by another column, as in [visit_date desc], or write"
+            " rows: any, which draws one"
         ],
     ),
     (
         "source",
         "source: {file: a.pq, sampled_at: 1.5}\nprivacy_unit: row",
-        ["3:45: source.sampled_at must be above 0 and at most 1, found 1.5"],
+        ["3:34: source.sampled_at must be above 0 and at most 1, found 1.5"],
     ),
     (
         "source",
         "source: {file: a.pq, columns: {age: int, AGE: text}}\nprivacy_unit: row",
         [
-            "3:48: source.columns.age must be integer, double, text, boolean, date or timestamp, "
+            "3:37: source.columns.age must be integer, double, text, boolean, date or timestamp, "
             "found 'int'; did you mean 'integer'?",
         ],
     ),
     (
         "source",
-        "source: {file: a.csv, columns: {id: integer, age: integer}}\nprivacy_unit: {column: id, rows: any}",
+        "source: {file: a, columns: {id: integer}}\nprivacy_unit: {column: id, rows: any}",
         [
-            "3:65: source.columns.id must be left out, for it is the unit's key, which is compared"
+            "3:37: source.columns.id must be left out, for it names the person, and is compared"
             " as it stands, found 'integer'; convert it in the source, or leave it out of"
             " source.columns"
         ],
@@ -238,7 +229,7 @@ BROKEN_VALUES = [
         "source",
         "source: {file: a.csv, columns: {id: date}}\nprivacy_unit: {column: id, rows: one}",
         [
-            "3:58: source.columns.id must be left out, for it is the unit's key, which is compared"
+            "3:37: source.columns.id must be left out, for it names the person, and is compared"
             " as it stands, found 'date'; convert it in the source, or leave it out of"
             " source.columns"
         ],
@@ -283,7 +274,7 @@ BROKEN_VALUES = [
             "give the count another name with release.count_as"
         ],
     ),
-    ("budget", "account: null", ["9:9: account must be text, found null"]),
+    ("account", "account: null", ["9:10: account must be text, found null"]),
     (
         "description",
         f"description: {'a' * 4001}",
@@ -305,15 +296,15 @@ BROKEN_VALUES = [
             "did you mean 'raw_first'?"
         ],
     ),
-    ("budgett", "budgett: x", ["9:1: budgett is an unknown key; did you mean 'budget'?"]),
+    ("acount", "acount: x", ["9:1: acount is an unknown key; did you mean 'account'?"]),
     (
         "xyz",
         "xyz: x",
         [
             "9:1: xyz is an unknown key; allowed here: version, name, description, purpose, "
-            "about, source, recode, filter, public, mechanism, sample, noise, contribution, "
-            "aggregate, rollup, marginals, keys, part, k, auto, models, guarantee, release, "
-            "budget, grouping"
+            "about, source, privacy_unit, recode, filter, public_lookups, mechanism, sample, "
+            "noise, contribution, aggregate, rollup, marginals, public_groups, part, k, auto, "
+            "models, guarantee, release, account, grouping"
         ],
     ),
     (
@@ -348,7 +339,7 @@ BROKEN_VALUES = [
         (
             "source",
             f'source: {{file: "{path}"}}\nprivacy_unit: row',
-            [f"3:27: source.file must end in {A_SOURCE_FILE}, found '{path}'; {SAVED_AS}"],
+            [f"3:16: source.file must end in {A_SOURCE_FILE}, found '{path}'; {SAVED_AS}"],
         )
         for path in ("people.json", "people.parquet.gz", "people.PARQUET.doc")
     ),
@@ -357,7 +348,7 @@ BROKEN_VALUES = [
             "source",
             f'source: {{file: "{path}"}}\nprivacy_unit: row',
             [
-                f"3:27: source.file must name one file, without *, ? and [, found '{path}'; "
+                f"3:16: source.file must name one file, without *, ? and [, found '{path}'; "
                 "they would be read as a pattern: rename the file"
             ],
         )
@@ -368,7 +359,7 @@ BROKEN_VALUES = [
             "source",
             f'source: {{file: "{path}"}}\nprivacy_unit: row',
             [
-                f"3:27: source.file must be a file of this machine, found '{path}'; "
+                f"3:16: source.file must be a file of this machine, found '{path}'; "
                 "remote files are not read: copy it here"
             ],
         )
@@ -815,6 +806,7 @@ extra: 1
         "1:1: version is missing",
         "1:1: name is missing",
         "1:1: source is missing",
+        "1:1: privacy_unit is missing; write privacy_unit: row where each row is one person",
         "1:1: guarantee is missing",
         "1:4: k must be at least 2, found 1; write k: auto; noisy_counts needs none",
         "3:20: recode.age.bins[1] must be greater than the cut before it, 30, found 18",
@@ -822,11 +814,11 @@ extra: 1
         "4:3: recode.job.other is missing; "
         "name what stands for every other value, or write other: null",
         "5:20: recode.edu.hierarchy names missing.csv, which does not exist",
-        "6:28: release.table must not stand beside path; keep one of them",
+        "6:28: release.table must not stand beside file; keep one of them",
         "7:1: extra is an unknown key; allowed here: version, name, description, purpose, "
-        "about, source, recode, filter, public, mechanism, sample, noise, contribution, "
-        "aggregate, rollup, marginals, keys, part, k, auto, models, guarantee, release, "
-        "budget, grouping",
+        "about, source, privacy_unit, recode, filter, public_lookups, mechanism, sample, "
+        "noise, contribution, aggregate, rollup, marginals, public_groups, part, k, auto, "
+        "models, guarantee, release, account, grouping",
     ]
 
 

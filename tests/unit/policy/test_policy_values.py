@@ -110,8 +110,8 @@ def test_what_is_left_out_has_a_default(load):
 
 def test_relations_and_people_with_many_rows(load):
     policy = load(
-        source="source: {table: c.main.t, sampled_at: 0.01, columns: {v: date, q: integer},"
-        " unit: {column: p, rows: {first_by: [visit date DESC, v, w asc, desc]}}}",
+        source="source: {table: c.main.t, sampled_at: 0.01, columns: {v: date, q: integer}}\n"
+        "privacy_unit: {column: p, rows: {first_by: [visit date DESC, v, w asc, desc]}}",
         release="release: {table: public.t, as: rows}",
         guarantee="guarantee: {epsilon: 1, delta: 0.1, neighbours: replace_one}",
         sample="sample: {rate: 0.5, method: native}",

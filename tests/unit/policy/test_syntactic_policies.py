@@ -30,7 +30,7 @@ def test_it_has_a_guarantee_that_nothing_meets(text, tmp_path: Path) -> None:
 
 
 def test_it_is_taken_by_those_alone_who_say_so(text, tmp_path: Path) -> None:
-    with pytest.raises(PolicyError, match="guarantee is syntactic, which is no"):
+    with pytest.raises(PolicyError, match="guarantee is none, and this is of"):
         load_policy_text(text(**BARE), "p.yaml", tmp_path)
     policy = policy_of(text, tmp_path)
     assert loaded(policy, syntactic=True) is policy
@@ -43,7 +43,7 @@ def test_it_is_taken_by_those_alone_who_say_so(text, tmp_path: Path) -> None:
     [
         ({"sample": "sample: {rate: 0.1}"}, "sample is of a release with (ε, δ)"),
         ({"k": "k: auto"}, "k is auto, and there is no guarantee"),
-        ({"k": ""}, "guarantee is syntactic, and nothing says of which model"),
+        ({"k": ""}, "guarantee is none, and nothing says by which model"),
         ({"release": "release: {table: b}"}, "which is for files"),
         (
             {"source": "source: {file: a.parquet}\nprivacy_unit: {column: id, rows: all}"},

@@ -80,8 +80,8 @@ def test_a_file_is_not_sold_again_by_another_account_and_both_entries_are_named(
     assert refused(small, "file: source.parquet") == (
         "account 'others' cannot pay for policy 'second': its source is that of entry 1 (first),"
         " charged to account 'people', and people who pay from two accounts lose the sum of both"
-        " limits. Write 'account: people' in the policy; if the source is to belong to 'others' from"
-        " now on, run 'policy-engine ledger move 1 others --by NAME --why TEXT'"
+        " limits. Write 'account: people' in the policy; if the source is to belong to 'others'"
+        " from now on, run 'policy-engine ledger move 1 others --by NAME --why TEXT'"
     )
     assert "account 'source.parquet' cannot pay" in refused(small, "file: source.parquet", "")
 
@@ -236,7 +236,7 @@ def test_no_other_account_than_those_listed_pays(small, line):
     for act in (release, preview):
         with pytest.raises(PolicyError) as caught:
             act(policy, small.project)
-        place = "9:1: account must be an account" if line else "3:1: account must name an account"
+        place = "9:1: account must be an account" if line else "3:1: account must be one of"
         assert f"p.yaml:{place}" in str(caught.value)
         assert "known: people, others; or list a new one under accounts there" in str(caught.value)
 

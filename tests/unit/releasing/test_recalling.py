@@ -20,7 +20,7 @@ NAMES = ("event", "epsilon", "delta", "neighbours", "policy_name", "policy_diges
 
 ADULT = EXAMPLES / "adult" / "policy.yaml"
 CHANGES = {
-    "a source that is a sample": [("unit: row  ", "privacy_unit: row\n  sampled_at: 0.5  ")],
+    "a source that is a sample": [(".parquet\nprivacy", ".parquet\n  sampled_at: 0.5\nprivacy")],
     "the engine's own sample": [("method: keyed", "method: native")],
     "no guarantee": [
         ("sample: {rate: 0.1, method: keyed}\n", ""),

@@ -228,9 +228,9 @@ def test_a_view_that_is_confirmed_is_released_under_that_assumption(lab, body):
         connection.execute("CREATE TABLE codes AS SELECT DISTINCT zip AS code FROM people")
         connection.execute(f"CREATE VIEW joined AS {body}")
     unit = "privacy_unit: {column: person, rows: any}"
-    source = f"{{table: joined, {unit}}}"
+    source = f"{{table: joined}}\n{unit}"
     refused(lab, NotCertifiable, "write view: rowwise under source", source=source)
-    policy = lab.policy(source=f"{{table: joined, view: rowwise, {unit}}}")
+    policy = lab.policy(source=f"{{table: joined, view: rowwise}}\n{unit}")
     done = release(policy, lab.project)
     stated = lab.verify(done.certificate, Path(done.release)).assumptions
     assert CONFIRMED.format("joined") in stated
@@ -754,8 +754,8 @@ def test_a_view_has_no_row_numbers_to_draw_from(lab):
     refused(
         lab,
         PolicyError,
-        r"policy.yaml:3:\d+: db.main.everyone is a view, whose rows have no numbers to draw from;"
-        " name unit.key, or use sample.method: native",
+        r"policy.yaml:4:\d+: db.main.everyone is a view, whose rows have no numbers to draw from;"
+        " name privacy_unit.column, or use sample.method: native",
         source="{table: everyone}\nprivacy_unit: row",
         method="keyed",
     )
@@ -769,7 +769,7 @@ def test_a_schema_that_is_not_there_is_told_before_the_charge(lab):
 
 @pytest.mark.parametrize("target", ["db.main.people", "MAIN.people"])
 def test_a_release_never_replaces_its_own_source(lab, target):
-    message = r"policy.yaml:8:\d+: release.table must not be the source itself, found"
+    message = r"policy.yaml:9:\d+: release.table must not be the source itself, found"
     for replaces in (False, True):
         with pytest.raises(PolicyError, match=message):
             lab.release(
@@ -882,7 +882,7 @@ def test_of_a_row_key_that_nothing_enforces_each_value_counts_once(lab):
     assert done.groups == 1  # of each the least age: 20
     assert done.people < 50
     [told] = [each for each in said if each.startswith("warning: ")]
-    assert "unique by your word alone: where id has many rows one is kept, the least in" in told
+    assert "by your word alone: where id has many rows one is kept, the least in" in told
     found = previewing.preview(policy, lab.project).certificate
     assert not any("unique" in text for text in found.assumptions)
 
@@ -892,8 +892,8 @@ def test_a_row_key_of_two_columns_is_told_as_a_policy_has_it(lab):
     source = "{file: ids.csv}\nprivacy_unit: {columns: [house, number], rows: one}"
     policy, said = lab.policy(source=source, recode="{number: keep}"), []
     release(policy, lab.project, say=said.append)
-    [told] = [each for each in said if "unique by your word alone" in each]
-    assert "key: [house, number] with keep: any" in told
+    [told] = [each for each in said if "one row a person by your word alone" in each]
+    assert "rows: any, or rows: {first_by: […]}, says which" in told
 
 
 def test_a_path_in_place_of_a_policy_says_what_to_call(lab):

@@ -155,7 +155,7 @@ def test_whose_row_it_is(folder):
     keyed = 'privacy_unit: {column: customer_id, rows: {first_by: ["sold on desc"]}}'
     text = Path("policy.yaml").read_text()
     told = "whose row it is; a person may have many, of which the last is kept"
-    assert f"\n  {keyed}   # {told}\n  # unit: row " in text
+    assert f"\n{keyed}   # {told}\n# privacy_unit: row " in text
     assert load_policy(uncommented(Path("policy.yaml"))).source.order_by == (("sold on", "desc"),)
 
 
@@ -441,7 +441,7 @@ def test_a_view_is_a_source_whose_rows_have_a_key(folder):
         connection.execute("create view adults as select patient_id, age from people")
     Path("policy-engine.yaml").write_text("warehouses: {w: {type: duckdb, database: w.duckdb}}\n")
     write_starter("adults", Path("policy.yaml"))
-    assert "\n  privacy_unit: {column: patient_id, rows: any}" in Path("policy.yaml").read_text()
+    assert "\nprivacy_unit: {column: patient_id, rows: any}" in Path("policy.yaml").read_text()
     full = uncommented(Path("policy.yaml"))
     assert check_policy(full).problems == ()
     assert load_policy(full).source.key == "patient_id"

@@ -55,7 +55,7 @@ def test_the_guarantee_is_checked_without_the_source(write):
     checked = check_policy(file)
     assert "nope.parquet is not there" in checked.unchecked
     [problem] = checked.problems
-    assert (problem.line, problem.column, problem.path) == (8, 27, "guarantee.delta")
+    assert (problem.line, problem.column, problem.path) == (9, 27, "guarantee.delta")
     assert "k = 3 and rate = 0.1 reach at ε = 0.5, found 1e-9" in problem.message
     assert problem.remedy == "k: 17 gives it at this rate"
 
@@ -175,7 +175,7 @@ def test_findings_of_the_kernel_stand_at_the_key_they_speak_of(write, monkeypatc
     monkeypatch.setattr(validation, "plan_of", refuse)
     problems = check_policy(write()).problems
     assert [(p.line, p.path, p.message) for p in problems] == [
-        (0, "", "V02 x"), (7, "k", "V24 k")
+        (0, "", "V02 x"), (8, "k", "V24 k")
     ]  # fmt: skip
 
 
@@ -191,7 +191,7 @@ def test_clashes_are_found_among_the_files_that_load(write):
     found = check_policies([one, broken, two])
     assert [len(each.problems) for each in found] == [0, 1, 1]
     [clash] = found[2].problems
-    assert (clash.line, clash.path) == (9, "release.file")
+    assert (clash.line, clash.path) == (10, "release.file")
     assert "must differ from that of one.yaml" in clash.message
 
 
@@ -233,7 +233,7 @@ def test_a_problem_reads_as_a_compilers():
 def test_what_stands_in_the_way_of_a_release_is_a_problem(write, make, law):
     make()
     assert [str(problem) for problem in check_policy(write()).problems] == [
-        f"a.yaml:9:11: release.file must {law}; name another place"
+        f"a.yaml:10:11: release.file must {law}; name another place"
     ]
 
 
@@ -249,7 +249,7 @@ def test_an_account_is_refused_together_with_all_other_problems(write):
     Path("policy-engine.yaml").write_text("accounts: {people: {}, pilot: {}}\n")
     file = write(budget=("k: 20", "account: pilots\nk: 3"), sex=("age:", "sexx:"))
     assert [problem.path for problem in check_policy(file).problems] == [
-        "recode.sexx", "budget", "guarantee.delta"
+        "recode.sexx", "account", "guarantee.delta"
     ]  # fmt: skip
     assert check_policy(file).problems[1].remedy.startswith("did you mean 'pilot'?")
 
@@ -260,7 +260,10 @@ def test_problems_with_other_files_stand_in_the_order_of_the_file(write):
     second = write("b.yaml", release=("release: {file: out/a.parquet}",
                    "release: {file: out/a.parquet}\naccount: peple"))  # fmt: skip
     checked = check_policies((Path("a.yaml"), second))
-    assert [(p.line, p.path) for p in checked[1].problems] == [(9, "release.file"), (10, "budget")]
+    assert [(p.line, p.path) for p in checked[1].problems] == [
+        (10, "release.file"),
+        (11, "account"),
+    ]
 
 
 UNKNOWN = [
@@ -278,8 +281,8 @@ UNKNOWN = [
 def test_unknown_columns_are_told_beside_what_the_schema_refuses(write):
     file = write(
         unit=(
-            "privacy_unit: row",
-            "columns: {born: dat}, unit: {column: person, rows: {first_by: [seen]}}",
+            "}\nprivacy_unit: row",
+            ", columns: {born: dat}}\nprivacy_unit: {column: person, rows: {first_by: [seen]}}",
         ),
         age=("age: {bins: [30, 60]}", "agee: {bin: [30]}\n  who: {constant: x}\n  age: keep"),
         k=("k: 20", "k: 1"),
@@ -304,7 +307,7 @@ def test_a_source_that_is_not_there_is_said_beside_what_the_schema_refuses(write
     ("changes", "paths"),
     [
         (
-            {"source": ("source: {file: people.parquet}\nprivacy_unit: row", "source: people")},
+            {"source": ("source: {file: people.parquet}", "source: people")},
             ["source"],
         ),
         (
@@ -334,7 +337,7 @@ def test_a_row_key_that_is_no_column_has_its_place(write):
     [problem] = check_policy(
         write(unit=("privacy_unit: row", "privacy_unit: {column: id, rows: one}"))
     ).problems
-    assert (problem.path, problem.line) == ("privacy_unit.column", 3)
+    assert (problem.path, problem.line) == ("privacy_unit.column", 4)
 
 
 @pytest.mark.parametrize(
@@ -355,10 +358,10 @@ def test_a_column_that_is_made_of_the_key_is_warned_of(write, how, told, unit):
         write(unit=("privacy_unit: row", f"privacy_unit: {unit}"), age=("{bins: [30, 60]}", how))
     )
     assert checked.problems == ()
-    warnings = [each for each in checked.warnings if each.path != "privacy_unit.column"]
+    warnings = [each for each in checked.warnings if each.path != "privacy_unit.rows"]
     assert [told in each.message for each in warnings] == ([True] if told else [])
     for each in warnings:
-        assert (each.line, each.column, each.path) == (5, 3, "recode.age")
+        assert (each.line, each.column, each.path) == (6, 3, "recode.age")
         assert each.remedy == "leave it out, unless 20 people and more have the same value"
 
 
@@ -387,9 +390,9 @@ def test_a_row_key_that_nothing_enforces_is_warned_of(write):
         write(unit=("privacy_unit: row", "privacy_unit: {column: id, rows: one}"))
     )
     [warning] = checked.warnings
-    assert (checked.problems, warning.path) == ((), "privacy_unit.column")
+    assert (checked.problems, warning.path) == ((), "privacy_unit.rows")
     assert warning.line > 0
-    assert warning.remedy == "key: id with keep: any, or keep: {order_by: […]}, says which"
+    assert warning.remedy == "rows: any, or rows: {first_by: […]}, says which"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@
 select * from {{ this }} where false
 {% else %}
 -- policy: visitors
--- digest: sha256:ebf1b99fd68f64b0a6ad6550c6cbb561c1288679032903770ee9b47d85145b05
+-- digest: sha256:2ec814fc1e0f180adee9a6c08032bcbcff910fd1e22f5565a242d759ef545885
 WITH sampled AS NOT MATERIALIZED (
   SELECT "department", "age", "sex",
     ROW_NUMBER() OVER (PARTITION BY "person_id" ORDER BY "visited_on" DESC NULLS LAST, "department" NULLS LAST, "age" NULLS LAST, "sex" NULLS LAST) AS policy_engine_rank

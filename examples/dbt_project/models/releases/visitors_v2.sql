@@ -10,7 +10,7 @@
 select * from {{ this }} where false
 {% else %}
 -- policy: visitors_2
--- digest: sha256:0323d05f6ee180e34d730f5430f6726dd1d04fb3330a21343cbf117fa6d305eb
+-- digest: sha256:e0d8c265e5e677c1ad6e70fece6c60aff5e6d50630f3d3d326a8e52569f57109
 WITH sampled AS NOT MATERIALIZED (
   SELECT "department", "visited_on", "age",
     ROW_NUMBER() OVER (PARTITION BY "person_id" ORDER BY "visited_on" DESC NULLS LAST, "department" NULLS LAST, "age" NULLS LAST) AS policy_engine_rank
