@@ -10,10 +10,9 @@ from contextlib import closing, contextmanager
 from dataclasses import replace as replace_field
 from functools import lru_cache
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from policy_engine import errors
-from policy_engine.attest.predicates import Uncertified, Vouched
 from policy_engine.check.known import Known
 from policy_engine.compile.catalog import IF_ROWWISE, Table, at_home
 from policy_engine.compile.compiler import compiled
@@ -32,6 +31,9 @@ from policy_engine.syntax.names import dotted
 from policy_engine.syntax.schema import Schema
 from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.connecting import FILES, connected, resolved
+
+if TYPE_CHECKING:
+    from policy_engine.attest.predicates import Vouched
 
 _FAILS = (
     "the source {} is a view: an expression of it, or of one that it reads, which fails on one row"
@@ -94,6 +96,8 @@ def vouched_for(policy: Policy, project: Project, warehouse: Warehouse) -> tuple
     envelope = created("", name_of(target, dialect)).strip() if target else ROWS
     terms = terms_of(policy, envelope, warehouse.engine_version)
     if policy.is_syntactic:
+        from policy_engine.attest.predicates import Uncertified
+
         return Uncertified(terms, query, dialect.name, claim, policy.k), table
     return certified(query, claim, dialect.name, terms), table
 

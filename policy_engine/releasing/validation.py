@@ -10,9 +10,8 @@ from decimal import Decimal
 from pathlib import Path
 
 from policy_engine import errors
-from policy_engine.accounting.calibration import least_k
-from policy_engine.accounting.exact import delta_exact
 from policy_engine.accounting.in_words import in_text
+from policy_engine.accounting.one import delta_of_one
 from policy_engine.attest.parquet_file import certificate_path
 from policy_engine.compile.compiler import find_unknown
 from policy_engine.kernel.certificate import certified_rate
@@ -24,10 +23,13 @@ from policy_engine.policy.recodings import Constant, Recoding, Round
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.syntactic import NONE, still_works
 from policy_engine.policy.tree import path_text
-from policy_engine.releasing.books import limit_of
-from policy_engine.releasing.charging import plan_of
-from policy_engine.releasing.planning import open_warehouse, project_of, unenforced
-from policy_engine.releasing.requests import table_certificate_path
+from policy_engine.releasing.planning import (
+    open_warehouse,
+    paying_account,
+    project_of,
+    unenforced,
+    vouched_for,
+)
 from policy_engine.warehouse.base import Warehouse
 
 _WEAK_EPSILON, _WEAK_DELTA = 20, Decimal("0.01")
@@ -96,13 +98,18 @@ def check_policy(path: Path) -> Checked:
     told: list[errors.Problem] = []
 
     def look(warehouse: Warehouse) -> None:
-        plan = plan_of(policy, project, warehouse)
+        certificate, table = vouched_for(policy, project, warehouse)
         if policy.is_syntactic:
-            limit_of(policy, project, plan.account)
+            # Ledgers and keys are needed for such a policy alone.
+            from policy_engine.releasing.books import limit_of
+
+            account = paying_account(policy, project, table, certificate.dialect)
+            limit_of(policy, project, account)
         if not policy.declared_budget and policy.source_path is None:
             # Its account is the warehouse's to name.
-            check_account(policy, project, plan.account)
-        told.extend(unenforced(policy, plan.certificate))
+            account = paying_account(policy, project, table, certificate.dialect)
+            check_account(policy, project, account)
+        told.extend(unenforced(policy, certificate))
 
     checked = _against_source(policy, project, problems, look)
     return replace_field(checked, warnings=_ordered((*told, *warnings_of(policy)), path))
@@ -276,9 +283,11 @@ def _guarantee(policy: Policy) -> Iterator[errors.Problem]:
         return
     rate = certified_rate(policy.rate, policy.method, policy.source.sampled_at)
     wanted = policy.guarantee
-    bound = delta_exact(policy.k, rate, wanted.epsilon, wanted.neighbours)
+    bound = delta_of_one(policy.k, rate, wanted.epsilon, wanted.neighbours)
     if bound.delta <= wanted.delta:
         return
+    from policy_engine.accounting.calibration import least_k
+
     try:
         k = least_k(wanted.epsilon, wanted.delta, rate, wanted.neighbours)
         remedy = f"k: {k} gives it at this rate"
@@ -320,7 +329,11 @@ def _clash(policy: Policy, first: Policy, *, release: bool) -> errors.Problem:
 
 def _certificate(policy: Policy) -> Path:
     path = policy.release_path
-    return table_certificate_path(policy) if path is None else certificate_path(path)
+    if path is not None:
+        return certificate_path(path)
+    from policy_engine.releasing.requests import table_certificate_path
+
+    return table_certificate_path(policy)
 
 
 def _places(policy: Policy) -> tuple[str, ...]:
