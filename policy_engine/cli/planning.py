@@ -4,29 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Exit, Option
 
-from policy_engine.accounting.comparison import compare
 from policy_engine.accounting.odds import odds_sentence
-from policy_engine.accounting.tables import Aim
 from policy_engine.attest.predicates import Uncertified
-from policy_engine.cli.comparing import ComparisonTable
 from policy_engine.cli.options import PolicyArgument, ReplacePlotOption
-from policy_engine.cli.outlook import Outlook, chance_document, chance_lines
 from policy_engine.cli.output import emit, left_of, members, note, shown
 from policy_engine.cli.progress import progress
-from policy_engine.cli.verifying import first_lines
 from policy_engine.errors import UsageError
 from policy_engine.policy.escapes import sql_lines
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.noise import Chance, Noise
 from policy_engine.policy.resolve import Policy
-from policy_engine.policy.syntactic import NO_GUARANTEE, still_works
+from policy_engine.policy.syntactic import NO_GUARANTEE, first_lines, still_works
 from policy_engine.releasing.planning import unenforced
 from policy_engine.releasing.preview import Preview, about, preview
 from policy_engine.releasing.validation import check_guarantee, warnings_of
+
+if TYPE_CHECKING:
+    from policy_engine.cli.comparing import ComparisonTable
+    from policy_engine.cli.outlook import Outlook
 
 _FEW = 3
 
@@ -88,6 +87,9 @@ def _planned(
     policy: Policy, found: Preview, releases: int, output: Path | None
 ) -> tuple[dict[str, Any], list[str]]:
     """The plan of a certified release, in JSON and as text; its comparison may be drawn."""
+    # A release, which says some of the same, needs none of it.
+    from policy_engine.cli.outlook import Outlook, chance_document, chance_lines
+
     # Of public values there is nothing to compare: they are for those who trust no centre.
     if isinstance(policy.noise, Chance):
         seen = chance_lines(found.certificate)
@@ -107,6 +109,10 @@ def _compared(policy: Policy, seen: Outlook, releases: int) -> ComparisonTable:
     k of a sample is the accountant's: noise is not asked for groups of so many people. Of several
     numbers a person each gets an equal part.
     """
+    from policy_engine.accounting.comparison import compare
+    from policy_engine.accounting.tables import Aim
+    from policy_engine.cli.comparing import ComparisonTable
+
     asked, noise = policy.guarantee, policy.noise
     assert noise is None or isinstance(noise, Noise)
     numbers, at_least = (1, 1) if noise is None else (noise.numbers, policy.k)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -32,7 +32,7 @@ from policy_engine.policy import project as projects
 from policy_engine.policy.escapes import escaped
 from policy_engine.policy.project import Project
 from policy_engine.policy.scalars import counted
-from policy_engine.policy.syntactic import NO_GUARANTEE
+from policy_engine.policy.syntactic import first_lines
 
 
 def verify(
@@ -201,13 +201,6 @@ _BECAUSE = {
     "beside": ": it stands beside the certificate, and the owners of yours have signed it;"
     " keep it with 'policy-engine keys update'",
 }
-
-
-def first_lines(attacks: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """What stands before all else."""
-    yield NO_GUARANTEE
-    yield "attacks that still work:"
-    yield from (f"  - {name}: {why}" for name, why in attacks)
 
 
 @dataclass(frozen=True)

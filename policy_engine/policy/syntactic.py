@@ -7,7 +7,7 @@ the attacks that its models leave open. A release with (ε, δ) may be of such m
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -229,3 +229,10 @@ def still_works(k: int, models: Sequence[Model]) -> Iterator[tuple[str, str]]:
         "who knows everybody else of a class at the limit sees by whether it is shown if a person"
         " is in the table: nothing bounds it",
     )
+
+
+def first_lines(attacks: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """What stands before all else that is said of such a release."""
+    yield NO_GUARANTEE
+    yield "attacks that still work:"
+    yield from (f"  - {name}: {why}" for name, why in attacks)

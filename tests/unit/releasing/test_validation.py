@@ -150,7 +150,7 @@ def test_a_warehouse_that_fails_is_no_problem_of_the_policy(write, monkeypatch):
     def fail(*_, **__):
         raise WarehouseFailed("the connection to the server was lost")
 
-    monkeypatch.setattr(validation, "plan_of", fail)
+    monkeypatch.setattr(validation, "vouched_for", fail)
     checked = check_policy(write())
     assert (checked.problems, checked.unchecked) == ((), "the connection to the server was lost")
 
@@ -172,7 +172,7 @@ def test_findings_of_the_kernel_stand_at_the_key_they_speak_of(write, monkeypatc
             (Finding("V24", "k"), Finding("V29", "told already"), Finding("V02", "x"))
         )
 
-    monkeypatch.setattr(validation, "plan_of", refuse)
+    monkeypatch.setattr(validation, "vouched_for", refuse)
     problems = check_policy(write()).problems
     assert [(p.line, p.path, p.message) for p in problems] == [
         (0, "", "V02 x"), (8, "k", "V24 k")
