@@ -64,7 +64,7 @@ def test_a_warning_is_told_in_every_format_before_anything_is_charged(cli, polic
     assert (result.code, result.out.startswith(told)) == (0, True)
     assert result.out.endswith("w.yaml: valid\n")
     [warning] = cli("validate", file, "--format", "json").document["warnings"]
-    assert (warning["line"], warning["path"]) == (5, "recode.age")
+    assert (warning["line"], warning["path"]) == (6, "recode.age")
     assert cli("validate", file, "--format", "github").out.startswith(
         "::warning file=w.yaml,line=5"
     )

@@ -58,7 +58,7 @@ def test_a_release_that_was_looked_at_is_green(reported):
     assert found["band"]["colour"] == "green"
     assert found["band"]["reasons"] == []
     assert found["band"]["purpose"] is None
-    assert found["details"]["promise"]["numbers"].endswith("privacy_unit: row")
+    assert found["details"]["promise"]["numbers"].endswith("unit: row")
     assert found["details"]["rows"]["size"] == 6
     assert found["check"]["release_sha256"] == hashlib.sha256(RELEASE.read_bytes()).hexdigest()
     assert [each["name"] for each in found["details"]["columns"]] == ["age", "sex"]
