@@ -5,11 +5,10 @@ from __future__ import annotations
 from decimal import Decimal
 
 from policy_engine.accounting import finite
-from policy_engine.accounting.domain import REPLACE_ONE
-from policy_engine.accounting.noise import WHOLE, Statistic, delta_of_release
+from policy_engine.accounting.noise import Statistic, delta_of_release
 from policy_engine.accounting.one import delta_of_one
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.mechanisms import Noisy, Pure, Randomised
+from policy_engine.kernel.mechanisms import Noisy, Pure
 
 
 def delta_of(claim: Claim, rate: Decimal, epsilon: Decimal, neighbours: str) -> Decimal:
@@ -21,7 +20,7 @@ def delta_of(claim: Claim, rate: Decimal, epsilon: Decimal, neighbours: str) -> 
         statistics = statistics_of(claim, claim.law, neighbours)
         return delta_of_release(statistics, epsilon, neighbours).delta
     if isinstance(claim.law, Pure):
-        return finite.delta_of(factors_of(claim.law, neighbours), epsilon)
+        return finite.delta_of(claim.law.factors(neighbours), epsilon)
     return delta_of_one(claim.law.k, rate, epsilon, neighbours).delta
 
 
@@ -33,18 +32,3 @@ def statistics_of(claim: Claim, law: Noisy, neighbours: str) -> tuple[Statistic,
         for each, table in zip(law.aggregates, sums, strict=True):
             found.append(each.clip.statistic(table, groups, neighbours))
     return tuple(found)
-
-
-def factors_of(law: Pure, neighbours: str) -> tuple[finite.Factor, ...]:
-    """What one unit changes of the draws of ``law``, each with its mass on both tables.
-
-    Of answers one row; a unit more or less is told by the number of rows. Of tuples whether one is
-    there, and of a unit replaced another one too.
-    """
-    if isinstance(law, Randomised):
-        if neighbours != REPLACE_ONE:
-            return (((WHOLE, 0), (0, WHOLE)),)
-        return tuple(finite.response(len(each.values), each.share) for each in law.responses)
-    pair = finite.presence(law.shown, law.inserted)
-    other = tuple((absent, present) for present, absent in pair)
-    return (pair, other) if neighbours == REPLACE_ONE else (pair,)

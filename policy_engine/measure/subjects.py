@@ -28,9 +28,9 @@ from policy_engine.attest.parquet_file import certificate_path, plain
 from policy_engine.attest.predicates import claim_stated
 from policy_engine.compile.catalog import NUMBERS, TIMES, Kind, kind_of, meant
 from policy_engine.errors import DomainError, FileError, UsageError, VerificationFailed
-from policy_engine.kernel.charged import pure_event
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Noisy, Pure
+from policy_engine.kernel.mechanisms.events import event_of
 from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
 from policy_engine.kernel.price import statistics_of
 from policy_engine.kernel.recodes import Bins
@@ -291,6 +291,6 @@ def _event(claim: Claim | None, facts: dict[str, Any], neighbours: str) -> Event
     if isinstance(claim.law, Noisy):
         return TableNoise(statistics_of(claim, claim.law, neighbours))
     if isinstance(claim.law, Pure):
-        return pure_event(claim.law, neighbours)
+        return event_of(claim.law, neighbours)
     # Of a sample of a sample two releases share the first: its rate is of neither alone.
     return SampledSuppression(facts["k"], facts["rate"]) if facts["sampled_at"] == "1" else None

@@ -19,8 +19,8 @@ from policy_engine.attest.parquet_file import predicate_digest
 from policy_engine.attest.predicates import Uncertified, Vouched, predicate_of
 from policy_engine.compile.catalog import Table
 from policy_engine.kernel.certificate import certified_rate
-from policy_engine.kernel.charged import pure_event
 from policy_engine.kernel.mechanisms import Noisy, Pure
+from policy_engine.kernel.mechanisms.events import event_of as law_event
 from policy_engine.kernel.price import statistics_of
 from policy_engine.ledger.account import Account, Limit
 from policy_engine.ledger.entry import Charge, Entry
@@ -145,7 +145,7 @@ def event_of(certificate: Vouched, policy: Policy) -> tuple[Event, Decimal]:
     if claim is not None and isinstance(claim.law, Noisy):
         return TableNoise(statistics_of(claim, claim.law, notion)), delta
     if claim is not None and isinstance(claim.law, Pure):
-        return pure_event(claim.law, notion), delta
+        return law_event(claim.law, notion), delta
     rate = certified_rate(policy.rate, policy.method)
     if certificate.terms.sampled_at != 1:
         delta = claimed(delta_exact(certificate.k, rate, certificate.epsilon, notion).delta)

@@ -27,8 +27,8 @@ from policy_engine.attest.facts import claim_of, law_of
 from policy_engine.attest.parquet_file import predicate_digest
 from policy_engine.attest.signers import writer_of
 from policy_engine.errors import LedgerBroken, NotApproved, UsageError
-from policy_engine.kernel.charged import pure_event
 from policy_engine.kernel.mechanisms import Noisy, Pure
+from policy_engine.kernel.mechanisms.events import event_of
 from policy_engine.kernel.price import statistics_of
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.store import Ledger
@@ -131,7 +131,7 @@ def _event(facts: Mapping[str, Any]) -> tuple[Event | None, Decimal]:
     if isinstance(law, Noisy):
         return TableNoise(statistics_of(claim_of(facts), law, notion)), delta
     if isinstance(law, Pure):
-        return pure_event(law, notion), delta
+        return event_of(law, notion), delta
     k, sampled_at = int(facts["k"]), Decimal(facts["sampled_at"])
     rate = Decimal(facts["rate"])
     if sampled_at != 1:

@@ -19,7 +19,7 @@ from policy_engine.attest.facts import Facts
 from policy_engine.kernel.certificate import certified_rate
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms import Clip, Inserted, Listed, Noisy, Pure, Randomised
-from policy_engine.kernel.price import factors_of, statistics_of
+from policy_engine.kernel.price import statistics_of
 from policy_engine.policy.noise import Chance, Noise
 from policy_engine.policy.resolve import Policy
 
@@ -124,5 +124,5 @@ def _noise(statistics: tuple[Statistic, ...], notion: str) -> Curve:
 
 
 def _pure(law: Randomised | Inserted, notion: str) -> Curve:
-    factors = factors_of(law, notion)
+    factors = law.factors(notion)
     return lambda epsilon: finite.delta_of(factors, epsilon)

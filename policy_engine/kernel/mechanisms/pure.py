@@ -7,6 +7,7 @@ from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from policy_engine.accounting.finite import Factor
 from policy_engine.kernel.laws import require
 from policy_engine.kernel.mechanisms.sampled_suppression import OfColumns
 from policy_engine.kernel.nodes import Identifier, Node, Number, Text
@@ -49,6 +50,10 @@ class OfPublicValues(OfColumns):
 
     rate: ClassVar[Decimal] = Decimal(1)
     k: ClassVar[int] = 1
+
+    def factors(self, neighbours: str) -> tuple[Factor, ...]:
+        """What one unit changes of what is drawn, each with its mass on both tables."""
+        raise NotImplementedError
 
 
 def domain_of(lists: Iterable[Sequence[Key]]) -> list[tuple[Identifier, list[list[Any]]]]:

@@ -13,12 +13,12 @@ from policy_engine.attest.predicates import predicate_of
 from policy_engine.errors import DomainError
 from policy_engine.kernel.assumptions import assumptions
 from policy_engine.kernel.certificate import Terms, Unmet, certify
-from policy_engine.kernel.charged import pure_event
 from policy_engine.kernel.claim import Claim, Shown, to_json
 from policy_engine.kernel.decoding import claim_from
 from policy_engine.kernel.filters import Filter
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Inserted, Native, Randomised, Secret
+from policy_engine.kernel.mechanisms.events import event_of
 from policy_engine.kernel.mechanisms.randomised_response import Response
 from policy_engine.kernel.price import delta_of
 from policy_engine.kernel.printing import printed
@@ -103,16 +103,16 @@ def test_who_takes_part_is_not_hidden_by_answers():
     assert delta_of(ASKED, ONE, Decimal(40), "add_remove") == 1
     assert delta_of(ASKED, ONE, Decimal(2), "replace_one") == 0
     with pytest.raises(DomainError, match="replace_one"):
-        pure_event(ANSWERS, "add_remove")
+        event_of(ANSWERS, "add_remove")
 
 
 def test_an_account_is_charged_the_least_epsilon():
-    assert pure_event(ANSWERS, "replace_one") == PureDP(Decimal("2.00000000000"))
+    assert event_of(ANSWERS, "replace_one") == PureDP(Decimal("2.00000000000"))
     first = ANSWERS.responses[0]
-    alone = pure_event(Randomised((first,)), "replace_one")
+    alone = event_of(Randomised((first,)), "replace_one")
     assert alone == RandomisedResponse(first.truth, 4)
-    assert pure_event(TUPLES, "add_remove") == PureDP(Decimal("1.00000000000"))
-    assert pure_event(TUPLES, "replace_one") == PureDP(Decimal("2.00000000000"))
+    assert event_of(TUPLES, "add_remove") == PureDP(Decimal("1.00000000000"))
+    assert event_of(TUPLES, "replace_one") == PureDP(Decimal("2.00000000000"))
 
 
 WHOLE = 1 << 60

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from policy_engine.accounting import finite
+from policy_engine.accounting.domain import REPLACE_ONE
 from policy_engine.accounting.noise import WHOLE
 from policy_engine.kernel.laws import require
 from policy_engine.kernel.mechanisms.pure import (
@@ -53,6 +55,15 @@ class Inserted(OfPublicValues):
         check_values(self.values, claim)
         require(self.domain <= MOST_TUPLES, f"a domain has at most {MOST_TUPLES} tuples")
         require(claim.count is None, "tuples have no count")
+
+    def factors(self, neighbours: str) -> tuple[finite.Factor, ...]:
+        """What one unit changes of what is drawn, each with its mass on both tables.
+
+        Whether one tuple is there, and of a unit replaced another one too.
+        """
+        pair = finite.presence(self.shown, self.inserted)
+        other = tuple((absent, present) for present, absent in pair)
+        return (pair, other) if neighbours == REPLACE_ONE else (pair,)
 
     def nodes(self) -> dict[str, Any]:
         """What its template is given besides a claim's own values."""

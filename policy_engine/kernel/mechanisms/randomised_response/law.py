@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from policy_engine.accounting import finite
+from policy_engine.accounting.domain import REPLACE_ONE
 from policy_engine.accounting.noise import WHOLE
 from policy_engine.kernel.laws import require
 from policy_engine.kernel.mechanisms.pure import OfPublicValues, Values, check_values
@@ -61,6 +63,15 @@ class Randomised(OfPublicValues):
         require(chance, "a value is told by chance, and not always")
         all_of_it = not (isinstance(claim.source, Relation) and claim.source.is_rowwise)
         require(not claim.filter and all_of_it, "every unit of the source answers")
+
+    def factors(self, neighbours: str) -> tuple[finite.Factor, ...]:
+        """What one unit changes of what is drawn, each with its mass on both tables.
+
+        One unit replaced changes one row; one more or less is told by the number of rows.
+        """
+        if neighbours != REPLACE_ONE:
+            return (((WHOLE, 0), (0, WHOLE)),)
+        return tuple(finite.response(len(each.values), each.share) for each in self.responses)
 
     def nodes(self) -> dict[str, Any]:
         """What its template is given besides a claim's own values."""
