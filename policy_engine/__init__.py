@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from policy_engine.attest.release_check import verify_release as verify
+    from policy_engine.kernel.certificate import certify
     from policy_engine.policy.loading import load_policy
     from policy_engine.releasing.planning import compile_policy
     from policy_engine.releasing.release import release
-    from policy_engine.verify.certificate import certify
 
 __all__ = ["certify", "compile_policy", "load_policy", "release", "verify"]
 
 
 _PLACES = {
-    "certify": ("policy_engine.verify.certificate", "certify"),
+    "certify": ("policy_engine.kernel.certificate", "certify"),
     "compile_policy": ("policy_engine.releasing.planning", "compile_policy"),
     "load_policy": ("policy_engine.policy.loading", "load_policy"),
     "release": ("policy_engine.releasing.release", "release"),

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from policy_engine import errors
+from policy_engine.check.laws import LAWS
 from policy_engine.policy.laws import SCHEMAS
-from policy_engine.syntax.findings import LAWS
 
 
 def commands() -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -63,10 +63,7 @@ def row(*cells: str) -> str:
 
 
 def findings_text() -> str:
-    """The laws of the kernel by code."""
-    import policy_engine.check.answer
-    import policy_engine.verify.certificate  # noqa: F401 - registers every law
-
+    """The laws by which a text is refused, by code."""
     found = [LAWS[code] for code in sorted(LAWS)]
     rows = "\n".join(row(f"`{law.code}`", law.text, law.remedy) for law in found)
     return f"| code | law | what mends it |\n|---|---|---|\n{rows}\n"
@@ -228,8 +225,8 @@ PREDICATE = {
     "count": "the count's column; null in the form `rows`",
     "form": "`counts` or `rows`",
     "claim": "what the query was printed for: source, unit, law of the sample, columns and their "
-    "recodes; each value with the name of its type. null where a text was read, and not printed",
-    "templates": "SHA-256 of the templates that printed it; null without a claim",
+    "recodes; each value with the name of its type",
+    "templates": "SHA-256 of the templates that printed it",
     "query": "the query that was certified and then run, unedited",
     "query_digest": "SHA-256 of that query",
     "published_as": "the envelope in which it ran, `CREATE TABLE … AS`, or `rows` where they went "
@@ -389,11 +386,11 @@ _OPERATIONS = {
 
 _PYTHON = {
     "names": """
-        policy.loading.load_policy release.compile_policy verify.certificate.certify
+        policy.loading.load_policy release.compile_policy kernel.certificate.certify
         release.release attest.release_check.verify_release""",
     "values": """
-        policy.resolve.Policy verify.certificate.Certificate attest.predicates.predicate_of
-        policy.loading.load_policy_text verify.proof.prove verify.proof.Proof release.preview
+        policy.resolve.Policy kernel.certificate.Certificate attest.predicates.predicate_of
+        policy.loading.load_policy_text check.answer.answer check.answer.Answer release.preview
         release.Preview release.Released attest.release_check.Verified
         attest.keys.TrustedKeys:of,load,within,refusal attest.keyring.Keyring:read,trusted""",
     "recodings": """

@@ -35,7 +35,7 @@ _LONGEST_NAME = 1000  # of a table, in the engine that allows most
 
 
 def read_facts(statement: Unverified) -> Facts:
-    """The predicate of a statement, every field of it known and of its form, named as in version 2.
+    """The predicate of a statement, every field of it known and of its form.
 
     Raises:
         VerificationFailed: another mechanism or version, or fields that are unknown, missing or
@@ -45,7 +45,7 @@ def read_facts(statement: Unverified) -> Facts:
     kind = (facts.get("mechanism"), facts.get("version"))
     of_it = _MECHANISMS.get(kind[0]) if isinstance(kind[0], str) else None
     if of_it is None or type(kind[1]) is not int or kind[1] not in of_it:
-        law = f"{' or '.join(_MECHANISMS)}, version 1 or {PREDICATE_VERSION}"
+        law = f"{' or '.join(_MECHANISMS)}, version {PREDICATE_VERSION}"
         told = (
             f"the certificate must be of {law}; found {_short(kind[0])}, version {_short(kind[1])}"
         )
@@ -60,15 +60,13 @@ def read_facts(statement: Unverified) -> Facts:
             " the engine version that made it"
         )
     wrong = [name for name, holds in fields.items() if not holds(facts.get(name, ...))]
-    if (facts.get("claim") is None) != (facts.get("templates") is None):
-        wrong.append("templates")
     if wrong:
         reasons.append(f"the certificate lacks or misstates: {', '.join(wrong)}")
     if len(statement.subject_name) > _LONGEST_NAME:
         reasons.append("the certificate's subject is longer than a release's name can be")
     if reasons:
         raise VerificationFailed(tuple(reasons))
-    return {_NAMES.get(name, name): value for name, value in facts.items()}
+    return facts
 
 
 def claim_of(facts: Mapping[str, Any]) -> Claim:
@@ -168,14 +166,12 @@ _QUERY = {
     "query": _is_text,
     "query_digest": _is_text,
     "published_as": lambda value: value == ROWS or _matches(ENVELOPE)(value),
-    "claim": lambda value: value is None or _is_claim(value),
-    "templates": lambda value: value is None or _is_digest(value),
+    "claim": _is_claim,
+    "templates": _is_digest,
 }
 STATED = ("purpose", "contact", "recipients", "access", "justification", "region", "sector")
 """What a certificate of version 2 says in the words of the policy's author, where they said it."""
-_NAMES = {"sql": "query", "sql_digest": "query_digest"}
 FIELDS: Mapping[int, Mapping[str, Form]] = {
-    1: {**_ALWAYS, **dict.fromkeys(_NAMES, _is_text), "version": _is(1)},
     2: {
         **_ALWAYS,
         **_QUERY,
@@ -184,16 +180,12 @@ FIELDS: Mapping[int, Mapping[str, Form]] = {
         "version": _is(2),
     },
 }
-"""Every field of a certificate, by its version, with the form that it must have.
-
-In version 1 the query stood in its envelope, as ``sql``; it is read as ``query``.
-"""
+"""Every field of a certificate, by its version, with the form that it must have."""
 
 
 def _of_everybody(mechanism: str, *tags: str) -> Mapping[int, Mapping[str, Form]]:
     """The fields of a mechanism that takes no sample."""
     of_it = {
-        "claim": _is_claim,
         "mechanism": _is(mechanism),
         "rate": _is("1"),
         "sampled_at": _is("1"),

@@ -107,19 +107,18 @@ def predicate_of(certificate: Vouched) -> dict[str, Any]:
             "mechanism": attestation.SYNTACTIC_MECHANISM,
         }
     else:
-        drawn = randomness_of(claim, certificate.dialect) if claim else certificate.randomness
         own = {
             "version": PREDICATE_VERSION,
-            "mechanism": MECHANISM if claim is None else claim.law.mechanism,
+            "mechanism": claim.law.mechanism,
             "rate": f"{certificate.rate:f}",
             "sampled_at": f"{terms.sampled_at:f}",
             "epsilon": f"{terms.epsilon:f}",
             "delta": str(certificate.delta),
             "bound": "exact",
-            "source_tag": "[EXACT]" if claim is None else claim.law.source_tag,
+            "source_tag": claim.law.source_tag,
             "neighbours": terms.neighbours,
-            "randomness": drawn,
-            "templates": None if claim is None else templates_digest(),
+            "randomness": randomness_of(claim, certificate.dialect),
+            "templates": templates_digest(),
         }
     return {
         **dict(terms.stated),
@@ -131,7 +130,7 @@ def predicate_of(certificate: Vouched) -> dict[str, Any]:
         "columns": list(certificate.columns),
         "count": certificate.count,
         "form": "rows" if certificate.count is None else "counts",
-        "claim": None if claim is None else to_json(claim),
+        "claim": to_json(claim),
         "query": certificate.query,
         "query_digest": "sha256:" + hashlib.sha256(certificate.query.encode()).hexdigest(),
         "published_as": terms.published_as,

@@ -25,12 +25,12 @@ from policy_engine.attest.results import Results, Verified
 from policy_engine.attest.rows import HOW, TableRows, check_export, check_rows, check_table
 from policy_engine.attest.stated import check_sql
 from policy_engine.attest.validity import moment
+from policy_engine.engines.names import fold
 from policy_engine.errors import DomainError, UsageError, VerificationFailed
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms import Clip, Inserted, Noisy, Pure, Randomised
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
 from policy_engine.kernel.price import delta_of
-from policy_engine.syntax.names import fold
 
 NOT_BY_BRUTE_FORCE = (
     "δ by brute force: these cells are too large to sum; its δ is the accountant's word alone"
@@ -52,11 +52,10 @@ def verify_release(
     """Verify the text of a certificate, and with ``release`` the file or table it speaks of.
 
     Guarantee: a trusted key signed it; δ is below neither what brute force finds nor the
-    accountant's bound, [EXACT]; its SQL is the mechanism that it states, with every assumption of
-    the proof; and the file is the one that was signed, with the certified columns, groups of at
+    accountant's bound, [EXACT]; its SQL is the mechanism that it states, with all that it assumes;
+    and the file is the one that was signed, with the certified columns, groups of at
     least k, in canonical order, and nothing hidden in it. Of a release into a table, ``release``
-    is its rows or an export. What was left out is in ``unchecked``; the SQL too, where it is not
-    ``is_proved``: no text of an engine other than DuckDB is read, and version 1 has no claim.
+    is its rows or an export. What was left out is in ``unchecked``.
 
     Raises:
         UsageError: ``envelope`` is the path of a certificate, not its text.
@@ -74,8 +73,7 @@ def verify_release(
     if isinstance(release, TableRows):
         found += check_table(facts, statement.subject_sha256, statement.subject_name, release)
     elif not checked.reasons or proved is not None:
-        made = "" if proved is None else proved.target or ""
-        found += _check_release(facts, statement, made, release)
+        found += _check_release(facts, statement, release)
     elif release is not None:
         found += _check_file(facts, statement, Path(release))
     if found.reasons:
@@ -103,15 +101,12 @@ def _check_time(facts: Facts) -> Results:
     return Results()
 
 
-def _check_release(
-    facts: Facts, statement: Statement, made: str, release: Path | str | None
-) -> Results:
-    """The release, if it was named: a file, or the export of the table that the SQL makes."""
+def _check_release(facts: Facts, statement: Statement, release: Path | str | None) -> Results:
+    """The release, if it was named: a file, or the export of the table that it is."""
     subject = statement.subject_name
-    # The table that a release is; empty where a file, or dbt's, is made of it. In version 1 the
-    # certified text says so itself.
-    envelope = ENVELOPE.fullmatch(facts.get("published_as", ""))
-    table = (envelope["table"] if envelope else made).replace('"', "").replace("`", "")
+    # The table that a release is; empty where a file, or dbt's, is made of it.
+    envelope = ENVELOPE.fullmatch(facts["published_as"])
+    table = (envelope["table"] if envelope else "").replace('"', "").replace("`", "")
     # Files are released as Parquet, under their own name.
     if not table and subject.lower().endswith(".parquet"):
         if release is None:
@@ -131,7 +126,7 @@ def _check_file(facts: Facts, statement: Statement, release: Path) -> Results:
         return Results.refused(read)
     data, table, writer = read
     # A text that the kernel printed names its columns letter by letter: their case hides nothing.
-    rows = check_rows(facts, table, fold if facts.get("claim") is None else str)
+    rows = check_rows(facts, table, str)
     found = Results.held(f"{release.name} has the certified SHA-256") + rows
     found += Results() if rows.reasons else check_models(facts, table)
     if found.reasons:

@@ -24,9 +24,9 @@ from policy_engine.attest.keys import explained
 from policy_engine.attest.parquet_file import read_csv_texts, read_parquet
 from policy_engine.attest.results import Results
 from policy_engine.attest.values import comparable_values
+from policy_engine.engines.names import fold
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms import Inserted, Law, Listed, Noisy, Pure, Randomised
-from policy_engine.syntax.names import fold
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -61,17 +61,13 @@ def check_rows(
 
     ``claim`` is what its values are held against; without one it is the one that the facts state.
     """
-    if claim is None and facts.get("claim") is not None:
-        claim = claim_of(facts)
     try:
-        return _check_rows(facts, table, same, claim)
+        return _check_rows(facts, table, same, claim or claim_of(facts))
     except UnicodeDecodeError:
         return Results.refused("the release holds text that is not UTF-8")
 
 
-def _check_rows(
-    facts: Facts, table: pa.Table, same: Callable[[str], str], claim: Claim | None
-) -> Results:
+def _check_rows(facts: Facts, table: pa.Table, same: Callable[[str], str], claim: Claim) -> Results:
     law, width = law_of(facts), len(facts["columns"])
     certified = _check_columns(facts, law, table.column_names, same)
     if certified.reasons:
@@ -88,8 +84,7 @@ def _check_rows(
         groups = zip(_keys(keys, table), _values(table.column(width)), strict=True)
     certified += _check_public(facts, law, (comparable_values(c.unique()) for c in keys.columns))
     certified += check_listed(facts, keys)
-    if claim is not None:
-        certified += _check_values(claim, table)
+    certified += _check_values(claim, table)
     if certified.reasons:
         return certified
     return certified + _check_groups(groups, _least_shown(facts, law), facts["k"])
@@ -361,9 +356,8 @@ def _groups(facts: Facts, law: Law | None, lines: Collection[_Line]) -> Results:
         found = [*map(int, counts)]
     if twice:
         return Results.refused("a group stands in two rows")
-    if facts.get("claim") is not None:
-        claim = claim_of(facts)
-        left += _check_plain(claim, [[*{line[at] for line in lines}] for at in range(width)])
-        left += _check_beside(claim, lines)
+    claim = claim_of(facts)
+    left += _check_plain(claim, [[*{line[at] for line in lines}] for at in range(width)])
+    left += _check_beside(claim, lines)
     small = sum(size < least for size in found)
     return left + _sizes(len(found), small, least, facts["k"])

@@ -1,7 +1,7 @@
-"""What a certificate states, against what its SQL is proved to be.
+"""What a certificate states, against what is printed of its claim.
 
-The text is proved again, without the source and its catalog. Each fact that the certificate
-states of it must be what was proved, and every assumption that the proof rests on must be stated:
+The claim is printed again, without the source and its catalog. Each fact that the certificate
+states must be what follows from its claim, and every assumption that this rests on must be stated:
 a certificate that keeps one to itself claims more than it has.
 """
 
@@ -13,16 +13,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from policy_engine.accounting.domain import decimal, sampling_rate
-from policy_engine.accounting.one import population_rate
 from policy_engine.attest.facts import Facts, claim_of
 from policy_engine.attest.predicates import templates_digest
 from policy_engine.attest.results import Results
 from policy_engine.compile.rendering import headed
 from policy_engine.engines import ENGINES
 from policy_engine.engines.base import Refused
+from policy_engine.engines.names import fold
 from policy_engine.errors import DomainError
 from policy_engine.kernel import sentences
 from policy_engine.kernel.assumptions import assumptions, unit_of
@@ -31,13 +30,7 @@ from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.sources import Relation
-from policy_engine.kernel.words import randomness, randomness_of, source_of
-from policy_engine.relations.assumptions import BUILT_INS, TIES, UNORDERED
-from policy_engine.syntax.names import fold
-
-if TYPE_CHECKING:
-    from policy_engine.relations.shape import ReleaseShape
-    from policy_engine.verify.proof import Proof
+from policy_engine.kernel.words import randomness_of, source_of
 
 _OTHER_TEMPLATES = (
     "the SQL was printed by templates that this version of the engine does not know; verify with"
@@ -47,21 +40,12 @@ ALIKE = (
     "the templates that the certificate names: they are others than this version's, which print the"
     " same SQL"
 )
-_NOT_READ = (
-    "the SQL, which nothing proves again: it is of {}, whose texts this version does not read;"
-    " release again, or verify with the version that made it"
-)
-SETTLED = "what the releaser's catalog settled, and no file shows: {}"
-
 _HEADER = re.compile(r"^-- (policy|digest): (.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Certified:
-    """What a text was proved to be: what its certificate must state.
-
-    ``target`` is the table that the text makes by itself, as those of version 1 did.
-    """
+    """What a claim is: what its certificate must state."""
 
     k: int
     columns: tuple[str, ...]
@@ -71,9 +55,8 @@ class Certified:
     randomness: str
     least_rate: Callable[[Decimal], Fraction]
     required: tuple[str, ...]
-    target: str | None = None
-    mechanism: str = MECHANISM
-    source_tag: str = "[EXACT]"
+    mechanism: str
+    source_tag: str
 
 
 def check_sql(facts: Facts) -> tuple[Results, Certified | None]:
@@ -82,7 +65,7 @@ def check_sql(facts: Facts) -> tuple[Results, Certified | None]:
     digest = "sha256:" + hashlib.sha256(facts["query"].encode(errors="replace")).hexdigest()
     if facts["query_digest"] != digest:
         return Results.refused("the SQL is not the SQL of its digest"), None
-    return _check_read(facts) if facts.get("claim") is None else _check_printed(facts)
+    return _check_printed(facts)
 
 
 def _check_printed(facts: Facts) -> tuple[Results, Certified | None]:
@@ -122,40 +105,6 @@ def _check_printed(facts: Facts) -> tuple[Results, Certified | None]:
         "it states what the claim is, and every assumption that it rests on",
     )
     return Results(held, (), left), proved
-
-
-def _check_read(facts: Facts) -> tuple[Results, Certified | None]:
-    """A text without a claim: one of DuckDB is read and proved again, another is none's proof."""
-    engine = facts["dialect"]
-    if engine not in ENGINES:
-        return Results.refused(f"no rules to certify the dialect {engine[:60]!r}"), None
-    if engine != "duckdb":
-        left = (_NOT_READ.format(ENGINES[engine].title),)
-        return Results((), tuple(_misnamed(facts)), left), None
-    from policy_engine.verify.proof import prove
-
-    proof = prove(facts["query"])
-    if proof.shape is None:
-        found = "; ".join(map(str, proof.findings))
-        return Results.refused(f"the SQL proves nothing: {found}"), None
-    shape = proof.shape
-    proved = Certified(
-        k=shape.k,
-        columns=tuple(column.name for column in shape.columns),
-        count=shape.count,
-        form=shape.form,
-        unit=shape.unit,
-        randomness=randomness(shape.method, shape.unit, draws_a_row=shape.draws_a_row),
-        least_rate=lambda sampled_at: population_rate(shape.rate, shape.method, sampled_at),
-        required=tuple(_required(facts, proof, shape)),
-        target=shape.target,
-    )
-    if reasons := tuple(_differences(facts, proved)):
-        return Results.refused(*reasons), proved
-    return Results.held(
-        "the SQL is the certified mechanism: proved again",
-        "it states what was proved, and every assumption that the proof rests on",
-    ) + _settled(facts, proof, shape), proved
 
 
 def _differences(facts: Facts, proved: Certified) -> Iterable[str]:
@@ -214,47 +163,3 @@ def _named_source(facts: Facts, claim: Claim) -> str:
         if text.endswith(sentences.STAYS) and written in names:
             return name
     return source_of(claim)
-
-
-def _stated_source(facts: Facts, proved: str) -> str:
-    """The source as the certificate's sentences name it: by the proved name, or its last parts."""
-    source = fold(proved).replace('"', "").removesuffix("/**/*.parquet")
-    for text in facts["assumptions"]:
-        name = text.removesuffix(sentences.STAYS)
-        written = fold(name).replace('"', "")
-        if text.endswith(sentences.STAYS) and written and f".{source}".endswith(f".{written}"):
-            return str(name)
-    return proved
-
-
-def _required(facts: Facts, proof: Proof, shape: ReleaseShape) -> Iterable[str]:
-    from policy_engine.verify.certificate import of_its_file
-
-    source = _stated_source(facts, shape.source)
-    yield from sentences.of_its_sample(shape.method, shape.unit, facts["dialect"])
-    ours = _by_the_text(shape)  # said by the policy's name
-    for text in proof.assumptions:
-        # No catalog can settle these, so that the certificate must say them.
-        of_the_unit = text.startswith("one row of ") or " is never NULL in " in text
-        if (of_the_unit or text in (TIES, UNORDERED)) and text not in ours:
-            yield text
-    unique = sentences.is_unique(shape.unit, shape.source)
-    if unique in proof.assumptions and fold(unique) not in map(fold, facts["assumptions"]):
-        yield sentences.is_unique(shape.unit, source)
-    yield from sentences.of_its_source(shape.unit, source, facts["sampled_at"])
-    yield from sentences.ALWAYS
-    yield from of_its_file(source, is_parquet=shape.is_of_a_file)
-
-
-def _by_the_text(shape: ReleaseShape) -> tuple[str, ...]:
-    """What a certificate says by the policy's name for the source, by the text's name for it."""
-    of = shape.unit, shape.source
-    return sentences.is_a_person(*of), sentences.is_unique(*of)
-
-
-def _settled(facts: Facts, proof: Proof, shape: ReleaseShape) -> Results:
-    """What the proof rests on where no catalog is at hand, and the releaser had one."""
-    known = (*facts["assumptions"], BUILT_INS, *_by_the_text(shape))
-    stated = {fold(text) for text in known}
-    left = [text for text in proof.assumptions if fold(text) not in stated]
-    return Results((), (), (SETTLED.format("; ".join(left)),) if left else ())

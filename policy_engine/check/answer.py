@@ -8,19 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
 
+from policy_engine.check import laws
 from policy_engine.check.described import noun, words
+from policy_engine.check.findings import Breach, findings_of
 from policy_engine.check.guess import Guess, guessed
 from policy_engine.check.known import Known, is_one
 from policy_engine.check.printed_text import Wrapped, claims_of, types_alike, unwrapped
+from policy_engine.check.schema import Schema
 from policy_engine.compile.catalog import KINDS, Field, Table, at_home
 from policy_engine.compile.compiler import compiled
 from policy_engine.compile.rendering import created, name_of
 from policy_engine.dialects import dialect_named
 from policy_engine.engines import ENGINES
+from policy_engine.engines.names import fold
 from policy_engine.errors import Finding, PolicyError
-from policy_engine.expressions.values import keeps_the_secret
 from policy_engine.kernel.assumptions import assumptions, unit_of
 from policy_engine.kernel.certificate import ROWS, NotPrinted, Unmet, certify, check_text
 from policy_engine.kernel.claim import Claim
@@ -31,29 +33,12 @@ from policy_engine.kernel.sources import Files, People, Rows
 from policy_engine.kernel.types import Type
 from policy_engine.kernel.words import source_of
 from policy_engine.policy.resolve import Policy, terms_of
-from policy_engine.relations.assumptions import BUILT_INS
-from policy_engine.syntax.findings import Breach, findings_of, law
-from policy_engine.syntax.names import fold
-from policy_engine.syntax.node_laws import reads_a_table
-from policy_engine.syntax.schema import Schema
-from policy_engine.verify import certificate as policys
-from policy_engine.verify.laws import counts_units, guarantee_is_met, spares_its_source
 
-
-@law("V35")
-def is_printed(found: str) -> str | None:
-    """On engines other than DuckDB a text is certified only if it is what the kernel prints.
-
-    Run the text that is printed instead, if there is one.
-    """
-    return found or None
-
-
-READER = (
-    "the text was read by policy-engine's reader of DuckDB's SQL and by sqlglot, and is not what"
-    " the kernel prints"
+BUILT_INS = (
+    "no macro or user-defined function replaces a built-in function that the text calls, and no"
+    " default collation is set"
 )
-"""What a certificate rests on first whose text was read."""
+"""What must hold where somebody runs a text; a release has a connection of its own."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +46,8 @@ class Answer:
     """What a text is: ``claim`` is what it was certified to be, or what ``canonical`` is.
 
     ``canonical`` is the text to run instead, empty where there is none or none is needed;
-    ``missed`` what of the text it leaves out. Certified is what has no findings.
+    ``missed`` what of the text it leaves out, and ``taken`` what is taken for granted of the
+    text. Certified is what has no findings.
     """
 
     claim: Claim | None = None
@@ -69,6 +55,7 @@ class Answer:
     canonical: str = ""
     assumptions: tuple[str, ...] = ()
     missed: tuple[str, ...] = ()
+    taken: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
 
     def __post_init__(self) -> None:
@@ -85,18 +72,19 @@ def answer(text: str, engine: str, schema: Schema, policy: Policy | None = None)
 
     Raises:
         PolicyError: the policy does not fit the source.
+
+    >>> text = "select sex, count(*) as n from main.people tablesample bernoulli (10 percent)"
+    >>> found = answer(text + " group by sex having count(*) >= 20", "duckdb", Schema())
+    >>> [each.code for each in found.findings], found.claim.law.k
+    (['V35'], 20)
+    >>> answer(found.canonical, "duckdb", Schema()).findings
+    ()
     """
     envelope, known = unwrapped(text, engine), Known(schema, engine)
-    return _answer(envelope, known, policy, claims_of(envelope.query, engine, known))
-
-
-def _answer(
-    envelope: Wrapped, known: Known, policy: Policy | None, found: Iterator[Claim]
-) -> Answer:
-    """The answer to a text, of which the claims that are ``found`` are printed."""
+    found = claims_of(envelope.query, engine, known)
     if policy is not None:
         return _of_a_policy(envelope, policy, known, list(found))
-    own, engine = next(found, None), known.engine
+    own = next(found, None)
     if own is None:
         return _instead(envelope, known)
     if broken := _broken(own, envelope, known):
@@ -106,37 +94,23 @@ def _answer(
     return Answer(own, envelope.target, assumptions=told)
 
 
-def printed_answer(
-    text: str, engine: str, schema: Schema, policy: Policy | None = None
-) -> Answer | None:
-    """The answer to a text that is what the kernel prints; None to every other."""
-    envelope, known = unwrapped(text, engine), Known(schema, engine)
-    found = claims_of(envelope.query, engine, known)
-    first = next(found, None)
-    if first is None:
-        return None
-    try:
-        told = _answer(envelope, known, policy, chain([first], found))
-    except PolicyError:
-        return None
-    return None if told.findings else told
-
-
 def _instead(envelope: Wrapped, known: Known) -> Answer:
     """The text to run instead of a stranger's, if one can be guessed."""
     engine = known.engine
     guess = guessed(envelope.query, engine, known)
     if guess.claim is None:
         return Answer(findings=guess.findings)
-    if broken := _broken(guess.claim, envelope, known):
+    target = envelope.target or guess.target
+    if broken := _broken(guess.claim, Wrapped(envelope.query, target), known):
         return Answer(missed=guess.missed, findings=findings_of(*broken))
-    missed = list(guess.missed)
+    taken = list(guess.taken)
     if not known.schema.known:
-        types = (f"{name} is taken for {noun(kind)}" for name, kind in _read(guess.claim).items())
-        missed.append(f"the types of its columns: {', '.join(types)}")
-    text = _enveloped(printed(guess.claim, engine), envelope.target, engine)
-    found = findings_of(is_printed(_difference(envelope.query, guess.claim, engine)))
-    return Answer(guess.claim, envelope.target, text, missed=tuple(missed), findings=found)
+        taken += (f"{name} is {noun(kind)}" for name, kind in _read(guess.claim).items())
+    text = _enveloped(printed(guess.claim, engine), target, engine)
+    found = findings_of(laws.IS_PRINTED.broken_by(_difference(envelope.query, guess.claim, engine)))
+    return Answer(
+        guess.claim, target, text, missed=guess.missed, taken=tuple(taken), findings=found
+    )
 
 
 def _read(claim: Claim) -> dict[str, Type]:
@@ -170,25 +144,25 @@ def _broken(claim: Claim, envelope: Wrapped, known: Known) -> tuple[Breach, ...]
     number = "file_row_number" if isinstance(source, Files) else "rowid"
     keyed = isinstance(claim.law, Keyed)
     if isinstance(source, Files) and source.kind != "parquet":
-        found.append(reads_a_table.broken_by(f"{source.path}, which a release alone loads"))
+        found.append(laws.READS_A_TABLE.broken_by(f"{source.path}, which a release alone loads"))
     if isinstance(unit, Rows) and keyed and number in map(fold, columns):
         hidden = f"a column {number}, which hides the row's own number"
-        found.append(counts_units.broken_by(hidden))
+        found.append(laws.COUNTS_UNITS.broken_by(hidden))
     if isinstance(source, Files):
         return tuple(found)
     if known.is_view(source.parts) and not source.is_rowwise:
         view = ".".join(source.parts)
-        found.append(reads_a_table.broken_by(f"the view {view}; name the table that it reads"))
+        found.append(laws.READS_A_TABLE.broken_by(f"the view {view}; name the table that it reads"))
     if is_one(envelope.target, source.parts):
-        found.append(spares_its_source.broken_by(f"the table {'.'.join(envelope.target)}"))
+        found.append(laws.SPARES_ITS_SOURCE.broken_by(f"the table {'.'.join(envelope.target)}"))
     secret = claim.law.secret if isinstance(claim.law, Keyed) else None
     if secret is not None and is_one(secret.relation, source.parts):
-        found.append(keeps_the_secret.broken_by("a secret that stands in the source"))
+        found.append(laws.KEEPS_THE_SECRET.broken_by("a secret that stands in the source"))
     told, key = known.schema.constraints_of(source_of(claim)), unit_of(claim)
     is_alone = isinstance(unit, People) and unit.order is None
     if is_alone and told is not None and told.keyed and fold(key) not in told.unique:
         several = f"a sample of {key}, of which {source_of(claim)} may have several rows"
-        found.append(counts_units.broken_by(several))
+        found.append(laws.COUNTS_UNITS.broken_by(several))
     return tuple(found)
 
 
@@ -227,7 +201,7 @@ def _of_a_policy(envelope: Wrapped, policy: Policy, known: Known, found: list[Cl
             return compared
         findings = guess.findings
         if guess.claim is not None:
-            other = policys.source_is_the_policys.broken_by(source_of(guess.claim))
+            other = laws.SOURCE_IS_THE_POLICYS.broken_by(source_of(guess.claim))
             findings = findings_of(other)
         return Answer(missed=guess.missed, findings=findings)
     told = []
@@ -238,7 +212,7 @@ def _of_a_policy(envelope: Wrapped, policy: Policy, known: Known, found: list[Cl
         told += [] if each is None else [each]
     if told:
         return told[0]
-    other = policys.source_is_the_policys.broken_by(source_of(found[0]))
+    other = laws.SOURCE_IS_THE_POLICYS.broken_by(source_of(found[0]))
     return Answer(findings=findings_of(other))
 
 
@@ -264,8 +238,8 @@ def _against(
     relation, target = policy.release.relation or "", envelope.target
     parts = tuple(relation.split("."))
     if target and target[-len(parts) :] != parts:
-        broken.append(policys.target_is_the_policys.broken_by(".".join(target)))
-    differs: tuple[Breach | None, ...]
+        broken.append(laws.TARGET_IS_THE_POLICYS.broken_by(".".join(target)))
+    differs: tuple[Breach, ...]
     try:
         made = certify(envelope.query, wanted, known.engine, terms_of(policy, ROWS, ""))
         if not broken:
@@ -273,11 +247,11 @@ def _against(
             return Answer(wanted, target, assumptions=told)
         return Answer(findings=findings_of(*broken))
     except Unmet as error:
-        unmet = guarantee_is_met(error.delta, policy.guarantee.delta, policy.guarantee.epsilon)
+        unmet = laws.unmet(error.delta, policy.guarantee.delta, policy.guarantee.epsilon)
         return Answer(findings=findings_of(unmet, *broken))
     except NotPrinted:
         differs = tuple(differences(own, wanted)) if own is not None and guess is None else ()
-    other = is_printed(_difference(envelope.query, wanted, known.engine))
+    other = laws.IS_PRINTED.broken_by(_difference(envelope.query, wanted, known.engine))
     return Answer(
         wanted,
         target,
@@ -320,12 +294,12 @@ def _columns_of(claim: Claim) -> tuple[Field, ...]:
 def _unlike(own: Claim, policy: Policy) -> Iterator[Breach]:
     """Why a text without a schema does not have the columns that a policy reads."""
     if unit_of(own) != (policy.source.key or ROW_UNIT):
-        yield policys.unit_is_the_policys.broken_by(f"the unit {unit_of(own)}")
+        yield laws.UNIT_IS_THE_POLICYS.broken_by(f"the unit {unit_of(own)}")
     names = [shown.name for shown in own.columns]
     if names != [name for name, _ in policy.recodings]:
-        yield policys.columns_are_the_policys.broken_by(", ".join(names))
+        yield laws.COLUMNS_ARE_THE_POLICYS.broken_by(", ".join(names))
     found = "a text that does not read what the policy reads; give its --schema to see the policy's"
-    yield is_printed.broken_by(found)
+    yield laws.IS_PRINTED.broken_by(found)
 
 
 def _kept(claim: Claim) -> object:
@@ -340,23 +314,23 @@ def _kept(claim: Claim) -> object:
 def differences(own: Claim, wanted: Claim) -> Iterator[Breach]:
     """By what a printed text is the release of another claim than the policy's."""
     if own.source != wanted.source:
-        yield policys.source_is_the_policys.broken_by(source_of(own))
+        yield laws.SOURCE_IS_THE_POLICYS.broken_by(source_of(own))
     if own.unit != wanted.unit and unit_of(own) != unit_of(wanted):
-        yield policys.unit_is_the_policys.broken_by(f"the unit {unit_of(own)}")
+        yield laws.UNIT_IS_THE_POLICYS.broken_by(f"the unit {unit_of(own)}")
     elif _kept(own) != _kept(wanted):
-        yield policys.unit_is_the_policys.broken_by(f"another row of each {unit_of(own)}")
+        yield laws.UNIT_IS_THE_POLICYS.broken_by(f"another row of each {unit_of(own)}")
     if own.filter != wanted.filter:
-        yield policys.unit_is_the_policys.broken_by("another filter")
+        yield laws.UNIT_IS_THE_POLICYS.broken_by("another filter")
     if own.law.rate != wanted.law.rate:
-        yield policys.rate_is_the_policys.broken_by(f"sampling at {float(own.law.rate):.12g}")
+        yield laws.RATE_IS_THE_POLICYS.broken_by(f"sampling at {float(own.law.rate):.12g}")
     if own.law.k != wanted.law.k:
-        yield policys.threshold_is_the_policys.broken_by(f"{own.law.k}")
+        yield laws.THRESHOLD_IS_THE_POLICYS.broken_by(f"{own.law.k}")
     names = [(*(shown.name for shown in claim.columns), claim.count) for claim in (own, wanted)]
     if names[0] != names[1]:
-        yield policys.columns_are_the_policys.broken_by(", ".join(map(str, names[0])))
+        yield laws.COLUMNS_ARE_THE_POLICYS.broken_by(", ".join(map(str, names[0])))
     recodes = {shown.name: shown for shown in wanted.columns}
     for shown in own.columns:
         other = recodes.get(shown.name)
         if other is not None and (shown.recode, shown.column) != (other.recode, other.column):
-            yield policys.recodings_are_the_policys.broken_by(f"{shown.name}: {words(shown)}")
+            yield laws.RECODINGS_ARE_THE_POLICYS.broken_by(f"{shown.name}: {words(shown)}")
             return

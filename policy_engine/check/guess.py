@@ -13,8 +13,9 @@ from decimal import Decimal
 
 from sqlglot import exp
 
-from policy_engine.check import levels
+from policy_engine.check import laws, levels
 from policy_engine.check.columns import TypesOf, recoded, types_of_engine
+from policy_engine.check.findings import Breach, Position, position
 from policy_engine.check.printed_text import Types
 from policy_engine.check.recodings import (
     NotUnderstood,
@@ -28,6 +29,7 @@ from policy_engine.compile.catalog import fresh
 from policy_engine.compile.claims import recode_of
 from policy_engine.engines import ENGINES
 from policy_engine.engines.base import Refused
+from policy_engine.engines.names import fold
 from policy_engine.errors import Finding
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.filters import DROPPED, KEPT, Filter
@@ -39,10 +41,7 @@ from policy_engine.kernel.recodes import Map
 from policy_engine.kernel.sources import Column, Drawn, People, Rows
 from policy_engine.kernel.types import Type
 from policy_engine.policy import recodings
-from policy_engine.syntax.findings import Notes
-from policy_engine.syntax.names import fold
-from policy_engine.syntax.node_laws import is_deterministic, is_in_the_grammar
-from policy_engine.verify import laws
+from policy_engine.policy.project_models import SECRETS
 
 _SECRETS = (exp.Placeholder, exp.Parameter, exp.SessionParameter, exp.Select, exp.Rand)
 _SAID = re.compile(r"salt|secret|setting", re.IGNORECASE)
@@ -50,15 +49,25 @@ _NO_SECRET = (
     "a secret: the text has none, so that who reads it could tell who is in the sample; the release"
     " draws one of its own"
 )
+_WAITS = (
+    "the secret waits in {0}: put 32 random hexadecimal digits there as salt, fresh for each"
+    " release, where release_id is '{1}'"
+)
+_RELEASE = "next"
 _REPEATS = (exp.Explode, exp.ExplodingGenerateSeries, exp.GenerateSeries, exp.Unnest)
 
 
 @dataclass(frozen=True)
 class Guess:
-    """A claim, and in ``missed`` what of the text it leaves out; or the ``findings``."""
+    """A claim and the table to make, or the ``findings``.
+
+    ``missed`` is what of the text is left out, ``taken`` what is taken for granted.
+    """
 
     claim: Claim | None = None
+    target: tuple[str, ...] = ()
     missed: tuple[str, ...] = ()
+    taken: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
 
 
@@ -70,21 +79,23 @@ def guessed(text: str, engine: str, types_of: Types) -> Guess:
     >>> guessed(text, "trino", lambda _: lambda name, is_key=False: None).claim.law
     Native(rate=Decimal('0.1'), k=5, raw_first=False)
     """
-    notes = Notes(text)
     try:
-        query = levels.Query(levels.parsed_query(text, engine), engine)
+        query = levels.Query(levels.parsed(text, engine), engine)
         claim = _Reader(query, types_of(query.source.parts)).claim()
         printed(claim, engine)
-        return Guess(claim, tuple(query.missed))
+        return Guess(claim, query.target, tuple(query.missed), tuple(query.taken))
     except levels.No as no:
-        notes.judge(no.breach, no.at)
+        return _refused(no.breach, (1, 1) if no.at is None else position(no.at, text))
     except Refused as error:
-        notes.judge(is_deterministic.broken_by(f"{error.title}: {error.reason}; {error.remedy}"))
+        return _refused(laws.HAS_A_FORM.broken_by(f"{error.title}: {error.reason}; {error.remedy}"))
     except (ClaimError, NotUnderstood) as error:
-        notes.judge(is_in_the_grammar.broken_by(str(error)))
+        return _refused(laws.IS_UNDERSTOOD.broken_by(str(error)))
     except Exception:  # a reader that takes any text meets more than it can foresee
-        notes.judge(is_in_the_grammar.broken_by("a text that could not be read"))
-    return Guess(findings=notes.findings)
+        return _refused(laws.IS_UNDERSTOOD.broken_by("a text that could not be read"))
+
+
+def _refused(breach: Breach, place: Position = (1, 1)) -> Guess:
+    return Guess(findings=(breach.at(place),))
 
 
 class _Reader:
@@ -93,7 +104,7 @@ class _Reader:
     def __init__(self, query: levels.Query, types_of: TypesOf) -> None:
         self.query, self.engine, self.missed = query, query.engine, query.missed
         self.taken = _Taken(query.engine, types_of)
-        self.samples = [each for each in query.conditions if _samples(each)]
+        self.samples = [each for each in query.conditions if levels.draws(each)]
 
     def claim(self) -> Claim:
         """What the text may mean."""
@@ -107,7 +118,7 @@ class _Reader:
         fitting = [each for each in shown if each is not None]
         if not fitting:
             why = ", ".join(self.missed)
-            raise levels.No(laws.is_grouped.broken_by(f"no column that is understood: {why}"))
+            raise levels.No(laws.IS_GROUPED.broken_by(f"no column that is understood: {why}"))
         if count is None and "repeat" in ENGINES[self.engine].lacks:
             self.missed.append("rows for each person: counts are released")
             count = "n"
@@ -127,15 +138,15 @@ class _Reader:
         if rate is None:
             found = [*(each.sql()[:80] for each in self.samples), "all rows of the source"][0]
             raise levels.No(
-                laws.is_sampled.broken_by(f"{found}; sample by a keyed hash below a bound")
+                laws.IS_SAMPLED.broken_by(f"{found}; sample by a keyed hash below a bound")
             )
         if not 0 < rate < 1:
-            raise levels.No(laws.is_bernoulli.broken_by(f"a rate of {rate}"))
+            raise levels.No(laws.IS_BERNOULLI.broken_by(f"a rate of {rate}"))
         if self._key() is None:
             if "native_sample" in ENGINES[self.engine].lacks:
                 lack = ENGINES[self.engine].lacks["native_sample"].partition("; ")[0]
                 raise levels.No(
-                    laws.counts_units.broken_by(f"no key of a person, and {lack}; sample by a key")
+                    laws.COUNTS_UNITS.broken_by(f"no key of a person, and {lack}; sample by a key")
                 )
             return Native(rate, k)
         # A parameter, a variable, or another relation may bring it.
@@ -151,14 +162,19 @@ class _Reader:
                 parts = () if table is None else tuple(part.name for part in table.parts)
                 if len(parts) > 1 and release is not None and release.is_string:
                     return Secret(parts, release.name)
-        return None
+        if not ENGINES[self.engine].draws:
+            return None
+        # Here a release draws before its text runs, and a text that somebody runs must read it.
+        parts = (*self.query.source.parts[:-1], SECRETS)
+        self.query.taken.append(_WAITS.format(".".join(parts), _RELEASE))
+        return Secret(parts, _RELEASE)
 
     def _threshold(self) -> int:
         found = [k for each in self.query.conditions if (k := levels.least_count(each)) is not None]
         k = max(found, default=None)
-        broken = laws.has_threshold(k)
-        if k is None or broken is not None:
-            raise levels.No(broken or laws.has_threshold.broken_by("groups of any size"))
+        if k is None or k < 2:
+            told = "groups of any size" if k is None else f"a threshold of {k}"
+            raise levels.No(laws.HAS_THRESHOLD.broken_by(told))
         return k
 
     def _columns(self) -> tuple[list[tuple[str, recodings.Recoding, str | None]], str | None]:
@@ -252,7 +268,7 @@ class _Reader:
         ranges: dict[str, list[exp.Expr]] = {}
         for each in self.query.conditions:
             named = columns_in(each)
-            other = _samples(each) or each.find(exp.AggFunc, exp.Window)
+            other = levels.draws(each) or each.find(exp.AggFunc, exp.Window)
             if other or (not named and isinstance(each, exp.Boolean)):
                 continue
             if len(named) == 1:
@@ -272,13 +288,6 @@ class _Reader:
             except Exception as error:  # what no value of the column can be, in whatever words
                 shown = " AND ".join(levels.short(each) for each, _ in read)
                 self.missed.append(f"the condition {shown}: {error}; left out")
-
-
-def _samples(node: exp.Expr) -> bool:
-    """Whether a condition is of a random number or of a hash."""
-    return bool(node.find(exp.Rand)) or any(
-        levels.is_hash(each) for each in node.find_all(exp.Func)
-    )
 
 
 # What the columns are taken for, and the conditions as a filter

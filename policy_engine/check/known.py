@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from policy_engine.check.columns import TypesOf
+from policy_engine.check.schema import Schema
 from policy_engine.compile.catalog import Field, Kind, Table
 from policy_engine.compile.claims import type_of
 from policy_engine.engines import ENGINES
+from policy_engine.engines.names import fold
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.types import Type
-from policy_engine.syntax.names import fold
-from policy_engine.syntax.schema import Schema
 
 
 def is_one(one: tuple[str, ...], other: tuple[str, ...]) -> bool:

@@ -151,7 +151,6 @@ def _noisy(policy: Policy, noise: Noise, count: str, error: Decimal) -> Iterator
 
 def chance_document(certificate: Vouched) -> dict[str, Any]:
     """For JSON."""
-    assert certificate.claim is not None
     central = central_error(certificate.epsilon, certificate.neighbours)
     return {"estimates": list(estimates(certificate.claim)), "central_error": central}
 
@@ -159,7 +158,6 @@ def chance_document(certificate: Vouched) -> dict[str, Any]:
 def chance_lines(certificate: Vouched) -> Iterator[str]:
     """For people."""
     claim = certificate.claim
-    assert claim is not None
     first, *others = estimates(claim)
     yield f"estimates  {first}"
     if isinstance(claim.law, Inserted):

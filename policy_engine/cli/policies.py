@@ -107,7 +107,7 @@ def compile_(
     dialect = dialect_named(dialect or dialect_of(loaded)).name
     known = None
     if schema is not None:
-        from policy_engine.syntax.ddl import parse_schema
+        from policy_engine.check.ddl import parse_schema
 
         known = parse_schema(read_file(schema), dialect)
     sql = compile_policy(loaded, dialect, method, known)

@@ -1,9 +1,7 @@
-"""certify-sql: a proof of SQL that someone else wrote, or why there is none."""
+"""certify-sql: whether SQL that someone else wrote is certified, and what to run instead."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -13,28 +11,21 @@ from typer import Argument, Option
 
 from policy_engine.accounting.domain import claimed, decimal, upward
 from policy_engine.accounting.one import population_rate
-from policy_engine.check.answer import READER, Answer, answer, printed_answer
+from policy_engine.check.answer import Answer, answer
+from policy_engine.check.ddl import parse_schema
 from policy_engine.check.described import document, lines
+from policy_engine.check.schema import Schema
 from policy_engine.cli.options import PolicyOption
-from policy_engine.cli.output import conclude, members, shown
+from policy_engine.cli.output import conclude, shown
 from policy_engine.cli.reading import name_of, read_file
 from policy_engine.dialects import dialect_named
-from policy_engine.errors import Finding, NotCertifiable
+from policy_engine.errors import Finding
 from policy_engine.kernel.assumptions import unit_of
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms import Noisy
 from policy_engine.kernel.price import delta_of
 from policy_engine.policy.escapes import sql_lines
 from policy_engine.policy.loading import load_policy
-from policy_engine.policy.recodings import Keep
-from policy_engine.policy.resolve import Policy
-from policy_engine.relations.shape import ColumnShape, ReleaseShape
-from policy_engine.syntax.ddl import parse_schema
-from policy_engine.syntax.schema import Schema
-from policy_engine.verify.certificate import certify
-from policy_engine.verify.proof import prove
-
-_MOST_ENTRIES = 8
 
 
 def certify_sql(
@@ -47,13 +38,12 @@ def certify_sql(
     ] = None,
     policy: PolicyOption = None,
 ) -> None:
-    """Prove SQL that someone else wrote to be a certified release, or list why it is not.
+    """Check SQL that someone else wrote: is it certified, and what to run instead.
 
-    On engines other than DuckDB a text is certified if it is, but for blanks and comments, what
-    'policy-engine compile' prints; else the text to run instead is printed, if one was understood.
-    Each released column is shown as a map of values. With --policy it must also be the release
-    that the policy asks for, with its guarantee; lookups that the policy declares public may be
-    joined. Views are followed if --schema shows them.
+    A text is certified if it is, but for blanks and comments, what 'policy-engine compile' prints.
+    Else the text to run instead is printed, if one was understood, with what was understood of each
+    column and what was not; or the reasons why there is none. With --policy it must also be the
+    release that the policy asks for, with its guarantee.
 
     Example: policy-engine certify-sql release.sql --dialect duckdb
     """
@@ -61,20 +51,15 @@ def certify_sql(
     text = read_file(file)
     dialect = dialect_named(dialect).name
     known = parse_schema(read_file(schema), dialect) if schema is not None else Schema()
-    if wanted is not None:
-        known = replace(known, public={**known.public, **dict(wanted.public)})
-    is_read = dialect == "duckdb"
-    found = (printed_answer if is_read else answer)(text, dialect, known, wanted)
-    told, said = _read(text, known, wanted) if found is None else _answered(found, dialect)
-    broken: Sequence[Finding] = told["findings"]
+    found = answer(text, dialect, known, wanted)
+    told, above, below = _answered(found, dialect)
     # A text to run instead stands above the findings, and what was understood below them.
-    above, below = said
-    said_of_them = [_finding(name_of(file), finding) for finding in broken]
-    document = {**told, "findings": list(map(vars, broken))}
-    conclude(document, [*above, *said_of_them, *below], 1 if broken else 0)
+    said_of_them = [_finding(name_of(file), finding) for finding in found.findings]
+    document = {**told, "findings": list(map(vars, found.findings))}
+    conclude(document, [*above, *said_of_them, *below], 1 if found.findings else 0)
 
 
-def _answered(found: Answer, dialect: str) -> tuple[dict[str, Any], tuple[list[str], list[str]]]:
+def _answered(found: Answer, dialect: str) -> tuple[dict[str, Any], list[str], list[str]]:
     """An answer as a document, and the lines above and below those of its findings."""
     claim, is_certified = found.claim, not found.findings
     shape = None if claim is None else document(claim, dialect, found.target)
@@ -82,57 +67,24 @@ def _answered(found: Answer, dialect: str) -> tuple[dict[str, Any], tuple[list[s
         "certified": is_certified,
         "assumptions": found.assumptions,
         "shape": shape if is_certified else None,
-        "findings": found.findings,
         "canonical": found.canonical or None,
         "understood": None if is_certified else shape,
         "missed": found.missed,
+        "taken": found.taken,
     }
     missed = ["not understood:", *(f"  - {text}" for text in found.missed)] if found.missed else []
     if claim is None or not (is_certified or found.canonical):
-        return told, ([], missed)
+        return told, [], missed
     listed = list(lines(claim, dialect))
     if not is_certified:
         text = sql_lines(found.canonical, dialect)
         above = ["not as written: run this instead", "", *text, ""]
-        return told, (above, ["understood:", *listed, *missed])
+        taken = [f"  - {text}" for text in found.taken]
+        granted = ["taken for granted:", *taken] if taken else []
+        return told, above, ["understood:", *listed, *granted, *missed]
     worth = _worth_of(claim, told["shape"]["method"])
     what = {"noisy-counts": "noisy counts"}.get(told["shape"]["mechanism"], _SAMPLED)
-    return told, (_certified(what, listed, found.assumptions, worth), [])
-
-
-def _read(
-    text: str, known: Schema, wanted: Policy | None
-) -> tuple[dict[str, Any], tuple[list[str], list[str]]]:
-    """What the proof of a DuckDB text of any form says; as ``_answered``."""
-    proof = prove(text, known)
-    findings = proof.findings
-    if wanted is not None and proof.shape is not None:
-        try:
-            certify(wanted, text, "duckdb", schema=known)
-            findings = ()
-        except NotCertifiable as error:
-            findings = error.findings
-    shape = None if findings else proof.shape
-    assumed = () if shape is None else (READER, *proof.assumptions)
-    told = {
-        "certified": shape is not None,
-        "assumptions": assumed,
-        "shape": None if shape is None else _shape(shape),
-        "findings": findings,
-        "canonical": None,
-    }
-    if shape is None:
-        return told, ([], [])
-    listed = [
-        f"  source   {shape.source}",
-        f"  unit     {shape.unit}",
-        f"  rate     {float(shape.rate):.12g} ({shape.method})",
-        f"  k        {shape.k}",
-        f"  columns  {', '.join(column.name for column in shape.columns)}",
-        *(f"    {column.name}: {_mapped(column)}" for column in shape.columns),
-    ]
-    worth = _worth(shape.rate, shape.method, shape.k)
-    return told, (_certified(_SAMPLED, listed, assumed, worth), [])
+    return told, _certified(what, listed, found.assumptions, worth), []
 
 
 _SAMPLED = "sampled k-anonymisation"
@@ -146,36 +98,6 @@ def _finding(file: str, finding: Finding) -> str:
     """
     place = f":{finding.line}:{finding.column}" if finding.line else ""
     return f"{file}{place}: {finding.code} {finding.message}"
-
-
-def _shape(shape: ReleaseShape) -> dict[str, Any]:
-    recodes = {
-        column.name: {
-            "of": column.inputs,
-            "values": None if column.values is None else list(map(asdict, column.values)),
-            "sql": column.sql,
-        }
-        for column in shape.columns
-    }
-    return {
-        **members(shape, "source unit"),
-        "rate": float(shape.rate),
-        **members(shape, "method k"),
-        "columns": [column.name for column in shape.columns],
-        "recodes": recodes,
-        **members(shape, "count form target ordered"),
-    }
-
-
-def _mapped(column: ColumnShape) -> str:
-    """A recode on one line: its map, or else its expression."""
-    if column.recoding == Keep():
-        return "as it is"
-    if column.values is None:
-        return " ".join(column.sql.split())
-    told = [f"{entry.when} → {entry.shown}" for entry in column.values[:_MOST_ENTRIES]]
-    more = len(column.values) - len(told)
-    return "; ".join([*told, *([f"and {more} more"] if more else [])])
 
 
 def _certified(what: str, listed: list[str], assumed: tuple[str, ...], worth: str) -> list[str]:

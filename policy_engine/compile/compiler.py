@@ -43,11 +43,6 @@ from policy_engine.policy.tree import path_text
 _KEYS = frozenset({Kind.INTEGER, Kind.WIDE_INTEGER, Kind.TEXT, Kind.UUID, Kind.LABEL})
 _COLUMNS = frozenset({Kind.TEXT, Kind.LABEL, Kind.DOUBLE, Kind.BOOLEAN})
 _NUMBERS = ("integer", "double")
-_OF_A_LOOKUP = (
-    "a column of a public lookup is joined in SQL of your own, which 'policy-engine certify-sql"
-    " --policy'"
-    " proves; compile writes no joins"
-)
 _PARTED = frozenset(
     {"duckdb", "postgres", "mariadb", "spark", "clickhouse", "datafusion", "sqlite"}
 )
@@ -136,13 +131,12 @@ def _unknown(policy: Policy, table: Table) -> Iterator[_Found]:
         for name, recoding in policy.recodings
         if not isinstance(recoding, Constant)
     ]
-    recoded = len(named)
     named += _of_the_unit(policy)
     named += [(path_text(("source", "columns", name)), name) for name, _ in policy.source.columns]
     named += [(path_text(("filter", name)), name) for name, _ in policy.filter]
     sums = () if policy.noise is None else policy.noise.sums
     named += [(path_text(("aggregate", each.name)), each.column) for each in sums]
-    for place, (path, name) in enumerate(named):
+    for path, name in named:
         columns = table.meant(name)
         if len(columns) > 1:
             first = ", ".join(map(repr, columns[:-1]))
@@ -152,9 +146,7 @@ def _unknown(policy: Policy, table: Table) -> Iterator[_Found]:
             else:
                 yield path, law, "write one as it stands there"
         elif not columns:
-            is_of_a_lookup = policy.public and place < recoded
-            remedy = _OF_A_LOOKUP if is_of_a_lookup else _near(name, table)
-            yield path, f"{table.name} has no column {name!r}", remedy
+            yield path, f"{table.name} has no column {name!r}", _near(name, table)
 
 
 def _of_the_unit(policy: Policy) -> list[tuple[str, str]]:

@@ -15,7 +15,9 @@ from typing import Any
 
 from policy_engine.accounting.domain import claimed
 from policy_engine.check.answer import answer, differences
+from policy_engine.check.ddl import parse_schema
 from policy_engine.check.known import Known
+from policy_engine.check.schema import Schema
 from policy_engine.compile.catalog import Table
 from policy_engine.compile.compiler import compiled
 from policy_engine.dbt.manifest import Manifest, Node
@@ -36,8 +38,6 @@ from policy_engine.kernel.price import delta_of
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
 from policy_engine.kernel.sources import Drawn, People
 from policy_engine.policy.loading import load_policy_text
-from policy_engine.syntax.ddl import parse_schema
-from policy_engine.syntax.schema import Schema
 
 _HEAD = "# Of the model {file} as it was understood: read it, and choose the guarantee.\n"
 _NO_SECRET = (

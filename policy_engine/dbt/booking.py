@@ -174,7 +174,7 @@ def certified(desk: Desk, release: DbtRelease, text: str) -> Certificate:
         raise refused(policy.file, "account", law, "as in budget: people")
     table = desk.source(release)
     if table is not None:
-        table_read(policy, table, dialect.name)
+        table_read(policy, table)
     table = replace(table or known_table(release, dialect), parts=release.reads)
     try:
         claim, query = printed_for(release, table, dialect, text)
@@ -304,7 +304,7 @@ class Booking:
         # The source's content is not named: dbt may make it anew first.
         table, read = desk.source(self.release), desk.name(self.release.reads)
         if table is not None and certificate is not None:
-            read = table_read(policy, table, certificate.dialect)
+            read = table_read(policy, table)
         where = name_of_place(policy, desk.project, desk.named, read, naming)
         source = {"place": where, NAMED_BY: key_id(naming.public_key())}
         place = desk.place(self.release)

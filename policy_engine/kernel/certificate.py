@@ -74,8 +74,7 @@ class Certificate:
     """What was certified of one text, and its price.
 
     ``rate`` is an upper bound on the probability that a unit is sampled; ``delta`` is an upper
-    bound on δ at ``epsilon`` ([EXACT]). It holds nothing that was read from the source. ``claim``
-    is None where a text was read, and not printed; what such a text draws is ``randomness``.
+    bound on δ at ``epsilon`` ([EXACT]). It holds nothing that was read from the source.
     """
 
     terms: Terms
@@ -89,8 +88,7 @@ class Certificate:
     delta: Decimal
     assumptions: tuple[str, ...]
     time: str
-    claim: Claim | None = None
-    randomness: str = ""
+    claim: Claim
 
     @property
     def epsilon(self) -> Decimal:
@@ -104,8 +102,8 @@ class Certificate:
 
     @property
     def identity(self) -> str:
-        """What a request is of: the claim, whatever templates print it; else the text."""
-        return self.query if self.claim is None else self.claim.digest
+        """What a request is of: the claim, whatever templates print it."""
+        return self.claim.digest
 
 
 def certify(text: str, claim: Claim, engine: str, terms: Terms) -> Certificate:

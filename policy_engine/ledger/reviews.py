@@ -145,8 +145,7 @@ def claim_of(charge: Charge | Entry) -> Matter:
     """
     try:
         timeless, target = without_time(charge.run["predicate"]), str(charge.run["target"])
-        claim = timeless.get("claim")
-        identity = digest_of(timeless["query"] if claim is None else claim)
+        identity = digest_of(timeless["claim"])
         of = {
             "account": charge.account,
             "target": target,

@@ -177,7 +177,6 @@ def salvage(file: Path) -> Policy | None:
             for name, how in recode.items()
             if _named(name)
         ),
-        public=tuple((name, "") for name in mapping(data.get("public_lookups"))),
     )
 
 

@@ -135,11 +135,6 @@ class PolicyDocument(Document):
         dict[str, FilterSpec], fields.a_mapping("column: condition", _UNCOMMENT, minProperties=1)
     ] = fields.EMPTY
     """Who is released at all: what each column must hold in the one row that a person has."""
-    public_lookups: Annotated[
-        dict[str, fields.LineField], fields.a_mapping("table: key", minProperties=1)
-    ] = fields.EMPTY
-    """Lookups that do not depend on the source, each with its key: SQL that joins them is proved
-    by `certify-sql --policy`; `recode` may then name their columns."""
     mechanism: Annotated[fields.Mechanism | None, fields.word_of(fields.Mechanism)] = None
     """`sampled_suppression`, the default where there is a `sample`, or else `noisy_counts`. Or, of
     columns with a public list of values, `randomised_response` or `ab_insertion`."""

@@ -118,7 +118,6 @@ class Policy:
     k: int
     guarantee: Guarantee
     release: Release
-    public: tuple[tuple[str, str], ...]
     budget: str
     grouping: Grouping
     digest: str
@@ -254,7 +253,6 @@ def resolve(
         ),
         guarantee=guarantee,
         release=resolve_release(document.release),
-        public=tuple(document.public_lookups.items()),
         budget=document.account or source.text,
         grouping=document.grouping,
         digest=digest(document, {column: found.digest for column, found in hierarchies.items()}),

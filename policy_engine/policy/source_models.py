@@ -215,7 +215,7 @@ class SourceSpec(Document):
     file: fields.OptionalPathField = None
     """A Parquet or CSV file, relative to the policy file."""
     table: fields.OptionalLineField = None
-    """A table or view of the warehouse. A view is followed to its table, whose account pays."""
+    """A table or view of the warehouse; a view needs `view: rowwise`."""
     view: Annotated[Literal["rowwise"] | None, fields.word("rowwise")] = None
     """`rowwise`: you confirm that each row of the view comes from the rows of one unit."""
     sampled_at: fields.SampledAtField = Decimal(1)

@@ -46,9 +46,7 @@ class Planned:
     @cached_property
     def account(self) -> str:
         """The account that pays."""
-        return planning.paying_account(
-            self.policy, self.project, self.table, self.certificate.dialect
-        )
+        return planning.paying_account(self.policy, self.project, self.table)
 
     @property
     def limit(self) -> Limit | None:
@@ -78,7 +76,7 @@ class Planned:
         """What is asked for, as the ledger calls it; what the source holds is not in it."""
         policy, project, warehouse = self.policy, self.project, self.warehouse
         source = names_of_source(policy, project, warehouse, self.table, naming)
-        read = planning.table_read(policy, self.table, self.certificate.dialect)
+        read = planning.table_read(policy, self.table)
         named = resolved(planning.warehouse_of(policy, project))
         return replace_field(
             requests.request_of(policy, self.certificate, self.ends, source),
@@ -109,7 +107,7 @@ def names_of_source(
 ) -> dict[str, str]:
     """The name by which a ledger knows a source, of where it lies, and the key that names it."""
     named = resolved(planning.warehouse_of(policy, project))
-    read = planning.table_read(policy, table, warehouse.dialect.name)
+    read = planning.table_read(policy, table)
     return {
         "place": requests.name_of_place(policy, project, named, read, naming),
         NAMED_BY: key_id(naming.public_key()),
@@ -142,9 +140,9 @@ def event_of(certificate: Vouched, policy: Policy) -> tuple[Event, Decimal]:
     if isinstance(certificate, Uncertified):
         return Unbounded(), delta
     claim = certificate.claim
-    if claim is not None and isinstance(claim.law, Noisy):
+    if isinstance(claim.law, Noisy):
         return TableNoise(statistics_of(claim, claim.law, notion)), delta
-    if claim is not None and isinstance(claim.law, Pure):
+    if isinstance(claim.law, Pure):
         return law_event(claim.law, notion), delta
     rate = certified_rate(policy.rate, policy.method)
     if certificate.terms.sampled_at != 1:

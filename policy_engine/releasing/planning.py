@@ -8,16 +8,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace as replace_field
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from policy_engine import errors
+from policy_engine.check.findings import findings_of
 from policy_engine.check.known import Known
+from policy_engine.check.laws import READS_A_TABLE, unmet
+from policy_engine.check.schema import Schema
 from policy_engine.compile.catalog import IF_ROWWISE, Table, at_home
 from policy_engine.compile.compiler import compiled
 from policy_engine.compile.rendering import created, name_of
 from policy_engine.dialects import Engine, dialect_named
+from policy_engine.engines.names import dotted
 from policy_engine.kernel.certificate import ROWS, Certificate, Terms, Unmet, certify
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.sources import People
@@ -27,8 +30,6 @@ from policy_engine.policy.project import ListedWarehouse as Named
 from policy_engine.policy.project import Project, default_project, find_project, load_project
 from policy_engine.policy.reading import located, refused
 from policy_engine.policy.resolve import Policy, loaded, terms_of
-from policy_engine.syntax.names import dotted
-from policy_engine.syntax.schema import Schema
 from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.connecting import FILES, connected, resolved
 
@@ -91,7 +92,7 @@ def vouched_for(policy: Policy, project: Project, warehouse: Warehouse) -> tuple
     table, target = _ends(policy, warehouse)
     _check_apart(policy, table, target)
     dialect = warehouse.dialect
-    table_read(policy, table, dialect.name)
+    table_read(policy, table)
     claim, query = _compiled(policy, table, dialect)
     envelope = created("", name_of(target, dialect)).strip() if target else ROWS
     terms = terms_of(policy, envelope, warehouse.engine_version)
@@ -115,16 +116,13 @@ def certified(query: str, claim: Claim, engine: str, terms: Terms) -> Certificat
     try:
         return certify(query, claim, engine, terms)
     except Unmet as error:
-        from policy_engine.syntax.findings import findings_of
-        from policy_engine.verify.laws import guarantee_is_met
-
-        unmet = guarantee_is_met(error.delta, terms.delta, terms.epsilon)
-        raise errors.NotCertifiable(findings_of(unmet)) from None
+        breach = unmet(error.delta, terms.delta, terms.epsilon)
+        raise errors.NotCertifiable(findings_of(breach)) from None
 
 
 def unenforced(policy: Policy, certificate: Vouched) -> tuple[errors.Problem, ...]:
     """That a unit of one row may have many, and what becomes of them."""
-    unit = certificate.claim.unit if certificate.claim is not None else None
+    unit = certificate.claim.unit
     if not policy.source.unique or not isinstance(unit, People) or unit.order is None:
         return ()
     key, place = policy.source.key, "privacy_unit.rows"
@@ -205,79 +203,30 @@ def enveloped(query: str, target: tuple[str, ...], dialect: Engine) -> str:
     return created(query, name_of(target, dialect)) if target else query
 
 
-def schema_of(table: Table) -> Schema:
-    """What the catalog says, in the kernel's words."""
-    tables, views = {}, {}
-    for each in (table, *table.related):
-        if each.view is None:
-            types = {column.name: column.type for column in each.columns}
-            tables[dotted(each.parts) or each.files] = types
-        else:
-            views[dotted(each.parts)] = each.view
-    return Schema(tables, views, known=True)
+def paying_account(policy: Policy, project: Project, table: Table) -> str:
+    """The account that pays; of a view the one that its policy names."""
+    return account_of(policy, project, table_read(policy, table))
 
 
-def paying_account(policy: Policy, project: Project, table: Table, dialect: str) -> str:
-    """The account that pays: a view's release pays from the account of the table it reads."""
-    return account_of(policy, project, table_read(policy, table, dialect))
+def table_read(policy: Policy, table: Table) -> tuple[str, ...]:
+    """The name of the table that is read; of a view its own, whose people are an account's by word.
 
-
-def table_read(policy: Policy, table: Table, dialect: str) -> tuple[str, ...]:
-    """The name of the table that is read, below every view; empty for a file.
-
-    Raises NotCertifiable: a view shows other rows than those of one table, each by itself, or
-    its text is of an engine whose texts are not proved, and the author does not confirm it.
+    Raises:
+        NotCertifiable: the source is a view, and the author does not confirm what its rows are.
+        PolicyError: the author confirms it, and does not say which account pays.
     """
     if table.view is None:
         return table.parts
     if policy.part is not None:
         law = "part is drawn by a key, and what a view calls so may be no key of its table"
         raise refused(policy.file, "part", law, "release from the table, or remove it")
-    below = _below(table, dialect, policy.source.keys)
-    if isinstance(below, errors.NotCertifiable):
-        if not policy.source.is_rowwise:
-            raise errors.NotCertifiable(_of_views(below.findings), below.file)
-        if policy.declared_budget:
-            return table.parts  # its author says whose its rows are: its own name is charged
+    if not policy.source.is_rowwise:
+        law = f"the source {dotted(table.parts)} is a view; {IF_ROWWISE}"
+        raise errors.NotCertifiable((errors.Finding(READS_A_TABLE.code, law),))
+    if not policy.declared_budget:
         law = "account must name the account that pays where source.view is rowwise"
         raise refused(policy.file, "account", law, "the account that the people of the view have")
-    read = below.lower().split(".")
-    tables = [each.parts for each in table.related if each.view is None]
-    found = [name for name in tables if [*map(str.lower, name)][-len(read) :] == read]
-    return found[0] if len(found) == 1 else tuple(read)
-
-
-@lru_cache(maxsize=16)
-def _below(view: Table, dialect: str, keys: tuple[str, ...]) -> str | errors.NotCertifiable:
-    """The table below a view, or why it is none: proved once, and asked for at each step."""
-    from policy_engine.syntax.node_laws import reads_a_table
-    from policy_engine.verify.proof import table_below
-
-    if len(keys) > 1:
-        law = f"the source {dotted(view.parts)} is a view, and its key has several columns"
-        return errors.NotCertifiable((errors.Finding(reads_a_table.code, f"{law}; {IF_ROWWISE}"),))
-    if dialect != "duckdb":
-        law = f"the source {dotted(view.parts)} is a view, whose text is proved on DuckDB alone"
-        return errors.NotCertifiable((errors.Finding(reads_a_table.code, f"{law}; {IF_ROWWISE}"),))
-    columns = tuple(column.name for column in view.columns)
-    try:
-        return table_below(view.parts, columns, schema_of(view), next(iter(keys), None))
-    except errors.NotCertifiable as error:
-        return error
-
-
-def _of_views(findings: tuple[errors.Finding, ...]) -> tuple[errors.Finding, ...]:
-    """What is found in the views that are read, told once; every finding where none is in one."""
-    shown = [
-        each.message.partition("found in the view ")[2].rpartition("; ")[0]
-        for each in findings
-        if "found in the view " in each.message
-    ]
-    if not shown:
-        return findings
-    what = "; ".join(dict.fromkeys(shown))
-    law = f"the source is a view that shows other rows than one table has, each by itself: {what}"
-    return (errors.Finding(findings[0].code, f"{law}; {IF_ROWWISE}"),)
+    return table.parts
 
 
 @contextmanager

@@ -195,7 +195,7 @@ def part_of(certificate: Vouched, place: str, naming: X25519PrivateKey) -> tuple
     Whatever differs makes another partition, which adds up with it [PART].
     """
     claim = certificate.claim
-    if claim is None or not isinstance(claim.law, NoisyPart):
+    if not isinstance(claim.law, NoisyPart):
         return None
     assert isinstance(claim.unit, People)
     named = [(key.name, *astuple(key.type)) for key in claim.unit.keys]

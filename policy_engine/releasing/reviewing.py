@@ -118,7 +118,7 @@ def add_approval(request: Path, line: str) -> Path:
 
 def asked_for(charge: Charge, certificate: Vouched, ends: Ends) -> Charge:
     """A charge before it has a run of its own: with all that is approved of it."""
-    sealed = certificate.claim is not None and not isinstance(certificate.claim.law, Native)
+    sealed = not isinstance(certificate.claim.law, Native)
     run = {"predicate": predicate_of(certificate), "target": ends.name, "sealed": sealed}
     return replace(charge, run=run)
 

@@ -131,7 +131,6 @@ class Comparable:
                 "source.sampled_at": in_text(source.sampled_at),
                 "source.view": "rowwise" if source.is_rowwise else "",
                 "account": policy.budget,
-                "public_lookups": _each(policy.public),
                 "groupings": "; ".join(", ".join(each) for each in policy.groupings),
                 "models": "; ".join(map(str, policy.models)),
                 "public_groups": _keys(noise.keys if isinstance(noise, Noise) else ()),

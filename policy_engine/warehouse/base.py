@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from policy_engine.compile.catalog import Table
 from policy_engine.dialects import Engine
+from policy_engine.engines.names import fold, parts_of
 from policy_engine.errors import WarehouseError
 from policy_engine.kernel.fragments import in_sample
 from policy_engine.policy.recodings import Constant
 from policy_engine.policy.resolve import Policy, Source
-from policy_engine.syntax.names import fold, parts_of
 from policy_engine.warehouse import known_answers as known
 from policy_engine.warehouse.catalogs import Name, with_what_it_reads
 from policy_engine.warehouse.quoting import quoted

@@ -24,11 +24,11 @@ from policy_engine.accounting.calibration import least_k
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.accounting.partial_knowledge import delta_count
 from policy_engine.attest.predicates import predicate_of
+from policy_engine.check.laws import LAWS
 from policy_engine.policy.loading import load_policy, load_policy_text
 from policy_engine.policy.recode_models import KINDS
 from policy_engine.release import release
 from policy_engine.releasing.preview import preview
-from policy_engine.syntax.findings import LAWS
 
 ROOT = pages.ROOT
 README = ROOT / "README.md"

@@ -116,18 +116,6 @@ def test_a_line_of_code_is_told_from_a_docstring(tmp_path):
     assert code_lines(file) == 5
 
 
-# What the proof of a text that somebody wrote rests on: the kernel that reads.
-READS = ("policy_engine.verify.proof",)
-READS_MOST = 4_490
-READS_OTHERS = {"sqlglot"}
-
-
-def test_what_certifies_by_reading_only_shrinks():
-    own, others = closure(*READS)
-    assert others <= READS_OTHERS
-    assert sum(code_lines(modules()[name]) for name in own) <= READS_MOST
-
-
 # What a certificate of a release rests on: a claim and the exact curves of five mechanisms, with
 # sums, means, several groupings and parts; and the templates.
 PRINTS = ("policy_engine.kernel.certificate",)

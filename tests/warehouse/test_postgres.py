@@ -287,11 +287,11 @@ def test_a_view_is_read_where_the_author_confirms_it(people):
     with closing(PostgresWarehouse("pg", people.url)) as warehouse:
         policy = policy_of("map", "adults")
         told = refusal(prepare, policy, default_project(policy.directory), warehouse)
-        assert "source public.adults is a view, whose text is proved on DuckDB alone; if" in told
+        assert "source public.adults is a view; if" in told
         assert "write view: rowwise under source" in told
         policy = policy_of("zip_of_view", "adults")
         certificate, table = prepare(policy, default_project(policy.directory), warehouse)
-        assert table_read(policy, table, "postgres") == ("public", "adults")
+        assert table_read(policy, table) == ("public", "adults")
         assert any(
             text.startswith("each row of the view adults comes") for text in certificate.assumptions
         )
@@ -677,7 +677,7 @@ def test_a_part_on_another_server_is_refused_however_deep(parted):
         )
         policy = policy_of("map", "over_parted")
         told = refusal(prepare, policy, default_project(policy.directory), warehouse)
-        assert "source public.over_parted is a view, whose text is proved on DuckDB alone" in told
+        assert "source public.over_parted is a view" in told
 
 
 def test_a_view_of_what_is_elsewhere_is_refused(parted):
@@ -689,7 +689,7 @@ def test_a_view_of_what_is_elsewhere_is_refused(parted):
     with closing(PostgresWarehouse("pg", parted.url)) as warehouse:
         policy = policy_of("map", "over_far")
         told = refusal(prepare, policy, default_project(policy.directory), warehouse)
-    assert "source public.over_far is a view, whose text is proved on DuckDB alone" in told
+    assert "source public.over_far is a view" in told
 
 
 def test_tables_that_inherit_are_read_with_their_table(people):

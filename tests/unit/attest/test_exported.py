@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from decimal import Decimal
 
 import duckdb
 import pyarrow as pa
@@ -13,59 +14,36 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.keys import TrustedKeys
+from policy_engine.attest.predicates import predicate_of
 from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.rows import BESIDE, ORDER_OF_CSV, TableRows, digest_of_lines
 from policy_engine.attest.signers import KeySigner
+from policy_engine.compile.rendering import headed
 from policy_engine.errors import FileError, VerificationFailed
-from policy_engine.kernel.sentences import ALWAYS, of_its_sample
-from policy_engine.kernel.words import randomness
+from policy_engine.kernel.certificate import Terms, certify
+from policy_engine.kernel.claim import Claim, Shown
+from policy_engine.kernel.fragments import threshold
+from policy_engine.kernel.mechanisms import Keyed
+from policy_engine.kernel.printing import printed
+from policy_engine.kernel.recodes import Keep
+from policy_engine.kernel.sources import Column, Relation, Rows
+from policy_engine.kernel.types import Type
 from policy_engine.releasing.standing import digest_of_lines as made_digest
 
 KEY = Ed25519PrivateKey.generate()
 KEYS = TrustedKeys.of(KEY.public_key())
-SELECT = (
-    "select sex, count(*) as n from people where rowid in (select unit from"
-    " policy_engine_sample_199999999999999) group by sex having count(*) >= 20 order by sex"
-)
-AS_ROWS = (
-    "with g as (select sex, count(*) as n from people where rowid in (select unit from"
-    " policy_engine_sample_199999999999999) group by sex having count(*) >= 20)"
-    " select sex from (select sex, unnest(range(n)) as i from g) order by 1"
-)
 TABLE = "db.main.tab"
+RATE = Decimal("0.1")
 
 
-def facts(select=SELECT, **changes):
-    sql = f"create table {TABLE} as {select}"
-    return {
-        "version": 1,
-        "mechanism": "sampled-suppression",
-        "policy": {"name": "r", "digest": "sha256:" + "5" * 64},
-        "k": 20,
-        "rate": "0.1",
-        "sampled_at": "1",
-        "epsilon": "0.5",
-        "delta": "2.7E-11",
-        "bound": "exact",
-        "source_tag": "[EXACT]",
-        "neighbours": "add_remove",
-        "unit": "row",
-        "randomness": randomness("drawn", "row"),
-        "assumptions": [
-            *of_its_sample("drawn", "row", "duckdb"),
-            "one row of people is one person",
-            "people does not change while it is read",
-            *ALWAYS,
-        ],
-        "columns": ["sex"],
-        "count": "n",
-        "form": "counts",
-        "sql": sql,
-        "sql_digest": "sha256:" + hashlib.sha256(sql.encode()).hexdigest(),
-        "dialect": "duckdb",
-        "engine_version": "2.0.0",
-        "time": "2026-11-21T13:40:01Z",
-    } | changes
+def facts(kind="text", count="n", published_as=f"CREATE TABLE {TABLE} AS", **changes):
+    sex = Shown("sex", Column("sex", Type(kind)), Keep())
+    law = Keyed(threshold(RATE), 20)
+    claim = Claim(Relation(("db", "main", "people")), Rows(), law, (sex,), count)
+    numbers = (RATE, Decimal("0.5"), Decimal("1e-9"), "add_remove")
+    terms = Terms("r", "sha256:" + "5" * 64, "people", *numbers, published_as=published_as)
+    text = headed(terms.policy_name, terms.policy_digest, printed(claim, "duckdb"))
+    return predicate_of(certify(text, claim, "duckdb", terms)) | changes
 
 
 def certificate(digest, subject=TABLE, **changes):
@@ -102,7 +80,7 @@ def test_an_export_of_the_table(tmp_path, name):
 @pytest.mark.parametrize("name", ["tab.parquet", "tab.csv"])
 def test_an_export_as_rows(tmp_path, name):
     path, digest = exported(tmp_path, ROWS, name)
-    changes = {"select": AS_ROWS, "form": "rows", "count": None}
+    changes = {"count": None}
     found = verify_release(certificate(digest, **changes), KEYS, path)
     assert "every one of 1 groups has at least 20" in found.checked
     path, digest = exported(tmp_path, ROWS.replace("20", "19"), name)
@@ -112,7 +90,7 @@ def test_an_export_as_rows(tmp_path, name):
 
 def test_an_export_of_a_table_that_dbt_made_of_a_text_that_selects(tmp_path):
     path, digest = exported(tmp_path, GOOD)
-    plain = {"sql": SELECT, "sql_digest": "sha256:" + hashlib.sha256(SELECT.encode()).hexdigest()}
+    plain = {"published_as": "rows"}
     found = verify_release(certificate(digest, **plain), KEYS, path)
     assert f"tab.parquet holds the certified rows of {TABLE}, in their order" in found.checked
     left = verify_release(certificate(digest, **plain), KEYS).unchecked
@@ -216,8 +194,7 @@ def test_rows_in_a_telling_order_that_was_signed(tmp_path):
 
 def test_counts_that_are_not_shown_in_a_csv(tmp_path):
     path, digest = exported(tmp_path, "select 'F' as sex", "tab.csv")
-    changes = {"select": SELECT.replace(", count(*) as n", ""), "count": None}
-    assert "does not hold whole numbers" in refused(path, digest, **changes)
+    assert "does not hold whole numbers" in refused(path, digest, count=None, form="counts")
 
 
 @pytest.mark.parametrize(
@@ -268,10 +245,7 @@ def test_a_name_in_other_letters_is_the_same_table(tmp_path):
 def test_the_release_of_a_file_is_no_export(tmp_path):
     """The digest of a table's rows is not that of a file, and the SQL says which it is."""
     path, digest = exported(tmp_path, GOOD)
-    text = sign(
-        statement("r.parquet", digest, facts(sql=SELECT, sql_digest="sha256:"
-        + hashlib.sha256(SELECT.encode()).hexdigest())), KeySigner(KEY)
-    ).to_json()  # fmt: skip
+    text = certificate(digest, "r.parquet", published_as="rows")
     with pytest.raises(VerificationFailed, match="is not the release: its SHA-256 is"):
         verify_release(text, KEYS, path)
 

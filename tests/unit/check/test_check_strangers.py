@@ -14,7 +14,9 @@ import tampered_texts
 from strangers import SOUND, UNSOUND
 
 from policy_engine.check.answer import answer
+from policy_engine.check.ddl import parse_schema
 from policy_engine.check.recodings import NotUnderstood, range_of, recoding_of
+from policy_engine.check.schema import Schema
 from policy_engine.engines import ENGINES
 from policy_engine.policy.recodings import (
     Constant,
@@ -25,8 +27,6 @@ from policy_engine.policy.recodings import (
     Round,
     Truncate,
 )
-from policy_engine.syntax.ddl import parse_schema
-from policy_engine.syntax.schema import Schema
 
 NOTHING = Schema()
 OTHERS = [engine for engine in ENGINES if engine != "duckdb"]

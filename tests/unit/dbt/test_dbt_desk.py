@@ -203,18 +203,19 @@ def test_a_text_that_is_not_printed_is_refused_before_anything_is_charged(room, 
     assert room.entries() == []
 
 
-def test_a_view_is_a_source_where_its_rows_are_those_of_one_table(room):
+def test_a_view_is_a_source_where_its_author_confirms_its_rows(room):
     room.sql("ALTER TABLE stg_people RENAME TO people")
     room.sql("CREATE VIEW stg_people AS SELECT * FROM people")
+    room.world.policy(relation="ref('stg_people')\n  view: rowwise")
     assert room.reserve().outcome == "reserved"
     room.build()
     assert room.attest().outcome == "attested"
 
 
-def test_a_view_of_other_rows_is_refused_before_anything_is_charged(room):
+def test_a_view_that_nobody_confirms_is_refused_before_anything_is_charged(room):
     room.sql("ALTER TABLE stg_people RENAME TO people")
     room.sql("CREATE VIEW stg_people AS SELECT p.* FROM people p JOIN people q USING (town)")
-    with pytest.raises(NotCertifiable):
+    with pytest.raises(NotCertifiable, match="write view: rowwise under source"):
         room.reserve()
     assert room.entries() == []
 

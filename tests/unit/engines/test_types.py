@@ -2,9 +2,9 @@
 
 import pytest
 
+from policy_engine.check.ddl import parse_schema
 from policy_engine.engines import ENGINES
 from policy_engine.engines.types import told, type_of, types_of
-from policy_engine.syntax.ddl import parse_schema
 
 OTHERS = [name for name in ENGINES if name != "duckdb"]
 

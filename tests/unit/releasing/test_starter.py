@@ -439,8 +439,12 @@ def test_a_view_is_a_source_whose_rows_have_a_key(folder):
     with duckdb.connect("w.duckdb") as connection:
         connection.execute("create table people (patient_id integer, age integer)")
         connection.execute("create view adults as select patient_id, age from people")
-    Path("policy-engine.yaml").write_text("warehouses: {w: {type: duckdb, database: w.duckdb}}\n")
+    Path("policy-engine.yaml").write_text(
+        "warehouses: {w: {type: duckdb, database: w.duckdb}}\n"
+        "accounts: {people: {epsilon: 1, delta: 1.0e-6}}\n"
+    )
     write_starter("adults", Path("policy.yaml"))
+    assert "\n  view: rowwise " in Path("policy.yaml").read_text()
     assert "\nprivacy_unit: {column: patient_id, rows: any}" in Path("policy.yaml").read_text()
     full = uncommented(Path("policy.yaml"))
     assert check_policy(full).problems == ()

@@ -132,7 +132,7 @@ def test_what_a_warehouse_that_answers_has_not_is_a_problem(
     assert problem.line > 0
 
 
-def test_of_a_view_of_groups_the_view_is_told_and_not_what_follows_from_it(write, database):
+def test_of_a_view_it_is_told_that_its_author_must_confirm_its_rows(write, database):
     with duckdb.connect("w.db") as connection:
         connection.execute(
             "CREATE VIEW groups AS SELECT id, max(age) AS age FROM people GROUP BY 1"
@@ -142,7 +142,7 @@ def test_of_a_view_of_groups_the_view_is_told_and_not_what_follows_from_it(write
         "{table: groups}\nprivacy_unit: {column: id, rows: any}",
     )
     [problem] = check_policy(write(source=source)).problems
-    assert "w.main.groups, all rows of people; w.main.groups, MAX(age); if each" in problem.message
+    assert "the source w.main.groups is a view; if each of its rows" in problem.message
     assert problem.message.endswith("; else name the table that it reads, or make a table of it")
 
 

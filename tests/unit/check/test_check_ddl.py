@@ -1,14 +1,10 @@
-"""What a schema's text says of keys, and what the kernel makes of it."""
+"""What a schema's text says of columns, keys and views."""
 
 import pytest
 
+from policy_engine.check.ddl import parse_schema
+from policy_engine.check.schema import Constraints
 from policy_engine.errors import UsageError
-from policy_engine.syntax.ddl import parse_schema
-from policy_engine.syntax.schema import Constraints, Schema
-from policy_engine.verify.proof import prove
-
-ENOUGH = "group by ward having count(*) >= 20"
-KEYED = "select ward, count(*) as n from visits where sha256({}) < '19' " + ENOUGH
 
 
 def constraints(columns):
@@ -62,32 +58,7 @@ def test_schemas_of_a_database_are_made_and_hold_nothing():
         parse_schema("create schema s; drop table t", "duckdb")
 
 
-def test_a_key_that_may_be_missing_is_hashed_with_bars():
-    text = "create table visits (person bigint unique, ward text)"
-    schema = parse_schema(text, "duckdb")
-    concatenated = KEYED.format("concat(?, ':u:', person)")
-    (finding,) = prove(concatenated, schema).findings
-    assert finding.code == "V04"
-    assert "person, of which many may be NULL; hash it with ||" in finding.message
-    assert prove(KEYED.format("? || ':u:' || person"), schema).shape.unit == "person"
-    filled = parse_schema(text.replace("unique", "unique not null"), "duckdb")
-    assert prove(concatenated, filled).shape.unit == "person"
-    assert "person is never NULL in visits" in prove(concatenated).assumptions
-
-
-def test_counting_a_column_counts_rows_where_it_is_never_null():
-    sql = "select ward, count(id) as n from t tablesample bernoulli (10%) group by ward"
-    sql = f"{sql} having count(id) >= 20"
-    known = parse_schema("create table t (id int primary key, ward text)", "duckdb")
-    assert prove(sql, known).shape.count == "n"
-    for schema in (None, parse_schema("create table t (id int unique, ward text)", "duckdb")):
-        codes = {finding.code for finding in prove(sql, schema).findings}
-        assert codes == {"V08", "V09"}
-
-
-def test_a_name_of_a_schema_is_the_source_of_a_policy():
-    schema = Schema(source="main.people")
-    assert schema.is_source("db.main.people")
-    assert schema.is_source("People")
-    assert not schema.is_source("other.people")
-    assert not Schema().is_source("people")
+def test_a_view_is_known_by_its_name():
+    schema = parse_schema("create table t (a int); create view s.v as select * from t", "duckdb")
+    assert schema.views == {"s.v"}
+    assert parse_schema('{"tables": {}, "views": {"v": "select 1"}}', "duckdb").views == {"v"}

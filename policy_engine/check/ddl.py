@@ -10,10 +10,10 @@ from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.tokens import Tokenizer
 
+from policy_engine.check.schema import Constraints, Schema
+from policy_engine.engines.names import dotted, fold
 from policy_engine.engines.types import parser_of, told, types_of
 from policy_engine.errors import UsageError
-from policy_engine.syntax.names import dotted, fold
-from policy_engine.syntax.schema import Constraints, Schema
 
 _ENUM = re.compile(
     r"\s*CREATE\s+TYPE\s+(\w+)\s+AS\s+(ENUM\s*\(('([^']|'')*'|[\s,])*\))\s*", re.IGNORECASE
@@ -45,15 +45,15 @@ def _from_json(text: str, engine: str) -> Schema:
         raise _other("JSON that does not parse") from None
     tables = document.get("tables", document)
     more = document if "tables" in document else {}
-    views, public = more.get("views", {}), more.get("public", {})
+    views = more.get("views", {})
     # Each is a mapping of texts, and the tables are mappings of them.
-    mappings = [views, public, *(tables.values() if isinstance(tables, dict) else [None])]
+    mappings = [views, *(tables.values() if isinstance(tables, dict) else [None])]
     for each in mappings:
         if not isinstance(each, dict) or not all(isinstance(told, str) for told in each.values()):
             raise _other("another JSON document")
     for name, types in tables.items():
         tables[name] = {column: _told(kind, engine) for column, kind in types.items()}
-    return Schema(tables, views, known=True, public=public)
+    return Schema(tables, frozenset(views), known=True)
 
 
 def _from_ddl(text: str, engine: str) -> Schema:
@@ -65,7 +65,7 @@ def _from_ddl(text: str, engine: str) -> Schema:
         raise _other("text that does not parse") from None
     labels = {fold(named[1]): named[2] for named in map(_ENUM.fullmatch, pieces) if named}
     tables: dict[str, dict[str, str]] = {}
-    views: dict[str, str] = {}
+    views: set[str] = set()
     constraints: dict[str, Constraints] = {}
     for piece, statement in parsed:
         kind = statement.kind if isinstance(statement, exp.Create) else None
@@ -76,8 +76,7 @@ def _from_ddl(text: str, engine: str) -> Schema:
         made = statement.this
         name = dotted(p.name for p in (made if isinstance(made, exp.Table) else made.this).parts)
         if kind == "VIEW" and statement.expression:
-            # A view keeps its own text: what the parser would write is another text.
-            views[name] = piece
+            views.add(name)
         elif isinstance(made, exp.Schema):
             # Its own columns: the fields of a STRUCT are none.
             columns = [c for c in made.expressions if isinstance(c, exp.ColumnDef)]
@@ -85,7 +84,7 @@ def _from_ddl(text: str, engine: str) -> Schema:
             constraints[name] = constraints_of(made)
         else:
             raise _other(f"a {kind} without columns or a query")
-    return Schema(tables, views, known=True, constraints=constraints)
+    return Schema(tables, frozenset(views), known=True, constraints=constraints)
 
 
 def _statements(text: str, tokenizer: Tokenizer) -> list[str]:

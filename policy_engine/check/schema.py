@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from policy_engine.syntax.names import fold
+from policy_engine.engines.names import fold
 
 _T = TypeVar("_T")
 
@@ -29,10 +29,7 @@ class Constraints:
 
 @dataclass(frozen=True)
 class Schema:
-    """Column types by relation, and the bodies of views ('' where a body is not known).
-
-    ``public`` names the lookups that do not depend on the source, each with its key. ``source``
-    is a view whose columns a policy speaks of: they are not looked through.
+    """Column types by relation, and the names of views.
 
     >>> schema = Schema({"main.adult": {"age": "BIGINT"}}, known=True)
     >>> schema.columns("census.main.adult")
@@ -40,31 +37,17 @@ class Schema:
     """
 
     tables: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    views: Mapping[str, str] = field(default_factory=dict)
+    views: frozenset[str] = frozenset()
     known: bool = False
-    public: Mapping[str, str] = field(default_factory=dict)
     constraints: Mapping[str, Constraints] = field(default_factory=dict)
-    source: str = ""
 
     def columns(self, relation: str) -> Mapping[str, str] | None:
         """Types by column name; None where the schema has no such relation, or several."""
         return _find(self.tables, relation)
 
-    def view(self, relation: str) -> str | None:
-        """The body of a view, '' where it is unknown, None where this is no view."""
-        return _find(self.views, relation)
-
-    def key_of(self, relation: str) -> str | None:
-        """The key of a public lookup; None where the relation is not declared public."""
-        return _find(self.public, relation)
-
     def constraints_of(self, relation: str) -> Constraints | None:
         """What is declared of a table's keys; None where nothing is known."""
         return _find(self.constraints, relation)
-
-    def is_source(self, relation: str) -> bool:
-        """Whether a relation is the one that a policy speaks of."""
-        return bool(self.source) and _find({self.source: True}, relation) is not None
 
 
 def _find(known: Mapping[str, _T], relation: str) -> _T | None:

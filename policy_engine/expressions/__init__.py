@@ -1,1 +1,0 @@
-"""What one expression over one row is: its type, whether it can fail, what it shows."""
