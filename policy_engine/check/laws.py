@@ -75,7 +75,7 @@ SOURCE_IS_THE_POLICYS = Law(
 UNIT_IS_THE_POLICYS = Law(
     "V22",
     "the sampled unit must be the policy's unit: who is sampled is who is protected [mechanism 1]",
-    "sample by privacy_unit, and keep one row of it as unit.keep says",
+    "sample by privacy_unit, and keep one row of it as its rows say",
 )
 RATE_IS_THE_POLICYS = Law(
     "V23",
