@@ -103,11 +103,11 @@ def check_policy(path: Path) -> Checked:
             # Ledgers and keys are needed for such a policy alone.
             from policy_engine.releasing.books import limit_of
 
-            account = paying_account(policy, project, table, certificate.dialect)
+            account = paying_account(policy, project, table)
             limit_of(policy, project, account)
         if not policy.declared_budget and policy.source_path is None:
             # Its account is the warehouse's to name.
-            account = paying_account(policy, project, table, certificate.dialect)
+            account = paying_account(policy, project, table)
             check_account(policy, project, account)
         told.extend(unenforced(policy, certificate))
 
