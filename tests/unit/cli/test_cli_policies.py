@@ -66,12 +66,12 @@ def test_a_warning_is_told_in_every_format_before_anything_is_charged(cli, polic
     [warning] = cli("validate", file, "--format", "json").document["warnings"]
     assert (warning["line"], warning["path"]) == (6, "recode.age")
     assert cli("validate", file, "--format", "github").out.startswith(
-        "::warning file=w.yaml,line=5"
+        "::warning file=w.yaml,line=6"
     )
     [found] = cli("validate", file, "--format", "sarif").document["runs"][0]["results"]
     assert (found["ruleId"], found["level"]) == ("policy", "warning")
     for command in ("plan", "release"):
-        assert "warning: w.yaml:6:3: recode.age is made of the key" in cli(command, file).err
+        assert "warning: w.yaml:6:3: recode.age is made of the column" in cli(command, file).err
 
 
 def test_a_source_that_is_not_there_is_noted(cli, policy, project):
