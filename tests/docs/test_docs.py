@@ -244,7 +244,7 @@ def test_every_command_and_option_is_documented(words: tuple[str, ...]) -> None:
 def test_commands_that_pages_show_exist() -> None:
     names = {words[0] for words, _ in COMMANDS}
     for page in PAGES:
-        for name in re.findall(r"^(?:\$ )?policy-engine ([a-z]+)", page.read_text(), re.MULTILINE):
+        for name in re.findall(r"^(?:\$ )?policy-engine ([a-z-]+)", page.read_text(), re.MULTILINE):
             assert name in names, f"{page}: {name}"
 
 
