@@ -16,9 +16,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from io import BufferedReader
 from pathlib import Path
 from types import MappingProxyType
-from typing import BinaryIO
 
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -34,14 +34,14 @@ from cryptography.hazmat.primitives.serialization import (
 
 from policy_engine.attest.validity import Refusal, Validity
 from policy_engine.errors import FileError, UsageError
+from policy_engine.opening import bytes_in, opened
+from policy_engine.policy.places import KEPT
 
 SIGNING_KEY_VARIABLE = "POLICY_ENGINE_SIGNING_KEY"
 OWNER_ONLY = 0o600
 EVERYONE_READS = 0o644
 GROUP_AND_OTHERS = 0o077
 _LARGEST = 64 * 1024
-KEPT = ".policy-engine"
-"""What the folder is called."""
 _IGNORED = """\
 # Keys of this machine and the ledger belong into no repository; the keyring does, with the public
 # keys of all machines in it. Schemas may go there.
@@ -230,6 +230,10 @@ def _private_key(
             "'openssl pkey -in KEY -out PLAIN' into a file only you can read"
         ) from None
     except (ValueError, UnsupportedAlgorithm):
+        if b"PUBLIC KEY-----" in pem:
+            private = Path(where).with_suffix(".pem")
+            beside = f"; name its other half, which 'keys generate' writes as {private.name}"
+            raise error(f"{where}: is a public key, and only a private one signs{beside}") from None
         raise error(f"{where}: must hold a private key in PEM form, found none") from None
     if not isinstance(key, Ed25519PrivateKey):
         raise error(f"{where}: must hold an Ed25519 key, found another kind of key")
@@ -249,30 +253,24 @@ def explained(failed: str) -> Iterator[None]:
 
 
 @contextmanager
-def opened_file(path: Path, what: str) -> Iterator[BinaryIO]:
-    """A file to be read; FileError for what is none: a pipe would wait for ever for its writer."""
-    with explained(f"{path}: cannot read {what}"):
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        mode = os.fstat(handle).st_mode
-        if not stat.S_ISREG(mode):
-            os.close(handle)
-            found = "a folder" if stat.S_ISDIR(mode) else "a pipe or a device"
-            raise FileError(f"{path}: {what} must be a file, found {found}")
-        with os.fdopen(handle, "rb") as file:
-            yield file
+def opened_file(path: Path, what: str) -> Iterator[BufferedReader]:
+    """A file to be read; FileError, which says why, where there is none that can be."""
+    with explained(f"{path}: cannot read {what}"), opened(path) as file:
+        yield file
 
 
 def read_key_file(path: Path, refuse: int = 0) -> bytes:
     """The bytes of a file; FileError where it has a mode bit of ``refuse``, or is unreadable."""
     # The mode is asked of the open file, so that it is that of the bytes that are read.
     with opened_file(path, "the key") as file:
+        content = file.read(_LARGEST)
         mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
-        if mode & refuse:
+        if mode & refuse and b"PUBLIC KEY-----" not in content:
             raise FileError(
                 f"{path}: a private key must be closed to group and others, found mode "
                 f"{mode:04o}; run 'chmod 600 {path}', and make a new key if others had access"
             )
-        return file.read(_LARGEST)
+        return content
 
 
 def create_key_pair(path: Path, private_pem: bytes, public_pem: bytes) -> None:
@@ -300,7 +298,7 @@ def complete_key_pair(path: Path, public_pem: bytes) -> None:
     try:
         create_key_file(public, public_pem, EVERYONE_READS)
     except FileError:
-        if not public.is_file() or public.read_bytes() != public_pem:
+        if not public.is_file() or bytes_in(public) != public_pem:
             raise
 
 

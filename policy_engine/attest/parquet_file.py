@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from policy_engine.attest.results import Results
 from policy_engine.errors import FileError
 from policy_engine.kernel.claim import digest_of
+from policy_engine.opening import bytes_in
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -188,7 +189,7 @@ def read_signed(release: Path, sha256: str) -> tuple[bytes, pa.Table, str] | str
     import pyarrow.parquet as pq
 
     try:
-        data = release.read_bytes()
+        data = bytes_in(release)
     except OSError as error:
         raise FileError(f"{release} could not be read: {error.strerror}") from None
     digest = hashlib.sha256(data).hexdigest()

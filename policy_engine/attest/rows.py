@@ -27,6 +27,7 @@ from policy_engine.attest.values import comparable_values
 from policy_engine.engines.names import fold
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms import Inserted, Law, Listed, Noisy, Pure, Randomised
+from policy_engine.opening import opened
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -285,7 +286,7 @@ def check_export(facts: Facts, digest: str, subject: str, release: Path) -> Resu
     """The exported rows of a table, by digest and as any release's; FileError if unreadable."""
     is_csv, how = release.suffix.lower() == ".csv", HOW.format(table=subject)
     with explained(f"{release} could not be read"):
-        with release.open("rb") as file:
+        with opened(release) as file:
             is_parquet = file.read(4) == b"PAR1"
         found = _lines_of(release, is_csv=is_csv) if is_csv or is_parquet else None
     if found is None:

@@ -232,7 +232,8 @@ def _account_line(balance: Balance, left: Remaining | None, found: LedgerState) 
 def _review_words(told: Mapping[str, Any]) -> str:
     if told["account"]:
         return f"{told['account']}  review policy {told['serial']}, {told['review_policy'][:15]}"
-    return f"nothing counts that the key {told.get('revoked_key', '')[:8]} approves"
+    whose = f" of {' and '.join(told['people'])}" if told["people"] else ""
+    return f"nothing counts that the key {told['revoked_key'][:8]}{whose} approves"
 
 
 def _approvals_line(told: Mapping[str, Any]) -> str:

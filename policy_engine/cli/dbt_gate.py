@@ -14,6 +14,7 @@ import typer
 from policy_engine.cli.dbt_options import ProfilesOption, ProjectOption, TargetOption
 from policy_engine.cli.output import answer_as, emit, emit_lines, is_quiet, json_text, note, text_of
 from policy_engine.errors import FileError, NothingChecked
+from policy_engine.opening import text_in
 
 if TYPE_CHECKING:
     from policy_engine.dbt.gate import GateVerdict
@@ -118,7 +119,7 @@ def _verdict(project_dir: Path | None, manifest: Path | None) -> GateVerdict:
 def _new(verdict: GateVerdict, baseline: Path) -> GateVerdict:
     """A verdict without the findings that an earlier report has."""
     try:
-        known = json.loads(baseline.read_text("utf-8"))["findings"]
+        known = json.loads(text_in(baseline))["findings"]
         old = {(each["code"], each["message"], *each["path"]) for each in known}
     except OSError as error:
         raise FileError(f"{baseline} could not be read: {error.strerror}") from None

@@ -13,6 +13,7 @@ from policy_engine.accounting.odds import guessed_right, odds_sentence
 from policy_engine.cli.output import emit, members, shown
 from policy_engine.cli.reading import check_free, project_here
 from policy_engine.errors import FileError, UsageError
+from policy_engine.opening import bytes_in
 
 UNIT = "unit: what is sampled"
 """Of whom a guarantee is that no policy asked for."""
@@ -125,7 +126,7 @@ def _check_place(path: Path, *, replace: bool) -> None:
 
     check_free(path, replace=replace)
     with explained(f"{path} could not be read"):
-        content = path.read_bytes() if path.exists() else None
+        content = bytes_in(path) if path.exists() else None
     if content is not None and stated_type(content) != COUNT_PREDICATE_TYPE:
         raise FileError(
             f"{path} is no certificate of a count, and only such a one is replaced; name another"

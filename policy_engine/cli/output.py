@@ -14,6 +14,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -26,7 +27,8 @@ import typer
 
 from policy_engine.accounting.in_words import in_text
 from policy_engine.cli.failures import Failure
-from policy_engine.policy.escapes import escaped
+from policy_engine.policy.escapes import Exact, escaped
+from policy_engine.policy.places import folder_of, from_folder
 
 if TYPE_CHECKING:
     from policy_engine.ledger.remaining import Remaining
@@ -134,12 +136,13 @@ def conclude(document: Mapping[str, Any], lines: Lines, code: int) -> None:
 def emit_lines(lines: Lines) -> None:
     """Print lines of text, each as one line; nothing where there is none."""
     if listed := list(lines):
-        _put(text_of(listed), sys.stdout)
+        said = (each if isinstance(each, Exact) else from_project(each) for each in listed)
+        _put(text_of([*said]), sys.stdout)
 
 
 def emit_json(document: Mapping[str, Any]) -> None:
     """Print the one JSON document of a command."""
-    _put(json_text(document), sys.stdout)
+    _put(json_text(_from_project(document)), sys.stdout)
 
 
 def _put(text: str, stream: TextIO) -> None:
@@ -214,6 +217,25 @@ def emit_error(failed: Failure, *, as_json: bool) -> None:
     sys.stdout.flush()
 
 
+_TEXTS = frozenset({"sql", "query", "canonical"})
+"""Members of a document that are texts which somebody runs."""
+
+
+def _from_project(value: Any) -> Any:
+    """A document in which files of the project are named from its folder on."""
+    match value:
+        case str() | Path():
+            return from_project(str(value))
+        case Mapping():
+            return {
+                name: each if name in _TEXTS else _from_project(each)
+                for name, each in value.items()
+            }
+        case list() | tuple():
+            return [_from_project(each) for each in value]
+    return value
+
+
 def number(value: Decimal | None, *, down: bool = False) -> float | int | None:
     """The JSON number of a decimal: its own digits where they fit, else the next one above.
 
@@ -248,7 +270,15 @@ def left_of(found: Remaining | None) -> dict[str, Any] | None:
 
 def complain(message: str) -> None:
     """One line on stderr that is there with --quiet too: what is wrong."""
-    _put(escaped(message), sys.stderr)
+    _put(escaped(from_project(message)), sys.stderr)
+
+
+def from_project(message: str) -> str:
+    """A message that names what lies in the project of the working directory from there on."""
+    with suppress(OSError):  # the working directory may be gone
+        folder = folder_of(Path.cwd())
+        return message if folder is None else from_folder(message, folder)
+    return message
 
 
 def note(message: str) -> None:

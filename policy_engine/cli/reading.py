@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from policy_engine.errors import FileError, UsageError, VerificationFailed
+from policy_engine.opening import opened
 
 if TYPE_CHECKING:
     from policy_engine.policy.hierarchy import Hierarchy
@@ -77,7 +78,7 @@ def _content(path: Path) -> bytes:
         if name == "stdin":
             content = sys.stdin.buffer.read(_LARGEST + 1)
         else:
-            with path.open("rb") as file:
+            with opened(path) as file:
                 content = file.read(_LARGEST + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not a file name"
@@ -142,8 +143,7 @@ def own_project() -> Project:
 
     Raises UsageError.
     """
-    from policy_engine.attest.keys import KEPT
-    from policy_engine.policy.project import PROJECT_FILE
+    from policy_engine.policy.places import KEPT, PROJECT_FILE
 
     project = project_here()
     if project.file is None and not (project.directory / KEPT).is_dir():

@@ -46,6 +46,7 @@ from policy_engine.ledger.statement import STATEMENT_TYPE, SUBJECT, public_state
 from policy_engine.ledger.store import Ledger
 from policy_engine.ledger.witness import Witness
 from policy_engine.policy.accounts import listed_as, nearest, twin_of
+from policy_engine.policy.escapes import Exact
 from policy_engine.policy.project import Project
 from policy_engine.policy.scalars import counted
 from policy_engine.releasing import asking, beginning, books
@@ -391,7 +392,7 @@ def export(
     made = statement(SUBJECT, head.hash, predicate, STATEMENT_TYPE)
     text = sign(made, signer_of(project)).to_json()
     if output is None:
-        emit_lines([text])
+        emit_lines([Exact(text)])
         return
     write_certificate(text, output, replace=False)
     document = {"statement": output, "entries": len(entries), "accounts": len(balances)}

@@ -26,7 +26,8 @@ from policy_engine.ledger.store import Ledger
 from policy_engine.policy.accounts import listed_as, nearest, twin_of
 from policy_engine.policy.fields import is_line
 from policy_engine.policy.loading import load_policy
-from policy_engine.policy.project import PROJECT_FILE, Project
+from policy_engine.policy.places import PROJECT_FILE
+from policy_engine.policy.project import Project
 from policy_engine.policy.reading import read_text
 from policy_engine.releasing import asking
 from policy_engine.releasing.asking import Sought

@@ -71,7 +71,7 @@ def desk(
         known = tuple(dict.fromkeys((host, *_OWN_NAMES, *(names or ()))))
 
         def ready() -> None:
-            emit({"address": address, "project": folder}, [f"{folder}: {address}"])
+            emit({"address": address, "project": folder.name}, [f"{folder.name}: {address}"])
             if not is_ours:
                 note(_EVERYBODY)
 

@@ -142,7 +142,8 @@ def _unknown(policy: Policy, table: Table) -> Iterator[_Found]:
             first = ", ".join(map(repr, columns[:-1]))
             law = f"{name!r} can be the columns {first} and {columns[-1]!r} of {table.name}"
             if table.case == "folded":
-                yield path, f"{law}, which its engine does not tell apart", "rename one of them"
+                law += ": its engine takes a and A in a name for one"
+                yield path, law, "rename one of them"
             else:
                 yield path, law, "write one as it stands there"
         elif not columns:

@@ -28,6 +28,7 @@ from policy_engine.errors import (
     WarehouseError,
 )
 from policy_engine.ledger.entry import Entry
+from policy_engine.opening import text_in
 from policy_engine.releasing.beginning import ledger_writer
 from policy_engine.releasing.books import begun_ledger, open_ledger, secret_of, trusted_keys
 from policy_engine.releasing.publish import other_bytes, write_certificate
@@ -283,7 +284,7 @@ def verified(
 
 def _looked(desk: Desk, release: DbtRelease, trusted: TrustedKeys) -> Looked:
     try:
-        text = release.certificate.read_text(encoding="utf-8")
+        text = text_in(release.certificate)
     except FileNotFoundError:
         why = f"{release.relation} stands without a certificate: run 'policy-engine dbt attest'"
         return Looked(release, why=(why,))

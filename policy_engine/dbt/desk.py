@@ -17,6 +17,7 @@ from policy_engine.dbt.targets import Dbt, read_targets, warehouse_of
 from policy_engine.errors import FileError, UsageError, WarehouseError
 from policy_engine.ledger.entry import Entry
 from policy_engine.ledger.store import Ledger
+from policy_engine.opening import text_in
 from policy_engine.policy.accounts import check_own_project
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import ListedWarehouse as Named
@@ -96,7 +97,7 @@ class Place:
             if text is None:
                 folder = self.files.target / "compiled" / manifest.project
                 try:
-                    text = (folder / each.model.file).read_text(encoding="utf-8")
+                    text = text_in(folder / each.model.file)
                 except (OSError, UnicodeDecodeError):
                     text = ""
             found.append((each, text))

@@ -20,6 +20,7 @@ from policy_engine.dbt.handed import Packages, hands_over
 from policy_engine.dbt.manifest import Manifest, Node, leaves, mapping
 from policy_engine.dbt.rules import GateFinding, finding
 from policy_engine.dbt.texts import code_of, is_generic_test, on_one_line, refs_in, words_in
+from policy_engine.opening import text_in
 
 OURS = "policy_engine"
 """The vendored package, whose macros must be as they were shipped."""
@@ -369,5 +370,5 @@ def _shipped() -> dict[str, str]:
     return {
         block["name"]: on_one_line(block[0])
         for file in sorted(Path(__file__).with_name("package").rglob("*.sql"))
-        for block in _SHIPPED.finditer(file.read_text("utf-8"))
+        for block in _SHIPPED.finditer(text_in(file))
     }

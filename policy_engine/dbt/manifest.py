@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from policy_engine.errors import FileError
+from policy_engine.opening import bytes_in
 from policy_engine.warehouse.quoting import quoted
 
 VERSION = 12
@@ -245,7 +246,7 @@ def read_manifest(file: Path) -> Manifest:
         FileError: it is missing, unreadable, damaged, or of a version that is not known.
     """
     try:
-        content = file.read_bytes()
+        content = bytes_in(file)
     except (FileNotFoundError, NotADirectoryError):
         raise FileError(f"{file} is missing; {_MAKE_ONE}") from None
     except OSError as error:

@@ -24,6 +24,7 @@ from ruamel.yaml.error import YAMLError
 
 from policy_engine.dbt.yaml_items import Item, YamlItems
 from policy_engine.errors import FileError, PolicyError, Problem
+from policy_engine.opening import bytes_in, text_in
 from policy_engine.policy.project import filled
 
 FILE = "dbt_project.yml"
@@ -134,7 +135,7 @@ class ProjectFiles:
         """
         if path not in self._texts:
             try:
-                self._texts[path] = path.read_text(encoding="utf-8-sig")
+                self._texts[path] = text_in(path, "utf-8-sig")
             except OSError as error:
                 raise FileError(f"{path} could not be read: {error.strerror}") from None
             except UnicodeDecodeError:
@@ -234,7 +235,7 @@ def read_settings(file: Path) -> Mapping[str, Any]:
         PolicyError: it is no YAML, or no mapping.
     """
     try:
-        found = YAML(typ="safe", pure=True).load(file.read_text(encoding="utf-8"))
+        found = YAML(typ="safe", pure=True).load(text_in(file))
     except OSError as error:
         raise FileError(f"{file} could not be read: {error.strerror}") from None
     except (UnicodeDecodeError, YAMLError) as error:
@@ -287,7 +288,7 @@ def read(path: Path) -> str | None:
     Raises FileError: it cannot be read, or is no file of text.
     """
     try:
-        return path.read_text(encoding="utf-8")
+        return text_in(path)
     except FileNotFoundError:
         return None
     except UnicodeDecodeError:
@@ -305,7 +306,7 @@ def apply(changes: Iterable[Change]) -> None:
     try:
         for change in changes:
             path = change.path
-            content = path.read_bytes() if change.before is not None else None
+            content = bytes_in(path) if change.before is not None else None
             if change.after is None:
                 path.unlink()
             else:

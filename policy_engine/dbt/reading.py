@@ -27,6 +27,7 @@ from policy_engine.dbt.texts import (
     with_holes,
     words_in,
 )
+from policy_engine.opening import text_in
 
 BY_NAME, BRANCH, QUERY = "by name", "in another branch", "by name, in a text of its template"
 CONFIG = "by name, in its config"
@@ -99,7 +100,7 @@ class NodeReader:
             files.insert(0, self.project / written)
         for file in files:
             try:
-                found = file.read_text("utf-8")
+                found = text_in(file)
             except (OSError, UnicodeDecodeError):
                 continue
             if not self._is_older(file, node) and self._is_of_this_target(found, node):

@@ -34,6 +34,7 @@ from policy_engine.errors import (
 from policy_engine.kernel.certificate import NotPrinted, check_text
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms import Secret
+from policy_engine.opening import text_in
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.reading import refused
 from policy_engine.policy.resolve import Policy
@@ -171,7 +172,7 @@ def outdated(policy: Policy) -> tuple[Path, ...]:
 def _policy_digest(file: Path) -> str | None:
     """The digest of the policy that a certificate is of; None where it says none."""
     try:
-        envelope = Envelope.from_json(file.read_text(encoding="utf-8"))
+        envelope = Envelope.from_json(text_in(file))
         return str(json.loads(envelope.payload)["predicate"]["policy"]["digest"])
     except (OSError, UnicodeDecodeError, VerificationFailed, ValueError, KeyError, TypeError):
         return None

@@ -22,6 +22,7 @@ from policy_engine.dbt.project import DbtProject, apply, changed, read_settings
 from policy_engine.dbt.rules import RULES, GateFinding, finding
 from policy_engine.dbt.texts import read
 from policy_engine.errors import FileError, PolicyError, Problem
+from policy_engine.opening import text_in
 
 FILE = "privacy-review.yml"
 _SECTIONS = ("version", "reviewed", "waived")
@@ -119,7 +120,7 @@ def read_review(project: DbtProject | None) -> Review:
 def _load(file: Path, *, plain: bool = True) -> Any:
     """The document of a review file; ``plain`` without its comments."""
     try:
-        found = (YAML(typ="safe", pure=True) if plain else YAML()).load(file.read_text("utf-8"))
+        found = (YAML(typ="safe", pure=True) if plain else YAML()).load(text_in(file))
     except (OSError, UnicodeDecodeError) as error:
         raise FileError(f"{file} could not be read: {error}") from None
     except YAMLError as error:

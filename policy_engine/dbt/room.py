@@ -30,6 +30,7 @@ from policy_engine.dbt.types import Columns
 from policy_engine.dialects import Engine
 from policy_engine.engines.base import NameCase
 from policy_engine.errors import PolicyEngineError, PolicyError, Problem, WarehouseError
+from policy_engine.opening import bytes_in
 from policy_engine.policy.project import Project, project_at
 from policy_engine.policy.reading import located
 from policy_engine.policy.resolve import Source
@@ -137,7 +138,7 @@ class Room:
     @cached_property
     def _catalog(self) -> Mapping[str, Any]:
         try:
-            document = json.loads(self.project.catalog.read_bytes())
+            document = json.loads(bytes_in(self.project.catalog))
             return {**document.get("nodes", {}), **document.get("sources", {})}
         except (OSError, ValueError, AttributeError, TypeError):
             return {}

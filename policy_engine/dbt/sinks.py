@@ -18,6 +18,7 @@ from policy_engine.dbt.reading import BRANCH, READ_KINDS, NodeReader, NodeReads
 from policy_engine.dbt.rules import GateFinding, finding
 from policy_engine.dbt.taint import Edge, Graph, Taint, way_to
 from policy_engine.dbt.texts import words_in
+from policy_engine.opening import bytes_in
 
 _NAMED = 5
 _MADE_BY_A_HOOK = "Make a model of it and ref() that; an ephemeral model leaves no table behind."
@@ -214,7 +215,7 @@ def _stores_failures(project: DbtProject | None) -> bool:
     if project is None:
         return False
     try:
-        found = json.loads((project.target / "run_results.json").read_bytes())
+        found = json.loads(bytes_in(project.target / "run_results.json"))
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(found, dict) and mapping(found, "args").get("store_failures") is True

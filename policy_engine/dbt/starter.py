@@ -19,7 +19,8 @@ from policy_engine.dbt.targets import read_targets
 from policy_engine.dbt.types import table_of
 from policy_engine.dbt.yaml_items import YamlItems
 from policy_engine.errors import EnvironmentFailed, FileError, PolicyEngineError, UsageError
-from policy_engine.policy.project import PROJECT_FILE, find_project, load_project
+from policy_engine.policy.places import PROJECT_FILE
+from policy_engine.policy.project import find_project, load_project
 from policy_engine.releasing import starter
 
 NAME = "policy_engine"

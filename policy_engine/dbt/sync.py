@@ -28,6 +28,7 @@ from policy_engine.dbt.sources import SourceNode, read_wanted
 from policy_engine.dbt.starter import environment, left_over, needs
 from policy_engine.dbt.types import Columns, needed
 from policy_engine.errors import NotCertifiable, PolicyError, Problem
+from policy_engine.opening import opened
 from policy_engine.policy.accounts import check_account, check_own_project
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.reading import located, refused
@@ -240,7 +241,7 @@ def _without_policy(room: Room, releases: Sequence[ReleaseModel]) -> list[Proble
 def is_ours(path: Path) -> bool:
     """Whether a model's file is one that a sync wrote."""
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             return file.read(max(map(len, MARKS))).startswith(tuple(map(str.encode, MARKS)))
     except OSError:
         return False

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from policy_engine.dbt.lexing import READERS
 from policy_engine.dbt.manifest import Manifest, Node, leaves, mapping, sequence
+from policy_engine.opening import text_in
 
 _OPENS = re.compile(r"\{(?=[{%#])")
 _PART = r"(?:\"[^\"]+\"|`[^`]+`|\[[^\]]+\]|[^\s.\"`\[\]()',;]+)"
@@ -44,7 +45,7 @@ def on_one_line(text: str) -> str:
 def read(file: Path) -> str:
     """The text of a file; empty where it cannot be read."""
     try:
-        return file.read_text("utf-8", errors="replace")
+        return text_in(file, errors="replace")
     except OSError:
         return ""
 

@@ -15,7 +15,10 @@ _OF_FILES = {
 }
 
 
-_OF_CASE = {"names_by_case": "names that differ by case alone are one to it; rename a column"}
+_OF_CASE = {
+    "names_by_case": "it takes a and A in a name for one, so that names which differ by case alone"
+    " are not told apart; rename a column"
+}
 NameCase = Literal["folded", "quoted", "exact"]
 """When names that differ by case alone are two: never, where they are quoted, or always."""
 

@@ -20,6 +20,7 @@ from policy_engine.attest.keys import make_folder
 from policy_engine.errors import Code, LedgerBroken, LedgerError, NoLedger
 from policy_engine.ledger import records
 from policy_engine.ledger.chain import GENESIS
+from policy_engine.opening import NO_FILE
 
 _APPLICATION_ID = 0x504F4C45  # "POLE", in the header of every ledger file
 _NO_LEDGER = records.NO_LEDGER.format(kind="file", place="path")
@@ -92,6 +93,9 @@ class SqliteStore(records.Records):
             if not create:
                 raise NoLedger(f"{self.where}: there is no ledger here; check the path")
             _create(self._path)
+        if not self._path.is_file():
+            found = "it is a folder" if self._path.is_dir() else NO_FILE
+            raise LedgerError(f"{self.where}: cannot read the ledger: {found}")
         names = ("application_id", "user_version", "journal_mode")
         application, version, journal = self.reading(
             lambda raw: [raw.execute(f"pragma {name}").fetchone()[0] for name in names]

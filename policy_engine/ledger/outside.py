@@ -33,6 +33,7 @@ from urllib.request import Request, urlopen
 from policy_engine.attest.keys import explained
 from policy_engine.errors import FileError, LedgerBroken, UsageError, to_install
 from policy_engine.ledger.chain import Head, Record
+from policy_engine.opening import bytes_in, opened
 from policy_engine.policy.scalars import counted
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ class FileWitness:
     def sightings(self) -> tuple[Sighting, ...]:
         """Every head that it keeps; none where there is no file."""
         unread = f"{self.where} cannot be read"
-        with explained(unread), suppress(FileNotFoundError), self.path.open("rb") as file:
+        with explained(unread), suppress(FileNotFoundError), opened(self.path) as file:
             return _read(file.read(_MOST_BYTES + 1), self.where)
         return ()
 
@@ -312,7 +313,7 @@ def read_roots(path: Path) -> tuple[Certificate, ...]:
     from cryptography.x509 import load_pem_x509_certificates
 
     try:
-        return tuple(load_pem_x509_certificates(path.read_bytes()))
+        return tuple(load_pem_x509_certificates(bytes_in(path)))
     except OSError as error:
         raise FileError(f"{path} cannot be read: {error.strerror}") from None
     except ValueError:

@@ -37,7 +37,7 @@ from policy_engine.ledger.chain import Record, time_of
 from policy_engine.ledger.entry import Charge, Entry, Fault, reading
 
 REQUEST_KEY, REVOKED_KEY, REQUIRES_KEY = "request_sha256", "revoked_key", "requires"
-LIMIT, REVIEW_POLICY = "limit", "review policy"
+LIMIT, REVIEW_POLICY, ROWS = "limit", "review policy", "rows left out"
 """What a change is called that people approve."""
 _ASK: Mapping[Stage, str] = {
     "claim": "'policy-engine review request POLICY' asks for them; nothing was charged",
@@ -232,7 +232,7 @@ def policy_matter(policy: ReviewPolicy) -> Matter:
 
 def rows_matter(account: str, rows: Mapping[str, str]) -> Matter:
     """Rows of the ledger, by number and digest, that are left out of what an account rests on."""
-    return _change(account, "rows left out", {"account": account, "rows": dict(rows)})
+    return _change(account, ROWS, {"account": account, "rows": dict(rows)})
 
 
 def _change(account: str, what: str, document: Mapping[str, Any]) -> Matter:
@@ -325,8 +325,12 @@ def check_next(
 
 
 def decisions(chain: Iterable[Record], where: str) -> tuple[Mapping[str, Any], ...]:
-    """Every review policy that was set and every key that was revoked, in order."""
+    """Every review policy that was set and every key that was revoked, in order.
+
+    A revoked key comes with the ``people`` whose it is in the review policies before it.
+    """
     found: list[Mapping[str, Any]] = []
+    owners: dict[str, dict[str, None]] = {}
     for record in chain:
         if record.kind not in {"require", "revoke"}:
             continue
@@ -334,9 +338,13 @@ def decisions(chain: Iterable[Record], where: str) -> tuple[Mapping[str, Any], .
             who = {name: told[name] for name in ("at", "who", "why")}
             datetime.fromisoformat(told["at"])
             if record.kind == "revoke":
-                what = {"account": "", REVOKED_KEY: told[REVOKED_KEY]}
+                key = told[REVOKED_KEY]
+                what = {"account": "", REVOKED_KEY: key, "people": [*owners.get(key, ())]}
             else:
                 policy, _ = _policy_in(record, where)
+                for person in policy.people:
+                    for key in person.keys:
+                        owners.setdefault(key, {})[person.name] = None
                 what = {"account": record.account, "serial": policy.serial}
                 what["review_policy"] = policy.digest
         found.append({"record": record.seq, **what, **who})

@@ -19,6 +19,7 @@ from policy_engine.attest.keys import OWNER_ONLY, make_folder, put_file
 from policy_engine.errors import LedgerBroken, LedgerError
 from policy_engine.ledger.chain import Head, Record, verified
 from policy_engine.ledger.records import Records
+from policy_engine.opening import text_in
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class Witness:
     def seen(self) -> Head | None:
         """The head that was last seen, None where none was; LedgerError for an unreadable file."""
         try:
-            told = json.loads(self.path.read_text(encoding="utf-8"))
+            told = json.loads(text_in(self.path))
             records, digest = told["records"], told["hash"]
             if type(records) is not int or not 0 <= records < 2**63:  # what a database counts to
                 raise ValueError("records is no number of records")
@@ -79,8 +80,9 @@ class Witness:
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+            why = error.strerror if isinstance(error, OSError) else error
             raise LedgerError(
-                f"{self.path}: cannot read what was last seen of the ledger: {error}; restore the"
+                f"{self.path}: cannot read what was last seen of the ledger: {why}; restore the"
                 " file, or remove it once 'policy-engine ledger verify' has found the chain whole"
                 " and its head is the one that you keep elsewhere"
             ) from None

@@ -35,6 +35,7 @@ from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
 from policy_engine.kernel.price import statistics_of
 from policy_engine.kernel.recodes import Bins
 from policy_engine.measure.statement import Roles, cells
+from policy_engine.opening import bytes_in
 from policy_engine.policy.scalars import counted
 from policy_engine.policy.syntactic import NoModel
 from policy_engine.releasing.publish import file_digest
@@ -147,7 +148,8 @@ def subject_of(
         names = names_in(connection, path) if is_parquet else [name for name, *_ in described]
     if alike := next((name for name in names if len(meant(name, names)) > 1), None):
         listed = " and ".join(map(repr, meant(alike, names)))
-        raise FileError(f"{path} has the columns {listed}, which are one to DuckDB; rename one")
+        why = "and DuckDB takes a and A in a name for one"
+        raise FileError(f"{path} has the columns {listed}, {why}; rename one")
     columns = {name: kind for name, kind, *_ in described}
     if facts := _certified_facts(path) if is_parquet else {}:
         if key is not None:
@@ -229,7 +231,7 @@ def _certified_facts(path: Path) -> dict[str, Any]:
     Whose certificate it is, ``verify`` says.
     """
     try:
-        stated = unverified_release(certificate_path(path).read_bytes())
+        stated = unverified_release(bytes_in(certificate_path(path)))
     except (OSError, VerificationFailed):
         return {}
     is_of_it = stated.subject_sha256 == file_digest(path)

@@ -24,6 +24,16 @@ _UNSEEN = frozenset(
 """What Unicode calls printable and no reader sees, or sees as a stroke over another character."""
 
 
+class Exact(str):
+    """A line that is printed as it is: of a text that somebody runs, or whose signature he checks.
+
+    >>> Exact("FROM '/srv/people.parquet'")
+    "FROM '/srv/people.parquet'"
+    """
+
+    __slots__ = ()
+
+
 def sql_lines(sql: str, dialect: str) -> list[str]:
     """The lines of a printed SQL text; a line end within one of its names or texts is none of them.
 
@@ -33,7 +43,7 @@ def sql_lines(sql: str, dialect: str) -> list[str]:
     from policy_engine.kernel.tokens import SPACE, pieces
 
     shown = (piece if kind == SPACE else escaped(piece) for kind, piece in pieces(sql, dialect))
-    return "".join(shown).rstrip("\n").split("\n")
+    return [Exact(line) for line in "".join(shown).rstrip("\n").split("\n")]
 
 
 _MARKS = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_[]<>|#!~@&"})

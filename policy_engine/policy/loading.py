@@ -15,7 +15,7 @@ from policy_engine.policy.auto import NoSolution
 from policy_engine.policy.hierarchy import Hierarchy, HierarchyError, read_hierarchy
 from policy_engine.policy.laws import inside, mapping
 from policy_engine.policy.models import PolicyDocument
-from policy_engine.policy.project import PROJECT_FILE
+from policy_engine.policy.places import PROJECT_FILE
 from policy_engine.policy.reading import (
     MISSING,
     HalfRead,

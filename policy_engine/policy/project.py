@@ -19,12 +19,12 @@ from urllib.parse import quote
 from policy_engine.errors import UsageError
 from policy_engine.policy.laws import At
 from policy_engine.policy.pins import IN_EACH_CHECKOUT
+from policy_engine.policy.places import PROJECT_FILE
 from policy_engine.policy.project_models import DbtSpec, ProjectDocument, WarehouseSpec
 from policy_engine.policy.reading import HalfRead, check, read_root, read_text
 from policy_engine.policy.scalars import EnvironmentText
 from policy_engine.policy.tree import YamlNode
 
-PROJECT_FILE = "policy-engine.yaml"
 KEYRING_FILE = "keys.json"
 _OPENED = ("url", "database", "profile", "target", "profiles_dir")
 """What of a warehouse is of no use before it is opened."""
@@ -160,7 +160,7 @@ def find_project(start: str | Path) -> Path | None:
     standing = next(each for each in folders if each.exists())
     for file in (folder / PROJECT_FILE for folder in folders):
         try:
-            if not file.is_file():
+            if not file.exists() or file.is_dir():  # a pipe is refused where it is read
                 continue
             owner, own = _owner(file), _owner(standing)
         except OSError:

@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 from pydantic import ValidationError
 
 from policy_engine.errors import FileError, InternalError, PolicyError, Problem
+from policy_engine.opening import opened
 from policy_engine.policy import tree
 from policy_engine.policy.laws import Document
 from policy_engine.policy.tree import YamlNode
@@ -75,7 +76,7 @@ def read_bytes(file: Path, most: int) -> tuple[bytes, str]:
     try:
         if file.is_dir():
             return b"", "is a directory"
-        with file.open("rb") as stream:
+        with opened(file) as stream:
             return stream.read(most), ""
     except FileNotFoundError:
         return b"", MISSING

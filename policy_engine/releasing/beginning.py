@@ -21,11 +21,13 @@ from policy_engine.attest.keyring import Keyring
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.parquet_file import CERTIFICATE_SUFFIX, predicate_digest
 from policy_engine.attest.signers import Signer, writer_of
-from policy_engine.errors import NoLedger, UsageError, VerificationFailed
+from policy_engine.errors import LedgerError, NoLedger, UsageError, VerificationFailed
 from policy_engine.ledger.entry import Entry
 from policy_engine.ledger.records import open_records
+from policy_engine.ledger.store import Ledger
 from policy_engine.policy.pins import IN_EACH_CHECKOUT, check_can_pin, write_pin
-from policy_engine.policy.project import PROJECT_FILE, Project, default_project
+from policy_engine.policy.places import PROJECT_FILE
+from policy_engine.policy.project import Project, default_project
 from policy_engine.releasing import books
 from policy_engine.releasing.publish import COPIES, content_of
 
@@ -223,6 +225,16 @@ def forgotten(
     for path in paths:
         found.setdefault(content_of(path), path)
     return tuple(path for path in found.values() if certificate_digest(path, trusted) not in known)
+
+
+def check_remembers(ledger: Ledger, paths: Iterable[Path], trusted: TrustedKeys) -> None:
+    """Return if a ledger has charged all that certificates say was released.
+
+    Raises LedgerError, of the code ``ledger_forgot``: nothing is charged on such a ledger.
+    """
+    if missing := forgotten(paths, ledger.entries(), trusted):
+        text = f"{ledger.where}: {forgotten_text(missing)}. Nothing was charged"
+        raise LedgerError(text, code="ledger_forgot")
 
 
 def forgotten_text(paths: tuple[Path, ...]) -> str:

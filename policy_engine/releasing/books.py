@@ -29,7 +29,8 @@ from policy_engine.ledger.store import Ledger
 from policy_engine.ledger.witness import Witness
 from policy_engine.policy.accounts import check_account, listed_as, twin_of
 from policy_engine.policy.pins import BEGINS, write_pin
-from policy_engine.policy.project import PROJECT_FILE, Project
+from policy_engine.policy.places import PROJECT_FILE
+from policy_engine.policy.project import Project
 from policy_engine.policy.reading import located, refused
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import counted
@@ -219,12 +220,12 @@ def _check_named(project: Project) -> None:
         raise errors.LedgerError(project.missing, code="setting_missing")
 
 
-_JOIN = (
-    "In a new clone 'policy-engine join' says all that it lacks. Where the ledger is kept"
-    " elsewhere, name that place in 'ledger' of the project file, a postgresql://"
-    " URL for several machines; a file is moved here, for two copies would forget each other's"
-    " charges; else restore it from a backup"
+ELSEWHERE = (
+    "Where the ledger is kept elsewhere, name that place in 'ledger' of the project file, a"
+    " postgresql:// URL for several machines; a file is moved here, for two copies would forget"
+    " each other's charges; else restore it from a backup"
 )
+_JOIN = f"In a new clone 'policy-engine join' says all that it lacks. {ELSEWHERE}"
 _ANEW = (
     "if it is lost for good, 'policy-engine ledger begin --anew' begins another one, which knows"
     " nothing of what was spent: 'policy-engine ledger reconcile --from-certificates' then books"

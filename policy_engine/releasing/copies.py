@@ -22,8 +22,10 @@ from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from policy_engine.attest.attestation import LARGEST_ENVELOPE
-from policy_engine.attest.keys import KEPT, explained, make_folder
+from policy_engine.attest.keys import explained, make_folder
 from policy_engine.attest.parquet_file import CERTIFICATE_SUFFIX, METADATA_KEY, read_parquet
+from policy_engine.opening import text_in
+from policy_engine.policy.places import KEPT
 from policy_engine.policy.project import Project
 from policy_engine.releasing import publish
 from policy_engine.releasing.publish import file_digest
@@ -186,7 +188,7 @@ def kept_certificate(certificate: Path, digest: str) -> str:
     path = certificate_copy(certificate, digest)
     with suppress(OSError, UnicodeDecodeError):
         if path.stat().st_size <= LARGEST_ENVELOPE:
-            return path.read_text(encoding="utf-8")
+            return text_in(path)
     return ""
 
 

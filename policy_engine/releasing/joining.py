@@ -19,10 +19,15 @@ from policy_engine.attest import keys
 from policy_engine.attest.keyring import Keyring, change
 from policy_engine.attest.owners import check_signed
 from policy_engine.attest.signers import public_key_of
-from policy_engine.errors import LedgerError, UsageError
+from policy_engine.errors import LedgerError, NoLedger, UsageError
 from policy_engine.policy.project import Project
 from policy_engine.policy.scalars import counted
 from policy_engine.releasing import books
+
+_NEWER = (
+    "a keyring as new as the ledger, which has records of a key that the one here has not: bring a"
+    " newer {} here, by a commit or with --keyring"
+)
 
 
 @dataclass(frozen=True)
@@ -54,8 +59,9 @@ def join(
     """
     if not books.has_ledger(project):
         raise UsageError(
-            f"{project.ledger_name}: no ledger has begun here, and {project.file} names none: there"
-            " is nothing to join. The first release makes ledger and keys"
+            f"{project.ledger_name}: no ledger has begun here, and"
+            f" {books.file_of(project).name} names none: there is nothing to join. The first"
+            " release makes ledger and keys"
         )
     if ring is not None:
         _take_ring(project, ring)
@@ -78,7 +84,7 @@ def join(
         )
     elif not entered:
         lacks.append(_request(project, known, name))
-    lacks += _of_ledger(project, sealing_key)
+    lacks += _of_ledger(project, known, sealing_key)
     return Machine(name, pem, made, entered, tuple(lacks))
 
 
@@ -127,7 +133,7 @@ def _request(project: Project, ring: Keyring, name: str) -> str:
     )
 
 
-def _of_ledger(project: Project, given: Path | None) -> list[str]:
+def _of_ledger(project: Project, ring: Keyring, given: Path | None) -> list[str]:
     """What is lacking of the ledger and its sealing key; the key that is given is taken."""
     path = project.sealing_key
     try:
@@ -142,6 +148,10 @@ def _of_ledger(project: Project, given: Path | None) -> list[str]:
                 return []
     except LedgerError as error:
         told = [f"the ledger: {error}"]
+        if isinstance(error, NoLedger):  # of which everybody else is sent here
+            told = [f"the ledger: {project.ledger_name} is not here. {books.ELSEWHERE}"]
+        if error.code == "key_unknown":  # whose remedy is the keyring, and this command
+            told = [_NEWER.format(project.keyring.name)] if ring.entries else []
         return told if path.exists() else [*told, _sealing(path, given)]
     return [_sealing(path, None)]
 

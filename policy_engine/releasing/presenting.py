@@ -41,11 +41,14 @@ from policy_engine.ledger.account import Limit
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.reviews import (
     LIMIT,
+    REVIEW_POLICY,
+    ROWS,
     claim_of,
     last_of,
     limit_matter,
     policy_matter,
     release_of,
+    rows_matter,
 )
 from policy_engine.policy.syntactic import NoModel
 from policy_engine.releasing.reviewing import RequestFile, read_request
@@ -82,7 +85,7 @@ class Presented:
     @property
     def new_policy(self) -> ReviewPolicy | None:
         """The review policy that is to follow; None where the request is of something else."""
-        is_policy = self.matter.stage == "change" and self.matter.name != LIMIT
+        is_policy = self.matter.stage == "change" and self.matter.name == REVIEW_POLICY
         return policy_in(self.shown) if is_policy else None
 
 
@@ -138,6 +141,9 @@ def _matter(asked: Matter, shown: Mapping[str, Any]) -> Matter:
         if asked.name == LIMIT:
             limit = Limit(Decimal(shown["epsilon"]), Decimal(shown["delta"]))
             return limit_matter(shown["account"], limit)
+        if asked.name == ROWS:
+            rows = {str(int(row)): bytes.fromhex(each).hex() for row, each in shown["rows"].items()}
+            return rows_matter(shown["account"], rows)
         return policy_matter(policy_in(shown))
     of, is_certified = asked.of, shown["mechanism"] != SYNTACTIC_MECHANISM
     charge = Charge(

@@ -25,6 +25,7 @@ from typing import Any
 from policy_engine.attest.attestation import LARGEST_ENVELOPE, stated_subject
 from policy_engine.attest.parquet_file import METADATA_KEY, certificate_path
 from policy_engine.errors import FileError
+from policy_engine.opening import opened, text_in
 
 COPIES = ".released"
 """The folder of what is kept of releases, beside their certificates."""
@@ -56,10 +57,8 @@ def check_certificate(path: Path, name: str, *, replace: bool, paid: int | None 
 
 def content_of(path: Path) -> bytes:
     """What a file holds; nothing where it cannot be read, or is no certificate by its size."""
-    with suppress(OSError):
-        if path.is_file():  # a pipe would never end
-            with path.open("rb") as file:
-                return file.read(LARGEST_ENVELOPE + 1)
+    with suppress(OSError), opened(path) as file:
+        return file.read(LARGEST_ENVELOPE + 1)
     return b""
 
 
@@ -124,7 +123,8 @@ def record_of(path: Path) -> dict[str, Any]:
 def _carried(path: Path) -> bytes | None:
     import pyarrow.parquet as pq
 
-    found: bytes | None = (pq.read_schema(path).metadata or {}).get(METADATA_KEY.encode())
+    with opened(path) as file:
+        found: bytes | None = (pq.read_schema(file).metadata or {}).get(METADATA_KEY.encode())
     return found
 
 
@@ -148,7 +148,7 @@ def record_in(text: str | bytes) -> dict[str, Any]:
 
 def file_digest(path: Path) -> str:
     """SHA-256 of a file, in hex."""
-    with path.open("rb") as file:
+    with opened(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
@@ -278,7 +278,7 @@ def aside_text(certificate: Path, mark: str) -> str:
     """The certificate that a run wrote aside or put in place; empty where there is none."""
     for path in (_aside(certificate, mark), certificate):
         with suppress(OSError, UnicodeError):
-            return path.read_text(encoding="utf-8")
+            return text_in(path)
     return ""
 
 
@@ -307,7 +307,7 @@ def _asides(path: Path, mark: str) -> list[Path]:
 
 def _sync(*paths: Path) -> None:
     for path in paths:
-        with path.open("rb") as file:
+        with opened(path) as file:
             os.fsync(file.fileno())
 
 

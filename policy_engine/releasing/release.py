@@ -267,11 +267,7 @@ def _charge(job: Job, say: Callable[[str], None]) -> Released:
     places = [job.spot.ends.certificate_path.resolve()]
     if plan.project.file is not None:
         places += [path.resolve() for path in beginning.certificates_in(plan.project.directory)]
-    if missing := beginning.forgotten(places, ledger.entries(), job.spot.trusted):
-        raise LedgerError(
-            f"{ledger.where}: {beginning.forgotten_text(missing)}. Nothing was charged",
-            code="ledger_forgot",
-        )
+    beginning.check_remembers(ledger, places, job.spot.trusted)
     job.spot.check(replace=job.replace)
     books.check_new_name(ledger, plan.project, plan.account)
     check_pinned(plan.project, ledger, plan.account)

@@ -22,6 +22,7 @@ from policy_engine.errors import FileError, NotApproved
 from policy_engine.kernel.mechanisms import Native
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.store import Ledger
+from policy_engine.opening import opened
 from policy_engine.policy.project import Project
 from policy_engine.policy.reading import meant
 from policy_engine.releasing.publish import write_certificate
@@ -157,13 +158,15 @@ def line_of(row: tuple[Any, ...]) -> str:
 
 def _read(path: Path) -> str:
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             content = file.read(_LARGEST + 1)
         if len(content) <= _LARGEST:
             return content.decode()
     except FileNotFoundError:
         near = meant(path)
         raise FileError(f"{path}: does not exist" + (f"; {near}" if near else "")) from None
-    except (OSError, UnicodeDecodeError):
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValueError:
         raise FileError(f"{path}: cannot be read as text") from None
     raise FileError(f"{path}: has more than {_LARGEST} bytes, which no approvals have")

@@ -18,6 +18,7 @@ from policy_engine.errors import FileError, UsageError, VerificationFailed
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.recodes import Bins
 from policy_engine.kernel.words import people_word
+from policy_engine.opening import NO_FILE, bytes_in
 from policy_engine.policy.project import Project
 from policy_engine.policy.syntactic import NoModel
 from policy_engine.releasing.books import has_ledger, open_ledger
@@ -83,6 +84,8 @@ def show(named: Path, project: Project, rows: int) -> FirstRows:
 def _of_file(path: Path, certificate: Path, project: Project, rows: int) -> FirstRows:
     import pyarrow as pa
 
+    if path.exists() and not path.is_file():
+        raise FileError(f"{path} cannot be read: {NO_FILE}")
     if not path.is_file():
         raise FileError(f"{path} is not there; name a Parquet file, or the certificate of a table")
     if not is_release(path):
@@ -199,7 +202,7 @@ def _remarks(meaning: AnyMeaning | None, names: tuple[str, ...], lines: Lines) -
 def _stated(path: Path) -> Unverified:
     """What a certificate's file says."""
     try:
-        return unverified_release(path.read_bytes())
+        return unverified_release(bytes_in(path))
     except OSError as error:
         raise FileError(f"{path} could not be read: {error.strerror}") from None
     except VerificationFailed as error:

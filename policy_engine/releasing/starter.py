@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from policy_engine.accounting.in_words import in_text
-from policy_engine.attest.keys import KEPT, make_folder
+from policy_engine.attest.keys import make_folder
 from policy_engine.compile.catalog import NUMBERS, TIMES, Field, Kind, Table, fresh
 from policy_engine.errors import FileError, UsageError, WarehouseError
+from policy_engine.opening import text_in
 from policy_engine.policy.csv_models import is_csv
 from policy_engine.policy.laws import SCHEMAS
+from policy_engine.policy.places import KEPT, PROJECT_FILE
 from policy_engine.policy.project import (
-    PROJECT_FILE,
     ListedLimit,
     Project,
     default_project,
@@ -122,7 +123,7 @@ def write_starter(source: str | None, output: Path) -> tuple[Path, ...]:
     schemas = {start / to: (SCHEMAS / name).read_text("utf-8") for to, name in shipped.items()}
     _write_new(files | {path: text for path, text in schemas.items() if not path.exists()})
     for path, text in schemas.items():
-        if path.read_text("utf-8") != text:  # of another version of the engine
+        if text_in(path) != text:  # of another version of the engine
             path.write_text(text, "utf-8")
     return tuple(files)
 

@@ -14,6 +14,7 @@ from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.one import delta_of_one
 from policy_engine.attest.parquet_file import certificate_path
 from policy_engine.compile.compiler import find_unknown
+from policy_engine.dialects import dialect_named
 from policy_engine.kernel.certificate import certified_rate
 from policy_engine.policy.accounts import check_account
 from policy_engine.policy.loading import load_policy, salvage
@@ -24,6 +25,7 @@ from policy_engine.policy.resolve import Policy
 from policy_engine.policy.syntactic import NONE, still_works
 from policy_engine.policy.tree import path_text
 from policy_engine.releasing.planning import (
+    dialect_of,
     open_warehouse,
     paying_account,
     project_of,
@@ -209,7 +211,7 @@ def warnings_of(policy: Policy) -> tuple[errors.Problem, ...]:
     A column that is made of the key of the unit, numbers that are read as no program writes them
     beside such a delimiter, and a guarantee that is none.
     """
-    made = [each for each in policy.recodings if (each[0],) == policy.source.keys]
+    made = [each for each in policy.recodings if _is_key(each[0], policy)]
     found = (_of_the_key(policy, *each) for each in made if not isinstance(each[1], Constant))
     return _placed((*found, *_of_numbers(policy), *_of_guarantee(policy)), policy.file)
 
@@ -250,6 +252,18 @@ def _of_numbers(policy: Policy) -> Iterator[errors.Problem]:
             )
             remedy = 'write decimal: "," and thousands: "." under csv, or decimal: "." if so it is'
             yield errors.Problem(str(policy.file), 0, 0, path, message, remedy)
+
+
+def _is_key(column: str, policy: Policy) -> bool:
+    """Whether a column is the key of the unit, as the engine that would release it reads names."""
+    [key, *others] = policy.source.keys or ("",)
+    if others or column.casefold() != key.casefold():
+        return False
+    if column == key:
+        return True
+    with suppress(errors.PolicyEngineError):  # whose profile or driver is not here
+        return dialect_named(dialect_of(policy)).case == "folded"
+    return True
 
 
 def _of_the_key(policy: Policy, column: str, recoding: Recoding) -> errors.Problem:

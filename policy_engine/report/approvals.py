@@ -25,6 +25,7 @@ from policy_engine.attest.results import Verified
 from policy_engine.attest.validity import moment
 from policy_engine.errors import FileError, UsageError, VerificationFailed
 from policy_engine.ledger.reviews import Required, brought_in, claim_of, release_of, signer_in
+from policy_engine.opening import opened
 from policy_engine.policy.reading import read_text
 
 if TYPE_CHECKING:
@@ -122,8 +123,8 @@ def bundle_beside(certificate: Path) -> str:
     if path is None:
         return ""
     try:
-        with path.open(encoding="utf-8") as file:
-            return file.read(attestation.LARGEST_ENVELOPE)
+        with opened(path) as file:
+            return file.read(attestation.LARGEST_ENVELOPE).decode()
     except (OSError, UnicodeDecodeError):
         raise FileError(f"{path} could not be read: it is no text") from None
 

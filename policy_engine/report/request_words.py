@@ -21,6 +21,7 @@ from policy_engine.errors import VerificationFailed
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.ledger.remaining import Remaining
+from policy_engine.ledger.reviews import ROWS
 from policy_engine.policy.scalars import counted
 from policy_engine.releasing.presenting import Presented, facts_of, policy_in
 from policy_engine.report.changes import Comparable, KeyChange, changes, visible_words
@@ -222,7 +223,10 @@ def _people(policy: ReviewPolicy, role: str) -> str:
 def _of_change(found: Presented) -> Iterator[tuple[str, Iterable[str]]]:
     yield "account", [quoted(found.matter.of["account"])]
     policy = found.new_policy
-    if policy is None:
+    if found.matter.name == ROWS:
+        yield "left out", (f"row {row}, {digest}" for row, digest in found.shown["rows"].items())
+        yield "meaning", ["nothing that these rows of the ledger say counts, from now on"]
+    elif policy is None:
         before = _amounts(found.last) if found.last else "none"
         yield "limit", [f"{before} → {_amounts(found.shown)}"]
     else:

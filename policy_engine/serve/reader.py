@@ -32,6 +32,7 @@ from policy_engine.errors import (
     VerificationFailed,
 )
 from policy_engine.ledger.chain import Head
+from policy_engine.opening import opened
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import Project, default_project, load_project
 from policy_engine.policy.resolve import Policy
@@ -252,7 +253,7 @@ def _certificate(path: Path) -> CertificateFile | None:
 
 def _text(path: Path) -> str:
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             return file.read(LARGEST_ENVELOPE).decode()
     except (OSError, UnicodeDecodeError):
         raise FileError(f"{path} could not be read") from None
@@ -295,7 +296,7 @@ def _waiting(path: Path, name: str, ledger: Any) -> WaitingRequest | None:
 def _is_policy(path: Path) -> bool:
     """Whether a YAML file is meant as a policy: a source, and what is released of it."""
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             lines = file.read(_LARGEST_POLICY).split(b"\n")
     except OSError:
         return False

@@ -70,18 +70,22 @@ _SETTINGS = {
 
 
 _LOST = -1
-_DENIED = failures.Cause("the user may not do this; see the grants of the user", of_setup=True)
+_DENIED = failures.Cause(
+    "the user may not do this; see the grants of the user", of_setup=True, code="no_right"
+)
 _TOLD = {
     **dict.fromkeys((497, 164), _DENIED),
     **dict.fromkeys((46, 47, 60, 81, 115), failures.ABSENT),
     **dict.fromkeys((159, 394), failures.CANCELLED),
     **dict.fromkeys((158, 191, 307, 396), failures.Cause(
-        "the query passes a limit of its profile, as max_rows_to_read: raise that for the user"
+        "the query passes a limit of its profile, as max_rows_to_read: raise that for the user",
+        code="limit_reached",
     )),
-    201: failures.Cause("the user's quota is used up, perhaps by what is read; see SHOW QUOTA"),
+    201: failures.Cause("the user's quota is used up, perhaps by what is read; see SHOW QUOTA",
+                        code="limit_reached"),
     **dict.fromkeys((202, 452), failures.Cause(
         "the profile's constraints or the number of queries do not let it run; see"
-        " system.settings_profile_elements", of_setup=True,
+        " system.settings_profile_elements", of_setup=True, code="limit_reached",
     )),
     **dict.fromkeys((209, 210, _LOST), failures.LOST),
     241: failures.OUT_OF_MEMORY, 243: failures.NO_SPACE, 57: failures.TAKEN,

@@ -20,6 +20,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from policy_engine.errors import FileError, WarehouseError, to_install
+from policy_engine.opening import text_in
 from policy_engine.policy.project import ListedWarehouse as Named
 from policy_engine.policy.project import Profile, filled
 from policy_engine.warehouse.base import Warehouse
@@ -158,7 +159,7 @@ def profiles_in(file: Path) -> Mapping[str, Any]:
         FileError: it cannot be read.
     """
     try:
-        found = YAML(typ="safe", pure=True).load(file.read_text(encoding="utf-8"))
+        found = YAML(typ="safe", pure=True).load(text_in(file))
     except (OSError, UnicodeDecodeError, YAMLError):
         raise FileError(f"{file} cannot be read as YAML") from None
     return found if isinstance(found, dict) else {}

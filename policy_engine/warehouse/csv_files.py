@@ -26,6 +26,7 @@ import pyarrow as pa
 
 from policy_engine.compile.catalog import meant
 from policy_engine.errors import FileError
+from policy_engine.opening import opened
 from policy_engine.policy.csv_models import CsvSpec, default_delimiter
 from policy_engine.policy.resolve import Source
 from policy_engine.warehouse.csv_values import converted
@@ -231,7 +232,7 @@ def _opened(path: Path, encoding: str, errors: str) -> Iterator[io.TextIOWrapper
 @contextmanager
 def _raw(path: Path) -> Iterator[BinaryIO]:
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             yield file
     except gzip.BadGzipFile:
         raise

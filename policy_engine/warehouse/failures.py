@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import duckdb
 
-from policy_engine.errors import EnvironmentFailed, PolicyEngineError, WarehouseFailed
+from policy_engine.errors import Code, EnvironmentFailed, PolicyEngineError, WarehouseFailed
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,7 @@ class Cause:
 
     message: str
     of_setup: bool = False
+    code: Code | None = None
 
 
 Told = Callable[[Exception], Cause | PolicyEngineError | None]
@@ -33,7 +34,7 @@ Told = Callable[[Exception], Cause | PolicyEngineError | None]
 # What every engine's failures are told by. How much is read, held and written is of the rows.
 OUT_OF_MEMORY = Cause("the warehouse ran out of memory; give it more or sample less")
 NO_FILE = Cause("the warehouse could not read or write a file; see disk space and rights")
-NO_SPACE = Cause("the server's disk is full; nothing was published")
+NO_SPACE = Cause("the server's disk is full; nothing was published", code="disk_full")
 CANCELLED = Cause("the server cancelled the query")
 LOST = Cause("the connection to the server was lost")
 WITHHELD = Cause(
@@ -41,8 +42,12 @@ WITHHELD = Cause(
     " end the same: run what 'policy-engine compile' prints there on invented data of the same"
     " schema first"
 )
-REFUSED_ACCESS = Cause("the warehouse refused access; see the rights of its files", of_setup=True)
-LOCKED = Cause("another session holds a lock; try again later", of_setup=True)
+REFUSED_ACCESS = Cause(
+    "the warehouse refused access; see the rights of its files", of_setup=True, code="no_right"
+)
+LOCKED = Cause(
+    "another session holds a lock; try again later", of_setup=True, code="warehouse_locked"
+)
 DEADLOCK = Cause("another session and this one wait for each other; try again later")
 NO_SORT = Cause(
     "the server has no memory for a sort by the texts that are kept: give it more, or keep shorter"
@@ -67,7 +72,12 @@ TAKEN = Cause(
     "the target has come to be meanwhile; nothing was published: use --replace to release anew, at"
     " a new price",
     of_setup=True,
+    code="place_taken",
 )
+
+
+_OF_OTHERS = frozenset[Code]({"limit_reached", "place_taken", "warehouse_locked"})
+"""Causes that are no name's: what others do beside a release, and how much the server grants."""
 
 
 @contextmanager
@@ -75,11 +85,16 @@ def over_rows() -> Iterator[None]:
     """While the body runs a certified text over rows, whatever fails may be of a row.
 
     What the setup lacks is met before the charge, when the text is planned. Afterwards no error's
-    kind tells: a view may make the name of a table, or of a sequence, of a value.
+    kind tells: a view may make the name of a table, or of a sequence, of a value, as
+    ``code::regclass`` does. So what would say that the setup lacks something is withheld, and none
+    of it is free; what other sessions do, and what the server grants of its own, is told.
     """
     try:
         yield
     except EnvironmentFailed as error:
+        if error.of_setup and error.code not in _OF_OTHERS:
+            error.args = error.lines = ()  # a logger may follow the context that stays attached
+            raise failure(WITHHELD) from None
         error.of_setup = False
         raise
 
@@ -151,12 +166,12 @@ def locked(what: str, holders: Iterable[str]) -> Cause:
     if not named:
         return LOCKED
     text = f"{what} is locked for 30 s by {named}: end that, or try again when it has ended"
-    return Cause(text, of_setup=True)
+    return Cause(text, of_setup=True, code="warehouse_locked")
 
 
 def failure(cause: Cause) -> WarehouseFailed:
     """The error of a cause."""
-    return WarehouseFailed(cause.message, of_setup=cause.of_setup)
+    return WarehouseFailed(cause.message, of_setup=cause.of_setup, code=cause.code)
 
 
 def _scrub(error: BaseException, engine: tuple[type[Exception], ...]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ import duckdb
 
 from policy_engine.compile.catalog import meant
 from policy_engine.errors import FileError
+from policy_engine.opening import NO_FILE
 from policy_engine.policy import reading
 from policy_engine.policy.source_models import A_SOURCE_FILE, SAVED_AS, SOURCE_FILES
 from policy_engine.warehouse.failures import withheld
@@ -66,7 +68,7 @@ def files_at(path: Path) -> SourceFiles:
 def check_file(path: Path, name: str) -> None:
     """Refuse, by FileError, a source that is not there, empty or of an unknown kind."""
     try:
-        size = path.stat().st_size
+        status = path.stat()
     except FileNotFoundError:
         hint = reading.meant(path)
         raise FileError(
@@ -76,11 +78,13 @@ def check_file(path: Path, name: str) -> None:
         ) from None
     except OSError as error:
         raise FileError(f"the source {name[:100]} cannot be read: {error.strerror}") from None
-    if path.is_dir():
+    if stat.S_ISDIR(status.st_mode):
         return
+    if not stat.S_ISREG(status.st_mode):
+        raise FileError(f"the source {name} cannot be read: {NO_FILE}")
     if not os.access(path, os.R_OK):
         raise FileError(f"the source {name} cannot be read: permission is denied")
-    if size == 0:
+    if status.st_size == 0:
         raise FileError(f"the source {name} is empty")
     if not name.lower().endswith(SOURCE_FILES):
         raise FileError(f"the source {name} must end in {A_SOURCE_FILE}; {SAVED_AS}")

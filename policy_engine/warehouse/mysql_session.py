@@ -65,6 +65,7 @@ _DENIED = failures.Cause(
     "the role may not do this; it needs SELECT on the source, and in the schema of a table that is"
     f" released {', '.join(_WRITES)}",
     of_setup=True,
+    code="no_right",
 )
 _LOST = failures.Cause(f"{failures.LOST.message}; nothing was published, and what stood stands")
 _FORBIDDEN = failures.Cause(
@@ -76,10 +77,12 @@ _LOCKED = failures.Cause(
     " the sessions, and information_schema.METADATA_LOCK_INFO whose it is, where that plugin is"
     " loaded; end it there with KILL, or try again when it has ended",
     of_setup=True,
+    code="warehouse_locked",
 )
 _USED_UP = failures.Cause(
     "the user has used up what its account may have, as max_queries_per_hour; see SHOW GRANTS",
     of_setup=True,
+    code="limit_reached",
 )
 _WIDE = failures.Cause(
     "the released columns are wider together than a row of a table may be; release to a file",

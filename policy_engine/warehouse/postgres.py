@@ -315,8 +315,7 @@ class PostgresWarehouse(Transactional):
         return f"{query}\nWITH NO DATA"
 
     def _fetched(self, sql: str) -> pa.Table:
-        with self._session.reading():
-            return self._session.rows(sql)
+        return self._session.rows(sql)
 
     def _made(self, make: Make, place: Name, comment: str, *, replace: bool) -> None:
         """Make and comment the table, with the rights of the one before and no others."""
@@ -337,10 +336,6 @@ class PostgresWarehouse(Transactional):
 
     def _create(self, query: str, place: Name) -> None:
         self._session.do(created(query, self.quoted(*place)))
-
-    def _drawn(self, query: str, place: Name) -> None:
-        with self._session.reading():
-            super()._drawn(query, place)
 
     def _types(self, place: Name) -> Columns:
         found = self.ask(_DECLARED, (self.quoted(*place),))

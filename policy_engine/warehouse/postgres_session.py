@@ -16,8 +16,8 @@ after the year 294246, is NULL: a release does not fail for a value.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from decimal import Decimal
 from typing import Any
 
@@ -83,7 +83,8 @@ _PLAIN = re.compile(r"[\w.,:/ \[\]-]*")
 
 _TOLD = failures.by_kind({
     psycopg.errors.InsufficientPrivilege: failures.Cause("the role may not do this, or a row-level"
-     " security policy would hide rows from it; release with a role that reads the whole source"),
+     " security policy would hide rows from it; release with a role that reads the whole source",
+     of_setup=True, code="no_right"),
     psycopg.errors.UndefinedColumn: failures.ABSENT,
     psycopg.errors.UndefinedTable: failures.ABSENT,
     psycopg.errors.UndefinedFunction: failures.ABSENT,
@@ -95,24 +96,14 @@ _TOLD = failures.by_kind({
     psycopg.errors.DiskFull: failures.NO_SPACE,
     psycopg.errors.OutOfMemory: failures.OUT_OF_MEMORY,
     psycopg.errors.ConfigurationLimitExceeded: failures.Cause("the query needs more temporary space"
-     " than temp_file_limit gives it: an administrator raises it, with ALTER ROLE … SET"),
+     " than temp_file_limit gives it: an administrator raises it, with ALTER ROLE … SET",
+     code="limit_reached"),
     psycopg.errors.LockNotAvailable: failures.LOCKED,
     psycopg.errors.DeadlockDetected: failures.DEADLOCK,
     psycopg.errors.DuplicateTable: failures.TAKEN,
     psycopg.errors.QueryCanceled: failures.CANCELLED,
     psycopg.OperationalError: failures.LOST,
 })  # fmt: skip
-# What is said of a name that the catalog has not, or not for this role; a value may be that name.
-_OF_NAMES = (
-    psycopg.errors.InsufficientPrivilege,
-    psycopg.errors.UndefinedColumn,
-    psycopg.errors.UndefinedTable,
-    psycopg.errors.UndefinedFunction,
-    psycopg.errors.UndefinedObject,
-    psycopg.errors.InvalidSchemaName,
-    psycopg.errors.ReadOnlySqlTransaction,
-    psycopg.errors.ObjectNotInPrerequisiteState,
-)
 _TABLE = "pg_temp.policy_engine_secret"
 _HAS_TABLES = """
     SELECT NOT pg_is_in_recovery() AND current_setting('transaction_read_only') = 'off'
@@ -153,7 +144,6 @@ class PinnedConnection:
             raise refused(name, url, error) from None
         self.blocked_by: Callable[[], tuple[str, list[str]]] = lambda: ("", [])
         """What a session waits for in vain, and who holds it; asked when that has failed."""
-        self._reads_rows = False
         try:
             self._pin(name)
         except BaseException:
@@ -179,25 +169,9 @@ class PinnedConnection:
         """Turn an error of the driver or the server into one that quotes no row."""
         return failures.withheld(engine=(psycopg.Error,), told=self._told)
 
-    @contextmanager
-    def reading(self) -> Iterator[None]:
-        """While the body runs a certified text over rows, no value of one is taken for a setup.
-
-        What the setup lacks was met when that text was planned. A view may make names of values:
-        ``code::regclass`` fails as a table that is not there, or that the role may not use.
-        """
-        self._reads_rows = True
-        try:
-            with self.withheld():
-                yield
-        finally:
-            self._reads_rows = False
-
     def _told(self, error: Exception) -> failures.Cause | PolicyEngineError | None:
         # What a function of a view raises has its context, and may be of a row.
         if isinstance(error, psycopg.Error) and error.diag.context:
-            return failures.WITHHELD
-        if self._reads_rows and isinstance(error, _OF_NAMES):
             return failures.WITHHELD
         if isinstance(error, psycopg.errors.LockNotAvailable):
             return failures.locked(*self.blocked_by())

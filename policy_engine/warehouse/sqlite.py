@@ -42,7 +42,11 @@ _PINNED = (
 _TOLD = {
     **dict.fromkeys(
         (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED),
-        Cause("another connection holds a lock on the database; try again later", of_setup=True),
+        Cause(
+            "another connection holds a lock on the database; try again later",
+            of_setup=True,
+            code="warehouse_locked",
+        ),
     ),
     sqlite3.SQLITE_READONLY: Cause(
         "the database cannot be written; see the rights of its file", of_setup=True
@@ -50,7 +54,7 @@ _TOLD = {
     sqlite3.SQLITE_CANTOPEN: Cause(
         "the database cannot be opened; see the rights of its folder", of_setup=True
     ),
-    sqlite3.SQLITE_FULL: Cause("the disk is full; nothing was published"),
+    sqlite3.SQLITE_FULL: Cause("the disk is full; nothing was published", code="disk_full"),
     sqlite3.SQLITE_IOERR: Cause(
         "the database could not be read or written; see disk space and rights"
     ),

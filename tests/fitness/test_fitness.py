@@ -167,6 +167,25 @@ def test_no_control_flow_looks_into_a_message():
     assert len(found) <= MESSAGES_MOST, found
 
 
+_READS_A_FILE = re.compile(r"\.read_text\(|\.read_bytes\(|\.open\((?:\"r|encoding|\))")
+#: What reads files of the package itself, which nobody else names.
+OF_THE_PACKAGE = {
+    "attest.predicates", "cli.policies", "compile.suppression", "dbt.starter", "releasing.starter",
+    "report.page", "report.promise", "serve.app",
+}  # fmt: skip
+
+
+def test_a_file_that_somebody_names_is_opened_in_one_place():
+    """In ``opening``, which waits for no pipe."""
+    found = {
+        name.removeprefix("policy_engine.")
+        for name, file in modules().items()
+        for line in file.read_text(encoding="utf-8").splitlines()
+        if _READS_A_FILE.search(re.sub(r">>>.*|\.\.\. .*|Path\(…\)\S*", "", line))
+    }
+    assert found <= OF_THE_PACKAGE, found - OF_THE_PACKAGE
+
+
 _ASKS = re.compile(r"^(?:is|has|find|found|look|status|preview|balance|stated)_?")
 _WRITES = re.compile(r"\b(?:write_text|write_bytes|unlink|rename|replace|mkdir|touch)\(")
 QUESTIONS_MOST = 0

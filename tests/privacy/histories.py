@@ -11,12 +11,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import os
 import re
 import shutil
 import sqlite3
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -28,9 +25,8 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
+from watching import Watched, begun
 
-from policy_engine.attest.keys import generate_key
-from policy_engine.attest.sealing import generate_sealing_key
 from policy_engine.releasing.copies import Copy
 from policy_engine.releasing.publish import COPIES
 
@@ -261,32 +257,16 @@ class Game:
 
     def __init__(self, folder: Path) -> None:
         self.root, self.base = folder / "game", folder / "base"
-        path = os.pathsep.join([str(HERE.parent.parent), str(HERE)])
-        self._process = subprocess.Popen(
-            [sys.executable, "-B", str(HERE / "history_process.py")],
-            env={"PATH": os.environ["PATH"], "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            encoding="utf-8",
-        )
-        (self.base / ".policy-engine").mkdir(parents=True)
-        generate_key(self.base / ".policy-engine/signing.pem")
-        (self.base / "policy-engine.yaml").write_text(PROJECT.format(warehouse=DUCKDB))
-        begin = [sys.executable, "-m", "policy_engine", "ledger", "begin"]
-        subprocess.run(begin, cwd=self.base, check=True, capture_output=True)
-        generate_sealing_key(self.base / ".policy-engine/sealing.pem")
+        self._process = Watched("history_process.py")
+        begun(self.base, PROJECT.format(warehouse=DUCKDB))
 
     def close(self) -> None:
-        self._process.communicate()
+        self._process.close()
 
     def _run(self, night: int, words: Sequence[str], **given: Any) -> dict[str, Any]:
-        sent, answered = self._process.stdin, self._process.stdout
-        assert sent is not None
-        assert answered is not None
-        command = {"root": str(self.root), "night": night, "words": words, **given}
-        sent.write(json.dumps(command) + "\n")
-        sent.flush()
-        code = json.loads(answered.readline())
+        code = self._process.code_of(
+            self.root, "project", {"night": night, "words": words, **given}
+        )
         streams = {name: (self.root / name).read_text() for name in ("stdout", "stderr")}
         return {"code": code, **streams}
 

@@ -1,28 +1,22 @@
 """The process that the game of histories watches: it runs commands of ``policy-engine``.
 
-Each is a line of stdin. Fixed here are what is random or a time by design: secrets come one after
-another from a list, the mark of what is written aside is known, and the clocks stand at the night.
-A *crash* kills the process at a step. A *plant* is a product that decides something by the source;
-the game must notice each.
+Secrets come one after another from a list, and the clocks stand at the night. A *crash* kills the
+process at a step. A *plant* is a product that decides something by the source; the game must
+notice each.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import signal
-import sys
-import tempfile
-import traceback
 from collections.abc import Callable
-from datetime import datetime, timedelta
 from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, NoReturn
+from typing import Any
 
-job = import_module("policy_engine.releasing.job")
+from watched_process import command, fix, job, serve
+
 # The module: the package's own ``release`` is a function.
 releasing = import_module("policy_engine.releasing.release")
 placing = import_module("policy_engine.releasing.placing")
@@ -53,33 +47,14 @@ LOADED = (
 """What the commands import."""
 
 
-class Clock:
-    """A clock that stands at a night."""
-
-    night = 0
-    strptime = datetime.strptime
-    fromisoformat = datetime.fromisoformat
-
-    @classmethod
-    def now(cls, zone: Any) -> datetime:
-        return datetime(2026, 11, 21, tzinfo=zone) + timedelta(days=cls.night)
-
-
 def _fixed(root: Path, night: int) -> None:
-    Clock.night = night
-
     def next_secret() -> bytes:
         drawn = root / "secrets"
         number = int(drawn.read_text()) if drawn.exists() else 0
         drawn.write_text(str(number + 1))
         return hashlib.sha256(str(number).encode()).digest()[:16]
 
-    job.new_secret = next_secret
-    import_module("policy_engine.releasing.requests").secrets = SimpleNamespace(
-        token_hex=lambda size: "00" * size
-    )
-    import_module("policy_engine.kernel.certificate").datetime = Clock
-    import_module("policy_engine.ledger.chained").datetime = Clock
+    fix(next_secret, night)
     real = job.Job.draw
 
     def draw(self: Any, entry: Any, secret: bytes) -> None:
@@ -177,46 +152,16 @@ PLANTS: dict[str, Callable[[Path], None]] = {
 }
 
 
-def in_a_child(given: dict[str, Any]) -> NoReturn:
-    """Run a command in the folders of ``given["root"]``, and end as the command ends."""
+def run(given: dict[str, Any]) -> None:
+    """One command of one night."""
     root = Path(given["root"])
-    os.environ.clear()
-    os.environ.update(HOME=str(root / "home"), TMPDIR=str(root / "tmp"))
-    tempfile.tempdir = None
-    os.chdir(root / "project")
-    for number, name in enumerate(("/dev/null", root / "stdout", root / "stderr")):
-        os.dup2(os.open(name, os.O_RDWR | os.O_CREAT | os.O_TRUNC), number)
-    code: Any = 99
-    try:
-        _fixed(root, given["night"])
-        if given.get("crash"):
-            _dying(given["crash"])
-        if given.get("plant"):
-            PLANTS[given["plant"]](root)
-        from policy_engine.cli.main import main
-
-        sys.argv = ["policy-engine", *given["words"]]
-        main()
-    except SystemExit as stop:
-        code = stop.code
-    except BaseException:
-        traceback.print_exc()
-    for stream in (sys.stdout, sys.stderr):
-        stream.flush()
-    os._exit(code or 0)
-
-
-def main() -> None:
-    """Fork for every line of stdin; what is loaded here has read nothing yet."""
-    for name in LOADED:
-        import_module(name)
-    for line in sys.stdin:
-        child = os.fork()
-        if child == 0:
-            in_a_child(json.loads(line))
-        _, status = os.waitpid(child, 0)
-        print(os.waitstatus_to_exitcode(status), flush=True)
+    _fixed(root, given["night"])
+    if given.get("crash"):
+        _dying(given["crash"])
+    if given.get("plant"):
+        PLANTS[given["plant"]](root)
+    command(given["words"])
 
 
 if __name__ == "__main__":
-    main()
+    serve(run, LOADED)

@@ -1,45 +1,27 @@
 """The process that side-channel tests watch: ``policy-engine release``, and leaky variants.
 
-Fixed here is what is random or a time by design: the secret, the mark of what is written aside,
-and the clocks of certificate and ledger. A *leak* reopens one closed channel; the tests must
-notice each.
+A *leak* reopens one closed channel; the tests must notice each.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import resource
-import sys
-import tempfile
-import traceback
 from collections.abc import Callable
 from contextlib import nullcontext
-from datetime import datetime
-from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, NoReturn
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute
 import pyarrow.parquet as pq
+from watched_process import command, fix, job, serve
 
 from policy_engine.releasing import placing
 from policy_engine.warehouse import duckdb as warehouse
 from policy_engine.warehouse import settings
 
 Warehouse = warehouse.DuckDBWarehouse
-job = import_module("policy_engine.releasing.job")
-
-
-class Clock:
-    @staticmethod
-    def now(zone: Any) -> datetime:
-        return datetime(2026, 11, 21, tzinfo=zone)
-
-    strptime = datetime.strptime
-    fromisoformat = datetime.fromisoformat
 
 
 def unsorted() -> None:
@@ -227,12 +209,7 @@ def _signalled(number: int) -> None:
 
 
 def _fixed(given: dict[str, Any]) -> None:
-    job.new_secret = lambda: bytes.fromhex(given["secret"])
-    import_module("policy_engine.releasing.requests").secrets = SimpleNamespace(
-        token_hex=lambda size: "00" * size
-    )
-    import_module("policy_engine.kernel.certificate").datetime = Clock
-    import_module("policy_engine.ledger.chained").datetime = Clock
+    fix(lambda: bytes.fromhex(given["secret"]))
     limits = {"threads": str(given["threads"]), **given.get("settings", {})}
     settings._CONFIG = {**settings._CONFIG, **limits}
 
@@ -261,45 +238,8 @@ def release(given: dict[str, Any]) -> None:
         _limited(given["file_limit"])
     for leak in given.get("leaks", ()):
         LEAKS[leak]()
-    from policy_engine.cli.main import main
-
-    sys.argv = ["policy-engine", "release", "../project/policy.yaml", "--format", "json"]
-    main()
-
-
-def in_a_child(given: dict[str, Any]) -> NoReturn:
-    """Release in the folders of ``given["root"]``, and end as the command ends."""
-    root = Path(given["root"])
-    os.environ.clear()
-    os.environ.update(HOME=str(root / "home"), TMPDIR=str(root / "tmp"))
-    tempfile.tempdir = None
-    os.chdir(root / "cwd")
-    for number, name in enumerate(("/dev/null", root / "stdout", root / "stderr")):
-        os.dup2(os.open(name, os.O_RDWR | os.O_CREAT), number)
-    code: Any = 99
-    try:
-        release(given)
-    except SystemExit as stop:
-        code = stop.code
-    except BaseException:
-        traceback.print_exc()
-    for stream in (sys.stdout, sys.stderr):
-        stream.flush()
-    os._exit(code or 0)
-
-
-def main() -> None:
-    """Fork for every line of stdin; what is loaded here has read nothing yet."""
-    import policy_engine.cli.releases
-    import policy_engine.releasing.validation  # noqa: F401
-
-    for line in sys.stdin:
-        child = os.fork()
-        if child == 0:
-            in_a_child(json.loads(line))
-        _, status = os.waitpid(child, 0)
-        print(os.waitstatus_to_exitcode(status), flush=True)
+    command(["release", "../project/policy.yaml", "--format", "json"])
 
 
 if __name__ == "__main__":
-    main()
+    serve(release, ("policy_engine.cli.releases", "policy_engine.releasing.validation"))

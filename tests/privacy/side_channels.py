@@ -8,11 +8,8 @@ process and folders of its own, and returns whatever left that process.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import stat
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -25,9 +22,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
+from watching import Watched, begun
 
-from policy_engine.attest.keys import generate_key
-from policy_engine.attest.sealing import generate_sealing_key
 from policy_engine.kernel.fragments import threshold
 from policy_engine.ledger.chain import Record
 from policy_engine.policy.project import load_project
@@ -127,27 +123,15 @@ def people(world: World, sampled: int, groups: int, *, by_key: bool) -> pa.Table
     return table.take(np.random.default_rng(world.order).permutation(len(table)))
 
 
-class Processes:
-    """Runs each release in a new process: a copy of one that has seen no source at all."""
+class Processes(Watched):
+    """Runs each release in a new process."""
 
     def __init__(self) -> None:
-        path = os.pathsep.join([str(HERE.parent.parent), str(HERE)])
-        self._process = subprocess.Popen(
-            [sys.executable, "-B", str(HERE / "side_channel_process.py")],
-            env={"PATH": os.environ["PATH"], "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1"},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            encoding="utf-8",
-        )
+        super().__init__("side_channel_process.py")
 
     def watch(self, root: Path, given: dict[str, Any]) -> Observed:
         """Release the project in ``root``, and collect what left the process."""
-        sent, answered = self._process.stdin, self._process.stdout
-        assert sent is not None
-        assert answered is not None
-        sent.write(json.dumps({**given, "root": str(root)}) + "\n")
-        sent.flush()
-        seen: Observed = {"code": json.loads(answered.readline())}
+        seen: Observed = {"code": self.code_of(root, "cwd", given)}
         return seen | _files(root) | _ledger(root / "project")
 
     @cached_property
@@ -155,16 +139,10 @@ class Processes:
         """A project in which nothing has been released."""
         base = Path(tempfile.mkdtemp())
         duckdb.connect(str(base / "db.duckdb")).close()
-        (base / ".policy-engine").mkdir()
-        generate_key(base / ".policy-engine/signing.pem")
-        (base / "policy-engine.yaml").write_text(PROJECT)
-        begin = [sys.executable, "-m", "policy_engine", "ledger", "begin"]
-        subprocess.run(begin, cwd=base, check=True, capture_output=True)
-        generate_sealing_key(base / ".policy-engine/sealing.pem")
-        return base
+        return begun(base, PROJECT)
 
     def close(self) -> None:
-        self._process.communicate()
+        super().close()
         shutil.rmtree(self.base)
 
 

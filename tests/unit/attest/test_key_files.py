@@ -177,7 +177,7 @@ def test_a_file_that_cannot_be_read_is_told(path):
         f"{path}: cannot read the key: No such file or directory"
     )
     assert refusal(read_key_file, path.parent) == (
-        f"{path.parent}: the key must be a file, found a folder"
+        f"{path.parent}: cannot read the key: Is a directory"
     )
 
 

@@ -302,7 +302,7 @@ def test_an_absent_ring_is_empty_and_cannot_be_named(path):
     with pytest.raises(FileError) as caught:
         Keyring.read(path)
     assert str(caught.value) == f"{path}: cannot read the keyring: No such file or directory"
-    with pytest.raises(FileError, match="the keyring must be a file, found a folder"):
+    with pytest.raises(FileError, match="cannot read the keyring: Is a directory"):
         Keyring.read(path.parent)
 
 

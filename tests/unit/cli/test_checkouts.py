@@ -84,12 +84,12 @@ def unpinned():
 def test_two_clones_with_the_keyring_alone_begin_no_ledger_each(cli, clone):
     """Attack: each released as entry 2."""
     for _ in range(2):
-        folder = clone()
+        clone()
         before = files()
         refused = cli("release", "a.yaml")
         assert refused.code == 3
         assert "there is no ledger here, and " in refused.err
-        assert f"{folder / STATE / 'keys.json'} has keys: one that kept the charges" in refused.err
+        assert f"{STATE}/keys.json has keys: one that kept the charges" in refused.err
         assert "if nothing was ever released, 'policy-engine ledger begin' begins" in refused.err
         assert cli("plan", "a.yaml").code == 3
         assert "keys.json has keys" in cli("ledger", "show").out
@@ -102,7 +102,7 @@ def test_a_clone_of_a_project_whose_ledger_is_named_refuses_and_says_how_to_join
     begun = cli("ledger", "begin")
     assert begun.code == 0
     assert begun.out.startswith(f"{LEDGER}: begins with sha256:")
-    assert f"{committed / 'policy-engine.yaml'} names it: commit that, and keys.json" in begun.out
+    assert "policy-engine.yaml names it: commit that, and keys.json" in begun.out
     assert "keys.json has keys" in begun.err
     commit()
     assert cli("release", "a.yaml", "--format", "json").document["ledger"]["entry"] == 3
@@ -113,8 +113,7 @@ def test_a_clone_of_a_project_whose_ledger_is_named_refuses_and_says_how_to_join
     for words in READS:
         refused = cli(*words)
         assert refused.code == 3
-        assert "the ledger is not here: policy-engine.yaml" not in refused.err
-        assert f"{folder / 'policy-engine.yaml'} names the one that keeps this" in refused.err
+        assert "policy-engine.yaml names the one that keeps this" in refused.err
         assert "name that place in 'ledger' of the project file" in refused.err
     Path("sealing.pem").unlink()
     assert files() == before
@@ -155,7 +154,7 @@ def used(cli, policy, project):
     policy("b")
     first = cli("release", "a.yaml")
     assert first.code == 0
-    assert f"{project / 'policy-engine.yaml'} now names the ledger that keeps" in first.err
+    assert "policy-engine.yaml now names the ledger that keeps" in first.err
     return project
 
 
@@ -313,7 +312,7 @@ def test_an_older_copy_of_the_ledger_lacks_what_the_certificates_say(cli, used):
     Path(LEDGER + ".head").unlink()
     found = cli("ledger", "verify", "--format", "json")
     assert (found.code, found.document["intact"]) == (1, True)
-    assert found.document["not_charged"] == [str(used / "out/b.certificate.json")]
+    assert found.document["not_charged"] == ["out/b.certificate.json"]
     assert "this ledger has not charged: an older copy" in cli("ledger", "verify").out
     again = cli("release", "b.yaml", "--replace")
     assert again.code == 3

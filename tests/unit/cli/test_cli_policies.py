@@ -86,7 +86,7 @@ def test_a_source_that_is_not_there_is_noted(cli, policy, project):
 
 def test_a_file_that_cannot_be_read_is_a_problem(cli, project):
     result = cli("validate", project)
-    told = f"{project}: the policy file is a directory; name a file in it\n"
+    told = ".: the policy file is a directory; name a file in it\n"
     assert (result.code, result.out) == (3, told)
     assert cli("validate", "x\0y").code == 2
 

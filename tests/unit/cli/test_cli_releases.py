@@ -268,7 +268,7 @@ def test_a_release_says_that_an_account_has_no_limit(cli, policy, project):
 def test_a_mistyped_account_is_refused(cli, policy, project):
     file = policy("a", ("account: people", "account: peopel"))
     told = (
-        f"a.yaml:12:1: account must be one of {project}/policy-engine.yaml, found 'peopel';"
+        "a.yaml:12:1: account must be one of policy-engine.yaml, found 'peopel';"
         " did you mean 'people'? (add a new account to accounts there first)\n"
     )
     assert cli("validate", file).out == told

@@ -128,6 +128,28 @@ def test_it_asks_for_the_keyring_and_takes_it(cli, clone, project, monkeypatch):
     assert refused.code == 2 and "has keys that" in refused.err
 
 
+def test_it_does_not_send_whoever_runs_it_to_itself(cli, clone, project, monkeypatch):
+    monkeypatch.chdir(clone)
+    told = [cli("join").out]
+    file = clone / "policy-engine.yaml"
+    file.write_text(file.read_text() + f"ledger: {project / STATE}/ledger.sqlite\n")
+    told.append(cli("join").out)
+    monkeypatch.chdir(project)
+    # A key that the clone's keyring has not writes into the ledger.
+    assert cli("keys", "rotate").code == 0
+    assert cli("release", "a.yaml", "--fresh", "--replace").code == 0
+    monkeypatch.chdir(clone)
+    told.append(cli("join").out)
+    assert "lacks a keyring as new as the ledger" in told[-1]
+    (clone / STATE / "keys.json").unlink()
+    told.append(cli("join").out)
+    assert "lacks the keyring: " in told[-1] and "lacks the ledger" not in told[-1]
+    for each in told:
+        assert "policy-engine join'" not in each and "a stranger's" not in each, each
+        lines = each.split("\n")
+        assert len(set(lines)) == len(lines), each
+
+
 def test_another_sealing_key_is_not_taken(cli, clone, project, monkeypatch):
     monkeypatch.chdir(clone)
     file = clone / "policy-engine.yaml"

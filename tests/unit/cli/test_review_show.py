@@ -375,6 +375,9 @@ def test_a_revoked_key_is_told_by_its_persons_name(cli, policy, required, projec
     status = cli("review", "status", CLAIM)
     assert "  revoked: a key of ben\n" in status.out
     assert "a key of ben that was revoked signed it" in status.out
+    shown = f"nothing counts that the key {key[:8]} of ben approves, by Ada: stolen"
+    assert shown in cli("ledger", "show").out
+    assert cli("ledger", "show", "--format", "json").document["reviews"][-1]["people"] == ["ben"]
 
 
 # What a reader of the report is told, by a review policy alone

@@ -293,3 +293,12 @@ def test_approvals_that_wait_and_their_ends_are_shown(cli, policy, project, serv
     [entry] = cli("ledger", "show", "--format", "json").document["entries"]
     text = server.page(f"/releases/{entry['entry']}")
     assert 'approved by <b class="text">ada</b>, owner; <b class="text">ben</b>, privacy' in text
+    # A request that somebody rejects says who, and why.
+    other = policy("b", epsilon="0.4")
+    assert cli("review", "request", other, "--key", "cleo.pem").code == 0
+    no = ("--role", "privacy", "--key", "ben.pem", "--note", "too fine <b>")
+    assert cli("review", "reject", claim.replace("/a.", "/b."), *no).code == 0
+    for page in ("/waiting", "/"):
+        text = server.page(page)
+        assert "ben has rejected it: &#34;too fine &lt;b&gt;&#34;" in text, text
+        assert "it can be released, or set, now" not in text

@@ -25,10 +25,10 @@ def other(project, policy, cli, monkeypatch):
 
 
 def told(project):
-    own, other = project / "own", project / "other"
+    own = project / "own"
     return (
         f"../own/a.yaml: its project file is {own}/policy-engine.yaml, and the one in use is"
-        f" {other}/policy-engine.yaml: each has a ledger of its own, which does not know of the"
+        " policy-engine.yaml: each has a ledger of its own, which does not know of the"
         f" other's charges; run it from its own project, as with -C {own}, where it is a.yaml"
     )
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import base64
 import json
+import sqlite3
+import time
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,6 +29,7 @@ from policy_engine.dbt.texts import text_md5
 from policy_engine.errors import (
     BudgetExceeded,
     FileError,
+    LedgerError,
     NotCertifiable,
     NotReleasable,
     PolicyError,
@@ -264,6 +267,26 @@ def test_a_second_draw_is_charged_only_where_it_was_asked_for(built):
     assert built.sql(f"SELECT * FROM {SALTS}") == []
     assert built.reserve(fresh=True).outcome == "reserved"
     assert built.entries() == ["committed", "started"]
+
+
+def test_nothing_is_reserved_on_a_ledger_that_forgot_what_certificates_prove(built):
+    """A backup that is older than a release: its certificate stands, and its charge is gone."""
+    ledger = built.world.folder / ".policy-engine/ledger.sqlite"
+    built.attest()
+    with closing(sqlite3.connect(ledger)) as before:
+        before.execute("VACUUM INTO 'backup.sqlite'")
+    built.sql("DROP TABLE towns_v1")
+    time.sleep(1.1)  # two draws of one second have certificates of the same facts
+    built.reserve(fresh=True)
+    built.build()
+    built.attest()
+    for beside in ledger.parent.glob("ledger.sqlite*"):
+        beside.unlink()
+    (built.world.folder / "backup.sqlite").rename(ledger)
+    built.sql("DROP TABLE towns_v1")
+    with pytest.raises(LedgerError, match=r"towns_v1.*has not charged") as told:
+        built.reserve(fresh=True)
+    assert (told.value.exit_code, told.value.code) == (3, "ledger_forgot")
 
 
 def test_what_was_reserved_before_the_sealing_key_was_replaced_is_signed_for(built):

@@ -443,6 +443,12 @@ def test_what_was_set_and_revoked_is_told(book):
     first, second = decisions(book.ledger.records(), "")
     assert (first["account"], first["serial"], first["who"]) == ("people", 1, "Ada")
     assert (second["account"], second["revoked_key"]) == ("", book.keys["Ben"].key_id)
+    assert second["people"] == ["Ben"]
+
+
+def test_a_revoked_key_of_nobody_has_no_name(book):
+    book.ledger.revoke("f" * 64, who="Ada", why="found in a mail")
+    assert decisions(book.ledger.records(), "")[-1]["people"] == []
 
 
 def test_a_request_that_cannot_be_read_counts_for_nobody(book):

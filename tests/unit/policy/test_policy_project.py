@@ -132,7 +132,7 @@ def test_it_is_found_upwards(tmp_path, monkeypatch):
     def closed(_: Path) -> bool:
         raise PermissionError
 
-    monkeypatch.setattr(Path, "is_file", closed)
+    monkeypatch.setattr(Path, "is_dir", closed)
     assert find_project(below) is None
 
 

@@ -365,6 +365,14 @@ def test_a_column_that_is_made_of_the_key_is_warned_of(write, how, told, unit):
         assert each.remedy == "leave it out, unless 20 people and more have the same value"
 
 
+def test_a_key_by_another_case_is_the_key_where_the_engine_takes_both_for_one(write):
+    keyed = ("privacy_unit: row", "privacy_unit: {column: AGE, rows: any}")
+    checked = check_policy(write(unit=keyed))
+    assert checked.problems == ()
+    [warning] = checked.warnings
+    assert warning.message.startswith("recode.age is made of ")
+
+
 def test_columns_that_are_not_the_key_are_not_warned_of(write):
     pq.write_table(pa.table({"age": [1, 2, 3], "id": [1, 2, 3]}), "people.parquet")
     keyed = "privacy_unit: {column: id, rows: any}"

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from policy_engine.dialects import dialect_named
 from policy_engine.errors import FileError, WarehouseError
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.resolve import Source
@@ -275,3 +276,13 @@ def test_the_engine_tells_how_far_a_query_of_numbered_rows_is(tmp_path):
                 over.set()
                 asking.join()
     assert any(found is not None and 0 < found < 100 for found in told)
+
+
+def test_of_names_that_differ_by_case_duckdb_takes_ascii_ones_for_one():
+    """The refusal speaks of these: it is of all names that differ by case, and says no more."""
+    with duckdb.connect() as connection:
+        with pytest.raises(duckdb.CatalogException, match="already exists"):
+            connection.execute('CREATE TABLE plain ("a" INTEGER, "A" INTEGER)')
+        connection.execute('CREATE TABLE other ("é" INTEGER, "É" INTEGER)')
+    lack = dialect_named("duckdb").lacks["names_by_case"]
+    assert lack.startswith("it takes a and A in a name for one")
