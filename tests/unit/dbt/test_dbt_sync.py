@@ -280,7 +280,7 @@ def test_a_model_of_somebodys_own_is_never_written_over(world, name, folder):
         ({"relation": "\"ref('a') ~ ref('b')\""}, "5:13: source.table must be a node"),
         ({"relation": "\"{{ ref('stg_people') }}\""},
          "5:13: source.table has {{ or {%, and nothing in a policy is a template"),
-        ({"unit": "row"}, "6:3: privacy_unit must name a key in a dbt project, found row"),
+        ({"unit": "row"}, "6:1: privacy_unit must name a column in a dbt project, found row"),
         ({"rate": "0.1, method: native", "unit": "row"},
          "10:21: sample.method must be keyed in a dbt project, found native"),
         ({"model": "my-towns"}, "13:11: release.table must end in the name of a model"),

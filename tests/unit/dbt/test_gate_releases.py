@@ -75,7 +75,7 @@ def test_a_policy_that_dbt_could_not_release_certifies_nothing(tmp_path) -> None
     found = made.project().verdict(tmp_path)
     assert [each.is_certified for each in found.releases] == [False]
     said = [each.message for each in found.findings if each.code == "G21"]
-    assert any("privacy_unit must name a key in a dbt project" in each for each in said)
+    assert any("privacy_unit must name a column in a dbt project" in each for each in said)
 
 
 ONCE_ONLY = {
