@@ -22,6 +22,7 @@ from policy_engine.check.recodings import (
     Point,
     Range,
     columns_in,
+    otherwise,
     range_of,
     recoding_of,
 )
@@ -189,10 +190,16 @@ class _Reader:
                 count = count or name
             elif node.find(*_REPEATS):
                 repeats = True
+            elif node.find(exp.AggFunc):
+                self.missed.append(f"{name}: {levels.short(node)}: a release counts; left out")
             else:
                 try:
                     read = columns_in(node)
-                    found.append((name, recoding_of(node), read[0] if read else None))
+                    recoding = recoding_of(node)
+                    found.append((name, recoding, read[0] if read else None))
+                    told = [f"{name}: {each}" for each in otherwise(node, recoding)]
+                    rounds = isinstance(recoding, recodings.Round)
+                    (self.missed if rounds else self.query.taken).extend(told)
                 except NotUnderstood as why:
                     self.missed.append(f"{name}: {levels.short(node)}: {why}; left out")
         if count is None and not repeats:

@@ -203,8 +203,14 @@ def keys_in(node: exp.Expr) -> list[str]:
 
 
 def is_count(node: exp.Expr) -> bool:
-    """Whether a released column is of a whole group."""
-    return node.find(exp.AggFunc) is not None and node.find(exp.Window) is None
+    """Whether a released column counts the rows of its group."""
+    counted = node.find(exp.Count)
+    if counted is None or node.find(exp.Window) is not None:
+        return False
+    others = (
+        each for each in node.find_all(exp.AggFunc) if not isinstance(each, exp.Count | exp.Sum)
+    )
+    return not isinstance(counted.this, exp.Distinct) and next(others, None) is None
 
 
 def least_count(node: exp.Expr) -> int | None:

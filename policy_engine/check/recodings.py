@@ -100,6 +100,50 @@ def recoding_of(node: exp.Expr) -> recodings.Recoding:
     raise NotUnderstood("no recoding of the language does this")
 
 
+def otherwise(node: exp.Expr, recoding: recodings.Recoding) -> Iterator[str]:
+    """How a recoding puts values together that an expression tells apart, or the other way."""
+    inner = bare(node)
+    if isinstance(recoding, recodings.Round) and node.find(
+        exp.Floor, exp.Ceil, exp.IntDiv, exp.Mod, exp.Trunc
+    ):
+        yield f"it is not rounded to the nearest {recoding.step}, which a release shows"
+    if not isinstance(recoding, recodings.Intervals | recodings.Lookup):
+        return
+    if not isinstance(inner, exp.Case | exp.If):
+        return
+    branches, last = _branches(inner)
+    shown = next((value for condition, value in branches if _is_met_by_null(condition)), last)
+    label = bare(shown).name if isinstance(bare(shown), exp.Literal) else None
+    if isinstance(recoding, recodings.Intervals):
+        labels: tuple[str | None, ...] = recoding.labels
+        texts = {bare(value).name for _, value in (*branches, (last, last))}
+        if "other" in labels and "other" not in texts:
+            yield "values that the text shows as NULL are 'other', and NULL is apart"
+    else:
+        labels = (*(label for _, label in recoding.table), recoding.other)
+    if label is not None and label in labels:
+        yield f"NULL is shown as NULL, and by the text as {label!r}"
+
+
+def _asks_null(condition: exp.Expr) -> bool:
+    node = condition
+    while isinstance(node, exp.Paren):
+        node = node.this
+    return isinstance(node, exp.Is) and isinstance(node.expression, exp.Null)
+
+
+def _is_met_by_null(condition: exp.Expr) -> bool:
+    """Whether a condition of one column holds where it is NULL."""
+    node = condition
+    while isinstance(node, exp.Paren):
+        node = node.this
+    if isinstance(node, exp.Or):
+        return _is_met_by_null(node.this) or _is_met_by_null(node.expression)
+    if isinstance(node, exp.And):
+        return _is_met_by_null(node.this) and _is_met_by_null(node.expression)
+    return _asks_null(node)
+
+
 def _prefix(node: exp.Expr) -> recodings.Recoding | None:
     named = node.sql_name() if isinstance(node, exp.Func) else ""
     if isinstance(node, exp.Anonymous):

@@ -15,7 +15,7 @@ from strangers import SOUND, UNSOUND
 
 from policy_engine.check.answer import answer
 from policy_engine.check.ddl import parse_schema
-from policy_engine.check.recodings import NotUnderstood, range_of, recoding_of
+from policy_engine.check.recodings import NotUnderstood, otherwise, range_of, recoding_of
 from policy_engine.check.schema import Schema
 from policy_engine.engines import ENGINES
 from policy_engine.policy.recodings import (
@@ -161,6 +161,34 @@ def test_another_table_of_the_name_is_another():
 )  # fmt: skip
 def test_what_an_expression_means(text, meant):
     assert recoding_of(parsed(text)) == meant
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("floor(age / 10) * 10", "it is not rounded to the nearest 10, which a release shows"),
+        ("round(age, -1)", None),
+        ("case when age < 18 then 'a' else 'b' end",
+         "NULL is shown as NULL, and by the text as 'b'"),
+        ("case when age is null or age < 18 then 'a' else 'b' end",
+         "NULL is shown as NULL, and by the text as 'a'"),
+        ("case when (age is null) then 'none' when age < 18 then 'a' else 'b' end", None),
+        ("case when age < 18 then 'a' when age < 30 then 'b' end",
+         "values that the text shows as NULL are 'other', and NULL is apart"),
+        ("case when sex = 'f' then 'w' end", None),
+    ],
+)  # fmt: skip
+def test_what_is_shown_otherwise_is_told(text, told):
+    node = parsed(text)
+    assert list(otherwise(node, recoding_of(node))) == ([told] if told else [])
+
+
+def test_what_is_no_count_of_rows_is_left_out():
+    text = ("select sex, avg(age) as age, count(distinct id) as d, count(*) as n from a.people"
+            " tablesample bernoulli (10 percent) group by sex having count(*) >= 20")  # fmt: skip
+    found = answer(text, "duckdb", NOTHING)
+    assert found.claim.count == "n"
+    assert [each.partition(":")[0] for each in found.missed] == ["age", "d"]
 
 
 @pytest.mark.parametrize(
