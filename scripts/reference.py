@@ -202,7 +202,7 @@ def _kind(field: dict[str, Any]) -> str:
 
 
 PREDICATE = {
-    "version": "version of the predicate",
+    "source": "the source, as the policy names it",
     "mechanism": "`noisy-counts`: recode, count, add noise from the claim's table, release what is "
     "large enough; or `sampled-suppression`: sample, recode, group by every released column, "
     "suppress groups below k",
@@ -215,12 +215,11 @@ PREDICATE = {
     "of the rate",
     "epsilon": "ε as a decimal text, the policy's",
     "delta": "δ at that ε as a decimal text, rounded up",
-    "bound": "which bound δ is: `exact`",
     "source_tag": "the theorem it rests on, see [the mechanism](../explanation/mechanism.md)",
     "neighbours": "`add_remove` or `replace_one`",
     "unit": "who is protected: `row`, or the column whose value is a person",
     "randomness": "what decides who is in the sample",
-    "assumptions": "what was not proved and must hold, in plain words; listed even when empty",
+    "assumptions": "what no text shows and must hold: a code each, with what it is said of",
     "columns": "the released columns, without the count",
     "count": "the count's column; null in the form `rows`",
     "form": "`counts` or `rows`",
@@ -231,9 +230,9 @@ PREDICATE = {
     "query_digest": "SHA-256 of that query",
     "published_as": "the envelope in which it ran, `CREATE TABLE … AS`, or `rows` where they went "
     "into a file, or dbt made the table",
-    "models": "where the policy has any: the models that were enforced on the rows that the query "
+    "models": "the models, where the policy has any, that were enforced on the rows that the query "
     "gave, each with its column and numbers; a class that breaks one is not in the release",
-    "dialect": "the dialect of the query",
+    "engine": "the engine that runs the query",
     "engine_version": "the version of the engine that ran it",
     "time": "when it was certified, in UTC; not when the data was read",
     "purpose": "what the release is for, in the author's words; not there where they said nothing, "
@@ -259,7 +258,7 @@ def predicate_text() -> str:
     policy = load_policy_text(_SMALL_POLICY, "policy.yaml", ".")
     table = Table((Field("sex", "VARCHAR"),), path="people.parquet")
     claim, query = compiled(policy, table, dialect_named("duckdb"))
-    from policy_engine.attest.predicates import predicate_of
+    from policy_engine.attest.certificates import predicate_of
 
     predicate = predicate_of(certify(query, claim, "duckdb", terms_of(policy, "rows", "2.0.0")))
     missing = set(predicate) ^ set(PREDICATE)
@@ -290,7 +289,7 @@ release: {file: out.parquet}
 
 def _example(name: str, value: object) -> str:
     if name == "assumptions":
-        return "a list of texts"
+        return "a list of objects"
     if name == "policy":
         return "`{name, digest}`"
     if name == "claim":
@@ -332,9 +331,10 @@ def _engine_section(engine: Any) -> str:
     page = f"[The vendor's page]({_VENDORS[engine.name]})"
     lines = [f"## {engine.title}\n\n{page}. A keyed sample:\n"]
     lines.append(f"```text\n{keyed}\n```\n")
-    lines += [f"* Assumes that {text}." for text in engine.assumes]
-    if engine.native:
-        lines.append(f"* Native sampling assumes: {engine.native}.")
+    own = {name: text for name, text in engine.assumes.items() if name != "native"}
+    lines += [f"* Assumes that {text}." for text in own.values()]
+    if "native" in engine.assumes:
+        lines.append(f"* Native sampling assumes: {engine.assumes['native']}.")
     for operation, reason in engine.lacks.items():
         lines.append(f"* No {_OPERATIONS[operation]}: {reason}.")
     return "\n".join(lines)
@@ -389,7 +389,7 @@ _PYTHON = {
         policy.loading.load_policy release.compile_policy kernel.certificate.certify
         release.release attest.release_check.verify_release""",
     "values": """
-        policy.resolve.Policy kernel.certificate.Certificate attest.predicates.predicate_of
+        policy.resolve.Policy kernel.certificate.Certificate attest.certificates.predicate_of
         policy.loading.load_policy_text check.answer.answer check.answer.Answer release.preview
         release.Preview release.Released attest.release_check.Verified
         attest.keys.TrustedKeys:of,load,within,refusal attest.keyring.Keyring:read,trusted""",

@@ -36,12 +36,10 @@ if TYPE_CHECKING:
     from policy_engine.attest.signers import Signer
 
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
-_CERTIFICATE = "https://policy-engine.dev/certificate/v"
-PREDICATE_TYPE = f"{_CERTIFICATE}2"
-SYNTACTIC_TYPE = "https://policy-engine.dev/syntactic/v1"
+PREDICATE_TYPE = "https://policy-engine.dev/certificate/v1"
+UNPROMISED_TYPE = "https://policy-engine.dev/unpromised/v1"
 """Of a release without (ε, δ): no reader of certificates takes its statement for one."""
-SYNTACTIC_MECHANISM = "syntactic-suppression"
-RELEASE_TYPES = (PREDICATE_TYPE, SYNTACTIC_TYPE)
+RELEASE_TYPES = (PREDICATE_TYPE, UNPROMISED_TYPE)
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 LARGEST_ENVELOPE = 10_000_000  # bytes
 _READABLE = "statement"
@@ -151,7 +149,7 @@ def statement(
     told = {
         "_type": STATEMENT_TYPE,
         "subject": [{"name": name, "digest": {"sha256": subject_sha256}}],
-        "predicateType": predicate_type or _type_of(predicate),
+        "predicateType": predicate_type or type_of_release(predicate),
         "predicate": _thawed(predicate, "predicate"),
     }
     return _canonical(told)
@@ -226,6 +224,11 @@ def stated_type(text: str | bytes) -> str:
     return ""
 
 
+def type_of_statement(text: str | bytes) -> str:
+    """As what a release's statement is opened: as a certificate, unless it says it is none."""
+    return UNPROMISED_TYPE if stated_type(text) == UNPROMISED_TYPE else PREDICATE_TYPE
+
+
 def stated_subject(text: str | bytes) -> str:
     """What an envelope says it is about, unverified; empty where that cannot be read."""
     with suppress(VerificationFailed):
@@ -244,8 +247,7 @@ def unverified(text: str | bytes, predicate_type: str = PREDICATE_TYPE) -> Unver
 
 def unverified_release(text: str | bytes) -> Unverified:
     """The same of a release, whether what stands beside it is a certificate or not."""
-    is_syntactic = stated_type(text) == SYNTACTIC_TYPE
-    return unverified(text, SYNTACTIC_TYPE if is_syntactic else PREDICATE_TYPE)
+    return unverified(text, type_of_statement(text))
 
 
 def pae(payload_type: str, payload: bytes) -> bytes:
@@ -307,22 +309,14 @@ def _read_statement(payload: bytes, predicate_type: str) -> Unverified:
     if not _SHA256.fullmatch(sha256):
         _fail(f"the subject's sha256 must be 64 lower-case hex digits, found {_shown(sha256)}")
     predicate = _object(_field(fields, "predicate", "the statement"), "the predicate")
-    if predicate_type in RELEASE_TYPES and stated != _type_of(predicate):
-        _fail(f"predicateType is {_shown(stated)}, and the predicate is of another version")
+    if predicate_type in RELEASE_TYPES and stated != type_of_release(predicate):
+        _fail(f"predicateType is {_shown(stated)}, and the predicate is of another kind")
     return Unverified(_text(subject, "name", "the subject"), sha256, predicate)
 
 
 def type_of_release(predicate: Mapping[str, object]) -> str:
-    """As what a release's predicate is opened: a certificate, or the statement of one without."""
-    is_syntactic = predicate.get("mechanism") == SYNTACTIC_MECHANISM
-    return SYNTACTIC_TYPE if is_syntactic else PREDICATE_TYPE
-
-
-def _type_of(predicate: Mapping[str, object]) -> str:
-    """The type of a release's certificate, which a rerun signs again as it was."""
-    if type_of_release(predicate) == SYNTACTIC_TYPE:
-        return SYNTACTIC_TYPE
-    return f"{_CERTIFICATE}1" if predicate.get("version") == 1 else PREDICATE_TYPE
+    """As what a release's predicate is signed: a certificate, or the statement of one without."""
+    return UNPROMISED_TYPE if "guarantee" in predicate else PREDICATE_TYPE
 
 
 def _check_predicate_type(found: str, wanted: str) -> None:

@@ -158,8 +158,11 @@ def verify_count(envelope: str, trusted: TrustedKeys) -> Verified:
         f"{shown}: recomputed [PK]",
     )
     left = "the count itself is not part of the certificate, and no assumption can be checked"
-    named = {name: facts[name] for name in ("unknown", "lambda", "epsilon", "delta")}
-    return Verified(SUBJECT, checked, (left,), found.assumptions, named)
+    numbers: tuple[tuple[str, str | int], ...] = (
+        ("unknown", found.unknown),
+        *((name, str(wanted[name])) for name in ("lambda", "epsilon", "delta")),
+    )
+    return Verified(SUBJECT, checked, (left,), found.assumptions, numbers=numbers)
 
 
 def _stated(opened: Statement) -> CountCertificate:

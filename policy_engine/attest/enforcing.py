@@ -17,9 +17,9 @@ from fractions import Fraction
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING
 
-from policy_engine.attest.facts import Facts, models_of
 from policy_engine.attest.results import Results
-from policy_engine.policy.syntactic import Model, TCloseness
+from policy_engine.kernel.certificate import Certificate
+from policy_engine.kernel.models import Model, TCloseness
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,7 +35,7 @@ def enforced(
 ) -> list[bool]:
     """Which rows stay; of a row ``columns`` name the fields, and ``counts`` say how many it is.
 
-    >>> from policy_engine.policy.syntactic import LDiversity
+    >>> from policy_engine.kernel.models import LDiversity
     >>> rows = [("a", "flu"), ("a", "cough"), ("b", "flu"), ("b", "flu")]
     >>> enforced(["zip", "illness"], rows, [5, 4, 9, 1], [LDiversity("illness", Decimal(2))])
     [True, True, False, False]
@@ -74,12 +74,12 @@ def filtered(table: pa.Table, columns: int, count: str | None, models: Sequence[
     return table.filter(pa.array(_stay(table, columns, count, models), pa.bool_()))
 
 
-def check_models(facts: Facts, table: pa.Table) -> Results:
+def check_models(certificate: Certificate, table: pa.Table) -> Results:
     """That the models which a certificate states hold of its rows."""
-    models = models_of(facts)
-    if missing := [model.of for model in models if model.of not in facts["columns"]]:
+    models, columns = certificate.terms.models, certificate.columns
+    if missing := [model.of for model in models if model.of not in columns]:
         return Results.refused(f"it states a model of {missing[0]}, which it does not release")
-    if models and not all(_stay(table, len(facts["columns"]), facts["count"], models)):
+    if models and not all(_stay(table, len(columns), certificate.count, models)):
         told = " and ".join(map(str, models))
         return Results.refused(f"a class that is shown breaks {told}")
     return Results.held(*(f"every class that is shown has {model}" for model in models))

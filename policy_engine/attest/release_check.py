@@ -1,7 +1,7 @@
 """Checking a release and its certificate from the files alone.
 
 Neither the source nor a warehouse is needed: the signature is checked first, then the
-numbers, then the SQL is proved again, and then the release itself is looked at.
+numbers, then the SQL is printed again, and then the release itself is looked at.
 """
 
 from __future__ import annotations
@@ -10,28 +10,49 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal, localcontext
 from pathlib import Path
 
-from policy_engine.accounting.domain import REPLACE_ONE, decimal, nonnegative_epsilon, sampling_rate
-from policy_engine.accounting.exact import delta_exact
+from policy_engine.accounting.domain import REPLACE_ONE, nonnegative_epsilon, sampling_rate
 from policy_engine.accounting.in_words import in_text
 from policy_engine.attest import brute_force
-from policy_engine.attest.attestation import Statement, open_envelope
+from policy_engine.attest.attestation import PREDICATE_TYPE, Statement, open_envelope
 from policy_engine.attest.brute_product import NoisyNumber, brute_product
 from policy_engine.attest.brute_replace import brute_replace
+from policy_engine.attest.certificates import ENVELOPE, certificate_in
 from policy_engine.attest.enforcing import check_models
-from policy_engine.attest.facts import ENVELOPE, Facts, claim_of, read_facts
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.parquet_file import check_bytes, read_signed, record_of_file
 from policy_engine.attest.results import Results, Verified
-from policy_engine.attest.rows import HOW, TableRows, check_export, check_rows, check_table
+from policy_engine.attest.rows import (
+    HOW,
+    TableRows,
+    check_classes,
+    check_export,
+    check_rows,
+    check_table,
+)
 from policy_engine.attest.stated import check_sql
 from policy_engine.attest.validity import moment
 from policy_engine.engines.names import fold
 from policy_engine.errors import DomainError, UsageError, VerificationFailed
+from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.mechanisms import Clip, Inserted, Noisy, Pure, Randomised
-from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
+from policy_engine.kernel.laws import ClaimError
+from policy_engine.kernel.mechanisms import (
+    Clip,
+    Inserted,
+    Keyed,
+    Native,
+    Noisy,
+    Pure,
+    Randomised,
+)
 from policy_engine.kernel.price import delta_of
+from policy_engine.kernel.promise import Bounded
+from policy_engine.kernel.sentences import sentence_of
 
+UNPROMISED = (
+    "that the SQL ran on the source, and what it left out, which no release tells",
+    "any (ε, δ): there is none",
+)
 NOT_BY_BRUTE_FORCE = (
     "δ by brute force: these cells are too large to sum; its δ is the accountant's word alone"
 )
@@ -43,19 +64,22 @@ CLOCK_SKEW = timedelta(minutes=10)
 """So much may two clocks differ."""
 _NOT_LOOKED_AT = "the release itself was not looked at: name it with --release"
 _A_TABLE = "the release is the table {}, which was not looked at: {}"
-_SHOWN = ("k", "rate", "epsilon", "delta", "neighbours", "unit")
 
 
 def verify_release(
-    envelope: str, trusted: TrustedKeys, release: Path | str | TableRows | None = None
+    envelope: str,
+    trusted: TrustedKeys,
+    release: Path | str | TableRows | None = None,
+    kind: str = PREDICATE_TYPE,
 ) -> Verified:
     """Verify the text of a certificate, and with ``release`` the file or table it speaks of.
 
     Guarantee: a trusted key signed it; δ is below neither what brute force finds nor the
-    accountant's bound, [EXACT]; its SQL is the mechanism that it states, with all that it assumes;
-    and the file is the one that was signed, with the certified columns, groups of at
-    least k, in canonical order, and nothing hidden in it. Of a release into a table, ``release``
-    is its rows or an export. What was left out is in ``unchecked``.
+    accountant's bound, [EXACT]; its SQL is what is printed of its claim, and it states every
+    assumption of that; and the file is the one that was signed, with the certified columns, groups
+    of at least k, in canonical order, and nothing hidden in it. Of a release into a table,
+    ``release`` is its rows or an export. What was left out is in ``unchecked``. Of a release that
+    promises nothing the statement is of another ``kind``, and what holds is never ``is_certified``.
 
     Raises:
         UsageError: ``envelope`` is the path of a certificate, not its text.
@@ -64,71 +88,70 @@ def verify_release(
     """
     if not isinstance(envelope, str) or envelope.strip().endswith(".json"):
         raise UsageError("verify takes the text of a certificate: Path(…).read_text()")
-    statement = open_envelope(envelope, trusted)
-    facts = read_facts(statement)
-    found = Results.held(f"signed by {statement.key_id}") + _check_time(facts)
-    found += check_numbers(facts)
-    checked, proved = check_sql(facts)
-    found += checked
+    statement = open_envelope(envelope, trusted, kind)
+    certificate = certificate_in(statement)
+    found = Results.held(f"signed by {statement.key_id}") + _check_time(certificate)
+    found += check_numbers(certificate) + check_sql(certificate)
     if isinstance(release, TableRows):
-        found += check_table(facts, statement.subject_sha256, statement.subject_name, release)
-    elif not checked.reasons or proved is not None:
-        found += _check_release(facts, statement, release)
-    elif release is not None:
-        found += _check_file(facts, statement, Path(release))
+        found += check_table(certificate, statement.subject_sha256, statement.subject_name, release)
+    else:
+        found += _check_release(certificate, statement, release)
+    if not isinstance(certificate.promise, Bounded):
+        found += Results((), (), UNPROMISED)
     if found.reasons:
         raise VerificationFailed(found.reasons)
     return Verified(
         subject=statement.subject_name,
         checked=found.checked,
         unchecked=found.unchecked,
-        assumptions=tuple(facts["assumptions"]),
-        facts={name: facts[name] for name in _SHOWN},
-        is_proved=proved is not None,
+        assumptions=tuple(sentence_of(each) for each in certificate.assumptions),
+        certificate=certificate,
         is_recomputed=found.is_recomputed,
     )
 
 
-def _check_time(facts: Facts) -> Results:
+def _check_time(certificate: Certificate) -> Results:
     """Nothing was certified at a time that is still to come."""
-    time = moment(facts["time"])
-    assert time is not None  # by the form of the fact
+    time = moment(certificate.time)
+    assert time is not None  # by the form of the field
     if time > datetime.now(UTC) + CLOCK_SKEW:
         return Results.refused(
-            f"the certificate's time, {facts['time']}, is still to come: its clock or this one is"
-            " wrong"
+            f"the certificate's time, {certificate.time}, is still to come: its clock or this one"
+            " is wrong"
         )
     return Results()
 
 
-def _check_release(facts: Facts, statement: Statement, release: Path | str | None) -> Results:
-    """The release, if it was named: a file, or the export of the table that it is."""
+def _check_release(
+    certificate: Certificate, statement: Statement, release: Path | str | None
+) -> Results:
+    """The release, if it was named: a file, or the export of the table that the SQL makes."""
     subject = statement.subject_name
     # The table that a release is; empty where a file, or dbt's, is made of it.
-    envelope = ENVELOPE.fullmatch(facts["published_as"])
+    envelope = ENVELOPE.fullmatch(certificate.terms.published_as)
     table = (envelope["table"] if envelope else "").replace('"', "").replace("`", "")
     # Files are released as Parquet, under their own name.
     if not table and subject.lower().endswith(".parquet"):
         if release is None:
             return Results((), (), (_NOT_LOOKED_AT,))
-        return _check_file(facts, statement, Path(release))
+        return _check_file(certificate, statement, Path(release))
     # Of a dbt model's query dbt makes the table.
     if table and fold(subject) != fold(table):
         return Results.refused(f"the SQL makes the table {table}, certified is {subject}")
     if release is None:
         return Results((), (), (_A_TABLE.format(subject, HOW.format(table=subject)),))
-    return check_export(facts, statement.subject_sha256, subject, Path(release))
+    return check_export(certificate, statement.subject_sha256, subject, Path(release))
 
 
-def _check_file(facts: Facts, statement: Statement, release: Path) -> Results:
+def _check_file(certificate: Certificate, statement: Statement, release: Path) -> Results:
     read = read_signed(release, statement.subject_sha256)
     if isinstance(read, str):
         return Results.refused(read)
     data, table, writer = read
-    # A text that the kernel printed names its columns letter by letter: their case hides nothing.
-    rows = check_rows(facts, table, str)
-    found = Results.held(f"{release.name} has the certified SHA-256") + rows
-    found += Results() if rows.reasons else check_models(facts, table)
+    rows = check_rows(certificate, table)
+    found = Results.held(f"{release.name} has the signed SHA-256") + rows
+    if not rows.reasons:
+        found += check_classes(certificate.claim, table) + check_models(certificate, table)
     if found.reasons:
         return found
     record = record_of_file(statement.predicate, statement.subject_name)
@@ -138,23 +161,24 @@ def _check_file(facts: Facts, statement: Statement, release: Path) -> Results:
 # The numbers, by two routes: the accountant's and brute force
 
 
-def check_numbers(facts: Facts) -> Results:
+def check_numbers(certificate: Certificate) -> Results:
     """δ at ε must be below neither what brute force finds nor the accountant's bound."""
+    promise, claim = certificate.promise, certificate.claim
+    if not isinstance(promise, Bounded):
+        return Results()
+    stated = promise.delta
     try:
-        # Of a sample the facts have the numbers.
-        claim = None if facts["mechanism"] == MECHANISM else claim_of(facts)
-        stated = decimal("delta", "a number", facts["delta"])
-        is_pure = claim is not None and isinstance(claim.law, Pure)
-        if not 0 <= stated <= 1 or (not stated and not is_pure):
-            raise DomainError("delta", "a number above 0, at most 1", facts["delta"])
-        least = _least(facts, claim)
-    except DomainError as error:
-        return Results.refused(f"the numbers are outside the formula's domain: {error.parameter}")
-    shown = f"δ = {in_text(stated)} at ε = {facts['epsilon']}, k = {facts['k']}"
-    with_rate = f"{shown}, rate {facts['rate']}"
+        if not 0 <= stated <= 1 or (not stated and not isinstance(claim.law, Pure)):
+            raise DomainError("delta", "a number above 0, at most 1", stated)
+        least = _least(claim, promise)
+    except (ClaimError, DomainError) as error:
+        named = error.parameter if isinstance(error, DomainError) else "claim"
+        return Results.refused(f"the numbers are outside the formula's domain: {named}")
+    shown = f"δ = {in_text(stated)} at ε = {promise.epsilon:f}, k = {certificate.k}"
+    with_rate = f"{shown}, rate {promise.rate:f}"
     if stated < least:
         return Results.refused(f"{with_rate}: the true δ is {in_text(least)}")
-    tag, found = facts["source_tag"], recomputed(facts, claim)
+    tag, found = claim.law.source_tag, recomputed(claim, promise)
     if found is None:
         return Results((f"{shown}: recomputed {tag}",), (), (NOT_BY_BRUTE_FORCE,), False)
     with localcontext(prec=60):
@@ -166,29 +190,27 @@ def check_numbers(facts: Facts) -> Results:
     return Results((told,), (), left, found.whole)
 
 
-def _least(facts: Facts, claim: Claim | None) -> Decimal:
+def _least(claim: Claim, promise: Bounded) -> Decimal:
     """The accountant's δ."""
-    if claim is not None:
-        epsilon = decimal("epsilon", "a number", facts["epsilon"])
-        return delta_of(claim, Decimal(1), epsilon, facts["neighbours"])
-    numbers = (facts["k"], facts["rate"], facts["epsilon"], facts["neighbours"])
-    return delta_exact(*numbers).delta
+    epsilon = nonnegative_epsilon(promise.epsilon)
+    is_sample = isinstance(claim.law, Keyed | Native)
+    rate = sampling_rate(promise.rate) if is_sample else Decimal(1)
+    return delta_of(claim, rate, epsilon, promise.neighbours)
 
 
-def recomputed(facts: Facts, claim: Claim | None = None) -> brute_force.Recomputed | None:
+def recomputed(claim: Claim, promise: Bounded) -> brute_force.Recomputed | None:
     """δ by brute force, for numbers that are in the formula's domain."""
-    epsilon: Decimal = nonnegative_epsilon(facts["epsilon"])
-    replaced = facts["neighbours"] == REPLACE_ONE
-    if claim is not None and isinstance(claim.law, Noisy):
-        return _recomputed_noise(claim.law, claim.unit.groups, epsilon, replaces=replaced)
-    if claim is not None and isinstance(claim.law, Inserted):
-        own = claim.law
-        return brute_force.brute_presence(own.shown, own.inserted, epsilon, replaces=replaced)
-    if claim is not None and isinstance(claim.law, Randomised):
-        lists = [(len(each.values), each.share) for each in claim.law.responses]
+    epsilon, law = nonnegative_epsilon(promise.epsilon), claim.law
+    replaced = promise.neighbours == REPLACE_ONE
+    if isinstance(law, Noisy):
+        return _recomputed_noise(law, claim.unit.groups, epsilon, replaces=replaced)
+    if isinstance(law, Inserted):
+        return brute_force.brute_presence(law.shown, law.inserted, epsilon, replaces=replaced)
+    if isinstance(law, Randomised):
+        lists = [(len(each.values), each.share) for each in law.responses]
         return brute_force.brute_answers(lists, epsilon) if replaced else None
-    k, rate = int(facts["k"]), sampling_rate(facts["rate"])
-    return (brute_replace if replaced else brute_force.brute_delta)(k, rate, epsilon)
+    rate = sampling_rate(promise.rate)
+    return (brute_replace if replaced else brute_force.brute_delta)(law.k, rate, epsilon)
 
 
 def _recomputed_noise(

@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
+
+from policy_engine.kernel.promise import Bounded
+
+if TYPE_CHECKING:
+    from policy_engine.kernel.certificate import Certificate
 
 
 @dataclass(frozen=True)
 class Verified:
     """What was checked and held, what was not looked at, and what the certificate assumes.
 
-    ``is_proved``: its SQL was, again; of other certificates than a release's, all that they state.
-    ``is_recomputed``: so was its δ, by the second route; of others than a release's their numbers.
+    ``certificate`` is a release's; of anything else that is signed, ``numbers`` are what it states.
+    ``is_recomputed``: its δ was, by the second route; of others than a release's their numbers.
     """
 
     subject: str
     checked: tuple[str, ...]
     unchecked: tuple[str, ...]
     assumptions: tuple[str, ...]
-    facts: Mapping[str, Any]
-    is_proved: bool = True
+    certificate: Certificate | None = None
+    numbers: tuple[tuple[str, str | int], ...] = ()
     is_recomputed: bool = True
+
+    @property
+    def is_certified(self) -> bool:
+        """Whether anything is promised: of a release an (ε, δ)."""
+        return self.certificate is None or isinstance(self.certificate.promise, Bounded)
 
 
 @dataclass(frozen=True)

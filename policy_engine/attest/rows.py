@@ -19,14 +19,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.attest.claimed_values import misfits, mistyped, untruncated, wrong_rows
-from policy_engine.attest.facts import Facts, claim_of, law_of
 from policy_engine.attest.keys import explained
 from policy_engine.attest.parquet_file import read_csv_texts, read_parquet
 from policy_engine.attest.results import Results
 from policy_engine.attest.values import comparable_values
 from policy_engine.engines.names import fold
+from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.mechanisms import Inserted, Law, Listed, Noisy, Pure, Randomised
+from policy_engine.kernel.mechanisms import (
+    Inserted,
+    Law,
+    Listed,
+    Noisy,
+    Pure,
+    Randomised,
+    WholeClasses,
+)
 from policy_engine.opening import opened
 
 if TYPE_CHECKING:
@@ -53,42 +61,36 @@ _Line = tuple[str | None, ...]
 
 
 def check_rows(
-    facts: Facts,
-    table: pa.Table,
-    same: Callable[[str], str] = fold,
-    claim: Claim | None = None,
+    certificate: Certificate, table: pa.Table, same: Callable[[str], str] = str
 ) -> Results:
-    """Columns, types, counts and order of a release's rows; names are compared as ``same`` says.
-
-    ``claim`` is what its values are held against; without one it is the one that the facts state.
-    """
+    """Columns, types, counts and order of a release's rows; names are compared as ``same`` says."""
     try:
-        return _check_rows(facts, table, same, claim or claim_of(facts))
+        return _check_rows(certificate.claim, table, same)
     except UnicodeDecodeError:
         return Results.refused("the release holds text that is not UTF-8")
 
 
-def _check_rows(facts: Facts, table: pa.Table, same: Callable[[str], str], claim: Claim) -> Results:
-    law, width = law_of(facts), len(facts["columns"])
-    certified = _check_columns(facts, law, table.column_names, same)
+def _check_rows(claim: Claim, table: pa.Table, same: Callable[[str], str]) -> Results:
+    law, width = claim.law, len(claim.released)
+    certified = _check_columns(claim, table.column_names, same)
     if certified.reasons:
         return certified
     keys = table.select(range(width))
-    if wrong := _not_plain(keys) or _not_numbers(facts, law, table):
+    if wrong := _not_plain(keys) or _not_numbers(claim, table):
         return Results.refused(wrong)
     groups: Iterable[tuple[Key, int]]
     if isinstance(law, Inserted):
         groups = zip(_keys(keys, table), repeat(1), strict=False)
-    elif facts["form"] == "rows":
+    elif claim.count is None:
         groups = ((key, sum(1 for _ in rows)) for key, rows in groupby(_keys(keys, table)))
     else:
         groups = zip(_keys(keys, table), _values(table.column(width)), strict=True)
-    certified += _check_public(facts, law, (comparable_values(c.unique()) for c in keys.columns))
-    certified += check_listed(facts, keys)
+    certified += _check_public(claim, (comparable_values(c.unique()) for c in keys.columns))
+    certified += check_listed(law, keys)
     certified += _check_values(claim, table)
     if certified.reasons:
         return certified
-    return certified + _check_groups(groups, _least_shown(facts, law), facts["k"])
+    return certified + _check_groups(groups, _least_shown(law), law.k)
 
 
 def _check_values(claim: Claim, table: pa.Table) -> Results:
@@ -118,17 +120,14 @@ def _check_beside(claim: Claim, rows: Iterable[Sequence[Any]]) -> Results:
     return Results.refused(wrong) if wrong else Results()
 
 
-def _check_columns(
-    facts: Facts, law: Law | None, found: list[str], same: Callable[[str], str] = fold
-) -> Results:
+def _check_columns(claim: Claim, found: list[str], same: Callable[[str], str] = fold) -> Results:
     """The names of the columns; ASCII letters compare without case, as an engine's names do."""
-    beside = () if law is None else law.beside
-    wanted = [*facts["columns"], *([facts["count"]] if facts["count"] else []), *beside]
+    wanted = [*claim.released, *([claim.count] if claim.count else []), *claim.law.beside]
     if [*map(same, found)] != [*map(same, wanted)]:
         return Results.refused(
             f"the columns are {', '.join(found)}, certified are {', '.join(wanted)}"
         )
-    return Results.held("it has the certified columns and no other")
+    return Results.held("it has the stated columns and no other")
 
 
 def _not_plain(keys: pa.Table) -> str:
@@ -147,18 +146,16 @@ def _not_plain(keys: pa.Table) -> str:
     return ""
 
 
-def _not_numbers(facts: Facts, law: Law | None, table: pa.Table) -> str:
+def _not_numbers(claim: Claim, table: pa.Table) -> str:
     """Why people cannot be counted, or what stands beside their counts is no sum and no mean."""
     import pyarrow as pa
 
-    if facts["form"] == "rows":
+    if claim.count is None:
         return ""
-    if not facts["count"]:
-        return "the release does not show its counts, so that k cannot be checked"
-    column, *others = table.columns[len(facts["columns"]) :]
+    column, *others = table.columns[len(claim.released) :]
     if not pa.types.is_integer(column.type) or column.null_count:
         return "the count column does not hold whole numbers"
-    for name, column in zip(() if law is None else law.beside, others, strict=True):
+    for name, column in zip(claim.law.beside, others, strict=True):
         is_number = pa.types.is_integer(column.type) or pa.types.is_decimal(column.type)
         if not is_number or column.null_count:
             return f"the column {name} does not hold sums or means"
@@ -195,9 +192,8 @@ def _values(column: pa.ChunkedArray) -> Iterator[Any]:
         yield from piece.to_pylist()
 
 
-def check_listed(facts: Facts, groups: pa.Table) -> Results:
+def check_listed(law: Law, groups: pa.Table) -> Results:
     """That each certified key is a row of ``groups`` once, and no other; nothing of another law."""
-    law = law_of(facts)
     if not isinstance(law, Listed):
         return Results()
     found = Counter(zip(*map(comparable_values, groups.columns), strict=True))
@@ -207,22 +203,26 @@ def check_listed(facts: Facts, groups: pa.Table) -> Results:
     return Results.held("its groups are the certified keys, each once")
 
 
-def _check_public(facts: Facts, law: Law | None, columns: Iterable[Iterable[object]]) -> Results:
+def _check_public(claim: Claim, columns: Iterable[Iterable[object]]) -> Results:
     """That each column shows values of its public list alone, [LOCAL], [AB]; else nothing."""
+    law = claim.law
     if not isinstance(law, Pure):
         return Results()
     lists = [each.values for each in law.responses] if isinstance(law, Randomised) else law.values
-    pairs = zip(facts["columns"], columns, lists, strict=True)
+    pairs = zip(claim.released, columns, lists, strict=True)
     wrong = [name for name, shown, values in pairs if not set(shown) <= set(values)]
     if wrong:
         return Results.refused(f"values that are not public stand in: {', '.join(wrong)}")
     return Results.held("it shows values of the public lists alone")
 
 
-def _least_shown(facts: Facts, law: Law | None) -> int:
-    """The least number that a group is shown with: k of a sample, τ of a count with noise."""
-    if law is None:
-        return int(facts["k"])
+def _least_shown(law: Law) -> int:
+    """The least number that a group is shown with: k of a sample, τ of a count with noise.
+
+    Of whole classes k is of a class, which may be many groups: see ``check_classes``.
+    """
+    if isinstance(law, WholeClasses):
+        return 1
     return law.least_shown if isinstance(law, Noisy) else law.k
 
 
@@ -256,6 +256,19 @@ def _sizes(count: int, small: int, least: int, k: int) -> Results:
     return Results.held(f"every one of {count} groups has at least {k}")
 
 
+def check_classes(claim: Claim, table: pa.Table) -> Results:
+    """That every class has k people and more; nothing of a law without classes."""
+    if not isinstance(claim.law, WholeClasses):
+        return Results()
+    k, count = claim.law.k, claim.count
+    columns = [name for name in claim.released if name not in claim.law.sensitive]
+    total, how = (f"{count}_sum", (count, "sum")) if count else ("count_all", ([], "count_all"))
+    sizes = table.group_by(columns).aggregate([how]).column(total).to_pylist()
+    if any(size < k for size in sizes):
+        return Results.refused(f"a class has {min(sizes)} people, and k is {k}")
+    return Results.held(f"every class has at least {k} people")
+
+
 # A release in a table
 
 
@@ -268,7 +281,7 @@ class TableRows:
     lines: tuple[_Line, ...]
 
 
-def check_table(facts: Facts, digest: str, subject: str, table: TableRows) -> Results:
+def check_table(certificate: Certificate, digest: str, subject: str, table: TableRows) -> Results:
     """The rows of a table, against the digest of the release and then as any release's rows."""
     if fold(table.name) != fold(subject):
         return Results.refused(f"the table is {table.name}, certified is {subject}")
@@ -276,13 +289,13 @@ def check_table(facts: Facts, digest: str, subject: str, table: TableRows) -> Re
         return Results.refused(
             f"{table.name} does not hold the certified rows: their digest is another"
         )
-    law = law_of(facts)
+    claim = certificate.claim
     held = Results.held(f"{table.name} holds the certified rows, in their order")
-    columns = _check_columns(facts, law, [*table.columns], str)
-    return held + (columns if columns.reasons else columns + _groups(facts, law, table.lines))
+    columns = _check_columns(claim, [*table.columns], str)
+    return held + (columns if columns.reasons else columns + _groups(claim, table.lines))
 
 
-def check_export(facts: Facts, digest: str, subject: str, release: Path) -> Results:
+def check_export(certificate: Certificate, digest: str, subject: str, release: Path) -> Results:
     """The exported rows of a table, by digest and as any release's; FileError if unreadable."""
     is_csv, how = release.suffix.lower() == ".csv", HOW.format(table=subject)
     with explained(f"{release} could not be read"):
@@ -300,10 +313,10 @@ def check_export(facts: Facts, digest: str, subject: str, release: Path) -> Resu
     held = Results.held(f"{release.name} holds the certified rows of {subject}, in their order")
     held += Results((), (), (BESIDE.format(release.name),))
     if not is_csv:
-        return held + check_rows(facts, read_parquet(release))
-    law, left = law_of(facts), Results((), (), (ORDER_OF_CSV,))
-    columns = _check_columns(facts, law, names)
-    return held + (columns if columns.reasons else columns + left + _groups(facts, law, lines))
+        return held + check_rows(certificate, read_parquet(release), fold)
+    claim, left = certificate.claim, Results((), (), (ORDER_OF_CSV,))
+    columns = _check_columns(claim, names)
+    return held + (columns if columns.reasons else columns + left + _groups(claim, lines))
 
 
 def digest_of_lines(lines: Iterable[_Line]) -> str:
@@ -341,24 +354,23 @@ def _lines_of(path: Path, *, is_csv: bool) -> tuple[list[str], list[_Line]] | No
         return None
 
 
-def _groups(facts: Facts, law: Law | None, lines: Collection[_Line]) -> Results:
+def _groups(claim: Claim, lines: Collection[_Line]) -> Results:
     """Groups and counts of rows that are texts."""
-    width, least = len(facts["columns"]), _least_shown(facts, law)
-    left = _check_public(facts, law, zip(*(line[:width] for line in lines), strict=True))
-    if facts["form"] == "rows":
+    width, least = len(claim.released), _least_shown(claim.law)
+    left = _check_public(claim, zip(*(line[:width] for line in lines), strict=True))
+    if claim.count is None:
         sizes = Counter(lines)
-        twice = isinstance(law, Inserted) and len(sizes) != len(lines)
-        found = list(sizes.values())
+        twice = isinstance(claim.law, Inserted) and len(sizes) != len(lines)
+        people = list(sizes.values())
     else:
-        counts = [line[width] or "" for line in lines] if facts["count"] else []
-        if not facts["count"] or not all(_COUNT.fullmatch(count) for count in counts):
+        counts = [line[width] or "" for line in lines]
+        if not all(_COUNT.fullmatch(count) for count in counts):
             return Results.refused("the count column does not hold whole numbers")
         twice = len({line[:width] for line in lines}) != len(lines)
-        found = [*map(int, counts)]
+        people = [*map(int, counts)]
     if twice:
         return Results.refused("a group stands in two rows")
-    claim = claim_of(facts)
     left += _check_plain(claim, [[*{line[at] for line in lines}] for at in range(width)])
     left += _check_beside(claim, lines)
-    small = sum(size < least for size in found)
-    return left + _sizes(len(found), small, least, facts["k"])
+    small = sum(size < least for size in people)
+    return left + _sizes(len(people), small, least, claim.law.k)

@@ -124,8 +124,8 @@ class Control:
             certificates = self._certified(warehouse)
         first = certificates[0]
         if not self.releases_all:
-            return Claimed(first.epsilon, first.delta)
-        total = sum((each.epsilon for each in certificates), Decimal(0))
+            return Claimed(first.promise.epsilon, first.promise.delta)
+        total = sum((each.promise.epsilon for each in certificates), Decimal(0))
         pairs = zip(certificates, self._policies, strict=True)
         fresh = [event_of(*pair)[0] for pair in pairs]
         return Claimed(total, Accountant.of(fresh).delta(total))

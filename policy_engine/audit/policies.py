@@ -173,14 +173,14 @@ def _claim(policy: Policy, certificate: Certificate) -> tuple[Claimed, list[str]
     """The claim about the step that can be run: from the source on."""
     sampled_at = policy.source.sampled_at
     if sampled_at == 1:
-        return Claimed(certificate.epsilon, certificate.delta), []
+        return Claimed(certificate.promise.epsilon, certificate.promise.delta), []
     rate = certified_rate(policy.rate, policy.method)
     guarantee = policy.guarantee
     bound = delta_exact(policy.k, rate, guarantee.epsilon, guarantee.neighbours)
     note = (
         f"that the source was itself sampled at {sampled_at} is assumed, not run: what is audited"
         f" is the release from the source on, whose δ at this ε is {in_text(bound.delta)}, where"
-        f" the certificate says {in_text(certificate.delta)}"
+        f" the certificate says {in_text(certificate.promise.delta)}"
     )
     return Claimed(guarantee.epsilon, claimed(bound.delta)), [note]
 

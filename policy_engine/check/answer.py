@@ -6,8 +6,9 @@ for a text that is the print of a claim is that release.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 
 from policy_engine.check import laws
 from policy_engine.check.described import noun, words
@@ -23,12 +24,12 @@ from policy_engine.dialects import dialect_named
 from policy_engine.engines import ENGINES
 from policy_engine.engines.names import fold
 from policy_engine.errors import Finding, PolicyError
-from policy_engine.kernel.assumptions import assumptions, unit_of
+from policy_engine.kernel.assumptions import ROW_UNIT, Assumption, assumptions, unit_of
 from policy_engine.kernel.certificate import ROWS, NotPrinted, Unmet, certify, check_text
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms import Keyed
 from policy_engine.kernel.printing import printed
-from policy_engine.kernel.sentences import ROW_UNIT
+from policy_engine.kernel.sentences import sentence_of
 from policy_engine.kernel.sources import Files, People, Rows
 from policy_engine.kernel.types import Type
 from policy_engine.kernel.words import source_of
@@ -89,9 +90,13 @@ def answer(text: str, engine: str, schema: Schema, policy: Policy | None = None)
         return _instead(envelope, known)
     if broken := _broken(own, envelope, known):
         return Answer(findings=findings_of(*broken))
-    told = assumptions(own, engine, source_of(own), "1")
+    told = _said(assumptions(own, engine, source_of(own), Decimal(1)))
     told += (*((BUILT_INS,) if engine == "duckdb" else ()), *_untold(own, envelope.query, known))
     return Answer(own, envelope.target, assumptions=told)
+
+
+def _said(assumed: Iterable[Assumption]) -> tuple[str, ...]:
+    return tuple(sentence_of(each) for each in assumed)
 
 
 def _instead(envelope: Wrapped, known: Known) -> Answer:
@@ -243,7 +248,7 @@ def _against(
     try:
         made = certify(envelope.query, wanted, known.engine, terms_of(policy, ROWS, ""))
         if not broken:
-            told = (*made.assumptions, *_untold(wanted, envelope.query, known))
+            told = (*_said(made.assumptions), *_untold(wanted, envelope.query, known))
             return Answer(wanted, target, assumptions=told)
         return Answer(findings=findings_of(*broken))
     except Unmet as error:

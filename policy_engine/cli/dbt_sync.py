@@ -131,9 +131,9 @@ def _document(found: Synced, *, dry_run: bool) -> dict[str, Any]:
                 "source": each.node.call,
                 "dialect": each.dialect.name,
                 "k": each.certificate.k,
-                "rate": f"{each.certificate.rate:f}",
-                "epsilon": f"{each.certificate.epsilon:f}",
-                "delta": str(each.certificate.delta),
+                "rate": f"{each.certificate.promise.rate:f}",
+                "epsilon": f"{each.certificate.promise.epsilon:f}",
+                "delta": str(each.certificate.promise.delta),
             }
             for each in found.releases
         ],

@@ -9,7 +9,7 @@ import typer
 from policy_engine.cli.dbt_options import ProfilesOption, ProjectOption, TargetOption, VarsOption
 from policy_engine.cli.options import KeyOption, KeyringOption
 from policy_engine.cli.output import complain, confirm, emit_json, is_json, one_line
-from policy_engine.cli.verifying import checked_document, checked_lines, meaning
+from policy_engine.cli.verifying import certified, checked_document, checked_lines, meaning, numbers
 from policy_engine.errors import NothingChecked, UsageError
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def verify(
 
 def _document(looked: Looked, places: tuple[Trusted, ...]) -> dict[str, Any]:
     found = looked.found
-    told = {} if found is None else {**checked_document(found, places), **found.facts}
+    told = {} if found is None else {**checked_document(found, places), **numbers(certified(found))}
     return {
         "release": looked.release.id,
         "relation": looked.release.relation,
@@ -83,6 +83,6 @@ def _lines(looked: Looked, places: tuple[Trusted, ...]) -> list[str]:
     found = looked.found
     if found is None:
         return []
-    head = "verified" if looked.is_verified else "not verified: the SQL was not checked"
+    head = "verified" if looked.is_verified else "not verified"
     lines = [f"{head}: {one_line(found.subject)}", *checked_lines(found, places)]
-    return [*lines, meaning(found.facts)]
+    return [*lines, meaning(found)]

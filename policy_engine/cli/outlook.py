@@ -11,8 +11,8 @@ from typing import Any
 from policy_engine.accounting.comparison import SAMPLED, Candidate, per_cent
 from policy_engine.accounting.frontier import SamplePair
 from policy_engine.accounting.noise_laws import shown_half
-from policy_engine.attest.predicates import Vouched
 from policy_engine.cli.output import shown
+from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.mechanisms import Inserted
 from policy_engine.kernel.words import believed, central_error, compared, estimates
 from policy_engine.policy.noise import Noise
@@ -149,13 +149,13 @@ def _noisy(policy: Policy, noise: Noise, count: str, error: Decimal) -> Iterator
         yield f"           {told}"
 
 
-def chance_document(certificate: Vouched) -> dict[str, Any]:
+def chance_document(certificate: Certificate) -> dict[str, Any]:
     """For JSON."""
-    central = central_error(certificate.epsilon, certificate.neighbours)
+    central = central_error(certificate.promise.epsilon, certificate.promise.neighbours)
     return {"estimates": list(estimates(certificate.claim)), "central_error": central}
 
 
-def chance_lines(certificate: Vouched) -> Iterator[str]:
+def chance_lines(certificate: Certificate) -> Iterator[str]:
     """For people."""
     claim = certificate.claim
     first, *others = estimates(claim)
@@ -166,5 +166,5 @@ def chance_lines(certificate: Vouched) -> Iterator[str]:
             f"(d, γ): who believed {shown(_PRIOR * 100)} % that a tuple is there,"
             f" believes {float(belief * 100):.3g} % afterwards, at most"
         )
-    for text in (*others, *compared(certificate.epsilon, certificate.neighbours)):
+    for text in (*others, *compared(certificate.promise.epsilon, certificate.promise.neighbours)):
         yield f"           {text}"

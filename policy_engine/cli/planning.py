@@ -9,16 +9,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Exit, Option
 
 from policy_engine.accounting.odds import odds_sentence
-from policy_engine.attest.predicates import Uncertified
 from policy_engine.cli.options import PolicyArgument, ReplacePlotOption
-from policy_engine.cli.output import emit, left_of, members, note, shown
+from policy_engine.cli.output import emit, left_of, note, shown
 from policy_engine.cli.progress import progress
+from policy_engine.cli.verifying import numbers
 from policy_engine.errors import UsageError
+from policy_engine.kernel.certificate import Certificate
+from policy_engine.kernel.mechanisms.whole_classes.meaning import (
+    NO_GUARANTEE,
+    first_lines,
+    still_works,
+)
+from policy_engine.kernel.promise import Bounded
+from policy_engine.kernel.sentences import sentence_of
 from policy_engine.policy.escapes import sql_lines
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.noise import Chance, Noise
 from policy_engine.policy.resolve import Policy
-from policy_engine.policy.syntactic import NO_GUARANTEE, first_lines, still_works
 from policy_engine.releasing.planning import unenforced
 from policy_engine.releasing.preview import Preview, about, preview
 from policy_engine.releasing.validation import check_guarantee, warnings_of
@@ -69,7 +76,7 @@ def plan(
         note(f"warning: {each}")
     if found.news:
         note(found.news)
-    if isinstance(certificate, Uncertified):
+    if not isinstance(certificate.promise, Bounded):
         document = _uncertified(loaded, found, certificate)
         lines = list(_uncertified_lines(loaded, found))
     else:
@@ -77,7 +84,7 @@ def plan(
             note(f"warning: {warning}")
         document, lines = _planned(loaded, found, releases, output)
     if sql:
-        lines += sql_lines(certificate.query, certificate.dialect)
+        lines += sql_lines(certificate.query, certificate.engine)
     emit(document, lines)
     if not found.affordable:
         raise Exit(1)
@@ -134,7 +141,8 @@ def _document(policy: Policy, found: Preview, outlook: dict[str, Any]) -> dict[s
     document = {
         "policy": policy.name,
         "sql": certificate.query,
-        **members(certificate, "k rate epsilon delta neighbours unit assumptions"),
+        **numbers(certificate),
+        "assumptions": [sentence_of(each) for each in certificate.assumptions],
         "models": [model.to_json() for model in policy.models],
         "release": _place(policy),
         "outlook": outlook,
@@ -152,15 +160,15 @@ def _lines(
     policy: Policy, found: Preview, seen: Iterable[str], table: Iterable[str]
 ) -> Iterator[str]:
     certificate = found.certificate
-    numbers = certificate.epsilon, certificate.delta
+    numbers = certificate.promise.epsilon, certificate.promise.delta
     price = [shown(number) for number in numbers]
     yield f"release    {_place(policy)} ({policy.release.form})"
     yield (
-        f"guarantee  ε = {price[0]}, δ = {price[1]} ({certificate.neighbours}, unit:"
+        f"guarantee  ε = {price[0]}, δ = {price[1]} ({certificate.promise.neighbours}, unit:"
         f" {certificate.unit})"
     )
-    yield f"           {odds_sentence(*numbers, certificate.neighbours)}"
-    sampled = f"rate {shown(certificate.rate)}, k = {certificate.k}"
+    yield f"           {odds_sentence(*numbers, certificate.promise.neighbours)}"
+    sampled = f"rate {shown(certificate.promise.rate)}, k = {certificate.k}"
     yield f"mechanism  {noise_words(policy) or sampled}"
     yield from (f"           {text}" for text in (*about_rate(policy), *_about_rows(policy)))
     yield from seen
@@ -178,7 +186,7 @@ def _lines(
         else:
             yield "           it is paid for already"
     yield "assuming:"
-    yield from (f"  - {text}" for text in certificate.assumptions)
+    yield from (f"  - {sentence_of(each)}" for each in certificate.assumptions)
     if found.repeats is not None:
         yield f"entry {found.repeats} has paid for just this: it costs nothing again"
     elif not found.affordable:
@@ -246,7 +254,7 @@ def about_rate(policy: Policy) -> list[str]:
     return [text]
 
 
-def _uncertified(policy: Policy, found: Preview, statement: Uncertified) -> dict[str, Any]:
+def _uncertified(policy: Policy, found: Preview, statement: Certificate) -> dict[str, Any]:
     ledger = {"account": found.account.name, "affordable": found.affordable,
               "paid_by_entry": found.repeats}  # fmt: skip
     document = {
@@ -255,7 +263,8 @@ def _uncertified(policy: Policy, found: Preview, statement: Uncertified) -> dict
         "sql": statement.query,
         "k": statement.k,
         "models": [model.to_json() for model in policy.models],
-        **members(statement, "unit assumptions"),
+        "unit": statement.unit,
+        "assumptions": [sentence_of(each) for each in statement.assumptions],
         "release": str(policy.release_path),
         "ledger": ledger,
     }
@@ -268,7 +277,7 @@ def _uncertified_lines(policy: Policy, found: Preview) -> Iterator[str]:
     yield from (f"model      {each}" for each in models_in_words(policy))
     yield f"account    {found.account.name}: {UNLIMITED}"
     yield "assuming:"
-    yield from (f"  - {text}" for text in found.certificate.assumptions)
+    yield from (f"  - {sentence_of(each)}" for each in found.certificate.assumptions)
     if found.repeats is not None:
         yield f"entry {found.repeats} was charged for just this"
     elif not found.affordable:

@@ -12,12 +12,12 @@ from policy_engine.accounting.odds import odds_sentence
 from policy_engine.cli import output, planning
 from policy_engine.cli.failures import failure
 from policy_engine.cli.progress import progress
+from policy_engine.kernel.mechanisms.whole_classes.meaning import first_lines, still_works
 from policy_engine.kernel.words import people_word
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.noise import Chance
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import counted
-from policy_engine.policy.syntactic import first_lines, still_works
 from policy_engine.releasing import release as releasing
 from policy_engine.releasing.preview import about, make_ready
 from policy_engine.releasing.validation import warnings_of

@@ -9,9 +9,8 @@ from typing import Annotated, Any
 
 from typer import Argument, Exit, Option
 
-from policy_engine.attest.attestation import SYNTACTIC_TYPE, stated_type, unverified
-from policy_engine.attest.facts import read_facts
-from policy_engine.attest.predicates import read_syntactic
+from policy_engine.attest.attestation import UNPROMISED_TYPE, stated_type, unverified_release
+from policy_engine.attest.certificates import certificate_in
 from policy_engine.cli import options
 from policy_engine.cli.output import answer_as, conclude, emit_json, emit_lines, json_text, note
 from policy_engine.cli.reading import check_free, read_certificate, written_whole
@@ -26,7 +25,7 @@ from policy_engine.report.changes import Comparable, KeyChange, changes, weakens
 from policy_engine.report.evidence import Evidence, Named, gather
 from policy_engine.report.page import page
 from policy_engine.report.request_words import change_lines, moved_lines, verdict_words
-from policy_engine.report.view import syntactic_view, view
+from policy_engine.report.view import unpromised_view, view
 
 ReportFormat = StrEnum("ReportFormat", "text json registry nist openlineage odcs dbt")
 """How report answers: with what was found, or with the release in a form of others."""
@@ -101,13 +100,13 @@ def report(
             raise UsageError(f"{output} is what the report is made of; name another file")
     trusted, places = trusted_keys(key or [], keyring, beside=certificate)
     text = read_certificate(certificate)
-    if stated_type(text) == SYNTACTIC_TYPE:
+    if stated_type(text) == UNPROMISED_TYPE:
         if any((policy, previous, review_policy)) or format in _EXPORTS:
             raise UsageError(
                 "a statement without (ε, δ) has no --policy, no --previous, no --review-policy and"
                 " no form of others"
             )
-        made = syntactic_view(text, trusted, release)
+        made = unpromised_view(text, trusted, release)
         band = made["band"]
         # Amber at best.
         code = _CODES[band["colour"]] or NothingChecked.exit_code
@@ -215,11 +214,8 @@ def _comparable(path: Path) -> Comparable:
     if path.suffix.lower() != ".json":
         return Comparable.of_policy(load_policy(path, syntactic=True))
     text = read_certificate(path)
-    if stated_type(text) == SYNTACTIC_TYPE:
-        said = unverified(text, SYNTACTIC_TYPE)
-        return Comparable.of_certificate(read_syntactic(said), said.subject_name)
-    said = unverified(text)
-    return Comparable.of_certificate(read_facts(said), said.subject_name)
+    said = unverified_release(text)
+    return Comparable.of_certificate(certificate_in(said), said.subject_name)
 
 
 def _document(old: Comparable, new: Comparable, found: tuple[KeyChange, ...]) -> dict[str, Any]:

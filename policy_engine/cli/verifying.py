@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -14,11 +13,10 @@ from typer import Option
 
 from policy_engine.accounting.odds import odds_sentence
 from policy_engine.attest import count_certificate as counts
-from policy_engine.attest.attestation import SYNTACTIC_TYPE, stated_type
+from policy_engine.attest.attestation import UNPROMISED_TYPE, stated_type
 from policy_engine.attest.keyring import Keyring
 from policy_engine.attest.keys import SIGNING_KEY_VARIABLE, TrustedKeys, load_private_key
 from policy_engine.attest.owners import believed, check_signed, newer_at
-from policy_engine.attest.predicates import verify_syntactic
 from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.results import Verified
 from policy_engine.attest.ring_text import Seal
@@ -27,12 +25,17 @@ from policy_engine.cli.options import CertificateArgument, KeyOption, KeyringOpt
 from policy_engine.cli.output import conclude, confirm, one_line, shown
 from policy_engine.cli.reading import read_certificate
 from policy_engine.errors import NothingChecked, UsageError
+from policy_engine.kernel.certificate import Certificate
+from policy_engine.kernel.mechanisms.whole_classes.meaning import (
+    NO_GUARANTEE,
+    first_lines,
+    still_works,
+)
 from policy_engine.ledger.statement import STATEMENT_TYPE, verify_statement
 from policy_engine.policy import project as projects
 from policy_engine.policy.escapes import escaped
 from policy_engine.policy.project import Project
 from policy_engine.policy.scalars import counted
-from policy_engine.policy.syntactic import first_lines
 
 
 def verify(
@@ -72,13 +75,13 @@ def verify(
             raise UsageError(
                 f"--release names a release, and this is {_NO_RELEASE[kind]}; leave --release out"
             )
-    if kind == SYNTACTIC_TYPE:
-        found = verify_syntactic(text, trusted, release)
-        told = _syntactic(found, places, is_whole=release is not None)
+    if kind == UNPROMISED_TYPE:
+        found = verify_release(text, trusted, release, UNPROMISED_TYPE)
+        told = _unpromised(found, places, is_whole=release is not None)
         conclude(*told, NothingChecked.exit_code)
     elif kind == STATEMENT_TYPE:
         found = verify_statement(text, trusted)
-        document = {"verified": True, **checked_document(found, places), **found.facts}
+        document = {"verified": True, **checked_document(found, places), **dict(found.numbers)}
         confirm(document, [_verified(found), *checked_lines(found, places)])
     elif kind == counts.COUNT_PREDICATE_TYPE:
         confirm(*_count(counts.verify_count(text, trusted), places))
@@ -99,24 +102,22 @@ _NO_RELEASE = {
 
 def _tell(found: Verified, places: tuple[Trusted, ...], *, is_whole: bool) -> None:
     """Say what was checked of a certificate, and of its release where it ``is_whole``."""
-    is_verified = is_whole and found.is_proved and found.is_recomputed
+    is_verified = is_whole and found.is_recomputed
     document = {
         "verified": is_verified,
         "release": found.subject,
         **checked_document(found, places),
         "assumptions": found.assumptions,
-        **found.facts,
+        **numbers(certified(found)),
     }
     head = "certificate holds; no release was looked at"
     if is_verified:
         head = _verified(found)
-    elif not found.is_proved:
-        head = "not verified: the SQL was not checked; what else was looked at holds"
     elif not found.is_recomputed:
         head = (
             "not verified: nothing but the accountant recomputed δ; what else was looked at holds"
         )
-    lines = [head, *checked_lines(found, places), meaning(found.facts), *_assuming(found)]
+    lines = [head, *checked_lines(found, places), meaning(found), *_assuming(found)]
     conclude(document, lines, 0 if is_verified else NothingChecked.exit_code)
 
 
@@ -144,12 +145,32 @@ def checked_lines(found: Verified, places: tuple[Trusted, ...]) -> list[str]:
     return [signed, *trusting, *others, *[f"  – {text}" for text in found.unchecked]]
 
 
-def meaning(facts: Mapping[str, Any]) -> str:
+def numbers(certificate: Certificate) -> dict[str, Any]:
+    """The numbers of a certificate."""
+    promise = certificate.promise
+    return {
+        "k": certificate.k,
+        "rate": f"{promise.rate:f}",
+        "epsilon": f"{promise.epsilon:f}",
+        "delta": str(promise.delta),
+        "neighbours": promise.neighbours,
+        "unit": certificate.unit,
+    }
+
+
+def certified(found: Verified) -> Certificate:
+    """The certificate of a release that was verified."""
+    assert found.certificate is not None  # of a release
+    return found.certificate
+
+
+def meaning(found: Verified) -> str:
     """What the numbers of a certificate mean to somebody who guesses."""
-    epsilon, delta = (shown(Decimal(facts[name])) for name in ("epsilon", "delta"))
-    numbers = f"ε = {epsilon}, δ = {delta}, unit: {facts['unit']}"
-    said = odds_sentence(facts["epsilon"], facts["delta"], facts["neighbours"])
-    return f"meaning ({numbers}): {said}"
+    certificate = certified(found)
+    promise = certificate.promise
+    told = f"ε = {shown(promise.epsilon)}, δ = {shown(promise.delta)}, unit: {certificate.unit}"
+    said = odds_sentence(promise.epsilon, promise.delta, promise.neighbours)
+    return f"meaning ({told}): {said}"
 
 
 def _count(found: Verified, places: tuple[Trusted, ...]) -> tuple[dict[str, Any], list[str]]:
@@ -160,34 +181,36 @@ def _count(found: Verified, places: tuple[Trusted, ...]) -> tuple[dict[str, Any]
         "verified": True,
         **checked_document(found, places),
         "limits": counts.LIMITS,
-        **found.facts,
+        **dict(found.numbers),
     }
     checked = [_verified(found), *checked_lines(found, places)]
     limits = ["its limits:", *(f"  - {text}" for text in counts.LIMITS)]
     return document, [counts.KIND, *_assuming(found), *checked, *limits]
 
 
-def _syntactic(
+def _unpromised(
     found: Verified, places: tuple[Trusted, ...], *, is_whole: bool
 ) -> tuple[dict[str, Any], Iterator[str]]:
     """A statement without (ε, δ) that holds: never ``verified`` as a certificate is."""
-    facts = {**found.facts, "still_works": [dict(each) for each in found.facts["still_works"]]}
+    certificate = certified(found)
+    attacks = tuple(still_works(certificate.k, certificate.terms.models))
     document = {
-        "guarantee": facts.pop("guarantee"),
+        "guarantee": NO_GUARANTEE,
         "epsilon": None,
         "delta": None,
         "certified": False,
         "verified": False,
         "holds": is_whole,
         "release": found.subject,
-        **facts,
+        "still_works": [{"attack": name, "why": why} for name, why in attacks],
+        "k": certificate.k,
+        "unit": certificate.unit,
         **checked_document(found, places),
         "assumptions": found.assumptions,
     }
 
     def lines() -> Iterator[str]:
-        attacks = found.facts["still_works"]
-        yield from first_lines((escaped(each["attack"]), escaped(each["why"])) for each in attacks)
+        yield from first_lines((escaped(name), escaped(why)) for name, why in attacks)
         what = "the statement and its release hold" if is_whole else "the statement holds"
         yield f"{what}, and it is no certificate: {one_line(found.subject)}"
         yield from checked_lines(found, places)

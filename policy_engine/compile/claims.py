@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import date, datetime, time
 from decimal import ROUND_CEILING, Context, Decimal
-from typing import Any, cast
+from typing import Any
 
 from policy_engine.compile.catalog import Field, Kind, Table
 from policy_engine.compile.reading import is_raw_first, read_as
@@ -33,7 +33,7 @@ from policy_engine.policy.recode_models import FilterSpec
 from policy_engine.policy.recodings import Constant, Intervals, Lookup, Recoding, labels_of
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import show
-from policy_engine.policy.syntactic import Suppression, WholeClasses
+from policy_engine.policy.syntactic import Suppression
 from policy_engine.policy.tree import path_text
 
 _EXACT = Context(prec=200)
@@ -222,7 +222,7 @@ def _law(
         return policy.noise.law(shown, secret)
     if isinstance(policy.noise, Suppression):
         # No law of the kernel's: it has neither a template nor a price there.
-        return cast("mechanisms.Law", WholeClasses(policy.k, policy.noise.sensitive))
+        return mechanisms.WholeClasses(policy.k, policy.noise.sensitive)
     if (noise := policy.noise) is not None:
         raw_first = raw_first and not policy.source.counts_all and not sums
         numbers = (noise.table, policy.k, noise.offset)

@@ -15,7 +15,6 @@ from policy_engine.compile.claims import claim_of
 from policy_engine.compile.fitting import readable, type_problem
 from policy_engine.compile.reading import read_as, read_columns
 from policy_engine.compile.rendering import headed
-from policy_engine.compile.suppression import printed_classes
 from policy_engine.dialects import Engine
 from policy_engine.engines.base import Refused
 from policy_engine.errors import PolicyError, Problem
@@ -70,7 +69,7 @@ def compiled(
         raise refused(policy.file, "part", law, "remove it: what draws the parts never leaves it")
     claim = claim_of(policy, table, dialect.name, secret)
     try:
-        text = (printed_classes if policy.is_syntactic else printed)(claim, dialect.name)
+        text = printed(claim, dialect.name)
     except Refused as error:
         message = f"{error.title} cannot do this: {error.reason}"
         problem = Problem(str(policy.file), 0, 0, _place_of(claim, dialect), message, error.remedy)

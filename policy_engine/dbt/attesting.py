@@ -265,7 +265,7 @@ class Looked:
     def is_verified(self) -> bool:
         """Whether everything held, the proof of its SQL and the second route to its δ too."""
         found = self.found
-        return found is not None and found.is_proved and found.is_recomputed
+        return found is not None and found.is_certified and found.is_recomputed
 
 
 def verified(

@@ -215,7 +215,9 @@ class _Case:
         return {
             "k": claim.law.k, "rate": float(claim.law.rate), "method": method_of(claim, engine),
             "unit": unit_of(claim), "source": read.text,
-            "assumptions": [*assumptions(claim, engine, read.text, read.sampled_at)],
+            "assumptions": [
+                each.code for each in assumptions(claim, engine, read.text, read.sampled_at)
+            ],
         }  # fmt: skip
 
     def _secrets_that_are_made(self, text: str) -> Iterator[GateFinding]:

@@ -34,7 +34,7 @@ _NEIGHBOURS = {
 def release_words(model: ReleaseModel) -> str:
     """What is promised of a release, for who has to approve it."""
     policy, certificate = model.policy, model.certificate
-    epsilon, delta = policy.guarantee.epsilon, certificate.delta
+    epsilon, delta = policy.guarantee.epsilon, certificate.promise.delta
     said = odds_sentence(epsilon, delta, policy.guarantee.neighbours).removesuffix(".")
     about = " ".join(policy.description.split())
     paragraphs = [

@@ -45,8 +45,9 @@ class Engine:
     ``secret`` is how a text names the secret that a connection brings, as its tokens are read;
     empty where the secret waits in a relation. ``collates``: texts are compared by a collation
     unless they are told another. ``labels``: which texts it shows as they are.
-    ``assumes`` is what a secret that is bound in it rests on, and ``native`` what its own sampling
-    does. ``draws``: a sample is drawn before a text runs, as a relation that the text reads.
+    ``assumes`` is what a secret that is bound in it rests on, each under a name; ``native`` among
+    them is what its own sampling does, and of nothing else. ``draws``: a sample is drawn before a
+    text runs, as a relation that the text reads.
     ``enforces_keys``: no row breaks a PRIMARY KEY or UNIQUE. ``lists``: a text can list a relation,
     measured. ``lacks`` has a reason and a remedy for what it cannot do: unless it ``reads_files``,
     these, and the numbers of rows, too.
@@ -66,8 +67,7 @@ class Engine:
     collates: bool = False
     labels: Literal["any", "no last blank", "ASCII"] = "any"
     family: str = ""
-    assumes: tuple[str, ...] = ()
-    native: str = ""
+    assumes: Mapping[str, str] = field(default_factory=dict)
     draws: bool = False
     enforces_keys: bool = False
     lists: bool = False

@@ -8,10 +8,10 @@ from policy_engine.engines.base import Engine
 
 BIGQUERY = Engine(
     "bigquery", "BigQuery", 300, quote="`", unnamed="`\\", backslash="escapes",
-    assumes=(
-        "nobody who may see the release can read the secrets relation, its earlier states,"
-        " or the jobs that wrote it",
-    ),
+    assumes={
+        "secret": "nobody who may see the release can read the secrets relation, its earlier"
+        " states, or the jobs that wrote it",
+    },
     lacks={
         "native_sample": "TABLESAMPLE SYSTEM takes blocks of rows, not rows; use method: keyed",
         "try_cast": "SAFE_CAST reads other texts than other engines; give the column its type in"

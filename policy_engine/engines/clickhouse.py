@@ -9,10 +9,10 @@ from policy_engine.engines.base import Engine
 CLICKHOUSE = Engine(
     "clickhouse", "ClickHouse", 200, unnamed="\\", backslash="escapes", case="exact", lists=True,
     secret="{salt:String}",
-    assumes=(
-        "nobody who may see the release can read the parameters of the queries: the server's"
-        " log of queries, system.processes, or a log of what was sent to it",
-    ),
+    assumes={
+        "secret": "nobody who may see the release can read the parameters of the queries: the"
+        " server's log of queries, system.processes, or a log of what was sent to it",
+    },
     lacks={
         "bytewise": "it compares texts by their bytes, and knows no collation; take it out",
         "native_sample": "SAMPLE takes the same rows at every reading; use method: keyed",

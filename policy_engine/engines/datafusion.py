@@ -9,12 +9,12 @@ from policy_engine.engines.base import Engine
 
 DATAFUSION = Engine(
     "datafusion", "DataFusion", 200, case="quoted", secret="$salt", lists=True,
-    assumes=(
-        "nobody who may see the release can read the parameters of the process that runs it:"
-        " its memory, its logs, or the plan of a query",
-        "the text reads its table as policy-engine opens it: zeros and NaN have one sign, a"
-        " time with zone is in UTC, and a day or time beyond the year 240,000 is NULL",
-    ),
+    assumes={
+        "secret": "nobody who may see the release can read the parameters of the process that"
+        " runs it: its memory, its logs, or the plan of a query",
+        "opening": "the text reads its table as policy-engine opens it: zeros and NaN have one"
+        " sign, a time with zone is in UTC, and a day or time beyond the year 240,000 is NULL",
+    },
     lacks={
         "bytewise": "it compares texts by their bytes, and knows no collation; take it out",
         "file": "its tables are the files of its folder; name one in source.table",

@@ -9,5 +9,8 @@ from policy_engine.engines.base import Engine
 DUCKDB = Engine(
     "duckdb", "DuckDB", 1 << 16, backslash="plain", secret="$salt", draws=True,
     enforces_keys=True, lists=True, reads_files=True,
-    native="the engine is DuckDB 2.0 or later: its random numbers are independent and uniform",
+    assumes={
+        "native": "the engine is DuckDB 2.0 or later: its random numbers are independent and"
+        " uniform",
+    },
 )  # fmt: skip

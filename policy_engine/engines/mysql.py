@@ -15,13 +15,18 @@ _LACKS = {
     " source",
     "repeat": "no function makes several rows of one; release counts",
 }
-_ASSUMES = (
-    "nobody who may see the release can read the variables, the statements or the process list of"
-    " the connection, or the server's general, slow, audit and binary logs",
-    "the session's sql_mode has none of ANSI_QUOTES, HIGH_NOT_PRECEDENCE, NO_BACKSLASH_ESCAPES and"
-    " PAD_CHAR_TO_FULL_LENGTH, and no strict mode where a table is made; its max_sort_length is"
-    " above the length of any text, sql_select_limit is not set, sql_auto_is_null is 0",
-)
+_ASSUMES = {
+    "secret": (
+        "nobody who may see the release can read the variables, the statements or the process list"
+        " of the connection, or the server's general, slow, audit and binary logs"
+    ),
+    "session": (
+        "the session's sql_mode has none of ANSI_QUOTES, HIGH_NOT_PRECEDENCE, NO_BACKSLASH_ESCAPES"
+        " and PAD_CHAR_TO_FULL_LENGTH, and no strict mode where a table is made; its"
+        " max_sort_length is above the length of any text, sql_select_limit is not set,"
+        " sql_auto_is_null is 0"
+    ),
+}
 MARIADB = Engine(
     "mariadb", "MariaDB", 64, quote="`", backslash="escapes", secret="@policy_engine_salt",
     collates=True, enforces_keys=True, lists=True, bounds_names=True, assumes=_ASSUMES,

@@ -13,11 +13,12 @@ _TEXTS = (
 REDSHIFT = Engine(
     "redshift", "Amazon Redshift", 127, labels="no last blank",
     collates=True,
-    assumes=(
-        "nobody who may see the release can read the secrets relation or the history of"
-        " queries that wrote it",
-        "the database compares texts with their case, and the session has datestyle ISO",
-    ),
+    assumes={
+        "secret": "nobody who may see the release can read the secrets relation or the history"
+        " of queries that wrote it",
+        "session": "the database compares texts with their case, and the session has datestyle"
+        " ISO",
+    },
     lacks={
         "native_sample": "it has no TABLESAMPLE; use method: keyed",
         "try_cast": "TRY_CAST takes few types; give the column its type in the source",

@@ -14,13 +14,14 @@ _SESSION = (
 SNOWFLAKE = Engine(
     "snowflake", "Snowflake", 255, backslash="escapes", secret="$policy_engine_salt",
     collates=True,
-    assumes=(
-        "nobody who may see the release can read the session's variables, the account's history of"
-        " queries with the values bound to them, the profiles of queries, or a secrets relation",
-        _SESSION,
-    ),
-    native="Snowflake keeps each row by an independent coin of the stated probability, as its"
-    " documentation says and nobody here has measured; and " + _SESSION,
+    assumes={
+        "secret": "nobody who may see the release can read the session's variables, the"
+        " account's history of queries with the values bound to them, the profiles of queries,"
+        " or a secrets relation",
+        "session": _SESSION,
+        "native": "Snowflake keeps each row by an independent coin of the stated probability,"
+        " as its documentation says and nobody here has measured; and " + _SESSION,
+    },
     lacks={
         "try_cast": "TRY_CAST takes texts only; give the column its type in the source",
         "repeat": "no function repeats a row as often as a column says; use release.as: counts",

@@ -17,12 +17,14 @@ _LACKS = {
 _SESSION = (
     "the session's time zone is UTC, ANSI mode is on, and no setting changes what a text means"
 )
-_ASSUMES = (
-    "nobody who may see the release can read the relation policy_engine_salts, or the memory and"
-    " temporary files of the engine's processes",
-    _SESSION,
-    "every text of the source is UTF-8 whoever is in it",
-)
+_ASSUMES = {
+    "secret": (
+        "nobody who may see the release can read the relation policy_engine_salts, or the memory"
+        " and temporary files of the engine's processes"
+    ),
+    "session": _SESSION,
+    "texts": "every text of the source is UTF-8 whoever is in it",
+}
 _NATIVE = (
     "TABLESAMPLE (p PERCENT) of the engine, Spark 4.3 or later, keeps every row independently, by"
     " random numbers that nobody can find out: this is documented, and was not measured by us; "
@@ -31,6 +33,6 @@ _NATIVE = (
 SPARK = Engine(
     "spark", "Spark", 255, quote="`", backslash="escapes", unsaid=("${",), collates=True,
     lists=True,
-    assumes=_ASSUMES, native=_NATIVE, lacks=_LACKS,
+    assumes={**_ASSUMES, "native": _NATIVE}, lacks=_LACKS,
 )  # fmt: skip
 DATABRICKS = replace(SPARK, name="databricks", title="Databricks", family="spark", lists=False)

@@ -12,11 +12,11 @@ _NO_DATES = "it has no dates and times; use prefix on a date that stands as text
 SQLITE = Engine(
     "sqlite", "SQLite", 200, quote="`", unnamed="`", backslash="plain", secret=":salt",
     collates=True, enforces_keys=True, lists=True,
-    assumes=(
-        "the connection defines policy_engine_sha256 as SHA-256, as policy-engine does, and"
-        " nobody who may see the release can read the memory of its process",
-        "every text of the source is UTF-8 whoever is in it",
-    ),
+    assumes={
+        "secret": "the connection defines policy_engine_sha256 as SHA-256, as policy-engine"
+        " does, and nobody who may see the release can read the memory of its process",
+        "texts": "every text of the source is UTF-8 whoever is in it",
+    },
     lacks={
         "native_sample": "it has no TABLESAMPLE, and RANDOM() is no number below 1;"
         " use method: keyed",

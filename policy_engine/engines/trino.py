@@ -9,16 +9,14 @@ from policy_engine.engines.base import Engine
 
 TRINO = Engine(
     "trino", "Trino", 128,
-    assumes=(
-        "nobody who may see the release can read the secrets relation, its earlier states"
-        " and files, or the queries that wrote it",
-        "the session's time zone is UTC",
-    ),
-    native=(
-        "Trino keeps each row by an independent random number of the stated probability, as"
-        " its documentation says and nobody here has measured; and the session's time zone is"
-        " UTC"
-    ),
+    assumes={
+        "secret": "nobody who may see the release can read the secrets relation, its earlier"
+        " states and files, or the queries that wrote it",
+        "session": "the session's time zone is UTC",
+        "native": "Trino keeps each row by an independent random number of the stated"
+        " probability, as its documentation says and nobody here has measured; and the"
+        " session's time zone is UTC",
+    },
     lacks={
         "bytewise": "it has no collations; leave the collation out",
         "try_cast": "TRY_CAST reads other texts than other engines; give the column its type in"

@@ -15,11 +15,11 @@ _TEXTS = (
 TSQL = Engine(
     "tsql", "SQL Server", 128, quote="[", closing="]", labels="ASCII",
     collates=True, enforces_keys=True,
-    assumes=(
-        "nobody who may see the release can read the secrets relation, the plans and"
+    assumes={
+        "secret": "nobody who may see the release can read the secrets relation, the plans and"
         " statements that wrote it, or a trace of them",
-        "the secrets relation holds its secret as VARCHAR or CHAR",
-    ),
+        "relation": "the secrets relation holds its secret as VARCHAR or CHAR",
+    },
     lacks={
         "native_sample": "TABLESAMPLE SYSTEM takes pages of rows, not rows; use method: keyed",
         "try_cast": "TRY_CAST follows the session's language; type the column in the source",

@@ -6,22 +6,26 @@ kernel prints for the claim, and the exact δ of the claim's law.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
 from itertools import takewhile
-from typing import Any, Literal
+from typing import TYPE_CHECKING
 
 from policy_engine.accounting.domain import claimed, decimal
 from policy_engine.accounting.one import population_rate
-from policy_engine.kernel.assumptions import assumptions, unit_of
+from policy_engine.kernel.assumptions import Assumption, assumptions, unit_of
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.laws import require
+from policy_engine.kernel.laws import ClaimError, require
 from policy_engine.kernel.mechanisms import Law, Native, Noisy, Pure
 from policy_engine.kernel.price import delta_of
-from policy_engine.kernel.printing import printed
+from policy_engine.kernel.printing import printed, templates_digest
+from policy_engine.kernel.promise import Bounded, Promise
 from policy_engine.kernel.tokens import Unreadable, tokens
+
+if TYPE_CHECKING:
+    from policy_engine.kernel.models import Model
 
 ROWS = "rows"
 """What a query is published as that stands in no envelope: its rows are the release."""
@@ -50,60 +54,61 @@ class Unmet(ValueError):
 class Terms:
     """What a certificate says beside its claim: whose it is, what is promised, where rows go.
 
-    ``source`` is the source's name in its sentences, and ``rate`` the sample's as it is written,
-    not below the law's; ``sampled_at`` is the rate at which the source is a sample of its
-    population, 1 where it is none. ``stated`` is what it says
-    beside its numbers, by name: purpose, contact, the models that hold of what is released.
+    ``source`` is the source's name in its sentences. Of what is asked for the promise's rate is the
+    sample's as it is written, not below the law's. ``models`` hold of what is released, and
+    ``said`` is what the author says beside the numbers, by name: purpose, contact.
     """
 
     policy_name: str
     policy_digest: str
     source: str
-    rate: Decimal
-    epsilon: Decimal
-    delta: Decimal
-    neighbours: Literal["add_remove", "replace_one"]
-    sampled_at: Decimal = Decimal(1)
+    promise: Promise
     published_as: str = ROWS
     engine_version: str = ""
-    stated: tuple[tuple[str, Any], ...] = ()
+    models: tuple[Model, ...] = ()
+    said: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
 class Certificate:
     """What was certified of one text, and its price.
 
-    ``rate`` is an upper bound on the probability that a unit is sampled; ``delta`` is an upper
-    bound on δ at ``epsilon`` ([EXACT]). It holds nothing that was read from the source.
+    It holds nothing that was read from the source. ``templates`` is the digest of those that
+    printed the ``query``, and ``time`` when it was certified.
     """
 
     terms: Terms
-    query: str
-    dialect: str
-    unit: str
-    columns: tuple[str, ...]
-    count: str | None
-    k: int
-    rate: Decimal
-    delta: Decimal
-    assumptions: tuple[str, ...]
-    time: str
     claim: Claim
+    engine: str
+    query: str
+    assumptions: tuple[Assumption, ...]
+    templates: str
+    time: str
 
     @property
-    def epsilon(self) -> Decimal:
-        """The ε that is promised."""
-        return self.terms.epsilon
+    def promise(self) -> Promise:
+        """What is promised: an upper bound on δ at ε ([EXACT], [TABLE], …), or nothing."""
+        return self.terms.promise
 
     @property
-    def neighbours(self) -> Literal["add_remove", "replace_one"]:
-        """The neighbouring notion that is promised."""
-        return self.terms.neighbours
+    def unit(self) -> str:
+        """Who is protected: the column that tells people apart, or ``row``."""
+        return unit_of(self.claim)
 
     @property
-    def identity(self) -> str:
-        """What a request is of: the claim, whatever templates print it."""
-        return self.claim.digest
+    def k(self) -> int:
+        """The least number of people of a group that is shown."""
+        return self.claim.law.k
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns that tell groups apart, as they are released."""
+        return self.claim.released
+
+    @property
+    def count(self) -> str | None:
+        """The name of the count's column; None where a group is shown as so many rows."""
+        return self.claim.count
 
 
 def certify(text: str, claim: Claim, engine: str, terms: Terms) -> Certificate:
@@ -116,38 +121,44 @@ def certify(text: str, claim: Claim, engine: str, terms: Terms) -> Certificate:
     Raises:
         Refused: the engine cannot do what the claim asks for.
         NotPrinted: the text is not what the kernel prints.
+        ClaimError: nothing is promised, or nothing can be of such a law.
         Unmet: the exact δ is above the promised one.
 
     >>> from policy_engine.kernel.claim import Shown
+    >>> from policy_engine.kernel.mechanisms import Native
     >>> from policy_engine.kernel.recodes import Keep
     >>> from policy_engine.kernel.sources import Column, Relation, Rows
     >>> from policy_engine.kernel.types import Type
     >>> shown = Shown("sex", Column("sex", Type("text")), Keep())
     >>> claim = Claim(Relation(("main", "people")), Rows(), Native(Decimal("0.1"), 20), (shown,))
-    >>> numbers = (Decimal("0.1"), Decimal("0.5"), Decimal("1e-9"))  # rate, ε, δ
-    >>> terms = Terms("a", "", "people", *numbers, "add_remove")
-    >>> certify(printed(claim, "duckdb"), claim, "duckdb", terms).delta < Decimal("1e-10")
+    >>> asked = Bounded(Decimal("0.5"), Decimal("1e-9"), rate=Decimal("0.1"))
+    >>> terms = Terms("a", "", "people", asked)
+    >>> certify(printed(claim, "duckdb"), claim, "duckdb", terms).promise.delta < Decimal("1e-10")
     True
     """
     check_text(text, claim, engine)
-    require(claim.law.rate <= terms.rate, "the rate that is stated is not below the law's")
-    rate = rate_of(claim.law, terms.rate, terms.sampled_at)
-    delta = delta_of(claim, rate, terms.epsilon, terms.neighbours)
-    if delta > terms.delta:
+    asked = terms.promise
+    if not isinstance(asked, Bounded):
+        raise ClaimError("nothing is promised, so that nothing is certified")
+    require(claim.law.rate <= asked.rate, "the rate that is stated is not below the law's")
+    rate = rate_of(claim.law, asked.rate, asked.sampled_at)
+    delta = delta_of(claim, rate, asked.epsilon, asked.neighbours)
+    if delta > asked.delta:
         raise Unmet(delta)
+    promise = replace(asked, delta=stated(delta, asked.delta), rate=rate)
+    return vouched(text, claim, engine, replace(terms, promise=promise))
+
+
+def vouched(text: str, claim: Claim, engine: str, terms: Terms) -> Certificate:
+    """What is stated of a text, by its terms: its promise is theirs, which nobody checks here."""
     return Certificate(
         terms=terms,
-        query=text,
-        dialect=engine,
-        unit=unit_of(claim),
-        columns=claim.released,
-        count=claim.count,
-        k=claim.law.k,
-        rate=rate,
-        delta=stated(delta, terms.delta),
-        assumptions=assumptions(claim, engine, terms.source, terms.sampled_at),
-        time=now(),
         claim=claim,
+        engine=engine,
+        query=text,
+        assumptions=assumptions(claim, engine, terms.source, terms.promise.sampled_at),
+        templates=templates_digest(),
+        time=now(),
     )
 
 

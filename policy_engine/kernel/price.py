@@ -8,7 +8,8 @@ from policy_engine.accounting import finite
 from policy_engine.accounting.noise import Statistic, delta_of_release
 from policy_engine.accounting.one import delta_of_one
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.mechanisms import Noisy, Pure
+from policy_engine.kernel.laws import require
+from policy_engine.kernel.mechanisms import Keyed, Native, Noisy, Pure
 
 
 def delta_of(claim: Claim, rate: Decimal, epsilon: Decimal, neighbours: str) -> Decimal:
@@ -21,6 +22,7 @@ def delta_of(claim: Claim, rate: Decimal, epsilon: Decimal, neighbours: str) -> 
         return delta_of_release(statistics, epsilon, neighbours).delta
     if isinstance(claim.law, Pure):
         return finite.delta_of(claim.law.factors(neighbours), epsilon)
+    require(isinstance(claim.law, Keyed | Native), "no (ε, δ) holds of such a law")
     return delta_of_one(claim.law.k, rate, epsilon, neighbours).delta
 
 

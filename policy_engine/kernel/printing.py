@@ -6,6 +6,7 @@ so no text of a policy can reach SQL without having been an identifier, a text o
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -66,6 +67,17 @@ def printed(claim: Claim, engine: str) -> str:
 def templates() -> Path:
     """The folder of the templates: beside the package, or in a checkout above it."""
     return _PACKAGED if _PACKAGED.is_dir() else _CHECKOUT
+
+
+@lru_cache
+def templates_digest() -> str:
+    """SHA-256 over the names and texts of all templates of queries: which set printed a text."""
+    digest = hashlib.sha256()
+    for file in sorted(templates().rglob("*.sql.j2")):
+        name = file.relative_to(templates()).as_posix()
+        if not name.startswith("envelopes/"):
+            digest.update(f"{name}\0{file.read_text(encoding='utf-8')}\0".encode())
+    return "sha256:" + digest.hexdigest()
 
 
 def asked_of(claim: Claim) -> list[str]:

@@ -13,11 +13,17 @@ from decimal import Context, Decimal
 
 from policy_engine.accounting.noise import WHOLE
 from policy_engine.errors import DomainError
-from policy_engine.kernel.assumptions import method_of, unit_of
+from policy_engine.kernel.assumptions import ROW_UNIT, method_of, unit_of
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.mechanisms import Inserted, Listed, Noisy, Pure, Randomised
+from policy_engine.kernel.mechanisms import (
+    Inserted,
+    Listed,
+    Noisy,
+    Pure,
+    Randomised,
+    WholeClasses,
+)
 from policy_engine.kernel.mechanisms.randomised_response import Response
-from policy_engine.kernel.sentences import ROW_UNIT
 from policy_engine.kernel.sources import Drawn, Files, Groups, People
 
 _FINE = Context(prec=40)
@@ -57,6 +63,8 @@ def randomness(method: str, unit: str, *, draws_a_row: bool = False) -> str:
 
 def randomness_of(claim: Claim, engine: str) -> str:
     """What is drawn for a release, and how, and what can be estimated of it."""
+    if isinstance(claim.law, WholeClasses):
+        return "nothing is drawn"
     order = claim.unit.order if isinstance(claim.unit, People) else None
     if isinstance(order, Groups):  # of noisy counts alone
         return _NOISE + _GROUPS.format(order.most)

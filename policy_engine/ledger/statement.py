@@ -128,8 +128,8 @@ def verify_statement(envelope: str, trusted: TrustedKeys) -> Verified:
         ),
         f"head {found['records']}:{found['head']}, as of {found['time']}",
     )
-    facts = {"records": found["records"], "head": found["head"], "time": found["time"]}
-    return Verified(SUBJECT, checked, _UNCHECKED, (), facts)
+    numbers = tuple((name, found[name]) for name in ("records", "head", "time"))
+    return Verified(SUBJECT, checked, _UNCHECKED, (), numbers=numbers)
 
 
 def _shape(found: Mapping[str, Any]) -> Iterable[str]:

@@ -8,36 +8,33 @@ data, which is confidential, and so is all that is computed from it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from policy_engine.accounting.domain import neighbour_notion
 from policy_engine.accounting.events import (
     ApproximateDP,
     Event,
-    PureDP,
     SampledSuppression,
     TableNoise,
 )
-from policy_engine.attest.attestation import SYNTACTIC_MECHANISM, unverified_release
-from policy_engine.attest.facts import claim_of
-from policy_engine.attest.parquet_file import certificate_path, plain
-from policy_engine.attest.predicates import claim_stated
+from policy_engine.attest.attestation import unverified_release
+from policy_engine.attest.certificates import certificate_in
+from policy_engine.attest.parquet_file import certificate_path
 from policy_engine.compile.catalog import NUMBERS, TIMES, Kind, kind_of, meant
-from policy_engine.errors import DomainError, FileError, UsageError, VerificationFailed
-from policy_engine.kernel.laws import ClaimError
+from policy_engine.errors import FileError, UsageError, VerificationFailed
+from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.mechanisms import Noisy, Pure
 from policy_engine.kernel.mechanisms.events import event_of
 from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
 from policy_engine.kernel.price import statistics_of
+from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.recodes import Bins
 from policy_engine.measure.statement import Roles, cells
 from policy_engine.opening import bytes_in
 from policy_engine.policy.scalars import counted
-from policy_engine.policy.syntactic import NoModel
 from policy_engine.releasing.publish import file_digest
 from policy_engine.warehouse.failures import withheld
 from policy_engine.warehouse.files import check_file, names_in
@@ -151,10 +148,10 @@ def subject_of(
         why = "and DuckDB takes a and A in a name for one"
         raise FileError(f"{path} has the columns {listed}, {why}; rename one")
     columns = {name: kind for name, kind, *_ in described}
-    if facts := _certified_facts(path) if is_parquet else {}:
+    if certificate := _certificate(path) if is_parquet else None:
         if key is not None:
             raise UsageError(f"{path} is a release, of which nobody has a key: leave --key out")
-        return _release(path, relation, columns, facts)
+        return _release(path, relation, columns, certificate)
     if key is not None:
         if count is not None:
             raise UsageError("--count and --key say both what a row stands for: name one")
@@ -225,74 +222,59 @@ def check_columns(names: tuple[str, ...], columns: dict[str, str], path: Path | 
             raise UsageError(f"{path} has no column {name!r}; it has {', '.join(columns)}")
 
 
-def _certified_facts(path: Path) -> dict[str, Any]:
-    """The facts of the certificate beside a file, if it is of just these bytes; else nothing.
+def _certificate(path: Path) -> Certificate | None:
+    """The certificate beside a file, if it is of just these bytes.
 
     Whose certificate it is, ``verify`` says.
     """
     try:
         stated = unverified_release(bytes_in(certificate_path(path)))
+        certificate = certificate_in(stated)
     except (OSError, VerificationFailed):
-        return {}
-    is_of_it = stated.subject_sha256 == file_digest(path)
-    return plain(stated.predicate) if is_of_it else {}
+        return None
+    return certificate if stated.subject_sha256 == file_digest(path) else None
 
 
-def _release(path: Path, relation: str, columns: dict[str, str], facts: dict[str, Any]) -> Subject:
-    shown, count = facts.get("columns"), facts.get("count")
-    names = shown if isinstance(shown, list) else []
-    named = {name: columns[name] for name in map(str, names) if name in columns}
-    try:
-        is_syntactic = facts.get("mechanism") == SYNTACTIC_MECHANISM
-        claim: Claim | None = (claim_stated if is_syntactic else claim_of)(facts)
-    except (ClaimError, KeyError, NoModel, VerificationFailed):
-        claim = None
-    law = claim.law if claim is not None else None
-    groupings = law.groupings if isinstance(law, Noisy) else ()
+def _release(
+    path: Path, relation: str, columns: dict[str, str], certificate: Certificate
+) -> Subject:
+    claim, promise, count = certificate.claim, certificate.promise, certificate.count
+    groupings = claim.law.groupings if isinstance(claim.law, Noisy) else ()
     return Subject(
         str(path),
         relation,
-        named,
+        {name: columns[name] for name in claim.released if name in columns},
         is_release=True,
-        count=str(count) if count in columns else None,
-        rate=_rate(facts),
-        promise=_promise(path.name, facts, claim),
+        count=count if count in columns else None,
+        rate=float(promise.rate) if promise.rate < 1 else None,
+        promise=_promise(path.name, certificate),
         orders={
             shown.name: shown.recode.labels  # of bins, from the least to the greatest
-            for shown in (claim.columns if claim is not None else ())
+            for shown in claim.columns
             if isinstance(shown.recode, Bins)
         },
         groupings=tuple(each.columns for each in groupings),
-        mechanism=str(facts.get("mechanism", "")),
-        groups_a_person=claim.unit.groups if claim is not None else 1,
+        mechanism=claim.law.mechanism,
+        groups_a_person=claim.unit.groups,
     )
 
 
-def _rate(facts: dict[str, Any]) -> float | None:
-    """At what rate its people were drawn from their population; None where all are counted."""
-    with suppress(KeyError, ValueError, TypeError):
-        if 0 < (rate := float(facts["rate"])) < 1:
-            return rate
-    return None
-
-
-def _promise(name: str, facts: dict[str, Any], claim: Claim | None) -> Promise | None:
+def _promise(name: str, certificate: Certificate) -> Promise | None:
     """What a release promises, as it says itself: verify checks it."""
-    with suppress(DomainError, KeyError, TypeError, InvalidOperation):
-        epsilon, delta = Decimal(facts["epsilon"]), Decimal(facts["delta"])
-        unit, notion = str(facts["unit"]), neighbour_notion(facts["neighbours"])
-        event = ApproximateDP(epsilon, delta) if delta else PureDP(epsilon)
-        return Promise(name, epsilon, delta, unit, notion, _event(claim, facts, notion) or event)
-    return None
-
-
-def _event(claim: Claim | None, facts: dict[str, Any], neighbours: str) -> Event | None:
-    """The mechanism of a claim, whose curve says more than one pair; None where it says none."""
-    if claim is None:
+    promise, unit = certificate.promise, certificate.unit
+    if not isinstance(promise, Bounded):
         return None
+    epsilon, delta, notion = promise.epsilon, promise.delta, promise.neighbours
+    return Promise(name, epsilon, delta, unit, notion, _event(certificate.claim, promise))
+
+
+def _event(claim: Claim, promise: Bounded) -> Event:
+    """The mechanism of a claim, whose curve says more than one pair."""
     if isinstance(claim.law, Noisy):
-        return TableNoise(statistics_of(claim, claim.law, neighbours))
+        return TableNoise(statistics_of(claim, claim.law, promise.neighbours))
     if isinstance(claim.law, Pure):
-        return event_of(claim.law, neighbours)
+        return event_of(claim.law, promise.neighbours)
+    if promise.sampled_at == 1:
+        return SampledSuppression(claim.law.k, promise.rate)
     # Of a sample of a sample two releases share the first: its rate is of neither alone.
-    return SampledSuppression(facts["k"], facts["rate"]) if facts["sampled_at"] == "1" else None
+    return ApproximateDP(promise.epsilon, promise.delta)

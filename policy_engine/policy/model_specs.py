@@ -16,6 +16,7 @@ from pydantic import ConfigDict
 from pydantic_core import PydanticCustomError
 
 from policy_engine.kernel.mechanisms.pure import MOST_TUPLES
+from policy_engine.kernel.models import LDiversity, Model, TCloseness
 from policy_engine.policy import fields
 from policy_engine.policy.laws import (
     Broken,
@@ -28,7 +29,6 @@ from policy_engine.policy.laws import (
     suggestion,
 )
 from policy_engine.policy.scalars import show
-from policy_engine.policy.syntactic import LDiversity, Model, TCloseness
 
 if TYPE_CHECKING:
     from policy_engine.accounting.prior import Prior

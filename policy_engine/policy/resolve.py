@@ -22,10 +22,11 @@ from policy_engine.policy.noise import Chance, Noise, solve_chance, solve_noise
 from policy_engine.policy.recode_models import FilterSpec, Recode
 from policy_engine.policy.scalars import show
 from policy_engine.policy.source_models import OrderSpec, SourceSpec, UnitSpec, order_term
-from policy_engine.policy.syntactic import UNMET, Model, Suppression
+from policy_engine.policy.syntactic import UNMET, Suppression
 
 if TYPE_CHECKING:
     from policy_engine.kernel.certificate import Terms
+    from policy_engine.kernel.models import Model
 
 Direction = Literal["asc", "desc"]
 
@@ -355,19 +356,19 @@ def resolve_recoding(spec: Recode, hierarchy: Hierarchy | None = None) -> recodi
 def terms_of(policy: Policy, published_as: str, engine_version: str) -> Terms:
     """What a certificate of ``policy`` says beside what it certifies."""
     from policy_engine.kernel.certificate import Terms
+    from policy_engine.kernel.promise import Bounded, Unpromised
 
-    held = [model.to_json() for model in policy.models]
-    models: tuple[tuple[str, Any], ...] = (("models", held),) if held else ()
+    asked = policy.guarantee
+    promise = Bounded(
+        asked.epsilon, asked.delta, asked.neighbours, policy.rate, policy.source.sampled_at
+    )
     return Terms(
         policy_name=policy.name,
         policy_digest=policy.digest,
         source=policy.source.text,
-        rate=policy.rate,
-        epsilon=policy.guarantee.epsilon,
-        delta=policy.guarantee.delta,
-        neighbours=policy.guarantee.neighbours,
-        sampled_at=policy.source.sampled_at,
+        promise=Unpromised() if policy.is_syntactic else promise,
         published_as=published_as,
         engine_version=engine_version,
-        stated=policy.stated + models,
+        models=policy.models,
+        said=policy.stated,
     )

@@ -14,14 +14,15 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from policy_engine.accounting.domain import claimed
 from policy_engine.accounting.events import Event, SampledSuppression, TableNoise, Unbounded
 from policy_engine.accounting.exact import delta_exact
+from policy_engine.attest.certificates import predicate_of
 from policy_engine.attest.keys import key_id
 from policy_engine.attest.parquet_file import predicate_digest
-from policy_engine.attest.predicates import Uncertified, Vouched, predicate_of
 from policy_engine.compile.catalog import Table
-from policy_engine.kernel.certificate import certified_rate
+from policy_engine.kernel.certificate import Certificate, certified_rate
 from policy_engine.kernel.mechanisms import Noisy, Pure
 from policy_engine.kernel.mechanisms.events import event_of as law_event
 from policy_engine.kernel.price import statistics_of
+from policy_engine.kernel.promise import Bounded
 from policy_engine.ledger.account import Account, Limit
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.states import NAMED_BY
@@ -40,7 +41,7 @@ class Planned:
     policy: Policy
     project: Project
     warehouse: Warehouse
-    certificate: Vouched
+    certificate: Certificate
     table: Table
 
     @cached_property
@@ -114,14 +115,14 @@ def names_of_source(
     }
 
 
-def charge_of(account: str, certificate: Vouched, policy: Policy) -> Charge:
+def charge_of(account: str, certificate: Certificate, policy: Policy) -> Charge:
     """What the ledger is asked to book to ``account`` for a certificate."""
     event, delta = event_of(certificate, policy)
     return Charge(
         account=account,
-        epsilon=certificate.epsilon,
+        epsilon=certificate.promise.epsilon,
         delta=delta,
-        neighbours=certificate.neighbours,
+        neighbours=certificate.promise.neighbours,
         policy_name=certificate.terms.policy_name,
         policy_digest=certificate.terms.policy_digest,
         certificate_digest=predicate_digest(predicate_of(certificate)),
@@ -130,14 +131,15 @@ def charge_of(account: str, certificate: Vouched, policy: Policy) -> Charge:
     )
 
 
-def event_of(certificate: Vouched, policy: Policy) -> tuple[Event, Decimal]:
+def event_of(certificate: Certificate, policy: Policy) -> tuple[Event, Decimal]:
     """What happened, as the accountant prices it, and its δ.
 
     Releases of one source share the sample that it is of its population, if it is one. They compose
     without it only, so event and δ are those of the release's own sample.
     """
-    delta, notion = certificate.delta, certificate.neighbours
-    if isinstance(certificate, Uncertified):
+    promise, claim = certificate.promise, certificate.claim
+    delta, notion = promise.delta, promise.neighbours
+    if not isinstance(promise, Bounded):
         return Unbounded(), delta
     claim = certificate.claim
     if isinstance(claim.law, Noisy):
@@ -145,8 +147,8 @@ def event_of(certificate: Vouched, policy: Policy) -> tuple[Event, Decimal]:
     if isinstance(claim.law, Pure):
         return law_event(claim.law, notion), delta
     rate = certified_rate(policy.rate, policy.method)
-    if certificate.terms.sampled_at != 1:
-        delta = claimed(delta_exact(certificate.k, rate, certificate.epsilon, notion).delta)
+    if promise.sampled_at != 1:
+        delta = claimed(delta_exact(certificate.k, rate, promise.epsilon, notion).delta)
     return SampledSuppression(certificate.k, rate), delta
 
 

@@ -12,7 +12,6 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from policy_engine.attest.approvals import Brought, Stage
 from policy_engine.attest.enforcing import filtered
-from policy_engine.attest.facts import models_of
 from policy_engine.attest.parquet_file import METADATA_KEY, write_parquet
 from policy_engine.attest.sealing import seal, secret_of_parts
 from policy_engine.attest.signers import Signer
@@ -157,5 +156,6 @@ def _kept(rows: pa.Table, run: Run) -> pa.Table:
 
     Nothing but those rows decides it, so that it costs nothing.
     """
-    facts = run.predicate
-    return filtered(rows, len(facts["columns"]), facts["count"], models_of(facts))
+    certificate = run.stated
+    models = certificate.terms.models
+    return filtered(rows, len(certificate.columns), certificate.count, models)

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from policy_engine.accounting.domain import neighbour_notion, nonnegative_epsilon
-from policy_engine.attest.attestation import Json
-from policy_engine.attest.facts import claim_of
-from policy_engine.attest.predicates import SyntacticMeaning
-from policy_engine.errors import DomainError
+from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import (
     Aggregate,
     Inserted,
@@ -24,9 +19,10 @@ from policy_engine.kernel.mechanisms import (
     NoisyPart,
     Pure,
     Randomised,
+    WholeClasses,
 )
 from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
-from policy_engine.kernel.mechanisms.sampled_suppression import MECHANISM
+from policy_engine.kernel.mechanisms.whole_classes.meaning import NO_GUARANTEE, still_works
 from policy_engine.kernel.types import digits_of
 from policy_engine.kernel.words import all_shown, compared, estimated, estimates, tuples_there
 
@@ -47,24 +43,6 @@ class Meaning:
     rate: Decimal
     of_population: Decimal
     count: str | None
-
-    @classmethod
-    def of(cls, facts: Mapping[str, Json]) -> AnyMeaning | None:
-        """What the facts of a certificate say; None where they cannot be read."""
-        kind = facts.get("mechanism")
-        if kind == SyntacticMeaning.mechanism:
-            return SyntacticMeaning.of(facts)
-        if kind in (Noisy.mechanism, Randomised.mechanism, Inserted.mechanism):
-            return _of_claim(facts, is_noisy=kind == Noisy.mechanism)
-        try:
-            rate, of_it = Decimal(str(facts["rate"])), Decimal(str(facts["sampled_at"]))
-            k, count, form = int(str(facts["k"])), facts["count"], facts["form"]
-        except (KeyError, ValueError, InvalidOperation):
-            return None
-        known = facts.get("mechanism") == MECHANISM and form in ("counts", "rows")
-        if not known or not 0 < rate < of_it <= 1 or (form == "counts") != isinstance(count, str):
-            return None
-        return cls(k, rate / of_it, rate, str(count) if form == "counts" else None)
 
     def told(self) -> Iterator[str]:
         """Sentences."""
@@ -211,20 +189,34 @@ class PureMeaning(_OfClaim):
             yield f"estimated people by {name}: {', '.join(listed)}"
 
 
-AnyMeaning = Meaning | NoisyMeaning | PureMeaning | SyntacticMeaning
+@dataclass(frozen=True)
+class UnpromisedMeaning(_OfClaim):
+    """What the numbers of a release without (ε, δ) are."""
+
+    attacks: tuple[tuple[str, str], ...]
+
+    def told(self) -> Iterator[str]:
+        """Sentences, first that nothing is promised."""
+        yield NO_GUARANTEE
+        yield from (f"{name} still works: {why}" for name, why in self.attacks)
+        counted = self.count or "the number of a group's rows"
+        yield f"{counted} is how many people of the source are in the group, as it is"
 
 
-def _of_claim(facts: Mapping[str, Json], *, is_noisy: bool) -> NoisyMeaning | PureMeaning | None:
-    """What a certificate with a claim says; None where it cannot be read."""
-    try:
-        claim = claim_of(facts)
-        if is_noisy:
-            return NoisyMeaning(claim, claim.law) if isinstance(claim.law, Noisy) else None
-        epsilon = nonnegative_epsilon(facts["epsilon"])
-        notion = neighbour_notion(facts["neighbours"])
-    except (ClaimError, DomainError, KeyError):
-        return None
-    return PureMeaning(claim, epsilon, notion) if isinstance(claim.law, Pure) and epsilon else None
+AnyMeaning = Meaning | NoisyMeaning | PureMeaning | UnpromisedMeaning
+
+
+def meaning_of(certificate: Certificate) -> AnyMeaning:
+    """What the numbers of a release with this certificate are."""
+    claim, promise = certificate.claim, certificate.promise
+    if isinstance(claim.law, Noisy):
+        return NoisyMeaning(claim, claim.law)
+    if isinstance(claim.law, Pure):
+        return PureMeaning(claim, promise.epsilon, promise.neighbours)
+    if isinstance(claim.law, WholeClasses):
+        attacks = still_works(certificate.k, certificate.terms.models)
+        return UnpromisedMeaning(claim, tuple(attacks))
+    return Meaning(certificate.k, promise.rate / promise.sampled_at, promise.rate, claim.count)
 
 
 def error_of_sum(each: Aggregate | Sum, count: str, table: IntegerTable | None = None) -> str:

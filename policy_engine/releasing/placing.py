@@ -189,7 +189,7 @@ class Spot:
         replace = replace or is_own
         self.check(replace=replace, paid=entry.id)
         if ends.path is not None:
-            at = moment(run.predicate.get("time"))
+            at = moment(run.stated.time)
             publish.publish_file(
                 copy.path, ends.path, envelope, at=at, replace=replace, mark=run.mark
             )

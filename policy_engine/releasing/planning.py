@@ -21,7 +21,7 @@ from policy_engine.compile.compiler import compiled
 from policy_engine.compile.rendering import created, name_of
 from policy_engine.dialects import Engine, dialect_named
 from policy_engine.engines.names import dotted
-from policy_engine.kernel.certificate import ROWS, Certificate, Terms, Unmet, certify
+from policy_engine.kernel.certificate import ROWS, Certificate, Terms, Unmet, certify, vouched
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.sources import People
 from policy_engine.policy.accounts import account_of, check_own_project
@@ -34,7 +34,7 @@ from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.connecting import FILES, connected, resolved
 
 if TYPE_CHECKING:
-    from policy_engine.attest.predicates import Vouched
+    pass
 
 _FAILS = (
     "the source {} is a view: an expression of it, or of one that it reads, which fails on one row"
@@ -82,12 +82,12 @@ def prepare(policy: Policy, project: Project, warehouse: Warehouse) -> tuple[Cer
         NotCertifiable: the kernel did not find what the policy asks for.
         UsageError: the policy has no (ε, δ).
     """
-    found, table = vouched_for(loaded(policy), project, warehouse)
-    assert isinstance(found, Certificate)
-    return found, table
+    return vouched_for(loaded(policy), project, warehouse)
 
 
-def vouched_for(policy: Policy, project: Project, warehouse: Warehouse) -> tuple[Vouched, Table]:
+def vouched_for(
+    policy: Policy, project: Project, warehouse: Warehouse
+) -> tuple[Certificate, Table]:
     """The same, and the statement of a policy without (ε, δ), of which nothing is certified."""
     table, target = _ends(policy, warehouse)
     _check_apart(policy, table, target)
@@ -97,9 +97,7 @@ def vouched_for(policy: Policy, project: Project, warehouse: Warehouse) -> tuple
     envelope = created("", name_of(target, dialect)).strip() if target else ROWS
     terms = terms_of(policy, envelope, warehouse.engine_version)
     if policy.is_syntactic:
-        from policy_engine.attest.predicates import Uncertified
-
-        return Uncertified(terms, query, dialect.name, claim, policy.k), table
+        return vouched(query, claim, dialect.name, terms), table
     return certified(query, claim, dialect.name, terms), table
 
 
@@ -116,11 +114,11 @@ def certified(query: str, claim: Claim, engine: str, terms: Terms) -> Certificat
     try:
         return certify(query, claim, engine, terms)
     except Unmet as error:
-        breach = unmet(error.delta, terms.delta, terms.epsilon)
+        breach = unmet(error.delta, terms.promise.delta, terms.promise.epsilon)
         raise errors.NotCertifiable(findings_of(breach)) from None
 
 
-def unenforced(policy: Policy, certificate: Vouched) -> tuple[errors.Problem, ...]:
+def unenforced(policy: Policy, certificate: Certificate) -> tuple[errors.Problem, ...]:
     """That a unit of one row may have many, and what becomes of them."""
     unit = certificate.claim.unit
     if not policy.source.unique or not isinstance(unit, People) or unit.order is None:

@@ -25,18 +25,20 @@ from policy_engine.attest.approvals import (
     review_policy,
 )
 from policy_engine.attest.attestation import (
-    SYNTACTIC_MECHANISM,
+    UNPROMISED_TYPE,
     Envelope,
     Unverified,
     open_envelope,
+    type_of_release,
     unverified,
 )
-from policy_engine.attest.facts import Facts, read_facts
+from policy_engine.attest.certificates import certificate_in
 from policy_engine.attest.parquet_file import plain
-from policy_engine.attest.predicates import check_query, read_syntactic
 from policy_engine.attest.release_check import check_numbers
 from policy_engine.attest.stated import check_sql
 from policy_engine.errors import DomainError, NotApproved, PolicyError, VerificationFailed
+from policy_engine.kernel.certificate import Certificate
+from policy_engine.kernel.promise import Bounded
 from policy_engine.ledger.account import Limit
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.reviews import (
@@ -50,7 +52,6 @@ from policy_engine.ledger.reviews import (
     release_of,
     rows_matter,
 )
-from policy_engine.policy.syntactic import NoModel
 from policy_engine.releasing.reviewing import RequestFile, read_request
 
 _ANOTHER = "the request is of another version, or no request"
@@ -145,7 +146,7 @@ def _matter(asked: Matter, shown: Mapping[str, Any]) -> Matter:
             rows = {str(int(row)): bytes.fromhex(each).hex() for row, each in shown["rows"].items()}
             return rows_matter(shown["account"], rows)
         return policy_matter(policy_in(shown))
-    of, is_certified = asked.of, shown["mechanism"] != SYNTACTIC_MECHANISM
+    of, is_certified = asked.of, type_of_release(shown) != UNPROMISED_TYPE
     charge = Charge(
         account=of["account"],
         epsilon=Decimal(shown["epsilon"]) if is_certified else Decimal(0),
@@ -161,28 +162,22 @@ def _matter(asked: Matter, shown: Mapping[str, Any]) -> Matter:
 
 def _check_certificate(matter: Matter, shown: Mapping[str, Any]) -> None:
     """VerificationFailed unless all that a certificate states follows from its claim."""
-    facts = facts_of(shown)
-    if "epsilon" not in facts:
-        found = check_query(facts)
-    else:
-        found, _ = check_sql(facts)
-        found += check_numbers(facts)
-        # What an account is charged is of the sample; a certificate may be of its population.
-        charged = Decimal(matter.of.get("delta", facts["delta"]))
-        if charged < Decimal(facts["delta"]):
-            raise VerificationFailed((_OTHER_WORDS,))
+    certificate = certificate_shown(shown)
+    promise = certificate.promise
+    found = check_sql(certificate) + check_numbers(certificate)
+    # What an account is charged is of the sample; a certificate may be of its population.
+    if isinstance(promise, Bounded) and Decimal(matter.of.get("delta", "1")) < promise.delta:
+        raise VerificationFailed((_OTHER_WORDS,))
     if found.reasons:
         raise VerificationFailed((_OTHER_WORDS, *found.reasons))
 
 
-def facts_of(shown: Mapping[str, Any]) -> Facts:
-    """The facts of a certificate, or of a statement without (ε, δ), as a request shows them.
+def certificate_shown(shown: Mapping[str, Any]) -> Certificate:
+    """The certificate, or the statement of a release without one, that a request shows.
 
     A request of a claim states no time: what is released gets one of its own.
     """
     try:
-        stated = Unverified("", "", {"time": "2000-01-01T00:00:00Z", **shown})
-        is_certified = shown.get("mechanism") != SYNTACTIC_MECHANISM
-        return read_facts(stated) if is_certified else read_syntactic(stated)
-    except (NoModel, ArithmeticError, AttributeError, KeyError, TypeError, ValueError):
+        return certificate_in(Unverified("", "", {"time": "2000-01-01T00:00:00Z", **shown}))
+    except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError):
         raise VerificationFailed((_ANOTHER,)) from None

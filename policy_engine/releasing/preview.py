@@ -10,8 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
-from policy_engine.attest.predicates import Vouched
 from policy_engine.errors import BudgetExceeded, NotCertifiable, PolicyError, Problem
+from policy_engine.kernel.certificate import Certificate
 from policy_engine.ledger.account import (
     Account,
     Balance,
@@ -49,7 +49,7 @@ class Preview:
     ``news`` what should be known before it is paid.
     """
 
-    certificate: Vouched
+    certificate: Certificate
     account: Account
     charge: Charge
     ends: Ends

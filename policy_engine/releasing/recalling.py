@@ -8,28 +8,27 @@ release among it, no certificate tells.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from pathlib import Path
-from typing import Any
 
 from policy_engine.accounting.domain import claimed
 from policy_engine.accounting.events import Event, SampledSuppression, TableNoise, Unbounded
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.attest.attestation import (
-    SYNTACTIC_MECHANISM,
     Statement,
     open_envelope,
     stated_type,
 )
-from policy_engine.attest.facts import claim_of, law_of
+from policy_engine.attest.certificates import certificate_in
 from policy_engine.attest.parquet_file import predicate_digest
 from policy_engine.attest.signers import writer_of
 from policy_engine.errors import LedgerBroken, NotApproved, UsageError
+from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms import Noisy, Pure
 from policy_engine.kernel.mechanisms.events import event_of
 from policy_engine.kernel.price import statistics_of
+from policy_engine.kernel.promise import Bounded, Promise
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.store import Ledger
 from policy_engine.ledger.witness import Witness
@@ -70,7 +69,7 @@ def recall(project: Project, account: str | None = None) -> tuple[Recalled, ...]
             for path in beginning.forgotten(places, ledger.entries(), trusted)
         ]
         charges = [
-            (path, said, _charge(said.predicate, _account(said, path, project, ledger, account)))
+            (path, said, _charge(said, _account(said, path, project, ledger, account)))
             for path, said in opened
         ]
         booked = tuple(
@@ -93,8 +92,7 @@ def _account(
     said: Statement, path: Path, project: Project, ledger: Ledger, given: str | None
 ) -> str:
     """The account that a release was charged to."""
-    facts: Mapping[str, Any] = said.predicate
-    name = facts["policy"]["name"]
+    name = certificate_in(said).terms.policy_name
     before = [entry.account for entry in ledger.entries() if entry.policy_name == name]
     if before:
         return before[-1]
@@ -108,38 +106,38 @@ def _account(
     )
 
 
-def _charge(facts: Mapping[str, Any], account: str) -> Charge:
+def _charge(said: Statement, account: str) -> Charge:
     """What a certificate proves that a release cost."""
-    event, delta = _event(facts)
+    certificate = certificate_in(said)
+    promise, terms = certificate.promise, certificate.terms
+    event, delta = _event(certificate.claim, promise)
     return Charge(
         account=account,
-        epsilon=Decimal(facts.get("epsilon", 0)),
+        epsilon=promise.epsilon,
         delta=delta,
-        neighbours=facts.get("neighbours", "add_remove"),
-        policy_name=facts["policy"]["name"],
-        policy_digest=facts["policy"]["digest"],
-        certificate_digest=predicate_digest(facts),
+        neighbours=promise.neighbours,
+        policy_name=terms.policy_name,
+        policy_digest=terms.policy_digest,
+        certificate_digest=predicate_digest(said.predicate),
         event=event,
     )
 
 
-def _event(facts: Mapping[str, Any]) -> tuple[Event | None, Decimal]:
+def _event(claim: Claim, promise: Promise) -> tuple[Event | None, Decimal]:
     """What happened, as the accountant prices it, and its δ: as ``charging.event_of``."""
-    if facts["mechanism"] == SYNTACTIC_MECHANISM:
-        return Unbounded(), Decimal(1)
-    notion, delta, law = facts["neighbours"], Decimal(facts["delta"]), law_of(facts)
+    notion, delta, law = promise.neighbours, promise.delta, claim.law
+    if not isinstance(promise, Bounded):
+        return Unbounded(), delta
     if isinstance(law, Noisy):
-        return TableNoise(statistics_of(claim_of(facts), law, notion)), delta
+        return TableNoise(statistics_of(claim, law, notion)), delta
     if isinstance(law, Pure):
         return event_of(law, notion), delta
-    k, sampled_at = int(facts["k"]), Decimal(facts["sampled_at"])
-    rate = Decimal(facts["rate"])
-    if sampled_at != 1:
+    rate = promise.rate
+    if promise.sampled_at != 1:
         # Releases of one source share the sample that it is, and compose without it.
-        rate = _CEILING.divide(rate, sampled_at)
-        epsilon = Decimal(facts["epsilon"])
-        delta = claimed(delta_exact(k, rate, epsilon, notion).delta)
-    return SampledSuppression(k, rate), delta
+        rate = _CEILING.divide(rate, promise.sampled_at)
+        delta = claimed(delta_exact(law.k, rate, promise.epsilon, notion).delta)
+    return SampledSuppression(law.k, rate), delta
 
 
 def _book(ledger: Ledger, charge: Charge, said: Statement) -> Entry:

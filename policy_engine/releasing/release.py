@@ -27,6 +27,7 @@ from policy_engine.errors import (
     PolicyEngineError,
     UsageError,
 )
+from policy_engine.kernel.promise import Bounded
 from policy_engine.ledger.account import Account, Balance, admit, balance_of, effective
 from policy_engine.ledger.asked import Asked
 from policy_engine.ledger.entry import MOST_ATTEMPTS, Entry
@@ -336,8 +337,8 @@ def _news(job: Job, last: Entry) -> str:
     before = "was released before" if last.state == "committed" else "was begun before"
     state = "" if last.state == "committed" else f", {last.state}"
     price = (
-        f"at the price of ε {in_text(certificate.epsilon)},"
-        f" δ {in_text(certificate.delta)} (unit: {certificate.unit})"
+        f"at the price of ε {in_text(certificate.promise.epsilon)},"
+        f" δ {in_text(certificate.promise.delta)} (unit: {certificate.unit})"
     )
     if policy.is_syntactic:
         price = "and what is learnt from both together nothing limits"
@@ -351,14 +352,16 @@ def _released(spot: Spot, ledger: Ledger, entry: Entry, outcome: Outcome) -> Rel
     state = effective(
         ledger.account(entry.account), books.stated_limit(spot.project, entry.account)
     )
-    is_syntactic, facts = spot.policy.is_syntactic, entry.run["predicate"]
+    certificate = Run.of_entry(entry).stated
+    promise = certificate.promise
+    is_certified = isinstance(promise, Bounded)
     return Released(
         release=spot.ends.told,
         certificate=spot.ends.certificate_path,
-        epsilon=None if is_syntactic else entry.epsilon,
-        delta=None if is_syntactic else Decimal(facts["delta"]),
-        k=int(facts["k"]),
-        rate=Decimal(facts.get("rate", 1)),
+        epsilon=entry.epsilon if is_certified else None,
+        delta=promise.delta if is_certified else None,
+        k=certificate.k,
+        rate=promise.rate,
         **vars(spot.size()),
         account=state.name,
         entry=entry.id,

@@ -20,14 +20,16 @@ from urllib.parse import parse_qsl, urlsplit
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
+from policy_engine.attest.attestation import Unverified
+from policy_engine.attest.certificates import certificate_in, predicate_of
 from policy_engine.attest.parquet_file import (
     CERTIFICATE_SUFFIX,
     certificate_path,
     predicate_digest,
     record_text,
 )
-from policy_engine.attest.predicates import Vouched, predicate_of
 from policy_engine.attest.sealing import keyed_name
+from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.mechanisms import NoisyPart
 from policy_engine.kernel.sources import People
 from policy_engine.ledger.entry import Entry
@@ -133,7 +135,7 @@ class Run:
     sealed: Mapping[str, str]
 
     @classmethod
-    def new(cls, request: Request, certificate: Vouched, sealed: Mapping[str, str]) -> Run:
+    def new(cls, request: Request, certificate: Certificate, sealed: Mapping[str, str]) -> Run:
         """A first run."""
         ends = request.ends
         return cls(
@@ -158,6 +160,11 @@ class Run:
         return Ends.of_table(self.target, project / self.certificate, project)
 
     @property
+    def stated(self) -> Certificate:
+        """The certificate that was charged for; VerificationFailed where the record is none."""
+        return certificate_in(Unverified("", "", self.predicate))
+
+    @property
     def query(self) -> str:
         """The certified query."""
         return str(self.predicate["query"])
@@ -179,14 +186,16 @@ class Run:
 
 
 def request_of(
-    policy: Policy, certificate: Vouched, ends: Ends, source: Mapping[str, str]
+    policy: Policy, certificate: Certificate, ends: Ends, source: Mapping[str, str]
 ) -> Request:
     """What a policy asks of a source of these names."""
-    of = _digest([policy.digest, certificate.identity, certificate.terms.published_as])
+    of = _digest([policy.digest, certificate.claim.digest, certificate.terms.published_as])
     return Request(place_of(policy, ends), of, ends, source)
 
 
-def part_of(certificate: Vouched, place: str, naming: X25519PrivateKey) -> tuple[str, str] | None:
+def part_of(
+    certificate: Certificate, place: str, naming: X25519PrivateKey
+) -> tuple[str, str] | None:
     """The name of the partition, and the number of the part; None where everybody is counted.
 
     Guarantee: all on which a unit's part depends is in the name, the ``naming`` key by which its
@@ -199,7 +208,7 @@ def part_of(certificate: Vouched, place: str, naming: X25519PrivateKey) -> tuple
         return None
     assert isinstance(claim.unit, People)
     named = [(key.name, *astuple(key.type)) for key in claim.unit.keys]
-    drawn = ["parts", place, certificate.dialect, *named, claim.law.parts]
+    drawn = ["parts", place, certificate.engine, *named, claim.law.parts]
     return keyed_name(json.dumps(drawn).encode(), naming), str(claim.law.number)
 
 

@@ -16,9 +16,10 @@ from typing import Any
 
 from policy_engine.attest.approvals import Brought, Stage, lines_of
 from policy_engine.attest.attestation import LARGEST_ENVELOPE
+from policy_engine.attest.certificates import predicate_of
 from policy_engine.attest.keys import explained
-from policy_engine.attest.predicates import Vouched, predicate_of
 from policy_engine.errors import FileError, NotApproved
+from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.mechanisms import Native
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.store import Ledger
@@ -117,14 +118,14 @@ def add_approval(request: Path, line: str) -> Path:
     return path
 
 
-def asked_for(charge: Charge, certificate: Vouched, ends: Ends) -> Charge:
+def asked_for(charge: Charge, certificate: Certificate, ends: Ends) -> Charge:
     """A charge before it has a run of its own: with all that is approved of it."""
     sealed = not isinstance(certificate.claim.law, Native)
     run = {"predicate": predicate_of(certificate), "target": ends.name, "sealed": sealed}
     return replace(charge, run=run)
 
 
-def check_brought(ledger: Ledger, charge: Charge, certificate: Vouched, ends: Ends) -> None:
+def check_brought(ledger: Ledger, charge: Charge, certificate: Certificate, ends: Ends) -> None:
     """Return if what an account requires is there before it is charged; NotApproved if not."""
     brought = brought_at(request_file(ends.certificate_path, "claim"))
     ledger.check_reviewed(replace(asked_for(charge, certificate, ends), brought=brought))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import groupby
@@ -10,20 +10,21 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from policy_engine.attest.attestation import Json, Unverified, unverified_release
-from policy_engine.attest.facts import claim_of, models_of
+from policy_engine.attest.attestation import Unverified, unverified_release
+from policy_engine.attest.certificates import certificate_in
 from policy_engine.attest.parquet_file import certificate_path, read_parquet
 from policy_engine.attest.values import plain_values
 from policy_engine.errors import FileError, UsageError, VerificationFailed
-from policy_engine.kernel.laws import ClaimError
+from policy_engine.kernel.certificate import Certificate
+from policy_engine.kernel.claim import Claim
+from policy_engine.kernel.models import Model
 from policy_engine.kernel.recodes import Bins
 from policy_engine.kernel.words import people_word
 from policy_engine.opening import NO_FILE, bytes_in
 from policy_engine.policy.project import Project
-from policy_engine.policy.syntactic import NoModel
 from policy_engine.releasing.books import has_ledger, open_ledger
 from policy_engine.releasing.copies import is_drawn
-from policy_engine.releasing.meaning import AnyMeaning, Meaning, NoisyMeaning, PureMeaning
+from policy_engine.releasing.meaning import AnyMeaning, NoisyMeaning, PureMeaning, meaning_of
 from policy_engine.releasing.publish import is_release, record_of
 from policy_engine.releasing.requests import Run
 from policy_engine.releasing.standing import Lines, digest_of_lines, numbered, remarks
@@ -102,28 +103,28 @@ def _of_file(path: Path, certificate: Path, project: Project, rows: int) -> Firs
     found = certificate if certificate.is_file() else None
     known, told, names = None, tuple[str, ...](), tuple(table.column_names)
     try:
-        stated = _drawn_facts(path, project) if found is None else _stated(found).predicate
+        stated = _drawn(path, project) if found is None else certificate_in(_stated(found))
         if stated is None:
             meaning: tuple[str, ...] = (_without_certificate(path, certificate),)
         else:
-            known = Meaning.of(stated)
-            first = tuple(in_reading_order(stated, names, lines)[:rows])
+            known = meaning_of(stated)
+            first = tuple(in_reading_order(stated.claim, names, lines)[:rows])
             meaning = (_WAITS,) if found is None else ()
-            meaning += _told(known, names, lines) + _left_out(stated)
-            told = _remarks(known, names, numbered(table, None if known is None else known.count))
+            meaning += _told(known, names, lines) + _left_out(stated.terms.models)
+            told = _remarks(known, names, numbered(table, known.count))
     except VerificationFailed as error:
         meaning = (f"what its numbers mean is not known: {error}",)
     return FirstRows(str(path), found, names, first, table.num_rows, meaning, told, known)
 
 
-def _drawn_facts(path: Path, project: Project) -> Mapping[str, Any] | None:
-    """The facts of a file that was drawn and is not published; None of another."""
+def _drawn(path: Path, project: Project) -> Certificate | None:
+    """The certificate of a file that was drawn and is not published; None of another."""
     if not is_drawn(path, project) or not has_ledger(project):
         return None
     with open_ledger(project) as ledger:
         for entry in ledger.entries():
             if entry.only_digest == path.stem:
-                return Run.of_entry(entry).predicate
+                return Run.of_entry(entry).stated
     return None
 
 
@@ -136,7 +137,7 @@ def _without_certificate(path: Path, certificate: Path) -> str:
 
 
 def _of_table(certificate: Path, stated: Unverified, project: Project, rows: int) -> FirstRows:
-    name, columns = stated.subject_name, stated.predicate.get("columns")
+    name, certified = stated.subject_name, certificate_in(stated)
     with closing(connected(project.warehouse)) as warehouse:
         target = warehouse.target(name)
         if not warehouse.exists(target):
@@ -147,29 +148,22 @@ def _of_table(certificate: Path, stated: Unverified, project: Project, rows: int
         lines = list(warehouse.release_lines(target))
     if digest_of_lines(lines)[0] != stated.subject_sha256:
         raise VerificationFailed((f"the table {name} is not the one that {certificate} is of",))
-    known = [*columns, stated.predicate.get("count")] if isinstance(columns, tuple) else []
-    meaning = Meaning.of(stated.predicate)
-    beside = meaning.law.beside if isinstance(meaning, NoisyMeaning) else ()
-    names = tuple(str(each) for each in (*known, *beside) if each is not None)
+    claim, meaning = certified.claim, meaning_of(certified)
+    count = () if claim.count is None else (claim.count,)
+    names = (*claim.released, *count, *claim.law.beside)
     said, told = _told(meaning, names, lines), _remarks(meaning, names, lines)
-    first = tuple(in_reading_order(stated.predicate, names, lines)[:rows])
+    first = tuple(in_reading_order(claim, names, lines)[:rows])
     return FirstRows(name, certificate, names, first, len(lines), said, told, meaning)
 
 
-def _told(meaning: AnyMeaning | None, names: tuple[str, ...], lines: Lines) -> tuple[str, ...]:
-    """What the numbers mean, or why that is not known."""
-    if meaning is None:
-        return (_UNREAD,)
+def _told(meaning: AnyMeaning, names: tuple[str, ...], lines: Lines) -> tuple[str, ...]:
+    """What the numbers mean."""
     found = meaning.found(names, lines) if isinstance(meaning, PureMeaning) else ()
     return (*meaning.told(), *found)
 
 
-def _left_out(facts: Mapping[str, Json]) -> tuple[str, ...]:
+def _left_out(models: Iterable[Model]) -> tuple[str, ...]:
     """What else a group may be missing for."""
-    try:
-        models = models_of(facts)
-    except NoModel:
-        return ()
     return tuple(
         f"groups were left out whose class, by the numbers here, does not have {model}: another"
         " cause why one may be missing"
@@ -177,12 +171,12 @@ def _left_out(facts: Mapping[str, Json]) -> tuple[str, ...]:
     )
 
 
-def _remarks(meaning: AnyMeaning | None, names: tuple[str, ...], lines: Lines) -> tuple[str, ...]:
+def _remarks(meaning: AnyMeaning, names: tuple[str, ...], lines: Lines) -> tuple[str, ...]:
     """The columns that lack values in many people; nothing where rows are not as they should be.
 
     Of public values some are missing by chance.
     """
-    if meaning is None or isinstance(meaning, PureMeaning):
+    if isinstance(meaning, PureMeaning):
         return ()
     if meaning.count is not None and meaning.count not in names:
         return ()
@@ -209,22 +203,17 @@ def _stated(path: Path) -> Unverified:
         raise VerificationFailed((f"{path} is no certificate of a release: {error}",)) from None
 
 
-def in_reading_order(
-    facts: Mapping[str, Any], names: Sequence[str], lines: Sequence[Line]
-) -> list[Line]:
+def in_reading_order(claim: Claim, names: Sequence[str], lines: Sequence[Line]) -> list[Line]:
     """The rows of a file, which are sorted by what they show, with bins by their cuts.
 
     Labels are texts, so that ``<30`` stands behind ``100-199`` in the file. Every other column
-    stays in its order there, and so does all of it where the certificate states no claim, or the
-    rows have other columns than it says.
+    stays in its order there, and so does all of it where the rows have other columns than the claim
+    says.
 
     >>> _ordered([("<9", 1), ("9-19", 2), (">=19", 3), (None, 4)], 0, {0: {"<9": 0, "9-19": 1}})
     [('<9', 1), ('9-19', 2), ('>=19', 3), (None, 4)]
     """
-    try:
-        columns = claim_of(facts).columns
-    except ClaimError:
-        columns = ()
+    columns = claim.columns
     if any(len(line) != len(names) for line in lines):
         columns = ()
     ranks = {

@@ -16,13 +16,13 @@ from policy_engine.attest.parquet_file import certificate_path
 from policy_engine.compile.compiler import find_unknown
 from policy_engine.dialects import dialect_named
 from policy_engine.kernel.certificate import certified_rate
+from policy_engine.kernel.mechanisms.whole_classes.meaning import NONE, still_works
 from policy_engine.policy.accounts import check_account
 from policy_engine.policy.loading import load_policy, salvage
 from policy_engine.policy.project import Project
 from policy_engine.policy.reading import located
 from policy_engine.policy.recodings import Constant, Recoding, Round
 from policy_engine.policy.resolve import Policy
-from policy_engine.policy.syntactic import NONE, still_works
 from policy_engine.policy.tree import path_text
 from policy_engine.releasing.planning import (
     dialect_of,

@@ -17,12 +17,13 @@ from os.path import relpath
 from typing import Any, Literal
 
 from policy_engine.accounting.in_words import in_text
-from policy_engine.attest.attestation import SYNTACTIC_MECHANISM
-from policy_engine.attest.facts import STATED, Facts, claim_of, models_of
-from policy_engine.attest.predicates import claim_stated
+from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim, digest_of, to_json
-from policy_engine.kernel.mechanisms import IntegerTable, Listed, Noisy, Pure
+from policy_engine.kernel.mechanisms import IntegerTable, Listed, Noisy, Pure, WholeClasses
+from policy_engine.kernel.promise import Bounded
+from policy_engine.kernel.sentences import sentence_of
 from policy_engine.kernel.types import digits_of
+from policy_engine.kernel.words import randomness_of
 from policy_engine.policy.noise import Chance, Noise
 from policy_engine.policy.resolve import Policy
 from policy_engine.report import recodes
@@ -98,7 +99,7 @@ class Comparable:
             mechanism = noise.words.replace(" ", "-").replace("αβ", "ab")
             drawn = f"{noise.words}, ε {in_text(noise.each)} for each draw"
         elif noise is not None:
-            mechanism, law = SYNTACTIC_MECHANISM, noise.words
+            mechanism, law = WholeClasses.mechanism, noise.words
         epsilon, delta = _NONE
         if not policy.is_syntactic:
             epsilon, delta = policy.guarantee.epsilon, policy.guarantee.delta
@@ -143,54 +144,42 @@ class Comparable:
         )
 
     @classmethod
-    def of_certificate(cls, facts: Facts, place: str = "") -> Comparable:
-        """A certificate of a release in a place; δ is stated. Or a statement without (ε, δ).
-
-        Errors: VerificationFailed.
-        """
-        (epsilon, delta), rate = _NONE, Decimal(1)
-        texts = {"mechanism": facts["mechanism"], "engine": facts["dialect"]}
-        harmless: dict[str, str] = {}
-        if "epsilon" in facts:
-            claim = claim_of(facts) if facts.get("claim") is not None else None
-            epsilon, delta = Decimal(facts["epsilon"]), Decimal(facts["delta"])
-            rate = Decimal(facts["rate"])
-            texts["source.sampled_at"] = facts["sampled_at"]
-            texts["randomness"] = facts["randomness"]
-        else:
-            claim = claim_stated(facts)
-        texts |= {
-            "engine.version": facts["engine_version"],
-            "release.as": facts["form"],
-            "release.count_as": facts["count"] or "",
+    def of_certificate(cls, certificate: Certificate, place: str = "") -> Comparable:
+        """A certificate of a release in a place; δ is stated."""
+        claim, terms, promise = certificate.claim, certificate.terms, certificate.promise
+        epsilon, delta = _NONE
+        texts = {
+            "mechanism": claim.law.mechanism,
+            "engine": certificate.engine,
+            "engine.version": terms.engine_version,
+            "release.as": "rows" if claim.count is None else "counts",
+            "release.count_as": claim.count or "",
             "release": place,
-            "release.published_as": facts.get("published_as", ""),
-            "models": "; ".join(map(str, models_of(facts))),
-            **{name: facts[name] for name in STATED if name in facts},
+            "release.published_as": terms.published_as,
+            "models": "; ".join(map(str, terms.models)),
+            **dict(terms.said),
+            **_of_claim(claim),
         }
-        shown: dict[str, Any] = dict.fromkeys(facts["columns"])
-        sums: dict[str, str] = {}
-        if claim is not None:
-            shown = {each.name: each.recode for each in claim.columns}
-            texts |= _of_claim(claim)
-            if isinstance(claim.law, Noisy):
-                harmless["noise"] = _law(claim.law.table)
-                sums = {each.name: sum_words(each) for each in claim.law.aggregates}
+        if isinstance(promise, Bounded):
+            epsilon, delta = promise.epsilon, promise.delta
+            texts["source.sampled_at"] = in_text(promise.sampled_at)
+            texts["randomness"] = randomness_of(claim, certificate.engine)
+        law = claim.law if isinstance(claim.law, Noisy) else None
         return cls(
             kind="certificate",
-            name=facts["policy"]["name"],
+            name=terms.policy_name,
             epsilon=epsilon,
             delta=delta,
-            k=facts["k"],
-            rate=rate,
-            unit=facts["unit"],
-            neighbours=facts.get("neighbours", "add_remove"),
-            strength=Strength.of_certificate(facts, claim),
-            harmless=harmless,
+            k=certificate.k,
+            rate=promise.rate,
+            unit=certificate.unit,
+            neighbours=promise.neighbours,
+            strength=Strength.of_certificate(certificate),
+            harmless={} if law is None else {"noise": _law(law.table)},
             texts=texts,
-            shown=shown,
-            sums=sums,
-            assumptions=tuple(facts["assumptions"]),
+            shown={each.name: each.recode for each in claim.columns},
+            sums={} if law is None else {each.name: sum_words(each) for each in law.aggregates},
+            assumptions=tuple(sentence_of(each) for each in certificate.assumptions),
         )
 
 

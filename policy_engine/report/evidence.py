@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from policy_engine.accounting.in_words import in_text
 from policy_engine.attest.attestation import Envelope, open_envelope, unverified
-from policy_engine.attest.facts import Facts, read_facts
+from policy_engine.attest.certificates import certificate_in
 from policy_engine.attest.keyring import Keyring
 from policy_engine.attest.owners import is_signed
 from policy_engine.attest.parquet_file import predicate_digest
 from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.results import Verified
 from policy_engine.errors import VerificationFailed
+from policy_engine.kernel.certificate import Certificate
 from policy_engine.report.approvals import (
     UNKNOWN,
     StageApprovals,
@@ -76,9 +77,9 @@ class Named:
 class Evidence:
     """A certificate with what is known of it, as it was ``named``.
 
-    ``facts`` are None where the certificate cannot be read; ``verified`` is None where it does not
-    hold, or what was named beside it is not its own, for the ``reasons``; ``fault`` says which.
-    ``rows`` are those of a release that was looked at and is its own.
+    ``certificate`` is None where it cannot be read; ``verified`` is None where it does not hold, or
+    what was named beside it is not its own, for the ``reasons``; ``fault`` says which. ``rows`` are
+    those of a release that was looked at and is its own.
     ``previous`` is a former certificate: its file, what it states, and why it does not hold, if so.
     """
 
@@ -87,13 +88,13 @@ class Evidence:
     subject: str
     subject_sha256: str
     key_id: str
-    facts: Facts | None
+    certificate: Certificate | None
     verified: Verified | None
     reasons: tuple[str, ...]
     fault: Fault | None = None
     rows: ReleaseRows | None = None
     policy: Policy | None = None
-    previous: tuple[str, Facts, str] | None = None
+    previous: tuple[str, Certificate, str] | None = None
     budget: dict[str, Any] | None = None
     approvals: tuple[dict[str, Any], ...] = ()
     required: tuple[str, ...] | None = None
@@ -110,7 +111,7 @@ def gather(named: Named) -> Evidence:
     """
     text, release = named.text, named.release
     stated, envelope = unverified(text), Envelope.from_json(text)
-    facts, verified, reasons = _facts(text), None, tuple[str, ...]()
+    certificate, verified, reasons = _certificate(text), None, tuple[str, ...]()
     fault: Fault | None = None
     try:
         verified = verify_release(text, named.keys, release)
@@ -118,7 +119,8 @@ def gather(named: Named) -> Evidence:
         reasons = error.reasons
         fault = "certificate" if release is None or not _holds(text, named.keys) else "release"
     policy = named.policy
-    if facts is not None and policy is not None and facts["policy"]["digest"] != policy.digest:
+    digest = None if certificate is None else certificate.terms.policy_digest
+    if certificate is not None and policy is not None and digest != policy.digest:
         wrong = f"{policy.file} is not the certificate's policy: its digest is {policy.digest}"
         reasons, fault = (*reasons, wrong), fault or "policy"
     own = named.review_policy
@@ -133,7 +135,7 @@ def gather(named: Named) -> Evidence:
         subject=stated.subject_name,
         subject_sha256=stated.subject_sha256,
         key_id=envelope.key_id,
-        facts=facts,
+        certificate=certificate,
         verified=None if reasons else verified,
         reasons=reasons,
         fault=fault,
@@ -175,10 +177,10 @@ def _note(keyring: Path | None, key_id: str) -> str:
     return "" if entry is None else entry.note
 
 
-def _facts(text: str) -> Facts | None:
+def _certificate(text: str) -> Certificate | None:
     """What a certificate states, whoever signed it; None where no version of ours knows it."""
     try:
-        return read_facts(unverified(text))
+        return certificate_in(unverified(text))
     except VerificationFailed:
         return None
 
@@ -194,18 +196,18 @@ def _rows(release: Path) -> ReleaseRows:
     return ReleaseRows(tuple(table.column_names), tuple(zip(*columns, strict=True)))
 
 
-def _previous(named: Named) -> tuple[str, Facts, str] | None:
+def _previous(named: Named) -> tuple[str, Certificate, str] | None:
     if named.previous is None:
         return None
     path, text = named.previous
-    facts, fault = _facts(text), ""
-    if facts is None:
+    certificate, fault = _certificate(text), ""
+    if certificate is None:
         raise VerificationFailed((f"{path} is no certificate that this version can read",))
     try:
         open_envelope(text, named.keys)
     except VerificationFailed as error:
         fault = str(error)
-    return str(path), facts, fault
+    return str(path), certificate, fault
 
 
 def budget_of(state: LedgerState, predicate: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -12,63 +12,67 @@ from typing import Any
 
 from policy_engine.accounting.comparison import per_cent
 from policy_engine.accounting.in_words import in_text
-from policy_engine.attest.facts import Facts, models_of
-from policy_engine.engines import ENGINES
+from policy_engine.kernel.assumptions import ROW_UNIT
+from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.filters import Filter
-from policy_engine.kernel.mechanisms import Inserted, IntegerTable, Listed, Noisy, Randomised
+from policy_engine.kernel.mechanisms import (
+    Inserted,
+    IntegerTable,
+    Keyed,
+    Listed,
+    Native,
+    Noisy,
+    Randomised,
+)
 from policy_engine.kernel.recodes import Keep
 from policy_engine.kernel.sources import Drawn, Groups, People
 from policy_engine.kernel.types import digits_of
 from policy_engine.kernel.words import all_shown, part, source_of
-from policy_engine.policy.escapes import escaped, sql_lines
+from policy_engine.policy.escapes import sql_lines
 from policy_engine.policy.scalars import counted
-from policy_engine.releasing.meaning import Meaning
+from policy_engine.releasing.meaning import meaning_of
 from policy_engine.report.claim_words import named
 from policy_engine.report.strength import candidates
 
 
-def how(facts: Facts, claim: Claim | None, found: tuple[str, ...] = ()) -> dict[str, Any]:
+def how(certificate: Certificate, found: tuple[str, ...] = ()) -> dict[str, Any]:
     """What was done: the steps, the chances, and what a shown number means.
 
     ``found`` is what the rows of a release estimate.
     """
-    meaning = Meaning.of(facts)
-    told = () if meaning is None else tuple(meaning.told())
-    steps = [{"name": name, "text": text} for name, text in _steps(facts, claim)]
+    steps = [{"name": name, "text": text} for name, text in _steps(certificate)]
     return {
-        "mechanism": facts["mechanism"],
+        "mechanism": certificate.claim.law.mechanism,
         "steps": tuple(steps),
-        "chances": tuple(_bars(facts, claim)),
-        "meaning": (*told, *found),
+        "chances": tuple(_bars(certificate)),
+        "meaning": (*meaning_of(certificate).told(), *found),
     }
 
 
-def _steps(facts: Facts, claim: Claim | None) -> Iterator[tuple[str, str]]:
-    yield "source", _source(facts, claim)
-    if claim is not None and claim.filter:
+def _steps(certificate: Certificate) -> Iterator[tuple[str, str]]:
+    claim = certificate.claim
+    yield "source", _source(certificate)
+    if claim.filter:
         only = "; ".join(map(filter_words, claim.filter))
         yield "filter", f"only rows of one kind take part: {only}"
-    law = None if claim is None else claim.law
-    if law is None or not isinstance(law, Noisy | Randomised | Inserted):
-        rate = in_text(_rate(facts))
+    if isinstance(claim.law, Keyed | Native):
+        rate = in_text(_rate(certificate))
         yield "sample", f"each person is in with probability {rate}, drawn in secret"
-    yield "recode", f"{_recoded(facts, claim)}, whatever the data"
-    yield from _of_law(facts, law)
-    if models := models_of(facts):
+    yield "recode", f"{_recoded(claim)}, whatever the data"
+    yield from _of_law(claim)
+    if models := certificate.terms.models:
         told = " and ".join(map(str, models))
         yield "models", f"classes that do not have {told} are left out, by the numbers here"
-    is_counts = facts["form"] == "counts"
-    yield "release", "one row a group, with its count" if is_counts else "rows without counts"
+    is_rows = claim.count is None
+    yield "release", "rows without counts" if is_rows else "one row a group, with its count"
 
 
-def _recoded(facts: Facts, claim: Claim | None) -> str:
+def _recoded(claim: Claim) -> str:
     """How many columns are made coarser, and how many are shown as they are."""
     # The number of a grouping is a column of the release, and recodes nothing.
-    count = len(facts["columns"] if claim is None else claim.columns)
+    count = len(claim.columns)
     columns = counted(count, "column")
-    if claim is None:
-        return f"{columns}, each as the policy says"
     kept = sum(isinstance(column.recode, Keep) for column in claim.columns)
     if not kept:
         return f"{columns}, each made coarser as the policy says"
@@ -77,13 +81,14 @@ def _recoded(facts: Facts, claim: Claim | None) -> str:
     )
 
 
-def _of_law(facts: Facts, law: object) -> Iterator[tuple[str, str]]:
+def _of_law(claim: Claim) -> Iterator[tuple[str, str]]:
+    law = claim.law
     match law:
         case Noisy():
             yield "count", "how many people are in each group" + _several(law)
             yield "noise", "; ".join(_noises(law))
             if isinstance(law, Listed):
-                yield "list", all_shown(law, str(facts["count"]))
+                yield "list", all_shown(law, str(claim.count))
                 return
             least = f"a group is shown from {law.least_shown} on"
             some = "one person" if law.k == 1 else f"{law.k} people"
@@ -95,15 +100,15 @@ def _of_law(facts: Facts, law: object) -> Iterator[tuple[str, str]]:
             yield "randomise", "some are left out, and some that nobody has are put in"
         case _:
             yield "count", "how many people of the sample are in each group"
-            yield "suppress", f"groups of fewer than {facts['k']} of the sample are left out"
+            yield "suppress", f"groups of fewer than {law.k} of the sample are left out"
 
 
-def _source(facts: Facts, claim: Claim | None) -> str:
-    name = "" if claim is None else f"{source_of(claim)}: "
-    if facts["unit"] == "row":
-        return f"{name}one row is one person"
-    who = f"{name}a person is a value of {facts['unit']}"
-    order = claim.unit.order if claim is not None and isinstance(claim.unit, People) else None
+def _source(certificate: Certificate) -> str:
+    claim, unit = certificate.claim, certificate.unit
+    if unit == ROW_UNIT:
+        return f"{source_of(claim)}: one row is one person"
+    who = f"{source_of(claim)}: a person is a value of {unit}"
+    order = claim.unit.order if isinstance(claim.unit, People) else None
     if isinstance(order, Groups):
         return f"{who}, counted in {order.most} groups at most"
     if isinstance(order, Drawn):
@@ -159,10 +164,11 @@ def _bar(label: str, chance: Decimal) -> dict[str, Any]:
     return {"label": label, "share": float(chance), "words": per_cent(chance)}
 
 
-def _bars(facts: Facts, claim: Claim | None) -> Iterator[dict[str, Any]]:
+def _bars(certificate: Certificate) -> Iterator[dict[str, Any]]:
     """Chances, those of one kind under a caption."""
-    law = None if claim is None else claim.law
-    if isinstance(law, Randomised) and claim is not None:
+    claim = certificate.claim
+    law = claim.law
+    if isinstance(law, Randomised):
         drawn = zip(claim.columns, law.responses, strict=True)
         bars = tuple(_bar(shown.name, each.truth + part(each.share)) for shown, each in drawn)
         yield {"caption": "How often a value that is shown is the person's own", "bars": bars}
@@ -170,15 +176,15 @@ def _bars(facts: Facts, claim: Claim | None) -> Iterator[dict[str, Any]]:
         pair = (_bar("somebody has it", part(law.shown)), _bar("nobody has it", part(law.inserted)))
         yield {"caption": "How likely a combination is shown", "bars": pair}
     elif not isinstance(law, Listed):
-        for name, candidate in candidates(facts, claim):
+        for name, candidate in candidates(certificate):
             bars = tuple(_bar(f"{size:,} people", chance) for size, chance in candidate.chances)
             by = f" by {name}" if name else ""
             caption = f"How likely a group of so many people is shown{by}"
             yield {"caption": caption, "bars": bars}
 
 
-def _rate(facts: Facts) -> Decimal:
-    return Decimal(facts["rate"]) / Decimal(facts["sampled_at"])
+def _rate(certificate: Certificate) -> Decimal:
+    return certificate.promise.rate / certificate.promise.sampled_at
 
 
 _STEP = re.compile(r"^(?:WITH |\)?, )([a-z_]+[0-9]*) AS (?:[A-Z]+ )*\($")
@@ -217,17 +223,10 @@ _HEAD = "Whose query it is: the policy's name and the digest of its text."
 _WORDS = re.compile(rf"^({'|'.join(_LAST)})\b")
 
 
-def clauses(facts: Facts) -> tuple[dict[str, Any], ...]:
-    """The query of a certificate: some lines of it, and what they do.
-
-    One that was read and not printed is whole, and unexplained.
-    """
-    engine = facts["dialect"]
-    if engine not in ENGINES or facts.get("claim") is None:
-        lines = tuple(map(escaped, facts["query"].split("\n")))
-        return ({"lines": lines, "meaning": None},)
-    found = _clauses(sql_lines(facts["query"], engine))
-    return tuple({"lines": tuple(lines), "meaning": meaning} for lines, meaning in found)
+def clauses(certificate: Certificate) -> tuple[dict[str, Any], ...]:
+    """The query of a certificate: some lines of it, and what they do."""
+    steps = _clauses(sql_lines(certificate.query, certificate.engine))
+    return tuple({"lines": tuple(lines), "meaning": meaning} for lines, meaning in steps)
 
 
 def _clauses(lines: list[str]) -> Iterator[tuple[list[str], str | None]]:

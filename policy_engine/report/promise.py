@@ -13,10 +13,11 @@ from typing import Any
 from policy_engine.accounting.domain import REPLACE_ONE
 from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.odds import guessed_right, odds_sentence
-from policy_engine.attest.facts import Facts
+from policy_engine.kernel.assumptions import Assumption
+from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms import Noisy, Pure
-from policy_engine.kernel.sentences import ALWAYS, ALWAYS_NOISY, STAYS, WAITS
+from policy_engine.kernel.sentences import sentence_of
 from policy_engine.kernel.words import people_word
 
 Line = tuple[str | None, ...]
@@ -24,28 +25,22 @@ _LEAST, _MOST = Decimal("0.05"), Decimal(50)
 """The ends of the scale; what lies beyond them stands at its ends."""
 
 
-def promise(facts: Facts, justification: str | None = None) -> dict[str, Any]:
+def promise(certificate: Certificate, justification: str | None = None) -> dict[str, Any]:
     """What is promised to one person, and why these numbers, where somebody says so.
 
     ``sentence`` has the odds, rounded up; ``right`` of 100 guesses are right at most, a whole
     number for a picture. ``at`` is the place of ε on the scale of ``published``.
-
-    >>> found = promise({"epsilon": "1", "delta": "0.000001", "unit": "row",
-    ...                  "neighbours": "add_remove"})
-    >>> found["sentence"]  # doctest: +ELLIPSIS
-    'Someone who ... is in the data, starting from even odds, is right at most 73.2 % of the time.'
-    >>> found["right"], found["numbers"]
-    (74, 'ε = 1, δ = 0.000001, unit: row')
     """
-    epsilon, delta, unit = Decimal(facts["epsilon"]), Decimal(facts["delta"]), facts["unit"]
+    promised, unit = certificate.promise, certificate.unit
+    epsilon, delta = promised.epsilon, promised.delta
     return {
-        "sentence": odds_sentence(epsilon, delta, facts["neighbours"]),
+        "sentence": odds_sentence(epsilon, delta, promised.neighbours),
         "right": ceil(guessed_right(epsilon, delta) * 100),
         "epsilon": in_text(epsilon),
         "delta": in_text(delta),
         "unit": unit,
         "numbers": f"ε = {in_text(epsilon)}, δ = {in_text(delta)}, unit: {unit}",
-        "neighbours": _NOTIONS[facts["neighbours"] == REPLACE_ONE],
+        "neighbours": _NOTIONS[promised.neighbours == REPLACE_ONE],
         "justification": justification,
         "at": place(epsilon),
         "published": published(),
@@ -86,57 +81,56 @@ SIDE_CHANNELS = (
 )
 
 
-def risks(facts: Facts, claim: Claim | None, lines: tuple[Line, ...] | None) -> dict[str, Any]:
+def risks(certificate: Certificate, lines: tuple[Line, ...] | None) -> dict[str, Any]:
     """What remains: groups that are alike, side channels, and what is assumed, as questions.
 
     ``alike`` is by the ``lines`` of the release, None where it was not read or its values are
     chances.
     """
-    columns = tuple(facts["columns"])
+    claim, columns = certificate.claim, certificate.columns
     why = _not_counted(claim, lines, columns)
     return {
-        "alike": None if why or lines is None else tuple(_alike(facts, columns, lines)),
+        "alike": None if why or lines is None else tuple(_alike(claim, lines)),
         "counted": _counted(claim),
         "not_counted": why,
         "left_out": 0 if why else max(0, len(columns) - _MOST_COLUMNS),
         "side_channels": SIDE_CHANNELS,
         "questions": tuple(
-            {"question": _question(text), "assumption": text} for text in facts["assumptions"]
+            {"question": question(each), "assumption": sentence_of(each)}
+            for each in certificate.assumptions
         ),
     }
 
 
-def _counted(claim: Claim | None) -> str:
+def _counted(claim: Claim) -> str:
     """Of whom the numbers of a release are."""
-    if claim is not None and isinstance(claim.law, Noisy):
+    if isinstance(claim.law, Noisy):
         return f"{people_word(claim.unit.groups)}, counted with noise"
     return "people of the sample"
 
 
 def _not_counted(
-    claim: Claim | None, lines: tuple[Line, ...] | None, columns: tuple[str, ...]
+    claim: Claim, lines: tuple[Line, ...] | None, columns: tuple[str, ...]
 ) -> str | None:
     if lines is None:
         return "the release was not looked at"
-    if claim is not None and isinstance(claim.law, Pure):
+    if isinstance(claim.law, Pure):
         return "values are there by chance too, so that no row tells of a person for certain"
-    if claim is not None and isinstance(claim.law, Noisy) and claim.law.groupings:
+    if isinstance(claim.law, Noisy) and claim.law.groupings:
         return "everybody is counted by several sets of columns"
     return None if len(columns) > 1 else "there is one column, and nothing to tell it from"
 
 
-def _alike(
-    facts: Facts, columns: tuple[str, ...], lines: tuple[Line, ...]
-) -> Iterator[dict[str, Any]]:
+def _alike(claim: Claim, lines: tuple[Line, ...]) -> Iterator[dict[str, Any]]:
     """Of a column: of whom all the other values are known, one value of it alone is shown.
 
     ``known`` of ``combinations`` of the other columns show one value of it, with ``people`` of all
     that are shown. It is no more than a guess that others have it too: who has another may be in a
     group that is not shown.
     """
-    groups = Counter[Line]()
+    columns, groups = claim.released, Counter[Line]()
     for line in lines:
-        size = int(line[len(columns)] or 0) if facts["count"] else 1
+        size = int(line[len(columns)] or 0) if claim.count else 1
         groups[line[: len(columns)]] += size
     for place, name in enumerate(columns[:_MOST_COLUMNS]):
         values: dict[Line, set[str | None]] = {}
@@ -155,28 +149,28 @@ def _alike(
         }
 
 
-def _question(text: str) -> str:
+def question(assumption: Assumption) -> str:
     """An assumption as a question that somebody can answer with yes.
 
-    >>> _question("people does not change while it is read")
+    >>> question(Assumption.of("source_stays", source="people"))
     'Did nobody write to people while it was read?'
     """
-    if text in _QUESTIONS:
-        return _QUESTIONS[text]
-    if text.endswith(STAYS):
-        return f"Did nobody write to {text.removesuffix(STAYS)} while it was read?"
-    return f"Is it so that {text}?"
+    own = _QUESTIONS.get(assumption.code, "Is it so that {sentence}?")
+    return own.format(sentence=sentence_of(assumption), **dict(assumption.parameters))
 
 
 _QUESTIONS = {
-    ALWAYS[0]: "Has nothing else left that was made from this sample, nor the sample itself?",
-    ALWAYS_NOISY[0]: "Has nothing else left that was made with this noise, nor the noise itself?",
-    ALWAYS[1]: "Did whoever chose columns and recodes choose them without looking at the source?",
-    ALWAYS_NOISY[1]: (
+    "source_stays": "Did nobody write to {source} while it was read?",
+    "sample_alone": "Has nothing else left that was made from this sample, nor the sample itself?",
+    "noise_alone": "Has nothing else left that was made with this noise, nor the noise itself?",
+    "recodes_blind": (
+        "Did whoever chose columns and recodes choose them without looking at the source?"
+    ),
+    "limits_blind": (
         "Did whoever chose columns, recodes, noise and limits choose them without looking at the"
         " source?"
     ),
-    WAITS: (
+    "secret_waits": (
         "Could nobody who sees the release read the secrets relation while the secret was there?"
     ),
 }

@@ -15,15 +15,18 @@ from decimal import Decimal
 from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.odds import odds_sentence
 from policy_engine.attest.approvals import Approver, ReviewPolicy
-from policy_engine.attest.facts import STATED, Facts, claim_of
-from policy_engine.attest.predicates import claim_stated
 from policy_engine.errors import VerificationFailed
+from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.laws import ClaimError
+from policy_engine.kernel.mechanisms.whole_classes.meaning import NO_GUARANTEE, still_works
+from policy_engine.kernel.promise import Bounded
+from policy_engine.kernel.sentences import sentence_of
+from policy_engine.kernel.words import randomness_of
 from policy_engine.ledger.remaining import Remaining
 from policy_engine.ledger.reviews import ROWS
 from policy_engine.policy.scalars import counted
-from policy_engine.releasing.presenting import Presented, facts_of, policy_in
+from policy_engine.releasing.presenting import Presented, certificate_shown, policy_in
 from policy_engine.report.changes import Comparable, KeyChange, changes, visible_words
 from policy_engine.report.claim_words import (
     column_lines,
@@ -45,7 +48,6 @@ _NOTIONS = {
     "add_remove": "two sources are compared that differ by one person more or less",
     "replace_one": "two sources are compared in which one person is replaced by another",
 }
-_NO_CLAIM = "this certificate has no claim: what is shown of whom only its query says, see --sql"
 
 
 @dataclass(frozen=True)
@@ -64,41 +66,27 @@ def decides(found: Presented) -> tuple[ReviewPart, ...]:
 
 
 def _of_release(found: Presented) -> Iterator[tuple[str, Iterable[str]]]:
-    facts, matter = facts_of(found.shown), found.matter
-    claim = stated_claim(facts)
-    yield "goes to", [f"{quoted(matter.of['target'])} ({_form(facts)})"]
+    certificate, matter = certificate_shown(found.shown), found.matter
+    claim, terms = certificate.claim, certificate.terms
+    form = "one row a person" if claim.count is None else "one row a group"
+    yield "goes to", [f"{quoted(matter.of['target'])} ({form})"]
     if matter.stage == "release":
         yield "bytes", [f"SHA-256 {matter.sha256}"]
-    if claim is None:
-        yield "source", [_NO_CLAIM]
-        yield "columns", [", ".join(map(named, facts["columns"]))]
-    else:
-        yield "source", [source_words(claim)]
-        yield "person", [person_words(claim)]
-        yield "columns", (line for each in claim.columns for line in column_lines(each))
-        yield "count", [_count(claim)]
-        whole = ["none: every row of the source takes part"]
-        yield "filter", [filter_line(each) for each in claim.filter] or whole
-    yield "mechanism", _mechanism(facts, claim)
-    yield "promise", _promise(facts)
-    yield "price", _price(found, facts)
-    yield "assuming", facts["assumptions"]
-    yield "engine", [" ".join((facts["dialect"], facts["engine_version"])).strip()]
-    yield "author says", (f"{name}: {quoted(facts[name])}" for name in STATED if name in facts)
-    yield "policy", [f"{named(facts['policy']['name'])}, {facts['policy']['digest']}"]
+    yield "source", [source_words(claim)]
+    yield "person", [person_words(claim)]
+    yield "columns", (line for each in claim.columns for line in column_lines(each))
+    yield "count", [_count(claim)]
+    whole = ["none: every row of the source takes part"]
+    yield "filter", [filter_line(each) for each in claim.filter] or whole
+    yield "mechanism", _mechanism(certificate)
+    yield "promise", _promise(certificate)
+    yield "price", _price(found)
+    yield "assuming", [sentence_of(each) for each in certificate.assumptions]
+    yield "engine", [" ".join((certificate.engine, terms.engine_version)).strip()]
+    yield "author says", (f"{name}: {quoted(text)}" for name, text in terms.said)
+    yield "policy", [f"{named(terms.policy_name)}, {terms.policy_digest}"]
     yield "since last", _since_last(found)
     yield from _asked(found)
-
-
-def stated_claim(facts: Facts) -> Claim | None:
-    """The claim that facts state; None where a text was read, and not printed."""
-    if "epsilon" not in facts:
-        return claim_stated(facts)
-    return None if facts.get("claim") is None else claim_of(facts)
-
-
-def _form(facts: Facts) -> str:
-    return "one row a group" if facts["form"] == "counts" else "one row a person"
 
 
 def _count(claim: Claim) -> str:
@@ -107,37 +95,40 @@ def _count(claim: Claim) -> str:
     return f"{named(claim.count)}: of each group"
 
 
-def _mechanism(facts: Facts, claim: Claim | None) -> Iterator[str]:
-    if "epsilon" not in facts:
-        yield f"suppression of raw classes: classes of fewer than {facts['k']} people are left out"
+def _mechanism(certificate: Certificate) -> Iterator[str]:
+    claim, k = certificate.claim, certificate.k
+    if not isinstance(certificate.promise, Bounded):
+        yield f"suppression of raw classes: classes of fewer than {k} people are left out"
         return
-    told = how(facts, claim)
-    yield facts["mechanism"]
+    told = how(certificate)
+    yield claim.law.mechanism
     yield from (each["text"] for each in told["steps"] if each["name"] in _OF_THE_MECHANISM)
-    yield from () if claim is None else law_lines(claim)
-    visible = Strength.of_certificate(facts, claim).visible
+    yield from law_lines(claim)
+    visible = Strength.of_certificate(certificate).visible
     for by, size in visible.items():
         yield f"{visible_words(size)}{f', by {by}' if by else ''}"
     for chances in told["chances"]:
         bars = "; ".join(f"{each['label']}: {each['words']}" for each in chances["bars"])
         yield f"{chances['caption']}: {bars}"
-    yield f"drawn by {facts['randomness']}"
+    yield f"drawn by {randomness_of(claim, certificate.engine)}"
 
 
-def _promise(facts: Facts) -> Iterator[str]:
-    if "epsilon" not in facts:
-        yield facts["guarantee"]
-        yield from (f"{each['attack']} still works: {each['why']}" for each in facts["still_works"])
+def _promise(certificate: Certificate) -> Iterator[str]:
+    promise = certificate.promise
+    if not isinstance(promise, Bounded):
+        attacks = still_works(certificate.k, certificate.terms.models)
+        yield NO_GUARANTEE
+        yield from (f"{name} still works: {why}" for name, why in attacks)
         return
-    epsilon, delta = Decimal(facts["epsilon"]), Decimal(facts["delta"])
-    yield f"ε = {in_text(epsilon)}, δ = {in_text(delta)} for one {named(facts['unit'])}"
-    yield _NOTIONS[facts["neighbours"]]
-    yield odds_sentence(epsilon, delta, facts["neighbours"])
-    if facts["sampled_at"] != "1":
-        yield f"the source is itself a secret sample of its population, at {facts['sampled_at']}"
+    epsilon, delta = promise.epsilon, promise.delta
+    yield f"ε = {in_text(epsilon)}, δ = {in_text(delta)} for one {named(certificate.unit)}"
+    yield _NOTIONS[promise.neighbours]
+    yield odds_sentence(epsilon, delta, promise.neighbours)
+    if promise.sampled_at != 1:
+        yield f"the source is itself a secret sample of its population, at {promise.sampled_at:f}"
 
 
-def _price(found: Presented, facts: Facts) -> Iterator[str]:
+def _price(found: Presented) -> Iterator[str]:
     of, account = found.matter.of, found.account
     name = quoted(of["account"])
     if "epsilon" in of:
@@ -165,7 +156,9 @@ def _since_last(found: Presented) -> Iterator[str]:
         yield "nothing of this policy was approved before"
         return
     try:
-        old, new = (Comparable.of_certificate(facts_of(each)) for each in (found.last, found.shown))
+        old, new = (
+            Comparable.of_certificate(certificate_shown(each)) for each in (found.last, found.shown)
+        )
     except (ClaimError, VerificationFailed):
         yield "what was approved last is of another version, and cannot be compared"
         return

@@ -15,11 +15,19 @@ from policy_engine.accounting.comparison import SAMPLED, Candidate
 from policy_engine.accounting.frontier import SamplePair
 from policy_engine.accounting.noise import IntegerTable, ReleaseCurve, Statistic
 from policy_engine.accounting.one import delta_of_one
-from policy_engine.attest.facts import Facts
-from policy_engine.kernel.certificate import certified_rate
-from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.mechanisms import Clip, Inserted, Listed, Noisy, Pure, Randomised
+from policy_engine.kernel.certificate import Certificate, certified_rate
+from policy_engine.kernel.mechanisms import (
+    Clip,
+    Inserted,
+    Keyed,
+    Listed,
+    Native,
+    Noisy,
+    Pure,
+    Randomised,
+)
 from policy_engine.kernel.price import statistics_of
+from policy_engine.kernel.promise import Bounded
 from policy_engine.policy.noise import Chance, Noise
 from policy_engine.policy.resolve import Policy
 
@@ -42,19 +50,17 @@ class Strength:
     visible: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
-    def of_certificate(cls, facts: Facts, claim: Claim | None) -> Strength:
+    def of_certificate(cls, certificate: Certificate) -> Strength:
         """Of a certificate, or a statement without (ε, δ): there nothing bounds δ."""
-        if "epsilon" not in facts:
-            return cls(_unbounded, {"": facts["k"]})
-        visible = {name: found.half for name, found in candidates(facts, claim)}
-        law = None if claim is None else claim.law
-        if claim is not None and isinstance(law, Noisy):
-            own, whole = law, claim
-            return cls(lambda notion: _noise(statistics_of(whole, own, notion), notion), visible)
+        promise, claim, law = certificate.promise, certificate.claim, certificate.claim.law
+        if not isinstance(promise, Bounded):
+            return cls(_unbounded, {"": certificate.k})
+        visible = {name: found.half for name, found in candidates(certificate)}
+        if isinstance(law, Noisy):
+            return cls(lambda notion: _noise(statistics_of(claim, law, notion), notion), visible)
         if isinstance(law, Pure):
-            pure = law
-            return cls(lambda notion: _pure(pure, notion))
-        return cls(_sampled(facts["k"], Decimal(facts["rate"])), visible)
+            return cls(lambda notion: _pure(law, notion))
+        return cls(_sampled(certificate.k, promise.rate), visible)
 
     @classmethod
     def of_policy(cls, policy: Policy) -> Strength:
@@ -85,14 +91,12 @@ class Strength:
         )
 
 
-def candidates(facts: Facts, claim: Claim | None) -> Iterator[tuple[str, Candidate]]:
+def candidates(certificate: Certificate) -> Iterator[tuple[str, Candidate]]:
     """By grouping what a certificate's numbers show of a group; nothing of laws of chance."""
-    law = None if claim is None else claim.law
-    if isinstance(law, Randomised | Inserted):
-        return
+    law, promise = certificate.claim.law, certificate.promise
+    if isinstance(law, Keyed | Native):
+        yield "", Candidate(SAMPLED, SamplePair(law.k, promise.rate / promise.sampled_at))
     if not isinstance(law, Noisy):
-        rate = Decimal(facts["rate"]) / Decimal(facts["sampled_at"])
-        yield "", Candidate(SAMPLED, SamplePair(facts["k"], rate))
         return
     names = [", ".join(each.columns) for each in law.groupings] or [""]
     for name, (counts, *_) in zip(names, law.tables, strict=True):

@@ -8,30 +8,32 @@ from __future__ import annotations
 
 import hashlib
 import shlex
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path, PurePath
 from typing import Any
 
-from policy_engine.attest.attestation import SYNTACTIC_TYPE, unverified
-from policy_engine.attest.facts import Facts, claim_of, models_of
+from policy_engine.attest.attestation import UNPROMISED_TYPE, unverified
+from policy_engine.attest.certificates import certificate_in, predicate_of
 from policy_engine.attest.keys import TrustedKeys
-from policy_engine.attest.predicates import claim_stated, read_syntactic, verify_syntactic
+from policy_engine.attest.release_check import verify_release
 from policy_engine.check.described import entries, words
 from policy_engine.errors import VerificationFailed
+from policy_engine.kernel.assumptions import ROW_UNIT
+from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
-from policy_engine.policy.syntactic import NO_GUARANTEE
-from policy_engine.releasing.meaning import Meaning, PureMeaning
+from policy_engine.kernel.mechanisms.whole_classes.meaning import NO_GUARANTEE, still_works
+from policy_engine.kernel.words import randomness_of
+from policy_engine.releasing.meaning import PureMeaning, meaning_of
 from policy_engine.releasing.showing import in_reading_order
 from policy_engine.report.changes import Comparable, changes
 from policy_engine.report.evidence import Evidence
 from policy_engine.report.mechanism import clauses, how
 from policy_engine.report.promise import promise, risks
-from policy_engine.report.recodes import in_words
 
 FIRST_ROWS = 10
 _GREEN = ("green", "Verified: the certificate holds, and the release is the one it is of")
 _AMBER = ("amber", "The certificate holds; the release itself was not looked at")
-_UNPROVED = ("amber", "Not verified: the query was not proved again; what else was looked at holds")
 _ONE_ROUTE = (
     "amber",
     "Not verified: nothing but the accountant recomputed δ; what else was looked at holds",
@@ -60,42 +62,40 @@ def view(found: Evidence) -> dict[str, Any]:
     ``required`` is what the ledger says was required of approvals, None where there is no ledger;
     ``by_policy`` what a review policy that was named asks for, and whether it is there.
     """
-    claim, budget = claim_in(found.facts or {}), found.budget
+    budget, is_whole = found.budget, found.verified is not None
     if budget is not None and found.named.edition == "public":
         budget = {**budget, "others": (), "limit_where": None}
     return {
         "edition": found.named.edition,
         "band": _band(found),
         # Of what does not hold no promise is shown: a picture of one is believed before it is read.
-        "details": None if found.verified is None else _details(found, found.facts or {}, claim),
+        "details": _details(found, found.certificate) if is_whole and found.certificate else None,
         "account": budget,
         "changed": _changed(found),
         "approvals": found.approvals,
         "required": found.required,
         "by_policy": found.by_policy,
-        "check": _check(found, claim),
+        "check": _check(found),
     }
 
 
 def _band(found: Evidence) -> dict[str, Any]:
     """The verdict: what was found, of what, by whom, when."""
-    facts, verified = found.facts or {}, found.verified
+    certificate, verified = found.certificate, found.verified
     colour, verdict = "red", _RED[found.fault or "certificate"]
     if verified is not None:
         looked_at = _AMBER if found.rows is None else _GREEN
         colour, verdict = looked_at if verified.is_recomputed else _ONE_ROUTE
-        if not verified.is_proved:
-            colour, verdict = _UNPROVED
     return {
         "colour": colour,
         "verdict": verdict,
         "fault": found.fault,
-        "name": facts["policy"]["name"] if facts else None,
+        "name": certificate.terms.policy_name if certificate else None,
         "description": found.policy.description or None if found.policy else None,
         **{name: _said(found, name) for name in ("purpose", "region", "sector")},
         "releaser": found.key_id,
         "releaser_note": found.note or None,
-        "date": facts.get("time"),
+        "date": certificate.time if certificate else None,
         "release": found.subject,
         "checked": verified.checked if verified else (),
         "unchecked": verified.unchecked if verified else (),
@@ -103,24 +103,24 @@ def _band(found: Evidence) -> dict[str, Any]:
     }
 
 
-def _details(found: Evidence, facts: Facts, claim: Claim | None) -> dict[str, Any]:
+def _details(found: Evidence, certificate: Certificate) -> dict[str, Any]:
     """What a certificate says that can be read."""
-    rows, meaning = found.rows, Meaning.of(facts)
+    rows, meaning = found.rows, meaning_of(certificate)
     estimated, first = tuple[str, ...](), None
     if rows is not None:
         if isinstance(meaning, PureMeaning):
             estimated = tuple(meaning.found(rows.columns, rows.lines))
-        ordered = in_reading_order(facts, rows.columns, rows.lines)
+        ordered = in_reading_order(certificate.claim, rows.columns, rows.lines)
         first = {
             "columns": rows.columns,
             "rows": tuple(ordered[:FIRST_ROWS]),
             "size": len(rows.lines),
         }
     unit = "each row of the source, taken for one person"
-    if facts["unit"] != "row":
-        unit = f"each value of {facts['unit']}, taken for one person, with all its rows"
+    if certificate.unit != ROW_UNIT:
+        unit = f"each value of {certificate.unit}, taken for one person, with all its rows"
     return {
-        "promise": promise(facts, _said(found, "justification")),
+        "promise": promise(certificate, _said(found, "justification")),
         "protection": {
             "unit": unit,
             "against": _AGAINST,
@@ -129,48 +129,40 @@ def _details(found: Evidence, facts: Facts, claim: Claim | None) -> dict[str, An
             "trusted": (
                 "whoever ran the release: they hold the raw data (the central model) and drew the"
                 " randomness",
-                f"the randomness: {facts['randomness']}",
+                f"the randomness: {randomness_of(certificate.claim, certificate.engine)}",
                 "the warehouse, to run the query as it is written",
                 "whoever holds the signing key, to have run the query that is certified",
             ),
         },
-        "how": how(facts, claim, estimated),
-        "columns": tuple(_columns(found, facts, claim)),
+        "how": how(certificate, estimated),
+        "columns": tuple(_columns(certificate.claim)),
         "rows": first,
-        "risks": risks(facts, claim, None if rows is None else rows.lines),
+        "risks": risks(certificate, None if rows is None else rows.lines),
     }
 
 
 def _said(found: Evidence, name: str) -> str | None:
     """What the author says, in the certificate or in the policy of its digest."""
-    own = None if found.facts is None else found.facts.get(name)
+    own = None if found.certificate is None else dict(found.certificate.terms.said).get(name)
     return own or (dict(found.policy.stated).get(name) if found.policy else None)
 
 
-def claim_in(facts: Facts) -> Claim | None:
-    """The claim of a certificate; None where it has none that can be read."""
-    return None if facts.get("claim") is None else claim_of(facts)
-
-
-def _columns(found: Evidence, facts: Facts, claim: Claim | None) -> list[dict[str, Any]]:
-    """Of which of the source's columns each is made, and how; None where it is not stated."""
-    made: list[tuple[Any, ...]] = []
-    if claim is None:
-        known = dict(found.policy.recodings) if found.policy else {}
-        for name in facts["columns"]:
-            stated = (name, in_words(known[name])) if name in known else (None, None)
-            made.append((name, *stated, ()))
-    for each in () if claim is None else claim.columns:
-        of = each.column.name if each.column else None
-        made.append((each.name, of, words(each), entries(each) or ()))
-    return [dict(zip(("name", "of", "recode", "entries"), each, strict=True)) for each in made]
+def _columns(claim: Claim) -> Iterator[dict[str, Any]]:
+    """Of which of the source's columns each is made, and how."""
+    for each in claim.columns:
+        yield {
+            "name": each.name,
+            "of": each.column.name if each.column else None,
+            "recode": words(each),
+            "entries": entries(each) or (),
+        }
 
 
 def _changed(found: Evidence) -> dict[str, Any] | None:
-    if found.previous is None or found.facts is None:
+    if found.previous is None or found.certificate is None:
         return None
-    file, facts, fault = found.previous
-    old, new = (Comparable.of_certificate(each) for each in (facts, found.facts))
+    file, before, fault = found.previous
+    old, new = (Comparable.of_certificate(each) for each in (before, found.certificate))
     return {
         "file": _named(found, file),
         "fault": fault or None,
@@ -189,46 +181,50 @@ def _named(found: Evidence, file: str | Path) -> str:
     return str(path.relative_to(folder) if inside and folder is not None else path)
 
 
-def _check(found: Evidence, claim: Claim | None) -> dict[str, Any]:
+def _check(found: Evidence) -> dict[str, Any]:
     """How to check it without us: the command, what is compared, whom to ask."""
-    facts = found.facts or {}
+    certificate = found.certificate
     names = (
         _named(found, name)
         for name in (found.named.certificate, found.named.release or found.subject)
     )
-    certificate, release = map(shlex.quote, names)
-    engine = " ".join(text for text in (facts.get("dialect"), facts.get("engine_version")) if text)
+    file, release = map(shlex.quote, names)
+    digests = dict.fromkeys(("policy_digest", "query_digest", "claim_sha256", "engine"))
+    if certificate is not None:
+        digests = {
+            "policy_digest": certificate.terms.policy_digest,
+            "query_digest": predicate_of(certificate)["query_digest"],
+            "claim_sha256": certificate.claim.digest.removeprefix("sha256:"),
+            "engine": " ".join((certificate.engine, certificate.terms.engine_version)).strip(),
+        }
     return {
-        "command": f"policy-engine verify {certificate} --release {release} --key KEY.pub",
+        "command": f"policy-engine verify {file} --release {release} --key KEY.pub",
         "certificate_sha256": found.sha256,
         "release_sha256": found.subject_sha256,
         "key_id": found.key_id,
-        "policy_digest": facts["policy"]["digest"] if facts else None,
-        "query_digest": facts.get("query_digest"),
-        "claim_sha256": claim.digest.removeprefix("sha256:") if claim else None,
+        **digests,
         "contact": _said(found, "contact"),
-        "engine": engine or None,
         "trusted": found.named.trusted if found.named.edition == "internal" else (),
-        "clauses": clauses(found.facts) if found.facts and found.verified else (),
+        "clauses": clauses(certificate) if certificate and found.verified else (),
     }
 
 
-def syntactic_view(text: str, keys: TrustedKeys, release: Path | None) -> dict[str, Any]:
+def unpromised_view(text: str, keys: TrustedKeys, release: Path | None) -> dict[str, Any]:
     """What is said of the statement in ``text``, without (ε, δ): amber or red, and never green.
 
     Raises:
         VerificationFailed: it is no such statement, whoever signed it.
         FileError: the release cannot be read.
     """
-    stated = unverified(text, SYNTACTIC_TYPE)
-    facts = read_syntactic(stated)
+    stated = unverified(text, UNPROMISED_TYPE)
+    certificate = certificate_in(stated)
     checked, unchecked, reasons = tuple[str, ...](), tuple[str, ...](), tuple[str, ...]()
     try:
-        found = verify_syntactic(text, keys, release)
-        checked, unchecked = found.checked, found.unchecked
+        verified = verify_release(text, keys, release, UNPROMISED_TYPE)
+        checked, unchecked = verified.checked, verified.unchecked
     except VerificationFailed as error:
         reasons = error.reasons
-    k = facts["k"]
+    k, terms = certificate.k, certificate.terms
     return {
         "guarantee": NO_GUARANTEE,
         "epsilon": None,
@@ -239,17 +235,17 @@ def syntactic_view(text: str, keys: TrustedKeys, release: Path | None) -> dict[s
             "first": NO_GUARANTEE,
             "reasons": reasons,
         },
-        "name": facts["policy"]["name"],
-        "date": facts["time"],
+        "name": terms.policy_name,
+        "date": certificate.time,
         "release": stated.subject_name,
         "key_id": "" if reasons else checked[0].removeprefix("signed by "),
         "statement_sha256": hashlib.sha256(text.encode()).hexdigest(),
-        "purpose": facts.get("purpose"),
-        "attacks": tuple((each["attack"], each["why"]) for each in facts["still_works"]),
-        "models": (*((f"{k}-anonymity",) if k > 1 else ()), *map(str, models_of(facts))),
-        "columns": tuple((shown.name, words(shown)) for shown in claim_stated(facts).columns),
-        "unit": facts["unit"],
-        "policy_digest": facts["policy"]["digest"],
+        "purpose": dict(terms.said).get("purpose"),
+        "attacks": tuple(still_works(k, terms.models)),
+        "models": (*((f"{k}-anonymity",) if k > 1 else ()), *map(str, terms.models)),
+        "columns": tuple((shown.name, words(shown)) for shown in certificate.claim.columns),
+        "unit": certificate.unit,
+        "policy_digest": terms.policy_digest,
         "checked": checked,
         "unchecked": unchecked,
     }

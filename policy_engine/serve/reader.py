@@ -266,7 +266,7 @@ def _verdict(certificate: CertificateFile, release: Path | None, project: Projec
         return Verification("red", f"because {error}")
     except FileError as error:
         return Verification("amber", f"not looked at: {error}")
-    if not found.is_proved:
+    if not found.is_certified:
         return Verification("amber", "signed; its query was not proved again")
     if not found.is_recomputed:
         return Verification("amber", "signed; nothing but the accountant recomputed its δ")

@@ -11,7 +11,7 @@ from typing import Any
 
 from policy_engine.accounting.in_words import in_text
 from policy_engine.attest.attestation import Unverified
-from policy_engine.attest.facts import read_facts
+from policy_engine.attest.certificates import certificate_in
 from policy_engine.errors import VerificationFailed
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.ledger.account import Account, Balance, balance_of, brief
@@ -290,6 +290,6 @@ def _comparable(entry: Entry) -> Comparable | None:
         return None
     try:
         stated = Unverified(entry.release_name or "", "", predicate)
-        return Comparable.of_certificate(read_facts(stated))
+        return Comparable.of_certificate(certificate_in(stated))
     except (ClaimError, VerificationFailed):
         return None

@@ -23,7 +23,7 @@ from policy_engine.accounting.bounds import delta_lqs
 from policy_engine.accounting.calibration import least_k
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.accounting.partial_knowledge import delta_count
-from policy_engine.attest.predicates import predicate_of
+from policy_engine.attest.certificates import predicate_of
 from policy_engine.check.laws import LAWS
 from policy_engine.policy.loading import load_policy, load_policy_text
 from policy_engine.policy.recode_models import KINDS

@@ -9,11 +9,13 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from policy_engine.attest.attestation import sign, statement
+from policy_engine.attest.certificates import predicate_of
 from policy_engine.attest.keys import TrustedKeys
-from policy_engine.attest.predicates import predicate_of
 from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import VerificationFailed
+from policy_engine.kernel.assumptions import Assumption
+from policy_engine.kernel.sentences import sentence_of
 from policy_engine.policy.loading import load_policy
 from policy_engine.releasing.planning import open_warehouse, prepare, project_of
 
@@ -40,7 +42,7 @@ def verified(predicate):
 
 
 def test_an_honest_certificate_holds(predicate):
-    assert "every assumption that it rests on" in " ".join(verified(predicate).checked)
+    assert "every assumption that its claim rests on" in " ".join(verified(predicate).checked)
 
 
 def test_each_assumption_that_is_kept_back_is_missed(predicate):
@@ -48,7 +50,9 @@ def test_each_assumption_that_is_kept_back_is_missed(predicate):
         stated = [text for text in predicate["assumptions"] if text != left_out]
         with pytest.raises(VerificationFailed) as caught:
             verified({**predicate, "assumptions": stated})
-        assert f"does not state what it rests on: {left_out}" in str(caught.value)
+        parameters = {name: text for name, text in left_out.items() if name != "code"}
+        sentence = sentence_of(Assumption.of(left_out["code"], **parameters))
+        assert f"does not state what it rests on: {sentence}" in str(caught.value)
 
 
 def test_each_field_that_is_kept_back_is_missed(predicate):

@@ -12,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy_engine.accounting.noise import WHOLE, IntegerTable
+from policy_engine.kernel.certificate import Terms, vouched
 from policy_engine.kernel.claim import Claim, Shown
-from policy_engine.kernel.mechanisms import Noisy
+from policy_engine.kernel.mechanisms import Law, Native, Noisy
+from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.recodes import Keep
 from policy_engine.kernel.sources import Column, Files, Rows
 from policy_engine.kernel.types import Type
@@ -33,6 +35,13 @@ def compared(strength: Strength, **more: Any) -> Comparable:
         "texts": {}, "shown": {"sex": Keep()}, "sums": {}, "assumptions": (),
     }  # fmt: skip
     return Comparable(**told | more, strength=strength)
+
+
+def strength_of(law: Law, rate: Decimal = Decimal(1)) -> Strength:
+    """The strength of a certificate with nothing but this law."""
+    claim = Claim(Files("people.parquet"), Rows(), law, (SEX,))
+    terms = Terms("a", "", "people.parquet", Bounded(Decimal(1), Decimal(1), rate=rate))
+    return Strength.of_certificate(vouched("SELECT 1", claim, "duckdb", terms))
 
 
 # A sample, by the binomial law
@@ -75,10 +84,9 @@ SAMPLES = st.tuples(st.integers(2, 8), st.integers(10, 90).map(lambda n: Fractio
 def test_samples(one, other, stated):
     found = []
     for k, rate in (one, other):
-        facts = {"epsilon": "1", "k": k, "rate": str(float(rate)), "sampled_at": "1",
-                 "mechanism": "sampled-suppression", "dialect": "duckdb"}  # fmt: skip
-        strength = Strength.of_certificate(facts, None)
-        more = {"k": k, "rate": Decimal(facts["rate"])} if stated else {}
+        exact = Decimal(rate.numerator) / rate.denominator
+        strength = strength_of(Native(exact, k), exact)
+        more = {"k": k, "rate": exact} if stated else {}
         found.append(compared(strength, **more))
     if weakens(changes(*found)):
         return
@@ -131,9 +139,7 @@ def noisy_half(table: IntegerTable, k: int) -> int:
 def test_noise(one, other):
     found = []
     for table, k in (one, other):
-        claim = Claim(Files("people.parquet"), Rows(), Noisy(table, k), (SEX,))
-        facts = {"epsilon": "1", "k": k}
-        strength = Strength.of_certificate(facts, claim)
+        strength = strength_of(Noisy(table, k))
         found.append(compared(strength, k=k, harmless={"noise": str(table)}))
     if weakens(changes(*found)):
         return
@@ -144,14 +150,8 @@ def test_noise(one, other):
 
 def test_a_rate_of_three_tenths_is_weaker_than_one_of_a_tenth():
     certificates = (
-        compared(
-            Strength.of_certificate(
-                {"epsilon": "1", "k": 20, "rate": rate, "sampled_at": "1", "dialect": "duckdb"},
-                None,
-            ),
-            rate=Decimal(rate),
-        )
-        for rate in ("0.1", "0.3")
+        compared(strength_of(Native(rate, 20), rate), rate=rate)
+        for rate in (Decimal("0.1"), Decimal("0.3"))
     )
     found = {each.key: each.effect for each in changes(*certificates)}
     assert found == {"sample.rate": "weaker", "visible": "weaker", "odds": "weaker"}

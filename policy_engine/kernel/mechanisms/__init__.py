@@ -16,7 +16,8 @@ from policy_engine.kernel.mechanisms.sampled_suppression import Secret as Secret
 from policy_engine.kernel.mechanisms.tables import Aggregate as Aggregate
 from policy_engine.kernel.mechanisms.tables import Clip as Clip
 from policy_engine.kernel.mechanisms.tables import CountedBy as CountedBy
+from policy_engine.kernel.mechanisms.whole_classes.law import WholeClasses as WholeClasses
 
 Pure = Randomised | Inserted
 """Those that cost an ε and no δ."""
-Law = Keyed | Native | Noisy | NoisyPart | Listed | Pure
+Law = Keyed | Native | Noisy | NoisyPart | Listed | Pure | WholeClasses

@@ -93,8 +93,6 @@ def odcs(source: fields.ExportSource) -> fields.Exported:
     support = [{"channel": contact}] if contact else None
     rest = [fields.ExportField("support", support, fields.about("contact"))]
     lacks = [
-        fields.ExportField("transformSourceObjects", source.relation, fields.OLD),
-        fields.ExportField("logicalType of each column", source.claim and "", fields.OLD),
         fields.ExportField("classification of each column", None),
         fields.ExportField("team, roles, servers", None),
     ]
@@ -122,7 +120,7 @@ def _schema(source: fields.ExportSource) -> dict[str, Any]:
         "physicalName": source.band["release"],
         "logicalType": "object",
         "dataGranularityDescription": (
-            "one row a group" if source.facts["count"] else "rows without counts"
+            "one row a group" if source.claim.count else "rows without counts"
         ),
         "properties": [*_properties(source), *_beside(source)],
     }
@@ -175,7 +173,7 @@ def openlineage(source: fields.ExportSource) -> fields.Exported:
     missing = fields.gaps(
         [
             fields.ExportField("namespace", None, f"write the warehouse's host for {NAMESPACE!r}"),
-            fields.ExportField("inputs", relation, fields.OLD),
+            fields.ExportField("inputs", relation, ""),
             *owners,
         ]
     )
@@ -194,7 +192,7 @@ def _facets(source: fields.ExportSource, owners: list[Any]) -> dict[str, Any]:
     }
     if owners:
         found["ownership"] = _facet("1-0-1", "Ownership", owners=owners)
-    if source.claim is not None and source.relation is not None:
+    if source.relation:
         found["columnLineage"] = _lineage(source.claim, source.relation)
     return found
 

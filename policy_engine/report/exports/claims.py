@@ -14,7 +14,7 @@ import re
 from decimal import Decimal
 from math import inf, nextafter
 
-from policy_engine.kernel.sentences import ALWAYS, ALWAYS_NOISY
+from policy_engine.kernel.sentences import sentence_of
 from policy_engine.policy.escapes import cell
 from policy_engine.report.exports import fields
 from policy_engine.report.promise import SIDE_CHANNELS
@@ -23,8 +23,13 @@ _SCHEMA = (
     "https://github.com/opendp/deployments-registry-data/blob/3e9c812/schemas/"
     "deployments-schema.yaml"
 )
-_CHOICES = (ALWAYS[1], ALWAYS_NOISY[1])
+_CHOICES = ("recodes_blind", "limits_blind")
 """What a certificate assumes of how recodes and limits were chosen."""
+
+
+def _chosen(source: fields.ExportSource) -> list[str]:
+    assumed = source.certificate.assumptions
+    return [sentence_of(each) for each in assumed if each.code in _CHOICES]
 
 
 def registry(source: fields.ExportSource) -> fields.Exported:
@@ -46,7 +51,7 @@ def registry(source: fields.ExportSource) -> fields.Exported:
 
 def _what_it_is(source: fields.ExportSource) -> dict[str, list[fields.ExportField]]:
     band, promise = source.band, source.promise
-    kind = "Summary statistics" if source.facts["count"] else "Dataset"
+    kind = "Summary statistics" if source.claim.count else "Dataset"
     publisher = [cell(band["releaser_note"])] if band["releaser_note"] else None
     variant = "Pure DP" if Decimal(promise["delta"]) == 0 else "Approximate DP"
     steps = [each["text"] for each in source.how["steps"] if each["name"] in ("source", "filter")]
@@ -66,7 +71,7 @@ def _what_it_is(source: fields.ExportSource) -> dict[str, list[fields.ExportFiel
         ],
         "dp_variant": [
             fields.ExportField("variant_name", variant, tier=2),
-            _text("data_domain", domain, fields.OLD, 3),
+            _text("data_domain", domain, "", 3),
             _text("unprotected_quantities", fields.unprotected(source), tier=3),
         ],
         "privacy_loss": [
@@ -90,12 +95,12 @@ def _how_it_was_made(source: fields.ExportSource) -> dict[str, list[fields.Expor
     mechanisms = (
         f"- {how['mechanism']}",
         *(f"- {each['name']}: {each['text']}" for each in how["steps"]),
-        f"- randomness: {source.facts['randomness']}",
+        f"- randomness: {source.randomness}",
         *([f"- engine: {check['engine']}"] if check["engine"] else []),
         *(f"- not covered: {each}" for each in SIDE_CHANNELS),
     )
     recodes = [f"- {each['name']}: {each['recode']}" for each in source.columns if each["recode"]]
-    assumed = [f"- assumed: {each}" for each in source.facts["assumptions"] if each in _CHOICES]
+    assumed = [f"- assumed: {each}" for each in _chosen(source)]
     before = (*recodes, *assumed) if assumed else None
     is_told = who["recipients"] and who["access"]
     no_access = f"{fields.about('recipients')}, and 'about.access'"
@@ -186,21 +191,21 @@ def _item(each: fields.ExportField) -> str:
 
 def _claims(source: fields.ExportSource) -> list[fields.ExportField]:
     own, who, how = source.promise, source.protection, source.how
-    bound = how["steps"][0]["text"] if source.claim else None
+    bound = how["steps"][0]["text"]
     return [
         _said("ε and δ, 2.2 and 2.3", f"{_CERTIFICATE}: epsilon, delta", own["numbers"]),
         _said("Unit of privacy, 2.4", f"{_CERTIFICATE}: unit", who["unit"]),
         _said("Neighbours, 2.4", f"{_CERTIFICATE}: neighbours", own["neighbours"]),
-        _said("Bound of one unit's contribution, 2.4", _CLAIM, bound, remedy=fields.OLD),
+        _said("Bound of one unit's contribution, 2.4", _CLAIM, bound),
         _said("Purpose", "policy: purpose", source.band["purpose"], remedy=fields.PURPOSE),
         _of_author("Who receives it, 4.2", "recipients", who["recipients"]),
         _said(
             "Who and what is trusted, 4.2",
             f"{_CERTIFICATE}: assumptions",
-            *source.facts["assumptions"],
+            *(sentence_of(each) for each in source.certificate.assumptions),
         ),
         _said("Mechanism, 3.1", f"{_CERTIFICATE}: mechanism", how["mechanism"]),
-        _said("Randomness, 4.3", f"{_CERTIFICATE}: randomness", source.facts["randomness"]),
+        _said("Randomness, 4.3", f"{_CERTIFICATE}: randomness", source.randomness),
         _said(
             "Composition with other releases, 2.2",
             _LEDGER,
@@ -215,7 +220,7 @@ def _hazards(source: fields.ExportSource) -> list[fields.ExportField]:
     own, who, check = source.promise, source.protection, source.check
     bars = [bar for each in source.how["chances"] for bar in each["bars"]]
     chances = [f"{bar['label']}: {bar['words']}" for bar in bars]
-    chosen = [each for each in source.facts["assumptions"] if each in _CHOICES]
+    chosen = _chosen(source)
     odds = f"{own['numbers']}. {own['sentence']}"
     engine = (
         (f"{check['engine']}, SHA-256 of the query {check['query_digest']}",)

@@ -12,14 +12,13 @@ from io import StringIO
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
-from policy_engine.attest.facts import Facts
+from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms import Inserted, Noisy, Randomised
-from policy_engine.kernel.words import source_of
+from policy_engine.kernel.words import randomness_of, source_of
 from policy_engine.policy.escapes import escaped
 from policy_engine.policy.scalars import counted
 from policy_engine.report.evidence import Evidence
-from policy_engine.report.view import claim_in
 
 PRODUCER = "https://policy-engine.dev"
 BY_HAND = "write it in here: no key of policy, account or project file states it"
@@ -27,7 +26,6 @@ PURPOSE = "write 'purpose' in the policy"
 DESCRIPTION = "name the policy with --policy, and write its 'description'"
 PUBLISHER = "give the signing key a note in the keyring (keys add --note), and name that one"
 LEDGER = "export where the account's ledger is"
-OLD = "certify anew: a certificate of this version states no claim"
 
 
 def about(key: str) -> str:
@@ -71,30 +69,39 @@ class ExportSource:
     how: Mapping[str, Any]
     columns: tuple[Mapping[str, Any], ...]
     budget: Mapping[str, Any] | None
-    facts: Facts
-    claim: Claim | None
+    certificate: Certificate
+
+    @property
+    def claim(self) -> Claim:
+        """What is certified."""
+        return self.certificate.claim
+
+    @property
+    def randomness(self) -> str:
+        """What is drawn, and how."""
+        return randomness_of(self.claim, self.certificate.engine)
 
     @classmethod
     def of(cls, found: Evidence, made: Mapping[str, Any]) -> ExportSource:
         """That of a certificate. ValueError where it does not hold: nothing is exported of it."""
         details = made["details"]
-        if found.facts is None or details is None or made["band"]["colour"] == "red":
+        if found.certificate is None or details is None or made["band"]["colour"] == "red":
             raise ValueError("a certificate that does not hold is not exported")
         parts = {name: details[name] for name in ("promise", "protection", "how", "columns")}
         parts |= {name: made[name] for name in ("band", "check")}
         parts["budget"] = made["account"]
-        return cls(facts=found.facts, claim=claim_in(found.facts), **parts)
+        return cls(certificate=found.certificate, **parts)
 
     @property
-    def relation(self) -> str | None:
-        """What was read; None where no claim says so."""
-        return None if self.claim is None else source_of(self.claim)
+    def relation(self) -> str:
+        """What was read."""
+        return source_of(self.claim)
 
     @property
     def beside(self) -> tuple[str, ...]:
         """The released columns that no column is recoded to: groupings, sums, the count."""
-        law = () if self.claim is None else (*self.claim.law.before, *self.claim.law.beside)
-        return (*law, *([self.facts["count"]] if self.facts["count"] else []))
+        law = self.claim.law
+        return (*law.before, *law.beside, *([self.claim.count] if self.claim.count else []))
 
     @property
     def identity(self) -> str:
@@ -109,7 +116,7 @@ class ExportSource:
             "epsilon": self.promise["epsilon"],
             "delta": self.promise["delta"],
             "privacy_unit": self.promise["unit"],
-            "neighbours": self.facts["neighbours"],
+            "neighbours": self.certificate.promise.neighbours,
             "certificate_sha256": self.check["certificate_sha256"],
             "release_sha256": self.check["release_sha256"],
             "policy_digest": self.check["policy_digest"] or "",
@@ -201,7 +208,7 @@ _PUBLIC = "Names of columns, recodes, filters, limits, chances and the query its
 
 def unprotected(source: ExportSource) -> str:
     """Quantities that are shown without protection, or what protects those that are shown."""
-    match source.claim and source.claim.law:
+    match source.claim.law:
         case Noisy():
             own = "every shown count, sum and mean, and which groups are shown, is of noisy numbers"
         case Randomised():
@@ -216,7 +223,7 @@ def unprotected(source: ExportSource) -> str:
 
 def afterwards(source: ExportSource) -> str:
     """What is computed from protected numbers alone."""
-    match source.claim and source.claim.law:
+    match source.claim.law:
         case Noisy() as law:
             means = [each.name for each in law.aggregates if each.clip.is_mean]
             texts = ["Groups below the limit are left out by their noisy count."]
@@ -226,7 +233,7 @@ def afterwards(source: ExportSource) -> str:
                 texts.append(f"Made of a noisy sum and a noisy count: {', '.join(means)}.")
             return " ".join(texts)
         case Randomised():
-            counts = "Equal answers are counted." if source.facts["count"] else "Rows are sorted."
+            counts = "Equal answers are counted." if source.claim.count else "Rows are sorted."
             return f"{counts} Estimates of how many people have a value are left to the reader."
         case Inserted():
             return "Nothing: the combinations are shown as they were drawn."
@@ -237,9 +244,9 @@ def afterwards(source: ExportSource) -> str:
 
 def by_chance(source: ExportSource) -> str | None:
     """Why sampling is private here; None where no sample is drawn."""
-    if source.claim is not None and isinstance(source.claim.law, Noisy | Randomised | Inserted):
+    if isinstance(source.claim.law, Noisy | Randomised | Inserted):
         return None
     return (
-        f"groups of fewer than {source.facts['k']} people of the sample are left out, and ε and δ"
-        " are of both steps together: of sampling alone they would not hold"
+        f"groups of fewer than {source.certificate.k} people of the sample are left out, and ε and"
+        " δ are of both steps together: of sampling alone they would not hold"
     )

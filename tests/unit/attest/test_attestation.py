@@ -16,9 +16,11 @@ from policy_engine.attest import attestation
 from policy_engine.attest.attestation import (
     LARGEST_ENVELOPE,
     PREDICATE_TYPE,
+    UNPROMISED_TYPE,
     Envelope,
     open_envelope,
     sign,
+    stated_type,
     statement,
 )
 from policy_engine.attest.keys import TrustedKeys, key_id
@@ -36,7 +38,7 @@ PREDICATE = {"k": 20, "epsilon": "0.5", "assumptions": ["β is 0.1"], "seed": No
 FIELDS = {
     "_type": "https://in-toto.io/Statement/v1",
     "subject": [{"name": "adult.parquet", "digest": {"sha256": SHA}}],
-    "predicateType": "https://policy-engine.dev/certificate/v2",
+    "predicateType": "https://policy-engine.dev/certificate/v1",
     "predicate": PREDICATE,
 }
 REMEDY = "if you know whose key it is, name it with --key or a keyring with --keyring"
@@ -78,13 +80,16 @@ def test_a_statement_is_canonical_in_toto_json():
     assert statement("adult.parquet", SHA, shuffled) == made
 
 
-@pytest.mark.parametrize("version", [1, 2])
-def test_a_certificate_is_of_the_type_of_its_version(version):
-    made = statement("adult.parquet", SHA, {"version": version})
-    kind = f"https://policy-engine.dev/certificate/v{version}"
-    assert json.loads(made)["predicateType"] == kind
-    opened = open_envelope(sign(made, SIGNER).to_json(), TRUSTED)
-    assert opened.predicate["version"] == version
+@pytest.mark.parametrize(
+    ("predicate", "kind"), [({"k": 2}, PREDICATE_TYPE), ({"guarantee": "none"}, UNPROMISED_TYPE)]
+)
+def test_what_promises_nothing_is_of_a_type_of_its_own(predicate, kind):
+    text = sign(statement("adult.parquet", SHA, predicate), SIGNER).to_json()
+    assert stated_type(text) == kind
+    assert open_envelope(text, TRUSTED, kind).predicate == predicate
+    [other] = {PREDICATE_TYPE, UNPROMISED_TYPE} - {kind}
+    with pytest.raises(VerificationFailed, match="predicateType"):
+        open_envelope(text, TRUSTED, other)
 
 
 def test_the_subject_of_a_statement_is_read_without_a_key(envelope):
@@ -421,14 +426,14 @@ def test_an_oversized_envelope_is_refused(unit):
             f"predicateType must be {PREDICATE_TYPE}, found '{PREDICATE_TYPE}/x'",
         ),
         (
-            {"predicateType": "https://policy-engine.dev/certificate/v3", "new_field": 1},
-            "predicateType is certificate version '3' and this engine reads none above 2; "
+            {"predicateType": "https://policy-engine.dev/certificate/v2", "new_field": 1},
+            "predicateType is certificate version '2' and this engine reads none above 1; "
             "verify with the engine version that made it",
         ),
         (
-            {"predicateType": "https://policy-engine.dev/certificate/v1"},
+            {"predicate": {"guarantee": "none"}},
             "predicateType is 'https://policy-engine.dev/certificate/v1', and the predicate is of"
-            " another version",
+            " another kind",
         ),
         ({"note": "x"}, "the statement has the unknown field 'note'"),
         ({"predicate": []}, "the predicate must be a JSON object"),

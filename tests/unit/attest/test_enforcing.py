@@ -13,7 +13,14 @@ import pyarrow as pa
 import pytest
 
 from policy_engine.attest.enforcing import check_models, enforced, filtered
-from policy_engine.policy.syntactic import LDiversity, TCloseness, model_from
+from policy_engine.kernel.certificate import Terms, vouched
+from policy_engine.kernel.claim import Claim, Shown
+from policy_engine.kernel.mechanisms import Native
+from policy_engine.kernel.models import LDiversity, TCloseness, model_from
+from policy_engine.kernel.promise import Bounded
+from policy_engine.kernel.recodes import Keep
+from policy_engine.kernel.sources import Column, Files, Rows
+from policy_engine.kernel.types import Type
 
 ORDER = ("low", "mid", "high")
 MODELS = (
@@ -112,6 +119,9 @@ def test_a_model_is_read_back(model) -> None:
 
 def test_a_model_of_a_column_that_is_not_released_is_refused() -> None:
     table = pa.table({"zip": ["a"], "n": [3]})
-    stated = {"columns": ["zip"], "count": "n", "models": [LDiversity("s", Decimal(2)).to_json()]}
-    found = check_models(stated, table)
+    shown = (Shown("zip", Column("zip", Type("text")), Keep()),)
+    claim = Claim(Files("p.parquet"), Rows(), Native(Decimal("0.1"), 2), shown)
+    models = (LDiversity("s", Decimal(2)),)
+    terms = Terms("p", "", "p.parquet", Bounded(Decimal(1), Decimal(1)), models=models)
+    found = check_models(vouched("SELECT 1", claim, "duckdb", terms), table)
     assert "it states a model of s, which it does not release" in found.reasons

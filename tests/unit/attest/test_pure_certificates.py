@@ -11,8 +11,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from policy_engine.accounting.finite import delta_of, least_share, presence, response
 from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.brute_force import brute_answers, brute_presence
+from policy_engine.attest.certificates import predicate_of
 from policy_engine.attest.keys import TrustedKeys
-from policy_engine.attest.predicates import predicate_of
 from policy_engine.attest.release_check import NOT_BY_BRUTE_FORCE, verify_release
 from policy_engine.attest.rows import digest_of_lines
 from policy_engine.attest.signers import KeySigner
@@ -23,6 +23,7 @@ from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.mechanisms import Inserted, Randomised
 from policy_engine.kernel.mechanisms.randomised_response import Response
 from policy_engine.kernel.printing import printed
+from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.recodes import Bins
 from policy_engine.kernel.sources import Column, Relation, Rows
 from policy_engine.kernel.types import Type
@@ -42,8 +43,8 @@ def facts(mechanism="answers", count="n", columns=1, neighbours="replace_one", e
     if mechanism == "tuples":
         law, count = Inserted((1 << 60) - SHARE, SHARE, (VALUES,) * columns), None
     claim = Claim(Relation(("main", "people")), Rows(), law, shown, count)
-    numbers = (Decimal(1), Decimal(epsilon), Decimal(0))  # rate, ε, δ
-    terms = Terms("r", "sha256:" + "5" * 64, "people", *numbers, neighbours)
+    promise = Bounded(Decimal(epsilon), Decimal(0), neighbours)
+    terms = Terms("r", "sha256:" + "5" * 64, "people", promise)
     text = headed(terms.policy_name, terms.policy_digest, printed(claim, "duckdb"))
     return predicate_of(certify(text, claim, "duckdb", terms))
 
@@ -122,14 +123,14 @@ def of_a_table(found, rows, folder):
 
 FORGED = {
     "the true δ is": lambda f: {**f, "epsilon": "0.9"},
-    "the certificate misstates its k": lambda f: {**f, "k": 2},
+    "the certificate lacks or misstates: k": lambda f: {**f, "k": 2},
     "misstates: rate": lambda f: {**f, "rate": "0.1"},
     "misstates: source_tag": lambda f: {**f, "source_tag": "[AB]"},
     "outside the formula's domain: delta": lambda f: {**f, "delta": "2"},
     "δ = 0 at ε = 1, k = 1, rate 1: the true δ is 1": lambda f: {**f, "neighbours": "add_remove"},
-    "another way is stated": lambda f: {**f, "randomness": "dice"},
+    "misstates: randomness": lambda f: {**f, "randomness": "dice"},
     "does not state what it rests on: how many people are in people is public": lambda f: {
-        **f, "assumptions": [text for text in f["assumptions"] if "public" not in text],
+        **f, "assumptions": [each for each in f["assumptions"] if each["code"] != "size_public"],
     },
 }  # fmt: skip
 

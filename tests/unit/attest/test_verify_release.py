@@ -2,7 +2,6 @@
 
 import copy
 import hashlib
-import inspect
 import json
 import random
 from dataclasses import replace
@@ -22,24 +21,26 @@ from policy_engine.accounting.noise import IntegerTable, Statistic, delta_of_rel
 from policy_engine.accounting.noise_laws import laplace
 from policy_engine.accounting.noise_laws import place as place_table
 from policy_engine.accounting.one import population_rate
-from policy_engine.attest import brute_product, predicates, release_check
-from policy_engine.attest.attestation import sign, statement
+from policy_engine.attest import brute_product, release_check
+from policy_engine.attest.attestation import Unverified, sign, statement
 from policy_engine.attest.brute_force import brute_noise
-from policy_engine.attest.facts import claim_of
+from policy_engine.attest.certificates import FIELDS, SAID, certificate_in, predicate_of
 from policy_engine.attest.keys import TrustedKeys
-from policy_engine.attest.predicates import predicate_of
 from policy_engine.attest.release_check import NOT_BY_BRUTE_FORCE, verify_release
 from policy_engine.attest.signers import KeySigner
-from policy_engine.attest.stated import ALIKE, _named_source
+from policy_engine.attest.stated import ALIKE, _is_named
 from policy_engine.compile.rendering import headed
 from policy_engine.errors import DomainError, FileError, UsageError, VerificationFailed
+from policy_engine.kernel.assumptions import Assumption
 from policy_engine.kernel.certificate import Terms, certify
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.fragments import threshold
 from policy_engine.kernel.mechanisms import Aggregate, Clip, CountedBy, Keyed, Native, Noisy
+from policy_engine.kernel.models import LDiversity
 from policy_engine.kernel.printing import printed
+from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.recodes import Bins, Keep
-from policy_engine.kernel.sentences import STAYS
+from policy_engine.kernel.sentences import sentence_of
 from policy_engine.kernel.sources import Column, Files, Groups, People, Relation, Rows
 from policy_engine.kernel.types import Type
 from policy_engine.kernel.words import randomness
@@ -56,14 +57,21 @@ RATE = Decimal("0.1")
 SAMPLE = Keyed(threshold(RATE), 20)
 
 
-def facts_of(law=SAMPLE, source=PEOPLE, name="people", count="n", kind="text", **more):
-    """The facts of a certificate of the sexes of a sample."""
+def certificate_of(
+    law=SAMPLE, source=PEOPLE, name="people", count="n", kind="text", sampled_at=1, **more
+):
+    """A certificate of the sexes of a sample."""
     sex = Shown("sex", Column("sex", Type(kind)), Keep())
     claim = Claim(source, Rows(), law, (sex,), count)
-    numbers = (RATE, Decimal("0.5"), Decimal("1e-9"))  # rate, ε, δ
-    terms = Terms("r", "sha256:" + "5" * 64, name, *numbers, "add_remove", **more)
+    asked = Bounded(Decimal("0.5"), Decimal("1e-9"), rate=RATE, sampled_at=Decimal(sampled_at))
+    terms = Terms("r", "sha256:" + "5" * 64, name, asked, **more)
     text = headed(terms.policy_name, terms.policy_digest, printed(claim, "duckdb"))
-    return predicate_of(certify(text, claim, "duckdb", terms))
+    return certify(text, claim, "duckdb", terms)
+
+
+def facts_of(*asked, **more):
+    """The fields of such a certificate."""
+    return predicate_of(certificate_of(*asked, **more))
 
 
 FACTS = facts_of()
@@ -97,8 +105,8 @@ def reasons(keys, facts, release=None):
 def test_a_certificate_alone(keys):
     found = verify_release(envelope(FACTS), keys)
     assert found.subject == "r.parquet"
-    assert found.assumptions == tuple(FACTS["assumptions"])
-    assert found.facts["k"] == 20
+    assert found.certificate is not None and predicate_of(found.certificate) == FACTS
+    assert found.assumptions == tuple(sentence_of(each) for each in found.certificate.assumptions)
     assert found.unchecked == ("the release itself was not looked at: name it with --release",)
 
 
@@ -131,31 +139,31 @@ LIES = {
     "the true δ is": {"delta": "2.6E-11"},
     "outside the formula's domain: delta": {"delta": "1.1"},
     "the formula's domain: delta": {"delta": "0"},
-    "outside the formula's domain: k": {"k": -(10**9)},
-    "outside the formula's domain: epsilon": {"epsilon": "1E999999"},
+    "or misstates: k": {"k": -(10**9)},
+    "misstates: epsilon": {"epsilon": "1E999999"},
     "outside the formula's domain: rate": {"rate": "1"},
-    "the SQL is not the SQL of its digest": {"query_digest": "sha256:" + "0" * 64},
-    "the engine 'oracle' is not known": {"dialect": "oracle"},
+    "misstates: query_digest": {"query_digest": "sha256:" + "0" * 64},
+    "misstates: engine": {"engine": "oracle"},
     "the SQL is not what its claim prints": {
         "query": "select 1",
         "query_digest": digest("select 1"),
     },
-    "the SQL is another release: k = 20": {"k": 21},
-    "the certificate misstates its k": {"k": 21},
-    "the certificate misstates its columns": {"columns": ["age"]},
-    "the certificate misstates its count": {"count": "m"},
-    "the certificate misstates its form": {"form": "rows"},
-    "the certificate misstates its unit": {"unit": "id"},
+    "certificate lacks or misstates: k": {"k": 21},
+    "certificate lacks or misstates: columns": {"columns": ["age"]},
+    "certificate lacks or misstates: count": {"count": "m"},
+    "certificate lacks or misstates: form": {"form": "rows"},
+    "misstates: unit": {"unit": "id"},
     "above the stated 0.09": {"rate": "0.09"},
     "outside the formula's domain: sampled_at": {"sampled_at": "2"},
-    "formula's domain: sampled_at": {"sampled_at": "1E-999999"},
-    "or ab-insertion, version 2; found 'noise', version 2": {"mechanism": "noise"},
-    "version 1": {"version": 1},
-    "version 3": {"version": 3},
-    "version true": {"version": True},
-    "version none": {"version": None},
-    "version 3; verify with the engine version that made it": {"version": 3},
-    "found another tuple": {"mechanism": ["x"]},
+    "misstates: mechanism": {"mechanism": "noise"},
+    "lacks or misstates: mechanism": {"mechanism": ["x"]},
+    "names another source than its claim, which reads main.people": {"source": "others"},
+    "misstates: source": {"source": None},
+    "misstates: templates": {"templates": "sha256:1"},
+    "misstates: models": {"models": None},
+    "misstates: claim": {"claim": {}},
+    "or misstates: assumptions": {"assumptions": [{"code": "key_unique", "unit": "id"}]},
+    "lacks or misstates: assumptions": {"assumptions": [{"code": "no_such_code"}]},
     "lacks or misstates: k": {"k": "20"},
     "misstates: k": {"k": True},
     "misstates: rate": {"rate": None},
@@ -164,10 +172,9 @@ LIES = {
     "misstates: count": {"count": 1},
     "misstates: form": {"form": "heap"},
     "misstates: delta": {"delta": "NaN"},
-    "misstates: epsilon": {"epsilon": " 0.5"},
+    "lacks or misstates: epsilon": {"epsilon": " 0.5"},
     "misstates: sampled_at": {"sampled_at": "1_0"},
     "misstates: neighbours": {"neighbours": "none"},
-    "misstates: bound": {"bound": "approximate"},
     "misstates: source_tag": {"source_tag": "[LQS]"},
     "misstates: policy": {"policy": {"name": "r", "digest": "sha256:" + "5" * 63}},
     "lacks or misstates: policy": {"policy": {"name": "", "digest": "sha256:" + "5" * 64}},
@@ -177,9 +184,9 @@ LIES = {
     "lacks or misstates: time": {"time": 3},
     "misstates: randomness": {"randomness": None},
     "misstates: engine_version": {"engine_version": 2},
-    "misstates: dialect": {"dialect": []},
+    "or misstates: engine": {"engine": []},
     "fields that this engine does not know: 'seed'; verify with": {"seed": "0"},
-    "another way is stated": {"randomness": randomness("native", "row")},
+    "or misstates: randomness": {"randomness": randomness("native", "row")},
 }
 
 
@@ -191,50 +198,65 @@ def test_a_lie_has_its_reason(keys, reason, lie):
 @pytest.mark.parametrize("field", sorted(FACTS))
 def test_a_field_that_is_missing(keys, field):
     facts = {name: value for name, value in FACTS.items() if name != field}
-    told = "must be of sampled-suppression" if field in ("mechanism", "version") else field
-    assert told in "\n".join(reasons(keys, facts))
+    assert field in "\n".join(reasons(keys, facts))
 
 
 def test_the_fields_are_those_that_the_engine_writes(tmp_path):
-    from policy_engine.attest.facts import FIELDS, STATED
     from policy_engine.policy.models import AboutSpec
 
-    assert {"purpose", *AboutSpec.model_fields} == {*STATED}
-    written = FIELDS[2].keys() - {*STATED, "models"}
-    assert written == FACTS.keys()
-    texts = inspect.getsource(predicates.predicate_of).split('"')
-    assert {name for name in texts if name in FIELDS[2]} == written
+    assert {"purpose", *AboutSpec.model_fields} == {*SAID}
+    assert {*FIELDS} - {*SAID, "guarantee", "still_works"} == FACTS.keys()
+
+
+@pytest.mark.parametrize(
+    "certificate",
+    [
+        certificate_of(),
+        certificate_of(Native(Decimal("0.1"), 20), count=None),
+        certificate_of(source=Files("people.csv", kind="csv"), name="people.csv"),
+        certificate_of(sampled_at="0.01", said=(("purpose", "a count"), ("contact", "us"))),
+        certificate_of(models=(LDiversity("sex", Decimal(2)),), engine_version="2.0.0"),
+    ],
+)
+def test_a_certificate_comes_back_from_its_json(certificate):
+    said = Unverified("r.parquet", "0" * 64, json.loads(json.dumps(predicate_of(certificate))))
+    assert certificate_in(said) == certificate
 
 
 @pytest.mark.parametrize("left_out", FACTS["assumptions"])
 def test_an_assumption_that_is_kept_back(keys, left_out):
-    stated = [text for text in FACTS["assumptions"] if text != left_out]
+    stated = [each for each in FACTS["assumptions"] if each != left_out]
     told = reasons(keys, {**FACTS, "assumptions": stated})
-    # Without the sentence that names the source it is called as the claim calls it.
-    left_out = left_out.replace("people does", "main.people does")
-    assert f"the certificate does not state what it rests on: {left_out}" in told
+    parameters = {name: text for name, text in left_out.items() if name != "code"}
+    sentence = sentence_of(Assumption.of(left_out["code"], **parameters))
+    assert told == (f"the certificate does not state what it rests on: {sentence}",)
 
 
 def test_an_assumption_of_another_source(keys):
-    stated = [text.replace("people", "others") for text in FACTS["assumptions"]]
+    stated = [
+        {name: text.replace("people", "others") for name, text in each.items()}
+        for each in FACTS["assumptions"]
+    ]
     told = "\n".join(reasons(keys, {**FACTS, "assumptions": stated}))
-    assert "does not state what it rests on: one row of main.people is one person" in told
-    assert "does not state what it rests on: main.people does not change while it is read" in told
+    assert "does not state what it rests on: one row of people is one person" in told
+    assert "does not state what it rests on: people does not change while it is read" in told
+    assert "states more than its claim rests on" in told
 
 
 def test_more_assumptions_than_needed(keys):
-    stated = [*FACTS["assumptions"], "the moon is full"]
+    stated = [*FACTS["assumptions"], {"code": "size_public", "source": "people"}]
     told = reasons(keys, {**FACTS, "assumptions": stated})
     assert told == ("the certificate states more than its claim rests on",)
 
 
 def test_a_csv_source_that_is_well_formed_must_be_stated(keys):
     facts = facts_of(source=Files("people.csv", kind="csv"), name="people.csv")
-    whole = "people.csv is well-formed CSV whoever is in it"
+    whole = {"code": "csv_formed", "source": "people.csv"}
     assert verify_release(envelope(facts), keys)
-    less = [text for text in facts["assumptions"] if text != whole]
+    less = [each for each in facts["assumptions"] if each != whole]
     told = reasons(keys, {**facts, "assumptions": less})
-    assert told == (f"the certificate does not state what it rests on: {whole}",)
+    said = "people.csv is well-formed CSV whoever is in it"
+    assert told == (f"the certificate does not state what it rests on: {said}",)
 
 
 def another_query(facts, text):
@@ -251,10 +273,10 @@ def test_the_policy_that_the_sql_names(keys):
 
 def test_an_earlier_sample_lowers_the_rate(keys):
     first = "people is a Bernoulli sample of its population, drawn in secret at the rate 0.01"
-    facts = facts_of(sampled_at=Decimal("0.01"))
+    facts = facts_of(sampled_at="0.01")
     told = "\n".join(reasons(keys, {**facts, "assumptions": FACTS["assumptions"]}))
     assert told == f"the certificate does not state what it rests on: {first}"
-    assert verify_release(envelope(facts), keys).facts["rate"] == "0.001"
+    assert verify_release(envelope(facts), keys).certificate.promise.rate == Decimal("0.001")
     assert "above the stated" in "\n".join(reasons(keys, {**facts, "rate": "0.0009"}))
 
 
@@ -456,8 +478,8 @@ def of_a_claim(source=PEOPLE, name="people", shown="age"):
     """The facts of a certificate of a claim."""
     age = Shown(shown, Column(shown, Type("integer")), Bins((18, 30), ("<18", "[18,30)", ">=30")))
     claim = Claim(source, Rows(), Native(Decimal("0.1"), 20), (age,))
-    numbers = (Decimal("0.1"), Decimal("0.5"), Decimal("1e-9"))  # rate, ε, δ
-    terms = Terms("r", "sha256:" + "5" * 64, name, *numbers, "add_remove")
+    asked = Bounded(Decimal("0.5"), Decimal("1e-9"), rate=RATE)
+    terms = Terms("r", "sha256:" + "5" * 64, name, asked)
     text = headed(terms.policy_name, terms.policy_digest, printed(claim, "duckdb"))
     return predicate_of(certify(text, claim, "duckdb", terms))
 
@@ -467,14 +489,14 @@ def of_a_claim(source=PEOPLE, name="people", shown="age"):
 )
 def test_a_certificate_of_a_claim_is_printed_again(keys, source, name):
     found = verify_release(envelope(of_a_claim(source, name)), keys)
-    assert "the SQL is the certified mechanism: printed again from its claim" in found.checked
+    assert "the SQL is the mechanism that is stated: printed again from its claim" in found.checked
 
 
 def test_a_column_may_be_written_in_capitals_which_hide_nothing(tmp_path, keys):
     facts = of_a_claim(shown="Age")
     table = pa.table({"Age": ["<18", ">=30"], "n": [20, 30]})
     text, path = released(tmp_path, table, facts)
-    assert "it has the certified columns and no other" in verify_release(text, keys, path).checked
+    assert "it has the stated columns and no other" in verify_release(text, keys, path).checked
     text, path = released(tmp_path, table.rename_columns(["aGe", "n"]), facts)
     with pytest.raises(VerificationFailed, match="the columns are aGe, n, certified are Age, n"):
         verify_release(text, keys, path)
@@ -486,8 +508,7 @@ def of_noisy_counts(unit=None, *, is_open=False, **more):
     table, offset = (place_table(3, "0.5"), 4) if is_open else (laplace(2, 6), 0)
     law = Noisy(IntegerTable(table.entries, table.least, is_open), 3, offset, **more)
     claim = Claim(PEOPLE, unit or Rows(), law, (age,))
-    numbers = (Decimal(1), Decimal(1), Decimal(1))  # rate, ε, δ
-    terms = Terms("r", "sha256:" + "5" * 64, "people", *numbers, "add_remove")
+    terms = Terms("r", "sha256:" + "5" * 64, "people", Bounded(Decimal(1), Decimal(1)))
     text = headed(terms.policy_name, terms.policy_digest, printed(claim, "duckdb"))
     return predicate_of(certify(text, claim, "duckdb", terms))
 
@@ -522,7 +543,7 @@ def test_what_stands_beside_a_count_holds_sums(tmp_path, keys):
         text, path = released(tmp_path, pa.table({**shown, "pay": pay}), facts)
         found = verify_release(text, keys, path)
         assert any("by brute force: the product of 2 numbers" in told for told in found.checked)
-        assert "it has the certified columns and no other" in found.checked
+        assert "it has the stated columns and no other" in found.checked
     for pay in ([-4, 60], [0, 80], [Decimal("0.5"), Decimal(7)]):
         text, path = released(tmp_path, pa.table({**shown, "pay": pay}), facts)
         with pytest.raises(VerificationFailed, match="what stands in pay is none of its sums or"):
@@ -592,22 +613,19 @@ def test_a_source_has_its_own_name_in_what_is_assumed(keys):
     facts = of_noisy_counts()
     assert verify_release(envelope(facts), keys)
     for name in ("eople", "main", "x.main.r"):
-        wrong = [each.replace(" r ", f" {name} ") for each in facts["assumptions"]]
-        wrong = [each.replace("people", name) for each in wrong]
-        with pytest.raises(VerificationFailed, match="does not state what it rests on"):
-            verify_release(envelope({**facts, "assumptions": wrong}), keys)
+        with pytest.raises(VerificationFailed, match="names another source than its claim"):
+            verify_release(envelope({**facts, "source": name}), keys)
 
 
 def test_a_file_is_not_named_by_its_ending():
-    facts = of_noisy_counts()
-    claim = replace(claim_of(facts), source=Files("data/people.parquet"))
+    claim = replace(certificate_of().claim, source=Files("data/people.parquet"))
+    assert _is_named("data/people.parquet", claim)
     for name in ("parquet", "people.parquet", "Data/people.parquet"):
-        said = {**facts, "assumptions": (f"{name}{STAYS}",)}
-        assert _named_source(said, claim) == "data/people.parquet"
+        assert not _is_named(name, claim)
     table = replace(claim, source=Relation(("db", "hosp", "Visits")))
     for name in ("visits", 'hosp."Visits"', "DB.hosp.visits"):
-        assert _named_source({**facts, "assumptions": (f"{name}{STAYS}",)}, table) == name
-    assert _named_source({**facts, "assumptions": (f"its{STAYS}",)}, table) == "db.hosp.Visits"
+        assert _is_named(name, table)
+    assert not _is_named("its", table)
 
 
 def test_noise_of_many_groups_is_bounded_by_brute_force(keys):
@@ -649,17 +667,16 @@ def test_a_replaced_person_is_in_two_groups_by_brute_force():
 
 NOISY_FORGERIES = {
     "the true δ is": lambda f: {**f, "delta": "1E-9"},
-    "the certificate misstates its k": lambda f: {**f, "k": 2},
+    "the certificate lacks or misstates: k": lambda f: {**f, "k": 2},
     "misstates: rate": lambda f: {**f, "rate": "0.1"},
     "misstates: claim": lambda f: {**f, "claim": None, "templates": None},
-    "misstates its source_tag": lambda f: {**f, "source_tag": "[PLACE]"},
+    "misstates: source_tag": lambda f: {**f, "source_tag": "[PLACE]"},
     "lacks or misstates: claim": lambda f: {**f, "claim": {**f["claim"], "count": 7}},
     "its claim prints: token": lambda f: another_query(f, f["query"].replace(">= 9", ">= 8")),
     "outside the formula's domain: delta": lambda f: {**f, "delta": "0"},
-    "misstates its mechanism": lambda f: {
-        **f, "mechanism": "sampled-suppression", "source_tag": "[EXACT]", "rate": "0.5",
+    "misstates: mechanism": lambda f: {
+        **f, "mechanism": "sampled-suppression", "source_tag": "[EXACT]",
     },
-    "must be of sampled-suppression or noisy-counts": lambda f: {**f, "mechanism": "noise"},
 }  # fmt: skip
 
 
@@ -689,14 +706,14 @@ CLAIM_FORGERIES = {
         **another_query(f, f["query"] + "-- better"), "templates": "sha256:" + "0" * 64,
     },
     "states more than its claim rests on": lambda f: {
-        **f, "assumptions": [*f["assumptions"], "17 is ill"],
+        **f, "assumptions": [*f["assumptions"], {"code": "size_public", "source": "17 is ill"}],
     },
     "does not state what it rests on": lambda f: {**f, "assumptions": f["assumptions"][1:]},
     "lacks or misstates: claim": lambda f: {**f, "claim": {**f["claim"], "count": 7}},
-    "the certificate misstates its k": lambda f: {**f, "k": 21},
-    "another way is stated": lambda f: {**f, "randomness": "dice"},
+    "the certificate lacks or misstates: k": lambda f: {**f, "k": 21},
+    "or misstates: randomness": lambda f: {**f, "randomness": "dice"},
     "above the stated 0.09": lambda f: {**f, "rate": "0.09"},
-    "the engine 'oracle' is not known": lambda f: {**f, "dialect": "oracle"},
+    "or misstates: engine": lambda f: {**f, "engine": "oracle"},
     "misstates: engine_version": lambda f: {**f, "engine_version": "2.0\n17 is ill"},
     "misstates: policy": lambda f: {**f, "policy": {**f["policy"], "name": "17 is ill"}},
 }  # fmt: skip
@@ -704,7 +721,7 @@ CLAIM_FORGERIES = {
 
 def test_other_templates_that_print_the_same_text_change_nothing(keys):
     found = verify_release(envelope({**of_a_claim(), "templates": "sha256:" + "0" * 64}), keys)
-    assert "the SQL is the certified mechanism: printed again from its claim" in found.checked
+    assert "the SQL is the mechanism that is stated: printed again from its claim" in found.checked
 
 
 @pytest.mark.parametrize("told", CLAIM_FORGERIES)

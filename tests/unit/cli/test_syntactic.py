@@ -14,22 +14,23 @@ import pyarrow.parquet as pq
 import pytest
 
 from policy_engine.attest.attestation import (
-    SYNTACTIC_TYPE,
+    UNPROMISED_TYPE,
     open_envelope,
     sign,
     statement,
     unverified,
 )
+from policy_engine.attest.certificates import certificate_in
 from policy_engine.attest.keys import TrustedKeys
-from policy_engine.attest.predicates import SyntacticMeaning, read_syntactic, verify_syntactic
 from policy_engine.attest.release_check import verify_release
+from policy_engine.attest.results import Verified
 from policy_engine.attest.signers import signer_of
 from policy_engine.errors import FileError, UsageError, VerificationFailed
 from policy_engine.kernel.certificate import certify
+from policy_engine.kernel.mechanisms.whole_classes.meaning import NO_GUARANTEE, NONE
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import load_project
 from policy_engine.policy.resolve import terms_of
-from policy_engine.policy.syntactic import NO_GUARANTEE, NONE
 from policy_engine.releasing.planning import open_warehouse, prepare, project_of
 from policy_engine.releasing.preview import preview
 
@@ -146,7 +147,7 @@ def test_everything_says_first_that_there_is_no_guarantee(cli: Cli, patients: Pa
     for told in (plan, done, checked):
         assert told.out.startswith(NO_GUARANTEE)
         assert "background knowledge: " in told.out and "differencing: " in told.out
-        assert "certified" not in told.out.replace("nothing of this text is certified", "")
+        assert "certified" not in told.out.replace("NOTHING OF THIS TEXT IS CERTIFIED", "")
     assert shown.out.split("what they mean:\n")[1].startswith(f"  - {NO_GUARANTEE}")
     for words in (["plan", path], ["release", path], ["verify", *ends]):
         document = json.loads(cli(*words, "--format", "json").out)
@@ -267,8 +268,8 @@ def test_people_with_a_key_count_once(cli: Cli, patients: Path) -> None:
     path = policy_at(unit="{column: person, rows: {first_by: [age]}}")
     assert cli("release", path).code == 0
     assert sum(pq.read_table("out/p.parquet").column("n").to_pylist()) <= 400
-    assert read_syntactic(unverified(Path("out/p.certificate.json").read_bytes(), SYNTACTIC_TYPE))[
-        "unit"] == "person"  # fmt: skip
+    said = unverified(Path("out/p.certificate.json").read_bytes(), UNPROMISED_TYPE)
+    assert certificate_in(said).unit == "person"
 
 
 def test_nothing_that_certifies_takes_it(cli: Cli, patients: Path) -> None:
@@ -306,6 +307,10 @@ def trusted_keys() -> TrustedKeys:
     return TrustedKeys.of(signer_of(load_project(Path("policy-engine.yaml"))).public_key)
 
 
+def verified(text: str, release: Path | None = None) -> Verified:
+    return verify_release(text, trusted_keys(), release, UNPROMISED_TYPE)
+
+
 FORGED = {
     "guarantee": "this release carries (1, 0)",
     "still_works": [],
@@ -316,16 +321,15 @@ FORGED = {
     "query_digest": "sha256:" + "0" * 64,
     "columns": ["age"],
     "unit": "person",
-    "version": 2,
     "claim": {},
     "mechanism": "noisy-counts",
-    "dialect": "postgres",
+    "engine": "postgres",
 }
 
 
 def test_a_statement_that_says_otherwise_is_refused(cli: Cli, patients: Path) -> None:
     assert cli("release", policy_at()).code == 0
-    stated = unverified(signed_text(), SYNTACTIC_TYPE)
+    stated = unverified(signed_text(), UNPROMISED_TYPE)
     facts = json.loads(json.dumps(stated.predicate, default=list_or_dict))
     signer = signer_of(load_project(Path("policy-engine.yaml")))
     ends = (stated.subject_name, stated.subject_sha256)
@@ -334,13 +338,13 @@ def test_a_statement_that_says_otherwise_is_refused(cli: Cli, patients: Path) ->
         {"still_works": "none"},
         *({name: value} for name, value in FORGED.items()),
     ):
-        made = statement(*ends, {**facts, **changes}, SYNTACTIC_TYPE)
+        made = statement(*ends, {**facts, **changes}, UNPROMISED_TYPE)
         text = sign(made, signer).to_json()
         if not changes:
-            assert verify_syntactic(text, trusted_keys(), Path("out/p.parquet"))
+            assert verified(text, Path("out/p.parquet"))
             continue
         with pytest.raises(VerificationFailed):
-            verify_syntactic(text, trusted_keys(), Path("out/p.parquet"))
+            verified(text, Path("out/p.parquet"))
 
 
 def list_or_dict(value: object) -> object:
@@ -372,19 +376,19 @@ def test_rows_that_break_a_model_are_refused(
 
 def verify_again(release: Path) -> None:
     """Verify a statement that was signed for what stands in the release's place."""
-    stated = unverified(signed_text(), SYNTACTIC_TYPE)
+    stated = unverified(signed_text(), UNPROMISED_TYPE)
     facts = json.loads(json.dumps(stated.predicate, default=list_or_dict))
     digest = hashlib.sha256(release.read_bytes()).hexdigest()
-    made = statement(stated.subject_name, digest, facts, SYNTACTIC_TYPE)
+    made = statement(stated.subject_name, digest, facts, UNPROMISED_TYPE)
     signer = signer_of(load_project(Path("policy-engine.yaml")))
-    verify_syntactic(sign(made, signer).to_json(), trusted_keys(), release)
+    verified(sign(made, signer).to_json(), release)
 
 
 def test_a_file_that_is_no_release_is_refused(cli: Cli, patients: Path) -> None:
     assert cli("release", policy_at()).code == 0
     path = Path("out/p.parquet")
-    alone = verify_syntactic(signed_text(), trusted_keys())
-    assert "the release itself: name it with --release" in alone.unchecked
+    alone = verified(signed_text())
+    assert "the release itself was not looked at: name it with --release" in alone.unchecked
     assert cli("verify", "out/p.certificate.json").out.count("the statement holds, and") == 1
     pq.write_table(pq.read_table(path).drop(["illness"]), path)
     with pytest.raises(VerificationFailed, match="the columns are"):
@@ -394,5 +398,4 @@ def test_a_file_that_is_no_release_is_refused(cli: Cli, patients: Path) -> None:
         verify_again(path)
     path.unlink()
     with pytest.raises(FileError, match="could not be read"):
-        verify_syntactic(signed_text(), trusted_keys(), path)
-    assert SyntacticMeaning.of({"k": 3}) is None
+        verified(signed_text(), path)

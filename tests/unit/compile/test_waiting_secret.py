@@ -10,8 +10,9 @@ from policy_engine.check.schema import Schema
 from policy_engine.compile.catalog import Field, Table
 from policy_engine.compile.compiler import compiled
 from policy_engine.dialects import dialect_named
+from policy_engine.kernel.assumptions import Assumption
 from policy_engine.kernel.mechanisms import Secret
-from policy_engine.kernel.sentences import WAITS
+from policy_engine.kernel.sentences import sentence_of
 from policy_engine.policy.loading import load_policy_text
 
 PEOPLE = {"person_id": "BIGINT", "age": "INTEGER", "day": "INTEGER"}
@@ -26,6 +27,7 @@ k: 20
 guarantee: {epsilon: 0.5, delta: 1.0e-6}
 release: {table: ages}
 """
+WAITS = sentence_of(Assumption.of("secret_waits"))
 SALTS = Secret(("db", "stg", "salts"), "ages_v1")
 WAITING = '(SELECT salt FROM "db"."stg"."salts" WHERE release_id = \'ages_v1\')'
 

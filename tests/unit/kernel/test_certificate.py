@@ -8,17 +8,18 @@ from decimal import Decimal
 import pytest
 
 from policy_engine.accounting.exact import delta_exact
-from policy_engine.attest.predicates import predicate_of
+from policy_engine.attest.certificates import predicate_of
 from policy_engine.engines.base import Refused
-from policy_engine.kernel.assumptions import assumptions
+from policy_engine.kernel.assumptions import Assumption, assumptions
 from policy_engine.kernel.certificate import NotPrinted, Terms, Unmet, certify, check_text
 from policy_engine.kernel.claim import Claim, Shown, digest_of, to_json
 from policy_engine.kernel.decoding import claim_from
 from policy_engine.kernel.laws import ClaimError
-from policy_engine.kernel.mechanisms import Keyed, Native, Secret
+from policy_engine.kernel.mechanisms import Keyed, Native, Secret, WholeClasses
 from policy_engine.kernel.printing import printed
+from policy_engine.kernel.promise import Bounded, Unpromised
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
-from policy_engine.kernel.sentences import ALWAYS, WAITS
+from policy_engine.kernel.sentences import sentence_of
 from policy_engine.kernel.sources import Column, Drawn, Files, People, Relation, Rows
 from policy_engine.kernel.types import Type
 from policy_engine.kernel.words import randomness_of
@@ -27,23 +28,26 @@ AGE, ID = Column("age", Type("integer")), Column("id", Type("integer"))
 SHOWN = Shown("age", AGE, Bins((18, 65), ("<18", "18-64", ">=65")))
 PEOPLE = Relation(("main", "people"))
 CLAIM = Claim(PEOPLE, People(ID, ((AGE, False),)), Keyed(1 << 57, 20), (SHOWN,))
-TERMS = Terms(
-    "ages", "sha256:" + "1" * 64, "people", Decimal("0.125"), Decimal("0.5"), Decimal("1e-9"),
-    "add_remove",
-)  # fmt: skip
+ASKED = Bounded(Decimal("0.5"), Decimal("1e-9"), rate=Decimal("0.125"))
+TERMS = Terms("ages", "sha256:" + "1" * 64, "people", ASKED)
+
+
+def asking(**changes):
+    """The terms, asking for something else."""
+    return replace(TERMS, promise=replace(ASKED, **changes))
 
 
 def test_a_certificate_is_of_what_was_printed():
     text = "-- policy: ages\n" + printed(CLAIM, "duckdb")
     found = certify(text, CLAIM, "duckdb", TERMS)
     assert found.query == text
-    assert (found.k, found.rate, found.unit, found.columns, found.count) == (
+    assert (found.k, found.promise.rate, found.unit, found.columns, found.count) == (
         20, Decimal("0.125"), "id", ("age",), "n",
     )  # fmt: skip
     exact = delta_exact(20, Decimal("0.125"), Decimal("0.5"), "add_remove").delta
-    assert exact <= found.delta <= exact * (1 + Decimal("1e-9"))
+    assert exact <= found.promise.delta <= exact * (1 + Decimal("1e-9"))
     assert predicate_of(found)["claim"] == to_json(CLAIM)
-    assert found.identity == CLAIM.digest == digest_of(predicate_of(found)["claim"])
+    assert CLAIM.digest == digest_of(predicate_of(found)["claim"])
 
 
 @pytest.mark.parametrize(
@@ -68,15 +72,15 @@ def test_white_space_and_comments_are_free():
 
 
 def test_a_promise_that_the_law_does_not_keep():
-    low = replace(TERMS, delta=Decimal("1e-30"))
+    low = asking(delta=Decimal("1e-30"))
     with pytest.raises(Unmet) as caught:
         certify(printed(CLAIM, "duckdb"), CLAIM, "duckdb", low)
-    assert caught.value.delta > low.delta
+    assert caught.value.delta > low.promise.delta
 
 
 def test_a_stated_rate_below_the_laws_is_refused():
     with pytest.raises(ClaimError, match="not below the law's"):
-        certify(printed(CLAIM, "duckdb"), CLAIM, "duckdb", replace(TERMS, rate=Decimal("0.12")))
+        certify(printed(CLAIM, "duckdb"), CLAIM, "duckdb", asking(rate=Decimal("0.12")))
 
 
 def test_an_engine_that_cannot_is_refused():
@@ -98,36 +102,59 @@ LOADED = replace(CLAIM, source=Files("people.csv", kind="csv"))
     [
         (CLAIM, "duckdb", "drawn by SHA-256", "id identifies one person", "SHA-256 of a secret"),
         (CLAIM, "postgres", "at least 128 bits", "people does not change", "SHA-256 of a secret"),
-        (WAITING, "duckdb", "at least 128 bits", WAITS, "SHA-256 of a secret"),
+        (
+            WAITING,
+            "duckdb",
+            "at least 128 bits",
+            "can read the secrets relation",
+            "SHA-256 of a secret",
+        ),
         (UNIQUE, "duckdb", "drawn by SHA-256", "id is unique in people", "SHA-256 of a secret"),
-        (DRAWN, "duckdb", "drawn by SHA-256", ALWAYS[0], "one is kept, drawn by SHA-256"),
+        (
+            DRAWN,
+            "duckdb",
+            "drawn by SHA-256",
+            "depends on this sample leaves",
+            "one is kept, drawn by SHA-256",
+        ),
         (NATIVE, "duckdb", "DuckDB 2.0", "one row of people is one person", "BERNOULLI"),
-        (NATIVE, "trino", "Trino keeps each row", ALWAYS[1], "BERNOULLI"),
+        (NATIVE, "trino", "Trino keeps each row", "recodings were chosen", "BERNOULLI"),
         (NUMBERED, "duckdb", "drawn by AES-128", "every text in people is UTF-8", "AES-128 of"),
         (LOADED, "duckdb", "drawn by SHA-256", "people is well-formed CSV", "SHA-256 of a"),
     ],
 )
 def test_what_a_certificate_rests_on(claim, engine, first, among, randomness):
-    found = certify(printed(claim, engine), claim, engine, replace(TERMS, delta=Decimal("1e-6")))
-    assert first in found.assumptions[0]
-    assert any(among in text for text in found.assumptions)
+    found = certify(printed(claim, engine), claim, engine, asking(delta=Decimal("1e-6")))
+    said = [sentence_of(each) for each in found.assumptions]
+    assert first in said[0]
+    assert any(among in text for text in said)
     assert randomness in randomness_of(claim, engine)
-    assert found.identity == claim.digest
 
 
 def test_a_view_that_was_not_proved_is_assumed_to_be_of_rows():
     view = replace(CLAIM, source=replace(CLAIM.source, is_rowwise=True))
-    said = "each row of the view people comes from the rows of one unit, and fails for none"
-    assert said in assumptions(view, "duckdb", "people", "1")
-    assert said not in assumptions(CLAIM, "duckdb", "people", "1")
+    said = Assumption.of("view_rowwise", source="people")
+    assert said in assumptions(view, "duckdb", "people", Decimal(1))
+    assert said not in assumptions(CLAIM, "duckdb", "people", Decimal(1))
     assert printed(view, "duckdb") == printed(CLAIM, "duckdb")
 
 
 def test_a_source_that_is_a_sample_is_assumed_to_be_one():
-    terms = replace(TERMS, sampled_at=Decimal("0.01"))
+    terms = asking(sampled_at=Decimal("0.01"))
     found = certify(printed(CLAIM, "duckdb"), CLAIM, "duckdb", terms)
-    assert found.rate == Decimal("0.00125")
-    assert any("Bernoulli sample of its population" in text for text in found.assumptions)
+    assert found.promise.rate == Decimal("0.00125")
+    assert Assumption.of("source_sampled", source="people", rate="0.01") in found.assumptions
+
+
+def test_nothing_is_certified_of_whole_classes_or_of_no_promise():
+    """The kernel prints such a claim and has no price for it, whatever is asked."""
+    classes = replace(CLAIM, law=WholeClasses(20))
+    text = printed(classes, "duckdb")
+    assert "NOTHING OF THIS TEXT IS CERTIFIED" in text
+    with pytest.raises(ClaimError, match=r"no \(ε, δ\) holds of such a law"):
+        certify(text, classes, "duckdb", replace(TERMS, promise=Bounded(Decimal(9), Decimal(1))))
+    with pytest.raises(ClaimError, match="nothing is promised"):
+        certify(printed(CLAIM, "duckdb"), CLAIM, "duckdb", replace(TERMS, promise=Unpromised()))
 
 
 EVERY = Claim(

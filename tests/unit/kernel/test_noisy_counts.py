@@ -8,7 +8,7 @@ import pytest
 from policy_engine.accounting.domain import ADD_REMOVE
 from policy_engine.accounting.noise import IntegerTable, Statistic, delta_of_release
 from policy_engine.accounting.noise_laws import laplace, place
-from policy_engine.attest.predicates import predicate_of
+from policy_engine.attest.certificates import predicate_of
 from policy_engine.kernel.assumptions import assumptions
 from policy_engine.kernel.certificate import Terms, Unmet, certify
 from policy_engine.kernel.claim import Claim, Shown, to_json
@@ -17,8 +17,8 @@ from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Keyed, Noisy, Secret
 from policy_engine.kernel.price import delta_of, statistics_of
 from policy_engine.kernel.printing import printed
+from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.recodes import Bins, Keep
-from policy_engine.kernel.sentences import ALWAYS_NOISY, WAITS
 from policy_engine.kernel.sources import Column, Drawn, Groups, People, Relation, Rows
 from policy_engine.kernel.types import Type
 from policy_engine.kernel.words import randomness_of
@@ -30,24 +30,24 @@ TABLE = laplace(1, 14)
 LAW = Noisy(IntegerTable(TABLE.entries, TABLE.least), 1)
 OPEN = IntegerTable((5,), 1, is_open=True)
 CLAIM = Claim(PEOPLE, Rows(), LAW, (SHOWN,))
-TERMS = Terms("ages", "sha256:" + "1" * 64, "people", Decimal(1), Decimal(1), Decimal("1e-6"),
-              "add_remove")  # fmt: skip
+TERMS = Terms("ages", "sha256:" + "1" * 64, "people", Bounded(Decimal(1), Decimal("1e-6")))
 
 
 def test_a_certificate_has_the_exact_price():
     found = certify(printed(CLAIM, "duckdb"), CLAIM, "duckdb", TERMS)
     exact = delta_of_release([Statistic(TABLE)], 1).delta
-    assert exact <= found.delta <= exact * (1 + Decimal("1e-9"))
+    assert exact <= found.promise.delta <= exact * (1 + Decimal("1e-9"))
     facts = predicate_of(found)
     stated = [facts[name] for name in ("mechanism", "source_tag", "rate", "k")]
     assert stated == ["noisy-counts", "[TABLE]", "1", 1]
     assert claim_from(facts["claim"]) == CLAIM
     with pytest.raises(Unmet):
-        certify(printed(CLAIM, "duckdb"), CLAIM, "duckdb", replace(TERMS, delta=Decimal("3e-7")))
+        less = Bounded(Decimal(1), Decimal("3e-7"))
+        certify(printed(CLAIM, "duckdb"), CLAIM, "duckdb", replace(TERMS, promise=less))
 
 
 def test_noise_is_of_the_whole_source():
-    sampled = replace(TERMS, sampled_at=Decimal("0.5"))
+    sampled = replace(TERMS, promise=replace(TERMS.promise, sampled_at=Decimal("0.5")))
     with pytest.raises(ClaimError, match="priced for all of the source"):
         certify(printed(CLAIM, "duckdb"), CLAIM, "duckdb", sampled)
 
@@ -57,7 +57,7 @@ def test_a_place_is_priced_as_its_table():
     law = Noisy(IntegerTable(table.entries, table.least, is_open=True), table.least, offset=55)
     claim = replace(CLAIM, law=law)
     found = certify(printed(claim, "duckdb"), claim, "duckdb", TERMS)
-    assert Decimal("9.99957e-7") < found.delta < Decimal("1e-6")
+    assert Decimal("9.99957e-7") < found.promise.delta < Decimal("1e-6")
     assert predicate_of(found)["source_tag"] == "[PLACE]"
     assert law.least_shown == 55
     assert "policy_engine_people - CASE" in found.query
@@ -120,11 +120,12 @@ def test_two_claims_have_noise_of_their_own_and_a_source_none():
 
 
 def test_what_it_rests_on_is_said():
-    found = assumptions(CLAIM, "duckdb", "people", 1)
-    assert found[0].startswith("the secret has at least 128 bits")
-    assert [text for text in ALWAYS_NOISY if text in found] == list(ALWAYS_NOISY)
+    found = [each.code for each in assumptions(CLAIM, "duckdb", "people", Decimal(1))]
+    assert found[0] == "secret_fresh"
+    assert found[-2:] == ["noise_alone", "limits_blind"]
     waits = replace(CLAIM, law=replace(LAW, secret=Secret(("main", "salts"), "next")))
-    assert WAITS in assumptions(waits, "duckdb", "people", 1)
+    waiting = assumptions(waits, "duckdb", "people", Decimal(1))
+    assert "secret_waits" in [each.code for each in waiting]
     noise = "SHA-256 of a secret of 128 bits and the number of each group"
     assert randomness_of(CLAIM, "duckdb") == noise
     drawn = replace(CLAIM, unit=People(ID, Drawn()))

@@ -9,8 +9,6 @@ from decimal import Decimal
 import jinja2
 import pytest
 
-from policy_engine.attest import predicates
-from policy_engine.attest.predicates import templates_digest
 from policy_engine.engines import ENGINES
 from policy_engine.engines.base import Refused
 from policy_engine.kernel import printing
@@ -18,7 +16,7 @@ from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.filters import Filter
 from policy_engine.kernel.fragments import in_sample
 from policy_engine.kernel.mechanisms import IntegerTable, Keyed, Native, NoisyPart, Secret
-from policy_engine.kernel.printing import printed, templates
+from policy_engine.kernel.printing import printed, templates, templates_digest
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
 from policy_engine.kernel.sources import Column, Drawn, Files, People, Relation, Rows
 from policy_engine.kernel.types import Type
@@ -269,7 +267,7 @@ def test_the_digest_is_of_every_template(monkeypatch, tmp_path):
         copy = tmp_path / file.relative_to(templates())
         copy.parent.mkdir(exist_ok=True)
         copy.write_text(file.read_text(encoding="utf-8"), encoding="utf-8")
-    monkeypatch.setattr(predicates, "templates", lambda: tmp_path)
+    monkeypatch.setattr(printing, "templates", lambda: tmp_path)
     assert templates_digest.__wrapped__() == first
     (tmp_path / "envelopes").mkdir(exist_ok=True)
     (tmp_path / "envelopes" / "table.sql.j2").write_text("x")

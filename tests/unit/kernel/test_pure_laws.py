@@ -9,7 +9,7 @@ import pytest
 
 from policy_engine.accounting.events import PureDP, RandomisedResponse
 from policy_engine.accounting.finite import least_share
-from policy_engine.attest.predicates import predicate_of
+from policy_engine.attest.certificates import predicate_of
 from policy_engine.errors import DomainError
 from policy_engine.kernel.assumptions import assumptions
 from policy_engine.kernel.certificate import Terms, Unmet, certify
@@ -22,8 +22,8 @@ from policy_engine.kernel.mechanisms.events import event_of
 from policy_engine.kernel.mechanisms.randomised_response import Response
 from policy_engine.kernel.price import delta_of
 from policy_engine.kernel.printing import printed
+from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.recodes import Bins, Keep, Map
-from policy_engine.kernel.sentences import ALWAYS_NOISY, WAITS
 from policy_engine.kernel.sources import Column, Drawn, Groups, People, Relation, Rows
 from policy_engine.kernel.types import Type
 from policy_engine.kernel.words import (
@@ -50,7 +50,13 @@ SHARE = least_share(2, ONE)
 TUPLES = Inserted((1 << 60) - SHARE, SHARE, VALUES)
 ASKED = Claim(PEOPLE, Rows(), ANSWERS, SHOWN)
 SET = Claim(PEOPLE, Rows(), TUPLES, SHOWN, None)
-TERMS = Terms("r", "sha256:" + "1" * 64, "people", ONE, Decimal(2), Decimal(0), "replace_one")
+PROMISE = Bounded(Decimal(2), Decimal(0), "replace_one")
+TERMS = Terms("r", "sha256:" + "1" * 64, "people", PROMISE)
+
+
+def asking(**changes):
+    """The terms, asking for something else."""
+    return replace(TERMS, promise=replace(PROMISE, **changes))
 
 
 def digits(share):
@@ -73,12 +79,10 @@ def test_the_numbers_of_the_text_are_those_of_the_law():
 def test_a_claim_is_what_was_written(claim, secret):
     claim = replace(claim, law=replace(claim.law, secret=secret))
     assert claim_from(to_json(claim)) == claim
-    told = assumptions(claim, "duckdb", "people", "1")
-    assert set(ALWAYS_NOISY) < set(told)
-    assert (WAITS in told) is (secret is not None)
-    assert ("how many people are in people is public" in told) is (
-        claim.law.k and claim.count == "n"
-    )
+    told = [each.code for each in assumptions(claim, "duckdb", "people", Decimal(1))]
+    assert {"noise_alone", "limits_blind"} < {*told}
+    assert ("secret_waits" in told) is (secret is not None)
+    assert ("size_public" in told) is (claim.law.k and claim.count == "n")
 
 
 def test_a_certificate_has_no_delta():
@@ -86,17 +90,18 @@ def test_a_certificate_has_no_delta():
     facts = predicate_of(found)
     stated = [facts[name] for name in ("mechanism", "source_tag", "rate", "k", "delta")]
     assert stated == ["randomised-response", "[LOCAL]", "1", 1, "0"]
-    for less in (replace(TERMS, epsilon=Decimal("1.999")), replace(TERMS, neighbours="add_remove")):
+    for less in (asking(epsilon=Decimal("1.999")), asking(neighbours="add_remove")):
         with pytest.raises(Unmet):
             certify(printed(ASKED, "duckdb"), ASKED, "duckdb", less)
-    inserted = replace(TERMS, epsilon=ONE, neighbours="add_remove")
+    inserted = asking(epsilon=ONE, neighbours="add_remove")
     facts = predicate_of(certify(printed(SET, "duckdb"), SET, "duckdb", inserted))
     stated = [facts[name] for name in ("mechanism", "source_tag", "delta", "form", "count")]
     assert stated == ["ab-insertion", "[AB]", "0", "rows", None]
     with pytest.raises(Unmet):
-        certify(printed(SET, "duckdb"), SET, "duckdb", replace(inserted, neighbours="replace_one"))
+        certify(printed(SET, "duckdb"), SET, "duckdb", asking(epsilon=ONE))
     with pytest.raises(ClaimError, match="priced for all of the source"):
-        certify(printed(SET, "duckdb"), SET, "duckdb", replace(inserted, sampled_at=Decimal("0.5")))
+        sampled = asking(sampled_at=Decimal("0.5"), neighbours="add_remove")
+        certify(printed(SET, "duckdb"), SET, "duckdb", sampled)
 
 
 def test_who_takes_part_is_not_hidden_by_answers():

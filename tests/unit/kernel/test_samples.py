@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from policy_engine.kernel.sentences import of_its_sample
+from policy_engine.engines import ENGINES
+from policy_engine.kernel.assumptions import of_sample
+from policy_engine.kernel.sentences import sentence_of
 from policy_engine.kernel.words import randomness
 
 
@@ -28,9 +30,10 @@ def test_what_decides_which_row():
 
 
 def test_what_a_sample_assumes_is_the_engines_own():
-    [duckdb] = of_its_sample("native", "row", "duckdb")
-    [snowflake] = of_its_sample("native", "row", "snowflake")
-    assert "DuckDB 2.0" in duckdb
-    assert "nobody here has measured" in snowflake
-    assert of_its_sample("native", "row", "postgres") == (duckdb,)
-    assert len(of_its_sample("keyed", "id", "postgres")) == 2
+    [duckdb] = of_sample("native", "row", "duckdb")
+    [snowflake] = of_sample("native", "row", "snowflake")
+    assert "DuckDB 2.0" in sentence_of(duckdb)
+    assert "nobody here has measured" in sentence_of(snowflake)
+    assert len(of_sample("keyed", "id", "postgres")) == 2
+    for engine in ENGINES.values():
+        assert all(sentence_of(each) for each in of_sample("keyed", "id", engine.name))

@@ -175,7 +175,7 @@ def test_a_statement_holds(ledger):
         f"signed by {SIGNER.key_id}",
         "accounts: 1, entries: 4; each account's charges and sum are those of its entries",
     )
-    assert found.facts["records"] == ledger.verify().records
+    assert dict(found.numbers)["records"] == ledger.verify().records
     assert len(found.unchecked) == 3
 
 

@@ -234,7 +234,7 @@ def test_no_other_account_than_those_listed_pays(small, line):
     for act in (release, preview):
         with pytest.raises(PolicyError) as caught:
             act(policy, small.project)
-        place = "9:1: account must be an account" if line else "3:1: account must be one of"
+        place = "10:1: account must be one of" if line else "3:1: account must be one of"
         assert f"p.yaml:{place}" in str(caught.value)
         assert "known: people, others; or list a new one under accounts there" in str(caught.value)
 

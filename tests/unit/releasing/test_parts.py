@@ -11,6 +11,7 @@ from policy_engine.kernel.certificate import Terms, certify
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.mechanisms import IntegerTable, Noisy, NoisyPart
 from policy_engine.kernel.printing import printed
+from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.recodes import Keep
 from policy_engine.kernel.sources import Column, People, Relation
 from policy_engine.kernel.types import Type
@@ -21,7 +22,7 @@ LAW = NoisyPart(IntegerTable(MADE.entries, MADE.least), 1, parts=3, number=2)
 KEY, OTHER = Column("id", Type("integer")), Column("other", Type("integer"))
 SEX = Shown("sex", Column("sex", Type("text")), Keep())
 CLAIM = Claim(Relation(("main", "people")), People(KEY, None), LAW, (SEX,))
-TERMS = Terms("a", "", "people", Decimal(1), Decimal(1), Decimal("1e-6"), "add_remove")
+TERMS = Terms("a", "", "people", Bounded(Decimal(1), Decimal("1e-6")))
 NAMING = X25519PrivateKey.generate()
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from policy_engine.attest.predicates import predicate_of
+from policy_engine.attest.attestation import Unverified
+from policy_engine.attest.certificates import predicate_of
 from policy_engine.policy.loading import load_policy, load_policy_text
 from policy_engine.releasing.charging import planned
 from policy_engine.releasing.planning import project_of
@@ -42,7 +43,7 @@ CHANGES = {
 def check(policy):
     with planned(policy, project_of(policy)) as plan:
         charge, facts = plan.charge(), predicate_of(plan.certificate)
-    told = _charge(json.loads(json.dumps(facts, default=str)), charge.account)
+    told = _charge(Unverified("", "", json.loads(json.dumps(facts))), charge.account)
     assert {n: getattr(told, n) for n in NAMES} == {n: getattr(charge, n) for n in NAMES}
 
 

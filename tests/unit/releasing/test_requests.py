@@ -11,7 +11,7 @@ from types import MappingProxyType
 import pytest
 from small_project import FILE, TABLE, SmallProject
 
-from policy_engine.attest.predicates import predicate_of
+from policy_engine.attest.certificates import predicate_of
 from policy_engine.releasing.planning import open_warehouse, prepare
 from policy_engine.releasing.requests import (
     Ends,

@@ -1,0 +1,289 @@
+"""A certificate as the predicate of a signed statement, and back.
+
+What it rests on is stated once and read into values; what follows from that, and a reader wants to
+see, stands beside it: the unit, k, the columns, what is drawn. Reading is an allow-list. A field
+that is unknown or missing, of another form, or not what follows from the others, is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from policy_engine.attest.attestation import Unverified
+from policy_engine.attest.parquet_file import plain
+from policy_engine.attest.validity import moment
+from policy_engine.engines import ENGINES
+from policy_engine.errors import VerificationFailed
+from policy_engine.kernel.assumptions import Assumption
+from policy_engine.kernel.certificate import ROWS, Certificate, Terms
+from policy_engine.kernel.claim import Claim, to_json
+from policy_engine.kernel.decoding import claim_from
+from policy_engine.kernel.laws import ClaimError
+from policy_engine.kernel.mechanisms import Keyed, Native, WholeClasses
+from policy_engine.kernel.mechanisms.whole_classes.meaning import NO_GUARANTEE, still_works
+from policy_engine.kernel.models import NoModel, model_from
+from policy_engine.kernel.promise import Bounded, Promise, Unpromised
+from policy_engine.kernel.sentences import sentence_of
+from policy_engine.kernel.words import randomness_of
+from policy_engine.policy.fields import MOST_PURPOSE, NAME, is_line
+
+SAID = ("purpose", "contact", "recipients", "access", "justification", "region", "sector")
+"""What a certificate says in the words of the policy's author, where they said it."""
+ENVELOPE = re.compile(r"CREATE TABLE (?P<table>[^\r\n]+) AS")
+"""How a query is published that makes a table."""
+DERIVED = (
+    "mechanism", "source_tag", "unit", "k", "columns", "count", "form", "randomness",
+    "query_digest", "guarantee", "still_works",
+)  # fmt: skip
+"""The fields that follow from the others."""
+
+_DECIMAL = re.compile(r"[0-9]{1,1000}(\.[0-9]{1,1000})?(E[+-]?[0-9]{1,6})?")
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+_VERSION = re.compile(r"[ -~]{0,100}")
+_LONGEST_NAME = 1000  # of a table, in the engine that allows most
+
+
+class _Misstated(ValueError):
+    """A field is missing, or of another form."""
+
+
+def predicate_of(certificate: Certificate) -> dict[str, Any]:
+    """A certificate as the predicate of an in-toto Statement; the same for equal ones."""
+    claim, terms = certificate.claim, certificate.terms
+    return {
+        **dict(terms.said),
+        "policy": {"name": terms.policy_name, "digest": terms.policy_digest},
+        "source": terms.source,
+        "mechanism": claim.law.mechanism,
+        "source_tag": claim.law.source_tag,
+        **_promised(certificate),
+        "unit": certificate.unit,
+        "k": certificate.k,
+        "columns": list(certificate.columns),
+        "count": certificate.count,
+        "form": "rows" if certificate.count is None else "counts",
+        "models": [model.to_json() for model in terms.models],
+        "assumptions": [
+            {"code": each.code, **dict(each.parameters)} for each in certificate.assumptions
+        ],
+        "randomness": randomness_of(claim, certificate.engine),
+        "claim": to_json(claim),
+        "query": certificate.query,
+        "query_digest": "sha256:" + _sha256(certificate.query),
+        "templates": certificate.templates,
+        "published_as": terms.published_as,
+        "engine": certificate.engine,
+        "engine_version": terms.engine_version,
+        "time": certificate.time,
+    }
+
+
+def _promised(certificate: Certificate) -> dict[str, Any]:
+    promise = certificate.promise
+    if isinstance(promise, Bounded):
+        return {
+            "epsilon": f"{promise.epsilon:f}",
+            "delta": str(promise.delta),
+            "neighbours": promise.neighbours,
+            "rate": f"{promise.rate:f}",
+            "sampled_at": f"{promise.sampled_at:f}",
+        }
+    attacks = still_works(certificate.k, certificate.terms.models)
+    return {
+        "guarantee": NO_GUARANTEE,
+        "still_works": [{"attack": name, "why": why} for name, why in attacks],
+    }
+
+
+def _sha256(text: str) -> str:
+    # A lone surrogate is no text; as what it is replaced with, it has another digest.
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()
+
+
+def certificate_in(statement: Unverified) -> Certificate:
+    """The certificate that a statement is, whoever signed it.
+
+    Guarantee: ``predicate_of`` of it is the statement's predicate, field by field.
+
+    Raises:
+        VerificationFailed: fields are unknown, missing, of another form, or no consequence of the
+            others, by name.
+    """
+    stated: dict[str, Any] = plain(statement.predicate)
+    reader = _Reader(stated)
+    certificate, wrong = reader.certificate(), reader.wrong
+    if certificate is not None:
+        wanted = predicate_of(certificate)
+        wrong += [name for name in wanted if stated.get(name, ...) != wanted[name]]
+        unknown = sorted(stated.keys() - wanted.keys())
+    else:
+        unknown = sorted(stated.keys() - {*FIELDS})
+    reasons = []
+    if unknown:
+        names = ", ".join(ascii(name[:60]) for name in unknown[:5])
+        reasons.append(
+            f"the certificate has fields that this engine does not know: {names}; verify with"
+            " the engine version that made it"
+        )
+    if wrong:
+        reasons.append(f"the certificate lacks or misstates: {', '.join(dict.fromkeys(wrong))}")
+    if len(statement.subject_name) > _LONGEST_NAME:
+        reasons.append("the certificate's subject is longer than a release's name can be")
+    if reasons or certificate is None:
+        raise VerificationFailed(tuple(reasons))
+    return certificate
+
+
+class _Reader:
+    """Reads the fields that the others follow from; ``wrong`` are the names of those that fail."""
+
+    def __init__(self, stated: Mapping[str, Any]) -> None:
+        self._stated = stated
+        self.wrong: list[str] = []
+
+    def certificate(self) -> Certificate | None:
+        """The certificate; None where any of it cannot be read."""
+        read = {name: self._field(name, form) for name, form in _FIELDS.items()}
+        forms = {name: _purpose if name == "purpose" else _said for name in SAID}
+        stated = (name for name in SAID if name in self._stated)
+        said = tuple((name, self._field(name, forms[name])) for name in stated)
+        claim = read["claim"]
+        promise = self._promise(claim) if isinstance(claim, Claim) else None
+        if self.wrong or promise is None:
+            return None
+        name, digest = read["policy"]
+        terms = Terms(
+            name, digest, read["source"], promise, read["published_as"], read["engine_version"],
+            read["models"], said,
+        )  # fmt: skip
+        return Certificate(
+            terms, claim, read["engine"], read["query"], read["assumptions"], read["templates"],
+            read["time"],
+        )  # fmt: skip
+
+    def _field(self, name: str, form: Any) -> Any:
+        try:
+            return form(self._stated.get(name, ...))
+        except (_Misstated, ClaimError, NoModel, KeyError, TypeError, AttributeError):
+            self.wrong.append(name)
+            return None
+
+    def _promise(self, claim: Claim) -> Promise | None:
+        if isinstance(claim.law, WholeClasses):
+            return Unpromised()
+        read = {name: self._field(name, form) for name, form in _NUMBERS.items()}
+        if not isinstance(claim.law, Keyed | Native):  # everybody takes part
+            self.wrong += [name for name in ("rate", "sampled_at") if read[name] != 1]
+        return None if self.wrong else Bounded(**read)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise _Misstated
+    return value
+
+
+def _matching(law: re.Pattern[str], value: object) -> str:
+    text = _text(value)
+    if not law.fullmatch(text):
+        raise _Misstated
+    return text
+
+
+def _digest(value: object) -> str:
+    return _matching(_DIGEST, value)
+
+
+def _decimal(value: object) -> Decimal:
+    try:
+        return Decimal(_matching(_DECIMAL, value))
+    except InvalidOperation:
+        raise _Misstated from None
+
+
+def _neighbours(value: object) -> str:
+    if value not in ("add_remove", "replace_one"):
+        raise _Misstated
+    return str(value)
+
+
+def _policy(value: Any) -> tuple[str, str]:
+    if not isinstance(value, Mapping) or value.keys() != {"name", "digest"}:
+        raise _Misstated
+    return _matching(NAME, value["name"]), _digest(value["digest"])
+
+
+def _said(value: object) -> str:
+    if not _text(value):
+        raise _Misstated
+    return _text(value)
+
+
+def _purpose(value: object) -> str:
+    text = _said(value)
+    if not is_line(text) or len(text) > MOST_PURPOSE:
+        raise _Misstated
+    return text
+
+
+def _published_as(value: object) -> str:
+    return ROWS if value == ROWS else _matching(ENVELOPE, value)
+
+
+def _engine(value: object) -> str:
+    if value not in ENGINES:
+        raise _Misstated
+    return str(value)
+
+
+def _time(value: object) -> str:
+    if moment(value) is None:
+        raise _Misstated
+    return str(value)
+
+
+def _assumptions(value: Any) -> tuple[Assumption, ...]:
+    if not isinstance(value, list):
+        raise _Misstated
+    return tuple(map(_assumption, value))
+
+
+def _assumption(value: Any) -> Assumption:
+    stated = {_text(name): _text(text) for name, text in value.items()}
+    assumption = Assumption.of(stated.pop("code"), **stated)
+    sentence_of(assumption)  # KeyError: an unknown code or parameter has none
+    return assumption
+
+
+def _models(value: Any) -> tuple[Any, ...]:
+    if not isinstance(value, list):
+        raise _Misstated
+    return tuple(map(model_from, value))
+
+
+_FIELDS: Mapping[str, Any] = {
+    "policy": _policy,
+    "source": _text,
+    "models": _models,
+    "assumptions": _assumptions,
+    "claim": claim_from,
+    "query": _text,
+    "templates": _digest,
+    "published_as": _published_as,
+    "engine": _engine,
+    "engine_version": lambda value: _matching(_VERSION, value),
+    "time": _time,
+}
+_NUMBERS: Mapping[str, Any] = {
+    "epsilon": _decimal,
+    "delta": _decimal,
+    "neighbours": _neighbours,
+    "rate": _decimal,
+    "sampled_at": _decimal,
+}
+FIELDS = (*_FIELDS, *_NUMBERS, *DERIVED, *SAID)
+"""Every field that a certificate can have."""

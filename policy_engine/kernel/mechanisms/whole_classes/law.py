@@ -1,0 +1,43 @@
+"""Whole classes [KANON]: those of k people and more are shown as they are, for no (ε, δ).
+
+Which class is shown is decided by the people in it alone, so that the kernel prints such a claim
+and certifies nothing of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from policy_engine.kernel.laws import require
+from policy_engine.kernel.mechanisms.sampled_suppression import OfColumns, nodes_of
+from policy_engine.kernel.nodes import Identifier, Number
+
+if TYPE_CHECKING:
+    from policy_engine.kernel.claim import Claim
+
+
+@dataclass(frozen=True)
+class WholeClasses(OfColumns):
+    """A class is what is alike in all columns but the ``sensitive``, of which models are."""
+
+    k: int
+    sensitive: tuple[str, ...] = ()
+    template: ClassVar[str] = "whole_classes"
+    mechanism: ClassVar[str] = "syntactic-suppression"
+    source_tag: ClassVar[str] = "[KANON]"
+    rate: ClassVar[Decimal] = Decimal(1)
+    secret: ClassVar[None] = None
+
+    def check(self, claim: Claim) -> None:
+        """Raise ClaimError unless ``claim`` can have this law."""
+        names = [shown.name for shown in claim.columns]
+        require(self.k >= 1, "k must be at least 1")
+        require({*self.sensitive} < {*names}, "a class is told by a column that no model is of")
+        require(not claim.unit.counts_all, "a unit is in one group")
+
+    def nodes(self) -> dict[str, Any]:
+        """What its template is given besides a claim's own values."""
+        sensitive = [Identifier(name) for name in self.sensitive]
+        return {"k": Number(self.k), "sensitive": sensitive, **nodes_of(None)}
