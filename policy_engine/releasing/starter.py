@@ -204,7 +204,7 @@ def _unit(table: Table) -> str:
 def _budget(project: Project) -> str:
     if project.file is None or len(project.accounts) == 1:
         account = next(iter(project.accounts), "people")
-        return f"account: {_scalar(account):<18} # an account of policy-engine.yaml"
+        return f"account: {_scalar(account):<17} # an account of policy-engine.yaml"
     named = ", ".join(project.accounts) or "none yet"
     default = "; default: the source" if project.accounts_open else ""
     return f"# account: the account that pays, of policy-engine.yaml ({named}){default}"

@@ -220,7 +220,7 @@ def _of_guarantee(policy: Policy) -> Iterator[errors.Problem]:
     """Numbers that promise next to nothing."""
     if policy.is_syntactic:
         names = ", ".join(name for name, _ in still_works(policy.k, policy.models))
-        message = f"guarantee is syntactic: {NONE}; attacks that it leaves open: {names}"
+        message = f"guarantee is none: {NONE}; attacks that it leaves open: {names}"
         remedy = "{epsilon: …, delta: …} bounds them all"
         yield errors.Problem(str(policy.file), 0, 0, "guarantee", message, remedy)
         return

@@ -366,7 +366,7 @@ def test_the_only_account_of_a_project_pays(folder):
     wide(folder / "wide.parquet")
     write_starter("wide.parquet", Path("p.yaml"))
     assert (
-        'account: "a: b"             # an account of policy-engine.yaml'
+        'account: "a: b"            # an account of policy-engine.yaml'
         in Path("p.yaml").read_text()
     )
     assert load_policy(uncommented(Path("p.yaml"))).budget == "a: b"
