@@ -139,12 +139,6 @@ class Decided(Chained):
             return {}
         if is_out:
             return {**required.told("claim"), "out": True}
-        if required.needs("release") and not charge.run.get("sealed"):
-            raise NotApproved(
-                f"account {charge.account!r} requires approvals of a release, and this engine"
-                " cannot draw the same sample again once they are there: use method: keyed; nothing"
-                " was charged"
-            )
         if not required.needs("claim"):
             return required.told("claim")
         return self._met(required, reviews.claim_of(charge), charge.brought or Brought())

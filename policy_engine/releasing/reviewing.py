@@ -20,7 +20,6 @@ from policy_engine.attest.certificates import predicate_of
 from policy_engine.attest.keys import explained
 from policy_engine.errors import FileError, NotApproved
 from policy_engine.kernel.certificate import Certificate
-from policy_engine.kernel.mechanisms import Native
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.store import Ledger
 from policy_engine.opening import opened
@@ -120,8 +119,7 @@ def add_approval(request: Path, line: str) -> Path:
 
 def asked_for(charge: Charge, certificate: Certificate, ends: Ends) -> Charge:
     """A charge before it has a run of its own: with all that is approved of it."""
-    sealed = not isinstance(certificate.claim.law, Native)
-    run = {"predicate": predicate_of(certificate), "target": ends.name, "sealed": sealed}
+    run = {"predicate": predicate_of(certificate), "target": ends.name}
     return replace(charge, run=run)
 
 

@@ -472,9 +472,10 @@ def strict(tmp_path, monkeypatch):
     return Reviewed.at(tmp_path, release={"privacy": 1})
 
 
+@pytest.mark.parametrize("method", ["keyed", "native"])
 @pytest.mark.parametrize("target", [FILE, TABLE])
-def test_what_came_out_waits_and_is_approved_without_a_new_charge(strict, target):
-    strict.__dict__["policy"] = strict.small.policy(target)
+def test_what_came_out_waits_and_is_approved_without_a_new_charge(strict, target, method):
+    strict.__dict__["policy"] = strict.small.policy(target, method=method)
     place = strict.folder / "out" if target == FILE else strict.folder
     claim = place / "people.certificate.claim.review.json"
     strict.ask()
@@ -567,14 +568,6 @@ def test_reconcile_puts_nothing_in_its_place(strict):
     assert settled.outcome == "kept"
     assert strict.state()[2] == []
     _refused(strict)
-
-
-def test_a_sample_that_cannot_be_drawn_again_cannot_wait(strict):
-    policy = strict.small.policy(method="native")
-    strict.ask(policy=policy)
-    strict.approve("Ada")
-    strict.approve("Ben")
-    _refused(strict, policy)
 
 
 # Switching it off
