@@ -352,7 +352,7 @@ def settle(
     if from_certificates:
         told = [
             {**members(each.entry, "id account epsilon delta", id="entry"),
-             "certificate": each.certificate}
+             "certificate": each.certificate, "source_unknown": each.unknown}
             for each in booked
         ]  # fmt: skip
         document |= {"booked": told}
@@ -361,6 +361,12 @@ def settle(
             f"  {each.entry.id:>4}  {each.entry.account}  ε {shown(each.entry.epsilon)}"
             f"  δ {shown(each.entry.delta)}  {each.certificate}"
             for each in booked
+        ]
+        lines += [
+            f"  {each.entry.id:>4}  whose its source is was not recorded, and any account may"
+            f" release it: {each.unknown}"
+            for each in booked
+            if each.unknown
         ]
     confirm(document, lines)
 

@@ -218,13 +218,18 @@ def is_of_a_release(path: Path) -> bool:
 def forgotten(
     paths: Iterable[Path], entries: Iterable[Entry], trusted: TrustedKeys
 ) -> tuple[Path, ...]:
-    """The certificates, signed by a trusted key, that no entry was charged for: each once."""
-    known = {"", *(entry.certificate_digest for entry in entries)}
-    # Two draws of one second have the same facts; a copy of a certificate has its bytes.
-    found: dict[bytes, Path] = {}
+    """The certificates, signed by a trusted key, that no entry was charged for: each once.
+
+    One is an entry's by its facts and by what was drawn: two draws of one second have the same
+    facts, and a copy of a certificate may be signed anew.
+    """
+    known = {(entry.certificate_digest, entry.only_digest) for entry in entries}
+    found: dict[tuple[str, str | None], Path] = {}
     for path in paths:
-        found.setdefault(content_of(path), path)
-    return tuple(path for path in found.values() if certificate_digest(path, trusted) not in known)
+        digests = certified_digests(path, trusted)
+        if digests is not None and digests not in known:
+            found.setdefault(digests, path)
+    return tuple(found.values())
 
 
 def check_remembers(ledger: Ledger, paths: Iterable[Path], trusted: TrustedKeys) -> None:
@@ -248,12 +253,13 @@ def forgotten_text(paths: tuple[Path, ...]) -> str:
     )
 
 
-def certificate_digest(path: Path, trusted: TrustedKeys) -> str:
-    """What the ledger calls a certificate; empty where no trusted key has signed it."""
+def certified_digests(path: Path, trusted: TrustedKeys) -> tuple[str, str] | None:
+    """The digests of a certificate's facts and of its release; None unless a trusted key signed."""
     try:
         text = content_of(path)
         stated = attestation.stated_type(text)
         kind = stated if stated in attestation.RELEASE_TYPES else attestation.PREDICATE_TYPE
-        return predicate_digest(attestation.open_envelope(text, trusted, kind).predicate)
+        said = attestation.open_envelope(text, trusted, kind)
     except VerificationFailed:
-        return ""
+        return None
+    return predicate_digest(said.predicate), said.subject_sha256

@@ -80,7 +80,7 @@ class Planned:
         read = planning.table_read(policy, self.table)
         named = resolved(planning.warehouse_of(policy, project))
         return replace_field(
-            requests.request_of(policy, self.certificate, self.ends, source),
+            requests.request_of(policy.name, self.certificate, self.ends, source),
             beside=requests.names_beside(policy, project, named, read, naming),
             part=requests.part_of(self.certificate, source["place"], naming),
             key_stays=policy.source.key_stays,

@@ -53,9 +53,16 @@ class LedgerState:
             faults=tuple(each for each in self.faults if each.entry in (0, *ids)),
         )
 
-    def charged_for(self, certificate_digest: str) -> Entry | None:
-        """The last entry that was charged for a certificate."""
-        of_it = (e for e in reversed(self.entries) if e.certificate_digest == certificate_digest)
+    def charged_for(self, certificate_digest: str, release_digest: str) -> Entry | None:
+        """The last entry that was charged for a certificate of these facts, and of this release.
+
+        Two draws of one second have the same facts.
+        """
+        of_it = (
+            entry
+            for entry in reversed(self.entries)
+            if entry.certificate_digest == certificate_digest and entry.may_be(release_digest)
+        )
         return next(of_it, None)
 
 

@@ -134,12 +134,13 @@ class Spot:
     def next(self, ledger: Ledger) -> tuple[Step, Entry | None]:
         """What is to do for the policy here, and the entry that it is to do for.
 
-        Of several entries the last counts of which anything can stand; a cancelled one never does.
+        Of several entries the last counts of which anything can stand; a cancelled one never does,
+        nor what is out, and lacks the approvals of its account.
         """
         entries = [
             entry
             for entry in ledger.of_request(self.place)
-            if entry.state != "cancelled" and entry.policy_digest == self.policy.digest
+            if entry.policy_digest == self.policy.digest and not _is_nothing_here(entry)
         ]
         for entry in reversed(entries):
             step = STEPS[self._state(entry)]
@@ -233,6 +234,10 @@ class Spot:
             return standing.size_of(read_parquet(path), self.policy)
         lines, target = self.opened.release_lines, self.target
         return standing.size_of_lines(lambda: lines(target), self.policy)
+
+
+def _is_nothing_here(entry: Entry) -> bool:
+    return entry.state == "cancelled" or (entry.state == "kept" and entry.is_out)
 
 
 def check_place(

@@ -8,8 +8,11 @@ release among it, no certificate tells.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Context, Decimal
+from functools import cached_property
 from pathlib import Path
 
 from policy_engine.accounting.domain import claimed
@@ -17,13 +20,21 @@ from policy_engine.accounting.events import Event, SampledSuppression, TableNois
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.attest.attestation import (
     Statement,
+    Unverified,
     open_envelope,
     stated_type,
 )
 from policy_engine.attest.certificates import certificate_in
-from policy_engine.attest.parquet_file import predicate_digest
+from policy_engine.attest.parquet_file import CERTIFICATE_SUFFIX, predicate_digest
 from policy_engine.attest.signers import writer_of
-from policy_engine.errors import LedgerBroken, NotApproved, UsageError
+from policy_engine.errors import (
+    BudgetExceeded,
+    LedgerBroken,
+    NotApproved,
+    PolicyEngineError,
+    UsageError,
+)
+from policy_engine.kernel.certificate import ROWS
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms import Noisy, Pure
 from policy_engine.kernel.mechanisms.events import event_of
@@ -32,9 +43,13 @@ from policy_engine.kernel.promise import Bounded, Promise
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.store import Ledger
 from policy_engine.ledger.witness import Witness
+from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import Project
+from policy_engine.policy.resolve import Policy
 from policy_engine.releasing import beginning, books
-from policy_engine.releasing.publish import content_of
+from policy_engine.releasing.asking import source_of
+from policy_engine.releasing.publish import COPIES, content_of
+from policy_engine.releasing.requests import Ends, Run, request_of
 
 _WHY = "its certificate proves that it was released"
 _CEILING = Context(prec=60, rounding=ROUND_CEILING)
@@ -42,18 +57,23 @@ _CEILING = Context(prec=60, rounding=ROUND_CEILING)
 
 @dataclass(frozen=True)
 class Recalled:
-    """A charge that was booked again: its entry, and the certificate that proves it."""
+    """A charge that was booked again: its entry, and the certificate that proves it.
+
+    ``unknown`` says why its entry has no source, so that this is nobody's; empty where it has.
+    """
 
     entry: Entry
     certificate: Path
+    unknown: str = ""
 
 
 def recall(project: Project, account: str | None = None) -> tuple[Recalled, ...]:
     """Book to each account what certificates prove that was released, and the ledger forgot.
 
     Each is charged whatever the limit says, for it happened: to the account that its policy was
-    charged to before, else to ``account``, else to the only one of the project file. What this
-    machine had seen of the ledger is what it is from now on.
+    charged to before, else to ``account``, else to the only one of the project file. Its source is
+    the account's, if the policy is in the project's folder. What this machine had seen of the
+    ledger is what it is from now on.
 
     Raises:
         UsageError: it is not known which account a release was charged to.
@@ -64,19 +84,80 @@ def recall(project: Project, account: str | None = None) -> tuple[Recalled, ...]
         ledger.verify()
         trusted = books.trusted_keys(project, signer)
         places = beginning.certificates_in(project.directory)
-        opened = [
+        found = [
             (path, open_envelope(content_of(path), trusted, str(stated_type(content_of(path)))))
             for path in beginning.forgotten(places, ledger.entries(), trusted)
         ]
-        charges = [
-            (path, said, _charge(said, _account(said, path, project, ledger, account)))
-            for path, said in opened
-        ]
-        booked = tuple(
-            Recalled(_book(ledger, charge, said), path) for path, said, charge in charges
-        )
+        # The last one of a place is what stands there.
+        found.sort(key=lambda each: (certificate_in(each[1]).time, not _is_copy(each[0])))
+        accounts = [_account(said, path, project, ledger, account) for path, said in found]
+        sources = _Sources(project, ledger)
+        booked = []
+        for (path, said), owner in zip(found, accounts, strict=True):
+            run, place = _run(said, path, project)
+            charge = replace(_charge(said, owner), request=place, run=run.to_json())
+            charge, unknown = sources.named(charge)
+            booked.append(Recalled(_book(ledger, charge, said), path, unknown))
         _remember(project, ledger)
-    return booked
+    return tuple(booked)
+
+
+def _is_copy(certificate: Path) -> bool:
+    return certificate.parent.name == COPIES
+
+
+def _run(said: Unverified, path: Path, project: Project) -> tuple[Run, str]:
+    """The run of a release, as its certificate tells it, and its place; its secret is nobody's."""
+    certificate = certificate_in(said)
+    name = certificate.terms.policy_name
+    folder = path.parent.parent if _is_copy(path) else path.parent
+    if said.subject_name.lower().endswith(".parquet"):
+        ends = Ends.of_file(folder / said.subject_name, project.directory)
+    else:
+        beside = folder / f"{name}{CERTIFICATE_SUFFIX}" if _is_copy(path) else path
+        ends = Ends.of_table(said.subject_name, beside, project.directory)
+        if certificate.terms.published_as == ROWS:  # by dbt, which calls a release as its model
+            name = path.name.partition(".")[0]
+    request = request_of(name, certificate, ends)
+    return Run.new(request, certificate, {}), request.place
+
+
+@dataclass(frozen=True)
+class _Sources:
+    """The names of the sources of policies that lie in a project's folder."""
+
+    project: Project
+    ledger: Ledger
+
+    def named(self, charge: Charge) -> tuple[Charge, str]:
+        """The charge with the names of its source; or as it is, and why they are not known.
+
+        Where a path starts, and which warehouse a table is in, a certificate does not say. What
+        belongs to another account meanwhile stays there.
+        """
+        policy = self._policies.get((charge.policy_name, charge.policy_digest))
+        if policy is None:
+            return charge, (
+                f"no policy in {self.project.directory} has the digest of the one that was"
+                f" released, {charge.policy_digest}"
+            )
+        try:
+            named = replace(charge, source=source_of(policy, self.project, self.ledger))
+            self.ledger.check_source(named)
+        except BudgetExceeded:
+            return charge, "its source belongs to another account, and stays there"
+        except PolicyEngineError as error:
+            return charge, str(error)
+        return named, ""
+
+    @cached_property
+    def _policies(self) -> Mapping[tuple[str, str], Policy]:
+        found = {}
+        for path in beginning.files_in(self.project.directory, (".yaml", ".yml")):
+            with suppress(PolicyEngineError, OSError):
+                policy = load_policy(path, syntactic=True)
+                found[policy.name, policy.digest] = policy
+        return found
 
 
 def _remember(project: Project, ledger: Ledger) -> None:
@@ -142,7 +223,7 @@ def _event(claim: Claim, promise: Promise) -> tuple[Event | None, Decimal]:
 
 def _book(ledger: Ledger, charge: Charge, said: Statement) -> Entry:
     """Charge a release that is out, and settle its entry: it was published."""
-    entry = ledger.start(ledger.reserve(charge, is_out=True).id)
+    entry = ledger.start(ledger.reserve(charge, anew=True, is_out=True).id)
     ledger.draw(entry.id, said.subject_sha256)
     try:
         return ledger.commit(

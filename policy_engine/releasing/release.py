@@ -158,11 +158,29 @@ def restore(policy: Policy, project: Project | None = None, *, replace: bool = F
     with closing(Reached(policy, project)) as reached:
         found = _released_before(policy, project, reached, replace, lambda text: None)
     if found is None:
-        raise UsageError(
-            f"{policy.name}: nothing was released of this policy as it is now: 'policy-engine"
-            " release' does, at a price"
-        )
+        raise _never(policy, project)
     return found
+
+
+def _never(policy: Policy, project: Project) -> UsageError:
+    """Why nothing can be put back for a policy as it is now."""
+    made = "'policy-engine release' does, at a price"
+    with books.begun_ledger(project) as ledger:
+        entries = () if ledger is None else ledger.entries()
+    own = [each for each in entries if each.policy_name == policy.name]
+    last = next((each for each in reversed(own) if each.only_digest is not None), None)
+    if last is None:
+        return UsageError(f"{policy.name}: nothing was released of this policy: {made}")
+    if last.policy_digest == policy.digest and last.is_out:
+        why = "which was booked from its certificate, without the approvals of its account"
+        return UsageError(f"{policy.name}: entry {last.id}, {why}, is not put back: {made}")
+    if last.policy_digest == policy.digest:
+        why = "the last one went elsewhere: see 'policy-engine ledger show'"
+    else:
+        why = f"entry {last.id} is of its text before it was changed: put that back to restore it"
+    return UsageError(
+        f"{policy.name}: nothing was released of this policy as it is now, and {why}; {made}"
+    )
 
 
 def _released_before(
@@ -257,18 +275,28 @@ def _run(job: Job, say: Callable[[str], None]) -> Released:
         if step == "draw" and entry is not None and entry.run["of"] == job.request.of:
             # It costs nothing. What was given back, and hidden, would run for nothing.
             job.ledger.verify()
+            _check_remembers(job)
             job.spot.check(replace=job.replace, paid=entry.id)
             return _published(job, entry)
     return _charge(job, say)
 
 
+def _check_remembers(job: Job) -> None:
+    """LedgerError where certificates prove what the ledger has forgotten: nothing is drawn then.
+
+    An entry that it knows may have been drawn meanwhile, under the secret that it has.
+    """
+    project, ledger = job.plan.project, job.ledger
+    places = [job.spot.ends.certificate_path.resolve()]
+    if project.file is not None:
+        places += [path.resolve() for path in beginning.certificates_in(project.directory)]
+    beginning.check_remembers(ledger, places, job.spot.trusted)
+
+
 def _charge(job: Job, say: Callable[[str], None]) -> Released:
     """Charge a new release and make it."""
     plan, ledger = job.plan, job.ledger
-    places = [job.spot.ends.certificate_path.resolve()]
-    if plan.project.file is not None:
-        places += [path.resolve() for path in beginning.certificates_in(plan.project.directory)]
-    beginning.check_remembers(ledger, places, job.spot.trusted)
+    _check_remembers(job)
     job.spot.check(replace=job.replace)
     books.check_new_name(ledger, plan.project, plan.account)
     check_pinned(plan.project, ledger, plan.account)

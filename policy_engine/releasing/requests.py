@@ -15,6 +15,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field, fields, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -186,11 +187,15 @@ class Run:
 
 
 def request_of(
-    policy: Policy, certificate: Certificate, ends: Ends, source: Mapping[str, str]
+    name: str,
+    certificate: Certificate,
+    ends: Ends,
+    source: Mapping[str, str] = MappingProxyType({}),
 ) -> Request:
-    """What a policy asks of a source of these names."""
-    of = _digest([policy.digest, certificate.claim.digest, certificate.terms.published_as])
-    return Request(place_of(policy, ends), of, ends, source)
+    """What a policy of this name asks, by its certificate, of a source of these names."""
+    terms = certificate.terms
+    of = _digest([terms.policy_digest, certificate.claim.digest, terms.published_as])
+    return Request(_place(name, ends), of, ends, source)
 
 
 def part_of(
@@ -266,7 +271,11 @@ def _server(url: str) -> list[str]:
 
 def place_of(policy: Policy, ends: Ends) -> str:
     """What the requests have in common that a policy makes of one place."""
-    return _digest([policy.name, ends.name])
+    return _place(policy.name, ends)
+
+
+def _place(name: str, ends: Ends) -> str:
+    return _digest([name, ends.name])
 
 
 def _digest(parts: list[str]) -> str:

@@ -78,9 +78,9 @@ class LedgersWord:
         return found.faults[-1]
 
 
-def judged_of(state: LedgerState, predicate: Mapping[str, Any]) -> tuple[LedgersWord, ...] | None:
+def judged_of(state: LedgerState, stated: attestation.Unverified) -> tuple[LedgersWord, ...] | None:
     """What was judged of a certificate's charge; None where no entry is of it."""
-    entry = state.charged_for(predicate_digest(predicate))
+    entry = state.charged_for(predicate_digest(stated.predicate), stated.subject_sha256)
     if entry is None:
         return None
     return tuple(_judged(entry, told, state.required[told["record"]]) for told in entry.reviews)

@@ -6,14 +6,14 @@ This is the rim of the report: whatever is said of it is made by pure functions 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from policy_engine.accounting.in_words import in_text
-from policy_engine.attest.attestation import Envelope, open_envelope, unverified
+from policy_engine.attest.attestation import Envelope, Unverified, open_envelope, unverified
 from policy_engine.attest.certificates import certificate_in
 from policy_engine.attest.keyring import Keyring
 from policy_engine.attest.owners import is_signed
@@ -127,7 +127,7 @@ def gather(named: Named) -> Evidence:
     counted = () if own is None else counted_beside(text, named.certificate, own)
     if unmet := tuple(missing for each in counted for missing in each.faults):
         reasons, fault = (*reasons, *unmet), fault or "approvals"
-    judged = None if named.books is None else judged_of(named.books, stated.predicate)
+    judged = None if named.books is None else judged_of(named.books, stated)
     looked_at = verified is not None and release is not None and not reasons
     return Evidence(
         named=named,
@@ -142,7 +142,7 @@ def gather(named: Named) -> Evidence:
         rows=_rows(release) if looked_at and release is not None else None,
         policy=None if reasons else policy,
         previous=_previous(named),
-        budget=None if named.books is None else budget_of(named.books, stated.predicate),
+        budget=None if named.books is None else budget_of(named.books, stated),
         approvals=read_approvals(named.certificate, named.keys, judged, own),
         required=None if judged is None else tuple(each.words() for each in judged),
         by_policy=() if own is None else tuple(_by_policy(own, counted)),
@@ -210,7 +210,7 @@ def _previous(named: Named) -> tuple[str, Certificate, str] | None:
     return str(path), certificate, fault
 
 
-def budget_of(state: LedgerState, predicate: Mapping[str, Any]) -> dict[str, Any] | None:
+def budget_of(state: LedgerState, stated: Unverified) -> dict[str, Any] | None:
     """The account that was charged for a certificate; None where no entry is of it.
 
     Sums of ε and δ before the release, of it and since, each with the share of the limit that it
@@ -218,7 +218,7 @@ def budget_of(state: LedgerState, predicate: Mapping[str, Any]) -> dict[str, Any
     release itself, and what is ``left``: ε at the limit's δ. ``units`` are those of its charges;
     ``limit_by`` and the rest are of the entry that set the limit last, else None.
     """
-    entry = state.charged_for(predicate_digest(predicate))
+    entry = state.charged_for(predicate_digest(stated.predicate), stated.subject_sha256)
     if entry is None:
         return None
     own = state.of(entry.account)

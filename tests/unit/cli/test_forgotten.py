@@ -53,6 +53,7 @@ def test_nothing_is_released_on_it_until_a_person_books_what_is_proved(cli, poli
     assert cli("ledger", "verify").code == 0
     assert [each["state"] for each in entries(cli)] == ["committed", "committed"]
     # Once is enough, and what is charged beside it counts it.
+    assert booked["source_unknown"] == ""
     again = cli("ledger", "reconcile", "--from-certificates")
     assert again.code == 0 and again.out.endswith("0 booked from certificates\n")
     released = 0
@@ -111,3 +112,56 @@ def test_a_cause_has_a_code(cli, policy, project):
     Path("away.sqlite").rename(LEDGER)
     for code, result in found.items():
         assert (result.code, result.document.get("code")) == (3, code), result.out
+
+
+def test_what_is_booked_again_is_known_as_it_was_charged(cli, policy, restored):
+    """Its place, so that it is put back, and its source, so that it is its account's."""
+    assert cli("ledger", "reconcile", "--from-certificates").code == 0
+    stands = Path("out/b.parquet").read_bytes()
+    assert cli("release", "b.yaml").code == 0
+    assert len(entries(cli)) == 2
+    Path("out/b.parquet").unlink()
+    assert cli("restore", "b.yaml").code == 0
+    assert Path("out/b.parquet").read_bytes() == stands
+    assert len(entries(cli)) == 2
+    project = Path("policy-engine.yaml")
+    project.write_text(
+        project.read_text().replace("accounts: {", "accounts: {others: {epsilon: 1, delta: 0.1}, ")
+    )
+    file = policy("b", epsilon="0.4")
+    file.write_text(file.read_text().replace("budget: people", "budget: others"))
+    refused = cli("release", "b.yaml", "--replace")
+    assert refused.code == 1 and "is that of entry" in refused.err
+
+
+def test_what_a_certificate_does_not_tell_is_said(cli, policy, restored):
+    file = policy("b", epsilon="0.45")
+    done = cli("ledger", "reconcile", "--from-certificates")
+    assert done.code == 0
+    assert "was not recorded, and any account may release it: no policy in " in done.out
+    told = cli("restore", "b.yaml")
+    assert told.code == 2 and "is of its text before it was changed" in told.err
+    file.unlink()
+    policy("never", epsilon="0.4")
+    told = cli("restore", "never.yaml")
+    assert told.code == 2 and "nothing was released of this policy: 'policy-engine" in told.err
+
+
+def test_two_draws_of_one_second_are_two_charges(cli, policy, monkeypatch):
+    monkeypatch.setattr("policy_engine.kernel.certificate.now", lambda: "2026-01-01T00:00:00Z")
+    policy("a", epsilon="0.2", k="34")
+    assert cli("release", "a.yaml").code == 0
+    with closing(sqlite3.connect(LEDGER)) as connection:
+        connection.execute("vacuum into 'backup.sqlite'")
+    for _ in range(2):
+        assert cli("release", "a.yaml", "--fresh", "--replace").code == 0
+    facts = {each["certificate"] for each in entries(cli)}
+    assert len(facts) == 1
+    for beside in LEDGER.parent.glob("ledger.sqlite*"):
+        beside.unlink()
+    shutil.copy("backup.sqlite", LEDGER)
+    assert cli("release", "a.yaml", "--fresh", "--replace").code == 3
+    done = cli("ledger", "reconcile", "--from-certificates")
+    assert "2 booked from certificates" in done.out
+    assert cli("release", "a.yaml").code == 0  # what stands is the last one's
+    assert len(entries(cli)) == 3

@@ -33,7 +33,7 @@ def asked(lab, target=FILE, **changes):
     with closing(open_warehouse(policy, lab.project, writes=False)) as warehouse:
         certificate, _ = prepare(policy, lab.project, warehouse)
         ends = ends_of(policy, lab.project, warehouse)
-    return request_of(policy, certificate, ends, {"place": "somewhere"}), certificate
+    return request_of(policy.name, certificate, ends, {"place": "somewhere"}), certificate
 
 
 # Where it goes.
