@@ -28,6 +28,8 @@ from policy_engine.ledger.remaining import Remaining, remaining
 _SIX_DIGITS = Context(prec=6, rounding=ROUND_FLOOR, Emin=MIN_EMIN, Emax=MAX_EMAX)
 _CEILING = Context(prec=12, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX)
 _FLOOR = Context(prec=12, rounding=ROUND_FLOOR, Emin=MIN_EMIN, Emax=MAX_EMAX)
+_UP = Context(prec=3, rounding=ROUND_CEILING)
+_MOST_EPSILON = Decimal(10) ** 9
 _THREE_DIGITS = Context(prec=3, rounding=ROUND_FLOOR)
 _LEAST_DELTA = Decimal("1e-900")
 
@@ -297,12 +299,18 @@ def refusal(account: Account, charge: Charge) -> BudgetExceeded:
 
 def _remedy(spent: Spent, charge: Charge, limit: Limit, left: Remaining) -> str:
     """What would fit, with both of its numbers, and where the limit may be raised."""
-    raising = f"raise the limit, which is the ledger's, with '{_raising(charge.account)}'"
+    raised = enough(spent, charge.asked, limit)
+    command, to = _raising(charge.account), ""
+    if raised is not None:
+        told = in_text(raised.epsilon), in_text(raised.delta)
+        command, to = _raising(charge.account, *told), f" to {raised}"
+    raising = f"raise the limit{to}, which is the ledger's, with '{command}'"
     if limit.where:
         raising = (
-            f"raise the limit in {limit.where}, and where the ledger has it too, with"
-            f" '{_raising(charge.account)}'"
+            f"raise the limit in {limit.where}{to}, and where the ledger has it too, with"
+            f" '{command}'"
         )
+    raising += "; docs/explanation/accounts.md says how a limit's δ is shared out"
     ways, first = list(samples_that_fit(spent, charge.asked, limit)), spent.first
     more = first is not None and first.epsilon > (left.epsilon or 0)
     if first is not None and more and not ways and fits(spent, first, limit):
@@ -322,6 +330,42 @@ def brief(amount: Decimal, *, down: bool = False) -> str:
 
 
 # What would still fit
+
+
+def enough(spent: Spent, asked: Asked, limit: Limit) -> Limit | None:
+    """A higher limit by which a charge is admitted, tried; None where none was found.
+
+    Of the limit's own δ with the least ε, in three digits, that was found; else with the sums of
+    what was certified, which hold whatever the rule shares out.
+
+    >>> from policy_engine.accounting.events import PureDP
+    >>> spent = Spent.none("add_remove")
+    >>> asked = Asked(PureDP("0.3"), Decimal("0.3"), Decimal(0))
+    >>> print(enough(spent, asked, Limit(Decimal("0.1"), Decimal(0))))
+    ε 0.3, δ 0
+    """
+    basic = price(spent, None)
+    whole = _CEILING.add(basic.basic_epsilon, asked.epsilon)
+    delta = _CEILING.add(basic.basic_delta, asked.delta)
+
+    def admits(epsilon: Decimal) -> bool:
+        return fits(spent, asked, Limit(epsilon, limit.delta))
+
+    def least(high: Decimal) -> Decimal:
+        place = high.adjusted() - 2
+        low, most = (int(each.scaleb(-place)) for each in (limit.epsilon, high))
+        found = least_integer(low, most, lambda steps: admits(Decimal(steps).scaleb(place)))
+        return _CEILING.normalize(Decimal(found).scaleb(place))
+
+    first = max(limit.epsilon, asked.epsilon)
+    highs = [whole] if delta <= limit.delta else [first * 2**times for times in range(1, 5)]
+    for high in (_UP.normalize(high) for high in highs):
+        if high > limit.epsilon and admits(high):
+            return Limit(least(high), limit.delta)
+    if whole >= _MOST_EPSILON or delta >= 1:
+        return None
+    sums = Limit(max(_UP.normalize(whole), limit.epsilon), max(_UP.normalize(delta), limit.delta))
+    return sums if fits(spent, asked, sums) else None
 
 
 def samples_that_fit(spent: Spent, asked: Asked, limit: Limit | None) -> Iterator[str]:

@@ -412,8 +412,9 @@ def test_over_budget_says_what_would_fit(cli, policy, project):
         r" \(unit: row\), and of ε 0\.5, δ 0\.000001 there is left: none like this;"
         r" at most ε 0\.[0-9]+ \(at δ [0-9e.-]+\) of another kind; it would fit with k: 12"
         r" with rate: 0\.1, or k: 10 with rate: 0\.0859;"
-        r" or raise the limit in policy-engine\.yaml:1, and where the ledger has it too, with"
-        r" 'policy-engine ledger limit people --epsilon NUMBER --delta NUMBER --by NAME --why TEXT'"
+        r" or raise the limit in policy-engine\.yaml:1 to ε (\S+), δ (\S+), and where the ledger"
+        r" has it too, with 'policy-engine ledger limit people --epsilon \1 --delta \2 --by NAME"
+        r" --why TEXT'; docs/explanation/accounts\.md says how a limit's δ is shared out"
     )
     for words in (("release", file), ("plan", file)):
         result = cli(*words)
@@ -423,7 +424,15 @@ def test_over_budget_says_what_would_fit(cli, policy, project):
     assert not Path("out/b.parquet").exists()
     document = cli("plan", file, "--format", "json").document
     assert document["ledger"]["affordable"] is False
-    assert told.fullmatch(document["refusal"])
+    epsilon, delta = told.fullmatch(document["refusal"]).groups()
+    # Who obeys may release.
+    raised = f"accounts: {{people: {{epsilon: {epsilon}, delta: {delta}}}}}\n"
+    (project / "policy-engine.yaml").write_text(
+        (project / "policy-engine.yaml").read_text().replace(HALF, raised)
+    )
+    by = ("--by", "Ada", "--why", "asked")
+    assert cli("ledger", "limit", "people", "--epsilon", epsilon, "--delta", delta, *by).code == 0
+    assert cli("release", file).code == 0
 
 
 def test_what_would_fit_does_fit_and_the_next_does_not(cli, policy, project):
@@ -444,7 +453,7 @@ def test_an_empty_account_has_no_remedy_but_says_so(cli, policy, project):
     refused = cli("release", policy("b")).err
     assert "cannot pay for policy 'b'" in refused
     assert "raise the limit in " in refused
-    assert "policy-engine.yaml:1, and where the ledger has it too, with 'policy-engine" in refused
+    assert re.search(r"policy-engine\.yaml:1 to ε \S+, δ \S+, and where the ledger has it", refused)
 
 
 def test_neighbours_that_do_not_add_up_have_no_such_remedy(cli, policy):

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy_engine.accounting.events import DiscreteLaplace, RandomisedResponse, SampledSuppression
@@ -22,6 +22,7 @@ from policy_engine.ledger.account import (
     Limit,
     account_of,
     admit,
+    affords,
     balance_of,
     brief,
     effective,
@@ -32,7 +33,20 @@ from policy_engine.ledger.pricing import Price
 
 SIGNER = KeySigner(Ed25519PrivateKey.from_private_bytes(bytes(32)))
 SAMPLED = SampledSuppression(20, "0.1")
-COMMAND = "'policy-engine ledger limit census --epsilon NUMBER --delta NUMBER --by NAME --why TEXT'"
+RAISED = re.compile(
+    r"raise the limit(?: in \S+)? to ε (\S+), δ (\S+), (?:which is the ledger's|and where the"
+    r" ledger has it too), with 'policy-engine ledger limit census --epsilon \1 --delta \2"
+    r" --by NAME --why TEXT'; docs/explanation/accounts\.md says how a limit's δ is shared out$"
+)
+
+
+def obeyed(found, asked):
+    """What a refusal names as a limit that is enough is enough."""
+    epsilon, delta = RAISED.search(refusal(found, asked)).groups()
+    admit(replace(found, limit=limit(epsilon, delta)), asked)
+    return epsilon, delta
+
+
 AMOUNTS = st.decimals(0, 10**9, allow_nan=False) | st.builds(
     lambda digits, places: Decimal(digits).scaleb(-places),
     st.integers(0, 999),
@@ -258,14 +272,15 @@ def test_a_refusal_says_what_would_fit():
     said = refusal(account(most=limit("0.5", "1e-12")), charge(event=SAMPLED))
     assert "; it would fit with k: " in said
     assert re.search(r"fit with k: \d+ with rate: 0\.1, or k: 20 with rate: 0\.0\d+; or", said)
-    assert said.endswith(f"; or raise the limit, which is the ledger's, with {COMMAND}")
+    assert "; or raise the limit to ε 0.65, δ 1e-12, " in said
+    assert obeyed(account(most=limit("0.5", "1e-12")), charge(event=SAMPLED))
 
 
 def test_a_refusal_names_the_project_file_where_its_limit_binds():
     stated = replace(limit("0.5", "1e-12"), where="p/policy-engine.yaml:7")
     said = refusal(account(most=stated), charge(event=SAMPLED))
-    where = "the limit in p/policy-engine.yaml:7, and where the ledger has it too"
-    assert said.endswith(f"; or raise {where}, with {COMMAND}")
+    assert "; or raise the limit in p/policy-engine.yaml:7 to ε " in said
+    assert RAISED.search(said)
 
 
 def test_a_rate_of_more_digits_is_named_by_what_people_write():
@@ -287,10 +302,29 @@ def test_the_lower_limit_counts():
 
 @pytest.mark.parametrize("asked", [charge(event=SAMPLED), charge("1.1", "0")])
 def test_a_refusal_says_where_nothing_would_fit(asked):
-    assert refusal(account(most=limit("0", "0")), asked).endswith(
-        " there is left: none like this; nothing of another kind; raise the limit, which is the"
-        f" ledger's, with {COMMAND}"
-    )
+    found = account(most=limit("0", "0"))
+    said = refusal(found, asked)
+    assert " there is left: none like this; nothing of another kind; raise the limit to ε " in said
+    obeyed(found, asked)
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(st.sampled_from(["0.2", "0.5", "0.9"]), max_size=6),
+    st.sampled_from(["0", "4e-7", "9.5e-8"]),
+    st.booleans(),
+)
+def test_a_limit_that_is_named_as_enough_is_enough(epsilons, delta, is_sampled):
+    before = [charge(epsilon, delta) for epsilon in epsilons]
+    found = account(*before, most=limit("1", "1e-6"))
+    asked = charge(event=SAMPLED) if is_sampled else charge("0.8", delta)
+    if not affords(found, asked):
+        obeyed(found, asked)
+
+
+def test_more_at_the_same_delta_is_named_where_it_does():
+    found = account(*[charge("0.2", "1e-7")] * 5, most=limit("1", "1e-6"))
+    assert obeyed(found, charge("0.2", "1e-7"))[1] == "0.000001"
 
 
 def test_a_refusal_names_what_another_release_may_take():
