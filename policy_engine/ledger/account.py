@@ -30,6 +30,8 @@ _CEILING = Context(prec=12, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX
 _FLOOR = Context(prec=12, rounding=ROUND_FLOOR, Emin=MIN_EMIN, Emax=MAX_EMAX)
 _UP = Context(prec=3, rounding=ROUND_CEILING)
 _MOST_EPSILON = Decimal(10) ** 9
+_TIMES = tuple(map(Decimal, (1, 2, 4, 8)))
+"""So many times the sums of what was certified are tried as limits."""
 _THREE_DIGITS = Context(prec=3, rounding=ROUND_FLOOR)
 _LEAST_DELTA = Decimal("1e-900")
 
@@ -335,8 +337,8 @@ def brief(amount: Decimal, *, down: bool = False) -> str:
 def enough(spent: Spent, asked: Asked, limit: Limit) -> Limit | None:
     """A higher limit by which a charge is admitted, tried; None where none was found.
 
-    Of the limit's own δ with the least ε, in three digits, that was found; else with the sums of
-    what was certified, which hold whatever the rule shares out.
+    Of the limit's own δ with the least ε, in three digits, that was found; else of a higher δ, for
+    the rule shares δ out, and to some charges no ε helps.
 
     >>> from policy_engine.accounting.events import PureDP
     >>> spent = Spent.none("add_remove")
@@ -345,27 +347,23 @@ def enough(spent: Spent, asked: Asked, limit: Limit) -> Limit | None:
     ε 0.3, δ 0
     """
     basic = price(spent, None)
-    whole = _CEILING.add(basic.basic_epsilon, asked.epsilon)
-    delta = _CEILING.add(basic.basic_delta, asked.delta)
+    whole = max(_UP.add(basic.basic_epsilon, asked.epsilon), limit.epsilon)
+    sums = max(_UP.add(basic.basic_delta, asked.delta), limit.delta)
 
-    def admits(epsilon: Decimal) -> bool:
-        return fits(spent, asked, Limit(epsilon, limit.delta))
+    def admits(epsilon: Decimal, delta: Decimal) -> bool:
+        return fits(spent, asked, Limit(epsilon, delta))
 
-    def least(high: Decimal) -> Decimal:
+    def least(high: Decimal, delta: Decimal) -> Decimal:
         place = high.adjusted() - 2
         low, most = (int(each.scaleb(-place)) for each in (limit.epsilon, high))
-        found = least_integer(low, most, lambda steps: admits(Decimal(steps).scaleb(place)))
+        found = least_integer(low, most, lambda steps: admits(Decimal(steps).scaleb(place), delta))
         return _CEILING.normalize(Decimal(found).scaleb(place))
 
-    first = max(limit.epsilon, asked.epsilon)
-    highs = [whole] if delta <= limit.delta else [first * 2**times for times in range(1, 5)]
-    for high in (_UP.normalize(high) for high in highs):
-        if high > limit.epsilon and admits(high):
-            return Limit(least(high), limit.delta)
-    if whole >= _MOST_EPSILON or delta >= 1:
-        return None
-    sums = Limit(max(_UP.normalize(whole), limit.epsilon), max(_UP.normalize(delta), limit.delta))
-    return sums if fits(spent, asked, sums) else None
+    for delta in dict.fromkeys((limit.delta, *(sums * times for times in _TIMES))):
+        for high in (_UP.multiply(whole, times) for times in _TIMES):
+            if delta < 1 and limit.epsilon < high < _MOST_EPSILON and admits(high, delta):
+                return Limit(least(high, delta), _CEILING.normalize(delta))
+    return None
 
 
 def samples_that_fit(spent: Spent, asked: Asked, limit: Limit | None) -> Iterator[str]:
