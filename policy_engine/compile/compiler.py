@@ -169,7 +169,7 @@ def _dialect_problems(policy: Policy, table: Table, dialect: Engine) -> Iterator
         "file": ("source.file", table.path is not None and not table.parts),
         "row_number": ("privacy_unit", numbers_rows),
         "native_sample": ("sample.method", not keyed),
-        "try_cast": ("source.columns", bool(policy.source.columns)),
+        "try_cast": ("source.columns", bool(read_as(policy, table))),
         # Any of a person's rows would do, and none is the first by what is read.
         "place_of_a_row": ("privacy_unit", policy.source.draws_a_row and not beside),
         "repeat": ("release.as", policy.release.form == "rows" and not is_chance),

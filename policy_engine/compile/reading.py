@@ -31,9 +31,16 @@ class ReadColumn:
 
 
 def read_as(policy: Policy, table: Table) -> Mapping[str, ColumnType]:
-    """The types that ``source.columns`` says, by the names that the source's columns have."""
+    """The types that ``source.columns`` says, by the names that the source's columns have.
+
+    A text that is to be one is read as it is: nothing is converted, on no engine.
+    """
     named = ((table.find(name), kind) for name, kind in policy.source.columns)
-    return {column.name: kind for column, kind in named if column is not None}
+    return {
+        column.name: kind
+        for column, kind in named
+        if column is not None and (kind, column.kind) != ("text", Kind.TEXT)
+    }
 
 
 def read_columns(policy: Policy, table: Table) -> Mapping[str, ReadColumn]:

@@ -273,6 +273,9 @@ def test_texts_of_postgresql_are_released_as_they_are(folder, postgres):
     source = "{table: codes}\nprivacy_unit: {column: id, rows: one}"
     for column, value in (("c", "ab"), ("ct", "Ab"), ("z", "01067")):
         assert set(released(source, f"{{{column}: keep}}")) == {value}
+        # Whoever declares what it is says nothing new.
+        same = source.replace("{table: codes}", f"{{table: codes, columns: {{{column}: text}}}}")
+        assert set(released(same, f"{{{column}: keep}}")) == {value}
 
 
 PAIRS = [("a", "bc"), ("ab", "c"), ("a~", "b"), ("a", "~b"), ("", "x"), ("x", "")]
