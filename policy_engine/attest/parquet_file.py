@@ -191,7 +191,9 @@ def read_signed(release: Path, sha256: str) -> tuple[bytes, pa.Table, str] | str
     try:
         data = bytes_in(release)
     except OSError as error:
-        raise FileError(f"{release} could not be read: {error.strerror}") from None
+        from policy_engine.policy.reading import unread
+
+        raise FileError(unread(release, error, lost=True)) from None
     digest = hashlib.sha256(data).hexdigest()
     if digest != sha256:
         return f"{release.name} is not the release: its SHA-256 is {digest}"

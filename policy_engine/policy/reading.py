@@ -71,6 +71,22 @@ def meant(missing: Path) -> str:
     return f"did you mean {near[found[0]]!r}?" if found else ""
 
 
+def unread(path: Path, error: OSError, *, lost: bool = False) -> str:
+    """Why a file that somebody names could not be read, and which one may be meant.
+
+    ``lost``: it is a release that should be there, for its certificate is.
+
+    >>> unread(Path("a.parquet"), FileNotFoundError(2, "No such file or directory"), lost=True)[:52]
+    'a.parquet could not be read: No such file or directo'
+    """
+    said = [f"{path} could not be read: {error.strerror}"]
+    if isinstance(error, FileNotFoundError):
+        said.append(meant(path))
+        if lost:
+            said.append("if it is lost, 'policy-engine restore POLICY' puts that policy's back")
+    return "; ".join(filter(None, said))
+
+
 def read_bytes(file: Path, most: int) -> tuple[bytes, str]:
     """At most so many bytes of a file; or why it cannot be read."""
     try:
@@ -97,6 +113,11 @@ def read_text(file: Path, kind: str) -> str:
         raise FileError(str(Problem(str(file), 0, 0, "", f"the {kind} file {reason}", remedy)))
     if len(content) > tree.MAX_BYTES:
         raise _refused(file, f"the {kind} file must be at most {tree.MAX_BYTES} bytes")
+    other = "a Parquet file" if content.startswith(b"PAR1") else ""
+    if file.name.endswith(".certificate.json"):
+        other = "a certificate"
+    if other:
+        raise _refused(file, f"this is {other}, and not a {kind}, which is a YAML file: name that")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -22,6 +24,7 @@ from policy_engine.kernel.recodes import Bins
 from policy_engine.kernel.words import people_word
 from policy_engine.opening import NO_FILE, bytes_in
 from policy_engine.policy.project import Project
+from policy_engine.policy.reading import unread
 from policy_engine.releasing.books import has_ledger, open_ledger
 from policy_engine.releasing.copies import is_drawn
 from policy_engine.releasing.meaning import AnyMeaning, NoisyMeaning, PureMeaning, meaning_of
@@ -88,7 +91,9 @@ def _of_file(path: Path, certificate: Path, project: Project, rows: int) -> Firs
     if path.exists() and not path.is_file():
         raise FileError(f"{path} cannot be read: {NO_FILE}")
     if not path.is_file():
-        raise FileError(f"{path} is not there; name a Parquet file, or the certificate of a table")
+        missing = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        wanted = "show takes a release's Parquet file, or the certificate of a table"
+        raise FileError(f"{unread(path, missing, lost=certificate.is_file())}; {wanted}")
     if not is_release(path):
         facts = "for it does not carry the record of a certificate"
         raise UsageError(f"{path} is no release, {facts}: show prints nothing else")
@@ -198,7 +203,7 @@ def _stated(path: Path) -> Unverified:
     try:
         return unverified_release(bytes_in(path))
     except OSError as error:
-        raise FileError(f"{path} could not be read: {error.strerror}") from None
+        raise FileError(unread(path, error)) from None
     except VerificationFailed as error:
         raise VerificationFailed((f"{path} is no certificate of a release: {error}",)) from None
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import duckdb
 
+from policy_engine.attest.parquet_file import CERTIFICATE_SUFFIX
 from policy_engine.compile.catalog import meant
 from policy_engine.errors import FileError
 from policy_engine.opening import NO_FILE
@@ -86,6 +87,11 @@ def check_file(path: Path, name: str) -> None:
         raise FileError(f"the source {name} cannot be read: permission is denied")
     if status.st_size == 0:
         raise FileError(f"the source {name} is empty")
+    if name.lower().endswith(CERTIFICATE_SUFFIX):
+        raise FileError(
+            f"{name} is a certificate, and has no rows: name the release that it is of, which"
+            f" stands beside it as {path.name.removesuffix(CERTIFICATE_SUFFIX)}.parquet"
+        )
     if not name.lower().endswith(SOURCE_FILES):
         raise FileError(f"the source {name} must end in {A_SOURCE_FILE}; {SAVED_AS}")
 
