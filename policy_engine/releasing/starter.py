@@ -187,7 +187,9 @@ def _unit(table: Table) -> str:
     Files of a folder have no row numbers, and rows of a view no place: they need such a column.
     """
     columns = [each for each in table.columns if each.name.isprintable() and table.find(each.name)]
-    key = person_key(columns)
+    named = person_key(each for each in columns if each.name not in table.unique)
+    only = next((each.name for each in columns if each.name in table.unique), "")
+    key = named or person_key(columns)
     when = next((each for each in columns if each.kind in {*TIMES, Kind.DATE}), None)
     last = f"{when.name} desc" if when else ""
     term = last if when and _scalar(when.name) == when.name else json.dumps(last)
@@ -196,8 +198,11 @@ def _unit(table: Table) -> str:
     which = f", of which {'the last' if when else 'any one'} is kept"
     if table.is_folder or table.view is not None:
         return f"{unit}   # the column that says whose row it is"
-    if key is not None:  # its name says that a person may have many rows
+    if named is not None:  # its name says that a person may have many rows
         return f"{unit}   # whose row it is; a person may have many{which}\n# {_ROWS}"
+    if only:  # the catalog says so: no two rows have one value of it
+        one = f"privacy_unit: {{column: {_scalar(only)}, rows: one}}"
+        return f"{_ROWS}\n# {one}   # the same, where rows have no number: no two have one {only}"
     return f"{_ROWS}\n# {unit}   # if a person has many rows{which}"
 
 
@@ -297,14 +302,14 @@ def _lines(table: Table) -> list[str]:
             told = "cannot be told from another column by case alone: rename one of them"
             lines.append(f"  # {json.dumps(column.name)} {told}")
             continue
-        lines.append(_line(column, remark))
+        lines.append(_line(column, remark, is_unique=column.name in table.unique))
     return lines
 
 
-def _line(column: Field, remark: str) -> str:
+def _line(column: Field, remark: str, *, is_unique: bool) -> str:
     if not column.name.isprintable() or not column.name.strip():
         return f"  # {json.dumps(column.name)} cannot be released under this name: rename it"
-    recoding, name = suggestion(column), _scalar(column.name)
+    recoding, name = "" if is_unique else suggestion(column), _scalar(column.name)
     told = f": {recoding}" if recoding else " seems to name one person or row, leave it out"
     return f"  # {name}{told}    # {remark}" if remark else f"  # {name}{told}"
 
@@ -347,6 +352,15 @@ _BY_MAGNITUDE = "{bins: [1, 10, 100, 1000, 10000]}"
 _LABELS = "code type class category group level status kind"
 _PEOPLE = "person patient customer client user member employee student subject passenger visitor"
 _KEYS = "id key uuid guid no nr number"
+_LAST = "id key uuid guid nr nummer"
+"""How names of keys end in many languages: kunde_id, Patienten-Nr, Kundennummer."""
+_ENDS = ("nummer", "nr")
+_THINGS = (
+    "order product item article store shop invoice receipt visit event transaction session record"
+    " row line ticket case booking trip flight station ward region country state city category"
+    " department house room flat phone bestellung artikel rechnung beleg haus zimmer telefon zeile"
+)
+"""What a key with such a name is of is a thing."""
 _WHOSE = f"{_PEOPLE} first last full given family middle"
 _DIRECT = (
     "uuid guid ssn email mail phone mobile fax iban passport surname firstname lastname fullname"
@@ -391,18 +405,34 @@ def by_name(name: str) -> str:
 def person_key(columns: Iterable[Field]) -> Field | None:
     """The column that seems to say whose row it is.
 
+    One that is named as people are; else one that is shaped like a key, and is of no thing that is
+    known: a person's many rows are better kept together for nothing than told apart.
+
     >>> person_key([Field("order_id", "BIGINT"), Field("customer_id", "BIGINT")]).name
     'customer_id'
+    >>> person_key([Field("order_id", "BIGINT"), Field("Mitglieds-Nr", "BIGINT")]).name
+    'Mitglieds-Nr'
     """
-    people = {*_PEOPLE.split()}
-    return next((each for each in columns if _is_key(each) and _words(each.name) & people), None)
+    keys = [each for each in columns if _is_key(each)]
+    people = [each for each in keys if _words(each.name) & {*_PEOPLE.split()}]
+    things = {*_THINGS.split()}
+    shaped = [each for each in keys if _is_shaped(each) and not _words(each.name) & things]
+    return next(iter(people or shaped), None)
 
 
 def _is_key(column: Field) -> bool:
     """Whether a column seems to be a key: it is called so, or is a UUID."""
     words = _words(column.name)
     is_one = column.kind is Kind.UUID or bool(words & {"id", "key"})
+    is_one = is_one or _is_shaped(column)
     return is_one or bool(words & {*_PEOPLE.split()} and words & {*_KEYS.split()})
+
+
+def _is_shaped(column: Field) -> bool:
+    """Whether a name is that of something, and ends as a key's."""
+    *before, last = ["", *(word.lower() for word in re.findall(_WORD, column.name))]
+    is_joined = last.endswith(_ENDS) and last not in _ENDS
+    return is_joined or (len(before) > 1 and last in _LAST.split())
 
 
 def _words(name: str) -> set[str]:

@@ -478,3 +478,40 @@ def test_a_table_of_the_warehouse(folder):
 )  # fmt: skip
 def test_names(stem, name):
     assert _name(stem) == name
+
+
+@pytest.mark.parametrize(
+    ("names", "key"),
+    [
+        (["Patienten-Nr", "besuch"], "Patienten-Nr"),
+        (["Rechnung-Nr", "kunde_id"], "kunde_id"),
+        (["kundennummer"], "kundennummer"),
+        (["no_pacjenta", "pacjent_id"], "pacjent_id"),
+        (["id_sklepu", "nummer", "haus_nr", "id", "order_id", "artikel_nr"], None),
+    ],
+)
+def test_a_key_is_known_by_its_shape_in_any_language(names, key):
+    found = person_key([Field(name, "BIGINT") for name in names])
+    assert (found and found.name) == key
+
+
+def test_what_the_catalog_says_of_a_key_is_believed(tmp_path, monkeypatch):
+    """A declared key is of one row, and another column says whose it is."""
+    monkeypatch.chdir(tmp_path)
+    with duckdb.connect("d.duckdb") as connection:
+        connection.execute(
+            "create table besuche (patient_nr integer primary key, kunde_id integer)"
+        )
+        connection.execute("create table kunden (kunde_id integer primary key, alter integer)")
+    Path("policy-engine.yaml").write_text(
+        "accounts: {people: {epsilon: 1, delta: 1.0e-6}}\n"
+        "warehouses: {own: {type: duckdb, database: d.duckdb}}\n"
+    )
+    for table in ("besuche", "kunden"):
+        write_starter(table, Path(f"{table}.yaml"))
+    told = Path("besuche.yaml").read_text()
+    assert "\nprivacy_unit: {column: kunde_id, rows: any}" in told
+    assert "# patient_nr seems to name one person or row" in told
+    told = Path("kunden.yaml").read_text()
+    assert "\nprivacy_unit: row " in told
+    assert "\n# privacy_unit: {column: kunde_id, rows: one} " in told
