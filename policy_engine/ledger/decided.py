@@ -440,17 +440,17 @@ class Decided(Chained):
                 f"record 1 is what {self._records.where} begins with, and is never left out:"
                 " 'policy-engine join' says what this machine lacks of the keys that count"
             )
-        if seen is not None and seen.records >= first:
-            raise UsageError(
-                f"this machine has seen record {seen.records} of the ledger when it held, so that"
-                f" record {first} was one of yours and has been changed: restore a backup"
-            )
         for row in rows:
             if self._counts(row):
                 raise UsageError(
                     f"record {row.seq} is signed by the key {row.key_id[:8]}, which counts: it is"
                     " no stranger's"
                 )
+        if seen is not None and seen.records >= first:
+            raise UsageError(
+                f"this machine has seen record {seen.records} of the ledger when it held, so that"
+                f" record {first} was one of yours and has been changed: restore a backup"
+            )
         # A key that is known has not signed them, or counts no more; of another nobody can tell.
         chained = [
             row for row in rows if row.key_id not in self._trust.by_id and row.hash == hash_of(row)
