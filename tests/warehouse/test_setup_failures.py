@@ -7,6 +7,7 @@ import time
 from contextlib import closing
 
 import psycopg
+import pymysql
 import pytest
 from mariadb_server import running
 from typer.testing import CliRunner
@@ -304,6 +305,21 @@ def test_what_mariadb_cannot_have_failed_on_by_a_row(mariadb, sql, told, of_setu
 
 
 # ClickHouse
+
+
+def test_a_row_may_be_too_long_for_mariadb_though_its_table_was_made(mariadb):
+    """So that is no setup: of the same columns short rows are written, and one long row is not."""
+    columns = ", ".join(f"c{number} varchar(100)" for number in range(300))
+    made = ("set innodb_strict_mode = 0", f"create table wide ({columns}) engine = innodb")
+    mariadb.sql("drop table if exists wide", *made)
+    with closing(mariadb.connect(database="work")) as connection, connection.cursor() as cursor:
+        cursor.execute(f"insert into wide values ({', '.join(['repeat(7, 1)'] * 300)})")
+        with pytest.raises(pymysql.Error) as caught:
+            cursor.execute(f"insert into wide values ({', '.join(['repeat(7, 30)'] * 300)})")
+    assert caught.value.args[0] == 1118
+    told = mysql_session._TOLD[1118]
+    assert not told.of_setup
+    assert "wider together" in told.message
 
 
 def test_a_quota_of_clickhouse_may_be_used_up_by_rows():
