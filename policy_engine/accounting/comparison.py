@@ -194,7 +194,7 @@ def compare(aim: Aim) -> Comparison:
 
     >>> found = compare(Aim(Decimal(1), Decimal("1e-6")))
     >>> [(each.law, each.half) for each in found.candidates], found.auto
-    ([('truncated_laplace', 14), ('discrete_gaussian', 23), ('place', 54), \
+    ([('truncated_laplace', 14), ('discrete_gaussian', 23), ('negative_binomial', 54), \
 ('sampled_suppression', 54)], 'truncated_laplace')
     """
     tried = [(law, _tried(law, aim)) for law in (*LAWS, SAMPLED)]

@@ -85,7 +85,7 @@ def test_places_beside_scipy(k, rate):
         ),
         (
             lambda: calibrated("negative_binomial", Aim(1, "1e-6", groups=11)),
-            "groups must be at most 10 for a",
+            "groups must be at most 10 for n",
         ),
         (
             lambda: calibrated("truncated_laplace", Aim(1, "1e-19")),

@@ -16,6 +16,7 @@ NO_GUARANTEE = (
 def still_works(k: int, models: Sequence[Model]) -> Iterator[tuple[str, str]]:
     """The attacks of the literature that such a release does not stop, by name, and why.
 
+    >>> from decimal import Decimal
     >>> [name for name, _ in still_works(3, [LDiversity("pay", Decimal(2))])][:3]
     ['background knowledge', 'skewness', 'similarity']
     """
