@@ -180,7 +180,7 @@ def test_a_key_is_revoked_by_its_first_digits(cli, policy, required, project):
     assert revoked.code == 0
     assert "of ben: revoked" in revoked.out
     assert cli("release", "a.yaml").code == 1
-    assert f"nothing counts that the key {name[:8]} approves" in cli("ledger", "show").out
+    assert f"nothing counts that the key {name[:8]} of ben approves" in cli("ledger", "show").out
 
 
 def test_the_project_file_names_the_review_policy(cli, policy, required, project):
