@@ -31,7 +31,6 @@ from policy_engine.attest.rows import (
 )
 from policy_engine.attest.stated import check_sql
 from policy_engine.attest.validity import moment
-from policy_engine.engines.names import fold
 from policy_engine.errors import DomainError, UsageError, VerificationFailed
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
@@ -48,6 +47,7 @@ from policy_engine.kernel.mechanisms import (
 from policy_engine.kernel.price import delta_of
 from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.sentences import sentence_of
+from policy_engine.names import fold
 
 UNPROMISED = (
     "that the SQL ran on the source, and what it left out, which no release tells",

@@ -23,7 +23,6 @@ from policy_engine.attest.keys import explained
 from policy_engine.attest.parquet_file import read_csv_texts, read_parquet
 from policy_engine.attest.results import Results
 from policy_engine.attest.values import comparable_values
-from policy_engine.engines.names import fold
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms import (
@@ -35,6 +34,7 @@ from policy_engine.kernel.mechanisms import (
     Randomised,
     WholeClasses,
 )
+from policy_engine.names import fold
 from policy_engine.opening import opened
 
 if TYPE_CHECKING:

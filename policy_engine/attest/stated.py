@@ -10,7 +10,6 @@ from policy_engine.accounting.domain import sampling_rate
 from policy_engine.attest.results import Results
 from policy_engine.compile.rendering import headed
 from policy_engine.engines.base import Refused
-from policy_engine.engines.names import fold
 from policy_engine.errors import DomainError
 from policy_engine.kernel.assumptions import assumptions
 from policy_engine.kernel.certificate import Certificate, NotPrinted, check_text, rate_of
@@ -22,6 +21,7 @@ from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.sentences import sentence_of
 from policy_engine.kernel.sources import Relation
 from policy_engine.kernel.words import source_of
+from policy_engine.names import fold
 
 _OTHER_TEMPLATES = (
     "the SQL was printed by templates that this version of the engine does not know; verify with"

@@ -22,7 +22,6 @@ from policy_engine.compile.compiler import compiled
 from policy_engine.compile.rendering import created, name_of
 from policy_engine.dialects import dialect_named
 from policy_engine.engines import ENGINES
-from policy_engine.engines.names import fold
 from policy_engine.errors import Finding, PolicyError
 from policy_engine.kernel.assumptions import ROW_UNIT, Assumption, assumptions, unit_of
 from policy_engine.kernel.certificate import ROWS, NotPrinted, Unmet, certify, check_text
@@ -33,6 +32,7 @@ from policy_engine.kernel.sentences import sentence_of
 from policy_engine.kernel.sources import Files, People, Rows
 from policy_engine.kernel.types import Type
 from policy_engine.kernel.words import source_of
+from policy_engine.names import fold
 from policy_engine.policy.resolve import Policy, terms_of
 
 BUILT_INS = (

@@ -11,9 +11,9 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.tokens import Tokenizer
 
 from policy_engine.check.schema import Constraints, Schema
-from policy_engine.engines.names import dotted, fold
 from policy_engine.engines.types import parser_of, told, types_of
 from policy_engine.errors import UsageError
+from policy_engine.names import dotted, fold
 
 _ENUM = re.compile(
     r"\s*CREATE\s+TYPE\s+(\w+)\s+AS\s+(ENUM\s*\(('([^']|'')*'|[\s,])*\))\s*", re.IGNORECASE

@@ -30,7 +30,6 @@ from policy_engine.compile.catalog import fresh
 from policy_engine.compile.claims import recode_of
 from policy_engine.engines import ENGINES
 from policy_engine.engines.base import Refused
-from policy_engine.engines.names import fold
 from policy_engine.errors import Finding
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.filters import DROPPED, KEPT, Filter
@@ -41,6 +40,7 @@ from policy_engine.kernel.printing import printed
 from policy_engine.kernel.recodes import Map
 from policy_engine.kernel.sources import Column, Drawn, People, Rows
 from policy_engine.kernel.types import Type
+from policy_engine.names import fold
 from policy_engine.policy import recodings
 from policy_engine.policy.project_models import SECRETS
 

@@ -9,9 +9,9 @@ from policy_engine.check.schema import Schema
 from policy_engine.compile.catalog import Field, Kind, Table
 from policy_engine.compile.claims import type_of
 from policy_engine.engines import ENGINES
-from policy_engine.engines.names import fold
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.types import Type
+from policy_engine.names import fold
 
 
 def is_one(one: tuple[str, ...], other: tuple[str, ...]) -> bool:

@@ -16,9 +16,9 @@ from policy_engine.check import laws
 from policy_engine.check.findings import Breach
 from policy_engine.check.recodings import bare, columns_in
 from policy_engine.compile.catalog import HOMES, fresh
-from policy_engine.engines.names import fold
 from policy_engine.engines.types import parser_of
 from policy_engine.kernel.sources import Relation
+from policy_engine.names import fold
 
 _HASH = re.compile(r"sha|md5|hash|fnv|crc", re.IGNORECASE)
 _HEX = re.compile(r"(?:0x|\\x)?([0-9a-fA-F]{1,64})")

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from policy_engine.engines.names import fold
+from policy_engine.names import fold
 
 _T = TypeVar("_T")
 

@@ -9,7 +9,7 @@ from enum import Enum
 
 from policy_engine.engines import ENGINES
 from policy_engine.engines.base import NameCase
-from policy_engine.engines.names import parts_of
+from policy_engine.names import parts_of
 
 NO_VIEW = "must be a table, found a view"
 INSTEAD_OF_A_VIEW = "name the table that it reads, or make a table of it"

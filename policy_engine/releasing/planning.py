@@ -20,10 +20,10 @@ from policy_engine.compile.catalog import IF_ROWWISE, Table, at_home
 from policy_engine.compile.compiler import compiled
 from policy_engine.compile.rendering import created, name_of
 from policy_engine.dialects import Engine, dialect_named
-from policy_engine.engines.names import dotted
 from policy_engine.kernel.certificate import ROWS, Certificate, Terms, Unmet, certify, vouched
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.sources import People
+from policy_engine.names import dotted
 from policy_engine.policy.accounts import account_of, check_own_project
 from policy_engine.policy.fields import Method
 from policy_engine.policy.project import ListedWarehouse as Named

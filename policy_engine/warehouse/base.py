@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from policy_engine.compile.catalog import Table
 from policy_engine.dialects import Engine
-from policy_engine.engines.names import fold, parts_of
 from policy_engine.errors import WarehouseError
 from policy_engine.kernel.fragments import in_sample
+from policy_engine.names import fold, parts_of
 from policy_engine.policy.recodings import Constant
 from policy_engine.policy.resolve import Policy, Source
 from policy_engine.warehouse import known_answers as known

@@ -24,9 +24,9 @@ import pyarrow as pa
 from policy_engine.compile.catalog import Field, Table
 from policy_engine.compile.rendering import created
 from policy_engine.dialects import dialect_named
-from policy_engine.engines.names import dotted
 from policy_engine.engines.types import type_of
 from policy_engine.errors import WarehouseError
+from policy_engine.names import dotted
 from policy_engine.policy.resolve import Policy
 from policy_engine.warehouse.base import Columns, Make, Row, Texts, Transactional
 from policy_engine.warehouse.catalogs import Name, check_columns, missing, no_schema
