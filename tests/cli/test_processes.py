@@ -21,7 +21,7 @@ import pytest
 from cli_project import Project
 
 HEAVY = ("duckdb", "sqlglot", "pydantic", "numpy", "pyarrow", "jinja2", "cryptography", "rich")
-CERTIFY = "certify --k 20 --rate 0.1 --epsilon 0.5"
+CERTIFY = "calculate --k 20 --rate 0.1 --epsilon 0.5"
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_numbers_need_no_warehouse():
         ("pe schema | head -1 > /dev/null; exit ${PIPESTATUS[1]}", 0, ""),
         (f"pe {CERTIFY} 2>&-", 0, ""),
         ("pe nope 2>&-", 2, ""),
-        ("pe check - <&-", 1, ""),
+        ("pe certify-sql - <&-", 1, ""),
     ],
 )
 def test_streams_that_are_closed_or_full(project, script, code, told):

@@ -34,6 +34,7 @@ from policy_engine.kernel.certificate import Terms, certify
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.mechanisms import Presence, Secret
 from policy_engine.kernel.printing import printed
+from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.recodes import Keep
 from policy_engine.kernel.sources import Column, People, Relation
 from policy_engine.kernel.types import Type
@@ -49,8 +50,8 @@ with duckdb.connect() as connection:
                        " from range(20)")
     assert connection.execute(text).fetchall() == [("f",), (None,)]
 claim = Claim(people, unit, Presence(1 << 59, 20), (sex,), None)
-terms = Terms("toy", "", "people", Decimal("0.5"), Decimal(2), Decimal("0.01"), "add_remove")
-print(certify(printed(claim, "duckdb"), claim, "duckdb", terms).delta)
+terms = Terms("toy", "", "people", Bounded(Decimal(2), Decimal("0.01"), rate=Decimal("0.5")))
+print(certify(printed(claim, "duckdb"), claim, "duckdb", terms).promise.delta)
 """
 
 

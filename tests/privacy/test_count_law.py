@@ -99,10 +99,15 @@ def releases_of(folder, size, times):
 def test_neighbouring_tables_are_told_apart_no_better_than_certified(tmp_path):
     one, certificate = releases_of(tmp_path, N, 500)
     other, same = releases_of(tmp_path, N - 1, 500)
-    assert (same.delta, same.epsilon) == (certificate.delta, certificate.epsilon)
+    assert (same.promise.delta, same.promise.epsilon) == (
+        certificate.promise.delta,
+        certificate.promise.epsilon,
+    )
     check_cell(one, N, float(RATE), K)
     check_cell(other, N - 1, float(RATE), K)
-    check_neighbours(one, other, float(certificate.epsilon), float(certificate.delta))
+    check_neighbours(
+        one, other, float(certificate.promise.epsilon), float(certificate.promise.delta)
+    )
 
 
 @pytest.mark.parametrize(
@@ -112,12 +117,12 @@ def test_neighbouring_tables_are_told_apart_no_better_than_certified(tmp_path):
 def test_a_certificates_delta_is_the_exact_divergence(tmp_path, k, rate, epsilon):
     with mechanism(tmp_path, cell_of(3), k=str(k), rate=rate, epsilon=epsilon) as found:
         certificate = found.certificate
-    assert (certificate.k, certificate.rate) == (k, Decimal(rate))
+    assert (certificate.k, certificate.promise.rate) == (k, Decimal(rate))
     exact = max(
         divergence(cell_law(n, float(rate), k), cell_law(n - 1, float(rate), k), float(epsilon))
         for n in range(1, 12 * k)
     )
-    assert exact * (1 - 1e-9) <= float(certificate.delta) <= exact * 1.001
+    assert exact * (1 - 1e-9) <= float(certificate.promise.delta) <= exact * 1.001
 
 
 def divergence(p: dict[int, float], q: dict[int, float], epsilon: float) -> float:

@@ -119,7 +119,7 @@ def test_neighbours_of_a_mechanism_without_a_sample_are_told_apart(tmp_path):
     seen = []
     for size in (N, N - 1):
         with mechanism(tmp_path, cell_of(size), k=str(K), rate=RATE, epsilon=EPSILON) as sound:
-            claimed = float(sound.certificate.delta)
+            claimed = float(sound.certificate.promise.delta)
             releases = sound.but("WHERE ", "WHERE true OR ").draws(250)
             seen.append([release.get(("mine",), 0) for release in releases])
     with pytest.raises(LawBroken, match=r"the gap is 1\.000"):

@@ -238,7 +238,7 @@ def test_an_earlier_sample_is_not_part_of_what_is_claimed(people, tmp_path):
     source = "{file: people.parquet, sampled_at: 0.1}\nprivacy_unit: row"
     policy = policy_of(tmp_path, source=source)
     made = prepared(policy, project_of(policy, tmp_path), 0)
-    assert made.claim.delta > made.certificate.delta and "0.1 is assumed" in made.notes[0]
+    assert made.claim.delta > made.certificate.promise.delta and "0.1 is assumed" in made.notes[0]
     plain = policy_of(tmp_path)
     assert made.claim == prepared(plain, project_of(plain, tmp_path), 0).claim
 

@@ -178,7 +178,7 @@ def test_every_dialect_with_a_keyed_secret_has_a_model(name, chance):
     policy = load_policy_text(text, Path("towns.privacy.yml"), Path())
     columns = Columns({"age": number, "the key": number, "town": kind})
     found = release_model(policy, NODE, columns, dialect_named(name), SETTINGS)
-    assert found.certificate.dialect == name
+    assert found.certificate.engine == name
     assert list(found.types) == ["age", "n"]
     assert found.text.count("{% call policy_engine.in_sample() %}") == 1
     assert found.text.count("{% call policy_engine.secret() %}") == ("noisy" in chance)

@@ -87,7 +87,7 @@ def test_the_properties_say_all_that_a_contract_a_gate_and_a_reader_need(world):
         "text_md5": release.text_md5,
         "certificate": {
             "epsilon": "0.5",
-            "delta": str(release.certificate.delta),
+            "delta": str(release.certificate.promise.delta),
             "k": 20,
             "rate": "0.1",
             "neighbours": "add_remove",
