@@ -50,16 +50,15 @@ def verify(
     """Check a certificate and its release from the files alone.
 
     Signature; δ by brute force, all outcomes summed or, of too many, between two bounds; the SQL
-    proved again, and what is stated of it; and with --release its digest, columns, order, that
-    every group has at least k people and that it holds nothing else. A table's release is checked
-    as an export, Parquet or CSV. Without --release the certificate is checked alone, and the exit
-    code is 4; so it is where brute force does not reach δ, and where no claim stands in the
-    certificate and its SQL is of another engine than DuckDB, which is not proved again. The keys to
-    trust are those named by --key and --keyring, else the project's own and those of its keyring;
-    it says which, and how old a signed keyring is; a newer keys.json beside the certificate counts
-    in its stead where the owners of the one that --keyring names have signed it. With --review-
-    policy, a file from somebody you trust, the good approvals in the file beside the certificate
-    must be as many as it asks for. Of a count's certificate: signature, assumptions, numbers.
+    printed again from its claim, and what is stated of it; and with --release its digest, columns,
+    order, that every group has at least k people and that it holds nothing else. A table's release
+    is checked as an export, Parquet or CSV. Without --release the certificate is checked alone, and
+    the exit code is 4; so it is where brute force does not reach δ. The keys to trust are those
+    named by --key and --keyring, else the project's own and those of its keyring; it says which,
+    and how old a signed keyring is; a newer keys.json beside the certificate counts in its stead
+    where the owners of the one that --keyring names have signed it. With --review-policy, a file
+    from somebody you trust, the good approvals in the file beside the certificate must be as many
+    as it asks for. Of a count's certificate: signature, assumptions, numbers.
     Of a statement of 'ledger export': signature, charges, sums, limits. Of a release without (ε,
     δ): signature, digest, columns, k and models; it is no certificate, and the exit code is 4.
 

@@ -16,7 +16,7 @@ from threading import Lock
 from typing import Any, Literal, TypeVar
 
 from policy_engine.attest.approvals import APPROVAL
-from policy_engine.attest.attestation import LARGEST_ENVELOPE, unverified
+from policy_engine.attest.attestation import LARGEST_ENVELOPE, type_of_statement, unverified
 from policy_engine.attest.keys import key_id
 from policy_engine.attest.owners import believed
 from policy_engine.attest.parquet_file import CERTIFICATE_SUFFIX, predicate_digest
@@ -261,13 +261,14 @@ def _text(path: Path) -> str:
 
 def _verdict(certificate: CertificateFile, release: Path | None, project: Project) -> Verification:
     try:
-        found = verify_release(_text(certificate.path), trusted_keys(project), release)
+        text = _text(certificate.path)
+        found = verify_release(text, trusted_keys(project), release, type_of_statement(text))
     except VerificationFailed as error:
         return Verification("red", f"because {error}")
     except FileError as error:
         return Verification("amber", f"not looked at: {error}")
     if not found.is_certified:
-        return Verification("amber", "signed; its query was not proved again")
+        return Verification("amber", "signed; it promises no (ε, δ)")
     if not found.is_recomputed:
         return Verification("amber", "signed; nothing but the accountant recomputed its δ")
     if release is None:
