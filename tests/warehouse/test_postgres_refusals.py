@@ -73,7 +73,7 @@ def test_a_materialised_view_is_released_by_its_authors_word(visits, tmp_path, r
     told = f"{relation}, view: rowwise"
     policy = replace(policy_of(tmp_path, told), declared_budget=True, budget="people")
     with closing(PostgresWarehouse("pg", visits.url)) as warehouse:
-        certificate, table = prepare(policy, project, warehouse)
+        _, table = prepare(policy, project, warehouse)
         assert paying_account(policy, project, table) == "people"
         with pytest.raises(PolicyError, match="account must name the account that pays"):
             prepare(policy_of(tmp_path, told), project, warehouse)

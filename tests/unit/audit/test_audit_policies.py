@@ -134,7 +134,7 @@ def test_the_worst_number_is_the_accountants(people, tmp_path):
     made = prepared(policy, project_of(policy, tmp_path), 0)
     sizes = {pair.what for pair in made.pairs}
     one = made.certificate
-    worst = delta_exact(one.k, one.rate, one.epsilon, one.neighbours).at_n
+    worst = delta_exact(one.k, one.promise.rate, one.promise.epsilon, one.promise.neighbours).at_n
     assert f"n = {worst} alike" in sizes
     assert {f"n = {n} alike" for n in (1, 3, 4)} <= sizes
 
