@@ -12,7 +12,6 @@ from policy_engine.accounting.odds import odds_sentence
 from policy_engine.cli.options import PolicyArgument, ReplacePlotOption
 from policy_engine.cli.output import emit, left_of, note, shown
 from policy_engine.cli.progress import progress
-from policy_engine.cli.verifying import numbers
 from policy_engine.errors import UsageError
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.mechanisms.whole_classes.meaning import (
@@ -130,7 +129,7 @@ def _compared(policy: Policy, seen: Outlook, releases: int) -> ComparisonTable:
 
 
 def _document(policy: Policy, found: Preview, outlook: dict[str, Any]) -> dict[str, Any]:
-    certificate = found.certificate
+    certificate, promise = found.certificate, found.certificate.promise
     ledger = {
         "account": found.account.name,
         "affordable": found.affordable,
@@ -141,7 +140,12 @@ def _document(policy: Policy, found: Preview, outlook: dict[str, Any]) -> dict[s
     document = {
         "policy": policy.name,
         "sql": certificate.query,
-        **numbers(certificate),
+        "k": certificate.k,
+        "rate": promise.rate,
+        "epsilon": promise.epsilon,
+        "delta": promise.delta,
+        "neighbours": promise.neighbours,
+        "unit": certificate.unit,
         "assumptions": [sentence_of(each) for each in certificate.assumptions],
         "models": [model.to_json() for model in policy.models],
         "release": _place(policy),

@@ -101,7 +101,7 @@ def report(capsys):
 
 def test_text(checked, report):
     assert report(checked, "text").splitlines() == [
-        f"{checked[0].file}:3:7: two\\nlines; write one",
+        "a b,c%.yaml:3:7: two\\nlines; write one",
         "/elsewhere/c.yaml: empty",
         "b.yaml: valid by itself; not checked against its warehouse or source",
         "d.yaml: valid",
@@ -111,7 +111,7 @@ def test_text(checked, report):
 def test_json(checked, report):
     document = json.loads(report(checked, "json"))
     assert document["valid"] is False
-    assert document["files"] == [str(each.file) for each in checked]
+    assert document["files"] == ["a b,c%.yaml", *(str(each.file) for each in checked[1:])]
     assert [problem["line"] for problem in document["problems"]] == [3, 0]
     assert document["unchecked"] == [{"file": "b.yaml", "message": "the source is not there"}]
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from policy_engine import opening
 from policy_engine.attest.attestation import stated_type
 from policy_engine.attest.count_certificate import COUNT_PREDICATE_TYPE, KIND, LIMITS
 from policy_engine.attest.keys import generate_key
@@ -161,10 +162,10 @@ def test_places_that_cannot_be_written(cli, project, monkeypatch):
     assert "nope/c.json could not be written: No such file or directory" in missing.err
     Path("c.json").write_text("{}")
 
-    def denied(self):
+    def denied(path, *flags, **named):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "read_bytes", denied)
+    monkeypatch.setattr(opening.os, "open", denied)
     result = cli(*COUNT, "--output", "c.json", "--replace")
     assert (result.code, result.err) == (
         3, "error: c.json could not be read: Permission denied\n"

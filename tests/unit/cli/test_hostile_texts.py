@@ -110,15 +110,26 @@ def test_a_certificate_forges_no_line_of_verify(odd, cli):
 
     def change(payload):
         payload["subject"][0]["name"] = f"{ODD}.parquet"
-        payload["predicate"]["assumptions"].append(f"nothing{ODD}")
-        payload["predicate"] |= {"claim": None, "templates": None}  # of a claim none is added
 
     path = forged(odd.parent / "out/a.certificate.json", change)
     text, document = (cli("verify", path, *form) for form in ((), ("--format=json",)))
     is_clean(text.out, text.err, document.out)
-    assert f"  - nothing{SHOWN}" in text.out.split("\n")
+    assert f"{SHOWN}.parquet" in text.out
     assert document.document["release"] == f"{ODD}.parquet"
     result = cli("verify", path, "--release", "out/a.parquet")
+    is_clean(result.out, result.err)
+
+
+@pytest.mark.parametrize("name", ["source", "query", "assumptions", "unit", "purpose", ODD])
+def test_a_field_that_is_forged_is_told_without_its_controls(odd, cli, name):
+    assert cli("release", odd).code == 0
+
+    def change(payload):
+        forgery = [{"code": "row_is_person", "source": ODD}] if name == "assumptions" else ODD
+        payload["predicate"][name] = forgery
+
+    result = cli("verify", forged(odd.parent / "out/a.certificate.json", change))
+    assert result.code == 1
     is_clean(result.out, result.err)
 
 

@@ -56,7 +56,7 @@ def test_every_part_is_paid_by_one_limit_and_nobody_is_in_two(cli, release):
     assert "part       all of this is of part 3 of 3, drawn by a secret hash of id" in planned
     assert "keys stay, you say: all 3 parts cost what the dearest one does" in planned
     verified = cli("verify", "out1.certificate.json").out
-    assert "- stays: a person has the same id whenever people.parquet is looked" in verified
+    assert "- a person has the same id whenever people.parquet is looked" in verified
 
 
 def test_without_the_word_that_keys_stay_parts_add_up(cli, release, tmp_path):
