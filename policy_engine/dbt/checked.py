@@ -210,13 +210,15 @@ class _Case:
     def facts(self, claim: Claim) -> dict[str, Any]:
         """What the claim says, for who reads the verdict as data."""
         from policy_engine.kernel.assumptions import assumptions, method_of, unit_of
+        from policy_engine.kernel.sentences import sentence_of
 
         engine, read = self.reader.dialect, self.release.policy.source
         return {
             "k": claim.law.k, "rate": float(claim.law.rate), "method": method_of(claim, engine),
             "unit": unit_of(claim), "source": read.text,
             "assumptions": [
-                each.code for each in assumptions(claim, engine, read.text, read.sampled_at)
+                sentence_of(each)
+                for each in assumptions(claim, engine, read.text, read.sampled_at)
             ],
         }  # fmt: skip
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -165,7 +167,8 @@ def test_places_that_cannot_be_written(cli, project, monkeypatch):
     def denied(path, *flags, **named):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(opening.os, "open", denied)
+    refusing = SimpleNamespace(**{**vars(os), "open": denied})
+    monkeypatch.setattr(opening, "os", refusing)
     result = cli(*COUNT, "--output", "c.json", "--replace")
     assert (result.code, result.err) == (
         3, "error: c.json could not be read: Permission denied\n"
