@@ -170,11 +170,11 @@ def test_a_table_whose_column_says_nothing_says_so(folder, postgres, capsys):
 @pytest.mark.parametrize(
     ("old", "new", "place"),
     [
-        ("file: out.parquet", """file: "out/{{ env_var('MONTH') }}.parquet\"""", "7:17"),
+        ("file: out.parquet", """file: "out/{{ env_var('MONTH') }}.parquet\"""", "8:17"),
         ("name: keys", "name: keys\npurpose: \"of {{ var('month') }}\"", "3:10"),
-        ("account: people", "account: '{{ account }}'", "8:9"),
-        ("account: people", "account: '{% if a %}people{% endif %}'", "8:9"),
-        ("recode: {on: keep}", "recode: {on: keep, '{{ column }}': keep}", "4:20"),
+        ("account: people", "account: '{{ account }}'", "9:10"),
+        ("account: people", "account: '{% if a %}people{% endif %}'", "9:10"),
+        ("recode: {on: keep}", "recode: {on: keep, '{{ column }}': keep}", "5:20"),
     ],
 )
 def test_nothing_in_a_policy_is_a_template(folder, capsys, old, new, place):
@@ -333,8 +333,8 @@ def test_two_columns_that_read_alike_are_two_people_on_every_engine(folder, post
 @pytest.mark.parametrize(
     ("key", "recode", "told"),
     [
-        ("[hh]", "{sex: keep}", "must name a column, or a list of two and more, each once"),
-        ("[hh, hh]", "{sex: keep}", "must name a column, or a list of two and more, each once"),
+        ("[hh]", "{sex: keep}", "must be a list of two columns and more, each once"),
+        ("[hh, hh]", "{sex: keep}", "must be a list of two columns and more, each once"),
         ("[hh, HH]", "{sex: keep}", "names the column 'hh' twice"),
         ("[hh, gone]", "{sex: keep}", "has no column 'gone'"),
         ("[hh, pers]", "{hh: keep, pers: keep}", "all other columns of the key are kept"),
@@ -342,6 +342,6 @@ def test_two_columns_that_read_alike_are_two_people_on_every_engine(folder, post
 )
 def test_a_key_of_columns_that_names_nobody_is_refused(folder, capsys, key, recode, told):
     Path("p.csv").write_text("hh,pers,sex\n1,1,f\n")
-    at = written(f"{{file: p.csv}}\nprivacy_unit: {{column: {key}, rows: any}}", recode)
+    at = written(f"{{file: p.csv}}\nprivacy_unit: {{columns: {key}, rows: any}}", recode)
     assert run(["validate", at]) == 1
     assert told in capsys.readouterr().out

@@ -35,7 +35,7 @@ def test_a_problem_stands_at_its_key(tmp_path):
     found = places(tmp_path, *(problem(*path) for path in paths))
     assert [(line, column) for _, line, column in found] == [
         (2, 1),
-        (3, 34),
+        (3, 35),
         (5, 3),
         (6, 3),
         (7, 3),

@@ -198,7 +198,7 @@ BROKEN_VALUES = [
         "source",
         "source: {file: a.pq}\nprivacy_unit: {column: A b, rows: {first_by: [A b desc]}}",
         [
-            "9:45: privacy_unit.rows.first_by orders a person's rows by 'A b', in which all"
+            "9:46: privacy_unit.rows.first_by orders a person's rows by 'A b', in which all"
             " of them are the same; order by another column, as in [visit_date desc], or write"
             " rows: any, which draws one"
         ],
@@ -220,7 +220,7 @@ BROKEN_VALUES = [
         "source",
         "source: {file: a, columns: {id: integer}}\nprivacy_unit: {column: id, rows: any}",
         [
-            "3:37: source.columns.id must be left out, for it names the person, and is compared"
+            "3:33: source.columns.id must be left out, for it names the person, and is compared"
             " as it stands, found 'integer'; convert it in the source, or leave it out of"
             " source.columns"
         ],

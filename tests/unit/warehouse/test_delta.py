@@ -115,7 +115,7 @@ def test_a_release_is_paid_once_for_each_version(folder, monkeypatch):
 
     first = released()
     stated = statement_of(first.certificate.read_text())["predicate"]["assumptions"]
-    assert "every text in visits is UTF-8 whoever is in it" in stated
+    assert {"code": "texts_utf8", "source": "visits"} in stated
     assert released().repeated
     counts = pq.read_table(folder.parent / "out/towns.parquet").column("n").to_pylist()
     assert counts and 0.2 < sum(counts) / DeltaTable(folder).to_pyarrow_table().num_rows < 0.3
