@@ -245,9 +245,12 @@ def _hoped(law: str, aim: Aim) -> tuple[int, float]:
     """The quality of the first table that may meet the aim: later ones have more noise."""
     if aim.times > _QUICK:
         with suppress(DomainError):
-            for bound, scale in _tries(law, aim):
-                if not _is_too_dear(law, aim, bound, scale):
-                    return _quality(_LAWS[law](scale, bound), aim)
+            likely = (
+                _quality(_LAWS[law](scale, bound), aim)
+                for bound, scale in _tries(law, aim)
+                if not _is_too_dear(law, aim, bound, scale)
+            )
+            return next(likely, (0, 0.0))
     return 0, 0.0
 
 

@@ -283,11 +283,9 @@ class _Sum:
 
     def power(self, times: int) -> _Sum:
         """The sum of so many."""
-        if times * len(self.masses) <= 4 * (self.grid.last - self.grid.first):
+        if times == 1 or times * len(self.masses) <= 4 * (self.grid.last - self.grid.first):
             # A short one is added so many times in less work than long ones are squared.
             return reduce(_Sum.plus, [self] * times)
-        if times == 1:
-            return self
         half = self.power(times // 2)
         both = half.plus(half)
         return both.plus(self) if times % 2 else both

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 from policy_engine.attest.attestation import Unverified
@@ -199,10 +199,7 @@ def _digest(value: object) -> str:
 
 
 def _decimal(value: object) -> Decimal:
-    try:
-        return Decimal(_matching(_DECIMAL, value))
-    except InvalidOperation:
-        raise _Misstated from None
+    return Decimal(_matching(_DECIMAL, value))
 
 
 def _neighbours(value: object) -> str:

@@ -192,7 +192,7 @@ def test_what_is_no_utf_8_fails_nothing(file):
     do(file, f"UPDATE people SET {odd} WHERE id % 7 = 0")
     do(file, "UPDATE people SET code = CAST(x'ff' || id AS TEXT) WHERE id < 50")
     recode = "{town: {map: {Berlin: b}, other: o}}"
-    text = str(POLICY).replace("key: id", "key: code")
+    text = str(POLICY).replace("column: id", "column: code")
     text = text.format(target="out", recode=recode, source="people", order="zip", form="counts")
     assert published(file, load_policy_text(text, "policy.yaml", "."))
 
@@ -215,7 +215,7 @@ def test_what_is_no_utf_8_is_released_with_its_bytes_escaped(file, tmp_path, to)
     assert again.repeated and again.groups == 2
     found = (
         SQLiteWarehouse("lite", file).release_lines(("main", "outcome"))
-        if "rel" in to
+        if to.startswith("table")
         else (tuple(row.values()) for row in read_parquet(tmp_path / "out.parquet").to_pylist())
     )
     assert [row[0] for row in found] == ["M\\xfc", "M\\xfd"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from datetime import date
 from decimal import Decimal
@@ -51,9 +52,9 @@ class OfPublicValues(OfColumns):
     rate: ClassVar[Decimal] = Decimal(1)
     k: ClassVar[int] = 1
 
+    @abstractmethod
     def factors(self, neighbours: str) -> tuple[Factor, ...]:
         """What one unit changes of what is drawn, each with its mass on both tables."""
-        raise NotImplementedError
 
 
 def domain_of(lists: Iterable[Sequence[Key]]) -> list[tuple[Identifier, list[list[Any]]]]:

@@ -104,7 +104,7 @@ def reasons(keys, facts, release=None):
 
 def test_a_certificate_alone(keys):
     found = verify_release(envelope(FACTS), keys)
-    assert found.subject == "r.parquet"
+    assert found.subject == "r.parquet" and found.is_certified
     assert found.certificate is not None and predicate_of(found.certificate) == FACTS
     assert found.assumptions == tuple(sentence_of(each) for each in found.certificate.assumptions)
     assert found.unchecked == ("the release itself was not looked at: name it with --release",)
@@ -159,6 +159,8 @@ LIES = {
     "lacks or misstates: mechanism": {"mechanism": ["x"]},
     "names another source than its claim, which reads main.people": {"source": "others"},
     "misstates: source": {"source": None},
+    "misstates: purpose": {"purpose": "two\nlines"},
+    "lacks or misstates: contact": {"contact": ""},
     "misstates: templates": {"templates": "sha256:1"},
     "misstates: models": {"models": None},
     "misstates: claim": {"claim": {}},

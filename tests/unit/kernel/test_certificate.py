@@ -16,6 +16,8 @@ from policy_engine.kernel.claim import Claim, Shown, digest_of, to_json
 from policy_engine.kernel.decoding import claim_from
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Keyed, Native, Secret, WholeClasses
+from policy_engine.kernel.mechanisms.whole_classes.meaning import still_works
+from policy_engine.kernel.models import NoModel, model_from
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.promise import Bounded, Unpromised
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
@@ -144,6 +146,14 @@ def test_a_source_that_is_a_sample_is_assumed_to_be_one():
     found = certify(printed(CLAIM, "duckdb"), CLAIM, "duckdb", terms)
     assert found.promise.rate == Decimal("0.00125")
     assert Assumption.of("source_sampled", source="people", rate="0.01") in found.assumptions
+
+
+def test_what_whole_classes_leave_open():
+    assert next(still_works(1, ()))[0] == "linkage"
+    assert "linkage" not in [name for name, _ in still_works(2, ())]
+    for other in ({"model": "k", "of": "sex"}, {"model": "l_diversity", "of": "sex", "kind": "x"}):
+        with pytest.raises(NoModel):
+            model_from(other)
 
 
 def test_nothing_is_certified_of_whole_classes_or_of_no_promise():
