@@ -155,7 +155,10 @@ def test_a_lost_release_without_a_copy_has_a_price(cli, policy):
 
 def test_restore_says_what_stands_and_what_was_never_released(cli, policy):
     file = policy()
-    assert "nothing was released of this policy as it is now" in cli("restore", file).err
+    assert (
+        "nothing was released of this policy: 'policy-engine release' does"
+        in cli("restore", file).err
+    )
     cli("release", file)
     assert cli("restore", file).out.startswith("a stands; its source was not looked at")
     Path("out/a.parquet").write_bytes(b"other")

@@ -109,11 +109,11 @@ def test_a_comparison_chooses_no_pair(cli, more):
 def test_a_comparison_is_drawn_the_same_each_time(cli, policy, tmp_path, planned):
     words = ("plan", policy()) if planned else CALIBRATE
     path = tmp_path / "a.svg"
-    assert f"\nplot  {path}" in cli(*words, "-o", path).out
+    assert "\nplot  a.svg" in cli(*words, "-o", path).out
     before = path.read_bytes()
     assert before.startswith(b"<?xml")
     assert cli(*words, "-o", path).code == 3
-    assert cli(*words, "-o", path, "--replace", "--format", "json").document["plot"] == str(path)
+    assert cli(*words, "-o", path, "--replace", "--format", "json").document["plot"] == "a.svg"
     assert path.read_bytes() == before
     refused = cli(*words, "--replace")
     assert (refused.code, "--replace replaces a plot" in refused.err) == (2, True)
