@@ -94,8 +94,10 @@ class SqliteStore(records.Records):
                 raise NoLedger(f"{self.where}: there is no ledger here; check the path")
             _create(self._path)
         if not self._path.is_file():
-            found = "it is a folder" if self._path.is_dir() else NO_FILE
-            raise LedgerError(f"{self.where}: cannot read the ledger: {found}")
+            kind = "it is a folder" if self._path.is_dir() else NO_FILE
+            if not self._path.exists():
+                kind = "it is a link to a file that is not there"
+            raise LedgerError(f"{self.where}: cannot read the ledger: {kind}")
         names = ("application_id", "user_version", "journal_mode")
         application, version, journal = self.reading(
             lambda raw: [raw.execute(f"pragma {name}").fetchone()[0] for name in names]
