@@ -118,7 +118,12 @@ def certificate_in(statement: Unverified) -> Certificate:
     certificate, wrong = reader.certificate(), reader.wrong
     if certificate is not None:
         wanted = predicate_of(certificate)
-        wrong += [name for name in wanted if stated.get(name, ...) != wanted[name]]
+        # With its type: in Python, true is 1.
+        wrong += [
+            name
+            for name, value in wanted.items()
+            if (type(stated.get(name, ...)), stated.get(name, ...)) != (type(value), value)
+        ]
         unknown = sorted(stated.keys() - wanted.keys())
     else:
         unknown = sorted(stated.keys() - {*FIELDS})
@@ -177,7 +182,8 @@ class _Reader:
             return Unpromised()
         read = {name: self._field(name, form) for name, form in _NUMBERS.items()}
         if not isinstance(claim.law, Keyed | Native):  # everybody takes part
-            self.wrong += [name for name in ("rate", "sampled_at") if read[name] != 1]
+            stated = self._stated
+            self.wrong += [name for name in ("rate", "sampled_at") if stated.get(name) != "1"]
         return None if self.wrong else Bounded(**read)
 
 

@@ -74,7 +74,8 @@ def _differences(certificate: Certificate) -> Iterator[str]:
     for each in wanted:
         if each not in certificate.assumptions:
             yield f"the certificate does not state what it rests on: {sentence_of(each)}"
-    if {*certificate.assumptions} - {*wanted}:
+    # In their order, and each once: a certificate is written in one way.
+    if certificate.assumptions != tuple(each for each in wanted if each in certificate.assumptions):
         yield "the certificate states more than its claim rests on"
     if isinstance(promise, Bounded):
         yield from _rate(claim, promise)

@@ -190,7 +190,7 @@ class Spot:
         replace = replace or is_own
         self.check(replace=replace, paid=entry.id)
         if ends.path is not None:
-            at = moment(run.stated.time)
+            at = moment(run.predicate.get("time"))
             publish.publish_file(
                 copy.path, ends.path, envelope, at=at, replace=replace, mark=run.mark
             )

@@ -124,6 +124,7 @@ def of_a_table(found, rows, folder):
 FORGED = {
     "the true δ is": lambda f: {**f, "epsilon": "0.9"},
     "the certificate lacks or misstates: k": lambda f: {**f, "k": 2},
+    "or misstates: k": lambda f: {**f, "k": True},
     "misstates: rate": lambda f: {**f, "rate": "0.1"},
     "misstates: source_tag": lambda f: {**f, "source_tag": "[AB]"},
     "outside the formula's domain: delta": lambda f: {**f, "delta": "2"},

@@ -251,6 +251,12 @@ def test_more_assumptions_than_needed(keys):
     assert told == ("the certificate states more than its claim rests on",)
 
 
+@pytest.mark.parametrize("change", [lambda each: each + each[:1], lambda each: each[::-1]])
+def test_assumptions_are_stated_once_and_in_their_order(keys, change):
+    told = reasons(keys, {**FACTS, "assumptions": change(FACTS["assumptions"])})
+    assert told == ("the certificate states more than its claim rests on",)
+
+
 def test_a_csv_source_that_is_well_formed_must_be_stated(keys):
     facts = facts_of(source=Files("people.csv", kind="csv"), name="people.csv")
     whole = {"code": "csv_formed", "source": "people.csv"}
@@ -671,6 +677,7 @@ NOISY_FORGERIES = {
     "the true δ is": lambda f: {**f, "delta": "1E-9"},
     "the certificate lacks or misstates: k": lambda f: {**f, "k": 2},
     "misstates: rate": lambda f: {**f, "rate": "0.1"},
+    "lacks or misstates: rate": lambda f: {**f, "rate": "1.0"},
     "misstates: claim": lambda f: {**f, "claim": None, "templates": None},
     "misstates: source_tag": lambda f: {**f, "source_tag": "[PLACE]"},
     "lacks or misstates: claim": lambda f: {**f, "claim": {**f["claim"], "count": 7}},
