@@ -73,7 +73,7 @@ def predicate_of(certificate: Certificate) -> dict[str, Any]:
         "randomness": randomness_of(claim, certificate.engine),
         "claim": to_json(claim),
         "query": certificate.query,
-        "query_digest": "sha256:" + _sha256(certificate.query),
+        "query_digest": query_digest(certificate),
         "templates": certificate.templates,
         "published_as": terms.published_as,
         "engine": certificate.engine,
@@ -99,9 +99,11 @@ def _promised(certificate: Certificate) -> dict[str, Any]:
     }
 
 
-def _sha256(text: str) -> str:
+def query_digest(certificate: Certificate) -> str:
+    """SHA-256 of a certificate's query, as it states it."""
     # A lone surrogate is no text; as what it is replaced with, it has another digest.
-    return hashlib.sha256(text.encode(errors="replace")).hexdigest()
+    query = certificate.query.encode(errors="replace")
+    return f"sha256:{hashlib.sha256(query).hexdigest()}"
 
 
 def certificate_in(statement: Unverified) -> Certificate:

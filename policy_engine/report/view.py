@@ -14,7 +14,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from policy_engine.attest.attestation import UNPROMISED_TYPE, unverified
-from policy_engine.attest.certificates import certificate_in, predicate_of
+from policy_engine.attest.certificates import certificate_in, query_digest
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.release_check import verify_release
 from policy_engine.check.described import entries, words
@@ -193,7 +193,7 @@ def _check(found: Evidence) -> dict[str, Any]:
     if certificate is not None:
         digests = {
             "policy_digest": certificate.terms.policy_digest,
-            "query_digest": predicate_of(certificate)["query_digest"],
+            "query_digest": query_digest(certificate),
             "claim_sha256": certificate.claim.digest.removeprefix("sha256:"),
             "engine": " ".join((certificate.engine, certificate.terms.engine_version)).strip(),
         }
