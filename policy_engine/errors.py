@@ -122,12 +122,22 @@ class NotCertifiable(PolicyEngineError):
         self.file = file
 
 
+MOST_REASON = 2000
+"""Characters of a reason why something does not hold."""
+
+
 class VerificationFailed(PolicyEngineError):
-    """A release or its certificate does not hold; the reasons are in ``reasons``."""
+    """A release or its certificate does not hold; the reasons are in ``reasons``.
+
+    A reason may quote a certificate that anybody has written: it is cut where no line is so long.
+    """
 
     def __init__(self, reasons: tuple[str, ...]) -> None:
-        super().__init__(*reasons)
-        self.reasons = reasons
+        self.reasons = tuple(
+            reason if len(reason) <= MOST_REASON else f"{reason[:MOST_REASON]} …"
+            for reason in reasons
+        )
+        super().__init__(*self.reasons)
 
 
 class NotReleasable(PolicyEngineError):

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from policy_engine.accounting.in_words import in_text
@@ -458,6 +458,7 @@ json_values = st.recursive(
 
 @settings(max_examples=400, deadline=None)
 @given(changes=st.dictionaries(st.sampled_from(sorted(FACTS)), json_values, max_size=3))
+@example(changes={"source": "0" * 5000})  # quoted by its assumptions
 def test_no_predicate_is_too_odd(keys, changes):
     try:
         text = envelope({**FACTS, **changes})
