@@ -19,7 +19,8 @@ from policy_engine.kernel.recodes import Constant, Prefix, Round, Truncate, valu
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_WIDE = Context(prec=60)
+_WIDE = Context(prec=120)
+"""Wide enough for the quotient of any two decimals of an engine, which have up to 76 digits."""
 _SECONDS = {"week": 7 * 86_400, "day": 86_400, "hour": 3600}
 _MONDAY = 4 * 86_400
 """Monday 5 January 1970, in seconds since the first of that month."""
@@ -28,9 +29,16 @@ _FIRST, _LAST = -62_135_596_800, 253_402_300_799
 _WHOLE = re.compile(r"[+-]?[0-9]+(\.0+)?")
 _MOMENT = re.compile(
     r"(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})([ T](?P<time>[0-9]{2}:[0-9]{2}:[0-9]{2})"
-    r"(\.(?P<fraction>[0-9]+))?(Z|\+00(:00)?)?)?"
+    r"(\.(?P<fraction>[0-9]+))?(Z|\+00(:00)?| UTC)?)?"
 )
-"""How engines write a day or a moment, in the years 1 to 9999."""
+"""How engines write a day or a moment, in the years 1 to 9999: a session's zone is UTC."""
+_FAR = re.compile(
+    r"[+-]?infinity|[+-]?[0-9]{4,7}-(0[0-9]|1[0-2])-([0-2][0-9]|3[01])"
+    r"(?P<time>[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?)?( \(BC\)| BC|Z|\+00(:00)?| UTC)*"
+)
+"""How they write those of other years or of none, and MariaDB's days that have a month or day 0."""
+_TIME = re.compile(r"(([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]+)?|24:00:00(\.0+)?)")
+_TRUTH = frozenset({"true", "false", "t", "f", "1", "0"})
 _KINDS = {
     "text": ("string", "large_string"),
     "integer": ("integer", "decimal"),
@@ -64,14 +72,49 @@ def _can_show(shown: Shown, value: object) -> bool:
         return value in known
     if isinstance(recode, Prefix):
         return isinstance(value, str) and len(value) <= recode.length
-    if isinstance(recode, Truncate) and isinstance(value, str):
-        return _is_start_in_words(value, recode.unit)
     if isinstance(recode, Round):
         number = number_of_text(value)
         return number is not None and not _WIDE.remainder(number, recode.step)
-    if shown.kind == "integer" and isinstance(value, str):
-        return _WHOLE.fullmatch(value) is not None
+    if not isinstance(value, str):
+        return True
+    if not _is_text_of(shown.kind, value):
+        return False
+    return not isinstance(recode, Truncate) or _is_start_in_words(value, recode.unit)
+
+
+def _is_text_of(kind: str, text: str) -> bool:
+    """Whether a text is how an engine writes some value of a kind.
+
+    >>> [_is_text_of("date", text) for text in ("2026-02-28", "2026-02-30", "soon")]
+    [True, False, False]
+    >>> [_is_text_of("boolean", text) for text in ("True", "yes")], _is_text_of("text", "yes")
+    ([True, False], True)
+    """
+    match kind:
+        case "integer":
+            return _WHOLE.fullmatch(text) is not None
+        case "decimal":
+            return number_of_text(text) is not None
+        case "boolean":
+            return text.lower() in _TRUTH
+        case "time":
+            return _TIME.fullmatch(text) is not None
+        case "date" | "timestamp" | "timestamp_zoned" | "timestamp_other":
+            return _is_moment(text, kind)
     return True
+
+
+def _is_moment(text: str, kind: str) -> bool:
+    """Whether a text is a day that there is; of a date, without a time of day but midnight."""
+    near, far = _MOMENT.fullmatch(text), _FAR.fullmatch(text)
+    if near is None or text.startswith("0000") or "-00" in text:
+        return far is not None and (kind != "date" or not far["time"])
+    time = near["time"] or "00:00:00"
+    try:
+        datetime.fromisoformat(f"{near['day']} {time}")
+    except ValueError:
+        return False
+    return kind != "date" or time == "00:00:00"
 
 
 def number_of_text(value: object) -> Decimal | None:
@@ -86,7 +129,9 @@ def number_of_text(value: object) -> Decimal | None:
         number = Decimal(value)
     except ArithmeticError:
         return None
-    return number if number.is_finite() and number.adjusted() < _WIDE.prec // 2 else None
+    if not number.is_finite() or number.adjusted() >= _WIDE.prec // 2:
+        return None
+    return number
 
 
 def mistyped(claim: Claim, table: pa.Table) -> tuple[str, ...]:
@@ -128,7 +173,7 @@ def untruncated(claim: Claim, table: pa.Table) -> tuple[str, ...]:
 
 
 def _is_start_in_words(text: str, unit: str) -> bool:
-    """Whether a moment is the start of its unit; True of a text that no engine writes in UTC.
+    """Whether a moment is the start of its unit; True of one in other years than 1 to 9999.
 
     >>> _is_start_in_words("2024-04-01 00:00:00+00", "quarter")
     True

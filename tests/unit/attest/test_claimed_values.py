@@ -101,7 +101,9 @@ def test_days_and_moments_are_starts(unit, good, bad):
         ("week", "2026-11-23", True),
         ("week", "2026-11-24", False),
         ("day", "2026-13-01", False),
-        ("day", "0044-03-15 (BC)", True),  # as no engine writes what is looked at
+        ("day", "0044-03-15 (BC)", True),  # of the years that are not looked at
+        ("hour", "2026-05-01 07:00:00+02", False),  # a session's zone is UTC
+        ("month", "tomorrow", False),
     ],
 )
 def test_texts_of_moments_are_starts_as_in_parquet(unit, text, good):
@@ -114,6 +116,36 @@ def test_the_text_of_a_whole_number_is_one():
     assert misfits(claim, [["-5", "5.0", 7, None]]) == ()
     for text in ("5.5", "five", ""):
         assert misfits(claim, [[text]]) == ("x",)
+
+
+@pytest.mark.parametrize(
+    ("kind", "good", "bad"),
+    [
+        (Type("decimal", 38, 2), ["10.50", "-3", "1E+3", "9" * 36 + ".99"],
+         ["ten", "", "NaN", "1,5"]),
+        (Type("boolean"), ["true", "False", "1", "f"], ["yes", "2", ""]),
+        (DAY, ["2026-02-28", "2024-02-29", "2026-02-28 00:00:00", "0044-03-15 (BC)",
+               "12026-01-01", "0000-00-00", "2026-05-00", "infinity", "-infinity"],
+         ["2026-02-30", "2026-13-01", "28.02.2026", "2026-02-28 07:00:00", "soon", "12026-13-01"]),
+        (Type("time"), ["07:00:00", "23:59:59.999999", "24:00:00"], ["7", "25:00:00", "07:60:00"]),
+        (Type("timestamp"), ["2026-02-28 07:00:00.5", "2026-02-28", "infinity"],
+         ["2026-02-28 25:00:00", "2026-02-30 07:00:00", "now"]),
+        (Type("timestamp_zoned"), ["2026-02-28 07:00:00+00", "2026-02-28T07:00:00Z"],
+         ["2026-02-28 07:00:00+02", "2026-02-28 07:00:00 Europe/Berlin"]),
+        (Type("uuid"), ["anything"], []),
+    ],
+)  # fmt: skip
+def test_the_text_of_a_value_is_one_of_its_kind(kind, good, bad):
+    claim = claim_of(Keep(), kind)
+    assert misfits(claim, [[*good, None]]) == ()
+    for text in bad:
+        assert misfits(claim, [[text]]) == ("x",)
+
+
+def test_a_multiple_has_as_many_digits_as_an_engine_holds():
+    claim = claim_of(Round(Decimal("0.01")), Type("decimal", 38, 2))
+    assert misfits(claim, [["9" * 36 + ".99", Decimal("1" * 36)]]) == ()
+    assert misfits(claim, [["9" * 36 + ".999"]]) == ("x",)
 
 
 def test_a_moment_is_the_start_of_an_hour_to_the_last_digit():
