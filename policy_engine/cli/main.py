@@ -101,30 +101,13 @@ def _invoke(arguments: list[str]) -> int:
     # Not app(): it would print usage errors itself, and swallow an interrupt.
     command = command_of(frozenset(COMMANDS.keys() & arguments))
     try:
-        with command.make_context(PROGRAM, _renamed(arguments)) as context:
+        with command.make_context(PROGRAM, arguments) as context:
             command.invoke(context)
         code = 0
     except Exit as stop:
         code = stop.exit_code
     sys.stdout.flush()
     return code
-
-
-_FORMERLY = {"gate": "--output-file", "keys": "--out", "ledger": "--out"}
-"""What --output was called, in scripts that are older than that name."""
-
-
-def _renamed(arguments: list[str]) -> list[str]:
-    """The words of a command line, with --output under the name that it has now.
-
-    >>> _renamed(["ledger", "export", "--out=a.json"])
-    ['ledger', 'export', '--output=a.json']
-    """
-    former = next((old for command, old in _FORMERLY.items() if command in arguments), None)
-    return [
-        word.replace(former, "--output", 1) if former and word.split("=")[0] == former else word
-        for word in arguments
-    ]
 
 
 def _told(error: BaseException, arguments: list[str]) -> int:

@@ -121,9 +121,51 @@ def test_quiet_prints_errors_and_answers_alone(cli, policy, project):
     assert cli("release", path).out.startswith("a stands; its source was not")
 
 
-def test_what_was_called_otherwise_before_is_still_understood(cli, project):
-    gate = cli("dbt", "gate", "--output-file", "g.xml", "--manifest", "none.json")
-    assert gate.code == 3
+@pytest.mark.parametrize(
+    "words", ["certify", "calibrate", "check", "measure", "serve", "dbt gate --output-file g.xml",
+              "keys export --out k.json", "ledger export --out l.json"],
+)  # fmt: skip
+def test_what_had_another_name_before_is_unknown(cli, words):
+    result = cli(*words.split())
+    assert result.code == 2
+    assert "no such" in result.err.lower()
+
+
+@pytest.mark.parametrize(
+    ("now", "before"),
+    [
+        ("file: people.parquet", "path: people.parquet"),
+        ("privacy_unit: row", "unit: row"),
+        ("account: people", "budget: people"),
+    ],
+)
+def test_a_key_that_had_another_name_before_is_unknown(cli, policy, now, before):
+    path = policy("a")
+    text = Path(path).read_text()
+    assert now in text
+    Path(path).write_text(text.replace(now, before))
+    result = cli("validate", path)
+    assert result.code == 1
+    assert f"{before.partition(':')[0]} is an unknown key" in result.out
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["keys: auto", "public: [age]", "contribution: {groups: 4}", "noise: {law: geometric}"],
+)
+def test_a_key_of_noise_that_had_another_name_before_is_unknown(cli, policy, line):
+    path = policy("a")
+    Path(path).write_text(Path(path).read_text() + line + "\n")
+    result = cli("validate", path)
+    assert result.code == 1
+    assert "is an unknown key" in result.out
+
+
+def test_every_command_stands_in_one_group_of_the_help(cli):
+    told = cli("--help").out
+    grouped = [name for names in commands_of.GROUPS.values() for name in names]
+    assert sorted(grouped) == sorted(commands_of.COMMANDS)
+    assert all(f"{title}:" in told for title in commands_of.GROUPS)
 
 
 def test_a_statement_that_is_written_is_told_in_json(cli, policy, project):

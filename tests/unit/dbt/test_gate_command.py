@@ -187,10 +187,10 @@ def test_junit_of_a_name_that_xml_cannot_write(tmp_path, capsys, monkeypatch) ->
 
 
 def test_a_report_in_a_file_leaves_text_on_the_terminal(folder, capsys) -> None:
-    code, out, _ = gate(capsys, "--format", "junit", "--output-file", "gate.xml")
+    code, out, _ = gate(capsys, "--format", "junit", "--output", "gate.xml")
     assert code == 1 and out.startswith("models/schema.yml:3: G01")
     assert ElementTree.parse(folder / "gate.xml").getroot().tag == "testsuites"
-    code, _, err = gate(capsys, "--format", "junit", "--output-file", "no/where.xml")
+    code, _, err = gate(capsys, "--format", "junit", "--output", "no/where.xml")
     assert code == 3 and "no/where.xml could not be written" in err
 
 
@@ -408,7 +408,7 @@ def test_a_manifest_forges_no_line(tmp_path, capsys, monkeypatch, form) -> None:
     made = shop().model("dim", f'select * from main.people -- {odd}\nwhere "{odd}" > 1')
     made.exposure(f"board{odd}", "dim").write(tmp_path)
     code, out, err = gate(capsys, "--format", form)
-    gate(capsys, "--format", form, "--output-file", "report")
+    gate(capsys, "--format", form, "--output", "report")
     for line in [*out.split("\n"), *err.split("\n"), *Path("report").read_text().split("\n")]:
         assert line.isprintable() and not line.lstrip().startswith("✓")
     assert code == 1 and "board" in out
