@@ -27,7 +27,7 @@ from policy_engine.report.page import page
 from policy_engine.report.request_words import change_lines, moved_lines, verdict_words
 from policy_engine.report.view import unpromised_view, view
 
-ReportFormat = StrEnum("ReportFormat", "text json registry nist openlineage odcs dbt")
+ReportFormat = StrEnum("ReportFormat", "text json registry nist odcs dbt")
 """How report answers: with what was found, or with the release in a form of others."""
 
 
@@ -35,7 +35,6 @@ _KINDS = (".html", ".json")
 _EXPORTS = {
     ReportFormat.registry: (".yaml", ".yml"),
     ReportFormat.nist: (".md",),
-    ReportFormat.openlineage: (".json",),
     ReportFormat.odcs: (".yaml", ".yml"),
     ReportFormat.dbt: (".yaml", ".yml"),
 }
@@ -82,9 +81,9 @@ def report(
     says what the ledger of the policy's project says, or of the project here. What nobody
     stated is shown as "not stated". With --review-policy, a file that you trust, it says whose
     approvals that asks for and who has approved, without a ledger, and is red where some are
-    missing. The other formats export it for a registry of deployments, a
-    NIST SP 800-226 checklist, OpenLineage, a data contract (ODCS), or dbt, and ask on stderr for
-    what nobody stated; of a certificate that does not hold there is none.
+    missing. The other formats export it for a registry of deployments, a NIST SP 800-226
+    checklist, a data contract (ODCS), or dbt, and ask on stderr for what nobody stated; of a
+    certificate that does not hold there is none.
 
     Example: policy-engine report out/a.certificate.json --release out/a.parquet -o page.html
     """

@@ -34,7 +34,7 @@ _LAWS = {
     "guarantee: {epsilon: 2, delta: 0, neighbours: replace_one}",
     "tuples": "mechanism: ab_insertion\nguarantee: {epsilon: 1, delta: 0}",
 }
-ENDINGS = {"nist": "md", "openlineage": "json"}
+ENDINGS = {"nist": "md"}
 TOWN = "town {x}|<b>"
 
 

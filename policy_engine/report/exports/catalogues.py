@@ -1,23 +1,16 @@
-"""The release as catalogues of data know it: dbt, a data contract, and OpenLineage.
+"""The release as catalogues of data know it: dbt, and a data contract.
 
 dbt: an exposure, by the keys of dbt-labs/dbt-jsonschema, schemas/latest/dbt_yml_files-latest.json.
 Open Data Contract Standard: by the schemas of v3.1.0 and v3.2.0 of bitol-io/open-data-contract-
-standard; the later one asks for a logicalType of every column. OpenLineage 2-0-2: a RunEvent, with
-its facets columnLineage 1-2-0, documentation 1-1-0, ownership 1-0-1, schema 1-2-0 and version
-1-0-1, as openlineage-python 1.54 has them.
+standard; the later one asks for a logicalType of every column.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
 
-from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.mechanisms import Inserted, Noisy, Randomised
-from policy_engine.kernel.recodes import Keep
-from policy_engine.kernel.sources import Column
 from policy_engine.report.exports import fields
 
 _OPENS = re.compile(r"\{(?=[{%#])")
@@ -143,102 +136,3 @@ def _beside(source: fields.ExportSource) -> Iterator[dict[str, Any]]:
     sums = source.claim.law.beside if source.claim else ()
     for name in source.beside:
         yield {"name": name, "logicalType": "number" if name in sums else "integer"}
-
-
-SPEC = "https://openlineage.io/spec"
-NAMESPACE = "policy-engine"
-"""Where datasets are: a certificate says neither host nor warehouse."""
-
-
-def openlineage(source: fields.ExportSource) -> fields.Exported:
-    """The event, and what it lacks: JSON has no comments."""
-    band, relation = source.band, source.relation
-    owners = _owners(source)
-    event = {
-        "eventType": "COMPLETE",
-        "eventTime": band["date"],
-        "producer": fields.PRODUCER,
-        "schemaURL": f"{SPEC}/2-0-2/OpenLineage.json#/$defs/RunEvent",
-        "run": {"runId": source.identity},
-        "job": {"namespace": NAMESPACE, "name": band["name"]},
-        "inputs": [{"namespace": NAMESPACE, "name": relation}] if relation else [],
-        "outputs": [
-            {
-                "namespace": NAMESPACE,
-                "name": band["release"],
-                "facets": _facets(source, list(fields.filled(owners).values())),
-            }
-        ],
-    }
-    missing = fields.gaps(
-        [
-            fields.ExportField("namespace", None, f"write the warehouse's host for {NAMESPACE!r}"),
-            fields.ExportField("inputs", relation, ""),
-            *owners,
-        ]
-    )
-    return fields.Exported(json.dumps(event, indent=2) + "\n", missing)
-
-
-def _facets(source: fields.ExportSource, owners: list[Any]) -> dict[str, Any]:
-    promise = source.promise
-    names = [*(each["name"] for each in source.columns), *source.beside]
-    found = {
-        "documentation": _facet(
-            "1-1-0", "Documentation", description=f"{promise['numbers']}\n{promise['sentence']}"
-        ),
-        "schema": _facet("1-2-0", "Schema", fields=[{"name": name} for name in names]),
-        "version": _facet("1-0-1", "DatasetVersion", datasetVersion=source.check["release_sha256"]),
-    }
-    if owners:
-        found["ownership"] = _facet("1-0-1", "Ownership", owners=owners)
-    if source.relation:
-        found["columnLineage"] = _lineage(source.claim, source.relation)
-    return found
-
-
-def _facet(version: str, name: str, **content: Any) -> dict[str, Any]:
-    url = f"{SPEC}/facets/{version}/{name}DatasetFacet.json#/$defs/{name}DatasetFacet"
-    return {"_producer": fields.PRODUCER, "_schemaURL": url, **content}
-
-
-def _lineage(claim: Claim, relation: str) -> dict[str, Any]:
-    """Of which columns each is made, and which decide about rows and groups."""
-    asked = {name: {"inputFields": [made]} for name, made in _direct(claim, relation)}
-    grouped = [each.column for each in claim.columns if each.column is not None]
-    whole = [
-        *(_input(relation, each, "GROUP_BY", True, kind="INDIRECT") for each in grouped),
-        *(_input(relation, each.column, "FILTER", False, kind="INDIRECT") for each in claim.filter),
-    ]
-    return _facet("1-2-0", "ColumnLineage", fields=asked, dataset=whole)
-
-
-def _direct(claim: Claim, relation: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    is_drawn = isinstance(claim.law, Randomised | Inserted)
-    for shown in claim.columns:
-        if shown.column is not None:
-            # Another value than the source's: recoded, or drawn by chance.
-            masked = is_drawn or not isinstance(shown.recode, Keep)
-            how = "TRANSFORMATION" if masked else "IDENTITY"
-            yield shown.name, _input(relation, shown.column, how, masked)
-    if isinstance(claim.law, Noisy):
-        for each in claim.law.aggregates:
-            yield each.name, _input(relation, each.column, "AGGREGATION", True)
-
-
-def _input(
-    relation: str, column: Column, how: str, masking: bool, *, kind: str = "DIRECT"
-) -> dict[str, Any]:
-    own = {"namespace": NAMESPACE, "name": relation, "field": column.name}
-    return {**own, "transformations": [{"type": kind, "subtype": how, "masking": masking}]}
-
-
-def _owners(source: fields.ExportSource) -> list[fields.ExportField]:
-    named = (
-        ("publisher", source.band["releaser_note"], "PUBLISHER", fields.PUBLISHER),
-        ("contact", source.check["contact"], "CONTACT", fields.about("contact")),
-    )
-    return [
-        fields.ExportField(name, {"name": who, "type": kind} if who else None, remedy)
-        for name, who, kind, remedy in named
-    ]

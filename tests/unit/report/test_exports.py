@@ -13,13 +13,11 @@ from typing import Any
 import pytest
 from export_world import TOWN, exported, in_folder, make_world
 from jsonschema import Draft201909Validator
-from openlineage.client import event_v2, facet_v2
-from openlineage.client.generated import base
 from ruamel.yaml import YAML
 
 from policy_engine.report.exports.claims import at_least
 
-FORMS = ("registry", "nist", "openlineage", "odcs", "dbt")
+FORMS = ("registry", "nist", "odcs", "dbt")
 LAWS = ("sampled", "noisy", "answers", "tuples")
 #: The fields of the registry's schema at 3e9c812, by section.
 REGISTRY = {
@@ -164,61 +162,6 @@ def test_without_a_ledger_composition_is_not_stated(
 
 
 @pytest.mark.parametrize("name", LAWS)
-def test_openlineages_own_classes_take_the_event(world: Path, name: str) -> None:
-    event = json.loads(exported(world, name, "openlineage"))
-    [output] = event["outputs"]
-    classes = {
-        "documentation": facet_v2.documentation_dataset.DocumentationDatasetFacet,
-        "schema": facet_v2.schema_dataset.SchemaDatasetFacet,
-        "version": facet_v2.dataset_version_dataset.DatasetVersionDatasetFacet,
-        "ownership": facet_v2.ownership_dataset.OwnershipDatasetFacet,
-        "columnLineage": facet_v2.column_lineage_dataset.ColumnLineageDatasetFacet,
-    }
-    for kind, content in output["facets"].items():
-        content.pop("_producer")
-        assert content.pop("_schemaURL") == classes[kind]._get_schema()
-        classes[kind](**content)
-    lineage = output["facets"]["columnLineage"]
-    of_columns = [each for field in lineage["fields"].values() for each in field["inputFields"]]
-    for each in (*of_columns, *lineage["dataset"]):
-        [how] = each["transformations"]
-        facet_v2.column_lineage_dataset.Transformation(**how)
-        facet_v2.column_lineage_dataset.InputField(**each)
-    for owner in output["facets"]["ownership"]["owners"]:
-        facet_v2.ownership_dataset.Owner(**owner)
-    assert event["schemaURL"] == base.RunEvent._get_schema()
-    event_v2.RunEvent(
-        eventTime=event["eventTime"],
-        producer=event["producer"],
-        run=event_v2.Run(runId=event["run"]["runId"]),
-        job=event_v2.Job(**event["job"]),
-        eventType=event_v2.RunState[event["eventType"]],
-        inputs=[event_v2.InputDataset(**each) for each in event["inputs"]],
-    )
-
-
-def test_a_column_is_masked_where_it_is_recoded_summed_or_drawn_and_not_where_it_is_kept(
-    world: Path,
-) -> None:
-    found = {}
-    for name in ("noisy", "answers"):
-        facets = json.loads(exported(world, name, "openlineage"))["outputs"][0]["facets"]
-        for column, made in facets["columnLineage"]["fields"].items():
-            [how] = made["inputFields"][0]["transformations"]
-            found[name, column] = (how["subtype"], how["masking"])
-    assert found == {
-        ("noisy", "age"): ("TRANSFORMATION", True),
-        ("noisy", TOWN): ("IDENTITY", False),
-        ("noisy", "pay"): ("AGGREGATION", True),
-        ("answers", "age"): ("TRANSFORMATION", True),
-        ("answers", TOWN): ("TRANSFORMATION", True),
-    }
-    whole = json.loads(exported(world, "noisy", "openlineage"))["outputs"][0]["facets"]
-    [*_, last] = whole["columnLineage"]["dataset"]
-    assert (last["field"], last["transformations"][0]["subtype"]) == ("year", "FILTER")
-
-
-@pytest.mark.parametrize("name", LAWS)
 def test_the_schema_of_odcs_takes_the_contract(world: Path, silent: Path, name: str) -> None:
     schema = json.loads(files("open_data_contract_standard").joinpath("schema.json").read_text())
     for folder in (world, silent):
@@ -258,7 +201,7 @@ def test_what_was_not_looked_at_is_exported_with_exit_code_4(
 def test_what_an_export_is_made_of_is_never_replaced_by_it(world: Path) -> None:
     certificate = world / "noisy.certificate.json"
     before = certificate.read_bytes()
-    out = ("-o", "./noisy.certificate.json", "--replace", "--format", "openlineage")
+    out = ("-o", "./noisy.certificate.json", "--replace")
     assert in_folder(world, "report", "noisy.certificate.json", *out) == 2
     policy = ("--policy", "noisy.yaml", "-o", "noisy.yaml", "--replace", "--format", "odcs")
     assert in_folder(world, "report", "noisy.certificate.json", *policy) == 2
