@@ -41,7 +41,7 @@ COMMANDS = {
     "diff": ("reporting.diff", "What changed between two policies or certificates."),
     "audit": ("audit.audit", "Attack the mechanism: a lower bound on ε."),
     "schema": ("policies.schema", "Print the JSON Schema of a policy file."),
-    "desk": ("serving.desk", "A page over ledger, policies, certificates; read only."),
+    "desk": ("desk.desk", "A page over ledger, policies, certificates; read only."),
     "ledger": ("records.ledger", "The accounts and what was charged."),
     "keys": ("keys.keys", "The signing key, and the keys that count."),
     "join": ("joining.join", "A second machine: its key, and what it lacks."),

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from chromium import running
 
 from policy_engine.cli.main import run
-from policy_engine.serve.views import account_id
+from policy_engine.desk.views import account_id
 
 ROOT = Path(__file__).parents[2]
 FIGURES = ROOT / "docs/_static"
@@ -91,8 +91,8 @@ def main() -> None:
     """Draw them."""
     with tempfile.TemporaryDirectory() as name, running() as browser:
         places = {"report": page(Path(name, "report"))}
-        with served(Path(name, "serve")) as address:
-            for picture, place in {**places, "serve": address}.items():
+        with served(Path(name, "desk")) as address:
+            for picture, place in {**places, "desk": address}.items():
                 for width, height in SIZES.items():
                     shown = browser.new_page(viewport={"width": width, "height": height})
                     shown.goto(place)

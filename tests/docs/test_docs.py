@@ -36,7 +36,7 @@ PAGES = pages.pages()
 #: Pages whose commands take longest; tests of the command tell the same in short.
 LONG = tuple(
     f"docs/howto/{name}.md"
-    for name in ("attack", "audit", "choose-a-mechanism", "ledger", "measure", "serve")
+    for name in ("attack", "audit", "choose-a-mechanism", "ledger", "assess", "desk")
 )
 RUNNABLE = [
     pytest.param(p, marks=pytest.mark.evidence if str(p.relative_to(ROOT)) in LONG else ())

@@ -139,7 +139,7 @@ def test_a_page_can_be_read_on_github(page: Path) -> None:
     ("text", "fault"),
     [
         ("[](README.md)", "the link to README.md has no text"),
-        ("![](docs/_static/serve-390.png)", "the picture docs/_static/serve-390.png has no words"),
+        ("![](docs/_static/desk-390.png)", "the picture docs/_static/desk-390.png has no words"),
         ("[a page](missing.md)", "missing.md does not exist"),
         ("[a page](../../etc)", "../../etc does not exist"),
         ("[a heading](README.md#nothing)", "README.md#nothing: no such heading"),

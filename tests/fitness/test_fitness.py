@@ -171,7 +171,7 @@ _READS_A_FILE = re.compile(r"\.read_text\(|\.read_bytes\(|\.open\((?:\"r|encodin
 #: What reads files of the package itself, which nobody else names.
 OF_THE_PACKAGE = {
     "cli.policies", "dbt.starter", "kernel.printing", "releasing.starter",
-    "report.page", "report.promise", "serve.app",
+    "report.page", "report.promise", "desk.app",
 }  # fmt: skip
 
 

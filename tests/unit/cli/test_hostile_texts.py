@@ -14,10 +14,10 @@ import pytest
 from typer.main import get_command
 
 from policy_engine.cli.app import app
+from policy_engine.cli.desk import PORT
 from policy_engine.cli.main import run
 from policy_engine.cli.output import note
 from policy_engine.cli.progress import progress
-from policy_engine.cli.serving import PORT
 from policy_engine.dialects import ENGINES
 from policy_engine.policy.escapes import escaped, sql_lines
 
@@ -60,7 +60,7 @@ def is_clean(*texts):
 
 @pytest.fixture(scope="module")
 def no_port():
-    """The port that `serve` takes is not free, or it would serve for ever."""
+    """The port that `desk` takes is not free, or it would run for ever."""
     with suppress(OSError), socket.create_server(("127.0.0.1", PORT)):
         yield
         return

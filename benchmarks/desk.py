@@ -1,6 +1,6 @@
-"""What serve's pages cost over a ledger with many entries.
+"""What the desk's pages cost over a ledger with many entries.
 
-    python benchmarks/serve.py [--entries 10000]
+    python benchmarks/desk.py [--entries 10000]
 
 A project of forty policies is charged so many times, and each page is asked for twice from a server
 of its own: the first answer reads the ledger.
@@ -21,11 +21,11 @@ from pathlib import Path
 
 from policy_engine.accounting.events import SampledSuppression
 from policy_engine.attest.signers import writer_of
+from policy_engine.desk.views import account_id
 from policy_engine.ledger.entry import Charge
 from policy_engine.policy.project import load_project
 from policy_engine.releasing.beginning import begin
 from policy_engine.releasing.books import open_ledger
-from policy_engine.serve.views import account_id
 
 
 def filled(folder: Path, entries: int) -> None:

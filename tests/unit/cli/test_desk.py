@@ -1,4 +1,4 @@
-"""serve, as a process that a browser, a stranger's page and another user ask."""
+"""desk, as a process that a browser, a stranger's page and another user ask."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from policy_engine.attest.keys import generate_key
+from policy_engine.desk.views import account_id
 from policy_engine.policy.review_models import key_line
-from policy_engine.serve.views import account_id
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from decimal import Decimal
 import pytest
 
 from policy_engine.accounting.events import PureDP
+from policy_engine.desk import views
 from policy_engine.ledger.account import Account, Limit
 from policy_engine.ledger.asked import Asked
 from policy_engine.ledger.entry import Entry
 from policy_engine.ledger.states import LimitChange
-from policy_engine.serve import views
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 LIMIT = Limit(Decimal(2), Decimal("1e-6"))

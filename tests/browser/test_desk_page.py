@@ -1,4 +1,4 @@
-"""The pages of serve in a real browser, over releases and people whose names are hostile."""
+"""The pages of the desk in a real browser, over releases and people whose names are hostile."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from conftest import HOSTILE, MARKUP, SCRIPT, World
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from policy_engine.attest.keys import generate_key
+from policy_engine.desk.views import account_id
 from policy_engine.policy.review_models import key_line
-from policy_engine.serve.views import account_id
 
 PEOPLE = {SCRIPT: "owner", MARKUP: "privacy", "cleo": "author"}
 ACCOUNT = "people <b>&amp;{ 7*7 }}"

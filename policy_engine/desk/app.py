@@ -16,6 +16,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
+from policy_engine.desk import views
+from policy_engine.desk.guard import Guard, headers, hosts
+from policy_engine.desk.reader import CertificateFile, ProjectReader, Verification
 from policy_engine.errors import PolicyEngineError
 from policy_engine.ledger.account import brief
 from policy_engine.ledger.entry import Entry
@@ -25,9 +28,6 @@ from policy_engine.report.page import (
     page_file,
     style_digest,
 )
-from policy_engine.serve import views
-from policy_engine.serve.guard import Guard, headers, hosts
-from policy_engine.serve.reader import CertificateFile, ProjectReader, Verification
 
 _LATEST = 8
 _SOON = 30
@@ -60,7 +60,7 @@ def application(reader: ProjectReader, hosts: frozenset[str], word: str) -> Guar
 class _Pages:
     def __init__(self, reader: ProjectReader) -> None:
         self._reader = reader
-        own = files("policy_engine.serve").joinpath("pages", "serve.css").read_text("utf-8")
+        own = files("policy_engine.desk").joinpath("pages", "desk.css").read_text("utf-8")
         self.style = page_file("page.css") + own
 
     def overview(self, request: Request) -> Response:
@@ -161,7 +161,7 @@ class _Pages:
     ) -> HTMLResponse:
         depth = max(0, request.url.path.count("/") - 1)
         text = filled(
-            "policy_engine.serve",
+            "policy_engine.desk",
             template,
             self.style,
             root="../" * depth or "./",

@@ -54,14 +54,12 @@ def desk(
             " is given the address reads the ledger, without a password and without encryption"
         )
     try:
-        from policy_engine.serve.app import run, word
-        from policy_engine.serve.reader import ProjectReader
+        from policy_engine.desk.app import run, word
+        from policy_engine.desk.reader import ProjectReader
     except ModuleNotFoundError as error:
         if error.name not in {"starlette", "uvicorn"}:
             raise
-        raise EnvironmentFailed(
-            f"desk needs starlette and uvicorn; {to_install('serve')}"
-        ) from None
+        raise EnvironmentFailed(f"desk needs starlette and uvicorn; {to_install('desk')}") from None
     project = own_project()
     folder = project.directory
     with _listening(host, port) as listens:
