@@ -18,7 +18,7 @@ from policy_engine.attest.parquet_file import plain
 from policy_engine.attest.validity import moment
 from policy_engine.engines import ENGINES
 from policy_engine.errors import VerificationFailed
-from policy_engine.kernel.assumptions import Assumption
+from policy_engine.kernel.assumption import Assumption
 from policy_engine.kernel.certificate import ROWS, Certificate, Terms
 from policy_engine.kernel.claim import Claim, to_json
 from policy_engine.kernel.decoding import claim_from

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.mechanisms import Aggregate, IntegerTable, Noisy
-from policy_engine.kernel.recodes import Constant, Prefix, Round, Truncate, values_of
+from policy_engine.kernel.recodes import Constant, Prefix, Round, Truncate
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -68,7 +68,7 @@ def _can_show(shown: Shown, value: object) -> bool:
         return value == recode.label
     if value is None:
         return True
-    if known := values_of(recode):
+    if known := recode.values:
         return value in known
     if isinstance(recode, Prefix):
         return isinstance(value, str) and len(value) <= recode.length

@@ -44,7 +44,6 @@ from policy_engine.kernel.mechanisms import (
     Pure,
     Randomised,
 )
-from policy_engine.kernel.price import delta_of
 from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.sentences import sentence_of
 from policy_engine.names import fold
@@ -195,7 +194,7 @@ def _least(claim: Claim, promise: Bounded) -> Decimal:
     epsilon = nonnegative_epsilon(promise.epsilon)
     is_sample = isinstance(claim.law, Keyed | Native)
     rate = sampling_rate(promise.rate) if is_sample else Decimal(1)
-    return delta_of(claim, rate, epsilon, promise.neighbours)
+    return claim.delta(rate, epsilon, promise.neighbours)
 
 
 def recomputed(claim: Claim, promise: Bounded) -> brute_force.Recomputed | None:

@@ -12,10 +12,9 @@ from policy_engine.compile.rendering import headed
 from policy_engine.engines.base import Refused
 from policy_engine.errors import DomainError
 from policy_engine.kernel.assumptions import assumptions
-from policy_engine.kernel.certificate import Certificate, NotPrinted, check_text, rate_of
+from policy_engine.kernel.certificate import Certificate, NotPrinted, check_text
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.laws import ClaimError
-from policy_engine.kernel.mechanisms import Keyed, Native
 from policy_engine.kernel.printing import printed, templates_digest
 from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.sentences import sentence_of
@@ -83,9 +82,8 @@ def _differences(certificate: Certificate) -> Iterator[str]:
 
 def _rate(claim: Claim, promise: Bounded) -> Iterator[str]:
     try:
-        least = Fraction(rate_of(claim.law, claim.law.rate, promise.sampled_at))
-        is_sample = isinstance(claim.law, Keyed | Native)
-        stated = Fraction(sampling_rate(promise.rate) if is_sample else promise.rate)
+        least = Fraction(claim.law.rate_stated(claim.law.rate, promise.sampled_at))
+        stated = Fraction(sampling_rate(promise.rate) if claim.law.is_sample else promise.rate)
     except (ClaimError, DomainError) as error:
         named = error.parameter if isinstance(error, DomainError) else "sampled_at"
         yield f"a rate is outside the formula's domain: {named}"

@@ -33,10 +33,10 @@ from policy_engine.audit.verdict import (
 from policy_engine.compile.catalog import Field, Table
 from policy_engine.errors import InternalError
 from policy_engine.kernel.certificate import Certificate
+from policy_engine.kernel.mechanisms.events import charged
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import default_project
 from policy_engine.policy.resolve import Policy
-from policy_engine.releasing.charging import event_of
 from policy_engine.releasing.planning import prepare
 from policy_engine.warehouse.drawing import new_secret, sample_relation
 
@@ -126,8 +126,7 @@ class Control:
         if not self.releases_all:
             return Claimed(first.promise.epsilon, first.promise.delta)
         total = sum((each.promise.epsilon for each in certificates), Decimal(0))
-        pairs = zip(certificates, self._policies, strict=True)
-        fresh = [event_of(*pair)[0] for pair in pairs]
+        fresh = [charged(each.claim, each.promise)[0] for each in certificates]
         return Claimed(total, Accountant.of(fresh).delta(total))
 
     @contextmanager

@@ -27,7 +27,8 @@ from policy_engine.audit.verdict import (
 )
 from policy_engine.compile.catalog import Field, Table
 from policy_engine.errors import InternalError, UsageError
-from policy_engine.kernel.certificate import Certificate, certified_rate
+from policy_engine.kernel.certificate import Certificate
+from policy_engine.kernel.mechanisms.sampled_suppression.law import certified_rate
 from policy_engine.policy.csv_models import CsvSpec, is_csv
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy, loaded

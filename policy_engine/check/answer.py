@@ -23,7 +23,8 @@ from policy_engine.compile.rendering import created, name_of
 from policy_engine.dialects import dialect_named
 from policy_engine.engines import ENGINES
 from policy_engine.errors import Finding, PolicyError
-from policy_engine.kernel.assumptions import ROW_UNIT, Assumption, assumptions, unit_of
+from policy_engine.kernel.assumption import Assumption
+from policy_engine.kernel.assumptions import ROW_UNIT, assumptions, unit_of
 from policy_engine.kernel.certificate import ROWS, NotPrinted, Unmet, certify, check_text
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms import Keyed

@@ -23,7 +23,6 @@ from policy_engine.errors import Finding
 from policy_engine.kernel.assumptions import unit_of
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms import Noisy
-from policy_engine.kernel.price import delta_of
 from policy_engine.policy.escapes import sql_lines
 from policy_engine.policy.loading import load_policy
 
@@ -109,7 +108,7 @@ def _worth_of(claim: Claim, method: str) -> str:
     """What a release of a claim is worth, or how to find out."""
     if not isinstance(claim.law, Noisy):
         return _worth(Fraction(claim.law.rate), method, claim.law.k)
-    delta = claimed(delta_of(claim, Decimal(1), Decimal(1), "add_remove"))
+    delta = claimed(claim.delta(Decimal(1), Decimal(1), "add_remove"))
     return f"what it is worth: δ = {shown(delta)} at ε = 1 (add_remove, unit: {unit_of(claim)})"
 
 

@@ -23,8 +23,8 @@ from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.filters import Filter
 from policy_engine.kernel.fragments import threshold
 from policy_engine.kernel.laws import ClaimError
+from policy_engine.kernel.mechanisms.common import groups_as_it_is
 from policy_engine.kernel.mechanisms.pure import Key
-from policy_engine.kernel.mechanisms.sampled_suppression import groups_as_it_is
 from policy_engine.kernel.types import MOMENTS, MOST_INTEGER, Type, Value
 from policy_engine.policy.laws import suggestion
 from policy_engine.policy.model_specs import Keys

@@ -34,7 +34,6 @@ from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.filters import Filter
 from policy_engine.kernel.fragments import threshold
 from policy_engine.kernel.mechanisms import Keyed
-from policy_engine.kernel.price import delta_of
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
 from policy_engine.kernel.sources import Drawn, People
 from policy_engine.policy.loading import load_policy_text
@@ -135,7 +134,7 @@ def _document(claim: Claim, law: Keyed, name: str, call: str, account: str) -> d
     )
     short = (rate for rate in rates if 0 < rate < 1 and threshold(rate) == law.threshold)
     rate = next(short, law.rate)
-    delta = claimed(delta_of(claim, rate, Decimal(1), "add_remove"))
+    delta = claimed(claim.delta(rate, Decimal(1), "add_remove"))
     counted = {"count_as": claim.count} if claim.count is not None else {"as": "rows"}
     document: dict[str, Any] = {
         "version": 1,

@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
 from policy_engine.engines import ENGINES
+from policy_engine.kernel.assumption import Assumption
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.mechanisms import (
-    Listed,
-    Native,
-    Noisy,
-    NoisyPart,
-    Pure,
-    Randomised,
-    WholeClasses,
-)
 from policy_engine.kernel.sources import Files, People, Relation
 
 ROW_UNIT = "row"
@@ -27,27 +18,6 @@ Method = Literal["drawn", "keyed", "native"]
 
 OF_ENGINE = "engine_"
 """What begins the code of an engine's own assumption, which its table words."""
-
-
-@dataclass(frozen=True)
-class Assumption:
-    """Something that a guarantee rests on: a code, and what it is said of.
-
-    Its words are in ``kernel.sentences``. What an engine assumes is ``engine_…``, by the name that
-    its table gives it.
-    """
-
-    code: str
-    parameters: tuple[tuple[str, str], ...] = ()
-
-    @classmethod
-    def of(cls, code: str, **parameters: str) -> Assumption:
-        """A code with what it is said of.
-
-        >>> Assumption.of("key_unique", unit="id", source="ids.csv").code
-        'key_unique'
-        """
-        return cls(code, tuple(sorted(parameters.items())))
 
 
 def unit_of(claim: Claim) -> str:
@@ -60,11 +30,11 @@ def method_of(claim: Claim, engine: str) -> Method:
 
     A secret that waits in a relation is read by the text on every engine.
     """
-    if isinstance(claim.law, Native):
-        return "native"
-    if isinstance(claim.law, Noisy | Pure):
-        return "keyed"
-    return "drawn" if ENGINES[engine].draws and claim.law.secret is None else "keyed"
+    law = claim.law
+    waits = law.secret is not None
+    if law.is_sample and law.method == "keyed" and ENGINES[engine].draws and not waits:
+        return "drawn"
+    return law.method
 
 
 def assumptions(
@@ -78,10 +48,9 @@ def _assumptions(
     claim: Claim, engine: str, source: str, sampled_at: Decimal
 ) -> Iterator[Assumption]:
     of, unit = Assumption.of, unit_of(claim)
-    is_drawn = not isinstance(claim.law, WholeClasses)
-    if is_drawn:
+    if claim.law.promises:
         yield from of_sample(method_of(claim, engine), unit, engine)
-    if not isinstance(claim.law, Native) and claim.law.secret is not None:
+    if claim.law.secret is not None:
         yield of("secret_waits")
     if isinstance(claim.unit, People) and claim.unit.order is None:
         yield of("key_unique", unit=unit, source=source)
@@ -91,23 +60,8 @@ def _assumptions(
         yield of("source_sampled", source=source, rate=str(sampled_at))
     yield is_a_person(unit, source)
     yield of("source_stays", source=source)
-    if isinstance(claim.law, Listed):
-        yield of("keys_listed")
-    if isinstance(claim.law, Randomised):
-        yield of("size_public", source=source)
-    if isinstance(claim.law, NoisyPart):
-        yield of(
-            "part_drawn",
-            number=str(claim.law.number),
-            parts=str(claim.law.parts),
-            source=source,
-        )
-        if claim.law.key_stays:
-            yield of("stays", unit=unit, source=source)
-    if is_drawn:
-        is_noise = isinstance(claim.law, Noisy | Pure)
-        yield of("noise_alone" if is_noise else "sample_alone")
-        yield of("limits_blind" if is_noise else "recodes_blind")
+    yield from claim.law.assumes(unit, source)
+    yield from map(of, claim.law.rests_on)
     if isinstance(claim.source, Files):
         yield of("csv_formed" if claim.source.kind == "csv" else "texts_utf8", source=source)
 

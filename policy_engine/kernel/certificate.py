@@ -9,17 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
-from fractions import Fraction
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from policy_engine.accounting.domain import claimed, decimal
-from policy_engine.accounting.one import population_rate
-from policy_engine.kernel.assumptions import Assumption, assumptions, unit_of
+from policy_engine.accounting.domain import claimed
+from policy_engine.kernel.assumption import Assumption
+from policy_engine.kernel.assumptions import assumptions, unit_of
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.laws import ClaimError, require
-from policy_engine.kernel.mechanisms import Law, Native, Noisy, Pure
-from policy_engine.kernel.price import delta_of
 from policy_engine.kernel.printing import printed, templates_digest
 from policy_engine.kernel.promise import Bounded, Promise
 from policy_engine.kernel.tokens import Unreadable, tokens
@@ -141,8 +138,8 @@ def certify(text: str, claim: Claim, engine: str, terms: Terms) -> Certificate:
     if not isinstance(asked, Bounded):
         raise ClaimError("nothing is promised, so that nothing is certified")
     require(claim.law.rate <= asked.rate, "the rate that is stated is not below the law's")
-    rate = rate_of(claim.law, asked.rate, asked.sampled_at)
-    delta = delta_of(claim, rate, asked.epsilon, asked.neighbours)
+    rate = claim.law.rate_stated(asked.rate, asked.sampled_at)
+    delta = claim.delta(rate, asked.epsilon, asked.neighbours)
     if delta > asked.delta:
         raise Unmet(delta)
     promise = replace(asked, delta=stated(delta, asked.delta), rate=rate)
@@ -173,24 +170,6 @@ def check_text(text: str, claim: Claim, engine: str) -> None:
         same = takewhile(lambda pair: pair[0] == pair[1], zip(found, wanted, strict=False))
         place = sum(1 for _ in same)
         raise NotPrinted(place, *("".join(part[place : place + 1]) for part in (found, wanted)))
-
-
-def rate_of(law: Law, rate: Decimal, sampled_at: Decimal) -> Decimal:
-    """The rate that a certificate rests on, for one that is written; never below the true one."""
-    if isinstance(law, Noisy | Pure):
-        require(sampled_at == 1, "noise is priced for all of the source")
-        return law.rate
-    method = "native" if isinstance(law, Native) else "keyed"
-    return certified_rate(rate, method, sampled_at)
-
-
-def certified_rate(rate: Decimal, method: str, sampled_at: Decimal = Decimal(1)) -> Decimal:
-    """The rate that a certificate or a charge rests on, for one that is written.
-
-    >>> certified_rate(Decimal("0.1"), "keyed", Decimal("0.01"))
-    Decimal('0.001')
-    """
-    return decimal("rate", "a number", population_rate(Fraction(rate), method, sampled_at))
 
 
 def stated(delta: Decimal, promised: Decimal) -> Decimal:

@@ -16,8 +16,8 @@ from typing import Any
 
 from policy_engine.kernel.filters import Filter
 from policy_engine.kernel.laws import require
-from policy_engine.kernel.mechanisms import Keyed, Law
-from policy_engine.kernel.recodes import Constant, Recode
+from policy_engine.kernel.mechanisms import Law
+from policy_engine.kernel.recodes import Recode
 from policy_engine.kernel.sources import (
     NAME_LAW,
     Column,
@@ -41,8 +41,8 @@ class Shown:
 
     def __post_init__(self) -> None:
         require(is_name(self.name), NAME_LAW)
-        is_constant = isinstance(self.recode, Constant)
-        require((self.column is None) == is_constant, "a constant alone reads no column")
+        is_read = self.column is not None
+        require(is_read == self.recode.reads, "a constant alone reads no column")
         require(self.recode.fits(self.seen), "a recode must fit the type of its column")
 
     @property
@@ -87,7 +87,7 @@ class Claim:
             own = {shown.column.name} if shown.column is not None else set()
             require(shown.name not in read - own, "a shown name is no other column's")
         several = isinstance(self.source, Files) and self.source.is_folder
-        numbered = isinstance(self.unit, Rows) and isinstance(self.law, Keyed)
+        numbered = isinstance(self.unit, Rows) and self.law.numbers_rows
         require(not (several and numbered), "rows of several files have no numbers to draw from")
         if isinstance(self.unit, People) and isinstance(self.unit.order, Drawn):
             differ = {column.name for column in self.inputs} - {key.name for key in self.unit.keys}
@@ -124,6 +124,14 @@ class Claim:
     def inputs(self) -> tuple[Column, ...]:
         """The source's columns that are read: those recoded, then those of the filter, once."""
         return tuple(dict.fromkeys((*self.recoded, *(each.column for each in self.filter))))
+
+    def delta(self, rate: Decimal, epsilon: Decimal, neighbours: str) -> Decimal:
+        """The least δ for which one release is (ε, δ)-DP for one unit, never below the true one.
+
+        ``rate`` is not below the one at which a unit is in the sample. Raises ClaimError: its law
+        has no price.
+        """
+        return self.law.delta(self.unit.groups, rate, epsilon, neighbours)
 
     @cached_property
     def digest(self) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+from policy_engine.accounting.noise import WHOLE
 from policy_engine.kernel.mechanisms import Keyed
-from policy_engine.kernel.mechanisms.sampled_suppression import SAMPLE_BITS
 from policy_engine.kernel.nodes import Identifier
 from policy_engine.kernel.printing import environment, read_of
 from policy_engine.kernel.sources import Column
@@ -32,7 +32,7 @@ def threshold(rate: Decimal) -> int:
     """
     # Of integers: a product of decimals would be rounded, and could exceed the rate.
     part, whole = rate.as_integer_ratio()
-    return (part << SAMPLE_BITS) // whole
+    return part * WHOLE // whole
 
 
 def in_sample(engine: str, column: str, rate: Decimal) -> tuple[str, str]:

@@ -63,6 +63,12 @@ def number_of(value: Decimal | int) -> dict[str, Node]:
     return {"number": Number(value), "text": Text(digits_of(value))}
 
 
+def bound_of(entry: int) -> tuple[Text, Text]:
+    """60 bits that a hash is compared with, in hex digits and in digits of whole bytes."""
+    digits = f"{entry:015x}"
+    return Text(digits), Text(digits + "0")
+
+
 def label_of(label: str | None) -> Text | None:
     """A label, which others are told from; None is NULL."""
     return None if label is None else Text(label, is_label=True)

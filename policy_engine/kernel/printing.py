@@ -20,10 +20,8 @@ from policy_engine.engines import ENGINES
 from policy_engine.engines.base import Engine, Refused
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.filters import KEPT
-from policy_engine.kernel.mechanisms import Keyed, Native, Noisy, Pure
-from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
+from policy_engine.kernel.mechanisms.common import GROUPING
 from policy_engine.kernel.nodes import Identifier, Node, Number, Text
-from policy_engine.kernel.recodes import Map, Round
 from policy_engine.kernel.sources import (
     Column,
     Drawn,
@@ -55,6 +53,7 @@ def printed(claim: Claim, engine: str) -> str:
     >>> from policy_engine.kernel.recodes import Keep
     >>> from policy_engine.kernel.types import Type
     >>> sex = Shown("sex", Column("sex", Type("text")), Keep())
+    >>> from policy_engine.kernel.mechanisms import Native
     >>> claim = Claim(Relation(("main", "people")), Rows(), Native(Decimal("0.1"), 5), (sex,))
     >>> print(printed(claim, "duckdb").splitlines()[2])
       FROM "main"."people" TABLESAMPLE BERNOULLI (10 PERCENT)
@@ -85,24 +84,20 @@ def asked_of(claim: Claim) -> list[str]:
     unit, law = claim.unit, claim.law
     keys = unit.keys if isinstance(unit, People) else ()
     of_unit = (*keys, *unit.ordering) if isinstance(unit, People) else ()
-    rounds = [(shown.recode, shown.kind) for shown in claim.columns]
-    kinds: list[str] = [column.type.kind for column in claim.inputs]
-    kinds += [kind for recode, kind in rounds if isinstance(recode, Round)]
-    kinds += [column.type.kind for column in of_unit]
-    means = law.aggregates if isinstance(law, Noisy) else ()
+    kinds = [column.type.kind for column in (*claim.inputs, *of_unit)]
     asked = {
         "names_by_case": claim.differs_by_case,
         "text_key": any(key.type.kind in ("text", "label") for key in keys) or len(keys) > 1,
-        "fine_decimal": any(isinstance(r, Round) and r.scale > _FINE for r, _ in rounds),
-        "row_number": isinstance(unit, Rows) and isinstance(law, Keyed),
-        "decimal_column": any(each.clip.is_mean and each.unit % 1 for each in means),
+        "row_number": isinstance(unit, Rows) and law.numbers_rows,
+        "decimal_column": any(each.clip.is_mean and each.unit % 1 for each in law.aggregates),
+        "native_sample": law.method == "native",
         "file": isinstance(claim.source, Files),
         "try_cast": any(c.read_as or c.type.kind == "timestamp_other" for c in claim.inputs),
-        "native_sample": isinstance(law, Native),
-        "repeat": claim.count is None and not isinstance(law, Pure),
     }
     of_columns = [f"{kind}_column" for kind in dict.fromkeys(kinds)]
-    return of_columns + [name for name, is_asked in asked.items() if is_asked]
+    of_recodes = [each for s in claim.columns for each in s.recode.asks(s.seen)]
+    whole = [name for name, is_asked in asked.items() if is_asked]
+    return [*of_columns, *of_recodes, *whole, *law.asks(claim)]
 
 
 class _Forms:
@@ -166,7 +161,6 @@ def _finalizer(engine: Engine) -> Callable[[object], Markup]:
     return finalize
 
 
-_FINE = 9  # decimal places that some engines have at most
 _CALENDAR = {
     "first_day": Text("0001-01-01"),
     "last_day": Text("9999-12-31"),
@@ -182,8 +176,7 @@ _LISTED = (*AS_TEXT, "text", "integer")
 
 def _lookup(shown: Shown, number: int, engine: Engine) -> dict[str, Identifier] | None:
     """The names of the relation of a long map."""
-    keys = sum(len(keys) for keys, _ in shown.recode.groups) if isinstance(shown.recode, Map) else 0
-    if keys <= LONG or not engine.lists or shown.seen.kind not in _LISTED:
+    if len(shown.recode.keys) <= LONG or not engine.lists or shown.seen.kind not in _LISTED:
         return None
     names = ("lookup", "key", "label", "found")
     return {each: Identifier(f"policy_engine_{each}_{number}") for each in names}
@@ -212,7 +205,7 @@ def values_of(claim: Claim, engine: Engine) -> dict[str, Any]:
         "path": Text(file.path) if file and file.kind == "parquet" else None,
         "loaded": Identifier(file.path) if file and file.kind != "parquet" else None,
         "is_folder": file and file.is_folder,
-        "numbered": isinstance(claim.unit, Rows) and isinstance(claim.law, Keyed),
+        "numbered": isinstance(claim.unit, Rows) and claim.law.numbers_rows,
         "order": [(read_of(column), down) for column, down in _order(claim)],
         "count": None if claim.count is None else Identifier(claim.count),
         **_noise_values(claim),
@@ -223,15 +216,13 @@ def values_of(claim: Claim, engine: Engine) -> dict[str, Any]:
 
 def _groupings(claim: Claim, shown: Shown) -> list[Number]:
     """By which groupings a column is counted, where there are several."""
-    every = claim.law.groupings if isinstance(claim.law, Noisy) else ()
-    return [Number(number) for number, each in enumerate(every, 1) if shown.name in each.columns]
+    every = enumerate(claim.law.groupings, 1)
+    return [Number(number) for number, each in every if shown.name in each.columns]
 
 
 def _noise_values(claim: Claim) -> dict[str, Any]:
     """What is drawn besides a count, and what tells one draw from another's."""
     law = claim.law
-    if not isinstance(law, Noisy):
-        return {}
     aggregates = [
         {"of": read_of(each.column), **each.nodes(number, many=claim.unit.counts_all)}
         for number, each in enumerate(law.aggregates, 1)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from policy_engine.engines import ENGINES
-from policy_engine.kernel.assumptions import OF_ENGINE, Assumption
+from policy_engine.kernel.assumption import Assumption
+from policy_engine.kernel.assumptions import OF_ENGINE
 
 SENTENCES: Mapping[str, str] = {
     "sample_drawn": (

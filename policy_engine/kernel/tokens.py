@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from policy_engine.engines import ENGINES
 from policy_engine.engines.base import Engine
-from policy_engine.kernel.mechanisms.sampled_suppression import STEPS
+from policy_engine.kernel.mechanisms.common import STEPS
 from policy_engine.kernel.sources import OURS
 
 _LINE = r"--(?:[ \t][^\r\n\0\\]*)?(?:\r?\n|\Z)"

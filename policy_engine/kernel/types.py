@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import MAX_PREC, Context, Decimal
-from typing import Literal
+from typing import ClassVar, Literal
 
 from policy_engine.kernel.laws import require
 
@@ -76,7 +76,27 @@ class Type:
         return False
 
 
-class GivesText:
+class ValueRecode:
+    """What a recode is unless it says otherwise: a function of one value of a column."""
+
+    reads: ClassVar[bool] = True  # a column
+
+    def asks(self, seen: Type) -> tuple[str, ...]:
+        """What it asks of an engine, by the names of what engines lack."""
+        return ()
+
+    @property
+    def keys(self) -> tuple[Value, ...]:
+        """The values that it looks up."""
+        return ()
+
+    @property
+    def values(self) -> tuple[str | None, ...]:
+        """Every value that it can give, NULL last; none where the claim does not tell them."""
+        return ()
+
+
+class GivesText(ValueRecode):
     """A recode that shows a text, whatever it sees."""
 
     def released(self, seen: Type) -> Kind:

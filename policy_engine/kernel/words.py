@@ -23,7 +23,7 @@ from policy_engine.kernel.mechanisms import (
     Randomised,
     WholeClasses,
 )
-from policy_engine.kernel.mechanisms.randomised_response import Response
+from policy_engine.kernel.mechanisms.randomised_response.law import Response
 from policy_engine.kernel.sources import Drawn, Files, Groups, People
 
 _FINE = Context(prec=40)

@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING, Any
 from policy_engine.accounting.events import (
     ApproximateDP,
     Event,
-    SampledSuppression,
-    TableNoise,
 )
 from policy_engine.attest.attestation import unverified_release
 from policy_engine.attest.certificates import certificate_in
@@ -26,10 +24,8 @@ from policy_engine.attest.parquet_file import certificate_path
 from policy_engine.compile.catalog import NUMBERS, TIMES, Kind, kind_of, meant
 from policy_engine.errors import FileError, UsageError, VerificationFailed
 from policy_engine.kernel.certificate import Certificate
-from policy_engine.kernel.mechanisms import Noisy, Pure
+from policy_engine.kernel.mechanisms.common import GROUPING
 from policy_engine.kernel.mechanisms.events import event_of
-from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
-from policy_engine.kernel.price import statistics_of
 from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.recodes import Bins
 from policy_engine.measure.statement import Roles, cells
@@ -44,7 +40,6 @@ from policy_engine.warehouse.settings import Spill, connect
 if TYPE_CHECKING:
     import duckdb
 
-    from policy_engine.kernel.claim import Claim
 
 _UTF_8 = "; CSV is read as UTF-8, and Excel writes windows-1252: save it as UTF-8, or as Parquet"
 _ORDERED = {*NUMBERS, *TIMES, Kind.BOOLEAN, Kind.DATE, Kind.TIME}
@@ -239,7 +234,6 @@ def _release(
     path: Path, relation: str, columns: dict[str, str], certificate: Certificate
 ) -> Subject:
     claim, promise, count = certificate.claim, certificate.promise, certificate.count
-    groupings = claim.law.groupings if isinstance(claim.law, Noisy) else ()
     return Subject(
         str(path),
         relation,
@@ -253,7 +247,7 @@ def _release(
             for shown in claim.columns
             if isinstance(shown.recode, Bins)
         },
-        groupings=tuple(each.columns for each in groupings),
+        groupings=tuple(each.columns for each in claim.law.groupings),
         mechanism=claim.law.mechanism,
         groups_a_person=claim.unit.groups,
     )
@@ -265,16 +259,8 @@ def _promise(name: str, certificate: Certificate) -> Promise | None:
     if not isinstance(promise, Bounded):
         return None
     epsilon, delta, notion = promise.epsilon, promise.delta, promise.neighbours
-    return Promise(name, epsilon, delta, unit, notion, _event(certificate.claim, promise))
-
-
-def _event(claim: Claim, promise: Bounded) -> Event:
-    """The mechanism of a claim, whose curve says more than one pair."""
-    if isinstance(claim.law, Noisy):
-        return TableNoise(statistics_of(claim, claim.law, promise.neighbours))
-    if isinstance(claim.law, Pure):
-        return event_of(claim.law, promise.neighbours)
-    if promise.sampled_at == 1:
-        return SampledSuppression(claim.law.k, promise.rate)
     # Of a sample of a sample two releases share the first: its rate is of neither alone.
-    return ApproximateDP(promise.epsilon, promise.delta)
+    event: Event = ApproximateDP(epsilon, delta)
+    if promise.sampled_at == 1:
+        event = event_of(certificate.claim, promise.rate, notion)
+    return Promise(name, epsilon, delta, unit, notion, event)

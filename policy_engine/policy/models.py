@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
+from policy_engine.kernel.mechanisms.common import GROUPING
 from policy_engine.policy import fields, noise_models, source_models
 from policy_engine.policy.laws import Broken, Data, Document, barred, mapping, refusal, word_or
 from policy_engine.policy.model_specs import AutoSpec, KeysField, ModelsSpec, chooses, enforceable

@@ -12,7 +12,7 @@ from policy_engine.errors import DomainError
 from policy_engine.kernel import mechanisms
 from policy_engine.kernel.claim import Shown
 from policy_engine.kernel.mechanisms.pure import MOST_VALUES, public_values
-from policy_engine.kernel.mechanisms.randomised_response import Response
+from policy_engine.kernel.mechanisms.randomised_response.law import Response
 from policy_engine.policy.auto import Guarantee, NoSolution
 from policy_engine.policy.fields import Mechanism
 from policy_engine.policy.model_specs import Keys

@@ -6,23 +6,17 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from dataclasses import replace as replace_field
-from decimal import Decimal
 from functools import cached_property
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from policy_engine.accounting.domain import claimed
-from policy_engine.accounting.events import Event, SampledSuppression, TableNoise, Unbounded
-from policy_engine.accounting.exact import delta_exact
 from policy_engine.attest.certificates import predicate_of
 from policy_engine.attest.keys import key_id
 from policy_engine.attest.parquet_file import predicate_digest
 from policy_engine.compile.catalog import Table
-from policy_engine.kernel.certificate import Certificate, certified_rate
-from policy_engine.kernel.mechanisms import Noisy, Pure
-from policy_engine.kernel.mechanisms.events import event_of as law_event
-from policy_engine.kernel.price import statistics_of
-from policy_engine.kernel.promise import Bounded
+from policy_engine.kernel.certificate import Certificate
+from policy_engine.kernel.mechanisms.events import charged
+from policy_engine.kernel.mechanisms.sampled_suppression.law import certified_rate
 from policy_engine.ledger.account import Account, Limit
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.states import NAMED_BY
@@ -117,7 +111,8 @@ def names_of_source(
 
 def charge_of(account: str, certificate: Certificate, policy: Policy) -> Charge:
     """What the ledger is asked to book to ``account`` for a certificate."""
-    event, delta = event_of(certificate, policy)
+    rate = certified_rate(policy.rate, policy.method)
+    event, delta = charged(certificate.claim, certificate.promise, rate)
     return Charge(
         account=account,
         epsilon=certificate.promise.epsilon,
@@ -129,27 +124,6 @@ def charge_of(account: str, certificate: Certificate, policy: Policy) -> Charge:
         event=event,
         unit=certificate.unit,
     )
-
-
-def event_of(certificate: Certificate, policy: Policy) -> tuple[Event, Decimal]:
-    """What happened, as the accountant prices it, and its δ.
-
-    Releases of one source share the sample that it is of its population, if it is one. They compose
-    without it only, so event and δ are those of the release's own sample.
-    """
-    promise, claim = certificate.promise, certificate.claim
-    delta, notion = promise.delta, promise.neighbours
-    if not isinstance(promise, Bounded):
-        return Unbounded(), delta
-    claim = certificate.claim
-    if isinstance(claim.law, Noisy):
-        return TableNoise(statistics_of(claim, claim.law, notion)), delta
-    if isinstance(claim.law, Pure):
-        return law_event(claim.law, notion), delta
-    rate = certified_rate(policy.rate, policy.method)
-    if promise.sampled_at != 1:
-        delta = claimed(delta_exact(certificate.k, rate, promise.epsilon, notion).delta)
-    return SampledSuppression(certificate.k, rate), delta
 
 
 def another_account(policy: Policy, last: Entry | None, account: Account) -> str:

@@ -20,7 +20,7 @@ from policy_engine.attest.keys import explained
 from policy_engine.errors import FileError, UsageError, VerificationFailed
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms import Noisy
-from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
+from policy_engine.kernel.mechanisms.common import GROUPING
 from policy_engine.policy.project import Project
 from policy_engine.releasing.meaning import NoisyMeaning
 from policy_engine.releasing.showing import FirstRows, show

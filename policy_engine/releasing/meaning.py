@@ -21,7 +21,7 @@ from policy_engine.kernel.mechanisms import (
     Randomised,
     WholeClasses,
 )
-from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
+from policy_engine.kernel.mechanisms.common import GROUPING
 from policy_engine.kernel.mechanisms.whole_classes.meaning import NO_GUARANTEE, still_works
 from policy_engine.kernel.types import digits_of
 from policy_engine.kernel.words import all_shown, compared, estimated, estimates, tuples_there

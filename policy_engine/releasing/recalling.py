@@ -11,13 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from decimal import ROUND_CEILING, Context, Decimal
 from functools import cached_property
 from pathlib import Path
 
-from policy_engine.accounting.domain import claimed
-from policy_engine.accounting.events import Event, SampledSuppression, TableNoise, Unbounded
-from policy_engine.accounting.exact import delta_exact
 from policy_engine.attest.attestation import (
     Statement,
     Unverified,
@@ -35,11 +31,7 @@ from policy_engine.errors import (
     UsageError,
 )
 from policy_engine.kernel.certificate import ROWS
-from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.mechanisms import Noisy, Pure
-from policy_engine.kernel.mechanisms.events import event_of
-from policy_engine.kernel.price import statistics_of
-from policy_engine.kernel.promise import Bounded, Promise
+from policy_engine.kernel.mechanisms.events import charged
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.store import Ledger
 from policy_engine.ledger.witness import Witness
@@ -52,7 +44,6 @@ from policy_engine.releasing.publish import COPIES, content_of
 from policy_engine.releasing.requests import Ends, Run, request_of
 
 _WHY = "its certificate proves that it was released"
-_CEILING = Context(prec=60, rounding=ROUND_CEILING)
 
 
 @dataclass(frozen=True)
@@ -191,7 +182,7 @@ def _charge(said: Statement, account: str) -> Charge:
     """What a certificate proves that a release cost."""
     certificate = certificate_in(said)
     promise, terms = certificate.promise, certificate.terms
-    event, delta = _event(certificate.claim, promise)
+    event, delta = charged(certificate.claim, promise)
     return Charge(
         account=account,
         epsilon=promise.epsilon,
@@ -202,23 +193,6 @@ def _charge(said: Statement, account: str) -> Charge:
         certificate_digest=predicate_digest(said.predicate),
         event=event,
     )
-
-
-def _event(claim: Claim, promise: Promise) -> tuple[Event | None, Decimal]:
-    """What happened, as the accountant prices it, and its δ: as ``charging.event_of``."""
-    notion, delta, law = promise.neighbours, promise.delta, claim.law
-    if not isinstance(promise, Bounded):
-        return Unbounded(), delta
-    if isinstance(law, Noisy):
-        return TableNoise(statistics_of(claim, law, notion)), delta
-    if isinstance(law, Pure):
-        return event_of(law, notion), delta
-    rate = promise.rate
-    if promise.sampled_at != 1:
-        # Releases of one source share the sample that it is, and compose without it.
-        rate = _CEILING.divide(rate, promise.sampled_at)
-        delta = claimed(delta_exact(law.k, rate, promise.epsilon, notion).delta)
-    return SampledSuppression(law.k, rate), delta
 
 
 def _book(ledger: Ledger, charge: Charge, said: Statement) -> Entry:

@@ -30,7 +30,7 @@ from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.parquet_file import predicate_digest
 from policy_engine.attest.signers import writer_of
 from policy_engine.errors import VerificationFailed, WarehouseError
-from policy_engine.kernel.mechanisms.noisy_counts import GROUPING
+from policy_engine.kernel.mechanisms.common import GROUPING
 from policy_engine.kernel.words import people_word
 from policy_engine.ledger.entry import MOST_ATTEMPTS, Entry
 from policy_engine.ledger.store import Ledger

@@ -13,7 +13,7 @@ from typing import Any
 from policy_engine.accounting.domain import REPLACE_ONE
 from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.odds import guessed_right, odds_sentence
-from policy_engine.kernel.assumptions import Assumption
+from policy_engine.kernel.assumption import Assumption
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms import Noisy, Pure

@@ -15,7 +15,7 @@ from policy_engine.accounting.comparison import SAMPLED, Candidate
 from policy_engine.accounting.frontier import SamplePair
 from policy_engine.accounting.noise import IntegerTable, ReleaseCurve, Statistic
 from policy_engine.accounting.one import delta_of_one
-from policy_engine.kernel.certificate import Certificate, certified_rate
+from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.mechanisms import (
     Clip,
     Inserted,
@@ -26,7 +26,7 @@ from policy_engine.kernel.mechanisms import (
     Pure,
     Randomised,
 )
-from policy_engine.kernel.price import statistics_of
+from policy_engine.kernel.mechanisms.sampled_suppression.law import certified_rate
 from policy_engine.kernel.promise import Bounded
 from policy_engine.policy.noise import Chance, Noise
 from policy_engine.policy.resolve import Policy
@@ -57,7 +57,8 @@ class Strength:
             return cls(_unbounded, {"": certificate.k})
         visible = {name: found.half for name, found in candidates(certificate)}
         if isinstance(law, Noisy):
-            return cls(lambda notion: _noise(statistics_of(claim, law, notion), notion), visible)
+            groups = claim.unit.groups
+            return cls(lambda notion: _noise(law.statistics(groups, notion), notion), visible)
         if isinstance(law, Pure):
             return cls(lambda notion: _pure(law, notion))
         return cls(_sampled(certificate.k, promise.rate), visible)
@@ -106,7 +107,7 @@ def candidates(certificate: Certificate) -> Iterator[tuple[str, Candidate]]:
 def _statistics(
     tables: list[tuple[IntegerTable, ...]], clips: tuple[Clip, ...], groups: int, notion: str
 ) -> Iterator[Statistic]:
-    """What is drawn for each group, as ``kernel.price.statistics_of`` has it of a claim."""
+    """What is drawn for each group, as the law has it of a claim."""
     for counts, *sums in tables:
         yield Statistic(counts, groups=groups)
         for clip, table in zip(clips, sums, strict=True):

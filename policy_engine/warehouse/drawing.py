@@ -29,7 +29,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from policy_engine.errors import WarehouseError
 from policy_engine.kernel.fragments import threshold
-from policy_engine.kernel.mechanisms.sampled_suppression import DRAWN
+from policy_engine.kernel.mechanisms.sampled_suppression.law import DRAWN
 from policy_engine.warehouse import known_answers as known
 from policy_engine.warehouse.quoting import quoted
 

@@ -33,8 +33,8 @@ from policy_engine.kernel.mechanisms import (
     Pure,
     Randomised,
 )
-from policy_engine.kernel.mechanisms.randomised_response import Response
-from policy_engine.kernel.mechanisms.sampled_suppression import Secret
+from policy_engine.kernel.mechanisms.common import Secret
+from policy_engine.kernel.mechanisms.randomised_response.law import Response
 from policy_engine.kernel.recodes import (
     Bins,
     Constant,
@@ -44,7 +44,6 @@ from policy_engine.kernel.recodes import (
     Recode,
     Round,
     Truncate,
-    values_of,
 )
 from policy_engine.kernel.recodes.truncate import UNITS
 from policy_engine.kernel.sources import (
@@ -171,7 +170,7 @@ def pure(chance: Random, count: int, names: Iterable[str] = COLUMNS) -> list[Cla
     listed = [name for name in known if name not in (*KEYS, "clock")]
     while len(found) < count:
         shown = [_shown(name, chance) for name in chance.sample(listed, chance.choice([1, 2, 3]))]
-        values = tuple(values_of(each.recode) for each in shown)
+        values = tuple(each.recode.values for each in shown)
         unit, secret = _unit(chance, known), Secret(("main", "salts"), "next")
         try:
             found.append(_pure(chance, unit, tuple(shown), values, chance.choice([None, secret])))

@@ -15,7 +15,7 @@ from policy_engine.engines.base import Refused
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Keyed, Noisy
-from policy_engine.kernel.mechanisms.sampled_suppression import Secret
+from policy_engine.kernel.mechanisms.common import Secret
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.recodes import Constant
 from policy_engine.kernel.sources import Column, People, Relation

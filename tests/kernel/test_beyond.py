@@ -16,7 +16,7 @@ from running import PLACES, Place
 
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.mechanisms import Keyed
-from policy_engine.kernel.mechanisms.sampled_suppression import Secret
+from policy_engine.kernel.mechanisms.common import Secret
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.recodes import Bins, Keep, Recode, Round, Truncate
 from policy_engine.kernel.sources import Column, People, Relation

@@ -12,7 +12,7 @@ from scipy import stats
 
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.mechanisms import Inserted, Law, Randomised
-from policy_engine.kernel.mechanisms.randomised_response import Response
+from policy_engine.kernel.mechanisms.randomised_response.law import Response
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.recodes import Bins, Map
 from policy_engine.kernel.sources import Column, Relation, Rows

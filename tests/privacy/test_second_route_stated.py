@@ -14,7 +14,7 @@ from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import VerificationFailed
-from policy_engine.kernel.assumptions import Assumption
+from policy_engine.kernel.assumption import Assumption
 from policy_engine.kernel.sentences import sentence_of
 from policy_engine.policy.loading import load_policy
 from policy_engine.releasing.planning import open_warehouse, prepare, project_of

@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from policy_engine.accounting import noise
 from policy_engine.accounting.composition import Accountant
 from policy_engine.accounting.events import Partitioned, TableNoise
-from policy_engine.kernel import mechanisms, price
+from policy_engine.kernel import mechanisms
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.mechanisms import Aggregate, Clip, CountedBy, IntegerTable
 from policy_engine.kernel.recodes import Keep
@@ -178,13 +178,13 @@ def shortfalls(seed: int, *, in_accounts: bool = True) -> list[str]:
         return []
     epsilon = chance.choice([Decimal("0.1"), Decimal("0.5"), Decimal(1), Decimal(2)])
     true = true_delta(numbers, epsilon, chance)
-    found = [("a certificate", price.delta_of(claim, Decimal(1), epsilon, notion))]
+    found = [("a certificate", claim.delta(Decimal(1), epsilon, notion))]
     for tables in claim.law.tables:
         if not isinstance(claim.law, mechanisms.Listed) and is_shown(claim.law, tables[0], 0):
             return ["a group of nobody can be shown"]
     if not in_accounts:
         return [f"{found}" for _, delta in found if Fraction(delta) < true]
-    event = TableNoise(price.statistics_of(claim, claim.law, notion))
+    event = TableNoise(claim.law.statistics(claim.unit.groups, notion))
     read = Asked.from_json(json.loads(json.dumps(Asked(event, epsilon, Decimal(1)).to_json())))
     account = Accountant.of([read.event], notion)
     found.append(("an account", account.delta(epsilon)))
@@ -221,7 +221,7 @@ def pair_shortfall(seed: int) -> str:
     if outcomes_of(numbers) > MOST_OUTCOMES:
         return ""
     epsilon = chance.choice([Decimal("0.5"), Decimal(1), Decimal(2)])
-    events = [TableNoise(price.statistics_of(claim, claim.law, notion)) for claim in claims]
+    events = [TableNoise(claim.law.statistics(claim.unit.groups, notion)) for claim in claims]
     delta = Accountant.of(events, notion).delta(epsilon)
     true = true_delta(numbers, epsilon, chance)
     return f"{delta} of {float(true)}" if Fraction(delta) < true else ""
@@ -244,15 +244,14 @@ def _from_the_low_end(clip: Clip) -> int:
     return max(1, (clip.high - clip.low) // 2)
 
 
-def _one_group(claim: Claim, law: mechanisms.Noisy, neighbours: str) -> tuple[noise.Statistic, ...]:
-    found = STATISTICS_OF(claim, law, neighbours)
-    return tuple(replace(each, groups=1) for each in found)
+def _one_group(law: mechanisms.Noisy, groups: int, neighbours: str) -> tuple[noise.Statistic, ...]:
+    return STATISTICS(law, 1, neighbours)
 
 
 def _one_grouping(
-    claim: Claim, law: mechanisms.Noisy, neighbours: str
+    law: mechanisms.Noisy, groups: int, neighbours: str
 ) -> tuple[noise.Statistic, ...]:
-    return STATISTICS_OF(claim, law, neighbours)[: 1 + len(law.aggregates)]
+    return STATISTICS(law, groups, neighbours)[: 1 + len(law.aggregates)]
 
 
 def _as_a_place(statistic: noise.Statistic) -> list[noise.Step]:
@@ -266,7 +265,7 @@ def _a_little_lower(law: mechanisms.Noisy, table: IntegerTable) -> int:
     return law.offset if table.is_open else law.k + table.largest - 1
 
 
-STATISTICS_OF, STEPS = price.statistics_of, noise.Statistic.steps
+STATISTICS, STEPS = mechanisms.Noisy.statistics, noise.Statistic.steps
 FAULTS: dict[str, tuple[object, str, object]] = {
     "a sum that moves down is priced as one that moves up": (Clip, "moves", property(_always_up)),
     "who takes a place in the same group moves a sum no farther": (
@@ -274,8 +273,8 @@ FAULTS: dict[str, tuple[object, str, object]] = {
     "the last step is rounded down": (Clip, "steps", _rounded_down),
     "a sum is moved as a mean is": (Clip, "moved", property(_from_the_low_end)),
     "a threshold is a little lower": (mechanisms.Noisy, "shown_from", _a_little_lower),
-    "a person is in one group": (price, "statistics_of", _one_group),
-    "a person is in one grouping": (price, "statistics_of", _one_grouping),
+    "a person is in one group": (mechanisms.Noisy, "statistics", _one_group),
+    "a person is in one grouping": (mechanisms.Noisy, "statistics", _one_grouping),
     "places and tables are composed opposite ways round": (
         noise.Statistic, "steps", _as_a_place),
 }  # fmt: skip

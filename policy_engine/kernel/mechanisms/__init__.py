@@ -5,14 +5,14 @@ template is given besides a claim's own.
 """
 
 from policy_engine.accounting.noise import IntegerTable as IntegerTable
-from policy_engine.kernel.mechanisms.ab_insertion import Inserted as Inserted
-from policy_engine.kernel.mechanisms.noisy_counts import Noisy as Noisy
-from policy_engine.kernel.mechanisms.noisy_counts import NoisyPart as NoisyPart
-from policy_engine.kernel.mechanisms.public_keys import Listed as Listed
-from policy_engine.kernel.mechanisms.randomised_response import Randomised as Randomised
-from policy_engine.kernel.mechanisms.sampled_suppression import Keyed as Keyed
-from policy_engine.kernel.mechanisms.sampled_suppression import Native as Native
-from policy_engine.kernel.mechanisms.sampled_suppression import Secret as Secret
+from policy_engine.kernel.mechanisms.ab_insertion.law import Inserted as Inserted
+from policy_engine.kernel.mechanisms.common import Secret as Secret
+from policy_engine.kernel.mechanisms.noisy_counts.law import Noisy as Noisy
+from policy_engine.kernel.mechanisms.noisy_counts.law import NoisyPart as NoisyPart
+from policy_engine.kernel.mechanisms.noisy_counts.public_keys import Listed as Listed
+from policy_engine.kernel.mechanisms.randomised_response.law import Randomised as Randomised
+from policy_engine.kernel.mechanisms.sampled_suppression.law import Keyed as Keyed
+from policy_engine.kernel.mechanisms.sampled_suppression.law import Native as Native
 from policy_engine.kernel.mechanisms.tables import Aggregate as Aggregate
 from policy_engine.kernel.mechanisms.tables import Clip as Clip
 from policy_engine.kernel.mechanisms.tables import CountedBy as CountedBy

@@ -6,13 +6,12 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from datetime import date
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-from policy_engine.accounting.finite import Factor
+from policy_engine.accounting.finite import Factor, delta_of
 from policy_engine.kernel.laws import require
-from policy_engine.kernel.mechanisms.sampled_suppression import OfColumns
+from policy_engine.kernel.mechanisms.common import OfEverybody
 from policy_engine.kernel.nodes import Identifier, Node, Number, Text
-from policy_engine.kernel.recodes import values_of
 
 if TYPE_CHECKING:
     from policy_engine.kernel.claim import Claim, Shown
@@ -32,7 +31,7 @@ Key = tuple[str | int | date | None, ...]
 
 def public_values(columns: Sequence[Shown]) -> tuple[Values, ...]:
     """All that each column can show; ClaimError where it does not tell, or there are too many."""
-    values = tuple(values_of(shown.recode) for shown in columns)
+    values = tuple(shown.recode.values for shown in columns)
     require(all(values), "every column is binned or mapped, so that its values are public")
     few = len(values) <= MOST_COLUMNS and all(2 <= len(each) <= MOST_VALUES for each in values)
     require(few, f"at most {MOST_COLUMNS} columns, of 2 to {MOST_VALUES} values each")
@@ -46,15 +45,22 @@ def check_values(values: tuple[Values, ...], claim: Claim) -> None:
     require(not claim.unit.counts_all, "a unit has one row")
 
 
-class OfPublicValues(OfColumns):
+class OfPublicValues(OfEverybody):
     """A law of everybody, whose groups have no least size."""
 
-    rate: ClassVar[Decimal] = Decimal(1)
-    k: ClassVar[int] = 1
+    k: int = 1
 
     @abstractmethod
     def factors(self, neighbours: str) -> tuple[Factor, ...]:
         """What one unit changes of what is drawn, each with its mass on both tables."""
+
+    def delta(self, groups: int, rate: Decimal, epsilon: Decimal, neighbours: str) -> Decimal:
+        """The least δ of one release: of a pure ε it is 0."""
+        return delta_of(self.factors(neighbours), epsilon)
+
+    def asks(self, claim: Claim) -> Iterable[str]:
+        """Nothing: a row is a unit's, or a tuple, and none is repeated."""
+        return ()
 
 
 def domain_of(lists: Iterable[Sequence[Key]]) -> list[tuple[Identifier, list[list[Any]]]]:

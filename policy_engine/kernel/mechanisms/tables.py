@@ -9,10 +9,9 @@ from math import isqrt
 from typing import Any
 
 from policy_engine.accounting.domain import REPLACE_ONE
-from policy_engine.accounting.noise import MOST, Direction, IntegerTable, Statistic
+from policy_engine.accounting.noise import MOST, WHOLE, Direction, IntegerTable, Statistic
 from policy_engine.kernel.laws import require
-from policy_engine.kernel.mechanisms.sampled_suppression import SAMPLE_BITS, bound_of
-from policy_engine.kernel.nodes import Identifier, Number, Text, number_of
+from policy_engine.kernel.nodes import Identifier, Number, Text, bound_of, number_of
 from policy_engine.kernel.recodes import Round
 from policy_engine.kernel.sources import Column
 from policy_engine.kernel.types import EXACT
@@ -53,7 +52,7 @@ def _in_blocks(cases: list[Case]) -> tuple[list[Any] | None, list[Case]]:
 
 def ends_of(number: int, parts: int) -> list[tuple[Text, Text]]:
     """Where a part of all hashes begins, and where the next one does: of the last nothing."""
-    return [bound_of(-(-(n << SAMPLE_BITS) // parts)) for n in (number - 1, number) if n < parts]
+    return [bound_of(-(-n * WHOLE // parts)) for n in (number - 1, number) if n < parts]
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,11 @@ class Bins(GivesText):
         ascending = right and all(one < other for one, other in pairwise(self.cuts))  # type: ignore[operator]
         return ascending and bool(self.cuts) and len(self.labels) == len(self.cuts) + 1
 
+    @property
+    def values(self) -> tuple[str | None, ...]:
+        """Every label once, then NULL."""
+        return (*dict.fromkeys(self.labels), None)
+
     def nodes(self, seen: Type) -> dict[str, Any]:
         """What its macro is given."""
         cuts = [

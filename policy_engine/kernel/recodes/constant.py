@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from policy_engine.kernel.nodes import label_of
 from policy_engine.kernel.types import GivesText, Type
@@ -14,6 +14,7 @@ class Constant(GivesText):
     """The text ``label``, whatever a row holds, NULL too."""
 
     label: str
+    reads: ClassVar[bool] = False
 
     def fits(self, seen: Type) -> bool:
         """It reads no column."""

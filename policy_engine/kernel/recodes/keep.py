@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from policy_engine.kernel.types import AS_TEXT, Kind, Type
+from policy_engine.kernel.types import AS_TEXT, Kind, Type, ValueRecode
 
 
 @dataclass(frozen=True)
-class Keep:
+class Keep(ValueRecode):
     """The value; a label, a UUID and a whole number of 128 bits as their text.
 
     A NaN among decimals, which some engines have, becomes NULL.

@@ -24,10 +24,20 @@ class Map(GivesText):
 
     def fits(self, seen: Type) -> bool:
         """Every key is a value of the type, and stands once."""
-        keys = [key for members, _ in self.groups for key in members]
         named = all(members for members, _ in self.groups)
-        right = seen.kind in _MAPPED and named and all(map(seen.holds, keys))
-        return right and len(set(keys)) == len(keys)
+        right = seen.kind in _MAPPED and named and all(map(seen.holds, self.keys))
+        return right and len(set(self.keys)) == len(self.keys)
+
+    @property
+    def keys(self) -> tuple[Value, ...]:
+        """The values that it looks up."""
+        return tuple(key for members, _ in self.groups for key in members)
+
+    @property
+    def values(self) -> tuple[str | None, ...]:
+        """Every label once, then NULL."""
+        given = (*(label for _, label in self.groups), self.other)
+        return (*dict.fromkeys(label for label in given if label is not None), None)
 
     def nodes(self, seen: Type) -> dict[str, Any]:
         """What its macro is given."""

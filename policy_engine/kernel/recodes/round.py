@@ -7,15 +7,16 @@ from decimal import Decimal
 from typing import Any
 
 from policy_engine.kernel.nodes import Number, number_of
-from policy_engine.kernel.types import EXACT, Kind, Type, places_of
+from policy_engine.kernel.types import EXACT, Kind, Type, ValueRecode, places_of
 
 PLACES = 18
 _MOST_STEP = Decimal(10) ** 17
+_FINE = 9  # decimal places that some engines have at most
 DIGITS = 15  # a double has these digits of every decimal number, whoever converts it
 
 
 @dataclass(frozen=True)
-class Round:
+class Round(ValueRecode):
     """The nearest multiple of ``step``, half away from zero; NULL from ``below`` on and of NaN.
 
     x as a double d: the whole part of |d|/step, one more where the rest is at least ½, times step,
@@ -38,6 +39,11 @@ class Round:
     def released(self, seen: Type) -> Kind:
         """A whole number of a whole number in whole steps, else a decimal."""
         return "integer" if self.is_whole(seen) else "decimal"
+
+    def asks(self, seen: Type) -> tuple[str, ...]:
+        """The type of what is shown, with as many places as the step has."""
+        fine = ("fine_decimal",) if self.scale > _FINE else ()
+        return (f"{self.released(seen)}_column", *fine)
 
     def nodes(self, seen: Type) -> dict[str, Any]:
         """What its macro is given."""

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from policy_engine.kernel.nodes import Text
-from policy_engine.kernel.types import MOMENTS, Kind, Type
+from policy_engine.kernel.types import MOMENTS, Kind, Type, ValueRecode
 
 Unit = Literal["year", "quarter", "month", "week", "day", "hour"]
 UNITS: frozenset[str] = frozenset(Unit.__args__)  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True)
-class Truncate:
+class Truncate(ValueRecode):
     """The start of the ``unit``; NULL outside the years 1 to 9999. A week starts on Monday.
 
     Of a moment with a zone, the unit in UTC.

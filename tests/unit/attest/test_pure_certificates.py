@@ -21,7 +21,7 @@ from policy_engine.errors import VerificationFailed
 from policy_engine.kernel.certificate import Terms, certify
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.mechanisms import Inserted, Randomised
-from policy_engine.kernel.mechanisms.randomised_response import Response
+from policy_engine.kernel.mechanisms.randomised_response.law import Response
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.recodes import Bins

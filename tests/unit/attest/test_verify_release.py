@@ -31,7 +31,7 @@ from policy_engine.attest.signers import KeySigner
 from policy_engine.attest.stated import ALIKE, _is_named
 from policy_engine.compile.rendering import headed
 from policy_engine.errors import DomainError, FileError, UsageError, VerificationFailed
-from policy_engine.kernel.assumptions import Assumption
+from policy_engine.kernel.assumption import Assumption
 from policy_engine.kernel.certificate import Terms, certify
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.fragments import threshold

@@ -10,7 +10,7 @@ from policy_engine.check.schema import Schema
 from policy_engine.compile.catalog import Field, Table
 from policy_engine.compile.compiler import compiled
 from policy_engine.dialects import dialect_named
-from policy_engine.kernel.assumptions import Assumption
+from policy_engine.kernel.assumption import Assumption
 from policy_engine.kernel.mechanisms import Secret
 from policy_engine.kernel.sentences import sentence_of
 from policy_engine.policy.loading import load_policy_text

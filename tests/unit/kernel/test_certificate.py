@@ -10,7 +10,8 @@ import pytest
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.attest.certificates import predicate_of
 from policy_engine.engines.base import Refused
-from policy_engine.kernel.assumptions import Assumption, assumptions
+from policy_engine.kernel.assumption import Assumption
+from policy_engine.kernel.assumptions import assumptions
 from policy_engine.kernel.certificate import NotPrinted, Terms, Unmet, certify, check_text
 from policy_engine.kernel.claim import Claim, Shown, digest_of, to_json
 from policy_engine.kernel.decoding import claim_from

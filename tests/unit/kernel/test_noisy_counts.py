@@ -15,7 +15,6 @@ from policy_engine.kernel.claim import Claim, Shown, to_json
 from policy_engine.kernel.decoding import claim_from
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Keyed, Noisy, Secret
-from policy_engine.kernel.price import delta_of, statistics_of
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.recodes import Bins, Keep
@@ -66,12 +65,12 @@ def test_a_place_is_priced_as_its_table():
 
 def test_a_person_in_several_groups_costs_their_composition():
     many = replace(CLAIM, unit=People(ID, Groups(3)))
-    statistics = statistics_of(many, LAW, ADD_REMOVE)
+    statistics = many.law.statistics(many.unit.groups, ADD_REMOVE)
     assert [each.groups for each in statistics] == [3]
     wanted = delta_of_release(
         [Statistic(IntegerTable(TABLE.entries, TABLE.least), groups=3)], 1
     ).delta
-    assert delta_of(many, Decimal(1), Decimal(1), "add_remove") == wanted
+    assert many.delta(Decimal(1), Decimal(1), "add_remove") == wanted
     assert "policy_engine_rank <= 3" in printed(many, "duckdb")
 
 

@@ -14,7 +14,6 @@ from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.decoding import claim_from
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import IntegerTable, Noisy, NoisyPart
-from policy_engine.kernel.price import delta_of
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.recodes import Keep
@@ -34,8 +33,8 @@ TERMS = Terms("a", "", "people", Bounded(Decimal(1), Decimal("1e-6")))
 def test_a_part_costs_what_everybody_costs():
     everybody = replace(CLAIM, law=Noisy(LAW.table, 1))
     for neighbours in ("add_remove", "replace_one"):
-        price = delta_of(CLAIM, Decimal(1), Decimal(1), neighbours)
-        assert price == delta_of(everybody, Decimal(1), Decimal(1), neighbours)
+        price = CLAIM.delta(Decimal(1), Decimal(1), neighbours)
+        assert price == everybody.delta(Decimal(1), Decimal(1), neighbours)
 
 
 def test_a_certificate_says_whose_part_it_is():

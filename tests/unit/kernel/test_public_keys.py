@@ -15,14 +15,13 @@ from policy_engine.accounting.tables import Aim, auto, calibrated
 from policy_engine.attest.certificates import predicate_of
 from policy_engine.attest.rows import check_listed
 from policy_engine.errors import DomainError
-from policy_engine.kernel.assumptions import Assumption
+from policy_engine.kernel.assumption import Assumption
 from policy_engine.kernel.certificate import Terms, certify
 from policy_engine.kernel.claim import Claim, Shown, to_json
 from policy_engine.kernel.decoding import claim_from
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Aggregate, Clip, CountedBy, IntegerTable, Listed, Noisy
 from policy_engine.kernel.mechanisms.pure import domain_of
-from policy_engine.kernel.price import delta_of, statistics_of
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.recodes import Keep
@@ -47,12 +46,12 @@ def test_it_costs_what_the_same_noise_costs_behind_a_threshold():
     behind = replace(CLAIM, law=Noisy(TABLE, 1))
     many = People(Column("id", Type("integer")), Groups(3))
     for one, other in ((CLAIM, behind), (replace(CLAIM, unit=many), replace(behind, unit=many))):
-        assert statistics_of(one, one.law, REPLACE_ONE) == statistics_of(
-            other, other.law, REPLACE_ONE
+        assert one.law.statistics(one.unit.groups, REPLACE_ONE) == other.law.statistics(
+            other.unit.groups, REPLACE_ONE
         )
         for neighbours in ("add_remove", REPLACE_ONE):
-            price = delta_of(one, Decimal(1), Decimal(1), neighbours)
-            assert price == delta_of(other, Decimal(1), Decimal(1), neighbours)
+            price = one.delta(Decimal(1), Decimal(1), neighbours)
+            assert price == other.delta(Decimal(1), Decimal(1), neighbours)
 
 
 def test_a_certificate_states_the_keys_and_that_they_are_public():
@@ -154,7 +153,7 @@ def test_one_person_moves_one_number_by_one_and_nothing_else():
 
 def test_a_sum_stands_beside_an_empty_key():
     claim = replace(CLAIM, law=replace(LAW, aggregates=(SUM,)))
-    assert len(statistics_of(claim, claim.law, REPLACE_ONE)) == 2
+    assert len(claim.law.statistics(claim.unit.groups, REPLACE_ONE)) == 2
     found = rows_of(claim, [("F", 18)] * 1000, "2" * 32)
     assert {row[0] for row in found} == {"F", "M", None} and all(len(row) == 4 for row in found)
     [total] = [total for sex, age, _, total in found if (sex, age) == ("F", 18)]

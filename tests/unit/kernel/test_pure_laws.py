@@ -19,8 +19,7 @@ from policy_engine.kernel.filters import Filter
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Inserted, Native, Randomised, Secret
 from policy_engine.kernel.mechanisms.events import event_of
-from policy_engine.kernel.mechanisms.randomised_response import Response
-from policy_engine.kernel.price import delta_of
+from policy_engine.kernel.mechanisms.randomised_response.law import Response
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.recodes import Bins, Keep, Map
@@ -105,19 +104,19 @@ def test_a_certificate_has_no_delta():
 
 
 def test_who_takes_part_is_not_hidden_by_answers():
-    assert delta_of(ASKED, ONE, Decimal(40), "add_remove") == 1
-    assert delta_of(ASKED, ONE, Decimal(2), "replace_one") == 0
+    assert ASKED.delta(ONE, Decimal(40), "add_remove") == 1
+    assert ASKED.delta(ONE, Decimal(2), "replace_one") == 0
     with pytest.raises(DomainError, match="replace_one"):
-        event_of(ANSWERS, "add_remove")
+        event_of(ASKED, ONE, "add_remove")
 
 
 def test_an_account_is_charged_the_least_epsilon():
-    assert event_of(ANSWERS, "replace_one") == PureDP(Decimal("2.00000000000"))
+    assert event_of(ASKED, ONE, "replace_one") == PureDP(Decimal("2.00000000000"))
     first = ANSWERS.responses[0]
-    alone = event_of(Randomised((first,)), "replace_one")
-    assert alone == RandomisedResponse(first.truth, 4)
-    assert event_of(TUPLES, "add_remove") == PureDP(Decimal("1.00000000000"))
-    assert event_of(TUPLES, "replace_one") == PureDP(Decimal("2.00000000000"))
+    alone = replace(ASKED, law=Randomised((first,)), columns=SHOWN[:1])
+    assert event_of(alone, ONE, "replace_one") == RandomisedResponse(first.truth, 4)
+    assert event_of(SET, ONE, "add_remove") == PureDP(Decimal("1.00000000000"))
+    assert event_of(SET, ONE, "replace_one") == PureDP(Decimal("2.00000000000"))
 
 
 WHOLE = 1 << 60

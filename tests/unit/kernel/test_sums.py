@@ -15,7 +15,6 @@ from policy_engine.kernel.claim import Claim, Shown, to_json
 from policy_engine.kernel.decoding import claim_from
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Aggregate, Clip, CountedBy, Keyed, Noisy
-from policy_engine.kernel.price import delta_of, statistics_of
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.recodes import Keep
 from policy_engine.kernel.sources import Column, Groups, People, Relation, Rows
@@ -65,12 +64,12 @@ def test_no_person_moves_a_sum_by_more_steps_than_is_said(ends, is_mean):
 
 
 def test_the_price_is_that_of_the_count_and_every_sum():
-    found = statistics_of(claim(TOTAL, MEAN), claim(TOTAL, MEAN).law, ADD_REMOVE)
+    found = claim(TOTAL, MEAN).law.statistics(1, ADD_REMOVE)
     assert [(each.shift, each.moves) for each in found] == [(1, "up"), (3, "up"), (2, "either")]
-    replaced = statistics_of(claim(TOTAL, MEAN), claim(TOTAL, MEAN).law, REPLACE_ONE)
+    replaced = claim(TOTAL, MEAN).law.statistics(1, REPLACE_ONE)
     assert [each.shift for each in replaced] == [1, 3, 4]
     many = claim(TOTAL, unit=People(ID, Groups(2)))
-    assert [each.groups for each in statistics_of(many, many.law, ADD_REMOVE)] == [2, 2]
+    assert [each.groups for each in many.law.statistics(many.unit.groups, ADD_REMOVE)] == [2, 2]
 
 
 def outcomes(sizes, law, sums):
@@ -106,7 +105,7 @@ def test_the_price_is_not_below_the_release_itself(seed):
     law = Noisy(TABLE, 1, aggregates=sums)
     priced = Claim(PEOPLE, Rows(), law, (SEX,))
     scale = Fraction(Decimal(1).exp())
-    bound = delta_of(priced, Decimal(1), Decimal(1), ADD_REMOVE)
+    bound = priced.delta(Decimal(1), Decimal(1), ADD_REMOVE)
     for size, others in product(range(4), range(-4, 5)):
         for value in range(clip.low, clip.high + 1):
             without = outcomes(size, law, [others])
@@ -122,10 +121,10 @@ def test_groupings_compose_and_are_numbered():
     assert found.law.tables == ((TABLE,), (WIDE,))
     assert found.law.least_shown == 3
     assert found.released == ("grouping", "sex", "race")
-    statistics = statistics_of(found, found.law, ADD_REMOVE)
+    statistics = found.law.statistics(found.unit.groups, ADD_REMOVE)
     assert [each.table.entries for each in statistics] == [TABLE.entries, WIDE.entries]
     wanted = delta_of_release(statistics, Decimal(1)).delta
-    assert delta_of(found, Decimal(1), Decimal(1), ADD_REMOVE) == wanted
+    assert found.delta(Decimal(1), Decimal(1), ADD_REMOVE) == wanted
     text = printed(found, "duckdb")
     assert 'CASE WHEN policy_engine_grouping IN (1) THEN "race" END AS "race"' in text
     assert "CASE WHEN policy_engine_grouping = 2 THEN 4 ELSE 3 END" in text
@@ -136,14 +135,14 @@ def test_groupings_compose_and_are_numbered():
 def test_the_sums_of_every_grouping_are_priced_with_its_tables(notion):
     by = (CountedBy(("sex", "race")), CountedBy(("sex",), (WIDE, TABLE, WIDE)))
     found = claim(TOTAL, MEAN, groupings=by)
-    statistics = statistics_of(found, found.law, notion)
+    statistics = found.law.statistics(found.unit.groups, notion)
     tables = [TABLE, TABLE, TABLE, WIDE, TABLE, WIDE]
     assert [each.table.entries for each in statistics] == [each.entries for each in tables]
-    once = statistics_of(claim(TOTAL, MEAN), claim(TOTAL, MEAN).law, notion)
+    once = claim(TOTAL, MEAN).law.statistics(1, notion)
     same = [(each.shift, each.moves, each.groups) for each in statistics]
     assert same == [(each.shift, each.moves, each.groups) for each in once] * 2
     wanted = delta_of_release(statistics, Decimal(1), notion).delta
-    assert delta_of(found, Decimal(1), Decimal(1), notion) == wanted
+    assert found.delta(Decimal(1), Decimal(1), notion) == wanted
     assert wanted >= delta_of_release(once, Decimal(1), notion).delta
     text = printed(found, "duckdb")
     assert text.count("CASE WHEN policy_engine_grouping = 2 THEN") == 4

@@ -13,8 +13,8 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from policy_engine.accounting.noise import WHOLE
 from policy_engine.kernel.fragments import threshold
-from policy_engine.kernel.mechanisms.sampled_suppression import SAMPLE_BITS
 from policy_engine.warehouse import drawing
 from policy_engine.warehouse.drawing import (
     DrawnSample,
@@ -181,14 +181,14 @@ def test_nobody_is_drawn_from_an_empty_source(kind):
 
 @given(st.decimals("1e-18", "0.999999999999999999", places=40, allow_nan=False))
 def test_the_threshold_is_the_largest_below_the_rate(rate):
-    exact = Fraction(rate) * (1 << SAMPLE_BITS)
+    exact = Fraction(rate) * WHOLE
     assert threshold(rate) <= exact < threshold(rate) + 1
 
 
 @pytest.mark.parametrize("nines", [17, 18, 19, 29, 60])
 def test_no_rate_below_one_keeps_everybody(nines):
     rate = Decimal("0." + "9" * nines)
-    assert threshold(rate) < 1 << SAMPLE_BITS
+    assert threshold(rate) < WHOLE
     assert len(sample_relation(rate)) == len("policy_engine_sample_") + 15
     assert drawn(SECRETS[1], 100, threshold(rate)) == list(range(100))
 

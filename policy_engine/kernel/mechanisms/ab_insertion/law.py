@@ -15,6 +15,7 @@ from policy_engine.accounting import finite
 from policy_engine.accounting.domain import REPLACE_ONE
 from policy_engine.accounting.noise import WHOLE
 from policy_engine.kernel.laws import require
+from policy_engine.kernel.mechanisms.common import Secret
 from policy_engine.kernel.mechanisms.pure import (
     MOST_TUPLES,
     OfPublicValues,
@@ -22,7 +23,7 @@ from policy_engine.kernel.mechanisms.pure import (
     check_values,
     domain_of,
 )
-from policy_engine.kernel.mechanisms.sampled_suppression import Secret, bound_of, nodes_of
+from policy_engine.kernel.nodes import bound_of
 
 if TYPE_CHECKING:
     from policy_engine.kernel.claim import Claim
@@ -71,5 +72,5 @@ class Inserted(OfPublicValues):
             "shown": bound_of(self.shown),
             "inserted": bound_of(self.inserted),
             "domain": domain_of([(value,) for value in values] for values in self.values),
-            **nodes_of(self.secret),
+            **super().nodes(),
         }

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from policy_engine.accounting.events import Event, RandomisedResponse
 from policy_engine.kernel.mechanisms.pure_event import pure_event
 from policy_engine.kernel.mechanisms.randomised_response.law import Randomised
 
 
-def event(law: Randomised, neighbours: str) -> Event:
+def event(law: Randomised, groups: int, rate: Decimal, neighbours: str) -> Event:
     """The event. Errors: DomainError where no ε is met."""
     if len(law.responses) == 1:
         [each] = law.responses

@@ -8,6 +8,7 @@ replaced changes one row, so that its pair is that of its columns. How many rows
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,10 +16,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from policy_engine.accounting import finite
 from policy_engine.accounting.domain import REPLACE_ONE
 from policy_engine.accounting.noise import WHOLE
+from policy_engine.kernel.assumption import Assumption
 from policy_engine.kernel.laws import require
+from policy_engine.kernel.mechanisms.common import Secret
 from policy_engine.kernel.mechanisms.pure import OfPublicValues, Values, check_values
-from policy_engine.kernel.mechanisms.sampled_suppression import Secret, bound_of, nodes_of
-from policy_engine.kernel.nodes import label_of
+from policy_engine.kernel.nodes import bound_of, label_of
 from policy_engine.kernel.sources import Relation
 
 if TYPE_CHECKING:
@@ -64,6 +66,10 @@ class Randomised(OfPublicValues):
         all_of_it = not (isinstance(claim.source, Relation) and claim.source.is_rowwise)
         require(not claim.filter and all_of_it, "every unit of the source answers")
 
+    def assumes(self, unit: str, source: str) -> Iterator[Assumption]:
+        """That how many answer is known."""
+        yield Assumption.of("size_public", source=source)
+
     def factors(self, neighbours: str) -> tuple[finite.Factor, ...]:
         """What one unit changes of what is drawn, each with its mass on both tables.
 
@@ -80,4 +86,4 @@ class Randomised(OfPublicValues):
             [(*bound_of(each.share * n), label_of(value)) for n, value in enumerate(each.values, 1)]
             for each in self.responses
         ]
-        return {"responses": cases, **nodes_of(self.secret)}
+        return {"responses": cases, **super().nodes()}

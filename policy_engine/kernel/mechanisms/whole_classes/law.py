@@ -7,11 +7,10 @@ and certifies nothing of it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from policy_engine.kernel.laws import require
-from policy_engine.kernel.mechanisms.sampled_suppression import OfColumns, nodes_of
+from policy_engine.kernel.mechanisms.common import OfEverybody
 from policy_engine.kernel.nodes import Identifier, Number
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class WholeClasses(OfColumns):
+class WholeClasses(OfEverybody):
     """A class is what is alike in all columns but the ``sensitive``, of which models are."""
 
     k: int
@@ -27,8 +26,8 @@ class WholeClasses(OfColumns):
     template: ClassVar[str] = "whole_classes"
     mechanism: ClassVar[str] = "syntactic-suppression"
     source_tag: ClassVar[str] = "[KANON]"
-    rate: ClassVar[Decimal] = Decimal(1)
-    secret: ClassVar[None] = None
+    rests_on: ClassVar[tuple[str, ...]] = ()
+    promises: ClassVar[bool] = False
 
     def check(self, claim: Claim) -> None:
         """Raise ClaimError unless ``claim`` can have this law."""
@@ -40,4 +39,4 @@ class WholeClasses(OfColumns):
     def nodes(self) -> dict[str, Any]:
         """What its template is given besides a claim's own values."""
         sensitive = [Identifier(name) for name in self.sensitive]
-        return {"k": Number(self.k), "sensitive": sensitive, **nodes_of(None)}
+        return {"k": Number(self.k), "sensitive": sensitive, **super().nodes()}

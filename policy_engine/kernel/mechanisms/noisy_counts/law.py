@@ -9,26 +9,25 @@ T ≤ n.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from policy_engine.accounting.noise import MOST, IntegerTable
+from policy_engine.accounting.noise import MOST, IntegerTable, Statistic, delta_of_release
+from policy_engine.kernel.assumption import Assumption
 from policy_engine.kernel.laws import require
-from policy_engine.kernel.mechanisms.sampled_suppression import Secret, check_raw_first, nodes_of
+from policy_engine.kernel.mechanisms.common import OfEverybody, Secret, check_raw_first
 from policy_engine.kernel.mechanisms.tables import Aggregate, CountedBy, draws_of, ends_of
 from policy_engine.kernel.nodes import Number
-from policy_engine.kernel.sources import Column, People
+from policy_engine.kernel.sources import People
 
 if TYPE_CHECKING:
     from policy_engine.kernel.claim import Claim
 
-GROUPING = "grouping"
-"""The column that says by which grouping a row is counted, where there are several: 1, 2, …"""
-
 
 @dataclass(frozen=True)
-class Noisy:
+class Noisy(OfEverybody):
     """n + Z of each group where it is at least ``least_shown``, Z drawn from ``table``.
 
     Of an open table T is drawn. Every group that is shown has at least ``k`` people. ``offset`` is
@@ -46,27 +45,11 @@ class Noisy:
     aggregates: tuple[Aggregate, ...] = ()
     template: ClassVar[str] = "noisy_counts"
     mechanism: ClassVar[str] = "noisy-counts"
-    rate: ClassVar[Decimal] = Decimal(1)
 
     @property
     def source_tag(self) -> str:
         """Where theory.md has the proof."""
         return "[PLACE]" if self.table.is_open else "[TABLE]"
-
-    @property
-    def reads(self) -> tuple[Column, ...]:
-        """The columns that it reads beside those that are shown."""
-        return tuple(each.column for each in self.aggregates)
-
-    @property
-    def beside(self) -> tuple[str, ...]:
-        """The names that it shows beside a group and its count."""
-        return tuple(each.name for each in self.aggregates)
-
-    @property
-    def before(self) -> tuple[str, ...]:
-        """The names that it shows before a group."""
-        return (GROUPING,) if self.groupings else ()
 
     @property
     def tables(self) -> tuple[tuple[IntegerTable, ...], ...]:
@@ -112,6 +95,19 @@ class Noisy:
         is_open = any(table.is_open for table in (self.table, *sum(self.tables, ())))
         require(not is_open, "a place is of one grouping")
 
+    def statistics(self, groups: int, neighbours: str) -> tuple[Statistic, ...]:
+        """What is drawn for each group, as the accountant prices it: one unit is in one of each."""
+        drawn = []
+        for counts, *sums in self.tables:
+            drawn.append(Statistic(counts, groups=groups))
+            for each, table in zip(self.aggregates, sums, strict=True):
+                drawn.append(each.clip.statistic(table, groups, neighbours))
+        return tuple(drawn)
+
+    def delta(self, groups: int, rate: Decimal, epsilon: Decimal, neighbours: str) -> Decimal:
+        """The least δ of one release, of all that is drawn."""
+        return delta_of_release(self.statistics(groups, neighbours), epsilon, neighbours).delta
+
     def nodes(self) -> dict[str, Any]:
         """What its template is given besides a claim's own values."""
         return {
@@ -130,7 +126,7 @@ class Noisy:
             ],
             "domain": [],
             "table": draws_of(self.table, self.offset),
-            **nodes_of(self.secret),
+            **super().nodes(),
         }
 
 
@@ -173,6 +169,13 @@ class NoisyPart(Noisy):
         super().check(claim)
         require(isinstance(claim.unit, People), "parts are of units with a key")
         require(1 <= self.number <= self.parts <= MOST, "a part is one of at most 10^9")
+
+    def assumes(self, unit: str, source: str) -> Iterator[Assumption]:
+        """That the part was drawn as it says, and that keys stay."""
+        number, parts = str(self.number), str(self.parts)
+        yield Assumption.of("part_drawn", number=number, parts=parts, source=source)
+        if self.key_stays:
+            yield Assumption.of("stays", unit=unit, source=source)
 
     def nodes(self) -> dict[str, Any]:
         """What its template is given besides a claim's own values."""

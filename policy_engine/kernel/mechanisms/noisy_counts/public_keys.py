@@ -16,14 +16,16 @@ same whatever the table holds.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.accounting.noise import IntegerTable
+from policy_engine.kernel.assumption import Assumption
 from policy_engine.kernel.laws import require
-from policy_engine.kernel.mechanisms.noisy_counts import Noisy
+from policy_engine.kernel.mechanisms.noisy_counts.law import Noisy
 from policy_engine.kernel.mechanisms.pure import MOST_TUPLES, Key, domain_of
 from policy_engine.kernel.types import Type
 
@@ -68,6 +70,10 @@ class Listed(Noisy):
             require(fit, "a public key is a text, a whole number or a date, as its column shows")
             first += len(columns)
         require(first == len(claim.columns), "a public key has a value for each shown column")
+
+    def assumes(self, unit: str, source: str) -> Iterator[Assumption]:
+        """That the keys are no result of looking."""
+        yield Assumption.of("keys_listed")
 
     def shown_from(self, table: IntegerTable) -> int:
         """No count is shown below it: one of nobody has the least Z."""

@@ -1,0 +1,1 @@
+"""Noisy counts [TABLE], [PLACE], [PART]: ``law`` and ``public_keys`` are trusted."""

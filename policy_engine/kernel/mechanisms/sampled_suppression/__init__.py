@@ -1,0 +1,1 @@
+"""Sampled suppression [EXACT]: ``law`` is trusted, what stands beside it only speaks of it."""
