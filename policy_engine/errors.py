@@ -48,10 +48,10 @@ def to_install(extra: str) -> str:
 
 
 Code = Literal[
-    "disk_full", "driver_missing", "failed", "file_failed", "key_missing", "key_not_entered",
-    "key_refused", "key_unknown", "ledger_broken", "ledger_failed", "ledger_forgot",
-    "ledger_locked", "ledger_missing", "limit_reached", "no_right", "place_taken",
-    "setting_missing", "source_missing", "warehouse_failed", "warehouse_locked",
+    "clock_went_back", "disk_full", "driver_missing", "failed", "file_failed", "key_missing",
+    "key_not_entered", "key_refused", "key_unknown", "ledger_broken", "ledger_failed",
+    "ledger_forgot", "ledger_locked", "ledger_missing", "limit_reached", "no_right",
+    "place_taken", "setting_missing", "source_missing", "warehouse_failed", "warehouse_locked",
     "warehouse_unusable",
 ]  # fmt: skip
 """Why something outside failed: stable, as ``code`` in JSON."""
