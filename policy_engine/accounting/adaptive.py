@@ -50,7 +50,7 @@ from policy_engine.accounting.exact import delta_of_event, has_curve
 from policy_engine.accounting.pairs import Pair, pairs_of
 from policy_engine.errors import DomainError
 
-_CHAIN = Decimal("0.5")
+CHAIN = Decimal("0.5")
 """Of the limit's δ, for a chain. Twice as much admits few more of one kind."""
 _MASS, _MOMENTS, _SUM = Decimal("0.6"), Decimal("0.3"), Decimal("0.1")
 """Of what the chain leaves. So nearly all lists fit whose certificates add up to the limit."""
@@ -321,7 +321,7 @@ def _part(cost: Cost, plan: Plan) -> float:
 def _chain_share(
     first: Repeated, times: int, epsilon: Decimal, delta: Decimal, neighbours: str
 ) -> Decimal:
-    usual = _DOWN.multiply(_CHAIN, delta)
+    usual = _DOWN.multiply(CHAIN, delta)
     if first.adds_up(times, epsilon, usual):
         return usual
     needed = _repeated(first, times, epsilon, neighbours)
