@@ -156,6 +156,28 @@ class Unbounded:
 
 
 @dataclass(frozen=True)
+class FixedList:
+    """Releases that were fixed beforehand, as one event: the plan of a window, [PLAN].
+
+    Each with how often it is. Whoever reveals them one after the other, and stops where they like,
+    tells no more than who reveals all at once. Errors: DomainError unless each is an event of a
+    pair, and at least once.
+
+    >>> FixedList(((PureDP("0.1"), 3), (SampledSuppression(20, "0.1"), 1))).events[0][1]
+    3
+    """
+
+    events: tuple[tuple[Event, int], ...]
+
+    def __post_init__(self) -> None:
+        events = tuple((event, count("times", times)) for event, times in self.events)
+        plain = not any(isinstance(e, Unbounded | Partitioned | FixedList) for e, _ in events)
+        if not events or not plain:
+            raise DomainError("events", "events of one pair each", repr(self.events))
+        object.__setattr__(self, "events", events)
+
+
+@dataclass(frozen=True)
 class Partitioned:
     """Releases on disjoint random parts: all events of a part hit one part's units, [PART].
 
@@ -184,6 +206,7 @@ Event = (
     | DiscreteLaplace
     | RandomisedResponse
     | Unbounded
+    | FixedList
     | Partitioned
 )
 """Everything that an account can be charged with; anything else is refused."""

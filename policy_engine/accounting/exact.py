@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from decimal import Decimal
 from functools import lru_cache
 
@@ -19,7 +20,7 @@ from policy_engine.accounting.domain import (
     sampling_rate,
     threshold,
 )
-from policy_engine.accounting.events import Event, SampledSuppression, TableNoise
+from policy_engine.accounting.events import Event, FixedList, SampledSuppression, TableNoise
 from policy_engine.accounting.groups import delta_group, group_size
 from policy_engine.accounting.losses import Composition
 from policy_engine.accounting.noise import ReleaseCurve
@@ -85,7 +86,7 @@ def has_curve(event: Event) -> bool:
     >>> has_curve(SampledSuppression(20, "0.1"))
     True
     """
-    return isinstance(event, SampledSuppression | TableNoise)
+    return isinstance(event, SampledSuppression | TableNoise | FixedList)
 
 
 def delta_of_event(
@@ -103,6 +104,8 @@ def delta_of_event(
             return delta_exact(k, rate, epsilon, neighbours, group).delta
         case TableNoise() if group == 1:
             return _curve(event, neighbours).delta(epsilon).delta
+        case FixedList() if group == 1:
+            return max(way.delta(epsilon) for way in _ways(event, neighbours))
     raise DomainError("event", _WITH_CURVE, repr(event))
 
 
@@ -128,6 +131,13 @@ def epsilon_of_event(
                 largest = max(Decimal(k).ln(), -(1 - beta).ln()) * group_size(group)
         case TableNoise() if group == 1:
             largest = _curve(event, neighbours).largest
+        case FixedList() if group == 1:
+            ways = _ways(event, neighbours)
+            found = [value for way in ways if (value := way.epsilon(delta)) is not None]
+            if len(found) < len(ways):
+                least = max(way.certain for way in ways)
+                raise DomainError("delta", f"above {least}", delta)
+            return max(found)
         case _:
             raise DomainError("event", _WITH_CURVE, repr(event))
 
@@ -140,6 +150,15 @@ def epsilon_of_event(
     if (least := at(last)) > delta:
         raise DomainError("delta", f"at least {law.format(least)}", delta)
     return Decimal(least_integer(-1, last, lambda step: at(step) <= delta)).scaleb(-digits)
+
+
+def _ways(event: FixedList, neighbours: str) -> list[Composition]:
+    """Its composition both ways; under replace_one they are alike."""
+    times = Counter(pairs_of(event, neighbours)).items()
+    ways = [Composition(times)]
+    if neighbours != REPLACE_ONE:
+        ways.append(Composition((pair.reversed(), n) for pair, n in times))
+    return ways
 
 
 @lru_cache(maxsize=16)

@@ -24,6 +24,7 @@ from policy_engine.accounting.events import (
     ApproximateDP,
     DiscreteLaplace,
     Event,
+    FixedList,
     PureDP,
     RandomisedResponse,
     SampledSuppression,
@@ -78,6 +79,9 @@ def pairs_of(event: Event, neighbours: str, group: int = 1) -> tuple[Pair, ...]:
             for statistic in statistics:  # of equal numbers there is one pair, met so often
                 times[replace(statistic, groups=1)] += statistic.groups
             found = [(_noisy(statistic), n) for statistic, n in times.items()]
+        case FixedList(events=events):
+            listed = ((pairs_of(each, neighbours, group), times) for each, times in events)
+            return tuple(pair for pairs, times in listed for pair in pairs * times)
         case _:
             return (_alone(event, neighbours, group),)
     both = neighbours == REPLACE_ONE

@@ -11,19 +11,14 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from policy_engine.accounting.domain import least_integer
 from policy_engine.accounting.events import ApproximateDP, PureDP
 from policy_engine.accounting.in_words import in_text
+from policy_engine.accounting.left import MOST_ALIKE, most_of_another_kind, times_admitted
 from policy_engine.ledger.asked import Asked
 from policy_engine.ledger.pricing import Spent, fits
 
 if TYPE_CHECKING:
     from policy_engine.ledger.account import Limit
-
-MOST_ALIKE = 30
-"""So many more of one kind are looked for, and no more."""
-_DECADES = 6
-"""An ε of another kind is looked for down to so many decimal places below the limit's."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +107,7 @@ def _remaining(spent: Spent, limit: Limit, like: Asked | None) -> Remaining:
 
 
 def _more(spent: Spent, like: Asked, limit: Limit) -> int:
-    """How many more, up to a most, which is tried first: most accounts have room for many."""
+    """How many more, up to a most."""
     state = spent.plus(like, limit)
 
     def fit(times: int) -> bool:
@@ -121,45 +116,15 @@ def _more(spent: Spent, like: Asked, limit: Limit) -> int:
         state = replace(state, reach=found.reach)  # what was learnt is not asked again
         return found.is_within(limit)
 
-    if not fit(1):
-        return 0
-    if fit(MOST_ALIKE):
-        return MOST_ALIKE
-    few = 2
-    while fit(few):
-        few *= 2  # the most does not fit: this ends
-    return least_integer(few // 2, few, lambda times: not fit(times)) - 1
+    return times_admitted(fit)
 
 
 def _other_kind(spent: Spent, limit: Limit) -> tuple[Decimal, Decimal] | None:
-    """The greatest δ of a few at which half as much ε or more is admitted as without any."""
     if spent.first is None and limit.epsilon and limit.delta < 1:
         return limit.epsilon, limit.delta  # alone it may take all
-    most = _greatest(spent, Decimal(0), limit, _DECADES)
-    if most is None:
-        return None
-    for delta in (limit.delta.scaleb(-tenths) for tenths in range(1, 7) if limit.delta):
-        if _is_admitted(spent, most / 2, delta, limit):
-            # Of which half of the least that is looked for without δ has one place more.
-            found = _greatest(spent, delta, limit, _DECADES + 1)
-            assert found is not None
-            return found, delta
-    return most, Decimal(0)
 
+    def is_admitted(epsilon: Decimal, delta: Decimal) -> bool:
+        event = ApproximateDP(epsilon, delta) if delta else PureDP(epsilon)
+        return fits(spent, Asked(event, epsilon, delta), limit)
 
-def _greatest(spent: Spent, delta: Decimal, limit: Limit, decades: int) -> Decimal | None:
-    """The greatest ε of three digits that is admitted at a δ; None where it were too small."""
-
-    def is_admitted(steps: int) -> bool:
-        return _is_admitted(spent, steps * unit, delta, limit)
-
-    last = limit.epsilon.adjusted() - 2
-    for unit in (Decimal(1).scaleb(last - decade) for decade in range(decades)):
-        if is_admitted(100):
-            return unit * (least_integer(100, 1000, lambda steps: not is_admitted(steps)) - 1)
-    return None
-
-
-def _is_admitted(spent: Spent, epsilon: Decimal, delta: Decimal, limit: Limit) -> bool:
-    event = ApproximateDP(epsilon, delta) if delta else PureDP(epsilon)
-    return fits(spent, Asked(event, epsilon, delta), limit)
+    return most_of_another_kind(is_admitted, limit.epsilon, limit.delta)

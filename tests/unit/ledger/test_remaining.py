@@ -18,9 +18,10 @@ from policy_engine.accounting.events import (
     SampledSuppression,
     Unbounded,
 )
+from policy_engine.accounting.left import MOST_ALIKE
 from policy_engine.ledger.account import Account, Limit, affords
 from policy_engine.ledger.entry import Charge
-from policy_engine.ledger.remaining import MOST_ALIKE, Remaining
+from policy_engine.ledger.remaining import Remaining
 
 SAMPLED = SampledSuppression(20, "0.1")
 

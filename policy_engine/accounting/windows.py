@@ -1,0 +1,96 @@
+"""[HISTORY], [PERIOD] What the windows of an account tell together.
+
+*One window* has a filter of its own (``adaptive``), and so keeps its limit (ε, δ) given all that
+was told before it, whatever is chosen: it is one (ε, δ)-private event for whoever stands in its
+releases, and of nobody else does it say anything.
+
+*Several.* Whoever stands in the releases of m windows is told of by m such events, so by Σε and Σδ
+of their *limits*: not by what was really spent of them, for how much that is follows from what was
+seen. Windows may overlap in time, as when December's release is drawn in January: interactive
+mechanisms that are (ε, δ)-private add up like others, however their questions interleave (Lyu,
+*Composition theorems for interactive differential privacy*, NeurIPS 2022). Rows that are never
+deleted are in each window to come.
+
+*Of (person, period)*, where a window is of the rows of one period: fix the rows of x in m periods.
+A release that reads none of them has one law under both histories, given the transcript so far, and
+counts as coins. A release that reads one of them is charged to its window. One that reads several
+is charged to each of them, as one person replaced, which is what any of those rows does to it: it
+counts in the first of them, and in the others as coins, for a filter without one of the releases
+that it admitted still keeps its limit. So again the sums over m windows.
+
+*For ever.* A limit over all windows is one more filter: everything that is not planned enters it as
+it is charged, and the plan of a window as one event, ``WindowPlan.event``, when its first slot is
+drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from policy_engine.accounting.composition import Accountant, Charges
+from policy_engine.accounting.domain import EXACT, count
+from policy_engine.errors import DomainError
+
+
+@dataclass(frozen=True)
+class ToldOf:
+    """What is told in total of somebody who stood in the releases of so many windows."""
+
+    windows: int
+    epsilon: Decimal
+    delta: Decimal
+
+
+def told_of(limits: Sequence[tuple[Decimal, Decimal]], windows: int) -> ToldOf:
+    """What m windows promise together, by their limits (ε, δ): the dearest of each number.
+
+    Guarantee: never below what any m of the windows amount to, however releases were chosen; δ is
+    at most 1. Where one limit is given it is that of every window. Errors: DomainError where there
+    are fewer limits than windows, but for one; and where there is none.
+
+    >>> year = [(Decimal(1), Decimal("1e-6"))]
+    >>> [(told.epsilon, told.delta) for told in (told_of(year, m) for m in (1, 3))]
+    [(Decimal('1'), Decimal('0.000001')), (Decimal('3'), Decimal('0.000003'))]
+    >>> changed = [*year, (Decimal(2), Decimal("1e-7")), *year]
+    >>> told_of(changed, 2)
+    ToldOf(windows=2, epsilon=Decimal('3'), delta=Decimal('0.000002'))
+    """
+    count("windows", windows)
+    if not limits or 1 < len(limits) < windows:
+        raise DomainError("windows", f"at most as many as limits, {len(limits)}", windows)
+    every = list(limits) * windows if len(limits) == 1 else list(limits)
+    totals = [Decimal(0), Decimal(0)]
+    for place in (0, 1):
+        for number in sorted((limit[place] for limit in every), reverse=True)[:windows]:
+            totals[place] = EXACT.add(totals[place], number)
+    return ToldOf(windows, totals[0], min(Decimal(1), totals[1]))
+
+
+def told_by_plan(charges: Charges, windows: int, delta: Decimal, neighbours: str) -> ToldOf:
+    """What m windows of one plan tell together, where nothing else was charged, by the tight rule.
+
+    Guarantee: an ε at this δ that holds if the plan was the same in all of them and fixed before
+    the first, as ``composition`` says of a list. Errors: DomainError, also where no ε is enough.
+
+    >>> from policy_engine.accounting.events import SampledSuppression
+    >>> plan = ((SampledSuppression(20, "0.1"), 12),)
+    >>> [told_by_plan(plan, m, Decimal("1e-6"), "add_remove").epsilon for m in (1, 3)]
+    [Decimal('0.421614'), Decimal('0.691956')]
+    """
+    times = tuple((event, n * count("windows", windows)) for event, n in charges)
+    return ToldOf(windows, Accountant(times, neighbours).epsilon(delta), delta)
+
+
+def odometer(charges: Charges, delta: Decimal, neighbours: str) -> Decimal:
+    """The ε at δ that all releases so far would cost as a list that nobody changed on the way.
+
+    It is no promise: whoever chose a release by what they saw before may have been told more. For
+    that reason it stands beside ``told_of`` and never in its place. Errors: DomainError.
+
+    >>> from policy_engine.accounting.events import PureDP
+    >>> odometer(((PureDP("0.1"), 100),), Decimal("1e-6"), "add_remove")
+    Decimal('4.77457')
+    """
+    return Accountant(charges, neighbours).epsilon(delta)
