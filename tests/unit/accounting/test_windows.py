@@ -24,7 +24,7 @@ LN2 = Decimal("0.693147180559945309417232121458176568075500134360255254120680009
 
 
 def randomised(power, delta):
-    """The worst pair that is (ε, δ)-private, e^ε = 2^power: its outcomes' masses under both laws."""
+    """The worst (ε, δ)-private pair, e^ε = 2^power: masses of its outcomes under both laws."""
     a = 2**power
     rest = 1 - delta
     return [
