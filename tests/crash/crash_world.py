@@ -371,4 +371,13 @@ def _certifies(project: Project, case: Case, text: str, digest: str, comment: st
         return False
     statement = json.loads(base64.b64decode(json.loads(text)["payload"]))
     same = statement["subject"][0]["digest"]["sha256"] == digest
-    return same and (file is not None or json.loads(comment) == statement["predicate"])
+    if file is not None:
+        return same
+    # A table's comment names the certificate, and has the digest of what it states.
+    stated = json.dumps(statement["predicate"], sort_keys=True)
+    record = json.loads(comment)
+    return (
+        same
+        and record["certificate"] == case.certificate
+        and record["facts"].removeprefix("sha256:") == hashlib.sha256(stated.encode()).hexdigest()
+    )
