@@ -65,7 +65,7 @@ def policy(tmp_path, recode, relation="people", key="id", **more):
         "order": ", rows: any",
         **more,
     }
-    unit = f"{{key: {key}{spec['order']}}}" if key != "row" else "row"
+    unit = f"{{column: {key}{spec['order']}}}" if key != "row" else "row"
     text = f"""\
 version: 1
 name: case
