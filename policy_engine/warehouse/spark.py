@@ -41,11 +41,9 @@ RELATION, RELEASE = "policy_engine_salts", "next"
 _STORED = ("parquet", "orc", "delta", "iceberg")
 """Formats whose values are read as they are; a text file's are parsed, which can fail on a row."""
 _ENGINE = (PySparkException, Py4JError)
-_TOLD = failures.by_kind({
-    Py4JNetworkError: failures.Cause("the connection to Spark was lost"),
-    # Of a text, before it runs.
-    AnalysisException: failures.ABSENT,
-})  # fmt: skip
+_LOST = failures.Cause("the connection to Spark was lost")
+_ABSENT = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "UNRESOLVED_")
+"""How the conditions of a text begin that names what is not there."""
 _PINNED = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
@@ -90,7 +88,8 @@ class SparkWarehouse(Warehouse):
     @contextmanager
     def _withheld(self, known: WarehouseError | None = None) -> Iterator[None]:
         """Errors without data in them, nor in their logs; an interrupt cancels what runs."""
-        with failures.withheld(known, engine=_ENGINE, told=_TOLD), quiet():
+        causes: list[failures.Cause | None] = []
+        with failures.withheld(known, engine=_ENGINE, told=lambda _: causes[-1]), quiet():
             try:
                 yield
             except KeyboardInterrupt:
@@ -98,6 +97,7 @@ class SparkWarehouse(Warehouse):
                     self._session.cancel()
                 raise
             except _ENGINE as error:
+                causes.append(_cause(error))
                 # They keep their messages beside their arguments.
                 error.__dict__.clear()
                 raise
@@ -296,6 +296,18 @@ def _text(value: str | None) -> str:
     if value is None:
         return "CAST(NULL AS STRING)"
     return "'{}'".format(value.replace("\\", "\\\\").replace("'", "\\'"))
+
+
+def _cause(error: BaseException) -> failures.Cause | None:
+    """What may be said of an error: by its kind, or its condition, which has no data."""
+    if isinstance(error, Py4JNetworkError):
+        return _LOST
+    if not isinstance(error, AnalysisException):
+        return None
+    condition = error.getCondition() or ""
+    if condition == "TABLE_OR_VIEW_ALREADY_EXISTS":
+        return failures.TAKEN
+    return failures.ABSENT if condition.startswith(_ABSENT) else None
 
 
 def _old(target: tuple[str, ...]) -> tuple[str, ...]:

@@ -85,7 +85,7 @@ def clones(postgres, tmp_path):
     limits = "accounts: {people: {epsilon: 2, delta: 1.0e-6}}\n"
     (ada.folder / "policy-engine.yaml").write_text(f'ledger: "{url}"\n{limits}')
     (ada.folder / "policy.yaml").write_text(POLICY)
-    (ada.folder / ".gitignore").write_text("people.parquet\n")
+    (ada.folder / ".gitignore").write_text("/people.parquet\n")
     table = pa.table({"age": [20 + i % 60 for i in range(4000)]})
     pq.write_table(table, ada.folder / "people.parquet")
     ada.run("ledger", "begin")
