@@ -23,12 +23,11 @@ from policy_engine.kernel.certificate import ROWS, Certificate, Terms
 from policy_engine.kernel.claim import Claim, to_json
 from policy_engine.kernel.decoding import claim_from
 from policy_engine.kernel.laws import ClaimError
-from policy_engine.kernel.mechanisms import Keyed, Native, WholeClasses
+from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.mechanisms.whole_classes.meaning import NO_GUARANTEE, still_works
 from policy_engine.kernel.models import NoModel, model_from
 from policy_engine.kernel.promise import Bounded, Promise, Unpromised
 from policy_engine.kernel.sentences import sentence_of
-from policy_engine.kernel.words import randomness_of
 from policy_engine.policy.fields import MOST_PURPOSE, NAME, is_line
 
 SAID = ("purpose", "contact", "recipients", "access", "justification", "region", "sector")
@@ -70,7 +69,7 @@ def predicate_of(certificate: Certificate) -> dict[str, Any]:
         "assumptions": [
             {"code": each.code, **dict(each.parameters)} for each in certificate.assumptions
         ],
-        "randomness": randomness_of(claim, certificate.engine),
+        "randomness": meaning_of(claim).randomness(certificate.engine),
         "claim": to_json(claim),
         "query": certificate.query,
         "query_digest": query_digest(certificate),
@@ -180,10 +179,10 @@ class _Reader:
             return None
 
     def _promise(self, claim: Claim) -> Promise | None:
-        if isinstance(claim.law, WholeClasses):
+        if not claim.law.promises:
             return Unpromised()
         read = {name: self._field(name, form) for name, form in _NUMBERS.items()}
-        if not isinstance(claim.law, Keyed | Native):  # everybody takes part
+        if not claim.law.is_sample:  # everybody takes part
             stated = self._stated
             self.wrong += [name for name in ("rate", "sampled_at") if stated.get(name) != "1"]
         return None if self.wrong else Bounded(**read)

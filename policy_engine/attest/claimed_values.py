@@ -1,26 +1,23 @@
-"""Whether released values are such as their claim can give: labels, multiples, ranges of sums.
+"""Whether released values are such as their claim can give: labels, multiples, starts of units.
 
 A release that was changed and signed again is no release of its claim. Nothing here knows the
-source: what its columns hold is not checked, only what the recodes and the law make of it.
+source: what its columns hold is not checked, only what the recodes make of it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from decimal import Context, Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from policy_engine.kernel.claim import Claim, Shown
-from policy_engine.kernel.mechanisms import Aggregate, IntegerTable, Noisy
+from policy_engine.kernel.numbers_shown import WIDE, number_of_text
 from policy_engine.kernel.recodes import Constant, Prefix, Round, Truncate
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_WIDE = Context(prec=120)
-"""Wide enough for the quotient of any two decimals of an engine, which have up to 76 digits."""
 _SECONDS = {"week": 7 * 86_400, "day": 86_400, "hour": 3600}
 _MONDAY = 4 * 86_400
 """Monday 5 January 1970, in seconds since the first of that month."""
@@ -74,7 +71,7 @@ def _can_show(shown: Shown, value: object) -> bool:
         return isinstance(value, str) and len(value) <= recode.length
     if isinstance(recode, Round):
         number = number_of_text(value)
-        return number is not None and not _WIDE.remainder(number, recode.step)
+        return number is not None and not WIDE.remainder(number, recode.step)
     if not isinstance(value, str):
         return True
     if not _is_text_of(shown.kind, value):
@@ -115,23 +112,6 @@ def _is_moment(text: str, kind: str) -> bool:
     except ValueError:
         return False
     return kind != "date" or time == "00:00:00"
-
-
-def number_of_text(value: object) -> Decimal | None:
-    """A whole number, a decimal or the text of one; None of anything else.
-
-    >>> number_of_text("10.50"), number_of_text("ten"), number_of_text(True)
-    (Decimal('10.50'), None, None)
-    """
-    if isinstance(value, bool) or not isinstance(value, int | str | Decimal):
-        return None
-    try:
-        number = Decimal(value)
-    except ArithmeticError:
-        return None
-    if not number.is_finite() or number.adjusted() >= _WIDE.prec // 2:
-        return None
-    return number
 
 
 def mistyped(claim: Claim, table: pa.Table) -> tuple[str, ...]:
@@ -204,57 +184,3 @@ def _is_start(ticks: int, parts: int, unit: str) -> bool:
     month = moment.astype("datetime64[M]")
     each = {"month": 1, "quarter": 3, "year": 12}[unit]
     return bool(month.astype("datetime64[s]") == moment) and int(month.astype(int)) % each == 0
-
-
-def wrong_rows(claim: Claim, rows: Iterable[Sequence[Any]]) -> str:
-    """What no row of a release can say: of its grouping, its count or its sums; empty if nothing.
-
-    A row has the columns that are released, the count, and what stands beside it.
-    """
-    law, names = claim.law, [shown.name for shown in claim.columns]
-    if not isinstance(law, Noisy) or claim.count is None or not (law.groupings or law.aggregates):
-        return ""
-    before, after = len(law.before), len(law.before) + len(names)
-    for row in rows:
-        tables, counted = law.tables[0], number_of_text(row[after])
-        if counted is None:
-            return "the count column does not hold whole numbers"
-        if law.groupings:
-            place = number_of_text(row[0])
-            if place is None or place not in range(1, len(law.groupings) + 1):
-                return "a row is of no grouping that there is"
-            grouping, tables = law.groupings[int(place) - 1], law.tables[int(place) - 1]
-            shown = dict(zip(names, row[before:after], strict=True))
-            if any(shown[name] is not None for name in names if name not in grouping.columns):
-                return "a row shows a column that its grouping does not count by"
-        if counted < law.shown_from(tables[0]):
-            return f"a group is shown with less than {law.shown_from(tables[0])}"
-        beside = zip(law.aggregates, tables[1:], row[after + 1 :], strict=True)
-        for aggregate, table, value in beside:
-            if not _can_be(aggregate, table, value, _people(law, tables[0], int(counted))):
-                return f"what stands in {aggregate.name} is none of its sums or means"
-    return ""
-
-
-def _people(law: Noisy, table: IntegerTable, counted: int) -> range:
-    """How many people a group can have that is shown with this count, from least to most."""
-    low, high = -table.largest, -table.least
-    if table.is_open:
-        low, high = table.least - law.offset, table.largest - law.offset
-    return range(max(0, counted + low), max(0, counted + high) + 1)
-
-
-def _can_be(aggregate: Aggregate, table: IntegerTable, value: object, people: range) -> bool:
-    """Whether a sum, or a mean, is one that so many people can have, with noise."""
-    number, clip = number_of_text(value), aggregate.clip
-    if number is None:
-        return False
-    units, rest = _WIDE.divmod(number, aggregate.unit)
-    if rest:
-        return False
-    if clip.is_mean:
-        return clip.low <= units <= clip.high
-    sizes = (people[0], people[-1])
-    least = min(clip.low * size for size in sizes) + clip.grain * (table.least - 1)
-    most = max(clip.high * size for size in sizes) + clip.grain * (table.largest + 1)
-    return units % clip.grain == 0 and least <= units <= most

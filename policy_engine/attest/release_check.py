@@ -10,12 +10,9 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal, localcontext
 from pathlib import Path
 
-from policy_engine.accounting.domain import REPLACE_ONE, nonnegative_epsilon, sampling_rate
+from policy_engine.accounting.domain import nonnegative_epsilon, sampling_rate
 from policy_engine.accounting.in_words import in_text
-from policy_engine.attest import brute_force
 from policy_engine.attest.attestation import PREDICATE_TYPE, Statement, open_envelope
-from policy_engine.attest.brute_product import NoisyNumber, brute_product
-from policy_engine.attest.brute_replace import brute_replace
 from policy_engine.attest.certificates import ENVELOPE, certificate_in
 from policy_engine.attest.enforcing import check_models
 from policy_engine.attest.keys import TrustedKeys
@@ -35,15 +32,7 @@ from policy_engine.errors import DomainError, UsageError, VerificationFailed
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.laws import ClaimError
-from policy_engine.kernel.mechanisms import (
-    Clip,
-    Inserted,
-    Keyed,
-    Native,
-    Noisy,
-    Pure,
-    Randomised,
-)
+from policy_engine.kernel.mechanisms.checks import recomputed
 from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.sentences import sentence_of
 from policy_engine.names import fold
@@ -167,7 +156,7 @@ def check_numbers(certificate: Certificate) -> Results:
         return Results()
     stated = promise.delta
     try:
-        if not 0 <= stated <= 1 or (not stated and not isinstance(claim.law, Pure)):
+        if not 0 <= stated <= 1 or (not stated and not claim.law.is_pure):
             raise DomainError("delta", "a number above 0, at most 1", stated)
         least = _least(claim, promise)
     except (ClaimError, DomainError) as error:
@@ -192,48 +181,5 @@ def check_numbers(certificate: Certificate) -> Results:
 def _least(claim: Claim, promise: Bounded) -> Decimal:
     """The accountant's δ."""
     epsilon = nonnegative_epsilon(promise.epsilon)
-    is_sample = isinstance(claim.law, Keyed | Native)
-    rate = sampling_rate(promise.rate) if is_sample else Decimal(1)
+    rate = sampling_rate(promise.rate) if claim.law.is_sample else Decimal(1)
     return claim.delta(rate, epsilon, promise.neighbours)
-
-
-def recomputed(claim: Claim, promise: Bounded) -> brute_force.Recomputed | None:
-    """δ by brute force, for numbers that are in the formula's domain."""
-    epsilon, law = nonnegative_epsilon(promise.epsilon), claim.law
-    replaced = promise.neighbours == REPLACE_ONE
-    if isinstance(law, Noisy):
-        return _recomputed_noise(law, claim.unit.groups, epsilon, replaces=replaced)
-    if isinstance(law, Inserted):
-        return brute_force.brute_presence(law.shown, law.inserted, epsilon, replaces=replaced)
-    if isinstance(law, Randomised):
-        lists = [(len(each.values), each.share) for each in law.responses]
-        return brute_force.brute_answers(lists, epsilon) if replaced else None
-    rate = sampling_rate(promise.rate)
-    return (brute_replace if replaced else brute_force.brute_delta)(law.k, rate, epsilon)
-
-
-def _recomputed_noise(
-    law: Noisy, groups: int, epsilon: Decimal, *, replaces: bool
-) -> brute_force.Recomputed | None:
-    """Of counts of few outcomes each is summed, else their product is bounded."""
-    if not law.aggregates:
-        tables = [counts.entries for counts, *_ in law.tables for _ in range(groups)]
-        is_open = law.table.is_open
-        found = brute_force.brute_noise(tables, epsilon, is_open=is_open, replaces=replaces)
-        if found is not None:
-            return found
-    numbers = []
-    for counts, *sums in law.tables:
-        numbers.append(NoisyNumber(counts.entries, times=groups, is_open=counts.is_open))
-        for aggregate, table in zip(law.aggregates, sums, strict=True):
-            up, down = _moves(aggregate.clip, replaces=replaces)
-            numbers.append(NoisyNumber(table.entries, up, down, groups))
-    return brute_product(numbers, epsilon, replaces=replaces)
-
-
-def _moves(clip: Clip, *, replaces: bool) -> tuple[int, int]:
-    """By how many steps one person more moves a sum up and down; or one in another's place."""
-    least, most = clip.low - clip.center, clip.high - clip.center
-    farthest = max(abs(least), abs(most), most - least if replaces else 0)
-    steps = -(-farthest // clip.grain)
-    return (steps if most > 0 else 0), (steps if least < 0 else 0)

@@ -14,26 +14,19 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, groupby, product, repeat
+from itertools import groupby, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from policy_engine.attest.claimed_values import misfits, mistyped, untruncated, wrong_rows
+from policy_engine.attest.claimed_values import misfits, mistyped, untruncated
 from policy_engine.attest.keys import explained
 from policy_engine.attest.parquet_file import read_csv_texts, read_parquet
 from policy_engine.attest.results import Results
 from policy_engine.attest.values import comparable_values
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.mechanisms import (
-    Inserted,
-    Law,
-    Listed,
-    Noisy,
-    Pure,
-    Randomised,
-    WholeClasses,
-)
+from policy_engine.kernel.mechanisms.checks import rows_of
+from policy_engine.kernel.mechanisms.rows import Checked
 from policy_engine.names import fold
 from policy_engine.opening import opened
 
@@ -71,7 +64,7 @@ def check_rows(
 
 
 def _check_rows(claim: Claim, table: pa.Table, same: Callable[[str], str]) -> Results:
-    law, width = claim.law, len(claim.released)
+    own, width = rows_of(claim), len(claim.released)
     certified = _check_columns(claim, table.column_names, same)
     if certified.reasons:
         return certified
@@ -79,18 +72,18 @@ def _check_rows(claim: Claim, table: pa.Table, same: Callable[[str], str]) -> Re
     if wrong := _not_plain(keys) or _not_numbers(claim, table):
         return Results.refused(wrong)
     groups: Iterable[tuple[Key, int]]
-    if isinstance(law, Inserted):
+    if own.is_set:
         groups = zip(_keys(keys), repeat(1), strict=False)
     elif claim.count is None:
         groups = ((key, sum(1 for _ in rows)) for key, rows in groupby(_keys(keys)))
     else:
         groups = zip(_keys(keys), _values(table.column(width)), strict=True)
-    certified += _check_public(claim, (comparable_values(c.unique()) for c in keys.columns))
-    certified += check_listed(law, keys)
+    certified += _of(own.check_values(comparable_values(c.unique()) for c in keys.columns))
+    certified += _of(own.check_keys(_rows(keys)))
     certified += _check_values(claim, table)
     if certified.reasons:
         return certified
-    return certified + _check_groups(groups, _least_shown(law), law.k)
+    return certified + _check_groups(groups, own.least, claim.law.k)
 
 
 def _check_values(claim: Claim, table: pa.Table) -> Results:
@@ -116,7 +109,7 @@ def _check_plain(claim: Claim, columns: list[list[Any]], late: tuple[str, ...] =
 
 def _check_beside(claim: Claim, rows: Iterable[Sequence[Any]]) -> Results:
     """What the numbers of a row, and its grouping, can be."""
-    wrong = wrong_rows(claim, rows)
+    wrong = rows_of(claim).wrong_row(rows)
     return Results.refused(wrong) if wrong else Results()
 
 
@@ -190,38 +183,15 @@ def _values(column: pa.ChunkedArray) -> Iterator[Any]:
         yield from piece.to_pylist()
 
 
-def check_listed(law: Law, groups: pa.Table) -> Results:
-    """That each certified key is a row of ``groups`` once, and no other; nothing of another law."""
-    if not isinstance(law, Listed):
-        return Results()
-    found = Counter(zip(*map(comparable_values, groups.columns), strict=True))
-    wanted = Counter(tuple(chain.from_iterable(key)) for key in product(*law.keys))
-    if found != wanted:
-        return Results.refused("its groups are not the certified keys, each once")
-    return Results.held("its groups are the certified keys, each once")
+def _rows(groups: pa.Table) -> Iterator[tuple[object, ...]]:
+    """What each row shows, to be compared with keys of a claim."""
+    yield from zip(*map(comparable_values, groups.columns), strict=True)
 
 
-def _check_public(claim: Claim, columns: Iterable[Iterable[object]]) -> Results:
-    """That each column shows values of its public list alone, [LOCAL], [AB]; else nothing."""
-    law = claim.law
-    if not isinstance(law, Pure):
-        return Results()
-    lists = [each.values for each in law.responses] if isinstance(law, Randomised) else law.values
-    pairs = zip(claim.released, columns, lists, strict=True)
-    wrong = [name for name, shown, values in pairs if not set(shown) <= set(values)]
-    if wrong:
-        return Results.refused(f"values that are not public stand in: {', '.join(wrong)}")
-    return Results.held("it shows values of the public lists alone")
-
-
-def _least_shown(law: Law) -> int:
-    """The least number that a group is shown with: k of a sample, τ of a count with noise.
-
-    Of whole classes k is of a class, which may be many groups: see ``check_classes``.
-    """
-    if isinstance(law, WholeClasses):
-        return 1
-    return law.least_shown if isinstance(law, Noisy) else law.k
+def _of(checked: Checked) -> Results:
+    if checked.wrong:
+        return Results.refused(checked.wrong)
+    return Results.held(checked.holds) if checked.holds else Results()
 
 
 def _check_groups(groups: Iterable[tuple[Key, int]], least: int, k: int) -> Results:
@@ -256,12 +226,11 @@ def _sizes(count: int, small: int, least: int, k: int) -> Results:
 
 def check_classes(claim: Claim, table: pa.Table) -> Results:
     """That every class has k people and more; nothing of a law without classes."""
-    if not isinstance(claim.law, WholeClasses):
+    k, count, columns = claim.law.k, claim.count, rows_of(claim).classes
+    if columns is None:
         return Results()
-    k, count = claim.law.k, claim.count
-    columns = [name for name in claim.released if name not in claim.law.sensitive]
     total, how = (f"{count}_sum", (count, "sum")) if count else ("count_all", ([], "count_all"))
-    sizes = table.group_by(columns).aggregate([how]).column(total).to_pylist()
+    sizes = table.group_by([*columns]).aggregate([how]).column(total).to_pylist()
     if any(size < k for size in sizes):
         return Results.refused(f"a class has {min(sizes)} people, and k is {k}")
     return Results.held(f"every class has at least {k} people")
@@ -354,11 +323,11 @@ def _lines_of(path: Path, *, is_csv: bool) -> tuple[list[str], list[_Line]] | No
 
 def _groups(claim: Claim, lines: Collection[_Line]) -> Results:
     """Groups and counts of rows that are texts."""
-    width, least = len(claim.released), _least_shown(claim.law)
-    left = _check_public(claim, zip(*(line[:width] for line in lines), strict=True))
+    width, own = len(claim.released), rows_of(claim)
+    left = _of(own.check_values(zip(*(line[:width] for line in lines), strict=True)))
     if claim.count is None:
         sizes = Counter(lines)
-        twice = isinstance(claim.law, Inserted) and len(sizes) != len(lines)
+        twice = own.is_set and len(sizes) != len(lines)
         people = list(sizes.values())
     else:
         counts = [line[width] or "" for line in lines]
@@ -370,5 +339,5 @@ def _groups(claim: Claim, lines: Collection[_Line]) -> Results:
         return Results.refused("a group stands in two rows")
     left += _check_plain(claim, [[*{line[at] for line in lines}] for at in range(width)])
     left += _check_beside(claim, lines)
-    small = sum(size < least for size in people)
-    return left + _sizes(len(people), small, least, claim.law.k)
+    small = sum(size < own.least for size in people)
+    return left + _sizes(len(people), small, own.least, claim.law.k)

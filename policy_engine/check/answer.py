@@ -27,7 +27,6 @@ from policy_engine.kernel.assumption import Assumption
 from policy_engine.kernel.assumptions import ROW_UNIT, assumptions, unit_of
 from policy_engine.kernel.certificate import ROWS, NotPrinted, Unmet, certify, check_text
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.mechanisms import Keyed
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.sentences import sentence_of
 from policy_engine.kernel.sources import Files, People, Rows
@@ -148,10 +147,9 @@ def _broken(claim: Claim, envelope: Wrapped, known: Known) -> tuple[Breach, ...]
     columns = known.schema.columns(source_of(claim)) or {}
     # A column of the schema may hide the numbers of the rows.
     number = "file_row_number" if isinstance(source, Files) else "rowid"
-    keyed = isinstance(claim.law, Keyed)
     if isinstance(source, Files) and source.kind != "parquet":
         found.append(laws.READS_A_TABLE.broken_by(f"{source.path}, which a release alone loads"))
-    if isinstance(unit, Rows) and keyed and number in map(fold, columns):
+    if isinstance(unit, Rows) and claim.law.numbers_rows and number in map(fold, columns):
         hidden = f"a column {number}, which hides the row's own number"
         found.append(laws.COUNTS_UNITS.broken_by(hidden))
     if isinstance(source, Files):
@@ -161,7 +159,7 @@ def _broken(claim: Claim, envelope: Wrapped, known: Known) -> tuple[Breach, ...]
         found.append(laws.READS_A_TABLE.broken_by(f"the view {view}; name the table that it reads"))
     if is_one(envelope.target, source.parts):
         found.append(laws.SPARES_ITS_SOURCE.broken_by(f"the table {'.'.join(envelope.target)}"))
-    secret = claim.law.secret if isinstance(claim.law, Keyed) else None
+    secret = claim.law.secret
     if secret is not None and is_one(secret.relation, source.parts):
         found.append(laws.KEEPS_THE_SECRET.broken_by("a secret that stands in the source"))
     told, key = known.schema.constraints_of(source_of(claim)), unit_of(claim)
@@ -183,7 +181,7 @@ def _untold(claim: Claim, query: str, known: Known) -> Iterator[str]:
     kinds = dict(types_alike(query, claim, known.engine))
     if not isinstance(claim.source, Files):
         yield f"{source_of(claim)} is a base table"
-        if isinstance(claim.unit, Rows) and isinstance(claim.law, Keyed):
+        if isinstance(claim.unit, Rows) and claim.law.numbers_rows:
             yield f"{source_of(claim)} has no column rowid"
     if isinstance(claim.unit, People):
         text = " or a UUID" if collates else ", a UUID, or text without a collation"
@@ -233,7 +231,7 @@ def _against(
     table = _table(policy, known, own)
     if table is None:
         return None
-    secret = own.law.secret if own is not None and isinstance(own.law, Keyed) else None
+    secret = None if own is None else own.law.secret
     try:
         wanted, text = compiled(policy, table, dialect_named(known.engine), secret)
     except PolicyError:

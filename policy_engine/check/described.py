@@ -10,10 +10,10 @@ from policy_engine.check.columns import recoded
 from policy_engine.compile.catalog import Kind
 from policy_engine.kernel.assumptions import method_of, unit_of
 from policy_engine.kernel.claim import Claim, Shown
-from policy_engine.kernel.mechanisms import Listed, Noisy, Pure
+from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
 from policy_engine.kernel.types import Type, digits_of
-from policy_engine.kernel.words import estimates, source_of
+from policy_engine.kernel.words import source_of
 
 
 def noun(kind: Type, *, engine_collates: bool = False) -> str:
@@ -116,17 +116,8 @@ def lines(claim: Claim, engine: str) -> Iterator[str]:
     """A claim in lines."""
     yield f"  source   {source_of(claim)}"
     yield f"  unit     {unit_of(claim)}"
-    if isinstance(claim.law, Pure):
-        yield from (f"  chance   {text}" for text in estimates(claim))
-        return
-    if isinstance(claim.law, Noisy):
-        about = ", an offset and a random number taken away" if claim.law.table.is_open else ""
-        about = about or f", with noise from {claim.law.table.least} to {claim.law.table.largest}"
-        yield f"  counts   everybody{about}"
-        if isinstance(claim.law, Listed):
-            yield f"  keys     {claim.law.size:,} of a public list, all shown"
-    else:
-        yield f"  rate     {float(claim.law.rate):.12g} ({method_of(claim, engine)})"
+    for name, text in meaning_of(claim).described(method_of(claim, engine)):
+        yield f"  {name:<8} {text}"
     yield f"  k        {claim.law.k}"
     yield f"  columns  {', '.join(shown.name for shown in claim.columns)}"
     yield from (f"    {shown.name}: {words(shown)}" for shown in claim.columns)

@@ -123,7 +123,7 @@ class _Reader:
         if count is None and "repeat" in ENGINES[self.engine].lacks:
             self.missed.append("rows for each person: counts are released")
             count = "n"
-        unit = self._unit(key) if isinstance(law, Keyed) else Rows()
+        unit = Rows() if law.method == "native" else self._unit(key)
         filters = tuple(self._filters())
         return Claim(self.query.source, unit, law, tuple(fitting), count, filters)
 

@@ -13,14 +13,12 @@ from policy_engine.accounting.frontier import SamplePair
 from policy_engine.accounting.noise_laws import shown_half
 from policy_engine.cli.output import shown
 from policy_engine.kernel.certificate import Certificate
-from policy_engine.kernel.mechanisms import Inserted
-from policy_engine.kernel.words import believed, central_error, compared, estimates
+from policy_engine.kernel.mechanisms.meanings import meaning_of
+from policy_engine.kernel.mechanisms.noisy_counts.meaning import error_of_sum
+from policy_engine.kernel.mechanisms.pure_meaning import central_error
 from policy_engine.policy.noise import Noise
 from policy_engine.policy.recodings import labels
 from policy_engine.policy.resolve import Policy
-from policy_engine.releasing.meaning import error_of_sum
-
-_PRIOR = Decimal("0.01")
 
 
 @dataclass(frozen=True)
@@ -152,19 +150,13 @@ def _noisy(policy: Policy, noise: Noise, count: str, error: Decimal) -> Iterator
 def chance_document(certificate: Certificate) -> dict[str, Any]:
     """For JSON."""
     central = central_error(certificate.promise.epsilon, certificate.promise.neighbours)
-    return {"estimates": list(estimates(certificate.claim)), "central_error": central}
+    return {"estimates": list(meaning_of(certificate.claim).estimates()), "central_error": central}
 
 
 def chance_lines(certificate: Certificate) -> Iterator[str]:
     """For people."""
-    claim = certificate.claim
-    first, *others = estimates(claim)
+    meaning, promise = meaning_of(certificate.claim), certificate.promise
+    first, *others = meaning.estimates()
     yield f"estimates  {first}"
-    if isinstance(claim.law, Inserted):
-        belief = believed(claim.law, _PRIOR)
-        others.append(
-            f"(d, γ): who believed {shown(_PRIOR * 100)} % that a tuple is there,"
-            f" believes {float(belief * 100):.3g} % afterwards, at most"
-        )
-    for text in (*others, *compared(certificate.promise.epsilon, certificate.promise.neighbours)):
+    for text in (*others, *meaning.compared(promise.epsilon, promise.neighbours)):
         yield f"           {text}"

@@ -22,7 +22,7 @@ from policy_engine.dialects import dialect_named
 from policy_engine.errors import Finding
 from policy_engine.kernel.assumptions import unit_of
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.mechanisms import Noisy
+from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.policy.escapes import sql_lines
 from policy_engine.policy.loading import load_policy
 
@@ -82,11 +82,7 @@ def _answered(found: Answer, dialect: str) -> tuple[dict[str, Any], list[str], l
         granted = ["taken for granted:", *taken] if taken else []
         return told, above, ["understood:", *listed, *granted, *missed]
     worth = _worth_of(claim, told["shape"]["method"])
-    what = {"noisy-counts": "noisy counts"}.get(told["shape"]["mechanism"], _SAMPLED)
-    return told, _certified(what, listed, found.assumptions, worth), []
-
-
-_SAMPLED = "sampled k-anonymisation"
+    return told, _certified(meaning_of(claim).title, listed, found.assumptions, worth), []
 
 
 def _finding(file: str, finding: Finding) -> str:
@@ -106,7 +102,7 @@ def _certified(what: str, listed: list[str], assumed: tuple[str, ...], worth: st
 
 def _worth_of(claim: Claim, method: str) -> str:
     """What a release of a claim is worth, or how to find out."""
-    if not isinstance(claim.law, Noisy):
+    if claim.law.is_sample:
         return _worth(Fraction(claim.law.rate), method, claim.law.k)
     delta = claimed(claim.delta(Decimal(1), Decimal(1), "add_remove"))
     return f"what it is worth: δ = {shown(delta)} at ε = 1 (add_remove, unit: {unit_of(claim)})"

@@ -20,6 +20,7 @@ from policy_engine.cli.output import complain, confirm, emit, is_json, is_quiet,
 from policy_engine.cli.output import note as say
 from policy_engine.cli.reading import change_file, decimal_of, own_project, project_here
 from policy_engine.errors import LedgerError, UsageError
+from policy_engine.kernel.wording import quoted
 from policy_engine.ledger.account import Limit, limit_to_json
 from policy_engine.ledger.reviews import Required, limit_matter, policy_matter
 from policy_engine.ledger.store import Ledger
@@ -36,7 +37,6 @@ from policy_engine.releasing.books import has_ledger, open_ledger
 from policy_engine.releasing.planning import project_of
 from policy_engine.releasing.presenting import Presented, presented
 from policy_engine.releasing.reviewing import add_approval, brought_at
-from policy_engine.report.claim_words import quoted
 from policy_engine.report.request_words import decides
 
 review = Commands()

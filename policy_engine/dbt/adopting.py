@@ -33,7 +33,6 @@ from policy_engine.errors import PolicyError, UsageError
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.filters import Filter
 from policy_engine.kernel.fragments import threshold
-from policy_engine.kernel.mechanisms import Keyed
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
 from policy_engine.kernel.sources import Drawn, People
 from policy_engine.policy.loading import load_policy_text
@@ -106,12 +105,12 @@ def adopted(project: DbtProject, manifest: Manifest, name: str, account: str) ->
 
 def _written(told: Adopted, claim: Claim, table: Table, call: str, account: str) -> Adopted:
     """The policy of a claim over ``table``, which dbt calls so, if it gives that claim again."""
-    if not isinstance(claim.law, Keyed):
+    if not claim.law.is_sample or claim.law.method != "keyed":
         return replace(told, why=(_NO_SECRET,))
     renamed = [s.name for s in claim.columns if s.column is not None and s.name != s.column.name]
     if renamed:
         return replace(told, why=(f"{', '.join(renamed)} is no column of its source: rename it",))
-    document = _document(claim, claim.law, told.model.name, call, account)
+    document = _document(claim, told.model.name, call, account)
     text = _HEAD.format(file=told.model.file) + written(document)
     dialect = dialect_named(told.engine)
     try:
@@ -126,13 +125,14 @@ def _written(told: Adopted, claim: Claim, table: Table, call: str, account: str)
     return replace(told, why=tuple(why)) if why else replace(told, text=text)
 
 
-def _document(claim: Claim, law: Keyed, name: str, call: str, account: str) -> dict[str, Any]:
+def _document(claim: Claim, name: str, call: str, account: str) -> dict[str, Any]:
+    law = claim.law
     # The shortest rate that is this threshold; a policy's rate has a threshold of its own.
     rates = (
         law.rate.quantize(Decimal(1).scaleb(-places), rounding=ROUND_CEILING)
         for places in range(1, 21)
     )
-    short = (rate for rate in rates if 0 < rate < 1 and threshold(rate) == law.threshold)
+    short = (rate for rate in rates if 0 < rate < 1 and threshold(rate) == threshold(law.rate))
     rate = next(short, law.rate)
     delta = claimed(claim.delta(rate, Decimal(1), "add_remove"))
     counted = {"count_as": claim.count} if claim.count is not None else {"as": "rows"}

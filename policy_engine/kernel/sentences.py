@@ -6,11 +6,13 @@ without unmaking what was signed.
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Mapping
 
 from policy_engine.engines import ENGINES
 from policy_engine.kernel.assumption import Assumption
 from policy_engine.kernel.assumptions import OF_ENGINE
+from policy_engine.kernel.mechanisms.meanings import MEANINGS
 
 SENTENCES: Mapping[str, str] = {
     "sample_drawn": (
@@ -32,15 +34,6 @@ SENTENCES: Mapping[str, str] = {
     "row_is_person": "one row of {source} is one person",
     "key_is_person": "{unit} identifies one person",
     "source_stays": "{source} does not change while it is read",
-    "keys_listed": "the policy's keys are public: they were listed without looking at the source",
-    "size_public": "how many people are in {source} is public",
-    "part_drawn": (
-        "part {number} of {parts} holds the units of {source} that SHA-256 of a second secret of"
-        " 128 bits, the same for all of its parts, and their key put there"
-    ),
-    "stays": (
-        "a person has the same {unit} whenever {source} is looked at, and nobody else ever has it"
-    ),
     "sample_alone": (
         "nothing else that depends on this sample leaves: it was drawn for this release alone"
     ),
@@ -54,7 +47,11 @@ SENTENCES: Mapping[str, str] = {
     "csv_formed": "{source} is well-formed CSV whoever is in it",
     "texts_utf8": "every text in {source} is UTF-8 whoever is in it",
 }
-"""What each code says, with the names of its parameters; an engine's own stand in its table."""
+"""What each code says, with the names of its parameters.
+
+An engine's own stand in its table, a mechanism's own in what it means.
+"""
+_OWN = ChainMap(*({**meaning.sentences} for meaning in MEANINGS.values()))
 
 
 def sentence_of(assumption: Assumption) -> str:
@@ -68,4 +65,4 @@ def sentence_of(assumption: Assumption) -> str:
     named = dict(assumption.parameters)
     if assumption.code.startswith(OF_ENGINE):
         return ENGINES[named["engine"]].assumes[assumption.code.removeprefix(OF_ENGINE)]
-    return SENTENCES[assumption.code].format_map(named)
+    return (SENTENCES.get(assumption.code) or _OWN[assumption.code]).format_map(named)

@@ -26,6 +26,7 @@ from policy_engine.errors import FileError, UsageError, VerificationFailed
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.mechanisms.common import GROUPING
 from policy_engine.kernel.mechanisms.events import event_of
+from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.recodes import Bins
 from policy_engine.measure.statement import Roles, cells
@@ -81,7 +82,7 @@ class Subject:
     orders: dict[str, tuple[str, ...]] = field(default_factory=dict)
     groupings: tuple[tuple[str, ...], ...] = ()
     key: str | None = None
-    mechanism: str = ""
+    is_by_chance: bool = False
     groups_a_person: int = 1
 
     @property
@@ -248,7 +249,7 @@ def _release(
             if isinstance(shown.recode, Bins)
         },
         groupings=tuple(each.columns for each in claim.law.groupings),
-        mechanism=claim.law.mechanism,
+        is_by_chance=meaning_of(claim).by_chance,
         groups_a_person=claim.unit.groups,
     )
 

@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any
 from policy_engine.accounting.arrays import np
 from policy_engine.compile.catalog import fresh
 from policy_engine.errors import UsageError, to_install
-from policy_engine.kernel.mechanisms import Inserted, Randomised
 from policy_engine.measure.subjects import (
     Subject,
     check_columns,
@@ -110,7 +109,7 @@ def _check(subject: Subject, sensitive: Sequence[str]) -> None:
         raise UsageError(f"{subject.name} is no release: --workload asks what one is good for")
     if subject.groupings:
         raise UsageError(f"{subject.name} has several groupings, and --workload is of one")
-    if subject.mechanism in (Randomised.mechanism, Inserted.mechanism):
+    if subject.is_by_chance:
         raise UsageError(f"the rows of {subject.name} are partly nobody's: see 'estimate'")
     if not sensitive:
         raise UsageError("--workload needs --sensitive, the column that a tree is grown for")

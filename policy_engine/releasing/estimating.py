@@ -19,10 +19,9 @@ from policy_engine.accounting.arrays import np
 from policy_engine.attest.keys import explained
 from policy_engine.errors import FileError, UsageError, VerificationFailed
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.mechanisms import Noisy
 from policy_engine.kernel.mechanisms.common import GROUPING
+from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.policy.project import Project
-from policy_engine.releasing.meaning import NoisyMeaning
 from policy_engine.releasing.showing import FirstRows, show
 
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ def estimated(named: Path, project: Project) -> Estimated:
     found = show(named, project, _EVERY)
     if found.known is None:
         raise VerificationFailed(found.meaning)
-    if not isinstance(found.known, NoisyMeaning) or not found.known.law.groupings:
+    if not found.known.claim.law.groupings:
         raise UsageError(
             f"{found.release} has one table, which agrees with itself; a release of a roll-up or of"
             " marginals has several"
@@ -109,19 +108,17 @@ def agreed(claim: Claim, rows: Iterable[Sequence[Any]]) -> Iterator[tuple[Any, .
     Raises ValueError or TypeError where the rows are not those of the claim, and UsageError where
     there are too many cells.
     """
-    from policy_engine.accounting.noise_laws import deviation
-
-    law, names = claim.law, (*claim.released, claim.count, *claim.law.beside)
-    assert isinstance(law, Noisy)
-    counts: list[dict[Group, int]] = [{} for _ in law.groupings]
+    names = (*claim.released, claim.count, *claim.law.beside)
+    groupings = list(meaning_of(claim).groupings())
+    counts: list[dict[Group, int]] = [{} for _ in groupings]
     for row in rows:
         values = dict(zip(names, row, strict=True))
         number = range(1, len(counts) + 1).index(int(values[GROUPING]))
-        group = tuple(values[name] for name in law.groupings[number].columns)
+        group = tuple(values[name] for name in groupings[number].columns)
         counts[number][group] = int(values[claim.count])
     tables = [
-        Counted(each.columns, own, deviation(table), law.shown_from(table))
-        for each, own, (table, *_) in zip(law.groupings, counts, law.tables, strict=True)
+        Counted(each.columns, own, each.deviation, each.least)
+        for each, own in zip(groupings, counts, strict=True)
     ]
     for number, (each, cells) in enumerate(zip(tables, agreeing(tables), strict=True), 1):
         for cell, estimate in cells.items():

@@ -31,7 +31,6 @@ from policy_engine.attest.parquet_file import (
 )
 from policy_engine.attest.sealing import keyed_name
 from policy_engine.kernel.certificate import Certificate
-from policy_engine.kernel.mechanisms import NoisyPart
 from policy_engine.kernel.sources import People
 from policy_engine.ledger.entry import Entry
 from policy_engine.policy.accounts import path_from
@@ -209,7 +208,7 @@ def part_of(
     Whatever differs makes another partition, which adds up with it [PART].
     """
     claim = certificate.claim
-    if not isinstance(claim.law, NoisyPart):
+    if claim.law.parts == 1:
         return None
     assert isinstance(claim.unit, People)
     named = [(key.name, *astuple(key.type)) for key in claim.unit.keys]

@@ -19,6 +19,8 @@ from policy_engine.attest.values import plain_values
 from policy_engine.errors import FileError, UsageError, VerificationFailed
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
+from policy_engine.kernel.mechanisms.meaning import Meaning
+from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.models import Model
 from policy_engine.kernel.recodes import Bins
 from policy_engine.kernel.words import people_word
@@ -27,7 +29,6 @@ from policy_engine.policy.project import Project
 from policy_engine.policy.reading import unread
 from policy_engine.releasing.books import has_ledger, open_ledger
 from policy_engine.releasing.copies import is_drawn
-from policy_engine.releasing.meaning import AnyMeaning, NoisyMeaning, PureMeaning, meaning_of
 from policy_engine.releasing.publish import is_release, record_of
 from policy_engine.releasing.requests import Run
 from policy_engine.releasing.standing import Lines, digest_of_lines, numbered, remarks
@@ -59,7 +60,7 @@ class FirstRows:
     size: int
     meaning: tuple[str, ...]
     remarks: tuple[str, ...] = ()
-    known: AnyMeaning | None = None
+    known: Meaning[Any] | None = None
 
 
 def show(named: Path, project: Project, rows: int) -> FirstRows:
@@ -112,10 +113,10 @@ def _of_file(path: Path, certificate: Path, project: Project, rows: int) -> Firs
         if stated is None:
             meaning: tuple[str, ...] = (_without_certificate(path, certificate),)
         else:
-            known = meaning_of(stated)
+            known = meaning_of(stated.claim)
             first = tuple(in_reading_order(stated.claim, names, lines)[:rows])
             meaning = (_WAITS,) if found is None else ()
-            meaning += _told(known, names, lines) + _left_out(stated.terms.models)
+            meaning += _told(stated, names, lines) + _left_out(stated.terms.models)
             told = _remarks(known, names, numbered(table, known.count))
     except VerificationFailed as error:
         meaning = (f"what its numbers mean is not known: {error}",)
@@ -153,18 +154,18 @@ def _of_table(certificate: Path, stated: Unverified, project: Project, rows: int
         lines = list(warehouse.release_lines(target))
     if digest_of_lines(lines)[0] != stated.subject_sha256:
         raise VerificationFailed((f"the table {name} is not the one that {certificate} is of",))
-    claim, meaning = certified.claim, meaning_of(certified)
+    claim, meaning = certified.claim, meaning_of(certified.claim)
     count = () if claim.count is None else (claim.count,)
     names = (*claim.released, *count, *claim.law.beside)
-    said, told = _told(meaning, names, lines), _remarks(meaning, names, lines)
+    said, told = _told(certified, names, lines), _remarks(meaning, names, lines)
     first = tuple(in_reading_order(claim, names, lines)[:rows])
     return FirstRows(name, certificate, names, first, len(lines), said, told, meaning)
 
 
-def _told(meaning: AnyMeaning, names: tuple[str, ...], lines: Lines) -> tuple[str, ...]:
+def _told(certificate: Certificate, names: tuple[str, ...], lines: Lines) -> tuple[str, ...]:
     """What the numbers mean."""
-    found = meaning.found(names, lines) if isinstance(meaning, PureMeaning) else ()
-    return (*meaning.told(), *found)
+    meaning = meaning_of(certificate.claim)
+    return (*meaning.told(certificate), *meaning.found(names, lines))
 
 
 def _left_out(models: Iterable[Model]) -> tuple[str, ...]:
@@ -176,16 +177,16 @@ def _left_out(models: Iterable[Model]) -> tuple[str, ...]:
     )
 
 
-def _remarks(meaning: AnyMeaning, names: tuple[str, ...], lines: Lines) -> tuple[str, ...]:
+def _remarks(meaning: Meaning[Any], names: tuple[str, ...], lines: Lines) -> tuple[str, ...]:
     """The columns that lack values in many people; nothing where rows are not as they should be.
 
     Of public values some are missing by chance.
     """
-    if isinstance(meaning, PureMeaning):
+    if meaning.by_chance:
         return ()
     if meaning.count is not None and meaning.count not in names:
         return ()
-    if isinstance(meaning, NoisyMeaning) and meaning.law.groupings:
+    if meaning.claim.law.groupings:
         return ()  # what a grouping leaves out is NULL in its rows
     found, counted = list(lines), meaning.count is not None
     place = names.index(meaning.count) if meaning.count is not None else len(names)
@@ -193,8 +194,7 @@ def _remarks(meaning: AnyMeaning, names: tuple[str, ...], lines: Lines) -> tuple
         return ()
     if counted and not all(str(line[place]).isdecimal() for line in found):  # a table's are texts
         return ()
-    groups = meaning.claim.unit.groups if isinstance(meaning, NoisyMeaning) else 1
-    who = people_word(groups)
+    who = people_word(meaning.claim.unit.groups)
     return remarks(names[:place], found, counted=counted, of_alike=False, who=who)
 
 

@@ -19,21 +19,20 @@ from typing import Any, Literal
 from policy_engine.accounting.in_words import in_text
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim, digest_of, to_json
-from policy_engine.kernel.mechanisms import IntegerTable, Listed, Noisy, Pure, WholeClasses
+from policy_engine.kernel.mechanisms import WholeClasses
+from policy_engine.kernel.mechanisms.meanings import meaning_of
+from policy_engine.kernel.mechanisms.noisy_counts.meaning import noise_words
 from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.sentences import sentence_of
 from policy_engine.kernel.types import digits_of
-from policy_engine.kernel.words import randomness_of
 from policy_engine.policy.noise import Chance, Noise
 from policy_engine.policy.resolve import Policy
 from policy_engine.report import recodes
 from policy_engine.report.claim_words import (
     column_words,
     filter_line,
-    law_lines,
     person_words,
     source_words,
-    sum_words,
 )
 from policy_engine.report.strength import EPSILONS, Strength
 
@@ -94,7 +93,7 @@ class Comparable:
         noise, source = policy.noise, policy.source
         mechanism, law, drawn = "sampled-suppression", "", ""
         if isinstance(noise, Noise):
-            mechanism, law = "noisy-counts", _law(noise.table)
+            mechanism, law = "noisy-counts", noise_words(noise.table)
         elif isinstance(noise, Chance):
             mechanism = noise.words.replace(" ", "-").replace("αβ", "ab")
             drawn = f"{noise.words}, ε {in_text(noise.each)} for each draw"
@@ -163,8 +162,8 @@ class Comparable:
         if isinstance(promise, Bounded):
             epsilon, delta = promise.epsilon, promise.delta
             texts["source.sampled_at"] = in_text(promise.sampled_at)
-            texts["randomness"] = randomness_of(claim, certificate.engine)
-        law = claim.law if isinstance(claim.law, Noisy) else None
+            texts["randomness"] = meaning_of(claim).randomness(certificate.engine)
+        meaning = meaning_of(claim)
         return cls(
             kind="certificate",
             name=terms.policy_name,
@@ -175,10 +174,10 @@ class Comparable:
             unit=certificate.unit,
             neighbours=promise.neighbours,
             strength=Strength.of_certificate(certificate),
-            harmless={} if law is None else {"noise": _law(law.table)},
+            harmless={"noise": meaning.noise} if meaning.noise else {},
             texts=texts,
             shown={each.name: each.recode for each in claim.columns},
-            sums={} if law is None else {each.name: sum_words(each) for each in law.aggregates},
+            sums=meaning.sums(),
             assumptions=tuple(sentence_of(each) for each in certificate.assumptions),
         )
 
@@ -189,18 +188,18 @@ _NONE = (Decimal("Infinity"), Decimal(1))
 
 def _of_claim(claim: Claim) -> dict[str, str]:
     """What a claim says beside its columns' recodes and the numbers that are measured."""
-    law: Any = claim.law
-    secret = getattr(law, "secret", None)
+    law, secret, meaning = claim.law, claim.law.secret, meaning_of(claim)
+    own = [to_json(law), *meaning.lines()] if meaning.by_chance else None
     kept = person_words(claim)
     return {
         "source": source_words(claim),
         "privacy_unit.rows": kept,
         "law": type(law).__name__,
         "secret": "" if secret is None else json.dumps(to_json(secret), ensure_ascii=False),
-        "groupings": "; ".join(", ".join(each.columns) for each in getattr(law, "groupings", ())),
-        "public_groups": _keys([*_listed(claim)]),
-        "values": digest_of([to_json(law), *law_lines(claim)]) if isinstance(law, Pure) else "",
-        "part": f"{law.number} of {law.parts}" if hasattr(law, "parts") else "",
+        "groupings": "; ".join(", ".join(each.columns) for each in law.groupings),
+        "public_groups": _keys([*meaning.public_keys()]),
+        "values": "" if own is None else digest_of(own),
+        "part": f"{law.number} of {law.parts}" if law.parts > 1 else "",
         **{f"column.{each.name}": column_words(each) for each in claim.columns},
         **{f"filter.{each.column.name}": filter_line(each) for each in claim.filter},
     }
@@ -208,23 +207,6 @@ def _of_claim(claim: Claim) -> dict[str, str]:
 
 def _each(pairs: Iterable[tuple[str, object]]) -> str:
     return "; ".join(f"{name}: {value}" for name, value in pairs)
-
-
-def _law(table: IntegerTable) -> str:
-    entries = hashlib.sha256(repr(table.entries).encode()).hexdigest()[:12]
-    if table.is_open:
-        return f"a random number from {table.least} on is taken away (sha256 {entries})"
-    return f"a random number from {table.least} to {table.largest} is added (sha256 {entries})"
-
-
-def _listed(claim: Claim) -> Iterator[tuple[Sequence[str], Iterable[Sequence[object]]]]:
-    """The lists of public keys, with the names of their columns; a constant is in none."""
-    shown = iter(claim.columns)
-    for rows in claim.law.keys if isinstance(claim.law, Listed) else ():
-        columns = [next(shown) for _ in rows[0]]
-        own = [at for at, each in enumerate(columns) if each.column is not None]
-        if own:
-            yield [columns[at].name for at in own], [[row[at] for at in own] for row in rows]
 
 
 def _keys(lists: Sequence[tuple[Sequence[str], Iterable[Sequence[object]]]]) -> str:

@@ -6,67 +6,26 @@ in quotes with its escapes, so that no text of a policy's author forges a word o
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Iterator
-from datetime import date, datetime
-from decimal import Decimal
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
 
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.filters import Filter
-from policy_engine.kernel.mechanisms import (
-    Aggregate,
-    Inserted,
-    Listed,
-    Noisy,
-    NoisyPart,
-    Pure,
-    Randomised,
-)
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Recode, Round, Truncate
-from policy_engine.kernel.sources import Column, Drawn, Groups, Relation, Rows
-from policy_engine.kernel.types import Type, digits_of
+from policy_engine.kernel.sources import Drawn, Groups, Relation, Rows
+from policy_engine.kernel.types import digits_of
+from policy_engine.kernel.wording import (
+    MOST_KEYS,
+    MOST_LABELS,
+    column_text,
+    named,
+    quoted,
+    some_words,
+    value_words,
+)
 
-_PLAIN = re.compile(r"[^\W\d]\w*")
 _PLAIN_PATH = re.compile(r"[\w./=+-]+")
-_MOST_KEYS, _MOST_LABELS = 12, 60
-"""So many keys of a label, and labels of a map, are written out; the first are of fewest keys."""
-
-
-def quoted(text: str) -> str:
-    """A text that stands in a line of ours: where it begins and ends is seen.
-
-    >>> quoted('a" or "b')
-    '"a\\\\" or \\\\"b"'
-    """
-    return json.dumps(text, ensure_ascii=False)
-
-
-def named(name: str) -> str:
-    """A name: as it is where it is one plain word, else in quotes.
-
-    >>> named("age"), named("age of, all")
-    ('age', '"age of, all"')
-    """
-    return name if _PLAIN.fullmatch(name) else quoted(name)
-
-
-def value_words(value: object) -> str:
-    """A value of a claim; a text in quotes."""
-    match value:
-        case None:
-            return "empty"
-        case bool():
-            return "true" if value else "false"
-        case int() | Decimal():
-            return digits_of(value)
-        case datetime():
-            return value.isoformat(" ")
-        case date():
-            return value.isoformat()
-    return quoted(str(value))
 
 
 def source_words(claim: Claim) -> str:
@@ -90,7 +49,7 @@ def person_words(claim: Claim) -> str:
     unit = claim.unit
     if isinstance(unit, Rows):
         return "each row is one person"
-    named = " and ".join(map(_column, unit.keys))
+    named = " and ".join(map(column_text, unit.keys))
     who = f"each value of {named} is one person; rows without one are nobody"
     if len(unit.keys) > 1:
         who = f"each combination of {named} is one person; rows that lack one are nobody"
@@ -105,7 +64,7 @@ def person_words(claim: Claim) -> str:
                 " drawn by chance where there are more"
             )
     terms = (
-        f"{_column(each)} {'descending' if down else 'ascending'}" for each, down in unit.order
+        f"{column_text(each)} {'descending' if down else 'ascending'}" for each, down in unit.order
     )
     return (
         f"{who}; of a person's rows the first by {', then '.join(terms)} is kept, and of rows alike"
@@ -113,21 +72,11 @@ def person_words(claim: Claim) -> str:
     )
 
 
-def _column(column: Column) -> str:
-    read = "" if column.read_as is None else f", read as {column.read_as}"
-    return f"{named(column.name)} ({_type(column.type)}{read})"
-
-
-def _type(kind: Type) -> str:
-    digits = f"({kind.digits}, {kind.scale})" if kind.kind == "decimal" else ""
-    return f"{kind.kind.replace('_', ' ')}{digits}{', collated' * kind.collated}"
-
-
 def column_words(shown: Shown) -> str:
     """A released column, and of which column of the source it is made."""
     if shown.column is None:
         return f"{named(shown.name)}, of no column"
-    of = _column(shown.column)
+    of = column_text(shown.column)
     return of if shown.name == shown.column.name else f"{named(shown.name)}, made of {of}"
 
 
@@ -175,20 +124,14 @@ def _map_lines(recode: Map) -> Iterator[str]:
     values = "one value" if count == 1 else f"{count:,} values"
     yield f"a map of {values} to {len({label for _, label in recode.groups}):,} labels:"
     groups = sorted(recode.groups, key=lambda group: len(group[0]))
-    for keys, label in groups[:_MOST_LABELS]:
-        yield f"  {_some(keys, _MOST_KEYS)}: {value_words(label)}"
-    if left := groups[_MOST_LABELS:]:
+    for keys, label in groups[:MOST_LABELS]:
+        yield f"  {some_words(keys, MOST_KEYS)}: {value_words(label)}"
+    if left := groups[MOST_LABELS:]:
         yield (
             f"  and {len(left):,} labels more, of {len(left[0][0]):,} to {len(left[-1][0]):,}"
             " values each: --format json has them"
         )
     yield f"  every other value: {value_words(recode.other)}"
-
-
-def _some(values: Iterable[object], most: int) -> str:
-    every = [value_words(value) for value in values]
-    rest = f" and {len(every) - most:,} more" if len(every) > most else ""
-    return ", ".join(every[:most]) + rest
 
 
 def filter_line(each: Filter) -> str:
@@ -197,53 +140,9 @@ def filter_line(each: Filter) -> str:
     >>> filter_line(Filter(Column("age", Type("integer")), at_least=18, below=65))
     'age (integer) from 18 to below 65'
     """
-    column = _column(each.column)
+    column = column_text(each.column)
     if each.members:
         return f"{column} is one of {', '.join(map(value_words, each.members))}"
     low = "" if each.at_least is None else f" from {value_words(each.at_least)}"
     high = "" if each.below is None else f"{' to' if low else ''} below {value_words(each.below)}"
     return f"{column}{low}{high or ' on'}"
-
-
-def law_lines(claim: Claim) -> Iterator[str]:
-    """What a law shows beside the columns, and of what public lists it is; nothing of a sample."""
-    law: Any = claim.law
-    if isinstance(law, Noisy):
-        yield from _noisy_lines(law)
-    if isinstance(law, NoisyPart):
-        yield (
-            f"part {law.number} of {law.parts}: of everybody one in {law.parts}, by a secret hash"
-            " of their key"
-        )
-    if isinstance(law, Listed):
-        for rows in law.keys:
-            yield f"public keys, {len(rows):,}: {_some(map(_row, rows), _MOST_KEYS)}"
-    if isinstance(law, Pure):
-        for shown, values in zip(claim.columns, _values(law), strict=True):
-            yield f"public values of {named(shown.name)}: {_some(values, _MOST_LABELS)}"
-
-
-def _noisy_lines(law: Noisy) -> Iterator[str]:
-    yield from (f"{named(each.name)}: {sum_words(each)}" for each in law.aggregates)
-    for number, by in enumerate(law.groupings, 1):
-        yield f"grouping {number}: by {', '.join(map(named, by.columns))}"
-
-
-def sum_words(each: Aggregate) -> str:
-    """A sum or a mean beside a count: of what, and within which ends a person moves it."""
-    clip, unit = each.clip, each.unit
-    low, high = (digits_of(end * unit) for end in (clip.low, clip.high))
-    return (
-        f"the {'mean' if clip.is_mean else 'sum'} of {_column(each.column)}, each person's value"
-        f" rounded to a multiple of {digits_of(unit)} and held between {low} and {high}"
-    )
-
-
-def _row(row: Iterable[object]) -> str:
-    return "(" + ", ".join(map(value_words, row)) + ")"
-
-
-def _values(law: Randomised | Inserted) -> tuple[tuple[str | None, ...], ...]:
-    if isinstance(law, Inserted):
-        return law.values
-    return tuple(each.values for each in law.responses)

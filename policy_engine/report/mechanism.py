@@ -7,33 +7,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from decimal import Decimal
 from typing import Any
 
 from policy_engine.accounting.comparison import per_cent
-from policy_engine.accounting.in_words import in_text
 from policy_engine.kernel.assumptions import ROW_UNIT
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.filters import Filter
-from policy_engine.kernel.mechanisms import (
-    Inserted,
-    IntegerTable,
-    Keyed,
-    Listed,
-    Native,
-    Noisy,
-    Randomised,
-)
+from policy_engine.kernel.mechanisms.meaning import Chances
+from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.recodes import Keep
 from policy_engine.kernel.sources import Drawn, Groups, People
-from policy_engine.kernel.types import digits_of
-from policy_engine.kernel.words import all_shown, part, source_of
+from policy_engine.kernel.words import source_of
 from policy_engine.policy.escapes import sql_lines
 from policy_engine.policy.scalars import counted
-from policy_engine.releasing.meaning import meaning_of
-from policy_engine.report.claim_words import named
-from policy_engine.report.strength import candidates
 
 
 def how(certificate: Certificate, found: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -41,26 +28,25 @@ def how(certificate: Certificate, found: tuple[str, ...] = ()) -> dict[str, Any]
 
     ``found`` is what the rows of a release estimate.
     """
+    meaning = meaning_of(certificate.claim)
     steps = [{"name": name, "text": text} for name, text in _steps(certificate)]
     return {
         "mechanism": certificate.claim.law.mechanism,
         "steps": tuple(steps),
-        "chances": tuple(_bars(certificate)),
-        "meaning": (*meaning_of(certificate).told(), *found),
+        "chances": tuple(map(_bars, meaning.chances(certificate))),
+        "meaning": (*meaning.told(certificate), *found),
     }
 
 
 def _steps(certificate: Certificate) -> Iterator[tuple[str, str]]:
-    claim = certificate.claim
+    claim, meaning = certificate.claim, meaning_of(certificate.claim)
     yield "source", _source(certificate)
     if claim.filter:
         only = "; ".join(map(filter_words, claim.filter))
         yield "filter", f"only rows of one kind take part: {only}"
-    if isinstance(claim.law, Keyed | Native):
-        rate = in_text(_rate(certificate))
-        yield "sample", f"each person is in with probability {rate}, drawn in secret"
+    yield from meaning.sampling(certificate)
     yield "recode", f"{_recoded(claim)}, whatever the data"
-    yield from _of_law(claim)
+    yield from meaning.steps()
     if models := certificate.terms.models:
         told = " and ".join(map(str, models))
         yield "models", f"classes that do not have {told} are left out, by the numbers here"
@@ -79,28 +65,6 @@ def _recoded(claim: Claim) -> str:
     return (
         f"{columns}: {count - kept} made coarser as the policy says, {kept} shown as in the source"
     )
-
-
-def _of_law(claim: Claim) -> Iterator[tuple[str, str]]:
-    law = claim.law
-    match law:
-        case Noisy():
-            yield "count", "how many people are in each group" + _several(law)
-            yield "noise", "; ".join(_noises(law))
-            if isinstance(law, Listed):
-                yield "list", all_shown(law, str(claim.count))
-                return
-            least = f"a group is shown from {law.least_shown} on"
-            some = "one person" if law.k == 1 else f"{law.k} people"
-            yield "suppress", f"{least}, so that it has at least {some} for certain"
-        case Randomised():
-            yield "randomise", "each value stays, or by chance one of a public list takes its place"
-        case Inserted():
-            yield "look", f"which of {law.domain} public combinations somebody has"
-            yield "randomise", "some are left out, and some that nobody has are put in"
-        case _:
-            yield "count", "how many people of the sample are in each group"
-            yield "suppress", f"groups of fewer than {law.k} of the sample are left out"
 
 
 def _source(certificate: Certificate) -> str:
@@ -125,66 +89,13 @@ def filter_words(each: Filter) -> str:
     return f"{each.column.name}{low}{high}"
 
 
-def _several(law: Noisy) -> str:
-    kinds = ("mean" if each.clip.is_mean else "sum" for each in law.aggregates)
-    sums = zip(kinds, law.aggregates, strict=True)
-    own = (f"the {kind} of {named(each.column.name)} ({named(each.name)})" for kind, each in sums)
-    beside = f", with {', '.join(own)} beside it" if law.aggregates else ""
-    ways = f", once by each of {len(law.groupings)} groupings" if law.groupings else ""
-    return f"{beside}{ways}"
-
-
-def _noises(law: Noisy) -> Iterator[str]:
-    """The noise of the counts, of each grouping that has its own, and of each sum and mean."""
-    sums = tuple(each.table for each in law.aggregates)
-    own = (
-        (f"by {', '.join(map(named, each.columns))} ", each.tables)
-        for each in law.groupings
-        if each.tables
+def _bars(chances: Chances) -> dict[str, Any]:
+    """Chances under a caption: each of what, as a number from 0 to 1, and in words."""
+    bars = (
+        {"label": label, "share": float(chance), "words": per_cent(chance)}
+        for label, chance in chances.each
     )
-    for where, (counts, *others) in (("", (law.table, *sums)), *own):
-        yield f"{where}{_noise(counts)} each count"
-        for each, table in zip(law.aggregates, others, strict=True):
-            drawn = _noise(table, digits_of(each.clip.grain * each.unit))
-            name = named(each.name)
-            of = f"of which the mean {name} is made" if each.clip.is_mean else name
-            yield f"{where}{drawn} each sum {of}"
-
-
-def _noise(table: IntegerTable, step: str = "1") -> str:
-    """What is drawn, in multiples of ``step``; what it is added to or taken from is said next."""
-    times = "" if step == "1" else f"{step} times "
-    if table.is_open:
-        return f"{times}a random whole number of {table.least} or more is taken from"
-    return f"{times}a random whole number from {table.least} to {table.largest} is added to"
-
-
-def _bar(label: str, chance: Decimal) -> dict[str, Any]:
-    """A chance: of what, as a number from 0 to 1, and in words."""
-    return {"label": label, "share": float(chance), "words": per_cent(chance)}
-
-
-def _bars(certificate: Certificate) -> Iterator[dict[str, Any]]:
-    """Chances, those of one kind under a caption."""
-    claim = certificate.claim
-    law = claim.law
-    if isinstance(law, Randomised):
-        drawn = zip(claim.columns, law.responses, strict=True)
-        bars = tuple(_bar(shown.name, each.truth + part(each.share)) for shown, each in drawn)
-        yield {"caption": "How often a value that is shown is the person's own", "bars": bars}
-    elif isinstance(law, Inserted):
-        pair = (_bar("somebody has it", part(law.shown)), _bar("nobody has it", part(law.inserted)))
-        yield {"caption": "How likely a combination is shown", "bars": pair}
-    elif not isinstance(law, Listed):
-        for name, candidate in candidates(certificate):
-            bars = tuple(_bar(f"{size:,} people", chance) for size, chance in candidate.chances)
-            by = f" by {name}" if name else ""
-            caption = f"How likely a group of so many people is shown{by}"
-            yield {"caption": caption, "bars": bars}
-
-
-def _rate(certificate: Certificate) -> Decimal:
-    return certificate.promise.rate / certificate.promise.sampled_at
+    return {"caption": chances.caption, "bars": tuple(bars)}
 
 
 _STEP = re.compile(r"^(?:WITH |\)?, )([a-z_]+[0-9]*) AS (?:[A-Z]+ )*\($")

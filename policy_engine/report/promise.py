@@ -16,9 +16,8 @@ from policy_engine.accounting.odds import guessed_right, odds_sentence
 from policy_engine.kernel.assumption import Assumption
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.mechanisms import Noisy, Pure
+from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.sentences import sentence_of
-from policy_engine.kernel.words import people_word
 
 Line = tuple[str | None, ...]
 _LEAST, _MOST = Decimal("0.05"), Decimal(50)
@@ -91,7 +90,7 @@ def risks(certificate: Certificate, lines: tuple[Line, ...] | None) -> dict[str,
     why = _not_counted(claim, lines, columns)
     return {
         "alike": None if why or lines is None else tuple(_alike(claim, lines)),
-        "counted": _counted(claim),
+        "counted": meaning_of(claim).counted,
         "not_counted": why,
         "left_out": 0 if why else max(0, len(columns) - _MOST_COLUMNS),
         "side_channels": SIDE_CHANNELS,
@@ -102,22 +101,13 @@ def risks(certificate: Certificate, lines: tuple[Line, ...] | None) -> dict[str,
     }
 
 
-def _counted(claim: Claim) -> str:
-    """Of whom the numbers of a release are."""
-    if isinstance(claim.law, Noisy):
-        return f"{people_word(claim.unit.groups)}, counted with noise"
-    return "people of the sample"
-
-
 def _not_counted(
     claim: Claim, lines: tuple[Line, ...] | None, columns: tuple[str, ...]
 ) -> str | None:
     if lines is None:
         return "the release was not looked at"
-    if isinstance(claim.law, Pure):
-        return "values are there by chance too, so that no row tells of a person for certain"
-    if isinstance(claim.law, Noisy) and claim.law.groupings:
-        return "everybody is counted by several sets of columns"
+    if why := meaning_of(claim).why_not_alike:
+        return why
     return None if len(columns) > 1 else "there is one column, and nothing to tell it from"
 
 

@@ -19,10 +19,11 @@ from policy_engine.errors import VerificationFailed
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.laws import ClaimError
+from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.mechanisms.whole_classes.meaning import NO_GUARANTEE, still_works
 from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.sentences import sentence_of
-from policy_engine.kernel.words import randomness_of
+from policy_engine.kernel.wording import named, quoted
 from policy_engine.ledger.remaining import Remaining
 from policy_engine.ledger.reviews import ROWS
 from policy_engine.policy.scalars import counted
@@ -31,10 +32,7 @@ from policy_engine.report.changes import Comparable, KeyChange, changes, visible
 from policy_engine.report.claim_words import (
     column_lines,
     filter_line,
-    law_lines,
-    named,
     person_words,
-    quoted,
     source_words,
 )
 from policy_engine.report.mechanism import how
@@ -43,7 +41,7 @@ from policy_engine.report.strength import Strength
 
 _MOST_ENTRIES = 20
 VERDICTS = {"weaker": "weaker", "not weaker": "not weaker", "to judge": "for a person to judge"}
-_OF_THE_MECHANISM = {"sample", "count", "noise", "list", "suppress", "randomise", "look", "models"}
+_OF_EVERY_CLAIM = {"source", "filter", "recode", "release"}
 _NOTIONS = {
     "add_remove": "two sources are compared that differ by one person more or less",
     "replace_one": "two sources are compared in which one person is replaced by another",
@@ -102,15 +100,15 @@ def _mechanism(certificate: Certificate) -> Iterator[str]:
         return
     told = how(certificate)
     yield claim.law.mechanism
-    yield from (each["text"] for each in told["steps"] if each["name"] in _OF_THE_MECHANISM)
-    yield from law_lines(claim)
+    yield from (each["text"] for each in told["steps"] if each["name"] not in _OF_EVERY_CLAIM)
+    yield from meaning_of(claim).lines()
     visible = Strength.of_certificate(certificate).visible
     for by, size in visible.items():
         yield f"{visible_words(size)}{f', by {by}' if by else ''}"
     for chances in told["chances"]:
         bars = "; ".join(f"{each['label']}: {each['words']}" for each in chances["bars"])
         yield f"{chances['caption']}: {bars}"
-    yield f"drawn by {randomness_of(claim, certificate.engine)}"
+    yield f"drawn by {meaning_of(claim).randomness(certificate.engine)}"
 
 
 def _promise(certificate: Certificate) -> Iterator[str]:

@@ -9,30 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import partial
 
-from policy_engine.accounting import finite
 from policy_engine.accounting.comparison import SAMPLED, Candidate
 from policy_engine.accounting.frontier import SamplePair
 from policy_engine.accounting.noise import IntegerTable, ReleaseCurve, Statistic
 from policy_engine.accounting.one import delta_of_one
 from policy_engine.kernel.certificate import Certificate
-from policy_engine.kernel.mechanisms import (
-    Clip,
-    Inserted,
-    Keyed,
-    Listed,
-    Native,
-    Noisy,
-    Pure,
-    Randomised,
-)
+from policy_engine.kernel.mechanisms import Clip
+from policy_engine.kernel.mechanisms.meaning import Curve
+from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.mechanisms.sampled_suppression.law import certified_rate
-from policy_engine.kernel.promise import Bounded
 from policy_engine.policy.noise import Chance, Noise
 from policy_engine.policy.resolve import Policy
 
-Curve = Callable[[Decimal], Decimal]
-"""δ at an ε."""
 EPSILONS = tuple(map(Decimal, ("0", "0.1", "0.25", "0.5", "1", "2", "4", "8")))
 """At these ε curves are compared, beside those that are promised."""
 
@@ -52,16 +42,8 @@ class Strength:
     @classmethod
     def of_certificate(cls, certificate: Certificate) -> Strength:
         """Of a certificate, or a statement without (ε, δ): there nothing bounds δ."""
-        promise, claim, law = certificate.promise, certificate.claim, certificate.claim.law
-        if not isinstance(promise, Bounded):
-            return cls(_unbounded, {"": certificate.k})
-        visible = {name: found.half for name, found in candidates(certificate)}
-        if isinstance(law, Noisy):
-            groups = claim.unit.groups
-            return cls(lambda notion: _noise(law.statistics(groups, notion), notion), visible)
-        if isinstance(law, Pure):
-            return cls(lambda notion: _pure(law, notion))
-        return cls(_sampled(certificate.k, promise.rate), visible)
+        meaning = meaning_of(certificate.claim)
+        return cls(partial(meaning.curve, certificate), meaning.visible(certificate))
 
     @classmethod
     def of_policy(cls, policy: Policy) -> Strength:
@@ -92,18 +74,6 @@ class Strength:
         )
 
 
-def candidates(certificate: Certificate) -> Iterator[tuple[str, Candidate]]:
-    """By grouping what a certificate's numbers show of a group; nothing of laws of chance."""
-    law, promise = certificate.claim.law, certificate.promise
-    if isinstance(law, Keyed | Native):
-        yield "", Candidate(SAMPLED, SamplePair(law.k, promise.rate / promise.sampled_at))
-    if not isinstance(law, Noisy):
-        return
-    names = [", ".join(each.columns) for each in law.groupings] or [""]
-    for name, (counts, *_) in zip(names, law.tables, strict=True):
-        yield name, Candidate("", counts, law.k, isinstance(law, Listed))
-
-
 def _statistics(
     tables: list[tuple[IntegerTable, ...]], clips: tuple[Clip, ...], groups: int, notion: str
 ) -> Iterator[Statistic]:
@@ -126,8 +96,3 @@ def _sampled(k: int, rate: Decimal) -> Callable[[str], Curve]:
 def _noise(statistics: tuple[Statistic, ...], notion: str) -> Curve:
     found = ReleaseCurve.of(statistics, notion)
     return lambda epsilon: found.delta(epsilon).delta
-
-
-def _pure(law: Randomised | Inserted, notion: str) -> Curve:
-    factors = law.factors(notion)
-    return lambda epsilon: finite.delta_of(factors, epsilon)

@@ -22,9 +22,8 @@ from policy_engine.errors import VerificationFailed
 from policy_engine.kernel.assumptions import ROW_UNIT
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
+from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.mechanisms.whole_classes.meaning import NO_GUARANTEE, still_works
-from policy_engine.kernel.words import randomness_of
-from policy_engine.releasing.meaning import PureMeaning, meaning_of
 from policy_engine.releasing.showing import in_reading_order
 from policy_engine.report.changes import Comparable, changes
 from policy_engine.report.evidence import Evidence
@@ -105,11 +104,10 @@ def _band(found: Evidence) -> dict[str, Any]:
 
 def _details(found: Evidence, certificate: Certificate) -> dict[str, Any]:
     """What a certificate says that can be read."""
-    rows, meaning = found.rows, meaning_of(certificate)
+    rows, meaning = found.rows, meaning_of(certificate.claim)
     estimated, first = tuple[str, ...](), None
     if rows is not None:
-        if isinstance(meaning, PureMeaning):
-            estimated = tuple(meaning.found(rows.columns, rows.lines))
+        estimated = tuple(meaning.found(rows.columns, rows.lines))
         ordered = in_reading_order(certificate.claim, rows.columns, rows.lines)
         first = {
             "columns": rows.columns,
@@ -129,7 +127,7 @@ def _details(found: Evidence, certificate: Certificate) -> dict[str, Any]:
             "trusted": (
                 "whoever ran the release: they hold the raw data (the central model) and drew the"
                 " randomness",
-                f"the randomness: {randomness_of(certificate.claim, certificate.engine)}",
+                f"the randomness: {meaning_of(certificate.claim).randomness(certificate.engine)}",
                 "the warehouse, to run the query as it is written",
                 "whoever holds the signing key, to have run the query that is certified",
             ),

@@ -12,13 +12,13 @@ from claims import claims, pure
 from policy_engine.accounting.noise_laws import laplace
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.mechanisms import Keyed, Noisy
+from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.recodes import Bins, Keep, Map
 from policy_engine.kernel.sources import Column, Files, Groups, People, Relation, Rows
 from policy_engine.kernel.types import Type
 from policy_engine.report.claim_words import (
     column_lines,
     filter_line,
-    law_lines,
     person_words,
     source_words,
 )
@@ -42,7 +42,7 @@ def _lines(claim: Claim) -> Iterator[str]:
     for shown in claim.columns:
         yield from column_lines(shown)
     yield from map(filter_line, claim.filter)
-    yield from law_lines(claim)
+    yield from meaning_of(claim).lines()
     yield str(claim.count)
 
 

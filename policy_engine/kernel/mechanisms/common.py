@@ -49,7 +49,7 @@ class ReleaseLaw:
     ``template`` is the name of its query and of its folder. ``method`` is by what it is drawn: a
     secret, or the engine's own numbers. ``rests_on`` are the codes of what must hold of its draw.
     ``aggregates`` stand beside a group's count, and everybody is counted once by each of
-    ``groupings`` where there are some. It is of one of ``parts`` of the units.
+    ``groupings`` where there are some. It is of the ``number``-th of ``parts`` of the units.
     """
 
     template: ClassVar[str]
@@ -58,12 +58,14 @@ class ReleaseLaw:
     rests_on: ClassVar[tuple[str, ...]] = ("noise_alone", "limits_blind")
     is_sample: ClassVar[bool] = False
     numbers_rows: ClassVar[bool] = False  # rows without a key are drawn by their numbers
+    is_pure: ClassVar[bool] = False  # it costs an ε and no δ
     promises: ClassVar[bool] = True  # an (ε, δ)
     k: int
     secret: Secret | None = None
     aggregates: tuple[Aggregate, ...] = ()
     groupings: tuple[CountedBy, ...] = ()
     parts: int = 1
+    number: int = 1
 
     @property
     def reads(self) -> tuple[Column, ...]:

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from datetime import date
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from policy_engine.accounting.finite import Factor, delta_of
 from policy_engine.kernel.laws import require
@@ -48,6 +48,7 @@ def check_values(values: tuple[Values, ...], claim: Claim) -> None:
 class OfPublicValues(OfEverybody):
     """A law of everybody, whose groups have no least size."""
 
+    is_pure: ClassVar[bool] = True
     k: int = 1
 
     @abstractmethod

@@ -14,6 +14,7 @@ import re
 from decimal import Decimal
 from math import inf, nextafter
 
+from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.sentences import sentence_of
 from policy_engine.policy.escapes import cell
 from policy_engine.report.exports import fields
@@ -122,7 +123,7 @@ def _how_it_was_made(source: fields.ExportSource) -> dict[str, list[fields.Expor
             _text("access_type_details", published, tier=3),
         ],
         "accounting": [
-            _text("post_processing", fields.afterwards(source), tier=3),
+            _text("post_processing", meaning_of(source.claim).afterwards(), tier=3),
             _text("composition", source.composition(), fields.LEDGER, 3),
         ],
         "implementation": [
@@ -242,7 +243,7 @@ def _hazards(source: fields.ExportSource) -> list[fields.ExportField]:
         _of_author("Interactive access; security and access, 4.4", "access", who["access"]),
         _said("Collecting too much, 4.5", ""),
     ]
-    sampled = fields.by_chance(source)
+    sampled = meaning_of(source.claim).why_sampled()
     if sampled is not None:
         found.append(
             _said("Subsampling alone, 3.2", f"{_CERTIFICATE}: mechanism, k, rate", sampled)

@@ -14,8 +14,8 @@ from uuid import NAMESPACE_URL, uuid5
 
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.mechanisms import Inserted, Noisy, Randomised
-from policy_engine.kernel.words import randomness_of, source_of
+from policy_engine.kernel.mechanisms.meanings import meaning_of
+from policy_engine.kernel.words import source_of
 from policy_engine.policy.escapes import escaped
 from policy_engine.policy.scalars import counted
 from policy_engine.report.evidence import Evidence
@@ -79,7 +79,7 @@ class ExportSource:
     @property
     def randomness(self) -> str:
         """What is drawn, and how."""
-        return randomness_of(self.claim, self.certificate.engine)
+        return meaning_of(self.claim).randomness(self.certificate.engine)
 
     @classmethod
     def of(cls, found: Evidence, made: Mapping[str, Any]) -> ExportSource:
@@ -208,45 +208,4 @@ _PUBLIC = "Names of columns, recodes, filters, limits, chances and the query its
 
 def unprotected(source: ExportSource) -> str:
     """Quantities that are shown without protection, or what protects those that are shown."""
-    match source.claim.law:
-        case Noisy():
-            own = "every shown count, sum and mean, and which groups are shown, is of noisy numbers"
-        case Randomised():
-            own = "so is how many people are in the source: everybody answers"
-        case Inserted():
-            own = "so is the list of combinations of which some are shown"
-        case _:
-            own = "a shown count is that of the sample, without noise; who is in the sample stays"
-            own += " unknown"
-    return f"{_PUBLIC}; {own}."
-
-
-def afterwards(source: ExportSource) -> str:
-    """What is computed from protected numbers alone."""
-    match source.claim.law:
-        case Noisy() as law:
-            means = [each.name for each in law.aggregates if each.clip.is_mean]
-            texts = ["Groups below the limit are left out by their noisy count."]
-            if law.offset:
-                texts.append(f"{law.offset} is added to each noisy count, so that it estimates n.")
-            if means:
-                texts.append(f"Made of a noisy sum and a noisy count: {', '.join(means)}.")
-            return " ".join(texts)
-        case Randomised():
-            counts = "Equal answers are counted." if source.claim.count else "Rows are sorted."
-            return f"{counts} Estimates of how many people have a value are left to the reader."
-        case Inserted():
-            return "Nothing: the combinations are shown as they were drawn."
-        case _:
-            who = "a shown number is the count of the sample, or a row stands for a person of it."
-            return f"Nothing: {who}"
-
-
-def by_chance(source: ExportSource) -> str | None:
-    """Why sampling is private here; None where no sample is drawn."""
-    if isinstance(source.claim.law, Noisy | Randomised | Inserted):
-        return None
-    return (
-        f"groups of fewer than {source.certificate.k} people of the sample are left out, and ε and"
-        " δ are of both steps together: of sampling alone they would not hold"
-    )
+    return f"{_PUBLIC}; {meaning_of(source.claim).unprotected()}."

@@ -12,9 +12,9 @@ import pytest
 
 from policy_engine.accounting.noise import Statistic, delta_of_release
 from policy_engine.accounting.noise_laws import gaussian, laplace, place, tilted
-from policy_engine.attest import brute_product as module
-from policy_engine.attest.brute_force import brute_noise
-from policy_engine.attest.brute_product import APART, NoisyNumber, brute_product
+from policy_engine.second_route import brute_product as module
+from policy_engine.second_route.brute_force import brute_noise
+from policy_engine.second_route.brute_product import APART, NoisyNumber, brute_product
 
 WHOLE = 1 << 60
 NOTIONS = pytest.mark.parametrize("replaces", [False, True])

@@ -8,8 +8,8 @@ from decimal import Decimal
 import pytest
 
 from policy_engine.accounting.exact import delta_exact
-from policy_engine.attest import brute_replace as module
-from policy_engine.attest.brute_replace import brute_replace
+from policy_engine.second_route import brute_replace as module
+from policy_engine.second_route.brute_replace import brute_replace
 
 
 def law(n: int, rate: float, k: int, length: int) -> list[float]:

@@ -10,9 +10,10 @@ import pyarrow as pa
 import pytest
 
 from policy_engine.accounting.noise_laws import laplace
-from policy_engine.attest.claimed_values import misfits, mistyped, untruncated, wrong_rows
+from policy_engine.attest.claimed_values import misfits, mistyped, untruncated
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.mechanisms import Aggregate, Clip, CountedBy, IntegerTable, Keyed, Noisy
+from policy_engine.kernel.mechanisms.checks import rows_of
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
 from policy_engine.kernel.sources import Column, Relation, Rows
 from policy_engine.kernel.types import Type
@@ -175,11 +176,17 @@ def summed(clip, unit="1", **law):
 )
 def test_what_a_sum_or_a_mean_can_be(claim, good, bad):
     for value in good:
-        assert wrong_rows(claim, [(1, 9, value)]) == ""
+        assert rows_of(claim).wrong_row([(1, 9, value)]) == ""
     for value in bad:
-        assert wrong_rows(claim, [(1, 9, value)]).startswith("what stands in pay is none of its")
-    assert wrong_rows(claim, [(1, 5, 0)]) == "a group is shown with less than 6"
-    assert wrong_rows(claim, [(1, "many", 0)]) == "the count column does not hold whole numbers"
+        assert (
+            rows_of(claim)
+            .wrong_row([(1, 9, value)])
+            .startswith("what stands in pay is none of its")
+        )
+    assert rows_of(claim).wrong_row([(1, 5, 0)]) == "a group is shown with less than 6"
+    assert (
+        rows_of(claim).wrong_row([(1, "many", 0)]) == "the count column does not hold whole numbers"
+    )
 
 
 def test_of_a_place_people_are_counted_by_its_table():
@@ -187,8 +194,8 @@ def test_of_a_place_people_are_counted_by_its_table():
     claim = summed(Clip(0, 2, is_mean=False))
     law = replace(claim.law, table=open_table, k=2, offset=2)
     placed = replace(claim, law=law)
-    assert wrong_rows(placed, [(1, 9, 20)]) == ""
-    assert wrong_rows(placed, [(1, 9, 60)]) != ""
+    assert rows_of(placed).wrong_row([(1, 9, 20)]) == ""
+    assert rows_of(placed).wrong_row([(1, 9, 60)]) != ""
 
 
 def test_rows_of_several_groupings():
@@ -198,16 +205,16 @@ def test_rows_of_several_groupings():
     law = Noisy(TABLE, 1, groupings=(CountedBy(("sex", "race")), CountedBy(("sex",), (own,))))
     claim = Claim(PEOPLE, Rows(), law, (sex, race))
     good = [(1, "f", "a", 2), (1, "f", None, 2), ("2", "f", None, 15)]
-    assert wrong_rows(claim, good) == ""
+    assert rows_of(claim).wrong_row(good) == ""
     for row, wrong in (
         ((3, "f", None, 20), "a row is of no grouping that there is"),
         ((None, "f", None, 20), "a row is of no grouping that there is"),
         ((2, "f", "a", 20), "a row shows a column that its grouping does not count by"),
         ((2, "f", None, 2), "a group is shown with less than 15"),
     ):
-        assert wrong_rows(claim, [row]) == wrong
+        assert rows_of(claim).wrong_row([row]) == wrong
 
 
 def test_other_laws_have_no_such_rows():
-    assert wrong_rows(claim_of(Keep(), law=Keyed(1 << 59, 5)), [(1, 1)]) == ""
-    assert wrong_rows(claim_of(Keep()), [(1, 1)]) == ""
+    for claim in (claim_of(Keep(), law=Keyed(1 << 59, 5)), claim_of(Keep())):
+        assert rows_of(claim).wrong_row([(1, 1)]) == ""

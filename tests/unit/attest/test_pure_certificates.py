@@ -10,7 +10,6 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from policy_engine.accounting.finite import delta_of, least_share, presence, response
 from policy_engine.attest.attestation import sign, statement
-from policy_engine.attest.brute_force import brute_answers, brute_presence
 from policy_engine.attest.certificates import predicate_of
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.release_check import NOT_BY_BRUTE_FORCE, verify_release
@@ -27,6 +26,7 @@ from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.recodes import Bins
 from policy_engine.kernel.sources import Column, Relation, Rows
 from policy_engine.kernel.types import Type
+from policy_engine.second_route.brute_force import brute_answers, brute_presence
 
 KEY = Ed25519PrivateKey.generate()
 KEYS = TrustedKeys.of(KEY.public_key())

@@ -21,9 +21,7 @@ from policy_engine.accounting.noise import IntegerTable, Statistic, delta_of_rel
 from policy_engine.accounting.noise_laws import laplace
 from policy_engine.accounting.noise_laws import place as place_table
 from policy_engine.accounting.one import population_rate
-from policy_engine.attest import brute_product, release_check
 from policy_engine.attest.attestation import Unverified, sign, statement
-from policy_engine.attest.brute_force import brute_noise
 from policy_engine.attest.certificates import FIELDS, SAID, certificate_in, predicate_of
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.release_check import NOT_BY_BRUTE_FORCE, verify_release
@@ -36,6 +34,8 @@ from policy_engine.kernel.certificate import Terms, certify
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.fragments import threshold
 from policy_engine.kernel.mechanisms import Aggregate, Clip, CountedBy, Keyed, Native, Noisy
+from policy_engine.kernel.mechanisms.noisy_counts import route
+from policy_engine.kernel.mechanisms.sampled_suppression.meaning import randomness
 from policy_engine.kernel.models import LDiversity
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.promise import Bounded
@@ -43,7 +43,8 @@ from policy_engine.kernel.recodes import Bins, Keep
 from policy_engine.kernel.sentences import sentence_of
 from policy_engine.kernel.sources import Column, Files, Groups, People, Relation, Rows
 from policy_engine.kernel.types import Type
-from policy_engine.kernel.words import randomness
+from policy_engine.second_route import brute_product
+from policy_engine.second_route.brute_force import brute_noise
 
 KEY = Ed25519PrivateKey.generate()
 PEOPLE = Relation(("main", "people"))
@@ -663,7 +664,7 @@ def test_what_brute_force_cannot_reach_is_the_accountants_word_alone(keys, monke
     ],
 )
 def test_a_sum_is_moved_as_its_values_lie(clip, moves):
-    assert tuple(release_check._moves(clip, replaces=way) for way in (False, True)) == moves
+    assert tuple(route._moves(clip, replaces=way) for way in (False, True)) == moves
 
 
 def test_a_replaced_person_is_in_two_groups_by_brute_force():

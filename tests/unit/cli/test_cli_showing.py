@@ -16,7 +16,7 @@ from small_project import FILE, TABLE, SmallProject
 
 from policy_engine.attest.attestation import unverified
 from policy_engine.attest.certificates import certificate_in
-from policy_engine.releasing.meaning import meaning_of
+from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.releasing.showing import in_reading_order
 
 RELEASE, CERTIFICATE = "out/people.parquet", "out/people.certificate.json"
@@ -151,12 +151,12 @@ def test_what_the_numbers_of_other_releases_mean(small):
     done = small.release(FILE)
     certificate = certificate_in(unverified(done.certificate.read_text()))
     rows = replace(certificate, claim=replace(certificate.claim, count=None))
-    told = list(meaning_of(rows).told())
+    told = list(meaning_of(rows.claim).told(rows))
     assert told[0].startswith("each row is one person of a sample, which")
     assert told[1].startswith("the rows of a group / 0.5 estimates the group in the source")
     promise = replace(certificate.promise, rate=Decimal("0.05"), sampled_at=Decimal("0.1"))
     sampled = replace(certificate, terms=replace(certificate.terms, promise=promise))
-    told = list(meaning_of(sampled).told())
+    told = list(meaning_of(sampled.claim).told(sampled))
     assert told[1].startswith("n / 0.5 estimates the group in the source")
     assert told[2].endswith("n / 0.05 estimates the group in its population")
 

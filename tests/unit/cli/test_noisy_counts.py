@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from policy_engine.attest import brute_force, brute_product
 from policy_engine.desk.reader import ProjectReader, Verification
+from policy_engine.second_route import brute_force, brute_product
 
 NOISY = ("sample: {rate: 0.1}\nk: 20\n", "mechanism: noisy_counts\n")
 PLACE = (NOISY[0], "noise: {distribution: negative_binomial}\n")

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 
 from policy_engine.attest.attestation import unverified
 from policy_engine.attest.certificates import certificate_in
-from policy_engine.releasing.meaning import PureMeaning, meaning_of
+from policy_engine.kernel.mechanisms.meanings import meaning_of
 
 ANSWERS = (
     ("sample: {rate: 0.1}\nk: 20\n", "mechanism: randomised_response\n"),
@@ -99,8 +99,7 @@ def test_a_column_without_a_list_of_values_is_refused(cli, policy):
 def test_rows_that_are_not_as_they_should_be_estimate_nothing(cli, policy):
     assert cli("release", policy("a", *ANSWERS, **PURE)).code == 0
     certificate = certificate_in(unverified(Path("out/a.certificate.json").read_text()))
-    meaning = meaning_of(certificate)
-    assert isinstance(meaning, PureMeaning)
+    meaning = meaning_of(certificate.claim)
     names, line = ("age", "sex", "n"), ("<30", None, "7")
     assert len(list(meaning.found(names, [line]))) == 2
     for wrong in ((names[:2], [line[:2]]), (names, [line[:2]]), (names, [("<30", None, "x")])):

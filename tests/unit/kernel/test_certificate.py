@@ -17,6 +17,7 @@ from policy_engine.kernel.claim import Claim, Shown, digest_of, to_json
 from policy_engine.kernel.decoding import claim_from
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Keyed, Native, Secret, WholeClasses
+from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.mechanisms.whole_classes.meaning import still_works
 from policy_engine.kernel.models import NoModel, model_from
 from policy_engine.kernel.printing import printed
@@ -25,7 +26,6 @@ from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Roun
 from policy_engine.kernel.sentences import sentence_of
 from policy_engine.kernel.sources import Column, Drawn, Files, People, Relation, Rows
 from policy_engine.kernel.types import Type
-from policy_engine.kernel.words import randomness_of
 
 AGE, ID = Column("age", Type("integer")), Column("id", Type("integer"))
 SHOWN = Shown("age", AGE, Bins((18, 65), ("<18", "18-64", ">=65")))
@@ -131,7 +131,7 @@ def test_what_a_certificate_rests_on(claim, engine, first, among, randomness):
     said = [sentence_of(each) for each in found.assumptions]
     assert first in said[0]
     assert any(among in text for text in said)
-    assert randomness in randomness_of(claim, engine)
+    assert randomness in meaning_of(claim).randomness(engine)
 
 
 def test_a_view_that_was_not_proved_is_assumed_to_be_of_rows():

@@ -15,12 +15,12 @@ from policy_engine.kernel.claim import Claim, Shown, to_json
 from policy_engine.kernel.decoding import claim_from
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Keyed, Noisy, Secret
+from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.recodes import Bins, Keep
 from policy_engine.kernel.sources import Column, Drawn, Groups, People, Relation, Rows
 from policy_engine.kernel.types import Type
-from policy_engine.kernel.words import randomness_of
 
 AGE, ID = Column("age", Type("integer")), Column("id", Type("integer"))
 SHOWN = Shown("age", AGE, Bins((18, 65), ("<18", "18-64", ">=65")))
@@ -126,11 +126,11 @@ def test_what_it_rests_on_is_said():
     waiting = assumptions(waits, "duckdb", "people", Decimal(1))
     assert "secret_waits" in [each.code for each in waiting]
     noise = "SHA-256 of a secret of 128 bits and the number of each group"
-    assert randomness_of(CLAIM, "duckdb") == noise
+    assert meaning_of(CLAIM).randomness("duckdb") == noise
     drawn = replace(CLAIM, unit=People(ID, Drawn()))
-    assert randomness_of(drawn, "duckdb").startswith(noise + "; of each unit's rows one")
+    assert meaning_of(drawn).randomness("duckdb").startswith(noise + "; of each unit's rows one")
     many = replace(CLAIM, unit=People(ID, Groups(2)))
-    assert randomness_of(many, "duckdb").startswith(noise + "; each unit counts in 2 of")
+    assert meaning_of(many).randomness("duckdb").startswith(noise + "; each unit counts in 2 of")
 
 
 def test_a_long_table_is_looked_through_in_blocks():

@@ -6,14 +6,12 @@ from decimal import Decimal
 from itertools import pairwise, product
 
 import duckdb
-import pyarrow as pa
 import pytest
 
 from policy_engine.accounting.domain import REPLACE_ONE
 from policy_engine.accounting.noise_laws import deviation, laplace
 from policy_engine.accounting.tables import Aim, auto, calibrated
 from policy_engine.attest.certificates import predicate_of
-from policy_engine.attest.rows import check_listed
 from policy_engine.errors import DomainError
 from policy_engine.kernel.assumption import Assumption
 from policy_engine.kernel.certificate import Terms, certify
@@ -21,13 +19,15 @@ from policy_engine.kernel.claim import Claim, Shown, to_json
 from policy_engine.kernel.decoding import claim_from
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Aggregate, Clip, CountedBy, IntegerTable, Listed, Noisy
+from policy_engine.kernel.mechanisms.checks import rows_of
+from policy_engine.kernel.mechanisms.noisy_counts.meaning import all_shown
 from policy_engine.kernel.mechanisms.pure import domain_of
+from policy_engine.kernel.mechanisms.rows import Checked
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.recodes import Keep
 from policy_engine.kernel.sources import Column, Groups, People, Relation, Rows
 from policy_engine.kernel.types import Type
-from policy_engine.kernel.words import all_shown
 
 SEX, AGE = Column("sex", Type("text")), Column("age", Type("integer"))
 BORN, PAID = Column("born", Type("date")), Column("paid", Type("decimal", 9, 2))
@@ -127,7 +127,7 @@ def test_long_lists_stand_in_parts():
     assert domain_of([[("a", 1)], [(None,)]])[1][1][0][0] == [(2, None)]
 
 
-def rows_of(claim: Claim, people: list[tuple[str | None, int | None]], secret: str) -> list[tuple]:
+def shown(claim: Claim, people: list[tuple[str | None, int | None]], secret: str) -> list[tuple]:
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE people (sex VARCHAR, age BIGINT)")
         if people:
@@ -138,14 +138,14 @@ def rows_of(claim: Claim, people: list[tuple[str | None, int | None]], secret: s
 def test_every_key_is_shown_of_an_empty_table_too():
     keys = set(product(("F", "M", None), (18, None)))
     for people in ([], [("F", 18)] * 40, [("X", 7)] * 40):
-        found = rows_of(CLAIM, people, "0" * 32)
+        found = shown(CLAIM, people, "0" * 32)
         assert {row[:2] for row in found} == keys and len(found) == 6
 
 
 def test_one_person_moves_one_number_by_one_and_nothing_else():
     """Under one secret: the noise of a key does not depend on who is there, listed or not."""
     tables = [[("M", 18)] * n + [("X", 99)] * (40 - n) + [(None, 18)] for n in range(3)]
-    for one, other in pairwise(rows_of(CLAIM, people, "1" * 32) for people in tables):
+    for one, other in pairwise(shown(CLAIM, people, "1" * 32) for people in tables):
         moved = {key: after - n for (*key, n), (*_, after) in zip(one, other, strict=True)
                  for key in [tuple(key)]}  # fmt: skip
         assert moved == dict.fromkeys(moved, 0) | {("M", 18): 1}
@@ -154,7 +154,7 @@ def test_one_person_moves_one_number_by_one_and_nothing_else():
 def test_a_sum_stands_beside_an_empty_key():
     claim = replace(CLAIM, law=replace(LAW, aggregates=(SUM,)))
     assert len(claim.law.statistics(claim.unit.groups, REPLACE_ONE)) == 2
-    found = rows_of(claim, [("F", 18)] * 1000, "2" * 32)
+    found = shown(claim, [("F", 18)] * 1000, "2" * 32)
     assert {row[0] for row in found} == {"F", "M", None} and all(len(row) == 4 for row in found)
     [total] = [total for sex, age, _, total in found if (sex, age) == ("F", 18)]
     assert 8900 < total < 9100
@@ -164,14 +164,14 @@ def test_a_sum_stands_beside_an_empty_key():
 def test_a_release_must_show_the_certified_keys_once_each():
     keys = [(sex, age) for sex in ("F", "M", None) for age in (18, None)]
 
-    def told(rows: list[tuple]) -> tuple[str, ...]:
-        sexes, ages = zip(*rows, strict=True)
-        return check_listed(LAW, pa.table({"sex": sexes, "age": ages})).reasons
+    def told(rows: list[tuple]) -> str:
+        return rows_of(CLAIM).check_keys(iter(rows)).wrong
 
-    assert told(keys) == ()
+    assert told(keys) == ""
     for wrong in (keys[1:], [*keys, keys[0]], [*keys[1:], ("X", 18)]):
-        assert told(wrong) == ("its groups are not the certified keys, each once",)
-    assert not check_listed(Noisy(TABLE, 1), pa.table({"sex": ["X"], "age": [1]})).reasons
+        assert told(wrong) == "its groups are not the certified keys, each once"
+    behind = rows_of(replace(CLAIM, law=Noisy(TABLE, 1)))
+    assert behind.check_keys([("X", 1)]) == Checked()
 
 
 @pytest.mark.parametrize("groups", [1, 20])

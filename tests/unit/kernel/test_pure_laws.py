@@ -18,24 +18,21 @@ from policy_engine.kernel.decoding import claim_from
 from policy_engine.kernel.filters import Filter
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Inserted, Native, Randomised, Secret
+from policy_engine.kernel.mechanisms.ab_insertion.meaning import (
+    believed,
+    insertion_error,
+    tuples_there,
+)
 from policy_engine.kernel.mechanisms.events import event_of
+from policy_engine.kernel.mechanisms.meanings import meaning_of
+from policy_engine.kernel.mechanisms.pure_meaning import central_error, compared
 from policy_engine.kernel.mechanisms.randomised_response.law import Response
+from policy_engine.kernel.mechanisms.randomised_response.meaning import answer_error
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.recodes import Bins, Keep, Map
 from policy_engine.kernel.sources import Column, Drawn, Groups, People, Relation, Rows
 from policy_engine.kernel.types import Type
-from policy_engine.kernel.words import (
-    answer_error,
-    believed,
-    central_error,
-    compared,
-    estimated,
-    estimates,
-    insertion_error,
-    randomness_of,
-    tuples_there,
-)
 
 AGE, SEX, ID = (Column(name, Type(kind)) for name, kind in
                 (("age", "integer"), ("sex", "text"), ("id", "integer")))  # fmt: skip
@@ -161,8 +158,8 @@ def test_a_domain_is_bounded():
 
 def test_a_row_of_a_person_is_drawn_and_said():
     drawn = replace(ASKED, unit=People(ID, Drawn()))
-    assert "of each unit's rows one is kept" in randomness_of(drawn, "duckdb")
-    assert "of each unit's rows" not in randomness_of(ASKED, "duckdb")
+    assert "of each unit's rows one is kept" in meaning_of(drawn).randomness("duckdb")
+    assert "of each unit's rows" not in meaning_of(ASKED).randomness("duckdb")
 
 
 def test_estimates_are_unbiased():
@@ -177,7 +174,7 @@ def test_estimates_are_unbiased():
         odds = Decimal(1)
         for own, told in zip(true, answer, strict=True):
             odds *= chance + (response.truth if own == told else 0)
-        [(name, found)] = estimated(claim, [(value,) for value in answer])
+        [(name, found)] = meaning_of(claim).people([(value,) for value in answer])
         squares += odds * found["b"] ** 2
         for value, number in found.items():
             mean[value] += odds * number
@@ -191,17 +188,17 @@ def test_estimates_are_unbiased():
 def test_estimates_of_counts_are_those_of_their_rows():
     rows = [("young", "F")] * 3 + [("old", None)]
     counts = [("young", "F", 3), ("old", None, "1")]
-    assert list(estimated(replace(ASKED, count=None), rows)) == list(estimated(ASKED, counts))
-    assert list(estimated(SET, rows)) == []
-    assert estimates(replace(SET, law=Native(Decimal("0.5"), 5))) == ()
+    of_rows = meaning_of(replace(ASKED, count=None)).people(rows)
+    assert list(of_rows) == list(meaning_of(ASKED).people(counts))
+    assert meaning_of(replace(SET, law=Native(Decimal("0.5"), 5))).estimates() == ()
 
 
 def test_what_is_estimated_is_said_with_its_error():
-    first, second = estimates(ASKED)
+    first, second = meaning_of(ASKED).estimates()
     share = least_share(3, ONE) / WHOLE
     assert second.startswith(f"sex: (n - {share:.4g}·N) / {1 - 3 * share:.4g} estimates")
     assert first.endswith(f"give or take {answer_error(ANSWERS.responses[0]):.4g}·√N (1 SD)")
-    [text] = estimates(SET)
+    [text] = meaning_of(SET).estimates()
     assert f"give or take {insertion_error(TUPLES):.4g}·√D" in text
     assert "the domain has 12 tuples" in text
     # 12 tuples shown as often as by chance alone are none, and as often as true ones all.

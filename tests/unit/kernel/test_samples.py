@@ -6,8 +6,14 @@ import pytest
 
 from policy_engine.engines import ENGINES
 from policy_engine.kernel.assumptions import of_sample
+from policy_engine.kernel.claim import Claim, Shown
+from policy_engine.kernel.mechanisms import Keyed
+from policy_engine.kernel.mechanisms.meanings import meaning_of
+from policy_engine.kernel.mechanisms.sampled_suppression.meaning import randomness
+from policy_engine.kernel.recodes import Keep
 from policy_engine.kernel.sentences import sentence_of
-from policy_engine.kernel.words import randomness
+from policy_engine.kernel.sources import Column, Drawn, People, Relation
+from policy_engine.kernel.types import Type
 
 
 @pytest.mark.parametrize(
@@ -25,7 +31,10 @@ def test_what_decides_who_is_in(method, unit, words):
 
 
 def test_what_decides_which_row():
-    whole = randomness("drawn", "id", draws_a_row=True)
+    source, law = Relation(("main", "people")), Keyed(1 << 59, 2)
+    shown = (Shown("age", Column("age", Type("integer")), Keep()),)
+    unit = People(Column("id", Type("integer")), Drawn())
+    whole = meaning_of(Claim(source, unit, law, shown)).randomness("duckdb")
     assert whole.startswith(randomness("drawn", "id") + "; of each unit's rows one is kept")
 
 

@@ -3,14 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, ClassVar
 
+from policy_engine.kernel.mechanisms.meaning import Meaning
+from policy_engine.kernel.mechanisms.whole_classes.law import WholeClasses
 from policy_engine.kernel.models import LDiversity, Model, TCloseness
+
+if TYPE_CHECKING:
+    from policy_engine.kernel.certificate import Certificate
 
 NONE = "this release carries no (ε, δ)"
 NO_GUARANTEE = (
     f"{NONE}: which groups it shows was decided by the people in them, and"
     " no account limits what it tells, alone or with other releases"
 )
+
+
+class ClassesMeaning(Meaning[WholeClasses]):
+    """What is said of classes that are shown as they are: first that nothing is promised."""
+
+    title: ClassVar[str] = "suppression of raw classes"
+
+    def randomness(self, engine: str) -> str:
+        """What is drawn for a release."""
+        return "nothing is drawn"
+
+    def told(self, certificate: Certificate) -> Iterator[str]:
+        """What a shown number is, in sentences."""
+        yield NO_GUARANTEE
+        attacks = still_works(certificate.k, certificate.terms.models)
+        yield from (f"{name} still works: {why}" for name, why in attacks)
+        counted = self.count or "the number of a group's rows"
+        yield f"{counted} is how many people of the source are in the group, as it is"
+
+    def steps(self) -> Iterator[tuple[str, str]]:
+        """The steps behind recoding, each with its name."""
+        yield "count", "how many people are in each group"
+        yield "suppress", f"classes of fewer than {self.law.k} people are left out"
+
+    def visible(self, certificate: Certificate) -> dict[str, int]:
+        """The least size of a class, which is always shown."""
+        return {"": self.law.k}
+
+    def described(self, method: str) -> Iterator[tuple[str, str]]:
+        """Its numbers, each with its name."""
+        yield "classes", "everybody, as it is"
+
+    def unprotected(self) -> str:
+        """Which quantities are shown without protection."""
+        return "so is every count that is shown, and which classes are"
+
+    def afterwards(self) -> str:
+        """What is computed from protected numbers alone."""
+        return "Nothing: no number is protected."
 
 
 def still_works(k: int, models: Sequence[Model]) -> Iterator[tuple[str, str]]:

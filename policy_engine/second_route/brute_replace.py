@@ -31,7 +31,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from policy_engine.attest.brute_force import Recomputed, arithmetic, brute_delta, log_point
+from policy_engine.second_route.brute_force import Recomputed, arithmetic, brute_delta, log_point
 
 if TYPE_CHECKING:
     import numpy as np

@@ -26,7 +26,7 @@ from functools import reduce
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
-from policy_engine.attest.brute_force import Recomputed
+from policy_engine.second_route.brute_force import Recomputed
 
 if TYPE_CHECKING:
     import numpy as np

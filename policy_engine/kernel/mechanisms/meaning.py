@@ -1,0 +1,179 @@
+"""What a mechanism says of itself, of one claim: in words and in numbers.
+
+No guarantee rests on it. The kernel's own words of a claim are in ``kernel.words``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
+
+from policy_engine.kernel.claim import Claim
+from policy_engine.kernel.mechanisms.common import ReleaseLaw
+from policy_engine.kernel.sources import Drawn, People
+
+if TYPE_CHECKING:
+    from policy_engine.accounting.comparison import Candidate
+    from policy_engine.kernel.certificate import Certificate
+
+L = TypeVar("L", bound=ReleaseLaw)
+Curve = Callable[[Decimal], Decimal]
+"""δ at an ε."""
+PublicKeys = tuple[tuple[str, ...], tuple[tuple[object, ...], ...]]
+"""A list of public keys: the names of its columns, and its rows."""
+_ANY_ROW = "; of each unit's rows one is kept, drawn by SHA-256 of the secret, the unit and the row"
+
+
+@dataclass(frozen=True)
+class Chances:
+    """Chances of one kind: what they are, and how likely each is."""
+
+    caption: str
+    each: tuple[tuple[str, Decimal], ...]
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Columns that everybody is counted by: how far a count is off (1 SD), and the least shown."""
+
+    columns: tuple[str, ...]
+    deviation: float
+    least: int
+
+
+@dataclass(frozen=True)
+class Meaning(Generic[L]):
+    """What is said of a claim by its mechanism; whatever it does not say is said of none.
+
+    ``title`` is what people call it. ``by_chance``: values are there that nobody has, so that no
+    row tells of a person for certain. ``sentences`` are of the assumptions that are its own.
+    """
+
+    claim: Claim
+    title: ClassVar[str]
+    by_chance: ClassVar[bool] = False
+    sentences: ClassVar[Mapping[str, str]] = {}
+
+    @property
+    def law(self) -> L:
+        """The law of the claim."""
+        return cast(L, self.claim.law)
+
+    @property
+    def count(self) -> str | None:
+        """The column of the counts, None where a group is shown as so many rows."""
+        return self.claim.count
+
+    # What a certificate states of it
+
+    def randomness(self, engine: str) -> str:
+        """What is drawn for a release, and how, and what can be estimated of it."""
+        raise NotImplementedError
+
+    def estimates(self) -> tuple[str, ...]:
+        """How to estimate what is in the source, with its standard deviation."""
+        return ()
+
+    # What its numbers mean
+
+    def told(self, certificate: Certificate) -> Iterator[str]:
+        """What a shown number is, in sentences."""
+        raise NotImplementedError
+
+    def found(self, names: Sequence[str], lines: Iterable[tuple[Any, ...]]) -> Iterator[str]:
+        """What the rows of a release estimate; nothing where they are not as they should be."""
+        return iter(())
+
+    def compared(self, epsilon: Decimal, neighbours: str) -> Iterator[str]:
+        """What the same ε buys otherwise, and what who sees it believes afterwards."""
+        return iter(())
+
+    @property
+    def counted(self) -> str:
+        """Of whom the numbers of a release are."""
+        return "people"
+
+    @property
+    def why_not_alike(self) -> str:
+        """Why its rows do not tell which people are alike; empty where they do."""
+        return ""
+
+    # How it was made
+
+    def sampling(self, certificate: Certificate) -> Iterator[tuple[str, str]]:
+        """The steps before a row is recoded, each with its name."""
+        return iter(())
+
+    def steps(self) -> Iterator[tuple[str, str]]:
+        """The steps behind, each with its name."""
+        raise NotImplementedError
+
+    def chances(self, certificate: Certificate) -> Iterator[Chances]:
+        """The chances of what is drawn: by default that a group is shown, by its size."""
+        for by, candidate in self.candidates(certificate):
+            chances = tuple((f"{size:,} people", chance) for size, chance in candidate.chances)
+            where = f" by {by}" if by else ""
+            yield Chances(f"How likely a group of so many people is shown{where}", chances)
+
+    # How much it tells at most
+
+    def curve(self, certificate: Certificate, neighbours: str) -> Curve:
+        """δ at each ε, never below the true one."""
+        return lambda epsilon: Decimal(1)
+
+    def candidates(self, certificate: Certificate) -> Iterator[tuple[str, Candidate]]:
+        """By grouping what its numbers show of a group; nothing where chance alone shows it."""
+        return iter(())
+
+    def visible(self, certificate: Certificate) -> dict[str, int]:
+        """By grouping the least size of a group that is shown half of the time."""
+        return {by: candidate.half for by, candidate in self.candidates(certificate)}
+
+    # What tells it from another claim
+
+    def lines(self) -> Iterator[str]:
+        """What it shows beside the columns, and of what public lists it is."""
+        return iter(())
+
+    def described(self, method: str) -> Iterator[tuple[str, str]]:
+        """Its numbers, each with its name; ``method`` is how a sample is drawn."""
+        raise NotImplementedError
+
+    @property
+    def noise(self) -> str:
+        """What is added to a count, or taken from it."""
+        return ""
+
+    def sums(self) -> dict[str, str]:
+        """What stands beside a count, by its name."""
+        return {}
+
+    def groupings(self) -> Iterator[Grouping]:
+        """By what everybody is counted, where that is by several sets of columns."""
+        return iter(())
+
+    def public_keys(self) -> Iterator[PublicKeys]:
+        """The lists of public keys; of a constant column there is none."""
+        return iter(())
+
+    # What a register of deployments asks
+
+    def unprotected(self) -> str:
+        """Which quantities are shown without protection, or what protects those that are shown."""
+        raise NotImplementedError
+
+    def afterwards(self) -> str:
+        """What is computed from protected numbers alone."""
+        raise NotImplementedError
+
+    def why_sampled(self) -> str | None:
+        """Why sampling is private here; None where no sample is drawn."""
+        return None
+
+
+def any_row(claim: Claim) -> str:
+    """That one of a unit's rows is drawn, where it is."""
+    order = claim.unit.order if isinstance(claim.unit, People) else None
+    return _ANY_ROW if isinstance(order, Drawn) else ""

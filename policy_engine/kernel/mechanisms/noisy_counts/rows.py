@@ -1,0 +1,83 @@
+"""What the rows of noisy counts can be: groupings, counts, and sums within what noise allows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import chain, product
+from typing import Any
+
+from policy_engine.accounting.noise import IntegerTable
+from policy_engine.kernel.mechanisms.noisy_counts.law import Noisy
+from policy_engine.kernel.mechanisms.noisy_counts.public_keys import Listed
+from policy_engine.kernel.mechanisms.rows import Checked, ReleasedRows
+from policy_engine.kernel.mechanisms.tables import Aggregate
+from policy_engine.kernel.numbers_shown import WIDE, number_of_text
+
+
+class NoisyRows(ReleasedRows[Noisy]):
+    """Groups with a count, and what stands beside it."""
+
+    @property
+    def least(self) -> int:
+        """The least number that a group is shown with: τ."""
+        return self.law.least_shown
+
+    def check_keys(self, rows: Iterable[tuple[object, ...]]) -> Checked:
+        """That each certified key is a row once, and no other; of groups that are there nothing."""
+        if not isinstance(self.law, Listed):
+            return Checked()
+        wanted = Counter(tuple(chain.from_iterable(key)) for key in product(*self.law.keys))
+        if Counter(rows) != wanted:
+            return Checked(wrong="its groups are not the certified keys, each once")
+        return Checked(holds="its groups are the certified keys, each once")
+
+    def wrong_row(self, rows: Iterable[Sequence[Any]]) -> str:
+        """What no row can say: of its grouping, its count or its sums; empty if nothing."""
+        law, names = self.law, [shown.name for shown in self.claim.columns]
+        if self.claim.count is None or not (law.groupings or law.aggregates):
+            return ""
+        before, after = len(law.before), len(law.before) + len(names)
+        for row in rows:
+            tables, counted = law.tables[0], number_of_text(row[after])
+            if counted is None:
+                return "the count column does not hold whole numbers"
+            if law.groupings:
+                place = number_of_text(row[0])
+                if place is None or place not in range(1, len(law.groupings) + 1):
+                    return "a row is of no grouping that there is"
+                grouping, tables = law.groupings[int(place) - 1], law.tables[int(place) - 1]
+                shown = dict(zip(names, row[before:after], strict=True))
+                if any(shown[name] is not None for name in names if name not in grouping.columns):
+                    return "a row shows a column that its grouping does not count by"
+            if counted < law.shown_from(tables[0]):
+                return f"a group is shown with less than {law.shown_from(tables[0])}"
+            beside = zip(law.aggregates, tables[1:], row[after + 1 :], strict=True)
+            for aggregate, table, value in beside:
+                if not _can_be(aggregate, table, value, _people(law, tables[0], int(counted))):
+                    return f"what stands in {aggregate.name} is none of its sums or means"
+        return ""
+
+
+def _people(law: Noisy, table: IntegerTable, counted: int) -> range:
+    """How many people a group can have that is shown with this count, from least to most."""
+    low, high = -table.largest, -table.least
+    if table.is_open:
+        low, high = table.least - law.offset, table.largest - law.offset
+    return range(max(0, counted + low), max(0, counted + high) + 1)
+
+
+def _can_be(aggregate: Aggregate, table: IntegerTable, value: object, people: range) -> bool:
+    """Whether a sum, or a mean, is one that so many people can have, with noise."""
+    number, clip = number_of_text(value), aggregate.clip
+    if number is None:
+        return False
+    units, rest = WIDE.divmod(number, aggregate.unit)
+    if rest:
+        return False
+    if clip.is_mean:
+        return clip.low <= units <= clip.high
+    sizes = (people[0], people[-1])
+    least = min(clip.low * size for size in sizes) + clip.grain * (table.least - 1)
+    most = max(clip.high * size for size in sizes) + clip.grain * (table.largest + 1)
+    return units % clip.grain == 0 and least <= units <= most

@@ -1,0 +1,1 @@
+"""The second route to a δ: by brute force, and by code that knows nothing of the accountant."""
