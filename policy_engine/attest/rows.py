@@ -26,7 +26,7 @@ from policy_engine.attest.values import comparable_values
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms.checks import rows_of
-from policy_engine.kernel.mechanisms.rows import Checked
+from policy_engine.kernel.mechanisms.rows import RowsChecked
 from policy_engine.names import fold
 from policy_engine.opening import opened
 
@@ -188,7 +188,7 @@ def _rows(groups: pa.Table) -> Iterator[tuple[object, ...]]:
     yield from zip(*map(comparable_values, groups.columns), strict=True)
 
 
-def _of(checked: Checked) -> Results:
+def _of(checked: RowsChecked) -> Results:
     if checked.wrong:
         return Results.refused(checked.wrong)
     return Results.held(checked.holds) if checked.holds else Results()

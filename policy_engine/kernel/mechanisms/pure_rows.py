@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from policy_engine.kernel.mechanisms.pure import OfPublicValues, Values
-from policy_engine.kernel.mechanisms.rows import Checked, ReleasedRows
+from policy_engine.kernel.mechanisms.rows import ReleasedRows, RowsChecked
 
 P = TypeVar("P", bound=OfPublicValues)
 
@@ -19,10 +19,10 @@ class PublicRows(ReleasedRows[P]):
     def public(self) -> tuple[Values, ...]:
         """The public values of each column."""
 
-    def check_values(self, columns: Iterable[Iterable[object]]) -> Checked:
+    def check_values(self, columns: Iterable[Iterable[object]]) -> RowsChecked:
         """That each column shows values of its public list alone, [LOCAL], [AB]."""
         pairs = zip(self.claim.released, columns, self.public(), strict=True)
         wrong = [name for name, shown, values in pairs if not set(shown) <= set(values)]
         if wrong:
-            return Checked(wrong=f"values that are not public stand in: {', '.join(wrong)}")
-        return Checked(holds="it shows values of the public lists alone")
+            return RowsChecked(wrong=f"values that are not public stand in: {', '.join(wrong)}")
+        return RowsChecked(holds="it shows values of the public lists alone")

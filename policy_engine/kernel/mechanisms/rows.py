@@ -16,7 +16,7 @@ L = TypeVar("L", bound=ReleaseLaw)
 
 
 @dataclass(frozen=True)
-class Checked:
+class RowsChecked:
     """What is wrong with rows, or what holds of them; neither where a mechanism asks nothing."""
 
     wrong: str = ""
@@ -48,13 +48,13 @@ class ReleasedRows(Generic[L]):
         """The columns that tell classes apart, each of which has k people; None where none are."""
         return None
 
-    def check_values(self, columns: Iterable[Iterable[object]]) -> Checked:
+    def check_values(self, columns: Iterable[Iterable[object]]) -> RowsChecked:
         """The values that stand in each released column."""
-        return Checked()
+        return RowsChecked()
 
-    def check_keys(self, rows: Iterable[tuple[object, ...]]) -> Checked:
+    def check_keys(self, rows: Iterable[tuple[object, ...]]) -> RowsChecked:
         """Which groups there are: of each row what tells it from others."""
-        return Checked()
+        return RowsChecked()
 
     def wrong_row(self, rows: Iterable[Sequence[Any]]) -> str:
         """What no row can say: of its grouping, its count or its sums; empty if nothing.

@@ -22,7 +22,7 @@ from policy_engine.kernel.mechanisms import Aggregate, Clip, CountedBy, IntegerT
 from policy_engine.kernel.mechanisms.checks import rows_of
 from policy_engine.kernel.mechanisms.noisy_counts.meaning import all_shown
 from policy_engine.kernel.mechanisms.pure import domain_of
-from policy_engine.kernel.mechanisms.rows import Checked
+from policy_engine.kernel.mechanisms.rows import RowsChecked
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.recodes import Keep
@@ -171,7 +171,7 @@ def test_a_release_must_show_the_certified_keys_once_each():
     for wrong in (keys[1:], [*keys, keys[0]], [*keys[1:], ("X", 18)]):
         assert told(wrong) == "its groups are not the certified keys, each once"
     behind = rows_of(replace(CLAIM, law=Noisy(TABLE, 1)))
-    assert behind.check_keys([("X", 1)]) == Checked()
+    assert behind.check_keys([("X", 1)]) == RowsChecked()
 
 
 @pytest.mark.parametrize("groups", [1, 20])

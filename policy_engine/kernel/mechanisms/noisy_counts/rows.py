@@ -10,7 +10,7 @@ from typing import Any
 from policy_engine.accounting.noise import IntegerTable
 from policy_engine.kernel.mechanisms.noisy_counts.law import Noisy
 from policy_engine.kernel.mechanisms.noisy_counts.public_keys import Listed
-from policy_engine.kernel.mechanisms.rows import Checked, ReleasedRows
+from policy_engine.kernel.mechanisms.rows import ReleasedRows, RowsChecked
 from policy_engine.kernel.mechanisms.tables import Aggregate
 from policy_engine.kernel.numbers_shown import WIDE, number_of_text
 
@@ -23,14 +23,14 @@ class NoisyRows(ReleasedRows[Noisy]):
         """The least number that a group is shown with: τ."""
         return self.law.least_shown
 
-    def check_keys(self, rows: Iterable[tuple[object, ...]]) -> Checked:
+    def check_keys(self, rows: Iterable[tuple[object, ...]]) -> RowsChecked:
         """That each certified key is a row once, and no other; of groups that are there nothing."""
         if not isinstance(self.law, Listed):
-            return Checked()
+            return RowsChecked()
         wanted = Counter(tuple(chain.from_iterable(key)) for key in product(*self.law.keys))
         if Counter(rows) != wanted:
-            return Checked(wrong="its groups are not the certified keys, each once")
-        return Checked(holds="its groups are the certified keys, each once")
+            return RowsChecked(wrong="its groups are not the certified keys, each once")
+        return RowsChecked(holds="its groups are the certified keys, each once")
 
     def wrong_row(self, rows: Iterable[Sequence[Any]]) -> str:
         """What no row can say: of its grouping, its count or its sums; empty if nothing."""
