@@ -70,6 +70,15 @@ class Calendar(Enum):
         """
         return Period(self, _first_day(self, day))
 
+    def has(self, name: object) -> bool:
+        """Whether a period of this calendar is named so.
+
+        >>> Calendar.WEEK.has("2026-W53"), Calendar.WEEK.has("2025-W53")
+        (True, False)
+        """
+        period = _parsed(name)
+        return period is not None and period.calendar is self
+
     def parse(self, name: object, parameter: str = "period") -> Period:
         """The period of this calendar that is named so. Errors: DomainError for any other text.
 
@@ -81,7 +90,7 @@ class Calendar(Enum):
         policy_engine.base_errors.DomainError: from must be a month, as 2026-11, found 2026-Q1
         """
         period = _parsed(name)
-        if period is None or period.calendar is not self:
+        if period is None or not self.has(name):
             law = f"a {self.value}, as {self.period(date(2026, 11, 27)).name}"
             raise DomainError(parameter, law, name)
         return period
@@ -98,7 +107,7 @@ class Zone:
     name: str = "UTC"
 
     def __post_init__(self) -> None:
-        if self.name not in _zone_names():
+        if self.name not in zone_names():
             raise DomainError("zone", "a name of the IANA's list, as Europe/Berlin", self.name)
 
     def start_of(self, day: date) -> datetime:
@@ -474,7 +483,8 @@ def _shown(instant: datetime, zone: ZoneInfo) -> datetime:
 
 
 @lru_cache(maxsize=1)
-def _zone_names() -> frozenset[str]:
+def zone_names() -> frozenset[str]:
+    """The names of all zones."""
     return frozenset((files("tzdata") / "zones").read_text(encoding="utf-8").split())
 
 

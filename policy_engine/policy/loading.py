@@ -15,6 +15,7 @@ from policy_engine.policy.auto import NoSolution
 from policy_engine.policy.hierarchy import Hierarchy, HierarchyError, read_hierarchy
 from policy_engine.policy.laws import inside, mapping
 from policy_engine.policy.models import PolicyDocument
+from policy_engine.policy.not_yet import refuse_editions
 from policy_engine.policy.places import PROJECT_FILE
 from policy_engine.policy.reading import (
     MISSING,
@@ -58,6 +59,7 @@ def load_policy_text(
         message = "this is the project file, not a policy"
         raise PolicyError((Problem(str(file), 0, 0, "", message, "name a policy file"),))
     _refuse_templates(reading)
+    refuse_editions(reading)
     data = mapping(reading.root.data())
     specs = {
         column: _hierarchy(reading, column, spec, directory)

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from policy_engine.kernel.mechanisms.common import GROUPING
-from policy_engine.policy import fields, noise_models, source_models
+from policy_engine.policy import fields, noise_models, source_models, time_models
 from policy_engine.policy.laws import Broken, Data, Document, barred, mapping, refusal, word_or
 from policy_engine.policy.model_specs import AutoSpec, KeysField, ModelsSpec, chooses, enforceable
 from policy_engine.policy.recode_models import BinsSpec, FilterSpec, Recode
@@ -74,6 +74,7 @@ class ReleaseSpec(Document):
     """Where the release goes, and its form."""
 
     model_config = ConfigDict(json_schema_extra=source_models.ONE_PLACE)
+    waits = ("append",)
 
     file: fields.OptionalPathField = None
     """A file, relative to the policy file."""
@@ -85,6 +86,9 @@ class ReleaseSpec(Document):
     """The name of the count's column."""
     version: fields.PositiveField = 1
     """In a dbt project: the version of the model that the release is."""
+    append: fields.FlagField = False
+    """Whether the rows of each edition are added to one table, beside a column `edition`. Nothing
+    is added yet."""
     deprecated: Annotated[date | None, fields.day] = None
     """In a dbt project: when this version of the model goes."""
 
@@ -112,6 +116,7 @@ class PolicyDocument(Document):
 
     model_config = ConfigDict(title="policy-engine policy, version 1")
     needs = ("privacy_unit", "write privacy_unit: row where each row is one person")
+    waits = ("refresh", "period")
 
     version: fields.VersionField
     """The version of the language."""
@@ -131,6 +136,10 @@ class PolicyDocument(Document):
         dict[str, Recode], fields.a_mapping("column: recoding", _UNCOMMENT, minProperties=1)
     ]
     """Every released column and its recoding; a column not named is not released."""
+    refresh: time_models.RefreshSpec | None = None
+    """The whole source anew, once in each period of a calendar. Nothing is drawn by it yet."""
+    period: time_models.PeriodSpec | None = None
+    """The rows of one period, once, when it has ended. Nothing is drawn by it yet."""
     filter: Annotated[
         dict[str, FilterSpec], fields.a_mapping("column: condition", _UNCOMMENT, minProperties=1)
     ] = fields.EMPTY
@@ -168,8 +177,12 @@ class PolicyDocument(Document):
     """How both are chosen where `k` and `sample.rate` are `auto`; default: the least k/rate."""
     models: ModelsSpec | None = None
     """Syntactic models that hold of what is released: classes that break one are left out."""
-    guarantee: Annotated[Literal["none"] | GuaranteeSpec, _GUARANTEE]
-    """The (ε, δ) that is certified, and between which neighbours; or `none`."""
+    guarantee: Annotated[
+        Literal["none", "planned"] | GuaranteeSpec | time_models.EditionsSpec,
+        time_models.guarantee_or_editions(_GUARANTEE),
+    ]
+    """The (ε, δ) that is certified, and between which neighbours; or `none`. What follows from the
+    account's plan, `planned`, or from its limit and so many `editions`, is not certified yet."""
     release: ReleaseSpec
     """The file or the table that is written, and its form."""
     account: fields.OptionalLineField = None
@@ -195,6 +208,7 @@ class PolicyDocument(Document):
         is_syntactic = data.get("guarantee") == NO_PAIR
         yield from syntactic_laws(data) if is_syntactic else noise_models.one_mechanism(data)
         yield from enforceable(data)
+        yield from time_models.time_laws(data)
         persons = source_models.keys_of(data.get("privacy_unit"))
         for column, kind in mapping(source.get("columns")).items():
             # Of another type 7 and 007 would be one person, or stay two.

@@ -26,6 +26,7 @@ from policy_engine.policy.laws import (
 from policy_engine.policy.model_specs import listed
 from policy_engine.policy.scalars import show
 from policy_engine.policy.source_models import counts_all
+from policy_engine.policy.time_models import PLANNED
 
 _NOISY_KEYS = ("noise", "contribution", "aggregate", "marginals", "rollup", "public_groups", "part")
 """The keys of a policy that are of noisy counts alone."""
@@ -201,7 +202,8 @@ def _public_values(data: Data) -> Broken:
             yield refusal(f"{wrong}, found counts", "write as: rows", at=("release", "as"))
         return
     # Who answers is known, and everybody does.
-    if mapping(data.get("guarantee")).get("neighbours", "add_remove") == "add_remove":
+    given = data.get("guarantee")
+    if given != PLANNED and mapping(given).get("neighbours", "add_remove") == "add_remove":
         wrong = "must be replace_one for randomised_response, found add_remove"
         remedy = "how many people answer is shown: what each of them is stays hidden"
         yield refusal(wrong, remedy, at=("guarantee", "neighbours"))

@@ -18,6 +18,7 @@ from urllib.parse import quote
 
 from policy_engine.errors import UsageError
 from policy_engine.policy.laws import At
+from policy_engine.policy.not_yet import refuse_windows
 from policy_engine.policy.pins import IN_EACH_CHECKOUT
 from policy_engine.policy.places import PROJECT_FILE
 from policy_engine.policy.project_models import DbtSpec, ProjectDocument, WarehouseSpec
@@ -224,7 +225,9 @@ epsilon is given; a limit has both
     def missing(*under: str) -> str:
         return next((told for at, told in lacking.items() if at[: len(under)] == under), "")
 
-    found = _project(check(reading, ProjectDocument).result(), Path(directory), file)
+    checked = check(reading, ProjectDocument)
+    refuse_windows(checked)
+    found = _project(checked.result(), Path(directory), file)
     warehouses = {
         name: replace(each, missing=missing("warehouses", name))
         for name, each in found.warehouses.items()

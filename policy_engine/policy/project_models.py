@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Annotated
 from urllib.parse import parse_qsl, urlsplit
 
 from pydantic_core import PydanticCustomError
 
-from policy_engine.policy import fields
+from policy_engine.policy import fields, time_models
 from policy_engine.policy.laws import (
     Broken,
     Data,
@@ -261,14 +262,28 @@ class AccountSpec(Document):
     """An account of the ledger and its limit; without one it only adds up."""
 
     needs = ("", "write {} for an account without a limit")
+    waits = time_models.WINDOWED
 
     epsilon: fields.OptionalStepField = None
     delta: fields.OptionalShareField = None
     syntactic: fields.FlagField = False
     """Whether releases without (ε, δ) are charged to it: then no limit holds, and it has none."""
+    each: Annotated[time_models.Every | None, fields.word_of(time_models.Every)] = None
+    """How long the limit is for: what the releases of one such window add. Every limit is for ever
+    yet, and so with all that follows."""
+    of: fields.OptionalLineField = None
+    """The column of dates or times by whose periods rows are told apart: then the limit is of what
+    is ever told of one person's rows of one period."""
+    plan: time_models.PlansField = fields.EMPTY
+    """For which editions of which policies a window is."""
+    rest: time_models.RestField = Decimal(0)
+    """The part of ε and of δ that is left for what is not planned."""
+    ever: time_models.LimitSpec | None = None
+    """The (ε, δ) of all windows together."""
 
     @classmethod
     def _across(cls, data: Data) -> Broken:
+        yield from time_models.window_laws(data)
         if ("epsilon" in data) != ("delta" in data):
             given, missing = ("epsilon", "delta") if "epsilon" in data else ("delta", "epsilon")
             yield refusal(f"is missing, {given} is given", "a limit has both", at=(missing,))
@@ -303,12 +318,16 @@ WitnessField = Annotated[
 class ProjectDocument(Document):
     """The project file as it is written."""
 
+    waits = ("zone",)
+
     version: fields.VersionField = 1
     warehouses: Annotated[dict[str, WarehouseSpec], fields.a_mapping("name: warehouse")] = (
         fields.EMPTY
     )
     default: Annotated[str | None, fields.name] = None
     """The warehouse of commands that name none."""
+    zone: time_models.ZoneField = "UTC"
+    """The zone of calendars, as in `Europe/Berlin`. Nothing is told by another one than UTC yet."""
     ledger: fields.LineField = LEDGER
     """A file of SQLite, or a `postgresql://` URL."""
     ledger_begins: BeginsField = ""

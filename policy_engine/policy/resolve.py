@@ -17,12 +17,12 @@ from policy_engine.policy.auto import Guarantee, effective_rate, solve_auto
 from policy_engine.policy.csv_models import CsvSpec
 from policy_engine.policy.fields import ColumnType, Form, Grouping, Method
 from policy_engine.policy.hierarchy import Hierarchy
-from policy_engine.policy.models import PolicyDocument, ReleaseSpec, digest
+from policy_engine.policy.models import GuaranteeSpec, PolicyDocument, ReleaseSpec, digest
 from policy_engine.policy.noise import Chance, Noise, solve_chance, solve_noise
 from policy_engine.policy.recode_models import FilterSpec, Recode
 from policy_engine.policy.scalars import show
 from policy_engine.policy.source_models import OrderSpec, SourceSpec, UnitSpec, order_term
-from policy_engine.policy.syntactic import UNMET, Suppression
+from policy_engine.policy.syntactic import NO_PAIR, UNMET, Suppression
 
 if TYPE_CHECKING:
     from policy_engine.kernel.certificate import Terms
@@ -275,9 +275,11 @@ def _mechanism(
     """What is promised, and what is drawn so that it holds: k, the rate, noise or chance."""
     given, k = document.guarantee, document.k if isinstance(document.k, int) else 1
     everybody = {"k": k, "rate": Decimal(1), "method": "keyed"}
-    if isinstance(given, str):
+    if given == NO_PAIR:
         told = tuple(dict.fromkeys(model.of for model in models))
         return UNMET, {**everybody, "noise": Suppression(told)}
+    if not isinstance(given, GuaranteeSpec):
+        raise InternalError("a guarantee that follows from an account was not refused")
     guarantee = Guarantee(given.epsilon, given.delta, given.neighbours)
     if document.sample is not None:
         sample = document.sample
@@ -299,7 +301,7 @@ def _mechanism(
 
 def resolve_release(release: ReleaseSpec) -> Release:
     """The place and the form that a document means."""
-    said = release.model_dump()
+    said = release.model_dump(exclude={"append"})
     return Release(path=said.pop("file"), relation=said.pop("table"), **said)
 
 

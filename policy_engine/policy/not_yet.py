@@ -1,0 +1,44 @@
+"""What the language has and nothing runs yet: it is read and checked, and refused here alone.
+
+Whoever makes a part run takes it from here, and from ``waits`` of its document.
+"""
+
+from __future__ import annotations
+
+from policy_engine.policy.laws import inside, mapping
+from policy_engine.policy.models import PolicyDocument, ReleaseSpec
+from policy_engine.policy.project_models import AccountSpec, ProjectDocument
+from policy_engine.policy.reading import HalfRead
+from policy_engine.policy.time_models import PLANNED
+
+
+def refuse_editions(reading: HalfRead[PolicyDocument]) -> None:
+    """Refuse what a policy says of its editions: each policy has one."""
+    data = mapping(reading.root.data())
+    law = "is understood, and no edition of a policy is drawn yet"
+    remedy = "remove it: 'policy-engine release' draws one release, whenever it is run"
+    for key in PolicyDocument.waits:
+        if key in data:
+            reading.refuse((key,), law, remedy, on_key=True)
+    for key in ReleaseSpec.waits:
+        if key in mapping(data.get("release")):
+            reading.refuse(("release", key), law, remedy, on_key=True)
+    follows, remedy = "and no account has windows or a plan yet", "write epsilon and delta"
+    if data.get("guarantee") == PLANNED:
+        reading.refuse(("guarantee",), f"is planned, {follows}", remedy)
+    if "editions" in mapping(data.get("guarantee")):
+        reading.refuse(("guarantee", "editions"), f"is understood, {follows}", remedy, on_key=True)
+
+
+def refuse_windows(reading: HalfRead[ProjectDocument]) -> None:
+    """Refuse what a project file says of windows: every limit is for ever."""
+    data = mapping(reading.root.data())
+    law = "is understood, and every limit is for ever yet"
+    remedy = "remove it: epsilon and delta are of all that the account ever pays"
+    for name in mapping(data.get("accounts")):
+        for key in AccountSpec.waits:
+            if inside(data, "accounts", name, key) is not None:
+                reading.refuse(("accounts", name, key), law, remedy, on_key=True)
+    if data.get("zone", "UTC") != "UTC":
+        law = "is understood, and every time is in UTC yet"
+        reading.refuse(("zone",), law, "remove it")

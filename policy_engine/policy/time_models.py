@@ -1,0 +1,196 @@
+"""When a policy is released, and for how long an account's limit is: as they are written."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from decimal import Decimal
+from difflib import get_close_matches
+from typing import Annotated, Literal, get_args
+
+from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
+
+from policy_engine.calendars import Calendar, zone_names
+from policy_engine.policy import fields
+from policy_engine.policy.laws import Broken, Data, Document, Ruled, barred, mapping, refusal
+from policy_engine.policy.scalars import show
+
+Every = Literal["day", "week", "month", "quarter", "year"]
+EveryField = Annotated[Every, fields.word_of(Every)]
+PLANNED = "planned"
+"""What a policy writes as its guarantee that the plan of its account gives it."""
+EDITION = "{edition}"
+"""What stands in the name of a release for the name of its edition."""
+MOST_EDITIONS = 100_000
+_LONGEST_WAIT = 3660
+_HOLES = re.compile(r"\{([^{}]*)\}")
+_SCHEDULES = ("refresh", "period")
+WINDOWED = ("each", "of", "plan", "rest", "ever")
+"""The keys of an account that are of its windows."""
+_ZONE_EXAMPLE = "as in Europe/Berlin"
+
+
+def _is_wait(found: object) -> bool:
+    days = re.fullmatch("([0-9]{1,4})d", found) if isinstance(found, str) else None
+    return days is not None and int(days[1]) <= _LONGEST_WAIT
+
+
+class RefreshSpec(Document):
+    """The whole source anew, once in each period of a calendar."""
+
+    needs = ("", "as in refresh: {every: month}")
+
+    every: EveryField
+    """How long the periods are, in the zone of the project file; a week is from Monday on."""
+
+
+class PeriodSpec(Document):
+    """The rows of one period, once, when it has ended: each period of a person is protected."""
+
+    needs = ("", 'as in period: {column: visit_date, every: month, from: "2026-01"}')
+
+    column: fields.LineField
+    """The source's column, of dates or times, that says in which period a row lies."""
+    every: EveryField
+    """How long the periods are, in the zone of the project file; a week is from Monday on."""
+    first: fields.LineField = Field(alias="from")
+    """The name of the first: as in `2026-01` of months, `2026-W05` of weeks, `2026-Q1`, `2026`."""
+    after: Annotated[
+        str, fields.kind(f"be a number of days from 0d to {_LONGEST_WAIT}d", _is_wait,
+                         remedy="as in 10d", type="string", pattern="^[0-9]{1,4}d$")
+    ] = "0d"  # fmt: skip
+    """How long after its end a period is released, so that late rows are in it."""
+
+    @classmethod
+    def _across(cls, data: Data) -> Broken:
+        """The first is one of that calendar."""
+        every, first = data.get("every"), data.get("from")
+        if every not in get_args(Every) or not isinstance(first, str):
+            return  # its own law says so
+        calendar = Calendar(every)
+        if not calendar.has(first):
+            example = calendar.period(date(2026, 11, 27)).name
+            yield refusal(f"must be a {every}, as {example}, found {show(first)}", at=("from",))
+
+
+class EditionsSpec(Document):
+    """So strong that so many editions like it fill the window of the account."""
+
+    editions: Annotated[int, fields.integer(1, MOST_EDITIONS)]
+    """How many."""
+    neighbours: Annotated[fields.Neighbours, fields.word_of(fields.Neighbours)] = "add_remove"
+    """Tables that differ by one person more or less, or by one person replaced."""
+
+
+def guarantee_or_editions(plain: BeforeValidator) -> BeforeValidator:
+    """The law of a guarantee: of an account's plan, of so many editions, or as ``plain`` has it."""
+
+    def read(found: object) -> object:
+        if found == PLANNED or isinstance(found, EditionsSpec):
+            return found
+        if isinstance(found, dict) and "editions" in found:
+            return EditionsSpec.model_validate(found)
+        return plain.func(found)  # type: ignore[call-arg]
+
+    return BeforeValidator(read)
+
+
+def time_laws(data: Data) -> Broken:
+    """The laws of a policy's schedule, and of what an edition is called."""
+    if all(key in data for key in _SCHEDULES):
+        wrong = "must not stand beside refresh: a period is released once, and not anew"
+        yield from barred(data, ("period",), wrong, "keep one of them")
+    has_schedule = any(key in data for key in _SCHEDULES)
+    release = mapping(data.get("release"))
+    for place in ("file", "table"):
+        text = release.get(place)
+        for hole in _HOLES.findall(text) if isinstance(text, str) else ():
+            if hole != "edition":
+                wrong = f"has {{{hole}}}, and nothing but {EDITION} is filled in"
+                yield refusal(wrong, f"write {EDITION}, or leave it out", at=("release", place))
+            elif not has_schedule:
+                wrong = f"has {EDITION}, and the policy has neither refresh nor period"
+                yield refusal(wrong, "add one of them, or leave it out", at=("release", place))
+    if not release.get("append"):
+        return
+    at = ("release", "append")
+    if not has_schedule:
+        wrong = "is of several editions, and the policy has neither refresh nor period"
+        yield refusal(wrong, "add one of them, or leave it out", at=at, on_key=True)
+    if "file" in release:
+        remedy = f"a folder gets one more file by file: out/edition={EDITION}/part.parquet"
+        yield refusal("is of a table, and this is a file", remedy, at=at, on_key=True)
+    elif EDITION in str(release.get("table", "")):
+        wrong = f"adds all editions to one table, and its name has {EDITION}"
+        yield refusal(wrong, "keep one of them", at=at, on_key=True)
+
+
+class LimitSpec(Document):
+    """An (ε, δ)."""
+
+    epsilon: fields.StepField
+    delta: fields.ShareField
+
+
+class PlanSpec(Document):
+    """What of a window is planned for one policy."""
+
+    needs = ("", "as in {editions: 12}")
+
+    editions: Annotated[int, fields.integer(1, MOST_EDITIONS)]
+    """How many editions of it a window has."""
+    share: fields.OptionalStepField = None
+    """How much all of them get together, in proportion to the other policies; as many as its
+    editions, where it is left out, so that each edition is as strong as any other."""
+
+
+RestField = Annotated[
+    Decimal, fields.number("at least 0 and below 1", minimum=0, exclusiveMaximum=1)
+]
+PlansField = Annotated[
+    dict[str, PlanSpec],
+    fields.a_mapping("policy: {editions: …}", "name a policy, or remove it", minProperties=1),
+]
+
+
+def window_laws(data: Data) -> Broken:
+    """The laws of an account's windows: what needs what, and what lasts for ever is no less."""
+    if not {"epsilon", "delta"} & data.keys():
+        wrong = "is of an account with a limit"
+        yield from barred(data, WINDOWED, wrong, "write epsilon and delta, or remove it")
+        return
+    needed = (
+        ("of", "each", "is of windows, and nothing says how long one is", "add each: month"),
+        ("ever", "each", "is a limit over all windows, and there is one", "add each: year"),
+        ("rest", "plan", "is what a plan leaves, and there is none", "add plan, or remove it"),
+    )
+    for key, other, wrong, remedy in needed:
+        if other not in data:
+            yield from barred(data, [key], wrong, remedy)
+    for policy in mapping(data.get("plan")):
+        try:
+            fields.name(policy)
+        except PydanticCustomError as error:
+            wrong = f"is no policy's name: a name {error.message()}"
+            yield refusal(wrong, at=("plan", policy), on_key=True)
+    ever = mapping(data.get("ever"))
+    for key in ("epsilon", "delta"):
+        one, all_windows = fields.as_number(data.get(key)), fields.as_number(ever.get(key))
+        if one is not None and all_windows is not None and all_windows < one:
+            wrong = f"must be at least {key}, which one window has, {show(one)}"
+            yield refusal(f"{wrong}, found {show(all_windows)}", at=("ever", key))
+
+
+def _zone(found: object) -> str:
+    name: str = fields.line(found)
+    if name in zone_names():
+        return name
+    known = {each.lower(): each for each in sorted(zone_names())}
+    known |= {each.rsplit("/", 1)[-1].lower(): each for each in sorted(zone_names())}
+    close = get_close_matches(name[:100].lower(), known, n=1)
+    remedy = f"did you mean {known[close[0]]!r}?" if close else _ZONE_EXAMPLE
+    raise refusal(f"must be a name of the IANA's list of zones, found {show(found)}", remedy)
+
+
+ZoneField = Annotated[str, Ruled(_zone, {"type": "string", "minLength": 1})]

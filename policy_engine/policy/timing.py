@@ -1,0 +1,82 @@
+"""When a policy is due, and what the windows of an account are for: with nothing left open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from policy_engine.calendars import Calendar, Period, Periods, Refresh
+from policy_engine.policy.time_models import EDITION
+
+if TYPE_CHECKING:
+    from policy_engine.policy.models import PolicyDocument
+    from policy_engine.policy.project_models import AccountSpec
+
+
+@dataclass(frozen=True)
+class PeriodOf:
+    """The rows of one period, by a column of dates or times, each once."""
+
+    column: str
+    periods: Periods
+
+
+@dataclass(frozen=True)
+class PlannedPolicy:
+    """How many editions of a policy a window has; ``share`` as of ``accounting.plans.PlanLine``."""
+
+    name: str
+    editions: int
+    share: Decimal | None = None
+
+
+@dataclass(frozen=True)
+class WindowTerms:
+    """What an account says of its windows.
+
+    ``each`` is how long one is, None where the limit is for ever. ``of`` is the column by whose
+    periods rows are told apart; None where a window is of when releases are made. ``rest`` is the
+    part of (ε, δ) that is left for what is not planned: all of it where nothing is. ``ever`` is the
+    (ε, δ) of all windows together.
+    """
+
+    each: Calendar | None = None
+    of: str | None = None
+    plan: tuple[PlannedPolicy, ...] = ()
+    rest: Decimal = Decimal(1)
+    ever: tuple[Decimal, Decimal] | None = None
+
+
+def schedule_of(document: PolicyDocument) -> Refresh | PeriodOf | None:
+    """When a policy is due; None of one that has one edition."""
+    if document.refresh is not None:
+        return Refresh(Calendar(document.refresh.every))
+    if document.period is None:
+        return None
+    said = document.period
+    first = Calendar(said.every).parse(said.first, "period.from")
+    return PeriodOf(said.column, Periods(first, int(said.after.removesuffix("d"))))
+
+
+def windows_of(account: AccountSpec) -> WindowTerms:
+    """The windows of an account."""
+    ever = account.ever
+    return WindowTerms(
+        each=None if account.each is None else Calendar(account.each),
+        of=account.of,
+        plan=tuple(
+            PlannedPolicy(name, line.editions, line.share) for name, line in account.plan.items()
+        ),
+        rest=account.rest if account.plan else Decimal(1),
+        ever=None if ever is None else (ever.epsilon, ever.delta),
+    )
+
+
+def place_of(text: str, edition: Period) -> str:
+    """The file or the table of one edition.
+
+    >>> place_of("out/visits/edition={edition}/part.parquet", Period.parse("2026-10"))
+    'out/visits/edition=2026-10/part.parquet'
+    """
+    return text.replace(EDITION, edition.name)
