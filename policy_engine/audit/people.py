@@ -21,7 +21,7 @@ from policy_engine.accounting.domain import REPLACE_ONE
 from policy_engine.compile.catalog import NUMBERS, TIMES, Field, Kind, Table
 from policy_engine.compile.reading import ReadColumn, read_as, read_columns
 from policy_engine.engines.types import DECLARED
-from policy_engine.policy.noise import Chance, Noise, Sum
+from policy_engine.policy.noise import Sum
 from policy_engine.policy.recodings import Cut, Intervals, Lookup, Prefix, Recoding, Round
 from policy_engine.policy.resolve import Policy
 
@@ -124,19 +124,12 @@ def _crowd(policy: Policy) -> int:
     """How many people alike are released about half of the time."""
     if policy.noise is None:
         return math.ceil(policy.k / policy.rate)
-    if isinstance(policy.noise, Chance):
-        return 1
-    assert isinstance(policy.noise, Noise)
-    if policy.noise.keys:
-        return 1
-    from policy_engine.accounting.noise_laws import shown_half
-
-    return shown_half(policy.noise.table, policy.k)
+    return policy.noise.half(policy.k)
 
 
 def _sizes(policy: Policy) -> dict[int, str]:
     """How many people alike there are, the one in question among them, and why so many."""
-    if isinstance(policy.noise, Chance):
+    if policy.is_by_chance:
         return {1: "a unique person", 3: "three alike"}
     if policy.noise is not None:
         crowd = _crowd(policy)
@@ -216,7 +209,7 @@ def palettes(policy: Policy, table: Table, random: Random) -> dict[str, Palette]
         ordinary = random.sample(palette.ordinary, len(palette.ordinary))
         found[read.source.name] = Palette(tuple(ordinary), palette.low, palette.high)
     declared = {name: DECLARED[kind] for name, kind in read_as(policy, table).items()}
-    for each in policy.noise.sums if isinstance(policy.noise, Noise) else ():
+    for each in () if policy.noise is None else policy.noise.sums:
         source = table.find(each.column)
         if source is not None and source.name not in found:
             seen = ReadColumn(source, declared.get(source.name)).column

@@ -23,7 +23,7 @@ from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.sentences import sentence_of
 from policy_engine.policy.escapes import sql_lines
 from policy_engine.policy.loading import load_policy
-from policy_engine.policy.noise import Chance, Noise
+from policy_engine.policy.noise import Noise
 from policy_engine.policy.resolve import Policy
 from policy_engine.releasing.planning import unenforced
 from policy_engine.releasing.preview import Preview, about, preview
@@ -97,7 +97,7 @@ def _planned(
     from policy_engine.cli.outlook import Outlook, chance_document, chance_lines
 
     # Of public values there is nothing to compare: they are for those who trust no centre.
-    if isinstance(policy.noise, Chance):
+    if policy.is_by_chance:
         seen = chance_lines(found.certificate)
         document = _document(policy, found, chance_document(found.certificate))
         return document, [*_lines(policy, found, seen, ())]
@@ -208,14 +208,7 @@ def _now(found: Preview) -> str:
 
 def noise_words(policy: Policy) -> str:
     """The law of the noise, with the numbers that it was given; empty where a sample is drawn."""
-    noise = policy.noise
-    if noise is None:
-        return ""
-    if not isinstance(noise, Noise):
-        return noise.words
-    groups = f", a person in up to {noise.groups} groups" * (noise.groups > 1)
-    least = "public keys" if noise.keys else f"k = {policy.k}"
-    return f"noisy counts, {noise.law.replace('_', ' ')}, {least}{groups}"
+    return "" if policy.noise is None else policy.noise.in_short(policy.k)
 
 
 def _warning(found: Preview) -> str:

@@ -15,7 +15,6 @@ from policy_engine.cli.progress import progress
 from policy_engine.kernel.mechanisms.whole_classes.meaning import first_lines, still_works
 from policy_engine.kernel.words import people_word
 from policy_engine.policy.loading import load_policy
-from policy_engine.policy.noise import Chance
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import counted
 from policy_engine.releasing import release as releasing
@@ -155,7 +154,7 @@ def _size(policy: Policy, done: releasing.Released) -> str:
     groups = counted(done.groups, "group")
     if policy.noise is None:
         return f"{groups}, {done.people} people of the sample"
-    if isinstance(policy.noise, Chance):
+    if policy.is_by_chance:
         return f"{groups}, some of them by chance alone"
     return f"{groups}, {done.people} {people_word(done.groups_a_person)}, counted with noise"
 

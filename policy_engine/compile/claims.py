@@ -21,19 +21,18 @@ from policy_engine.errors import PolicyError, Problem
 from policy_engine.kernel import mechanisms, recodes, sources
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.filters import Filter
-from policy_engine.kernel.fragments import threshold
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms.common import groups_as_it_is
 from policy_engine.kernel.mechanisms.pure import Key
 from policy_engine.kernel.types import MOMENTS, MOST_INTEGER, Type, Value
 from policy_engine.policy.laws import suggestion
+from policy_engine.policy.mechanisms.common import Asked
+from policy_engine.policy.mechanisms.sampled_suppression import kernel_law
 from policy_engine.policy.model_specs import Keys
-from policy_engine.policy.noise import Chance, Noise
 from policy_engine.policy.recode_models import FilterSpec
 from policy_engine.policy.recodings import Constant, Intervals, Lookup, Recoding, labels_of
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import show
-from policy_engine.policy.syntactic import Suppression
 from policy_engine.policy.tree import path_text
 
 _EXACT = Context(prec=200)
@@ -188,7 +187,7 @@ def _unit(policy: Policy, table: Table, engine: str) -> sources.Rows | sources.P
     key = keys[0] if len(keys) == 1 else sources.KeyColumns(keys)
     if source.unique and key.name in table.unique and len(keys) == 1:
         return sources.People(key, None)
-    if isinstance(policy.noise, Noise) and source.counts_all:
+    if policy.noise is not None and source.counts_all:
         return sources.People(key, sources.Groups(policy.noise.groups))
     read = [name for name, recoding in policy.recodings if not isinstance(recoding, Constant)]
     read += policy.reads_beside
@@ -218,25 +217,9 @@ def _law(
     *,
     raw_first: bool,
 ) -> mechanisms.Law:
-    if isinstance(policy.noise, Chance):
-        return policy.noise.law(shown, secret)
-    if isinstance(policy.noise, Suppression):
-        # No law of the kernel's: it has neither a template nor a price there.
-        return mechanisms.WholeClasses(policy.k, policy.noise.sensitive)
-    if (noise := policy.noise) is not None:
-        raw_first = raw_first and not policy.source.counts_all and not sums
-        numbers = (noise.table, policy.k, noise.offset)
-        own = (*numbers, raw_first, secret, noise.groupings, tuple(sums))
-        if noise.keys:
-            return mechanisms.Listed(*own, keys=_listed(policy, noise.keys, shown))
-        return (
-            mechanisms.Noisy(*own)
-            if policy.part is None
-            else mechanisms.NoisyPart(*own, *policy.part, policy.source.key_stays)
-        )
-    if policy.method == "native":
-        return mechanisms.Native(policy.rate, policy.k, raw_first)
-    return mechanisms.Keyed(threshold(policy.rate), policy.k, raw_first, secret)
+    keys = _listed(policy, policy.noise.keys, shown) if policy.noise and policy.noise.keys else ()
+    asked = Asked(policy, tuple(shown), tuple(sums), secret, raw_first, keys)
+    return kernel_law(asked) if policy.noise is None else policy.noise.kernel_law(asked)
 
 
 def _listed(policy: Policy, lists: Keys, shown: list[Shown]) -> tuple[tuple[Key, ...], ...]:

@@ -26,7 +26,6 @@ from policy_engine.kernel.mechanisms.common import groups_as_it_is
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.sources import People
 from policy_engine.policy.csv_models import is_csv
-from policy_engine.policy.noise import Chance
 from policy_engine.policy.reading import refused
 from policy_engine.policy.recodings import Constant, Keep
 from policy_engine.policy.resolve import Policy
@@ -161,7 +160,10 @@ def _key_path(policy: Policy) -> str:
 
 def _dialect_problems(policy: Policy, table: Table, dialect: Engine) -> Iterator[_Found]:
     """What the policy asks for and the dialect does not define, with the dialect's reason."""
-    keyed, is_chance = policy.method == "keyed", isinstance(policy.noise, Chance)
+    keyed, is_chance = (
+        policy.method == "keyed",
+        policy.is_by_chance,
+    )
     numbers_rows = keyed and policy.source.key is None and policy.noise is None
     read = read_columns(policy, table)
     beside = {each.source for each in read.values()} - {*map(table.find, policy.source.keys)}
@@ -274,7 +276,7 @@ def _twice(
 
 
 def _sample_problems(policy: Policy, table: Table, dialect: Engine) -> Iterator[_Found]:
-    answers = isinstance(policy.noise, Chance) and policy.noise.mechanism == "randomised_response"
+    answers = policy.noise is not None and policy.noise.numbers_rows
     if answers and table.view is not None:
         law = f"{table.name} is a view, which can have more rows for one person than another"
         yield "source.table", law, "name the table of the people, who all answer"

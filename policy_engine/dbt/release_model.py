@@ -27,7 +27,6 @@ from policy_engine.dialects import Engine
 from policy_engine.errors import InternalError, PolicyError, Problem
 from policy_engine.kernel.certificate import ROWS, Certificate
 from policy_engine.kernel.mechanisms import Secret
-from policy_engine.policy.noise import Chance, Noise
 from policy_engine.policy.project_models import DbtSpec
 from policy_engine.policy.resolve import Policy, terms_of
 from policy_engine.releasing.planning import certified
@@ -103,7 +102,7 @@ class ReleaseModel:
     def least_shown(self) -> int:
         """The least number that a group is released with."""
         noise = self.policy.noise
-        return noise.least_shown(self.policy.k) if isinstance(noise, Noise) else self.policy.k
+        return self.policy.k if noise is None else noise.least_shown(self.policy.k)
 
     @cached_property
     def text_md5(self) -> str:
@@ -123,10 +122,10 @@ def broken_laws(policy: Policy, dialect: Engine) -> Iterator[_Law]:
     if source.relation is None:
         remedy = "name a node of dbt, as in table: ref('stg_people')"
         yield "source.file", "source.file has no meaning in a dbt project", remedy
-    if isinstance(policy.noise, Chance):
+    if policy.noise is not None and policy.noise.by_chance:
         law = "mechanism must be sampled_suppression or noisy_counts in a dbt project, found"
         remedy = "take one of them, or release it by policy-engine release"
-        yield "mechanism", f"{law} {policy.noise.mechanism}", remedy
+        yield "mechanism", f"{law} {policy.noise.law_name.replace('-', '_')}", remedy
     elif policy.method != "keyed":
         law = "sample.method must be keyed in a dbt project, found native"
         remedy = "a model may run many times, and would draw a new sample each time"
@@ -138,7 +137,7 @@ def broken_laws(policy: Policy, dialect: Engine) -> Iterator[_Law]:
             " or {column: id, rows: one}"
         )
         yield "privacy_unit", law, remedy
-    keys = policy.noise.keys if isinstance(policy.noise, Noise) else ()
+    keys = () if policy.noise is None else policy.noise.keys
     for key, is_there in (
         ("aggregate", policy.beside), ("recode", policy.groupings), ("public_groups", keys),
     ):  # fmt: skip

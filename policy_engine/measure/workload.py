@@ -31,8 +31,8 @@ from policy_engine.measure.subjects import (
     measuring,
     subject_of,
 )
+from policy_engine.policy.mechanisms.whole_classes import Suppression
 from policy_engine.policy.resolve import Policy
-from policy_engine.policy.syntactic import Suppression
 from policy_engine.releasing.charging import planned
 from policy_engine.releasing.planning import project_of
 from policy_engine.warehouse.drawing import new_secret

@@ -20,8 +20,6 @@ from policy_engine.policy.scalars import as_text, parse_moment, show
 ColumnType = Literal["integer", "double", "text", "boolean", "date", "timestamp"]
 Neighbours = Literal["add_remove", "replace_one"]
 Mechanism = Literal["sampled_suppression", "noisy_counts", "randomised_response", "ab_insertion"]
-PURE = ("randomised_response", "ab_insertion")
-"""The mechanisms of a pure ε, which need a public list of values of each column."""
 Distribution = Literal["auto", "truncated_laplace", "discrete_gaussian", "negative_binomial"]
 Method = Literal["keyed", "native"]
 Form = Literal["counts", "rows"]

@@ -14,6 +14,8 @@ from policy_engine.policy import fields, tree
 from policy_engine.policy.auto import NoSolution
 from policy_engine.policy.hierarchy import Hierarchy, HierarchyError, read_hierarchy
 from policy_engine.policy.laws import inside, mapping
+from policy_engine.policy.mechanisms.index import language_of
+from policy_engine.policy.mechanisms.whole_classes import NO_PAIR
 from policy_engine.policy.models import PolicyDocument
 from policy_engine.policy.not_yet import refuse_editions
 from policy_engine.policy.places import PROJECT_FILE
@@ -29,7 +31,6 @@ from policy_engine.policy.recode_models import HierarchySpec
 from policy_engine.policy.recodings import Constant, Keep
 from policy_engine.policy.resolve import Policy, resolve
 from policy_engine.policy.source_models import key_columns, order_term
-from policy_engine.policy.syntactic import NO_PAIR
 
 
 def load_policy(path: str | Path, *, syntactic: bool = False) -> Policy:
@@ -81,7 +82,8 @@ def load_policy_text(
             path, law = ("guarantee",), f"is met by no noise table that is tried: {error}"
             named = document.noise is not None and document.noise.distribution != "auto"
             remedy = "raise epsilon or delta" + ", or take another noise.distribution" * named
-        if document.mechanism in fields.PURE:
+        language = language_of(document.mechanism, has_sample=document.sample is not None)
+        if language is not None and not language.has_delta:
             law, remedy = f"is met by no chance: {error}", "raise epsilon"
         reading.refuse(path, law, remedy)
         raise PolicyError(tuple(reading.problems)) from None

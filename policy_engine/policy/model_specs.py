@@ -180,7 +180,7 @@ class ModelsSpec(Document):
         return tuple(found)
 
 
-def enforceable(data: Data) -> Broken:
+def enforceable(data: Data, *, keeps_groups: bool) -> Broken:
     """The laws of models: of released columns, on a file of groups that people are counted in."""
     models, recode = mapping(data.get("models")), mapping(data.get("recode"))
     if not models or not recode:  # of a recode that is not there its own problem is told
@@ -188,7 +188,7 @@ def enforceable(data: Data) -> Broken:
     beside = {
         "marginals": data.get("marginals"),
         "rollup": data.get("rollup"),
-        f"mechanism: {data.get('mechanism')}": data.get("mechanism") in fields.PURE,
+        f"mechanism: {data.get('mechanism')}": not keeps_groups,
         "release.table": "table" in mapping(data.get("release")),
     }
     for key in (name for name, is_there in beside.items() if is_there):

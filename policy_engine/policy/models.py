@@ -17,12 +17,14 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from policy_engine.kernel.mechanisms.common import GROUPING
-from policy_engine.policy import fields, noise_models, source_models, time_models
+from policy_engine.policy import fields, source_models, time_models
 from policy_engine.policy.laws import Broken, Data, Document, barred, mapping, refusal, word_or
+from policy_engine.policy.mechanisms import noisy_counts
+from policy_engine.policy.mechanisms.index import keeps_groups, one_mechanism
+from policy_engine.policy.mechanisms.whole_classes import NO_PAIR, syntactic_laws
 from policy_engine.policy.model_specs import AutoSpec, KeysField, ModelsSpec, chooses, enforceable
 from policy_engine.policy.recode_models import BinsSpec, FilterSpec, Recode
 from policy_engine.policy.scalars import show
-from policy_engine.policy.syntactic import NO_PAIR, syntactic_laws
 
 _UNCOMMENT = "name at least one column, or uncomment one"
 
@@ -149,16 +151,16 @@ class PolicyDocument(Document):
     columns with a public list of values, `randomised_response` or `ab_insertion`."""
     sample: SampleSpec | None = None
     """How the people of the release are drawn: for sampled_suppression, which needs it."""
-    noise: noise_models.NoiseSpec | None = None
+    noise: noisy_counts.NoiseSpec | None = None
     """The noise that counts get: for noisy_counts."""
-    contribution: noise_models.ContributionSpec | None = None
+    contribution: noisy_counts.ContributionSpec | None = None
     """In how many groups a person counts who has many rows: for noisy_counts."""
     aggregate: Annotated[
-        dict[str, noise_models.AggregateSpec],
+        dict[str, noisy_counts.AggregateSpec],
         fields.a_mapping("name: {sum or mean}", _UNCOMMENT, minProperties=1),
     ] = fields.EMPTY
     """Sums and means beside each count, by the names of their columns: for noisy_counts."""
-    rollup: noise_models.RollupSpec | None = None
+    rollup: noisy_counts.RollupSpec | None = None
     """Everybody counted once more by fewer columns: for noisy_counts."""
     marginals: Annotated[
         tuple[_Marginal, ...],
@@ -168,7 +170,7 @@ class PolicyDocument(Document):
     public_groups: KeysField = ()
     """The groups that are shown, each whoever is in it, and no other: for
     noisy_counts. Values for each column, whose product is taken, or rows."""
-    part: noise_models.PartSpec | None = None
+    part: noisy_counts.PartSpec | None = None
     """One random part of the people, instead of everybody: for noisy_counts."""
     k: fields.OptionalKField = None
     """The least size of a group that is released: in the sample, where there is one, and `auto`
@@ -206,8 +208,8 @@ class PolicyDocument(Document):
                 yield refusal(wrong, "give the constant another name", at=("recode", column))
         yield from chooses(data)
         is_syntactic = data.get("guarantee") == NO_PAIR
-        yield from syntactic_laws(data) if is_syntactic else noise_models.one_mechanism(data)
-        yield from enforceable(data)
+        yield from syntactic_laws(data) if is_syntactic else one_mechanism(data)
+        yield from enforceable(data, keeps_groups=keeps_groups(data))
         yield from time_models.time_laws(data)
         persons = source_models.keys_of(data.get("privacy_unit"))
         for column, kind in mapping(source.get("columns")).items():

@@ -1,25 +1,24 @@
-"""The noise or the chance that a policy means, so that its guarantee is met."""
+"""The noise that a policy means, so that its guarantee is met."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from decimal import ROUND_FLOOR, Context, Decimal
+from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from policy_engine.errors import DomainError
 from policy_engine.kernel import mechanisms
-from policy_engine.kernel.claim import Shown
-from policy_engine.kernel.mechanisms.pure import MOST_VALUES, public_values
-from policy_engine.kernel.mechanisms.randomised_response.law import Response
+from policy_engine.kernel.mechanisms.meaning import Curve
+from policy_engine.kernel.mechanisms.noisy_counts.meaning import noise_words
 from policy_engine.policy.auto import Guarantee, NoSolution
-from policy_engine.policy.fields import Mechanism
+from policy_engine.policy.mechanisms.common import Asked, Drawn
 from policy_engine.policy.model_specs import Keys
-from policy_engine.policy.models import PolicyDocument
 
 if TYPE_CHECKING:
     from policy_engine.accounting.tables import Aim
+    from policy_engine.policy.models import PolicyDocument
 
 _TRIED = 60
 _LESS = Decimal("0.98")
@@ -37,7 +36,7 @@ class Sum:
 
 
 @dataclass(frozen=True)
-class Noise:
+class Noise(Drawn):
     """The noise of a release by its law; a person counts in ``groups`` groups at most.
 
     Of a ``place`` n − Z + ``offset`` is shown where Z ≤ n, else n + Z where it is at least τ, or
@@ -50,6 +49,21 @@ class Noise:
     sums: tuple[Sum, ...] = ()
     groupings: tuple[mechanisms.CountedBy, ...] = ()
     keys: Keys = ()
+
+    words: ClassVar[str] = "noisy counts"
+    law_name: ClassVar[str] = mechanisms.Noisy.mechanism
+
+    def kernel_law(self, asked: Asked) -> mechanisms.Law:
+        """The kernel's law: of public keys, of everybody, or of one part."""
+        policy = asked.policy
+        raw_first = asked.raw_first and not policy.source.counts_all and not asked.sums
+        numbers = (self.table, policy.k, self.offset)
+        own = (*numbers, raw_first, asked.secret, self.groupings, asked.sums)
+        if self.keys:
+            return mechanisms.Listed(*own, keys=asked.keys)
+        if policy.part is None:
+            return mechanisms.Noisy(*own)
+        return mechanisms.NoisyPart(*own, *policy.part, policy.source.key_stays)
 
     @cached_property
     def offset(self) -> int:
@@ -74,6 +88,54 @@ class Noise:
     def k(self) -> int:
         """The least size of a group that is shown, by the table alone."""
         return self.table.least if self.table.is_open else 1
+
+    @property
+    def noise_words(self) -> str:
+        """What is added to a count, or taken from it."""
+        return noise_words(self.table)
+
+    def in_short(self, k: int) -> str:
+        """What is drawn, with the numbers that it was given."""
+        groups = f", a person in up to {self.groups} groups" if self.groups > 1 else ""
+        least = "public keys" if self.keys else f"k = {k}"
+        return f"noisy counts, {self.law.replace('_', ' ')}, {least}{groups}"
+
+    def half(self, k: int) -> int:
+        """The least size of a group that is shown half of the time; of public keys each is."""
+        from policy_engine.accounting.noise_laws import shown_half
+
+        return 1 if self.keys else shown_half(self.table, k)
+
+    @property
+    def _tables(self) -> list[tuple[tuple[str, ...], tuple[mechanisms.IntegerTable, ...]]]:
+        """By grouping the tables of the counts and of the sums beside them."""
+        whole = (self.table, *(each.table for each in self.sums))
+        return [(each.columns, each.tables or whole) for each in self.groupings] or [((), whole)]
+
+    @property
+    def curve(self) -> Callable[[str], Curve]:
+        """By neighbours δ at each ε, never below the true one."""
+        return self._curve
+
+    def _curve(self, neighbours: str) -> Curve:
+        from policy_engine.accounting.noise import ReleaseCurve, Statistic
+
+        statistics = []
+        for _, (counts, *sums) in self._tables:
+            statistics.append(Statistic(counts, groups=self.groups))
+            for each, table in zip(self.sums, sums, strict=True):
+                statistics.append(each.clip.statistic(table, self.groups, neighbours))
+        whole = ReleaseCurve.of(tuple(statistics), neighbours)
+        return lambda epsilon: whole.delta(epsilon).delta
+
+    def visible(self, k: int) -> Mapping[str, int]:
+        """By grouping the least size of a group that is shown half of the time."""
+        from policy_engine.accounting.comparison import Candidate
+
+        return {
+            ", ".join(by): Candidate("", counts, k, bool(self.keys)).half
+            for by, (counts, *_) in self._tables
+        }
 
     def least_shown(self, k: int) -> int:
         """The least number that a group is shown with, where every one has k people at least."""
@@ -149,55 +211,3 @@ def _solved(document: PolicyDocument, aim: Aim, groups: int, times: int) -> Nois
             return replace(noise, sums=tuple(found))
         part = _part(part, _LESS)
     raise NoSolution("no noise of the sums meets guarantee beside that of the counts")
-
-
-_FLOOR = Context(prec=60, rounding=ROUND_FLOOR)
-
-
-@dataclass(frozen=True)
-class Chance:
-    """A mechanism of public values, and the ε that each of its independent draws may cost."""
-
-    mechanism: Mechanism
-    each: Decimal
-    sums: ClassVar[tuple[Sum, ...]] = ()
-    groupings: ClassVar[tuple[mechanisms.CountedBy, ...]] = ()
-
-    @property
-    def words(self) -> str:
-        """Its name."""
-        return {"randomised_response": "randomised response"}.get(self.mechanism, "αβ insertion")
-
-    def law(self, columns: Sequence[Shown], secret: mechanisms.Secret | None) -> mechanisms.Pure:
-        """The kernel's law, by the values that the columns can show.
-
-        Errors: ClaimError where a column does not tell them, or there are too many.
-        """
-        values = public_values(columns)
-        if self.mechanism == "ab_insertion":
-            inserted = _share(2, self.each)
-            return mechanisms.Inserted((1 << 60) - inserted, inserted, values, secret)
-        responses = (Response(each, _share(len(each), self.each)) for each in values)
-        return mechanisms.Randomised(tuple(responses), secret)
-
-
-def solve_chance(mechanism: Mechanism, guarantee: Guarantee, columns: int) -> Chance:
-    """The chance that costs no more than ε: as much for each column, or for each tuple.
-
-    A person who is replaced can change every column, or take one tuple away and bring another.
-    Raises ``NoSolution`` where ε is too small.
-    """
-    tuples = 2 if guarantee.neighbours == "replace_one" else 1
-    draws = tuples if mechanism == "ab_insertion" else columns
-    chance = Chance(mechanism, _FLOOR.divide(guarantee.epsilon, Decimal(draws)))
-    _share(MOST_VALUES, chance.each)
-    return chance
-
-
-def _share(values: int, epsilon: Decimal) -> int:
-    # Numbers and their search are needed for such a policy alone.
-    from policy_engine.accounting.finite import least_share
-
-    if (share := least_share(values, epsilon)) is None:
-        raise NoSolution(f"ε is too small for {values} values")
-    return share

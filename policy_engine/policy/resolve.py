@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from policy_engine.accounting.rates import NATIVE_GRAIN
 from policy_engine.errors import InternalError, UsageError
-from policy_engine.policy import fields, recodings
 from policy_engine.policy import recode_models as written
-from policy_engine.policy.auto import Guarantee, effective_rate, solve_auto
+from policy_engine.policy import recodings
+from policy_engine.policy.auto import Guarantee, effective_rate
 from policy_engine.policy.csv_models import CsvSpec
 from policy_engine.policy.fields import ColumnType, Form, Grouping, Method
 from policy_engine.policy.hierarchy import Hierarchy
+from policy_engine.policy.mechanisms.common import Drawn, Solved
+from policy_engine.policy.mechanisms.index import language_of
+from policy_engine.policy.mechanisms.whole_classes import NO_PAIR, UNMET, Suppression
 from policy_engine.policy.models import GuaranteeSpec, PolicyDocument, ReleaseSpec, digest
-from policy_engine.policy.noise import Chance, Noise, solve_chance, solve_noise
 from policy_engine.policy.recode_models import FilterSpec, Recode
 from policy_engine.policy.scalars import show
 from policy_engine.policy.source_models import OrderSpec, SourceSpec, UnitSpec, order_term
-from policy_engine.policy.syntactic import NO_PAIR, UNMET, Suppression
 
 if TYPE_CHECKING:
     from policy_engine.kernel.certificate import Terms
@@ -126,7 +126,7 @@ class Policy:
     directory: Path
     declared_budget: bool = True
     filter: tuple[tuple[str, FilterSpec], ...] = ()
-    noise: Noise | Chance | Suppression | None = None
+    noise: Drawn | None = None
     levels: tuple[tuple[str, tuple[int, int]], ...] = ()
     models: tuple[Model, ...] = ()
     stated: tuple[tuple[str, str], ...] = ()
@@ -136,12 +136,17 @@ class Policy:
     @property
     def is_syntactic(self) -> bool:
         """Whether nothing is certified of it: then ``guarantee`` is one that nothing meets."""
-        return isinstance(self.noise, Suppression)
+        return self.noise is not None and not self.noise.promises
+
+    @property
+    def is_by_chance(self) -> bool:
+        """Whether values are released that nobody has, so that no row is certainly somebody's."""
+        return self.noise is not None and self.noise.by_chance
 
     @property
     def groups_a_person(self) -> int:
         """In how many groups a person counts at most."""
-        return self.noise.groups if isinstance(self.noise, Noise) else 1
+        return 1 if self.noise is None else self.noise.groups
 
     @property
     def source_path(self) -> Path | None:
@@ -265,38 +270,25 @@ def resolve(
         models=models,
         stated=tuple((name, text) for name, text in said.items() if text),
         part=None if document.part is None else (document.part.of, document.part.number),
-        **chosen,
+        k=chosen.k,
+        rate=chosen.rate,
+        method=chosen.method,
+        noise=chosen.noise,
     )
 
 
-def _mechanism(
-    document: PolicyDocument, models: tuple[Model, ...]
-) -> tuple[Guarantee, dict[str, Any]]:
+def _mechanism(document: PolicyDocument, models: tuple[Model, ...]) -> tuple[Guarantee, Solved]:
     """What is promised, and what is drawn so that it holds: k, the rate, noise or chance."""
     given, k = document.guarantee, document.k if isinstance(document.k, int) else 1
-    everybody = {"k": k, "rate": Decimal(1), "method": "keyed"}
     if given == NO_PAIR:
         told = tuple(dict.fromkeys(model.of for model in models))
-        return UNMET, {**everybody, "noise": Suppression(told)}
+        return UNMET, Solved(k, noise=Suppression(told))
     if not isinstance(given, GuaranteeSpec):
         raise InternalError("a guarantee that follows from an account was not refused")
     guarantee = Guarantee(given.epsilon, given.delta, given.neighbours)
-    if document.sample is not None:
-        sample = document.sample
-        found = solve_auto(
-            guarantee,
-            None if document.k == "auto" else document.k,
-            None if sample.rate == "auto" else sample.rate,
-            document.source.sampled_at,
-            NATIVE_GRAIN if sample.method == "native" else Decimal(0),
-            choice=document.auto,
-        )
-        return guarantee, {"k": found[0], "rate": found[1], "method": sample.method}
-    if document.mechanism is not None and document.mechanism in fields.PURE:
-        chance = solve_chance(document.mechanism, guarantee, len(document.recode))
-        return guarantee, {**everybody, "k": 1, "noise": chance}
-    noise = solve_noise(document, guarantee)
-    return guarantee, {**everybody, "k": max(k, noise.k), "noise": noise}
+    language = language_of(document.mechanism, has_sample=document.sample is not None)
+    assert language is not None  # by its field
+    return guarantee, language.solve(document, guarantee)
 
 
 def resolve_release(release: ReleaseSpec) -> Release:

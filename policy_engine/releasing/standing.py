@@ -34,7 +34,6 @@ from policy_engine.kernel.mechanisms.common import GROUPING
 from policy_engine.kernel.words import people_word
 from policy_engine.ledger.entry import MOST_ATTEMPTS, Entry
 from policy_engine.ledger.store import Ledger
-from policy_engine.policy.noise import Chance
 from policy_engine.policy.project import Project
 from policy_engine.policy.recodings import Constant, Lookup
 from policy_engine.policy.resolve import Policy
@@ -247,7 +246,7 @@ def size_of(rows: pa.Table, policy: Policy) -> Size:
 
 def _remarks(lines: Lines, policy: Policy) -> tuple[str, ...]:
     # What a grouping leaves out is NULL in its rows; by chance some values are missing.
-    if policy.groupings or isinstance(policy.noise, Chance):
+    if policy.groupings or policy.is_by_chance:
         return ()
     columns = [None if isinstance(how, Constant) else name for name, how in policy.recodings]
     others = {name: how.other for name, how in policy.recodings if isinstance(how, Lookup)}

@@ -19,13 +19,11 @@ from typing import Any, Literal
 from policy_engine.accounting.in_words import in_text
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim, digest_of, to_json
-from policy_engine.kernel.mechanisms import WholeClasses
 from policy_engine.kernel.mechanisms.meanings import meaning_of
-from policy_engine.kernel.mechanisms.noisy_counts.meaning import noise_words
+from policy_engine.kernel.mechanisms.sampled_suppression.law import OfSample
 from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.sentences import sentence_of
 from policy_engine.kernel.types import digits_of
-from policy_engine.policy.noise import Chance, Noise
 from policy_engine.policy.resolve import Policy
 from policy_engine.report import recodes
 from policy_engine.report.claim_words import (
@@ -91,14 +89,9 @@ class Comparable:
     def of_policy(cls, policy: Policy) -> Comparable:
         """A policy, every ``auto`` solved; δ is the one that is promised."""
         noise, source = policy.noise, policy.source
-        mechanism, law, drawn = "sampled-suppression", "", ""
-        if isinstance(noise, Noise):
-            mechanism, law = "noisy-counts", noise_words(noise.table)
-        elif isinstance(noise, Chance):
-            mechanism = noise.words.replace(" ", "-").replace("αβ", "ab")
-            drawn = f"{noise.words}, ε {in_text(noise.each)} for each draw"
-        elif noise is not None:
-            mechanism, law = WholeClasses.mechanism, noise.words
+        mechanism, law, drawn = OfSample.mechanism, "", ""
+        if noise is not None:
+            mechanism, law, drawn = noise.law_name, noise.noise_words, noise.chance_words
         epsilon, delta = _NONE
         if not policy.is_syntactic:
             epsilon, delta = policy.guarantee.epsilon, policy.guarantee.delta
@@ -133,7 +126,7 @@ class Comparable:
                 "account": policy.budget,
                 "groupings": "; ".join(", ".join(each) for each in policy.groupings),
                 "models": "; ".join(map(str, policy.models)),
-                "public_groups": _keys(noise.keys if isinstance(noise, Noise) else ()),
+                "public_groups": _keys(() if noise is None else noise.keys),
                 "part": "" if policy.part is None else "{1} of {0}".format(*policy.part),
                 **{f"filter.{column}": str(spec) for column, spec in policy.filter},
             },

@@ -6,21 +6,18 @@ is shown half of the time. A release is not weaker than another where neither is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
 
 from policy_engine.accounting.comparison import SAMPLED, Candidate
 from policy_engine.accounting.frontier import SamplePair
-from policy_engine.accounting.noise import IntegerTable, ReleaseCurve, Statistic
 from policy_engine.accounting.one import delta_of_one
 from policy_engine.kernel.certificate import Certificate
-from policy_engine.kernel.mechanisms import Clip
 from policy_engine.kernel.mechanisms.meaning import Curve
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.mechanisms.sampled_suppression.law import certified_rate
-from policy_engine.policy.noise import Chance, Noise
 from policy_engine.policy.resolve import Policy
 
 EPSILONS = tuple(map(Decimal, ("0", "0.1", "0.25", "0.5", "1", "2", "4", "8")))
@@ -48,51 +45,12 @@ class Strength:
     @classmethod
     def of_policy(cls, policy: Policy) -> Strength:
         """Of a policy, every ``auto`` solved."""
-        noise = policy.noise
-        if policy.is_syntactic:
-            return cls(_unbounded, {"": policy.k})
-        if isinstance(noise, Chance):
-            return cls(None)
-        if not isinstance(noise, Noise):
-            rate = certified_rate(policy.rate, policy.method, policy.source.sampled_at)
-            found = Candidate(SAMPLED, SamplePair(policy.k, policy.rate))
-            return cls(_sampled(policy.k, rate), {"": found.half})
-        sums = tuple(each.table for each in noise.sums)
-        tables = [
-            (each.columns, each.tables or (noise.table, *sums)) for each in noise.groupings
-        ] or [((), (noise.table, *sums))]
-        visible = {
-            ", ".join(by): Candidate("", counts, policy.k, bool(noise.keys)).half
-            for by, (counts, *_) in tables
-        }
-        clips, groups = tuple(each.clip for each in noise.sums), noise.groups
-        return cls(
-            lambda notion: _noise(
-                tuple(_statistics([own for _, own in tables], clips, groups, notion)), notion
-            ),
-            visible,
-        )
-
-
-def _statistics(
-    tables: list[tuple[IntegerTable, ...]], clips: tuple[Clip, ...], groups: int, notion: str
-) -> Iterator[Statistic]:
-    """What is drawn for each group, as the law has it of a claim."""
-    for counts, *sums in tables:
-        yield Statistic(counts, groups=groups)
-        for clip, table in zip(clips, sums, strict=True):
-            yield clip.statistic(table, groups, notion)
-
-
-def _unbounded(notion: str) -> Curve:
-    del notion
-    return lambda epsilon: Decimal(1)
+        if policy.noise is not None:
+            return cls(policy.noise.curve, policy.noise.visible(policy.k))
+        rate = certified_rate(policy.rate, policy.method, policy.source.sampled_at)
+        found = Candidate(SAMPLED, SamplePair(policy.k, policy.rate))
+        return cls(_sampled(policy.k, rate), {"": found.half})
 
 
 def _sampled(k: int, rate: Decimal) -> Callable[[str], Curve]:
     return lambda notion: lambda epsilon: delta_of_one(k, rate, epsilon, notion).delta
-
-
-def _noise(statistics: tuple[Statistic, ...], notion: str) -> Curve:
-    found = ReleaseCurve.of(statistics, notion)
-    return lambda epsilon: found.delta(epsilon).delta

@@ -12,7 +12,8 @@ from policy_engine.kernel.recodes import Bins, Keep
 from policy_engine.kernel.sources import Column
 from policy_engine.kernel.types import Type
 from policy_engine.policy.loading import load_policy_text
-from policy_engine.policy.noise import Chance
+from policy_engine.policy.mechanisms.common import Asked
+from policy_engine.policy.mechanisms.randomised_response import Answers
 
 ANSWERS = """
 version: 1
@@ -36,6 +37,10 @@ def load(text):
     return load_policy_text(text, "policy.yaml", ".")
 
 
+def law_of(policy, *shown):
+    return policy.noise.kernel_law(Asked(policy, shown, (), None, False, ()))
+
+
 def problems(text):
     with pytest.raises(PolicyError) as caught:
         load(text)
@@ -45,9 +50,9 @@ def problems(text):
 def test_epsilon_is_shared_by_the_columns():
     found = load(ANSWERS)
     assert (found.k, found.rate, found.guarantee.delta) == (1, 1, 0)
-    assert found.noise == Chance("randomised_response", Decimal(1))
+    assert found.noise == Answers(Decimal(1))
     assert found.noise.words == "randomised response"
-    law = found.noise.law((AGE, AGE), None)
+    law = law_of(found, AGE, AGE)
     assert isinstance(law, Randomised)
     share = Decimal(law.responses[0].share) / 2**60
     assert float(share) == pytest.approx(float(1 / (Decimal(1).exp() + 2)))
@@ -58,7 +63,7 @@ def test_epsilon_is_of_one_tuple_or_of_two():
     one, two = load(TUPLES), load(TUPLES.replace("delta: 0", "delta: 0, neighbours: replace_one"))
     assert (one.noise.each, two.noise.each) == (2, 1)
     assert one.noise.words == "αβ insertion"
-    law = one.noise.law((AGE,), None)
+    law = law_of(one, AGE)
     assert isinstance(law, Inserted)
     assert law.shown + law.inserted == 1 << 60
     assert law.inserted / (1 << 60) == pytest.approx(float(1 / (1 + Decimal(2).exp())))
@@ -67,7 +72,7 @@ def test_epsilon_is_of_one_tuple_or_of_two():
 @pytest.mark.parametrize("text", [ANSWERS, TUPLES])
 def test_a_column_tells_its_values(text):
     with pytest.raises(ClaimError, match="binned or mapped"):
-        load(text).noise.law((Shown("age", AGE.column, Keep()),), None)
+        law_of(load(text), Shown("age", AGE.column, Keep()))
 
 
 @pytest.mark.parametrize("text", [ANSWERS, TUPLES])

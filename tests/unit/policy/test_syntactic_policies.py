@@ -11,9 +11,9 @@ from policy_engine.errors import PolicyError, UsageError
 from policy_engine.kernel.mechanisms.whole_classes.meaning import still_works
 from policy_engine.kernel.models import LDiversity, TCloseness
 from policy_engine.policy.loading import load_policy_text
+from policy_engine.policy.mechanisms.whole_classes import UNMET, Suppression
 from policy_engine.policy.project import load_project_text
 from policy_engine.policy.resolve import Policy, loaded
-from policy_engine.policy.syntactic import UNMET, Suppression
 
 BARE = {"sample": "", "guarantee": "guarantee: none"}
 

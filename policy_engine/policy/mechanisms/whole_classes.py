@@ -6,17 +6,17 @@ has no (ε, δ), at any price. A release with (ε, δ) may be of such models too
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from policy_engine.kernel.mechanisms import WholeClasses
+from policy_engine.kernel.mechanisms.meaning import Curve
 from policy_engine.policy.auto import Guarantee
 from policy_engine.policy.laws import Broken, Data, barred, mapping, refusal
+from policy_engine.policy.mechanisms.common import Asked, Drawn
 from policy_engine.policy.source_models import counts_all
-
-if TYPE_CHECKING:
-    from policy_engine.kernel.mechanisms import CountedBy
-    from policy_engine.policy.noise import Sum
 
 NO_PAIR = "none"
 """What a policy writes as its guarantee that promises no (ε, δ)."""
@@ -28,16 +28,34 @@ _OF_OTHERS = (
 
 
 @dataclass(frozen=True)
-class Suppression:
+class Suppression(Drawn):
     """In place of a noise, where there is none: everybody counts, and whole classes are left out.
 
     ``sensitive`` are the columns of the models; a class is what is alike in all others.
     """
 
     sensitive: tuple[str, ...]
-    sums: ClassVar[tuple[Sum, ...]] = ()
-    groupings: ClassVar[tuple[CountedBy, ...]] = ()
     words: ClassVar[str] = "suppression of raw classes"
+    law_name: ClassVar[str] = WholeClasses.mechanism
+    promises: ClassVar[bool] = False
+
+    @property
+    def noise_words(self) -> str:
+        """That nothing is added to a count."""
+        return self.words
+
+    @property
+    def curve(self) -> Callable[[str], Curve]:
+        """1 at every ε: nothing is promised."""
+        return lambda neighbours: lambda epsilon: Decimal(1)
+
+    def visible(self, k: int) -> Mapping[str, int]:
+        """The least size of a class, which is always shown."""
+        return {"": k}
+
+    def kernel_law(self, asked: Asked) -> WholeClasses:
+        """The kernel's law, which has no price."""
+        return WholeClasses(asked.policy.k, self.sensitive)
 
 
 def syntactic_laws(data: Data) -> Broken:

@@ -1,10 +1,10 @@
-"""What noisy counts are written with, and which mechanism a policy is of."""
+"""What noisy counts are written with, and the laws of it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import ConfigDict, Field
 
@@ -23,15 +23,17 @@ from policy_engine.policy.laws import (
     refusal,
     suggestion,
 )
+from policy_engine.policy.mechanisms.common import ROWS, Language, Solved, everybody
 from policy_engine.policy.model_specs import listed
 from policy_engine.policy.scalars import show
 from policy_engine.policy.source_models import counts_all
-from policy_engine.policy.time_models import PLANNED
 
-_NOISY_KEYS = ("noise", "contribution", "aggregate", "marginals", "rollup", "public_groups", "part")
+if TYPE_CHECKING:
+    from policy_engine.policy.auto import Guarantee
+    from policy_engine.policy.models import PolicyDocument
+
+KEYS = ("noise", "contribution", "aggregate", "marginals", "rollup", "public_groups", "part")
 """The keys of a policy that are of noisy counts alone."""
-_LISTED = {"bins", "map", "hierarchy"}
-_ROWS = ("privacy_unit", "rows")
 MOST_PARTS = 10_000
 
 
@@ -147,74 +149,8 @@ class PartSpec(Document):
             yield refusal(f"must be from 1 to {parts}, found {number}", at=("number",))
 
 
-def one_mechanism(data: Data) -> Broken:
-    """The law that a policy says what its mechanism needs, and nothing of another's."""
-    mechanism = data.get("mechanism")
-    is_pure = mechanism in fields.PURE
-    if is_pure:
-        yield from _public_values(data)
-    elif mechanism == "noisy_counts" or not {"mechanism", "sample"} & data.keys():
-        yield from _noisy(data)
-    elif mechanism in (None, "sampled_suppression"):
-        for key in ("sample", "k"):
-            if key not in data:
-                yield refusal("is missing", at=(key,))
-        wrong = "is of noisy_counts, and this policy draws a sample"
-        yield from barred(data, _NOISY_KEYS, wrong, "remove it, or sample")
-        if counts_all(data.get("privacy_unit")):
-            wrong = "must be any, one or a mapping with first_by where a sample is drawn, found all"
-            yield refusal(wrong, "one row of a person counts then", at=_ROWS)
-    delta = inside(data, "guarantee", "delta")
-    found = fields.as_number(delta)
-    if found is not None and (found == 0) != is_pure:
-        law = f"must be 0 for {mechanism}" if is_pure else "must be above 0 and below 1"
-        remedy = "it costs no δ" if is_pure else ""
-        yield refusal(f"{law}, found {show(delta)}", remedy, at=("guarantee", "delta"))
-
-
-def _everybody(data: Data, counts: str) -> Broken:
-    sampled_at = mapping(data.get("source")).get("sampled_at", 1)
-    if sampled_at != 1:
-        wrong = f"must be 1 where everybody {counts}, found {show(sampled_at)}"
-        remedy = "leave it out: the price holds without it"
-        yield refusal(wrong, remedy, at=("source", "sampled_at"))
-
-
-def _public_values(data: Data) -> Broken:
-    """The laws of a mechanism that needs a public list of values of each column."""
-    mechanism = data["mechanism"]
-    wrong = f"must not stand beside mechanism: {mechanism}"
-    yield from barred(data, ("sample", "k", "auto", *_NOISY_KEYS), wrong)
-    for column, recoding in mapping(data.get("recode")).items():
-        if not _LISTED & mapping(recoding).keys():
-            is_mapping = isinstance(recoding, dict)
-            named = next(iter(recoding), "none") if is_mapping else show(recoding)
-            wrong = f"must be bins, map or hierarchy for {mechanism}, found {named}"
-            remedy = "only these say which values there are"
-            yield refusal(wrong, remedy, at=("recode", column))
-    yield from _everybody(data, "counts")
-    if counts_all(data.get("privacy_unit")):
-        wrong = f"must be any, one or a mapping with first_by for {mechanism}, found all"
-        yield refusal(wrong, "one row of a person counts", at=_ROWS)
-    if mechanism == "ab_insertion":  # a tuple is there or not
-        if mapping(data.get("release")).get("as", "counts") == "counts":
-            wrong = "must be rows for ab_insertion, which shows tuples without a count"
-            yield refusal(f"{wrong}, found counts", "write as: rows", at=("release", "as"))
-        return
-    # Who answers is known, and everybody does.
-    given = data.get("guarantee")
-    if given != PLANNED and mapping(given).get("neighbours", "add_remove") == "add_remove":
-        wrong = "must be replace_one for randomised_response, found add_remove"
-        remedy = "how many people answer is shown: what each of them is stays hidden"
-        yield refusal(wrong, remedy, at=("guarantee", "neighbours"))
-    wrong = "must not stand beside randomised_response, in which everybody answers"
-    remedy = "remove it: whether a person is filtered would be shown"
-    yield from barred(data, ["filter"], wrong, remedy)
-    source, remedy = mapping(data.get("source")), "name the table of the people"
-    yield from barred(source, ["view"], wrong, remedy, ("source",))
-
-
-def _noisy(data: Data) -> Broken:
+def noisy_laws(data: Data) -> Broken:
+    """The laws of a policy of noisy counts: nothing of a sample, and what its own keys need."""
     yield from _several(data)
     yield from listed(data)
     wrong = "must not stand beside mechanism: noisy_counts, which counts everybody"
@@ -225,14 +161,14 @@ def _noisy(data: Data) -> Broken:
     yield from barred(data, ["auto"], "chooses k and sample.rate, and noisy_counts has none")
     if "part" in data:
         yield from _parted(data)
-    yield from _everybody(data, "is counted")
+    yield from everybody(data, "is counted")
     if not counts_all(data.get("privacy_unit")):
         wrong = "is of persons with many rows, all of which count"
         remedy = "write privacy_unit: {column: …}, or remove it"
         yield from barred(data, ["contribution"], wrong, remedy)
     elif "contribution" not in data:
         wrong = "is all, and nothing says in how many groups a person counts"
-        yield refusal(wrong, "add contribution: {max_groups: 3}", at=_ROWS)
+        yield refusal(wrong, "add contribution: {max_groups: 3}", at=ROWS)
 
 
 def _parted(data: Data) -> Broken:
@@ -302,3 +238,15 @@ def _groupings(data: Data) -> Iterator[tuple[At, list[str]]]:
     for at, names in places:
         if isinstance(names, list):
             yield at, [str(name) for name in names]
+
+
+def _solve(document: PolicyDocument, guarantee: Guarantee) -> Solved:
+    """The tables of noise that meet the guarantee."""
+    from policy_engine.policy.noise import solve_noise
+
+    noise = solve_noise(document, guarantee)
+    k = document.k if isinstance(document.k, int) else 1
+    return Solved(max(k, noise.k), noise=noise)
+
+
+LANGUAGE = Language(noisy_laws, _solve)

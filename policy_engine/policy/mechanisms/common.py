@@ -1,0 +1,127 @@
+"""What mechanisms share in the language of policies, and what one is unless it says otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, ClassVar
+
+from policy_engine.kernel import mechanisms
+from policy_engine.kernel.claim import Shown
+from policy_engine.kernel.mechanisms.meaning import Curve
+from policy_engine.kernel.mechanisms.pure import Key
+from policy_engine.policy.fields import Method
+from policy_engine.policy.laws import Broken, Data, mapping, refusal
+from policy_engine.policy.model_specs import Keys
+from policy_engine.policy.scalars import show
+
+if TYPE_CHECKING:
+    from policy_engine.policy.auto import Guarantee
+    from policy_engine.policy.models import PolicyDocument
+    from policy_engine.policy.noise import Sum
+    from policy_engine.policy.resolve import Policy
+
+ROWS = ("privacy_unit", "rows")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A policy on a source, as its law is made of it: what is shown, and where the secret waits.
+
+    ``keys`` are the public keys as the columns show them.
+    """
+
+    policy: Policy
+    shown: tuple[Shown, ...]
+    sums: tuple[mechanisms.Aggregate, ...]
+    secret: mechanisms.Secret | None
+    raw_first: bool
+    keys: tuple[tuple[Key, ...], ...]
+
+
+class Drawn:
+    """What a policy draws where no sample is drawn, with nothing left open.
+
+    ``words`` is what people call it, ``law_name`` what a certificate does. ``by_chance``: values
+    are there that nobody has. ``numbers_rows``: every answer is drawn by the number of its row.
+    ``promises`` an (ε, δ).
+    """
+
+    words: ClassVar[str]
+    law_name: ClassVar[str]
+    by_chance: ClassVar[bool] = False
+    numbers_rows: ClassVar[bool] = False
+    promises: ClassVar[bool] = True
+    groups: int = 1
+    sums: tuple[Sum, ...] = ()
+    groupings: tuple[mechanisms.CountedBy, ...] = ()
+    keys: Keys = ()
+
+    @property
+    def noise_words(self) -> str:
+        """What is added to a count, or that nothing is; empty where values are drawn."""
+        return ""
+
+    @property
+    def chance_words(self) -> str:
+        """What of a value is left to chance."""
+        return ""
+
+    def in_short(self, k: int) -> str:
+        """What is drawn, with the numbers that it was given."""
+        return self.words
+
+    def least_shown(self, k: int) -> int:
+        """The least number that a group is shown with, where every one has k people at least."""
+        return k
+
+    def half(self, k: int) -> int:
+        """The least size of a group that is shown half of the time."""
+        return 1
+
+    @property
+    def curve(self) -> Callable[[str], Curve] | None:
+        """By neighbours δ at each ε, never below the true one; None where a catalog tells it."""
+        return None
+
+    def visible(self, k: int) -> Mapping[str, int]:
+        """By grouping the least size of a group that is shown half of the time."""
+        return {}
+
+    def kernel_law(self, asked: Asked) -> mechanisms.Law:
+        """The kernel's law. Errors: ClaimError where a column does not fit it."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Solved:
+    """What is drawn so that a guarantee holds; ``noise`` is None where it is a sample."""
+
+    k: int
+    rate: Decimal = Decimal(1)
+    method: Method = "keyed"
+    noise: Drawn | None = None
+
+
+@dataclass(frozen=True)
+class Language:
+    """A mechanism as policies write it: the ``laws`` of its keys, and what meets a guarantee.
+
+    ``solve`` raises NoSolution. ``has_delta``: it costs a δ above 0; ``keeps_groups``: its rows are
+    groups of people, of which a model can hold.
+    """
+
+    laws: Callable[[Data], Broken]
+    solve: Callable[[PolicyDocument, Guarantee], Solved]
+    has_delta: bool = True
+    keeps_groups: bool = True
+
+
+def everybody(data: Data, counts: str) -> Broken:
+    """The law that everybody takes part."""
+    sampled_at = mapping(data.get("source")).get("sampled_at", 1)
+    if sampled_at != 1:
+        wrong = f"must be 1 where everybody {counts}, found {show(sampled_at)}"
+        remedy = "leave it out: the price holds without it"
+        yield refusal(wrong, remedy, at=("source", "sampled_at"))
