@@ -15,7 +15,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-from policy_engine.kernel.fragments import threshold
+from policy_engine.kernel.mechanisms.sampled_suppression.rate import threshold
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import default_project
 from policy_engine.releasing.planning import prepare

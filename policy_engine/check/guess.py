@@ -33,9 +33,9 @@ from policy_engine.engines.base import Refused
 from policy_engine.errors import Finding
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.filters import DROPPED, KEPT, Filter
-from policy_engine.kernel.fragments import threshold
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Keyed, Law, Native, Secret
+from policy_engine.kernel.mechanisms.sampled_suppression.rate import threshold
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.recodes import Map
 from policy_engine.kernel.sources import Column, Drawn, People, Rows

@@ -19,10 +19,10 @@ from policy_engine.dialects import Engine
 from policy_engine.engines.base import Refused
 from policy_engine.errors import PolicyError, Problem
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.fragments import threshold
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Secret
 from policy_engine.kernel.mechanisms.common import groups_as_it_is
+from policy_engine.kernel.mechanisms.sampled_suppression.rate import threshold
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.sources import People
 from policy_engine.policy.csv_models import is_csv

@@ -32,7 +32,7 @@ from policy_engine.dialects import dialect_named
 from policy_engine.errors import PolicyError, UsageError
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.filters import Filter
-from policy_engine.kernel.fragments import threshold
+from policy_engine.kernel.mechanisms.sampled_suppression.rate import threshold
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
 from policy_engine.kernel.sources import Drawn, People
 from policy_engine.policy.loading import load_policy_text

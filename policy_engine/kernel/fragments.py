@@ -5,8 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from policy_engine.accounting.noise import WHOLE
 from policy_engine.kernel.mechanisms import Keyed
+from policy_engine.kernel.mechanisms.sampled_suppression.rate import threshold
 from policy_engine.kernel.nodes import Identifier
 from policy_engine.kernel.printing import environment, read_of
 from policy_engine.kernel.sources import Column
@@ -22,17 +22,6 @@ def unit_text(engine: str, keys: tuple[Column, ...]) -> str:
     """The one text that several columns have together, as every text of a release makes it."""
     module = environment(engine).get_template("mechanisms/units.sql.j2").module
     return str(module.unit_text([read_of(column) for column in keys]))  # type: ignore[attr-defined]
-
-
-def threshold(rate: Decimal) -> int:
-    """T = ⌊rate·2⁶⁰⌋: a unit is in the sample iff its 60 pseudorandom bits are below T.
-
-    >>> hex(threshold(Decimal("0.1")))
-    '0x199999999999999'
-    """
-    # Of integers: a product of decimals would be rounded, and could exceed the rate.
-    part, whole = rate.as_integer_ratio()
-    return part * WHOLE // whole
 
 
 def in_sample(engine: str, column: str, rate: Decimal) -> tuple[str, str]:

@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from policy_engine.errors import WarehouseError
-from policy_engine.kernel.fragments import threshold
 from policy_engine.kernel.mechanisms.sampled_suppression.law import DRAWN
+from policy_engine.kernel.mechanisms.sampled_suppression.rate import threshold
 from policy_engine.warehouse import known_answers as known
 from policy_engine.warehouse.quoting import quoted
 

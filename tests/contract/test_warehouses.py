@@ -13,7 +13,7 @@ import pytest
 
 from policy_engine.compile.compiler import compiled
 from policy_engine.errors import WarehouseError
-from policy_engine.kernel.fragments import threshold
+from policy_engine.kernel.mechanisms.sampled_suppression.rate import threshold
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.resolve import Policy, Source
 from policy_engine.warehouse.base import Warehouse

@@ -24,7 +24,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 from watching import Watched, begun
 
-from policy_engine.kernel.fragments import threshold
+from policy_engine.kernel.mechanisms.sampled_suppression.rate import threshold
 from policy_engine.ledger.chain import Record
 from policy_engine.policy.project import load_project
 from policy_engine.releasing.books import open_ledger

@@ -6,8 +6,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from policy_engine.accounting.rates import NATIVE_GRAIN
-from policy_engine.kernel.fragments import threshold
 from policy_engine.kernel.mechanisms import Keyed, Native
+from policy_engine.kernel.mechanisms.sampled_suppression.rate import threshold
 from policy_engine.policy.auto import Guarantee, solve_auto
 from policy_engine.policy.laws import Broken, Data, barred, refusal
 from policy_engine.policy.mechanisms.common import ROWS, Asked, Language, Solved

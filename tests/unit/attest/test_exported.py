@@ -22,8 +22,8 @@ from policy_engine.compile.rendering import headed
 from policy_engine.errors import FileError, VerificationFailed
 from policy_engine.kernel.certificate import Terms, certify
 from policy_engine.kernel.claim import Claim, Shown
-from policy_engine.kernel.fragments import threshold
 from policy_engine.kernel.mechanisms import Keyed
+from policy_engine.kernel.mechanisms.sampled_suppression.rate import threshold
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.recodes import Keep

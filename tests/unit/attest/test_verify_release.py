@@ -32,10 +32,10 @@ from policy_engine.errors import DomainError, FileError, UsageError, Verificatio
 from policy_engine.kernel.assumption import Assumption
 from policy_engine.kernel.certificate import Terms, certify
 from policy_engine.kernel.claim import Claim, Shown
-from policy_engine.kernel.fragments import threshold
 from policy_engine.kernel.mechanisms import Aggregate, Clip, CountedBy, Keyed, Native, Noisy
 from policy_engine.kernel.mechanisms.noisy_counts import route
 from policy_engine.kernel.mechanisms.sampled_suppression.meaning import randomness
+from policy_engine.kernel.mechanisms.sampled_suppression.rate import threshold
 from policy_engine.kernel.models import LDiversity
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.promise import Bounded

@@ -1169,7 +1169,7 @@ def test_a_csv_file_is_read_as_text(lab, monkeypatch, content, name, groups):
 
 def secret_that_keeps(rows: int):
     """A maker of secrets under which the first rows are all sampled at 0.9."""
-    from policy_engine.kernel.fragments import threshold
+    from policy_engine.kernel.mechanisms.sampled_suppression.rate import threshold
     from policy_engine.warehouse.drawing import row_in_sample
 
     bound = threshold(Decimal("0.9"))

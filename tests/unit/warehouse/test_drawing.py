@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy_engine.accounting.noise import WHOLE
-from policy_engine.kernel.fragments import threshold
+from policy_engine.kernel.mechanisms.sampled_suppression.rate import threshold
 from policy_engine.warehouse import drawing
 from policy_engine.warehouse.drawing import (
     DrawnSample,

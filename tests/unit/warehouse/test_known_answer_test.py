@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from policy_engine.errors import WarehouseError
-from policy_engine.kernel.fragments import threshold
+from policy_engine.kernel.mechanisms.sampled_suppression.rate import threshold
 from policy_engine.warehouse import drawing, known_answers
 from policy_engine.warehouse.drawing import DrawnSample, key_in_sample, row_in_sample
 
