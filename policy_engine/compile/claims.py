@@ -26,7 +26,7 @@ from policy_engine.kernel.mechanisms.common import groups_as_it_is
 from policy_engine.kernel.mechanisms.pure import Key
 from policy_engine.kernel.types import MOMENTS, MOST_INTEGER, Type, Value
 from policy_engine.policy.laws import suggestion
-from policy_engine.policy.mechanisms.common import Asked
+from policy_engine.policy.mechanisms.common import LawParts
 from policy_engine.policy.mechanisms.sampled_suppression import kernel_law
 from policy_engine.policy.model_specs import Keys
 from policy_engine.policy.recode_models import FilterSpec
@@ -218,7 +218,7 @@ def _law(
     raw_first: bool,
 ) -> mechanisms.Law:
     keys = _listed(policy, policy.noise.keys, shown) if policy.noise and policy.noise.keys else ()
-    asked = Asked(policy, tuple(shown), tuple(sums), secret, raw_first, keys)
+    asked = LawParts(policy, tuple(shown), tuple(sums), secret, raw_first, keys)
     return kernel_law(asked) if policy.noise is None else policy.noise.kernel_law(asked)
 
 

@@ -13,7 +13,7 @@ from policy_engine.kernel import mechanisms
 from policy_engine.kernel.mechanisms.meaning import Curve
 from policy_engine.kernel.mechanisms.noisy_counts.meaning import noise_words
 from policy_engine.policy.auto import Guarantee, NoSolution
-from policy_engine.policy.mechanisms.common import Asked, Drawn
+from policy_engine.policy.mechanisms.common import LawParts, Protection
 from policy_engine.policy.model_specs import Keys
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Sum:
 
 
 @dataclass(frozen=True)
-class Noise(Drawn):
+class Noise(Protection):
     """The noise of a release by its law; a person counts in ``groups`` groups at most.
 
     Of a ``place`` n − Z + ``offset`` is shown where Z ≤ n, else n + Z where it is at least τ, or
@@ -53,7 +53,7 @@ class Noise(Drawn):
     words: ClassVar[str] = "noisy counts"
     law_name: ClassVar[str] = mechanisms.Noisy.mechanism
 
-    def kernel_law(self, asked: Asked) -> mechanisms.Law:
+    def kernel_law(self, asked: LawParts) -> mechanisms.Law:
         """The kernel's law: of public keys, of everybody, or of one part."""
         policy = asked.policy
         raw_first = asked.raw_first and not policy.source.counts_all and not asked.sums

@@ -16,7 +16,7 @@ from policy_engine.policy.auto import Guarantee, effective_rate
 from policy_engine.policy.csv_models import CsvSpec
 from policy_engine.policy.fields import ColumnType, Form, Grouping, Method
 from policy_engine.policy.hierarchy import Hierarchy
-from policy_engine.policy.mechanisms.common import Drawn, Solved
+from policy_engine.policy.mechanisms.common import ChosenNumbers, Protection
 from policy_engine.policy.mechanisms.index import language_of
 from policy_engine.policy.mechanisms.whole_classes import NO_PAIR, UNMET, Suppression
 from policy_engine.policy.models import GuaranteeSpec, PolicyDocument, ReleaseSpec, digest
@@ -126,7 +126,7 @@ class Policy:
     directory: Path
     declared_budget: bool = True
     filter: tuple[tuple[str, FilterSpec], ...] = ()
-    noise: Drawn | None = None
+    noise: Protection | None = None
     levels: tuple[tuple[str, tuple[int, int]], ...] = ()
     models: tuple[Model, ...] = ()
     stated: tuple[tuple[str, str], ...] = ()
@@ -277,12 +277,14 @@ def resolve(
     )
 
 
-def _mechanism(document: PolicyDocument, models: tuple[Model, ...]) -> tuple[Guarantee, Solved]:
+def _mechanism(
+    document: PolicyDocument, models: tuple[Model, ...]
+) -> tuple[Guarantee, ChosenNumbers]:
     """What is promised, and what is drawn so that it holds: k, the rate, noise or chance."""
     given, k = document.guarantee, document.k if isinstance(document.k, int) else 1
     if given == NO_PAIR:
         told = tuple(dict.fromkeys(model.of for model in models))
-        return UNMET, Solved(k, noise=Suppression(told))
+        return UNMET, ChosenNumbers(k, noise=Suppression(told))
     if not isinstance(given, GuaranteeSpec):
         raise InternalError("a guarantee that follows from an account was not refused")
     guarantee = Guarantee(given.epsilon, given.delta, given.neighbours)

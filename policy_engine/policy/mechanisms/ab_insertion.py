@@ -10,7 +10,7 @@ from policy_engine.accounting.noise import WHOLE
 from policy_engine.kernel.mechanisms import Inserted
 from policy_engine.kernel.mechanisms.pure import MOST_VALUES, public_values
 from policy_engine.policy.laws import Broken, Data, mapping, refusal
-from policy_engine.policy.mechanisms.common import Asked, Language, Solved
+from policy_engine.policy.mechanisms.common import ChosenNumbers, Language, LawParts
 from policy_engine.policy.mechanisms.public_values import FLOOR, Chance, public_laws, share_of
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Tuples(Chance):
     words: ClassVar[str] = "αβ insertion"
     law_name: ClassVar[str] = Inserted.mechanism
 
-    def kernel_law(self, asked: Asked) -> Inserted:
+    def kernel_law(self, asked: LawParts) -> Inserted:
         """The kernel's law, by the values that the columns can show.
 
         Errors: ClaimError where a column does not tell them, or there are too many.
@@ -42,12 +42,12 @@ def _laws(data: Data) -> Broken:
         yield refusal(f"{wrong}, found counts", "write as: rows", at=("release", "as"))
 
 
-def _solve(document: PolicyDocument, guarantee: Guarantee) -> Solved:
+def _solve(document: PolicyDocument, guarantee: Guarantee) -> ChosenNumbers:
     """The chance that costs no more than ε: who is replaced takes one tuple, and brings one."""
     tuples = 2 if guarantee.neighbours == "replace_one" else 1
     each = FLOOR.divide(guarantee.epsilon, Decimal(tuples))
     share_of(MOST_VALUES, each)
-    return Solved(1, noise=Tuples(each))
+    return ChosenNumbers(1, noise=Tuples(each))
 
 
 LANGUAGE = Language(_laws, _solve, has_delta=False, keeps_groups=False)

@@ -26,7 +26,7 @@ ROWS = ("privacy_unit", "rows")
 
 
 @dataclass(frozen=True)
-class Asked:
+class LawParts:
     """A policy on a source, as its law is made of it: what is shown, and where the secret waits.
 
     ``keys`` are the public keys as the columns show them.
@@ -40,7 +40,7 @@ class Asked:
     keys: tuple[tuple[Key, ...], ...]
 
 
-class Drawn:
+class Protection:
     """What a policy draws where no sample is drawn, with nothing left open.
 
     ``words`` is what people call it, ``law_name`` what a certificate does. ``by_chance``: values
@@ -89,19 +89,19 @@ class Drawn:
         """By grouping the least size of a group that is shown half of the time."""
         return {}
 
-    def kernel_law(self, asked: Asked) -> mechanisms.Law:
+    def kernel_law(self, asked: LawParts) -> mechanisms.Law:
         """The kernel's law. Errors: ClaimError where a column does not fit it."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class Solved:
+class ChosenNumbers:
     """What is drawn so that a guarantee holds; ``noise`` is None where it is a sample."""
 
     k: int
     rate: Decimal = Decimal(1)
     method: Method = "keyed"
-    noise: Drawn | None = None
+    noise: Protection | None = None
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class Language:
     """
 
     laws: Callable[[Data], Broken]
-    solve: Callable[[PolicyDocument, Guarantee], Solved]
+    solve: Callable[[PolicyDocument, Guarantee], ChosenNumbers]
     has_delta: bool = True
     keeps_groups: bool = True
 

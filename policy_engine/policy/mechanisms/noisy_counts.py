@@ -23,7 +23,7 @@ from policy_engine.policy.laws import (
     refusal,
     suggestion,
 )
-from policy_engine.policy.mechanisms.common import ROWS, Language, Solved, everybody
+from policy_engine.policy.mechanisms.common import ROWS, ChosenNumbers, Language, everybody
 from policy_engine.policy.model_specs import listed
 from policy_engine.policy.scalars import show
 from policy_engine.policy.source_models import counts_all
@@ -240,13 +240,13 @@ def _groupings(data: Data) -> Iterator[tuple[At, list[str]]]:
             yield at, [str(name) for name in names]
 
 
-def _solve(document: PolicyDocument, guarantee: Guarantee) -> Solved:
+def _solve(document: PolicyDocument, guarantee: Guarantee) -> ChosenNumbers:
     """The tables of noise that meet the guarantee."""
     from policy_engine.policy.noise import solve_noise
 
     noise = solve_noise(document, guarantee)
     k = document.k if isinstance(document.k, int) else 1
-    return Solved(max(k, noise.k), noise=noise)
+    return ChosenNumbers(max(k, noise.k), noise=noise)
 
 
 LANGUAGE = Language(noisy_laws, _solve)

@@ -9,7 +9,7 @@ from typing import ClassVar
 from policy_engine.accounting.in_words import in_text
 from policy_engine.policy.auto import NoSolution
 from policy_engine.policy.laws import Broken, Data, barred, mapping, refusal
-from policy_engine.policy.mechanisms.common import ROWS, Drawn, everybody
+from policy_engine.policy.mechanisms.common import ROWS, Protection, everybody
 from policy_engine.policy.mechanisms.noisy_counts import KEYS
 from policy_engine.policy.scalars import show
 from policy_engine.policy.source_models import counts_all
@@ -19,7 +19,7 @@ _LISTED = {"bins", "map", "hierarchy"}
 
 
 @dataclass(frozen=True)
-class Chance(Drawn):
+class Chance(Protection):
     """A mechanism of public values, and the ε that each of its independent draws may cost."""
 
     each: Decimal

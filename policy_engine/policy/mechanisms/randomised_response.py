@@ -10,7 +10,7 @@ from policy_engine.kernel.mechanisms import Randomised
 from policy_engine.kernel.mechanisms.pure import MOST_VALUES, public_values
 from policy_engine.kernel.mechanisms.randomised_response.law import Response
 from policy_engine.policy.laws import Broken, Data, barred, mapping, refusal
-from policy_engine.policy.mechanisms.common import Asked, Language, Solved
+from policy_engine.policy.mechanisms.common import ChosenNumbers, Language, LawParts
 from policy_engine.policy.mechanisms.public_values import FLOOR, Chance, public_laws, share_of
 from policy_engine.policy.time_models import PLANNED
 
@@ -28,7 +28,7 @@ class Answers(Chance):
     law_name: ClassVar[str] = Randomised.mechanism
     numbers_rows: ClassVar[bool] = True
 
-    def kernel_law(self, asked: Asked) -> Randomised:
+    def kernel_law(self, asked: LawParts) -> Randomised:
         """The kernel's law, by the values that the columns can show.
 
         Errors: ClaimError where a column does not tell them, or there are too many.
@@ -53,11 +53,11 @@ def _laws(data: Data) -> Broken:
     yield from barred(source, ["view"], wrong, remedy, ("source",))
 
 
-def _solve(document: PolicyDocument, guarantee: Guarantee) -> Solved:
+def _solve(document: PolicyDocument, guarantee: Guarantee) -> ChosenNumbers:
     """The chance that costs no more than ε, as much for each column: a person can change all."""
     each = FLOOR.divide(guarantee.epsilon, Decimal(len(document.recode)))
     share_of(MOST_VALUES, each)
-    return Solved(1, noise=Answers(each))
+    return ChosenNumbers(1, noise=Answers(each))
 
 
 LANGUAGE = Language(_laws, _solve, has_delta=False, keeps_groups=False)

@@ -10,7 +10,7 @@ from policy_engine.kernel.mechanisms import Keyed, Native
 from policy_engine.kernel.mechanisms.sampled_suppression.rate import threshold
 from policy_engine.policy.auto import Guarantee, solve_auto
 from policy_engine.policy.laws import Broken, Data, barred, refusal
-from policy_engine.policy.mechanisms.common import ROWS, Asked, Language, Solved
+from policy_engine.policy.mechanisms.common import ROWS, ChosenNumbers, Language, LawParts
 from policy_engine.policy.mechanisms.noisy_counts import KEYS
 from policy_engine.policy.source_models import counts_all
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from policy_engine.policy.models import PolicyDocument
 
 
-def kernel_law(asked: Asked) -> Keyed | Native:
+def kernel_law(asked: LawParts) -> Keyed | Native:
     """The kernel's law of a policy that draws a sample."""
     policy, raw_first = asked.policy, asked.raw_first
     if policy.method == "native":
@@ -37,7 +37,7 @@ def _laws(data: Data) -> Broken:
         yield refusal(wrong, "one row of a person counts then", at=ROWS)
 
 
-def _solve(document: PolicyDocument, guarantee: Guarantee) -> Solved:
+def _solve(document: PolicyDocument, guarantee: Guarantee) -> ChosenNumbers:
     """The least k and the greatest rate, as far as they are left open."""
     sample = document.sample
     assert sample is not None  # by the laws
@@ -49,7 +49,7 @@ def _solve(document: PolicyDocument, guarantee: Guarantee) -> Solved:
         NATIVE_GRAIN if sample.method == "native" else Decimal(0),
         choice=document.auto,
     )
-    return Solved(k, rate, sample.method)
+    return ChosenNumbers(k, rate, sample.method)
 
 
 LANGUAGE = Language(_laws, _solve)

@@ -15,7 +15,7 @@ from policy_engine.kernel.mechanisms import WholeClasses
 from policy_engine.kernel.mechanisms.meaning import Curve
 from policy_engine.policy.auto import Guarantee
 from policy_engine.policy.laws import Broken, Data, barred, mapping, refusal
-from policy_engine.policy.mechanisms.common import Asked, Drawn
+from policy_engine.policy.mechanisms.common import LawParts, Protection
 from policy_engine.policy.source_models import counts_all
 
 NO_PAIR = "none"
@@ -28,7 +28,7 @@ _OF_OTHERS = (
 
 
 @dataclass(frozen=True)
-class Suppression(Drawn):
+class Suppression(Protection):
     """In place of a noise, where there is none: everybody counts, and whole classes are left out.
 
     ``sensitive`` are the columns of the models; a class is what is alike in all others.
@@ -53,7 +53,7 @@ class Suppression(Drawn):
         """The least size of a class, which is always shown."""
         return {"": k}
 
-    def kernel_law(self, asked: Asked) -> WholeClasses:
+    def kernel_law(self, asked: LawParts) -> WholeClasses:
         """The kernel's law, which has no price."""
         return WholeClasses(asked.policy.k, self.sensitive)
 

@@ -12,7 +12,7 @@ from policy_engine.kernel.recodes import Bins, Keep
 from policy_engine.kernel.sources import Column
 from policy_engine.kernel.types import Type
 from policy_engine.policy.loading import load_policy_text
-from policy_engine.policy.mechanisms.common import Asked
+from policy_engine.policy.mechanisms.common import LawParts
 from policy_engine.policy.mechanisms.randomised_response import Answers
 
 ANSWERS = """
@@ -38,7 +38,7 @@ def load(text):
 
 
 def law_of(policy, *shown):
-    return policy.noise.kernel_law(Asked(policy, shown, (), None, False, ()))
+    return policy.noise.kernel_law(LawParts(policy, shown, (), None, False, ()))
 
 
 def problems(text):
