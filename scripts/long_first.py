@@ -49,6 +49,7 @@ SECONDS = {
     "tests/golden/test_golden.py": 50,
     "tests/dbt/test_gate_projects.py": 40,
     "tests/unit/accounting/test_losses.py": 40,
+    "tests/unit/accounting/test_plans.py": 40,
     "tests/unit/compile/test_compiler.py::test_five_thousand_columns_are_compiled_proved_and_run":
         35,
     "tests/dbt/test_dbt_shown_types.py": 30,

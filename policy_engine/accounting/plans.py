@@ -49,7 +49,7 @@ _PARTS = (0.25, 0.5, 0.75)
 _FEWEST, _NEARLY_ALL = 0.02, 0.97
 """Where no group is suppressed; and of few numbers with Laplace noise, which is pure but for it."""
 _ROUGH, _FINE = 1.02, 1.002
-_STEP, _MOST_STEPS = 1.04, 200
+_STEP = 1.04
 """A start is nearly right; the steps grow where it is not."""
 _FEW = 2
 """The exact curve of so many numbers is had at once."""
@@ -338,7 +338,7 @@ class _Search:
         """The greatest total weight that was seen to be within the limit, nearly."""
         low = high = lines = None
         weight, step = start, _STEP
-        for _ in range(_MOST_STEPS):
+        while _LEAST < weight < 1 / _LEAST:
             found = self._at(laws, part, weight, rough=True)
             if found is None:
                 high = weight
@@ -351,8 +351,6 @@ class _Search:
             elif high > low * fine:
                 weight = math.sqrt(low * high)
             else:
-                break
-            if not _LEAST < weight < 1 / _LEAST:
                 break
         if low is None or lines is None:
             raise DomainError("epsilon", "larger, or editions fewer: none is met", self.epsilon)

@@ -267,7 +267,9 @@ class ResponseShape(_NotAlone):
         epsilon = _pure_epsilon(weight) / len(self.values)
         shares = tuple(_share(many, epsilon) for many in self.values)
         factors = [response(many, share) for many, share in zip(self.values, shares, strict=True)]
-        return Solved(_pure(epsilon_of(factors)), shares)
+        met = epsilon_of(factors)
+        assert met is not None  # a share gives no answer away
+        return Solved(PureDP(met), shares)
 
     def quality(self, solved: Solved) -> tuple[float, float]:
         """The share of answers that are given by chance, of the first column."""
@@ -295,7 +297,9 @@ class InsertionShape(_NotAlone):
         """As likely to be inserted as to be left out."""
         share = _share(2, _pure_epsilon(weight) / _ways(neighbours))
         factors = [presence(WHOLE - share, share)] * _ways(neighbours)
-        return Solved(_pure(epsilon_of(factors)), (share,))
+        met = epsilon_of(factors)
+        assert met is not None  # a tuple is never told for certain
+        return Solved(PureDP(met), (share,))
 
     def quality(self, solved: Solved) -> tuple[float, float]:
         """The chance that what is not there is inserted."""
@@ -362,12 +366,6 @@ def _response_weighs(epsilon: float, values: int) -> float:
 def _pure_epsilon(weight: float) -> float:
     """The ε whose pair has the weight: two atoms at ±ε."""
     return _greatest(lambda e: 2 * e * math.tanh(e / 2) <= weight)
-
-
-def _pure(epsilon: Decimal | None) -> PureDP:
-    if epsilon is None:
-        raise DomainError("epsilon", "met by a chance of 60 bits", "none")
-    return PureDP(epsilon)
 
 
 def _share(values: int, epsilon: float) -> int:

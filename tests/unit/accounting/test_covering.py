@@ -172,6 +172,9 @@ def test_what_is_known_by_its_certificate_covers_what_meets_it():
     assert covers(ApproximateDP("0.5", "1e-9"), PureDP("0.5"), "add_remove")
     assert covers(ApproximateDP(1, "1e-6"), FixedList(((PureDP("0.3"), 3),)), "add_remove")
     assert not covers(ApproximateDP(1, "1e-6"), Unbounded(), "add_remove")
+    answers = FixedList(((RandomisedResponse("0.1", 2), 1),))
+    assert not covers(ApproximateDP(1, "1e-6"), answers, "add_remove")
+    assert covers(ApproximateDP(1, "1e-6"), answers, "replace_one")
     assert not covers(DiscreteLaplace(3), PureDP("0.1"), "add_remove")
 
 

@@ -222,10 +222,39 @@ def test_what_is_handed_out_was_seen_to_be_within_the_limit(monkeypatch):
             seen.append(charges)
         return holds
 
-    within = plans.is_within
     monkeypatch.setattr(plans, "is_within", fickle)
     plan = planned(THREE[:1], ONE, SMALL, "add_remove")
     assert plan.charges in seen and within(plan.charges, ONE, SMALL, "add_remove")
+
+
+def test_what_is_within_the_limit_no_more_when_it_is_checked_is_refused(monkeypatch):
+    """The price rises while it is looked for: then nothing is handed out."""
+    numbers = itertools.count()
+    monkeypatch.setattr(
+        plans, "is_within", lambda charges, *target: next(numbers) < 12 and within(charges, *target)
+    )
+    with pytest.raises(DomainError, match="none is met"):
+        planned(THREE[:1], ONE, SMALL, "add_remove")
+
+
+within = plans.is_within
+
+
+def test_a_filter_that_admits_fewer_is_believed(monkeypatch):
+    monkeypatch.setattr(plans, "holds_chain", lambda *asked: False)
+    with pytest.raises(DomainError, match="so few that the account admits them"):
+        for_editions(NoisyShape(), 12, ONE, SMALL, "add_remove")
+
+
+def test_three_numbers_in_all_have_the_noise_of_few():
+    lines = [PlanLine(name, NoisyShape(), 1) for name in "abc"]
+    plan = planned(lines, ONE, SMALL, "add_remove")
+    assert plan.holds() and all(line.half <= 40 for line in plan.lines)
+
+
+def test_of_very_many_values_no_chance_is_weak_enough():
+    with pytest.raises(DomainError, match="larger for 1000000000 values"):
+        ResponseShape((10**9,)).solved("response", 1e-24, 1e-9, "replace_one")
 
 
 @pytest.mark.parametrize("notion", NOTIONS)
