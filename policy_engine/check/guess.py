@@ -17,15 +17,8 @@ from policy_engine.check import laws, levels
 from policy_engine.check.columns import TypesOf, recoded, types_of_engine
 from policy_engine.check.findings import Breach, Position, position
 from policy_engine.check.printed_text import Types
-from policy_engine.check.recodings import (
-    NotUnderstood,
-    Point,
-    Range,
-    columns_in,
-    otherwise,
-    range_of,
-    recoding_of,
-)
+from policy_engine.check.recodings import Pieces, Reading, columns_in, condition_of, reading_of
+from policy_engine.check.values import NotUnderstood, truth_of
 from policy_engine.compile.catalog import fresh
 from policy_engine.compile.claims import recode_of
 from policy_engine.engines import ENGINES
@@ -105,15 +98,15 @@ class _Reader:
     def __init__(self, query: levels.Query, types_of: TypesOf) -> None:
         self.query, self.engine, self.missed = query, query.engine, query.missed
         self.taken = _Taken(query.engine, types_of)
-        self.samples = [each for each in query.conditions if levels.draws(each)]
+        self.samples = [each.node for each in query.conditions if levels.draws(each.node)]
 
     def claim(self) -> Claim:
         """What the text may mean."""
         law = self._law()
         columns, count = self._columns()
         key = self._key()
-        columns = sorted(columns, key=lambda each: isinstance(each[1], recodings.Keep))
-        made = {name: self._shown(name, recoding, column) for name, recoding, column in columns}
+        columns = sorted(columns, key=lambda each: isinstance(each[1].means, recodings.Keep))
+        made = {name: self._shown(name, reading, column) for name, reading, column in columns}
         order = [fold(name) for name in self.query.columns]
         shown = [made[name] for name in sorted(made, key=lambda name: order.index(fold(name)))]
         fitting = [each for each in shown if each is not None]
@@ -124,18 +117,15 @@ class _Reader:
             self.missed.append("rows for each person: counts are released")
             count = "n"
         unit = Rows() if law.method == "native" else self._unit(key)
-        filters = tuple(self._filters())
+        filters = tuple(self._filters(unit))
         return Claim(self.query.source, unit, law, tuple(fitting), count, filters)
 
     def _law(self) -> Law:
         k = self._threshold()
-        drawn = self.query.query.find(exp.TableSample)
-        if drawn is not None:
-            size = drawn.args.get("percent") or drawn.args.get("size")
-            rate = Decimal(size.name) / 100 if isinstance(size, exp.Literal) else None
-        else:
-            rates = (levels.rate_of(each) for each in self.samples)
-            rate = next((each for each in rates if each is not None), None)
+        rates = (levels.rate_of(each) for each in self.samples)
+        rate = next((each for each in rates if each is not None), None)
+        for drawn in self.query.samples:
+            rate = self._rate_of(drawn)
         if rate is None:
             found = [*(each.sql()[:80] for each in self.samples), "all rows of the source"][0]
             raise levels.No(
@@ -155,6 +145,17 @@ class _Reader:
             self.missed.append(_NO_SECRET)
         return Keyed(threshold(rate), k, secret=self._secret())
 
+    def _rate_of(self, drawn: exp.TableSample) -> Decimal | None:
+        """The rate of an engine's own sample."""
+        size, method = drawn.args.get("percent"), drawn.args.get("method")
+        if size is None:
+            raise levels.No(laws.IS_BERNOULLI.broken_by("a sample of so many rows"))
+        named = method.name.upper() if method is not None else ""
+        if named in ("SYSTEM", "BLOCK", "RESERVOIR") or (not named and self.engine == "duckdb"):
+            told = named or "SYSTEM"
+            self.missed.append(f"a sample by {told}: a release draws each row by itself")
+        return Decimal(size.name) / 100 if isinstance(size, exp.Literal) else None
+
     def _secret(self) -> Secret | None:
         """Where the text reads its secret, if it says a relation and the release."""
         for each in self.samples:
@@ -171,20 +172,20 @@ class _Reader:
         return Secret(parts, _RELEASE)
 
     def _threshold(self) -> int:
-        found = [k for each in self.query.conditions if (k := levels.least_count(each)) is not None]
-        k = max(found, default=None)
+        k = max(self.query.thresholds, default=None)
         if k is None or k < 2:
             told = "groups of any size" if k is None else f"a threshold of {k}"
             raise levels.No(laws.HAS_THRESHOLD.broken_by(told))
         return k
 
-    def _columns(self) -> tuple[list[tuple[str, recodings.Recoding, str | None]], str | None]:
-        """Name, recoding and column of what is understood; and the count's name."""
-        found: list[tuple[str, recodings.Recoding, str | None]] = []
+    def _columns(self) -> tuple[list[tuple[str, Reading, str | None]], str | None]:
+        """Name, reading and column of what is understood; and the count's name."""
+        found: list[tuple[str, Reading, str | None]] = []
         count: str | None = None
         repeats = False
         for name, node in self.query.columns.values():
-            if levels.is_count(node):
+            of = levels.counted(node)
+            if levels.is_count(node) or (of is not None and self._counts_people(name, *of)):
                 if count is not None:
                     self.missed.append(f"{name}: a release shows one count; left out")
                 count = count or name
@@ -194,12 +195,9 @@ class _Reader:
                 self.missed.append(f"{name}: {levels.short(node)}: a release counts; left out")
             else:
                 try:
-                    read = columns_in(node)
-                    recoding = recoding_of(node)
-                    found.append((name, recoding, read[0] if read else None))
-                    told = [f"{name}: {each}" for each in otherwise(node, recoding)]
-                    rounds = isinstance(recoding, recodings.Round)
-                    (self.missed if rounds else self.query.taken).extend(told)
+                    read, reading = columns_in(node), reading_of(node)
+                    found.append((name, reading, read[0] if read else None))
+                    self.missed += [f"{name}: {each}" for each in reading.told]
                 except NotUnderstood as why:
                     self.missed.append(f"{name}: {levels.short(node)}: {why}; left out")
         if count is None and not repeats:
@@ -207,19 +205,53 @@ class _Reader:
             self.missed.append(f"a count: shown as {count}")
         return found, count
 
-    def _shown(self, name: str, recoding: recodings.Recoding, column: str | None) -> Shown | None:
+    def _counts_people(self, name: str, column: str, is_distinct: bool) -> bool:
+        """Whether the values of a column are counted that a release counts: its people."""
+        if column != self._key():
+            return False
+        if is_distinct and not self._windows() and not self.query.firsts:
+            self.missed.append(
+                f"{name}: who has several rows is in one group, by one of them, and by the text in"
+                " each group of one"
+            )
+        return True
+
+    def _shown(self, name: str, reading: Reading, column: str | None) -> Shown | None:
         """A released column, if the engine has a print of it."""
+        means = reading.means
         try:
-            if column is None or isinstance(recoding, recodings.Constant):
-                shown = Shown(name, None, recode_of(recoding, Type("text")))
+            if column is None or isinstance(means, recodings.Constant):
+                assert isinstance(means, recodings.Constant)
+                shown = Shown(name, None, recode_of(means, Type("text")))
             else:
-                read = self.taken.column(column, recoding)
+                read = self.taken.column(column, means)
+                recoding = (
+                    self._in_pieces(name, means, read) if isinstance(means, Pieces) else means
+                )
                 shown = Shown(name, read, recode_of(recoding, read.type))
+                self._tell_of_null(shown, reading)
             recoded(shown, self.engine)
         except Exception as error:  # what no value of the column can be, in whatever words
             self.missed.append(f"{name}: {str(error) or 'its values'}; left out")
             return None
         return shown
+
+    def _in_pieces(self, name: str, pieces: Pieces, column: Column) -> recodings.Intervals:
+        cuts, labels = pieces.intervals(column.type)
+        if not cuts:
+            raise NotUnderstood("it shows one label")
+        if column.type.kind == "double" and pieces.nan != pieces.missing:
+            self.missed.append(f"{name}: NaN is shown as NULL is, and by the text otherwise")
+        named = tuple("other" if label is None else label for label in labels)
+        if None in labels:
+            self.missed.append(f"{name}: values that the text shows as NULL are 'other'")
+        return recodings.Intervals(cuts, named)
+
+    def _tell_of_null(self, shown: Shown, reading: Reading) -> None:
+        if reading.missing is not None:
+            self.query.taken.append(
+                f"{shown.name}: NULL is shown as NULL, and by the text as {reading.missing!r}"
+            )
 
     # Who is one unit
 
@@ -235,7 +267,7 @@ class _Reader:
 
     def _windows(self) -> list[exp.Window]:
         return [
-            window for each in self.query.conditions for window in each.find_all(exp.Window)
+            window for each in self.query.conditions for window in each.node.find_all(exp.Window)
             if window.find(exp.RowNumber)
         ]  # fmt: skip
 
@@ -271,35 +303,94 @@ class _Reader:
 
     # Who is in
 
-    def _filters(self) -> Iterator[Filter]:
-        ranges: dict[str, list[exp.Expr]] = {}
+    def _filters(self, unit: Rows | People) -> Iterator[Filter]:
+        of: dict[str, list[levels.Condition]] = {}
         for each in self.query.conditions:
-            named = columns_in(each)
-            other = levels.draws(each) or each.find(exp.AggFunc, exp.Window)
-            if other or (not named and isinstance(each, exp.Boolean)):
+            node, named = each.node, columns_in(each.node)
+            if levels.draws(node) or self._chooses(node):
                 continue
-            if len(named) == 1:
-                ranges.setdefault(named[0], []).append(each)
+            if not named and _is_always(node):
+                continue
+            if len(named) == 1 and not node.find(exp.Window):
+                of.setdefault(named[0], []).append(each)
             else:
-                self.missed.append(f"the condition {levels.short(each)}; left out")
-        for name, conditions in ranges.items():
-            read: list[tuple[exp.Expr, Range]] = []
-            for each in conditions:
-                try:
-                    read.append((each, range_of(each)))
-                except NotUnderstood as why:
-                    self.missed.append(f"the condition {levels.short(each)}: {why}; left out")
+                self.missed.append(f"the condition {levels.short(node)}; left out")
+        for name, conditions in of.items():
+            nodes = [each.node for each in conditions if self._is_understood(each.node)]
+            shown = " AND ".join(levels.short(each) for each in nodes)
             try:
-                if read:
-                    yield _filter_of(name, [found for _, found in read], self.taken)
+                found = self._filter(name, nodes) if nodes else None
             except Exception as error:  # what no value of the column can be, in whatever words
-                shown = " AND ".join(levels.short(each) for each, _ in read)
                 self.missed.append(f"the condition {shown}: {error}; left out")
+                continue
+            if found is not None:
+                yield found
+            if any(each.is_of_all for each in conditions) and isinstance(unit, People):
+                self.missed.append(
+                    f"{shown} is asked of the one row of each {unit.key.name} that is kept, and by"
+                    " the text of all its rows, of which one is then kept"
+                )
+
+    def _chooses(self, node: exp.Expr) -> bool:
+        """Whether a condition keeps the first row of each person."""
+        windows = [each for each in node.find_all(exp.Window) if each.find(exp.RowNumber)]
+        if not windows:
+            return False
+        asked = node.copy().transform(
+            lambda each: exp.column("place") if isinstance(each, exp.Window) else each
+        )
+        try:
+            first = [truth_of(asked, Decimal(place)) for place in (1, 2, 3)]
+        except NotUnderstood:
+            first = []
+        if first != [True, False, False]:
+            self.missed.append(f"the condition {levels.short(node)}: of each one row is kept")
+        return True
+
+    def _is_understood(self, node: exp.Expr) -> bool:
+        try:
+            condition_of(node)
+        except NotUnderstood as why:
+            self.missed.append(f"the condition {levels.short(node)}: {why}; left out")
+            return False
+        return True
+
+    def _filter(self, name: str, nodes: list[exp.Expr]) -> Filter | None:
+        """The conditions of one column as one; None where all values meet them."""
+        found = condition_of(exp.and_(*nodes))
+        column = self.taken.column(name, found.means)
+        if found.missing == KEPT:
+            raise NotUnderstood("NULL meets no condition of a release")
+        means = found.means
+        if isinstance(means, Pieces):
+            cuts, labels = means.intervals(column.type)
+            kept = [place for place, label in enumerate(labels) if label == KEPT]
+            if len(kept) != 1 or len(labels) == 1:
+                raise NotUnderstood("a condition says who is in, by values or by one range")
+            values = recode_of(recodings.Intervals(cuts, tuple(map(str, labels))), column.type)
+            edges = (None, *values.cuts, None)  # type: ignore[union-attr]
+            return Filter(column, (), edges[kept[0]], edges[kept[0] + 1])
+        assert isinstance(means, recodings.Lookup)
+        table = tuple((key, KEPT) for key, label in means.table if label == KEPT)
+        if means.other == KEPT or not table:
+            raise NotUnderstood("a condition says who is in, by values or by one range")
+        made = recode_of(recodings.Lookup(table, DROPPED), column.type)
+        assert isinstance(made, Map)
+        return Filter(column, made.groups[0][0])
+
+
+def _is_always(node: exp.Expr) -> bool:
+    """Whether a condition of no column holds."""
+    try:
+        return truth_of(node, None) is True
+    except NotUnderstood:
+        return False
 
 
 # What the columns are taken for, and the conditions as a filter
 
 _PLAIN = 18, 3
+_WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,17})")
 
 
 class _Taken:
@@ -309,7 +400,7 @@ class _Taken:
         self.engine, self.types_of = engine, types_of
         self.known: dict[str, Column] = {}
 
-    def column(self, name: str, recoding: recodings.Recoding) -> Column:
+    def column(self, name: str, recoding: recodings.Recoding | Pieces) -> Column:
         """A column that is recoded so."""
         if fold(name) not in self.known:
             said = self.types_of(name)
@@ -318,7 +409,7 @@ class _Taken:
             self.known[fold(name)] = Column(name, said[0] if said else self._taken(recoding))
         return self.known[fold(name)]
 
-    def _taken(self, recoding: recodings.Recoding) -> Type:
+    def _taken(self, recoding: recodings.Recoding | Pieces) -> Type:
         kinds: dict[str, Type] = {
             kind.kind: kind for kind in types_of_engine(self.engine) if kind.kind != "text"
         }
@@ -327,16 +418,23 @@ class _Taken:
         if "decimal_column" in ENGINES[self.engine].lacks:
             exact = kinds["double"]
         match recoding:
-            case recodings.Intervals(cuts) if not isinstance(cuts[0], Decimal):
-                return kinds["timestamp" if hasattr(cuts[0], "hour") else "date"]
-            case recodings.Intervals(cuts):
-                whole = all(isinstance(cut, Decimal) and cut == int(cut) for cut in cuts)
+            case Pieces(points) if not isinstance(points[0], Decimal):
+                is_day = all(not hasattr(point, "hour") for point in points)
+                return kinds["date" if is_day else "timestamp"]
+            case Pieces(points):
+                whole = all(isinstance(point, Decimal) and point == int(point) for point in points)
                 return kinds["integer"] if whole else exact
+            case recodings.Lookup(table) if table and all(
+                _WHOLE.fullmatch(key) for key, _ in table
+            ):
+                return kinds["integer"]
+            case recodings.Lookup(table) if {key for key, _ in table} == {"true", "false"}:
+                return kinds.get("boolean", kinds["text"])
             case recodings.Round(step):
                 return exact if step != int(step) else kinds["integer"]
             case recodings.Truncate(unit):
                 return kinds.get("timestamp" if unit in ("hour", "day") else "date", kinds["text"])
-            case recodings.Keep() | recodings.Prefix() | recodings.Constant() | recodings.Lookup():
+            case _:
                 return kinds["text"]
 
     def key(self, name: str) -> Column:
@@ -345,26 +443,3 @@ class _Taken:
         if told == ():
             raise ClaimError(f"the schema has no column {name} that can be a key")
         return Column(name, told[0] if told else Type("integer"))
-
-
-def _filter_of(name: str, conditions: list[Range], taken: _Taken) -> Filter:
-    """The conditions of one column as one."""
-    members: tuple[str, ...] = ()
-    least: Point | None = None
-    end: Point | None = None
-    for found, low, high in conditions:
-        members = members or found
-        least = least if low is None else low
-        end = end if high is None else high
-    if members:
-        table = tuple((member, KEPT) for member in members)
-        column = taken.column(name, recodings.Lookup(table, DROPPED))
-        made = recode_of(recodings.Lookup(table, DROPPED), column.type)
-        assert isinstance(made, Map)
-        return Filter(column, made.groups[0][0])
-    cuts = tuple(cut for cut in (least, end) if cut is not None)
-    bins = recodings.Intervals(cuts, ("",) * (len(cuts) + 1))  # type: ignore[arg-type]
-    column = taken.column(name, bins)
-    values = list(recode_of(bins, column.type).cuts)  # type: ignore[union-attr]
-    low_value = values.pop(0) if least is not None else None
-    return Filter(column, (), low_value, values[0] if values else None)

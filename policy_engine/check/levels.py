@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 
@@ -15,6 +15,7 @@ from sqlglot import exp
 from policy_engine.check import laws
 from policy_engine.check.findings import Breach
 from policy_engine.check.recodings import bare, columns_in
+from policy_engine.check.values import point_of, without_parentheses
 from policy_engine.compile.catalog import HOMES, fresh
 from policy_engine.engines.types import parser_of
 from policy_engine.kernel.sources import Relation
@@ -40,6 +41,7 @@ class ParsedText:
     query: exp.Select
     target: tuple[str, ...] = ()
     missed: tuple[str, ...] = ()
+    taken: tuple[str, ...] = ()
 
 
 def parsed(text: str, engine: str) -> ParsedText:
@@ -54,34 +56,42 @@ def parsed(text: str, engine: str) -> ParsedText:
     if len(statements) > 1:
         raise No(laws.STANDS_ALONE.broken_by(f"{len(statements)} statements"))
     whole = statements[0].transform(partial(_spelled, engine))
-    query, target, missed = _opened(whole)
+    query, target, missed, taken = _opened(whole)
     while isinstance(query, exp.Subquery):
         query = query.this
     if not isinstance(query, exp.Select):
         raise No(laws.IS_UNDERSTOOD.broken_by(type(query).__name__.upper()))
-    return ParsedText(query, target, missed)
+    return ParsedText(query, target, missed, taken)
 
 
-def _opened(whole: exp.Expr) -> tuple[exp.Expr, tuple[str, ...], tuple[str, ...]]:
-    """The query in a statement, the table that it makes, and what of the statement is left out."""
+Told = tuple[str, ...]
+
+
+def _opened(whole: exp.Expr) -> tuple[exp.Expr, Told, Told, Told]:
+    """The query in a statement, the table it makes, what is left out, and taken for granted."""
     query = whole.args.get("expression")
     if isinstance(whole, exp.Insert) and query is not None:
-        return query, (), ("INSERT: left out; the rows go where you put them",)
+        return query, (), ("INSERT: left out; the rows go where you put them",), ()
     if isinstance(whole, exp.Copy) and isinstance(whole.this, exp.Subquery):
-        return whole.this, (), ("COPY: left out; the rows go where you put them",)
+        return whole.this, (), ("COPY: left out; the rows go where you put them",), ()
     if not isinstance(whole, exp.Create) or query is None:
-        return whole, (), ()
+        return whole, (), (), ()
     named, missed = whole.this, []
     if isinstance(named, exp.Schema):
         named = named.this
         missed.append("the columns that the table is given: those of the query are its own")
     if whole.kind == "VIEW":
         missed.append("CREATE VIEW: a table is made, for a view draws anew at every read")
-    words = {"replace": "OR REPLACE", "exists": "IF NOT EXISTS", "properties": "its properties"}
-    left = ", ".join(word for key, word in words.items() if whole.args.get(key))
-    if left:
-        missed.append(f"CREATE TABLE: {left}; left out")
-    return query, tuple(part.name for part in named.parts), tuple(missed)
+    if whole.args.get("properties"):
+        missed.append("CREATE TABLE: its properties; left out")
+    words = {"replace": "OR REPLACE", "exists": "IF NOT EXISTS"}
+    target = tuple(part.name for part in named.parts)
+    taken = [
+        f"there is no {'.'.join(target)} yet: the table is made without {word}"
+        for key, word in words.items()
+        if whole.args.get(key)
+    ]
+    return query, target, tuple(missed), tuple(taken)
 
 
 def _spelled(engine: str, node: exp.Expr) -> exp.Expr:
@@ -97,33 +107,72 @@ _FOLDS: dict[str, Callable[[str], str]] = {
 }
 
 
-Level = dict[str, tuple[str, exp.Expr]]
+Columns = dict[str, tuple[str, exp.Expr]]
 """What a SELECT shows: names, folded, and as they are, and what they are of the source."""
 
 
+@dataclass(frozen=True)
+class Level:
+    """What a SELECT shows, and what its rows are.
+
+    ``keys`` are what it is grouped by, None where its rows are the source's; ``has_threshold``
+    that small groups are gone, and ``is_base`` that it is the table itself, whose columns are not
+    known.
+    """
+
+    columns: Columns
+    keys: tuple[exp.Expr, ...] | None = None
+    has_threshold: bool = False
+    is_base: bool = False
+
+
+Steps = dict[str, tuple[exp.CTE, "Steps"]]
+"""The named queries that a query sees, each with those that it sees itself."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition of the source's columns: ``is_of_all`` if it is asked before a row is chosen."""
+
+    node: exp.Expr
+    is_of_all: bool = False
+
+
 class Query:
-    """One query, read through; ``missed`` is not understood, and ``taken`` is taken for granted."""
+    """One query, read through; ``missed`` is not as in the text, ``taken`` is taken for granted."""
 
     def __init__(self, statement: ParsedText, engine: str) -> None:
-        query = statement.query
-        self.query, self.engine, self.target = query, engine, statement.target
+        self.query, self.engine, self.target = statement.query, engine, statement.target
         self.missed: list[str] = list(statement.missed)
-        self.taken: list[str] = []
-        self.steps = {fold(cte.alias): cte.this for cte in query.find_all(exp.CTE)}
-        self.conditions: list[exp.Expr] = []
+        self.taken: list[str] = list(statement.taken)
+        self.samples: list[exp.TableSample] = []
+        self.bases: list[exp.Table] = []
         self.firsts: list[tuple[exp.Expr, list[exp.Expr]]] = []  # DISTINCT ON, and its ORDER BY
+        self.thresholds: list[int] = []
+        self.unnamed: set[str] = set()
+        self._asked: list[Condition] = []
+        self._chosen_at = 0  # how many conditions were asked before a row was chosen
+        level = self._level(self.query, {}, 0)
         self.source = self._source()
-        self.columns = self._level(query, 0)
+        self.columns = level.columns
+        self.taken += [
+            f"a column without a name is {name}"
+            for name, _ in level.columns.values()
+            if name in self.unnamed
+        ]
+        self.conditions = [
+            Condition(each.node, at < self._chosen_at) for at, each in enumerate(self._asked)
+        ]
+        self._tell_of_groups(level)
 
     def _source(self) -> Relation:
-        tables = [table for table in self.query.find_all(exp.Table) if self._is_base(table)]
-        if not tables:
+        if not self.bases:
             raise No(laws.READS_A_TABLE.broken_by("a query of no table"))
-        names = {tuple(part.name for part in table.parts) for table in tables}
-        if len(tables) > 1:
-            found = f"{len(tables)} of them: {', '.join(sorted('.'.join(n) for n in names))}"
+        names = {tuple(part.name for part in table.parts) for table in self.bases}
+        if len(self.bases) > 1:
+            found = f"{len(self.bases)} of them: {', '.join(sorted('.'.join(n) for n in names))}"
             raise No(
-                laws.READS_ONE_RELATION.broken_by(f"{found}; read one table, once"), tables[-1]
+                laws.READS_ONE_RELATION.broken_by(f"{found}; read one table, once"), self.bases[-1]
             )
         parts = next(iter(names))
         if len(parts) == 1:
@@ -131,61 +180,268 @@ class Query:
             self.taken.append(f"{parts[1]} is {'.'.join(parts)}")
         return Relation(parts)
 
-    def _is_base(self, table: exp.Table) -> bool:
-        is_step = fold(table.name) in self.steps and not table.db
-        select = table.find_ancestor(exp.Select)
-        shown = [] if select is None else select.expressions
-        is_secret = _SECRET.search(table.name) or any(_SECRET.search(e.sql()) and len(shown) == 1
-                                                      for e in shown)  # fmt: skip
-        return not is_step and not is_secret and isinstance(table.this, exp.Identifier)
-
-    def _level(self, query: exp.Expr, depth: int) -> Level:
+    def _level(self, query: exp.Expr, steps: Steps, depth: int) -> Level:
         """What a query shows, its expressions written out over the source's columns."""
-        while isinstance(query, exp.Subquery):
+        while isinstance(query, exp.Subquery) and not isinstance(query.this, exp.Table):
+            steps = self._seen(query, steps)
             query = query.this
-        if isinstance(query, exp.SetOperation) or depth > 50:
+        if isinstance(query, exp.SetOperation) or depth > _DEEPEST:
             raise No(laws.READS_ONE_RELATION.broken_by("a union; read one table, once"), query)
         if not isinstance(query, exp.Select):
             raise No(laws.IS_UNDERSTOOD.broken_by(type(query).__name__.upper()), query)
+        steps = self._seen(query, steps)
         clause = query.args.get("from_")
-        item = None if clause is None else clause.this
-        below: Level = {}
-        if isinstance(item, exp.Subquery):
-            below = self._level(item.this, depth + 1)
-        elif isinstance(item, exp.Table) and not item.db and fold(item.name) in self.steps:
-            below = self._level(self.steps[fold(item.name)], depth + 1)
-        found: Level = {}
+        below = Level({}) if clause is None else self._item(clause.this, steps, depth)
+        for join in query.args.get("joins") or ():
+            if isinstance(join.this, exp.Table | exp.Subquery):
+                self._item(join.this, steps, depth)
+        self._sampled(query, below)
+        return self._selected(query, below)
+
+    def _seen(self, query: exp.Expr, steps: Steps) -> Steps:
+        """The named queries that a query sees: each sees those before it."""
+        named, clause = dict(steps), query.args.get("with_")
+        for cte in clause.expressions if clause is not None else ():
+            named[fold(cte.alias)] = (cte, dict(named))
+        return named
+
+    def _item(self, item: exp.Expr, steps: Steps, depth: int) -> Level:
+        """What FROM names: a query, by name or in parentheses, or the table that is read."""
+        alias, below = item.args.get("alias"), None
+        if isinstance(item, exp.Subquery) and isinstance(item.this, exp.Table):
+            below = self._item(item.this, steps, depth)
+        elif isinstance(item, exp.Subquery):
+            below = self._level(item.this, self._seen(item, steps), depth + 1)
+        elif isinstance(item, exp.Table) and not item.db and fold(item.name) in steps:
+            cte, seen = steps[fold(item.name)]
+            below = _renamed(self._level(cte.this, seen, depth + 1), cte.args.get("alias"))
+        elif isinstance(item, exp.Table) and isinstance(item.this, exp.Identifier):
+            self.bases.append(item)
+            below = Level({}, is_base=True)
+        if below is None:
+            return Level({})
+        self._sampled(item, below)
+        return _renamed(below, alias)
+
+    def _sampled(self, node: exp.Expr, below: Level) -> None:
+        sample = node.args.get("sample")
+        if sample is not None:
+            if below.keys is not None or self.samples:
+                raise No(laws.IS_SAMPLED.broken_by("a sample of groups, or of a sample"), sample)
+            self.samples.append(sample)
+
+    def _selected(self, query: exp.Select, below: Level) -> Level:
+        """What a SELECT makes of what it reads."""
+        windows = {fold(each.name): each for each in query.args.get("windows") or ()}
+        found: Columns = {}
         for each in query.expressions:
             node = each.unalias()
             if isinstance(node, exp.Star) or (isinstance(node, exp.Column) and node.is_star):
-                found |= below
+                found |= _starred(node, below)
             else:
                 is_named = each.alias or isinstance(node, exp.Column)
                 name = each.alias_or_name if is_named else fresh("n", found)
-                found[fold(name)] = (name, _over(node, below))
-        for name in ("where", "having", "qualify"):
-            part = query.args.get(name)
-            if part is not None:
-                scope = below if name == "where" else below | found
-                self.conditions += [_over(each, scope) for each in conjuncts(part.this)]
+                self.unnamed |= set() if is_named else {name}
+                # A neighbour's name is its expression, unless the source has a column of it.
+                over = below.columns if not below.is_base else {}
+                scope = {name: each for name, each in found.items() if _is_used(node, name)} | over
+                if below.is_base:
+                    scope = {n: each for n, each in scope.items() if not _reads(each[1], n)}
+                found[fold(name)] = (name, _over(node, scope, windows))
+        own = [each.unalias() for each in query.expressions]
+        is_grouped = any(query.args.get(name) for name in ("group", "having"))
+        is_grouped = is_grouped or any(map(_aggregates, own))
+        known = len(self.thresholds)
+        self._ask(
+            query.args.get("where"), below.columns, windows, is_grouped=below.keys is not None
+        )
+        keys = below.keys
+        has_threshold = below.has_threshold or len(self.thresholds) > known
+        if any(each.find(exp.RowNumber) for each in (*own, query.args.get("qualify")) if each):
+            self._chosen_at = len(self._asked)
+        if is_grouped:
+            if has_threshold:
+                self.missed.append("groups are added up behind the threshold; left out")
+            if below.keys is not None:
+                found = {n: (name, _of_groups(node)) for n, (name, node) in found.items()}
+            keys, has_threshold = self._keys(query, below, found), False
+        known = len(self.thresholds)
+        is_of_groups = is_grouped or below.keys is not None
+        self._ask(query.args.get("having"), found | below.columns, windows, is_grouped=is_of_groups)
+        self._ask(
+            query.args.get("qualify"), below.columns | found, windows, is_grouped=is_of_groups
+        )
+        self._first_rows(query, below.columns | found)
+        return Level(found, keys, has_threshold or len(self.thresholds) > known)
+
+    def _ask(
+        self, clause: exp.Expr | None, scope: Columns, windows: Windows, *, is_grouped: bool
+    ) -> None:
+        for each in () if clause is None else conjuncts(clause.this):
+            node = _over(each, scope, windows)
+            if is_grouped and draws(node):
+                raise No(laws.IS_SAMPLED.broken_by("a sample of groups"), each)
+            if _aggregates(node):
+                self._compare_count(node)
+            else:
+                self._asked.append(Condition(node))
+
+    def _compare_count(self, node: exp.Expr) -> None:
+        """A condition of a count: a threshold, or told."""
+        least = least_count(node)
+        if least is None:
+            self.missed.append(f"the condition {short(node)}; left out")
+            return
+        self.thresholds.append(least)
+        if isinstance(without_parentheses(node), exp.Between):
+            self.missed.append(f"groups above the end of {short(node)} are shown, too")
+
+    def _keys(self, query: exp.Select, below: Level, found: Columns) -> tuple[exp.Expr, ...]:
+        """What a SELECT is grouped by, written out."""
+        group = query.args.get("group")
+        shown = [node for _, node in found.values()]
+        plain = tuple(node for node in shown if not _aggregates(node))
+        if group is None:
+            return ()
+        if group.args.get("all"):
+            return plain
+        keys: list[exp.Expr] = []
+        for name in ("rollup", "cube", "grouping_sets"):
+            if group.args.get(name):
+                self.missed.append(f"{name.upper().replace('_', ' ')}: groups of all columns alone")
+        for each in _terms(group.expressions):
+            if isinstance(each, exp.Rollup | exp.Cube | exp.GroupingSets):
+                self.missed.append(f"{short(each)}: groups of all columns alone")
+            elif isinstance(each, exp.Literal) and not each.is_string:
+                keys += shown[int(each.name) - 1 : int(each.name)]
+            else:
+                keys.append(self._key(each, below, found))
+        return tuple(keys)
+
+    def _key(self, node: exp.Expr, below: Level, found: Columns) -> exp.Expr:
+        own = found.get(fold(node.name)) if isinstance(node, exp.Column) else None
+        if own is not None and fold(node.name) not in below.columns:
+            # An engine takes a column of the source before a name that is given beside it.
+            if not (below.is_base and _reads(own[1], fold(node.name)) and own[1] != _plain(node)):
+                return own[1]
+            self.missed.append(
+                f"GROUP BY {node.name} is of the column, not of what is shown as {node.name}"
+            )
+            return own[1]
+        return _over(node, below.columns)
+
+    def _first_rows(self, query: exp.Select, scope: Columns) -> None:
         distinct, order = query.args.get("distinct"), query.args.get("order")
         if distinct is not None and distinct.args.get("on") is not None:
             terms = order.expressions if order is not None else []
-            on = _over(distinct.args["on"], below | found)
-            self.firsts.append((on, [_over(each, below | found) for each in terms]))
-        elif query.args.get("limit") or distinct:
+            on = _over(distinct.args["on"], scope)
+            self.firsts.append((on, [_over(each, scope) for each in terms]))
+            self._chosen_at = len(self._asked)
+        elif distinct or any(query.args.get(name) for name in ("limit", "offset", "fetch")):
             self.missed.append("LIMIT or DISTINCT: a release shows all groups of at least k")
-        return found
+
+    def _tell_of_groups(self, level: Level) -> None:
+        """What is grouped by and not shown makes other groups."""
+        shown = [_text(node) for _, node in level.columns.values()]
+        for key in level.keys or ():
+            if columns_in(key) and _text(key) not in shown:
+                self.missed.append(f"grouped by {short(key)}, which is not shown; left out")
 
 
-def _over(node: exp.Expr, below: Level) -> exp.Expr:
-    """An expression with each column written out as what it is below."""
+Windows = dict[str, exp.Expr]
+_DEEPEST = 50
+
+
+def _renamed(level: Level, alias: exp.Expr | None) -> Level:
+    """A level under the names that an alias lists."""
+    names = [] if alias is None else [each.name for each in alias.args.get("columns") or ()]
+    pairs = zip(names, level.columns.values(), strict=False)
+    if not names or level.is_base:
+        return level
+    return replace(level, columns={fold(name): (name, node) for name, (_, node) in pairs})
+
+
+def _starred(star: exp.Expr, below: Level) -> Columns:
+    """The columns of a star, without those that it leaves out, and with those that it replaces."""
+    node = star if isinstance(star, exp.Star) else star.this
+    if not isinstance(node, exp.Star):
+        return below.columns
+    left = {fold(each.name) for each in node.args.get("except_") or ()}
+    found = {name: each for name, each in below.columns.items() if name not in left}
+    for each in node.args.get("replace") or ():
+        found[fold(each.alias)] = (each.alias, _over(each.unalias(), below.columns))
+    for each in node.args.get("rename") or ():
+        if fold(each.name) in found:
+            found[fold(each.alias)] = (each.alias, found.pop(fold(each.name))[1])
+    return found
+
+
+def _terms(terms: list[exp.Expr]) -> Iterator[exp.Expr]:
+    """The terms of a GROUP BY, one by one."""
+    for each in terms:
+        inner = without_parentheses(each)
+        if isinstance(inner, exp.Tuple):
+            yield from _terms(inner.expressions)
+        else:
+            yield inner
+
+
+def _reads(node: exp.Expr, name: str) -> bool:
+    return any(fold(each) == name for each in columns_in(node))
+
+
+def _is_used(node: exp.Expr, name: str) -> bool:
+    return any(fold(each.name) == name and not each.table for each in node.find_all(exp.Column))
+
+
+def _plain(node: exp.Expr) -> exp.Expr:
+    return exp.column(node.this.copy()) if isinstance(node, exp.Column) else node
+
+
+def _text(node: exp.Expr) -> str:
+    """An expression without what says only how it is written."""
+
+    def plain(each: exp.Expr) -> exp.Expr:
+        if isinstance(each, exp.Column):
+            return exp.column(fold(each.name))
+        return each.this if isinstance(each, exp.Paren) else each
+
+    return node.copy().transform(plain).sql(comments=False)
+
+
+def _aggregates(node: exp.Expr) -> bool:
+    """Whether an expression is of a group, and not of a row."""
+    return any(each.find_ancestor(exp.Window) is None or not isinstance(each.parent, exp.Window)
+               for each in node.find_all(exp.AggFunc))  # fmt: skip
+
+
+def _of_groups(node: exp.Expr) -> exp.Expr:
+    """An expression of rows that are groups: what counts them counts no people."""
+
+    def named(each: exp.Expr) -> exp.Expr:
+        if isinstance(each, exp.Count) and not isinstance(each.parent, exp.Sum):
+            return exp.Max(this=exp.column("groups"))
+        return each
+
+    return node.copy().transform(named)
+
+
+def _over(node: exp.Expr, below: Columns, windows: Windows | None = None) -> exp.Expr:
+    """An expression with each column written out as what it is below, and each named window."""
 
     def written(each: exp.Expr) -> exp.Expr:
         if isinstance(each, exp.Column) and fold(each.name) in below:
             return below[fold(each.name)][1].copy()
         if isinstance(each, exp.Column) and each.table:
             return exp.column(each.this.copy())
+        named = each.args.get("alias") if isinstance(each, exp.Window) else None
+        if named is not None and windows and fold(named.name) in windows:
+            own = windows[fold(named.name)]
+            each.set("alias", None)
+            for part in ("partition_by", "order"):
+                given = own.args.get(part)
+                copied = [p.copy() for p in given] if isinstance(given, list) else given
+                each.set(part, copied)
         return each
 
     return node.copy().transform(written)
@@ -203,26 +459,62 @@ def keys_in(node: exp.Expr) -> list[str]:
 
 
 def is_count(node: exp.Expr) -> bool:
-    """Whether a released column counts the rows of its group."""
-    counted = node.find(exp.Count)
-    if counted is None or node.find(exp.Window) is not None:
-        return False
-    others = (
-        each for each in node.find_all(exp.AggFunc) if not isinstance(each, exp.Count | exp.Sum)
-    )
-    return not isinstance(counted.this, exp.Distinct) and next(others, None) is None
+    """Whether a released column is the number of the rows of its group."""
+    node = without_parentheses(node)
+    if isinstance(node, exp.Cast) and node.to.is_type(*exp.DataType.NUMERIC_TYPES):
+        return is_count(node.this)
+    if isinstance(node, exp.Count):
+        counted = node.this
+        return counted is None or isinstance(counted, exp.Star) or point_of(counted) is not None
+    return isinstance(node, exp.Sum) and (is_count(node.this) or point_of(node.this) == 1)
 
 
-def least_count(node: exp.Expr) -> int | None:
-    """The k of a condition of a count."""
-    if not isinstance(node, exp.GTE | exp.GT | exp.LTE | exp.LT) or not node.find(exp.AggFunc):
+def counted(node: exp.Expr) -> tuple[str, bool] | None:
+    """The one column whose values a released column counts, and whether each once."""
+    node = without_parentheses(node)
+    if not isinstance(node, exp.Count) or node.this is None:
         return None
-    counts_left = node.this.find(exp.AggFunc) is not None
-    bound = bare(node.expression if counts_left else node.this)
-    fits = isinstance(node, exp.GTE | exp.GT) if counts_left else isinstance(node, exp.LTE | exp.LT)
-    if not fits or not isinstance(bound, exp.Literal) or not bound.name.isdigit():
+    is_distinct = isinstance(node.this, exp.Distinct)
+    terms = node.this.expressions if is_distinct else [node.this, *node.expressions]
+    inner = without_parentheses(terms[0])
+    is_column = len(terms) == 1 and isinstance(inner, exp.Column)
+    return (inner.name, is_distinct) if is_column else None
+
+
+_DENIED: dict[type[exp.Expr], type[exp.Expr]] = {
+    exp.LT: exp.GTE, exp.LTE: exp.GT, exp.GT: exp.LTE, exp.GTE: exp.LT,
+}  # fmt: skip
+_MIRRORED: dict[type[exp.Expr], type[exp.Expr]] = {
+    exp.LT: exp.GT, exp.LTE: exp.GTE, exp.GT: exp.LT, exp.GTE: exp.LTE,
+}  # fmt: skip
+
+
+def least_count(node: exp.Expr, *, is_denied: bool = False) -> int | None:
+    """The k of a condition of a count.
+
+    >>> least_count(sqlglot.parse_one("NOT COUNT(*) < 4 * 5")), least_count(exp.column("n"))
+    (20, None)
+    """
+    node = without_parentheses(node)
+    if isinstance(node, exp.Not):
+        return least_count(node.this, is_denied=not is_denied)
+    if isinstance(node, exp.Between) and not is_denied:
+        return least_count(exp.GTE(this=node.this.copy(), expression=node.args["low"].copy()))
+    if not isinstance(node, tuple(_DENIED)):
         return None
-    return int(bound.name) + isinstance(node, exp.GT | exp.LT)
+    kind, count, bound = type(node), node.this, node.expression
+    if not _counts(count):
+        kind, count, bound = _MIRRORED[kind], bound, count
+    kind = _DENIED[kind] if is_denied else kind
+    least = _fraction(bound)
+    if not _counts(count) or least is None or kind not in (exp.GT, exp.GTE):
+        return None
+    is_whole = least == int(least)
+    return int(least) + (not is_whole or kind is exp.GT)
+
+
+def _counts(node: exp.Expr) -> bool:
+    return is_count(node) or counted(node) is not None
 
 
 def rate_of(node: exp.Expr) -> Decimal | None:
@@ -295,9 +587,11 @@ def _share(drawn: exp.Expr, bound: exp.Expr) -> Decimal | None:
 def _fraction(node: exp.Expr | None) -> Decimal | None:
     """The value of a number, or of one divided by another."""
     inner = None if node is None else bare(node)
-    if isinstance(inner, exp.Div):
+    if isinstance(inner, exp.Div | exp.Mul):
         top, bottom = _fraction(inner.this), _fraction(inner.expression)
-        return None if top is None or not bottom else top / bottom
+        if top is None or not bottom:
+            return None
+        return top * bottom if isinstance(inner, exp.Mul) else top / bottom
     if isinstance(inner, exp.Literal) and not inner.is_string:
         with suppress(ArithmeticError):
             return Decimal(inner.name)
@@ -319,7 +613,11 @@ def conjuncts(node: exp.Expr | None) -> Iterator[exp.Expr]:
             stack.append(current.this)
         elif isinstance(current, exp.And):
             stack.extend((current.expression, current.this))
-        elif isinstance(current, exp.Is) and current.expression == exp.true():
+        elif (
+            isinstance(current, exp.Is)
+            and current.expression == exp.true()
+            and not current.args.get("negate")
+        ):
             stack.append(current.this)
         else:
             yield current

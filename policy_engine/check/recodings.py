@@ -1,53 +1,102 @@
-"""A stranger's expression over one column → the recoding that it may mean.
+"""A stranger's expression over one column → the recoding that it may mean, and what differs.
 
 Generous: what is found is shown to whoever wrote the text, and printed anew; nobody trusts it.
+Where the recoding shows something else than the expression, that is told.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Iterator
-from contextlib import suppress
-from datetime import date, datetime
-from decimal import Decimal, InvalidOperation
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from itertools import pairwise
-from operator import eq, ge, gt, le, lt, ne
-from typing import Any
 
 from sqlglot import exp
 
+from policy_engine.check.values import (
+    NAN,
+    OTHER,
+    Given,
+    NotUnderstood,
+    Point,
+    asks_order,
+    label_of,
+    moment_of,
+    point_of,
+    points_in,
+    value_of,
+    without_parentheses,
+)
+from policy_engine.kernel.filters import DROPPED, KEPT
+from policy_engine.kernel.types import EXACT, MOMENTS, Type
 from policy_engine.policy import recodings
 
-Point = Decimal | str | bool | date | datetime
-Range = tuple[tuple[str, ...], Point | None, Point | None]
-"""The values that meet a condition, else from where on and below what."""
+Label = str | None
 
 _LOOSE = (exp.Paren, exp.Collate, exp.Trim, exp.Cast, exp.TryCast, exp.AtTimeZone)
 _CONVERTS = re.compile(
-    r"arrow_cast|collate|convert_timezone|totimezone|tostring|to(date|datetime|decimal|float|int)\d+",
+    r"arrow_cast|collate|convert_timezone|totimezone|tostring|to(date|datetime|decimal|float|int)\d*",
     re.IGNORECASE,
 )
-_UNITS = {
-    "hour": "hour", "dayofyear": "year", "dayofmonth": "month", "week": "week", "month": "month",
-    "quarter": "quarter", "year": "year", "day": "day", "date": "day",
-}  # fmt: skip
-"""The unit that the first of these words in an expression says."""
-
-_CALENDAR = re.compile(
-    r"trunc|startof|year|month|quarter|week|hour|day|datefromparts|makedate", re.I
-)
-_COMPARES: dict[type[exp.Expr], Callable[[Any, Any], bool]] = {
-    exp.LT: lt, exp.LTE: le, exp.GT: gt, exp.GTE: ge, exp.EQ: eq, exp.NEQ: ne,
-}  # fmt: skip
-_MIRRORED: dict[type[exp.Expr], type[exp.Expr]] = {
-    exp.LT: exp.GT, exp.GT: exp.LT, exp.LTE: exp.GTE, exp.GTE: exp.LTE, exp.EQ: exp.EQ,
-    exp.NEQ: exp.NEQ,
-}  # fmt: skip
-_CONVERSIONS = (exp.ConvertTimezone, exp.Datetime, exp.DateAdd, exp.Timestamp)
+_NO_RECODING = "no recoding of the language does this"
 
 
-class NotUnderstood(Exception):
-    """An expression that no recoding can mean, and why."""
+@dataclass(frozen=True)
+class Pieces:
+    """What is shown where: ``labels`` below the first point, at it, behind it, and so on."""
+
+    points: tuple[Point, ...]
+    labels: tuple[Label, ...]
+    missing: Label = None
+    nan: Label = None
+
+    def intervals(self, seen: Type) -> tuple[tuple[recodings.Cut, ...], tuple[Label, ...]]:
+        """The cuts between values of a type, and the label of each interval.
+
+        >>> Pieces((Decimal(18),), ("child", "child", "adult")).intervals(Type("integer"))
+        ((Decimal('19'),), ('child', 'adult'))
+        """
+        cuts: list[recodings.Cut] = []
+        labels = [self.labels[0]]
+        for place, point in enumerate(self.points):
+            for cut, label in zip(_cuts(point, seen), self.labels[2 * place + 1 :], strict=False):
+                if cuts and cut == cuts[-1]:
+                    labels[-1] = label
+                elif label != labels[-1]:
+                    cuts.append(cut)
+                    labels.append(label)
+                if len(labels) > 1 and labels[-1] == labels[-2]:
+                    cuts.pop()
+                    labels.pop()
+        return tuple(cuts), tuple(labels)
+
+
+def _cuts(point: Point, seen: Type) -> tuple[recodings.Cut, recodings.Cut]:
+    """The least value of a type that is a point or above it, and the least that is above it."""
+    if isinstance(point, date):
+        step = timedelta(microseconds=1) if seen.kind in MOMENTS else timedelta(days=1)
+        day = moment_of(point) if seen.kind in MOMENTS else point
+        return day, day + step
+    assert isinstance(point, Decimal)
+    if seen.kind == "double":
+        return point, Decimal(repr(math.nextafter(float(point), math.inf)))
+    unit = Decimal(1).scaleb(-seen.scale)
+    at, below = (point.quantize(unit, way, EXACT) for way in (ROUND_CEILING, ROUND_FLOOR))
+    return at, below + unit
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What an expression means: a recoding of its column, or pieces until its type is known.
+
+    ``missing`` is shown in place of NULL, and ``told`` how what is shown differs.
+    """
+
+    means: recodings.Recoding | Pieces
+    missing: Label = None
+    told: tuple[str, ...] = ()
 
 
 def bare(node: exp.Expr) -> exp.Expr:
@@ -70,293 +119,359 @@ def columns_in(node: exp.Expr) -> tuple[str, ...]:
     return tuple(dict.fromkeys(column.name for column in found))
 
 
-def recoding_of(node: exp.Expr) -> recodings.Recoding:
-    """The recoding that an expression over at most one column may mean.
+def reading_of(node: exp.Expr) -> Reading:
+    """What an expression over at most one column may mean.
 
     Raises:
-        NotUnderstood: none.
+        NotUnderstood: nothing that can be recoded.
     """
     read = columns_in(node)
     if len(read) > 1:
         raise NotUnderstood(f"it reads {', '.join(read)}: a released column reads one")
-    inner = bare(node)
+    inner = without_parentheses(node)
     if not read:
-        if isinstance(inner, exp.Literal):
-            return recodings.Constant(inner.name)
-        raise NotUnderstood("it reads no column, and is no text")
+        label = label_of(point_of(node))
+        if label is None:
+            raise NotUnderstood("it reads no column, and is no text")
+        return Reading(recodings.Constant(label))
     if isinstance(inner, exp.Column):
-        as_day = node.find(exp.Cast)
-        is_day = as_day is not None and as_day.to.is_type("date")
-        return recodings.Truncate("day") if is_day else recodings.Keep()
-    if isinstance(inner, exp.Case | exp.If):
-        try:
-            return _of_a_case(inner)
-        except (TypeError, ValueError, ArithmeticError):
-            raise NotUnderstood("it compares values of several types") from None
-    for reader in (_prefix, _calendar, _round):
+        return Reading(recodings.Keep())
+    for reader in (_catches_null, _converted, _prefix, _calendar, _round):
         found = reader(inner)
         if found is not None:
             return found
-    raise NotUnderstood("no recoding of the language does this")
+    return _by_values(inner)
 
 
-def otherwise(node: exp.Expr, recoding: recodings.Recoding) -> Iterator[str]:
-    """How a recoding puts values together that an expression tells apart, or the other way."""
-    inner = bare(node)
-    if isinstance(recoding, recodings.Round) and node.find(
-        exp.Floor, exp.Ceil, exp.IntDiv, exp.Mod, exp.Trunc
-    ):
-        yield f"it is not rounded to the nearest {recoding.step}, which a release shows"
-    if not isinstance(recoding, recodings.Intervals | recodings.Lookup):
-        return
-    if not isinstance(inner, exp.Case | exp.If):
-        return
-    branches, last = _branches(inner)
-    shown = next((value for condition, value in branches if _is_met_by_null(condition)), last)
-    label = bare(shown).name if isinstance(bare(shown), exp.Literal) else None
-    if isinstance(recoding, recodings.Intervals):
-        labels: tuple[str | None, ...] = recoding.labels
-        texts = {bare(value).name for _, value in (*branches, (last, last))}
-        if "other" in labels and "other" not in texts:
-            yield "values that the text shows as NULL are 'other', and NULL is apart"
-    else:
-        labels = (*(label for _, label in recoding.table), recoding.other)
-    if label is not None and label in labels:
-        yield f"NULL is shown as NULL, and by the text as {label!r}"
-
-
-def _asks_null(condition: exp.Expr) -> bool:
-    node = condition
-    while isinstance(node, exp.Paren):
-        node = node.this
-    return isinstance(node, exp.Is) and isinstance(node.expression, exp.Null)
-
-
-def _is_met_by_null(condition: exp.Expr) -> bool:
-    """Whether a condition of one column holds where it is NULL."""
-    node = condition
-    while isinstance(node, exp.Paren):
-        node = node.this
-    if isinstance(node, exp.Or):
-        return _is_met_by_null(node.this) or _is_met_by_null(node.expression)
-    if isinstance(node, exp.And):
-        return _is_met_by_null(node.this) and _is_met_by_null(node.expression)
-    return _asks_null(node)
-
-
-def _prefix(node: exp.Expr) -> recodings.Recoding | None:
-    named = node.sql_name() if isinstance(node, exp.Func) else ""
-    if isinstance(node, exp.Anonymous):
-        named = str(node.this)
-    if not re.search("left|substr", named, re.I):
+def _catches_null(node: exp.Expr) -> Reading | None:
+    """COALESCE around what is read without it."""
+    if not isinstance(node, exp.Coalesce) or len(node.expressions) != 1:
         return None
-    numbers = [number for each in node.find_all(exp.Literal) if (number := _point(each))]
-    lengths = [int(number) for number in numbers if isinstance(number, Decimal) and number >= 1]
-    return recodings.Prefix(lengths[-1]) if lengths else None
-
-
-def _calendar(node: exp.Expr) -> recodings.Recoding | None:
-    bare_of_names = node.transform(lambda n: exp.column("x") if isinstance(n, exp.Column) else n)
-    text = bare_of_names.sql()
-    if not _CALENDAR.search(text) or node.find(exp.Round):
+    label = label_of(point_of(node.expressions[0]))
+    inner = without_parentheses(node.this)
+    if label is None or not isinstance(inner, exp.Column | exp.Left | exp.Substring | exp.Bracket):
         return None
-    words = " ".join(re.findall(r"[A-Za-z_]+", text)).lower()
-    unit = next((unit for word, unit in _UNITS.items() if word in words), None)
-    return recodings.Truncate(unit) if unit else None  # type: ignore[arg-type]
+    found = reading_of(inner)
+    return replace(found, missing=label)
 
 
-def _round(node: exp.Expr) -> recodings.Recoding | None:
-    places = node.args.get("decimals") if isinstance(node, exp.Round) else None
-    if places is not None and isinstance(number := _point(places), Decimal):
-        return recodings.Round(Decimal(1).scaleb(-int(number)))
-    if not node.find(exp.Round, exp.Floor, exp.IntDiv, exp.Ceil, exp.Mod):
+def _converted(node: exp.Expr) -> Reading | None:
+    """A conversion: the day of a moment, or what is converted, and that it is shown otherwise."""
+    if isinstance(node, exp.Date | exp.TsOrDsToDate) and isinstance(bare(node.this), exp.Column):
+        return Reading(recodings.Truncate("day"))
+    if isinstance(node, exp.Anonymous) and re.fullmatch("date|to_?date(32)?", node.name, re.I):
+        if len(node.expressions) == 1 and isinstance(node.expressions[0], exp.Column):
+            return Reading(recodings.Truncate("day"))
         return None
-    parts = node.find_all(exp.Div, exp.Mul, exp.IntDiv, exp.Mod)
-    steps = [each for part in parts for side in (part.this, part.expression)
-             if isinstance(each := _point(side), Decimal) and each > 0]  # fmt: skip
-    return recodings.Round(steps[0]) if steps else recodings.Round(Decimal(1))
-
-
-# CASE: its label at every value that it tells apart
-
-_Branches = list[tuple[exp.Expr, exp.Expr]]
-
-
-def _branches(node: exp.Expr) -> tuple[_Branches, exp.Expr]:
-    """Condition and value of each branch, and the last value."""
-    if isinstance(node, exp.If):
-        return [(node.this, node.args["true"])], node.args.get("false") or exp.Null()
-    branches: _Branches = []
-    for each in node.args["ifs"]:
-        test = each.this
-        if node.this is not None:
-            test = exp.EQ(this=node.this.copy(), expression=test.copy())
-        branches.append((test, each.args["true"]))
-    return branches, node.args.get("default") or exp.Null()
-
-
-def _of_a_case(node: exp.Expr) -> recodings.Recoding:
-    # A branch that reads the column is what is shown; what is around it says of which values.
-    branches, last = _branches(node)
-    values = [*(value for _, value in branches), last]
-    reads = [value for value in values if columns_in(value)]
-    if reads:
-        return _round(node) or recoding_of(reads[-1])
-    points = list(dict.fromkeys(p for condition, _ in branches for p in _points(condition)))
-
-    def label(value: Point | None) -> str | None:
-        """What is shown of a value; of one that equals none where it is None."""
-        held = (shown for condition, shown in branches if _holds(condition, value))
-        return _shown(next(held, last))
-
-    if not points:  # it asks whether its column holds
-        told = values[:-1] if isinstance(last, exp.Null) else values
-        if all(isinstance(bare(value), exp.Boolean) for value in told):
-            return recodings.Keep()
-        return recodings.Lookup((("false", label(False)), ("true", label(True))), None)
-    if any(node.find_all(exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between)):
-        return _bins(points, label)
-    return recodings.Lookup(
-        tuple(sorted((_key(point), label(point)) for point in points)), label(None)
+    if isinstance(node, exp.AtTimeZone) and node.args["zone"].name.upper() == "UTC":
+        return reading_of(node.this)
+    if isinstance(node, exp.Anonymous) and _CONVERTS.fullmatch(node.name) and node.expressions:
+        found = reading_of(node.expressions[0])
+        return replace(found, told=(*found.told, f"shown without {node.name}"))
+    if not isinstance(node, exp.Cast):
+        return None
+    if node.to.is_type("date") and isinstance(bare(node.this), exp.Column):
+        return Reading(recodings.Truncate("day"))
+    found = reading_of(node.this)
+    is_text = node.to.is_type(*exp.DataType.TEXT_TYPES)
+    is_day = node.to.is_type("date", "timestamp") and isinstance(found.means, recodings.Truncate)
+    is_whole = node.to.is_type(*exp.DataType.NUMERIC_TYPES) and isinstance(
+        found.means, recodings.Round
     )
+    is_own = isinstance(found.means, recodings.Keep)
+    if is_day or is_whole or (is_text and not is_own):
+        return found
+    kind = node.to.sql()
+    return replace(found, told=(*found.told, f"shown as it is, and by the text as {kind}"))
 
 
-def _points(condition: exp.Expr) -> Iterator[Point]:
-    """The values that a condition compares with."""
-    if isinstance(condition, exp.Paren | exp.Not):
-        yield from _points(condition.this)
-    elif isinstance(condition, exp.And | exp.Or):
-        yield from _points(condition.this)
-        yield from _points(condition.expression)
-    elif isinstance(condition, (*_COMPARES, exp.Between, exp.In)):
-        sides = [condition.args.get(name) for name in ("this", "expression", "low", "high")]
-        found = (_point(part) for part in (*sides, *condition.expressions) if part is not None)
-        yield from (point for point in found if point is not None)
+_TEXT_FIRST = re.compile("left|substr(ing)?", re.I)
 
 
-def _key(point: Point) -> str:
-    if isinstance(point, bool):
-        return str(point).lower()
-    return f"{point:f}" if isinstance(point, Decimal) else str(point)
+def _prefix(node: exp.Expr) -> Reading | None:
+    """The first characters of a text, whatever is put behind them."""
+    if isinstance(node, exp.DPipe | exp.Concat):
+        parts = node.expressions if isinstance(node, exp.Concat) else [node.this, node.expression]
+        first, *rest = (_without_coalesce(each) for each in parts)
+        behind = [point_of(each) for each in rest]
+        if columns_in(first) and all(isinstance(each, str) for each in behind):
+            found = reading_of(first)
+            told = f"shown without {''.join(map(str, behind))!r} behind it"
+            return replace(found, told=(*found.told, told))
+        return None
+    if isinstance(node, exp.Bracket):
+        slices = [each for each in node.expressions if isinstance(each, exp.Slice)]
+        given = [slices[0].this, slices[0].expression] if slices else []
+    elif isinstance(node, exp.Left):
+        given = [exp.Literal.number(1), node.expression]
+    elif isinstance(node, exp.Substring):
+        given = [node.args.get("start"), node.args.get("length")]
+    elif isinstance(node, exp.Anonymous) and _TEXT_FIRST.fullmatch(node.name):
+        given = node.expressions[1:]
+        node = exp.Substring(this=node.expressions[0])
+    else:
+        return None
+    points = [None if each is None else point_of(each) for each in given]
+    start, length = points if len(points) == 2 else (None, None)
+    if start != 1 or not isinstance(length, Decimal) or length < 1:
+        return None
+    inner = without_parentheses(node.this)
+    if isinstance(inner, exp.Cast) and inner.to.is_type(*exp.DataType.TEXT_TYPES):
+        inner = without_parentheses(inner.this)
+    if not isinstance(inner, exp.Column):
+        under = _prefix(inner)
+        if under is None or not isinstance(under.means, recodings.Prefix) or under.told:
+            return None
+        length = min(length, Decimal(under.means.length))
+    return Reading(recodings.Prefix(int(length)))
 
 
-def _bins(points: list[Point], label: Callable[[Point], str | None]) -> recodings.Recoding:
-    cuts: list[Any] = sorted(points)
-    if isinstance(cuts[0], str | bool):
-        raise NotUnderstood("it orders texts")
-    if all(isinstance(cut, Decimal) and cut == int(cut) for cut in cuts):
-        cuts = sorted({*cuts, *(cut + 1 for cut in cuts)})
-    least = cuts[0] - 1 if isinstance(cuts[0], Decimal) else type(cuts[0])(1, 1, 1)
-    labels = [label(each) for each in (least, *cuts)]
-    turns = [place for place, (one, other) in enumerate(pairwise(labels), 1) if one != other]
-    named = ("other" if labels[place] is None else labels[place] for place in (0, *turns))
-    if not turns:
-        raise NotUnderstood("it shows one label")
-    return recodings.Intervals(tuple(cuts[place - 1] for place in turns), tuple(map(str, named)))
+def _without_coalesce(node: exp.Expr) -> exp.Expr:
+    """What CONCAT takes, which the parser writes as COALESCE(x, '')."""
+    is_empty = isinstance(node, exp.Coalesce) and [e.name for e in node.expressions] == [""]
+    found: exp.Expr = node.this if is_empty else node
+    return found
 
 
-def _shown(node: exp.Expr) -> str | None:
-    found = bare(node)
-    if not isinstance(found, exp.Literal | exp.Null):
-        raise NotUnderstood("a branch shows no text")
-    return None if isinstance(found, exp.Null) else found.name
+# Dates
+
+_WORDS = {
+    "hour": "hour", "hh": "hour", "day": "day", "dd": "day", "week": "week", "isoweek": "week",
+    "weekstart": "week", "month": "month", "mm": "month", "mon": "month", "quarter": "quarter",
+    "q": "quarter", "year": "year", "yyyy": "year", "yy": "year",
+}  # fmt: skip
+_FORMATS = {
+    "%Y-%m-%d": ("day", True), "%Y-%m-01": ("month", True), "%Y-01-01": ("year", True),
+    "%Y-%m": ("month", False), "%Y%m": ("month", False), "%Y": ("year", False),
+}  # fmt: skip
+"""The unit that a format of a date tells, and whether it is written as the unit's first day."""
+
+_NAMED = re.compile("tostartof(year|quarter|month|week|day|hour)|date_?trunc", re.I)
 
 
-def _holds(condition: exp.Expr, value: Point | None) -> bool:
-    """Whether a condition holds of a value that is not NULL."""
-    node = condition
-    while isinstance(node, exp.Paren):
+def _calendar(node: exp.Expr) -> Reading | None:
+    """The start of a unit of time."""
+    if isinstance(node, exp.StrToDate | exp.StrToTime | exp.Date) and node.find(exp.TimeToStr):
+        return _calendar(without_parentheses(node.this))
+    if isinstance(node, exp.TimestampTrunc | exp.DateTrunc | exp.DatetimeTrunc):
+        return _starts(node.this, node.args.get("unit"))
+    if isinstance(node, exp.TimeToStr | exp.ToChar) and _is_column(node.this):
+        form = node.args["format"].name
+        form = form.replace("YYYY", "%Y").replace("MM", "%m").replace("DD", "%d")
+        unit, is_whole = _FORMATS.get(form, (None, True))
+        return _start_of(unit, is_whole=is_whole)
+    if isinstance(node, exp.Year | exp.Extract) or _is_named(node, "date_?part|toYear"):
+        words = [each.name for each in (node.this, *node.expressions)] if node.this else []
+        is_year = isinstance(node, exp.Year) or _is_named(node, "toYear")
+        is_year = is_year or "YEAR" in [str(word).upper() for word in words]
+        asked = node.expression if isinstance(node, exp.Extract) else node.this
+        if isinstance(node, exp.Anonymous):
+            asked = node.expressions[-1]
+        return _start_of("year", is_whole=False) if is_year and _is_column(asked) else None
+    if isinstance(node, exp.DateFromParts):
+        parts = [node.args[name] for name in ("year", "month", "day")]
+        if not isinstance(parts[0], exp.Year) or point_of(parts[2]) != 1:
+            return None
+        is_month = isinstance(parts[1], exp.Month)
+        is_year = point_of(parts[1]) == 1
+        return _start_of("month" if is_month else "year" if is_year else None)
+    if _is_named(node, "makedate") and isinstance(node.expressions[0], exp.Year):
+        return _start_of("year" if point_of(node.expressions[1]) == 1 else None)
+    if isinstance(node, exp.DateAdd) and isinstance(node.expression, exp.DateDiff):
+        since = node.expression
+        units = (since.args["unit"], node.args["unit"])
+        is_whole = point_of(node.this) == 0 and units[0] == units[1]
+        return _starts(since.this, units[0]) if is_whole else None
+    named = _NAMED.fullmatch(node.name) if isinstance(node, exp.Anonymous) else None
+    if named is not None and named[1] and named[1].lower() != "week":
+        return _start_of(named[1].lower()) if _is_column(node.expressions[0]) else None
+    if _is_named(node, "date|datetime") and len(node.expressions) == 2:
+        start = re.fullmatch("start of (year|month|day)", node.expressions[1].name)
+        return _start_of(start[1]) if start and _is_column(node.expressions[0]) else None
+    return None
+
+
+def _is_named(node: exp.Expr, name: str) -> bool:
+    return isinstance(node, exp.Anonymous) and re.fullmatch(name, node.name, re.I) is not None
+
+
+def _is_column(node: exp.Expr) -> bool:
+    """Whether a date is a column, whatever it is converted to."""
+    while isinstance(node, exp.TsOrDsToDate | exp.TsOrDsToTimestamp | exp.TimeStrToTime):
         node = node.this
-    if isinstance(node, exp.Not):
-        return not _holds(node.this, value)
-    if isinstance(node, exp.And | exp.Or):
-        sides = (_holds(node.this, value), _holds(node.expression, value))
-        return all(sides) if isinstance(node, exp.And) else any(sides)
-    if isinstance(node, exp.Is | exp.IsNan):
-        return False
-    if isinstance(node, exp.In):
-        return value in [_point(each) for each in node.expressions]
-    if isinstance(node, exp.Column):
-        return value is True
-    if isinstance(node, exp.Between):
-        low, high = _point(node.args["low"]), _point(node.args["high"])
-        if low is not None and high is not None:
-            return value is not None and bool(low <= value <= high)  # type: ignore[operator]
-    elif type(node) in _COMPARES:
-        bound, kind = _bound(node)
-        # x <> x is a question of NaN.
-        return bound is not None and (
-            _COMPARES[kind](value, bound) if value is not None else kind is exp.NEQ
+    return isinstance(bare(node), exp.Column)
+
+
+def _starts(node: exp.Expr, unit: exp.Expr | None) -> Reading | None:
+    if not _is_column(node) or unit is None:
+        return None
+    if isinstance(unit, exp.WeekStart) and unit.name.upper() != "MONDAY":
+        told = f"weeks start on Monday, and by the text on {unit.name.capitalize()}"
+        return Reading(recodings.Truncate("week"), told=(told,))
+    word = "week" if isinstance(unit, exp.WeekStart) else unit.name.lower()
+    return _start_of(_WORDS.get(word))
+
+
+def _start_of(unit: str | None, *, is_whole: bool = True) -> Reading | None:
+    if unit is None:
+        return None
+    told = () if is_whole else (f"a {unit} is shown as its first day",)
+    return Reading(recodings.Truncate(unit), told=told)  # type: ignore[arg-type]
+
+
+# Rounding
+
+
+def _round(node: exp.Expr) -> Reading | None:
+    """A multiple of a step: the nearest, or another, or how many steps there are."""
+    if isinstance(node, exp.Round):
+        places = node.args.get("decimals")
+        number = Decimal(0) if places is None else point_of(places)
+        if isinstance(without_parentheses(node.this), exp.Column) and isinstance(number, Decimal):
+            return Reading(recodings.Round(Decimal(1).scaleb(-int(number))))
+    step, how, is_multiple = _steps(node)
+    if step is None:
+        return None
+    told = []
+    if how != "nearest":
+        told.append(f"it is not rounded to the nearest {step:f}, which a release shows")
+    if not is_multiple:
+        told.append(f"shown is the multiple of {step:f}, and by the text how many there are")
+    return Reading(recodings.Round(step), told=tuple(told))
+
+
+def _steps(node: exp.Expr) -> tuple[Decimal | None, str, bool]:
+    """A step, how a number is made whole steps of, and whether the multiple is shown."""
+    node = without_parentheses(node)
+    if isinstance(node, exp.Cast):
+        return _steps(node.this)
+    if isinstance(node, exp.Mul):
+        for side, times in ((node.this, node.expression), (node.expression, node.this)):
+            step, how, is_multiple = _steps(side)
+            if step is not None and not is_multiple and point_of(times) == step:
+                return step, how, True
+    elif isinstance(node, exp.Sub):
+        rest = without_parentheses(node.expression)
+        if isinstance(rest, exp.Mod) and rest.this == node.this and _is_number(node.this):
+            return _step_of(rest.expression), "zero", True
+    elif isinstance(node, exp.IntDiv) or _is_named(node, "intDiv"):
+        one, other = (
+            node.expressions if isinstance(node, exp.Anonymous) else (node.this, node.expression)
         )
-    raise NotUnderstood("a condition compares with no value")
+        return (_step_of(other), "zero", False) if _is_number(one) else (None, "", False)
+    elif isinstance(node, exp.Floor | exp.Round | exp.Trunc | exp.Ceil):
+        how = {exp.Floor: "down", exp.Round: "nearest", exp.Trunc: "zero"}.get(type(node), "up")
+        divided = without_parentheses(node.this)
+        is_plain = node.args.get("decimals") is None
+        if is_plain and isinstance(divided, exp.Div) and _is_number(divided.this):
+            return _step_of(divided.expression), how, False
+        if is_plain and _is_number(divided):
+            return Decimal(1), how, True
+    elif isinstance(node, exp.Div) and node.args.get("typed") and _is_number(node.this):
+        return _step_of(node.expression), "zero", False
+    return None, "", False
 
 
-def _bound(node: exp.Expr) -> tuple[Point | None, type[exp.Expr]]:
-    """What a column is compared with, if it is a value, and how, the column first."""
-    one, other = _point(node.this), _point(node.expression)
-    side, bound, kind = node.expression, one, _MIRRORED[type(node)]
-    if other is not None:
-        side, bound, kind = node.this, other, type(node)
-    if (
-        bound is not None
-        and not isinstance(bare(side), exp.Column)
-        and not side.find(*_CONVERSIONS)
-    ):
-        raise NotUnderstood(f"{side.sql()[:40]} is compared, and not a column")
-    return bound, kind
+def _is_number(node: exp.Expr) -> bool:
+    return isinstance(bare(node), exp.Column)
 
 
-def _point(node: exp.Expr) -> Point | None:
-    """The value of a literal; a text that reads as a day or a moment is one."""
-    if isinstance(node, exp.Neg):
-        inner = _point(node.this)
-        return -inner if isinstance(inner, Decimal) else None
-    node = bare(node)
-    if isinstance(node, exp.Neg):
-        return _point(node)
-    if isinstance(node, exp.Boolean):
-        return bool(node.this)
-    if not isinstance(node, exp.Literal):
-        return None
-    if not node.is_string:
-        with suppress(InvalidOperation):
-            return Decimal(node.name)
-        return None
-    if node.name.lower() == "nan":
-        return None
-    for form in (date.fromisoformat, datetime.fromisoformat):
-        if "-" in node.name:
-            with suppress(ValueError):
-                return form(node.name)
-    return str(node.name)
+def _step_of(node: exp.Expr) -> Decimal | None:
+    step = point_of(node)
+    return step if isinstance(step, Decimal) and step > 0 else None
 
 
-def range_of(node: exp.Expr) -> Range:
-    """A condition of one column: the values that meet it, or from where on, and below what.
+# By what is shown at each value
+
+
+def _by_values(node: exp.Expr) -> Reading:
+    points = points_in(node)
+    missing = label_of(value_of(node, None))
+    if not asks_order(node):
+        return _map(node, points, missing)
+    pieces = pieces_of(node, points)
+    return Reading(replace(pieces, missing=missing), missing)
+
+
+def _map(node: exp.Expr, points: tuple[Point, ...], missing: Label) -> Reading:
+    is_truth = all(isinstance(point, bool) for point in points)
+    rest = value_of(node, OTHER) if not is_truth else None
+    if rest is OTHER:
+        if all(value_of(node, point) == point for point in points):
+            return Reading(recodings.Keep(), missing)
+        raise NotUnderstood("it shows some values, and others as they are")
+    table = tuple(sorted((key_of(point), label_of(value_of(node, point))) for point in points))
+    other = label_of(rest)
+    if not table and other == missing:
+        raise NotUnderstood(_NO_RECODING)
+    if is_truth and all(key == label for key, label in table):
+        return Reading(recodings.Keep(), missing)
+    return Reading(recodings.Lookup(table, other), missing)
+
+
+def condition_of(node: exp.Expr) -> Reading:
+    """A condition of one column as what is kept and dropped: by pieces, or by values.
 
     Raises:
-        NotUnderstood: it is none of these.
+        NotUnderstood: it is none.
     """
-    while isinstance(node, exp.Paren):
-        node = node.this
-    if isinstance(node, exp.In) and node.expressions:
-        keys = (_key(p) for each in node.expressions if (p := _point(each)) is not None)
-        return tuple(keys), None, None
-    if isinstance(node, exp.Between):
-        return (), _point(node.args["low"]), _next(_point(node.args["high"]))
-    bound, kind = _bound(node) if type(node) in _COMPARES else (None, exp.EQ)
-    if bound is None:
-        raise NotUnderstood("it is no comparison with a value")
-    if kind is exp.EQ:
-        return (_key(bound),), None, None
-    if kind in (exp.GTE, exp.GT):
-        return (), bound if kind is exp.GTE else _next(bound), None
-    if kind in (exp.LT, exp.LTE):
-        return (), None, bound if kind is exp.LT else _next(bound)
-    raise NotUnderstood("a condition says who is in, by values or by a range")
+    shown = exp.If(this=node.copy(), true=_text(KEPT), false=_text(DROPPED))
+    points = points_in(shown)
+    missing = label_of(value_of(shown, None))
+    if asks_order(shown):
+        return Reading(pieces_of(shown, points), missing)
+    is_truth = all(isinstance(point, bool) for point in points)
+    table = tuple(sorted((key_of(point), label_of(value_of(shown, point))) for point in points))
+    other = DROPPED if is_truth and points else label_of(value_of(shown, OTHER))
+    return Reading(recodings.Lookup(table, other), missing)
 
 
-def _next(point: Point | None) -> Point | None:
-    """The whole number behind one; of what is not counted the same, which is told."""
-    is_whole = isinstance(point, Decimal) and point == int(point)
-    return point + 1 if is_whole and isinstance(point, Decimal) else point
+def _text(text: str) -> exp.Expr:
+    return exp.Literal.string(text)
+
+
+def key_of(point: Point) -> str:
+    """The value as a key of a map."""
+    return f"{point:f}" if isinstance(point, Decimal) else str(label_of(point))
+
+
+def pieces_of(node: exp.Expr, points: tuple[Point, ...]) -> Pieces:
+    """What an expression that compares by order gives, from where on."""
+    if not points:
+        raise NotUnderstood("it compares with no value")
+    numbers = [_as_number(point) for point in points]
+    if all(isinstance(number, Decimal) for number in numbers):
+        order: list[Decimal] = sorted(set(numbers))  # type: ignore[arg-type]
+        ends: list[Given] = [
+            order[0] - 1,
+            *((one + other) / 2 for one, other in pairwise(order)),
+            order[-1] + 1,
+        ]
+        places: list[Point] = list(order)
+    elif all(isinstance(point, date) for point in points):
+        days = sorted(set(points), key=moment_of)  # type: ignore[arg-type]
+        moments = [moment_of(day) for day in days]  # type: ignore[arg-type]
+        gaps = [one + (other - one) / 2 for one, other in pairwise(moments)]
+        ends = [moments[0] - timedelta(days=1), *gaps, moments[-1] + timedelta(days=1)]
+        places = list(days)
+    else:
+        raise NotUnderstood("it orders texts, or values of several types")
+    shown = [_shown(node, ends[0])]
+    for place, behind in zip(places, ends[1:], strict=True):
+        shown += [label_of(value_of(node, place)), _shown(node, behind)]
+    is_numbers = isinstance(places[0], Decimal)
+    nan = label_of(value_of(node, NAN)) if is_numbers else None
+    return Pieces(tuple(places), tuple(shown), nan=nan)
+
+
+def _as_number(point: Point) -> Point:
+    if isinstance(point, str) and re.fullmatch(r"-?\d+(\.\d+)?", point):
+        return Decimal(point)
+    return point
+
+
+def _shown(node: exp.Expr, held: Given) -> Label:
+    found = value_of(node, held)
+    if found is held:
+        raise NotUnderstood("it shows some values, and others as they are")
+    return label_of(found)

@@ -71,7 +71,8 @@ def _answered(found: Answer, dialect: str) -> tuple[dict[str, Any], list[str], l
         "missed": found.missed,
         "taken": found.taken,
     }
-    missed = ["not understood:", *(f"  - {text}" for text in found.missed)] if found.missed else []
+    missed = [f"  - {text}" for text in found.missed]
+    missed = ["not as in the text:", *missed] if missed else []
     if claim is None or not (is_certified or found.canonical):
         return told, [], missed
     listed = list(lines(claim, dialect))

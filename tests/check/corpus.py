@@ -47,4 +47,5 @@ def strangers(file: str) -> list[Case]:
 
 
 #: What a text of ours reads; the type is one that only the database knows.
-DDL = (HERE / "schema.sql").read_text("utf-8").replace("CREATE TYPE money AS DOUBLE;", "")
+TABLES = (HERE / "schema.sql").read_text("utf-8")
+DDL = TABLES.replace("CREATE TYPE money AS DOUBLE;", "")

@@ -15,9 +15,11 @@ from strangers import SOUND, UNSOUND
 
 from policy_engine.check.answer import answer
 from policy_engine.check.ddl import parse_schema
-from policy_engine.check.recodings import NotUnderstood, otherwise, range_of, recoding_of
+from policy_engine.check.recodings import Pieces, condition_of, reading_of
 from policy_engine.check.schema import Schema
+from policy_engine.check.values import NotUnderstood
 from policy_engine.engines import ENGINES
+from policy_engine.kernel.types import Type
 from policy_engine.policy.recodings import (
     Constant,
     Intervals,
@@ -147,20 +149,63 @@ def test_another_table_of_the_name_is_another():
         ("floor(age / 10) * 10", Round(10)),
         ("case when age < 18 then 'a' else 'b' end", Intervals((18,), ("a", "b"))),
         ("case when age >= 65 then 'c' when not age < 18 then 'b' end",
-         Intervals((18, 65), ("other", "b", "c"))),
+         Intervals((18, 65), (None, "b", "c"))),
         ("case when age is null then 'x' when age > 17 and age < 30 or age = 40 then 'a'"
          " else 'b' end", Intervals((18, 30, 40, 41), ("b", "a", "b", "a", "b"))),
         ("case when 18 > age then 'a' else 'b' end", Intervals((18,), ("a", "b"))),
+        ("age >= 18", Intervals((18,), ("false", "true"))),
+        ("case when age <= 18.5 then 'a' else 'b' end", Intervals((19,), ("a", "b"))),
+        ("case when age between 1 and 2 or age not between 1 and 5 then 'a' else 'b' end",
+         Intervals((3, 6), ("a", "b", "a"))),
         ("case sex when 'f' then 'w' else 'm' end", Lookup((("f", "w"),), "m")),
         ("case when sex in ('f', 'g') then 'w' end", Lookup((("f", "w"), ("g", "w")), None)),
         ("case when sex <> 'f' then 'm' else 'w' end", Lookup((("f", "w"),), "m")),
+        ("case when sex is distinct from 'f' then 'm' else 'w' end", Lookup((("f", "w"),), "m")),
+        ("coalesce(nullif(sex, 'x') = 'f', false)",
+         Lookup((("f", "true"), ("x", "false")), "false")),
+        ("sex = any(array['f'])", None),
         ("case when married then 'y' when not married then 'n' end",
          Lookup((("false", "n"), ("true", "y")), None)),
         ("case when married then true when not married then false end", Keep()),
+        ("coalesce(sex, 'u')", Keep()),
+        ("coalesce(left(zip, 2), 'u')", Prefix(2)),
+        ("left(substring(zip, 1, 3), 5)", Prefix(3)),
+        ("left(zip, 3) || '**'", Prefix(3)),
+        ("to_char(seen, 'YYYY-MM')", Truncate("month")),
+        ("extract(year from seen)", Truncate("year")),
+        ("income / 10 * 10", Round(10)),
+        ("income - income % 5", Round(5)),
+        ("round(income / 50) * 50", Round(50)),
+        ("trunc(income / 10)", Round(10)),
     ],
 )  # fmt: skip
 def test_what_an_expression_means(text, meant):
-    assert recoding_of(parsed(text)) == meant
+    if meant is None:
+        with pytest.raises(NotUnderstood):
+            reading_of(parsed(text))
+        return
+    found = reading_of(parsed(text)).means
+    if isinstance(found, Pieces):
+        found = Intervals(*found.intervals(Type("integer")))
+    assert found == meant
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "cuts"),
+    [
+        ("x <= 18", Type("integer"), ["19"]),
+        ("x <= 1.5", Type("integer"), ["2"]),
+        ("x <= 1.5", Type("decimal", 9, 3), ["1.501"]),
+        ("x <= 1.5", Type("double"), ["1.5000000000000002"]),
+        ("x = 1.5 or x > 3", Type("integer"), ["4"]),
+        ("x <= '2020-01-31'", Type("date"), ["2020-02-01"]),
+        ("x <= '2020-01-31'", Type("timestamp"), ["2020-01-31 00:00:00.000001"]),
+        ("x < '2020-01-31'", Type("timestamp"), ["2020-01-31 00:00:00"]),
+    ],
+)
+def test_a_cut_is_the_first_value_of_its_type_that_is_shown_so(text, kind, cuts):
+    found = reading_of(parsed(f"case when {text} then 'a' else 'b' end")).means
+    assert [str(cut) for cut in found.intervals(kind)[0]] == cuts
 
 
 @pytest.mark.parametrize(
@@ -168,19 +213,34 @@ def test_what_an_expression_means(text, meant):
     [
         ("floor(age / 10) * 10", "it is not rounded to the nearest 10, which a release shows"),
         ("round(age, -1)", None),
-        ("case when age < 18 then 'a' else 'b' end",
-         "NULL is shown as NULL, and by the text as 'b'"),
-        ("case when age is null or age < 18 then 'a' else 'b' end",
-         "NULL is shown as NULL, and by the text as 'a'"),
-        ("case when (age is null) then 'none' when age < 18 then 'a' else 'b' end", None),
-        ("case when age < 18 then 'a' when age < 30 then 'b' end",
-         "values that the text shows as NULL are 'other', and NULL is apart"),
-        ("case when sex = 'f' then 'w' end", None),
+        ("left(zip, 3) || '**'", "shown without '**' behind it"),
+        ("date_trunc('month', seen)::date", None),
+        ("extract(year from seen)", "a year is shown as its first day"),
+        ("zip::int", "shown as it is, and by the text as INT"),
+        ("(case when age < 18 then 1 else 2 end)::text", None),
     ],
 )  # fmt: skip
 def test_what_is_shown_otherwise_is_told(text, told):
-    node = parsed(text)
-    assert list(otherwise(node, recoding_of(node))) == ([told] if told else [])
+    assert list(reading_of(parsed(text)).told) == ([told] if told else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ("case when age < 18 then 'a' else 'b' end", "b"),
+        ("case when age is null or age < 18 then 'a' else 'b' end", "a"),
+        ("case when (age is null) then 'none' when age < 18 then 'a' else 'b' end", "none"),
+        ("case when age < 18 then 'a' when age < 30 then 'b' end", None),
+        ("case when sex = 'f' then 'w' end", None),
+        ("coalesce(sex, 'u')", "u"),
+        ("coalesce(case when sex = 'f' then 'w' end, 'u')", "u"),
+        ("sex is not distinct from 'f'", "false"),
+        ("sex = 'f'", None),
+        ("not (age >= 18) is true", "true"),
+    ],
+)
+def test_what_null_is_shown_as(text, missing):
+    assert reading_of(parsed(text)).missing == missing
 
 
 def test_what_is_no_count_of_rows_is_left_out():
@@ -194,31 +254,54 @@ def test_what_is_no_count_of_rows_is_left_out():
 @pytest.mark.parametrize(
     "text",
     ["age + year", "upper(zip)", "1 + 1", "case when age % 2 < 1 then 'a' else 'b' end",
-     "case when name < 'a' then 'b' end", "case when age < 5 then 'a' else 'a' end",
+     "case when name < 'a' then 'b' end", "quarter(seen)", "extract(month from seen)",
+     "nullif(sex, 'x')", "case when sex = 'x' then 'blank' else sex end", "trim(sex)",
+     "case when age > 90 then 90 else age end", "born <= date '2026-01-01' - interval '18 years'",
+     "date_trunc('decade', seen)", "zip like '9%'", "sex in (select 'f')",
      "case when f(age) then 'a' end", "case when age between x and 5 then 'a' end",
      "case when day < '2020-01-01' and age < 5 then 'a' end", "age * 2",
      "case when age < 5 then 1 + 1 end", "case when year < 5 or year < '2020-01-01' then 'a' end"],
 )  # fmt: skip
 def test_what_no_recoding_means(text):
     with pytest.raises(NotUnderstood):
-        recoding_of(parsed(text))
+        reading_of(parsed(text))
 
 
 @pytest.mark.parametrize(
-    ("text", "meant"),
-    [("age >= 18", ((), 18, None)), ("age > 18", ((), 19, None)), ("age < 18", ((), None, 18)),
-     ("age <= 18", ((), None, 19)), ("18 < age", ((), 19, None)),
-     ("sex = 'f'", (("f",), None, None)),
-     ("(sex in ('f', 'm'))", (("f", "m"), None, None)), ("age between 3 and 5", ((), 3, 6))],
+    ("text", "met"),
+    [("age >= 18", "false 18 true"), ("age > 18", "false 19 true"), ("age < 18", "true 18 false"),
+     ("age <= 18", "true 19 false"), ("18 < age", "false 19 true"),
+     ("age between 3 and 5", "false 3 true 6 false"),
+     ("not (age >= 18 and age < 30)", "true 18 false 30 true")],
 )  # fmt: skip
-def test_what_a_condition_means(text, meant):
-    assert range_of(parsed(text)) == meant
+def test_a_condition_of_order_is_met_by_pieces(text, met):
+    found = condition_of(parsed(text))
+    cuts, labels = found.means.intervals(Type("integer"))
+    told = [{"kept": "true", "dropped": "false"}[label] for label in labels]
+    pairs = zip(map(str, cuts), told[1:], strict=True)
+    assert met.split() == [told[0], *(each for pair in pairs for each in pair)]
+    assert found.missing == "dropped"
 
 
-@pytest.mark.parametrize("text", ["f(age) > 2", "age <> 5", "age is null", "age > year"])
+@pytest.mark.parametrize(
+    ("text", "kept", "other", "missing"),
+    [("sex = 'f'", ["f"], "dropped", "dropped"),
+     ("(sex in ('f', 'm'))", ["f", "m"], "dropped", "dropped"),
+     ("sex <> 'f'", [], "kept", "dropped"), ("sex is null", [], "dropped", "kept"),
+     ("sex is not null", [], "kept", "dropped"),
+     ("coalesce(married, true)", ["true"], "dropped", "kept"),
+     ("sex not in ('f', null)", [], "dropped", "dropped")],
+)  # fmt: skip
+def test_a_condition_of_values(text, kept, other, missing):
+    found = condition_of(parsed(text))
+    assert [key for key, label in found.means.table if label == "kept"] == kept
+    assert (found.means.other, found.missing) == (other, missing)
+
+
+@pytest.mark.parametrize("text", ["f(age) > 2", "age > year", "zip like '9%'"])
 def test_what_no_condition_means(text):
     with pytest.raises(NotUnderstood):
-        range_of(parsed(text))
+        condition_of(parsed(text))
 
 
 def parsed(text):

@@ -1,0 +1,40 @@
+"""What is printed instead of a sound text means the same, or the answer says what differs."""
+
+from __future__ import annotations
+
+import corpus
+import meaning
+import pytest
+
+from policy_engine.check.answer import answer
+from policy_engine.check.ddl import parse_schema
+from policy_engine.check.schema import Schema
+
+#: A view of itself is none to DuckDB.
+OURS = corpus.TABLES.replace("CREATE VIEW looping AS SELECT * FROM looping;", "")
+STRANGERS = (corpus.HERE / "strangers_schema.sql").read_text("utf-8")
+SOUND = [
+    (case, case.ddl or STRANGERS, parse_schema(case.ddl, "duckdb") if case.ddl else Schema())
+    for case in corpus.strangers("stranger_accepted.sql")
+]
+SOUND += [
+    (case, OURS, parse_schema(corpus.DDL, "duckdb"))
+    for case in corpus.ours("accepted.sql")
+    # Files, and names that the tables do not have.
+    if not case.name.startswith("open:")
+]
+PARTS = 8
+#: How many of them are answered with a text of the same meaning, at least.
+SAME = 160
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_no_text_is_answered_with_another_meaning_in_silence(part):
+    outcomes = [(case.name, meaning.outcome(case, *over)) for case, *over in SOUND[part::PARTS]]
+    assert [(name, each.differs) for name, each in outcomes if each.kind == "silent"] == []
+
+
+def test_so_many_texts_are_answered_with_one_of_the_same_meaning():
+    answers = [answer(case.sql, "duckdb", schema) for case, _, schema in SOUND]
+    # What is told of none of them differs nowhere: the test above.
+    assert sum(bool(each.canonical) and not meaning.is_told(each) for each in answers) >= SAME
