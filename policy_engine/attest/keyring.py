@@ -52,13 +52,24 @@ class Keyring:
     def read(cls, path: Path) -> Keyring:
         """The keyring in a file; FileError where it is missing, cannot be read or is none."""
         with keys.opened_file(path, "the keyring") as file:
+            stamp = _stamp(os.fstat(file.fileno()))
             content = file.read(LARGEST_RING + 1)
         entries, seal = read_ring(content, str(path))
-        return cls(entries, str(path), seal)
+        ring = cls(entries, str(path), seal)
+        _READ[path] = stamp, ring
+        return ring
 
     @classmethod
     def at(cls, path: Path) -> Keyring:
-        """The keyring in a file, an empty one where there is no file."""
+        """The keyring in a file, an empty one where there is no file.
+
+        A file that was read by this process and not changed since is not opened again: whoever
+        writes to a ledger asks each time whether a key was revoked meanwhile.
+        """
+        with suppress(FileNotFoundError, NotADirectoryError):
+            known = _READ.get(path)
+            if known is not None and known[0] == _stamp(path.stat()):
+                return known[1]
         return cls.read(path) if path.exists() else cls((), str(path))
 
     def trusted(self) -> keys.TrustedKeys:
@@ -152,6 +163,15 @@ class Keyring:
     def to_json(self) -> str:
         """The file's text."""
         return text_of(self.entries, self.seal)
+
+
+_READ: dict[Path, tuple[tuple[int, ...], Keyring]] = {}
+"""The rings that this process has read, and of which state of their files."""
+
+
+def _stamp(file: os.stat_result) -> tuple[int, ...]:
+    """By which a file that was written anew is told: rings are put in place, so it is another."""
+    return (file.st_dev, file.st_ino, file.st_size, file.st_mtime_ns, file.st_ctime_ns)
 
 
 def next_seal(seal: Seal) -> Seal:

@@ -275,7 +275,7 @@ def publish(
         raise UsageError("name a place, file:PATH or git:REPOSITORY, or 'witnesses' in the project")
     with open_ledger(project) as opened:
         head = opened.verify()
-        records = opened.records()
+        records = opened.read().chain.records
     documents, lines = [], []
     for place in places:
         known = place.sightings()
@@ -319,7 +319,7 @@ def verify(
     try:
         with open_ledger(project, compared=not unseen) as opened:
             found = opened.verify()
-            records, faults = opened.records(), opened.faults()
+            records, faults = opened.read().chain.records, opened.read().approvals.faults()
             disowned = decided(records, "disown", name)
             if head is not None:
                 _compare(head, records, name)
@@ -327,7 +327,7 @@ def verify(
                 _witnessed(each, records, name, tsa_root) for each in witness or project.witnesses
             ]
             places, trusted = certificates_in(project.directory), trusted_keys(project)
-            missing = forgotten(places, opened.entries(), trusted)
+            missing = forgotten(places, opened.read().budget.entries(), trusted)
     except LedgerBroken as error:
         conclude({"ledger": name, "intact": False, "error": str(error)}, error.lines, 1)
     revoked = trust_of(project).revoked

@@ -63,7 +63,7 @@ def request(
     done: list[tuple[Sought, Required, bool]] = []
     with open_desk(place) as desk, open_ledger(desk.project) as opened:
         for each, required in sought(desk, opened, place.compiled()):
-            written = ask_for(each, required, opened, signer(desk.project, key))
+            written = ask_for(each, required, opened.read(), signer(desk.project, key))
             done.append((each, required, written))
     for each, required, written in done:
         emit_asked(each, required, written=written)
@@ -77,11 +77,11 @@ def sought(
     from policy_engine.releasing.asking import asked_of
 
     for release, text in releases:
-        required = opened.required(release.policy.budget)
+        required = opened.read().approvals.required(release.policy.budget)
         if required is not None and required.needs("claim") and not desk.stands(release.parts):
             booking = Booking(desk, opened, release, certified(desk, release, text))
             charge, paid = booking.charge(), booking.unstarted()
-            asked = asked_of(charge, release.certificate, opened, booking.account(), paid)
+            asked = asked_of(charge, release.certificate, opened.read(), booking.account(), paid)
             yield asked, required
 
 

@@ -41,6 +41,7 @@ from policy_engine.cli.output import (
 )
 from policy_engine.cli.reading import change_file, decimal_of, own_project, project_here
 from policy_engine.errors import FileError, UsageError
+from policy_engine.ledger import deciding
 from policy_engine.ledger.account import Limit
 from policy_engine.ledger.statement import STATEMENT_TYPE, SUBJECT, public_statement
 from policy_engine.ledger.store import Ledger
@@ -124,8 +125,9 @@ def limit(
         if not new:
             _check_meant(account, opened, project)
         opened.set_limit(account, wanted, who=by, why=why, brought=brought)
-        entries = opened.entries()
-        state, units = opened.account(account), units_of(account, entries)
+        budget = opened.read().budget
+        entries = budget.entries()
+        state, units = budget.account(account), units_of(account, entries)
         left = state.remaining(state.last_kind(entries))
     document = {
         **{"account": account, "units": units, "by": by, "why": why},
@@ -144,7 +146,7 @@ def limit(
 
 def _check_meant(account: str, opened: Ledger, project: Project) -> None:
     """UsageError where a name is nearly that of an account."""
-    known = opened.names()
+    known = opened.read().budget.names()
     near = nearest(account, {*known, *project.accounts})
     if near is None and account not in known:
         near = twin_of(account, known, project)
@@ -178,8 +180,8 @@ def move(
             _check_meant(account, opened, project)
         if not project.accounts_open and listed_as(account, project) is None:
             raise UsageError(f"there is no account {account!r} in {project.file}; list it first")
-        before = opened.entry(entry).account
-        opened.move(entry, account, who=by, why=why)
+        before = opened.read().budget.entry(entry).account
+        deciding.move(opened, entry, account, who=by, why=why)
     document = {"source_of": entry, "from": before, "to": account, "by": by, "why": why}
     text = f"the source of entry {entry} belongs to account {account} now, by {by}: {why}"
     emit(document, [text])
@@ -250,14 +252,15 @@ def disown(
     writer = writer_of(project)
     with open_ledger(project, writer, compared=False) as opened:
         if ask:
-            rows = opened.rows_from(first, seen)
+            rows = deciding.rows_from(opened, first, seen)
             asker = writer if key is None else KeySigner(load_private_key(key))
             written = _ask_for(project, opened, rows, asker)
             document = {"ledger": project.ledger_name, "rows": [*map(int, rows)],
                         "requests": written}  # fmt: skip
             confirm(document, [f"{path}: asks for approvals" for path in written])
             return
-        left = opened.disown(
+        left = deciding.disown(
+            opened,
             first,
             who=by,
             why=why,
@@ -275,15 +278,15 @@ def _ask_for(
 ) -> list[Path]:
     """Write a request for each account whose people decide that rows are left out."""
     first, written = min(map(int, rows)), []
-    with opened.before(first):
-        found = opened.leaving_out(rows)
-        if not found:
-            raise UsageError("no account asks anybody to approve a change: leave out --ask")
-        for account, (required, matter) in found.items():
-            file = _rows_file(account, first, project)
-            asking.ask_for(asking.Sought(matter, file, {"account": account, "rows": dict(rows)}),
-                           required, opened, asker)  # fmt: skip
-            written.append(file)
+    before = opened.read_before(first)
+    found = deciding.leaving_out(before, rows)
+    if not found:
+        raise UsageError("no account asks anybody to approve a change: leave out --ask")
+    for account, (required, matter) in found.items():
+        file = _rows_file(account, first, project)
+        asked = asking.Sought(matter, file, {"account": account, "rows": dict(rows)})
+        asking.ask_for(asked, required, before, asker)
+        written.append(file)
     return written
 
 
@@ -309,7 +312,7 @@ def settle_fault(
     """
     project = own_project()
     with open_ledger(project, writer_of(project)) as opened:
-        settled = opened.settle(number, who=by, why=why)
+        settled = deciding.settle(opened, number, who=by, why=why)
     document = {"ledger": project.ledger_name, "settled": [*map(fault_document, settled)],
                 "by": by, "why": why}  # fmt: skip
     emit(document, [f"{each.text}; settled by {by}: {why}" for each in settled])
@@ -389,9 +392,9 @@ def export(
         raise FileError(f"{output} exists, and a statement never replaces a file; name another one")
     with open_ledger(project) as opened:
         head = opened.verify()
-        entries = opened.entries()
-        balances = [opened.balance(name) for name in opened.names()]
-        changes = opened.changes()
+        budget = opened.read().budget
+        entries, changes = budget.entries(), budget.changes()
+        balances = [budget.balance(name) for name in budget.names()]
     # The time is that of the statement: a keyring's keys count between dates.
     now = written(datetime.now(UTC))
     predicate = {**public_statement(balances, entries, changes, head), "time": now}

@@ -21,6 +21,7 @@ from policy_engine.cli.output import note as say
 from policy_engine.cli.reading import change_file, decimal_of, own_project, project_here
 from policy_engine.errors import LedgerError, UsageError
 from policy_engine.kernel.wording import quoted
+from policy_engine.ledger import deciding
 from policy_engine.ledger.account import Limit, limit_to_json
 from policy_engine.ledger.reviews import Required, limit_matter, policy_matter
 from policy_engine.ledger.store import Ledger
@@ -93,14 +94,14 @@ def require(
     account, brought = wanted.account, brought_at(_change_file(file))
     _check_not_alone(wanted, alone=alone)
     with open_ledger(project, ledger_writer(project), say=say) as opened:
-        now = opened.required(account)
+        now = opened.read().approvals.required(account)
         if now is None:
             _check_known(account, opened, project)
         if now is None or now.policy.digest != wanted.digest:
-            opened.require(wanted, brought, who=by, why=why)
+            deciding.require(opened, wanted, brought, who=by, why=why)
         for path in policies or ():
             source = asking.source_of(load_policy(path), project, opened)
-            opened.assign(account, source, who=by, why=why)
+            deciding.assign(opened, account, source, who=by, why=why)
     document = {"account": account, "serial": wanted.serial, "review_policy": wanted.digest,
                 "by": by, "why": why}  # fmt: skip
     text = f"{account}: review policy {wanted.serial}, {wanted.digest}, by {by}: {why}"
@@ -114,7 +115,7 @@ def require(
 
 def _check_known(account: str, opened: Ledger, project: Project) -> None:
     """UsageError of an account that nothing is charged to: what it requires binds no release."""
-    known = opened.names()
+    known = opened.read().budget.names()
     if account in known or listed_as(account, project) is not None:
         return
     near = nearest(account, {*known, *project.accounts}) or twin_of(account, known, project)
@@ -172,7 +173,7 @@ def request(
     project = project_here() if loaded is None else project_of(loaded)
     with open_ledger(project) as opened:
         if loaded is not None:
-            asked = asking.wanted(loaded, project, opened, fresh=fresh)
+            asked = asking.wanted(loaded, project, opened.read(), fresh=fresh)
         elif review_policy is not None:
             found = read_review_policy(read_text(review_policy, "review policy"), review_policy)
             asked = Sought(policy_matter(found), _change_file(review_policy), found.document)
@@ -183,8 +184,9 @@ def request(
             asked = Sought(
                 limit_matter(account, new), change_file(account, "limit", project), shown
             )
-        required = asking.required_of(opened, asked.matter.of["account"])
-        written = asking.ask_for(asked, required, opened, signer(project, key))
+        books = opened.read()
+        required = asking.required_of(books, asked.matter.of["account"])
+        written = asking.ask_for(asked, required, books, signer(project, key))
     emit_asked(asked, required, written=written)
 
 
@@ -309,7 +311,7 @@ def _why_not(project: Project, found: Presented, request: Path, line: str) -> st
     try:
         if has_ledger(project):
             with open_ledger(project) as opened:
-                return asking.why_not(found, brought_at(request), line, opened)
+                return asking.why_not(found, brought_at(request), line, opened.read())
         fault = "no ledger is here"
     except LedgerError as error:
         fault = str(error)
@@ -326,7 +328,7 @@ def status(request: RequestArgument, sql: SqlOption = False) -> None:
     Example: policy-engine review status out/a.certificate.claim.review.json
     """
     with open_ledger(own_project()) as opened:
-        found, required, told = asking.standing(request, opened)
+        found, required, told = asking.standing(request, opened.read())
     revoked = [required.policy.person(key).name for key in sorted(required.revoked)]
     document = {
         **_shown(found),
@@ -402,13 +404,17 @@ def revoke(key: options.KeyArgument, by: options.ByOption, why: options.WhyOptio
     """
     project = own_project()
     with open_ledger(project, writer_of(project)) as opened:
-        policies = [each.policy for name in opened.names() if (each := opened.required(name))]
+        policies = [
+            each.policy
+            for name in opened.read().budget.names()
+            if (each := opened.read().approvals.required(name))
+        ]
         people = [one for policy in policies for one in policy.people]
         found = {name: one.name for one in people for name in one.keys}
         named = sorted(name for name in found if name.startswith(key))
         if len(key) < _LEAST_DIGITS or len(named) != 1:
             raise UsageError(f"no one key {key[:80]!a} in the review policies of the ledger")
-        opened.revoke(named[0], who=by, why=why)
+        deciding.revoke(opened, named[0], who=by, why=why)
     document = {"key_id": named[0], "person": found[named[0]], "by": by, "why": why}
     confirm(document, [f"{named[0]}, of {found[named[0]]}: revoked, by {by}: {why}"])
 

@@ -164,7 +164,7 @@ class _Attesting(Booking):
             self.ledger.start(entry.id)
         self.ledger.draw(entry.id, digest)
         why = why.format(entry.id)
-        required = self.ledger.required(entry.account)
+        required = self.ledger.read().approvals.required(entry.account)
         holds_back = required is not None and required.policy.holds_back
         native = bool(entry.run) and release.policy.method == "native" and not holds_back
         if not native or self._other_shape() or self._too_small():
@@ -228,7 +228,7 @@ def left_behind(desk: Desk, releases: tuple[DbtRelease, ...], target: str) -> tu
     """
     known = {desk.place(release) for release in releases}
     with begun_ledger(desk.project) as ledger:
-        entries = () if ledger is None else ledger.entries()
+        entries = () if ledger is None else ledger.read().budget.entries()
         last = {entry.request: entry for entry in entries if entry.state != "cancelled"}
     end = f".{target}.certificate.json"
     others = (entry for request, entry in last.items() if request not in known)

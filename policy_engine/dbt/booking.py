@@ -108,7 +108,9 @@ def reserve(
         signer = ledger_writer(desk.project, moment(ready[0][1].time), places)
         places += [path.resolve() for path in certificates_in(desk.project.directory)]
         with open_ledger(desk.project, signer, say=say) as ledger:
-            check_remembers(ledger, map(Path.resolve, places), trusted_keys(desk.project, signer))
+            check_remembers(
+                ledger.read(), map(Path.resolve, places), trusted_keys(desk.project, signer)
+            )
             bookings = [Booking(desk, ledger, *each) for each in ready]
             if not fresh:
                 _refuse(each.refused_again() for each in bookings)
@@ -218,7 +220,7 @@ class Booking:
         """The account that pays, under the limit that counts."""
         name = self.release.policy.budget
         limit = limit_of(self.release.written, self.desk.project, name)
-        return effective(self.ledger.account(name), limit)
+        return effective(self.ledger.read().budget.account(name), limit)
 
     def _paid(self, last: Entry) -> Paid:
         is_this = last.run.get("of") == self._of
@@ -247,8 +249,8 @@ class Booking:
     def check_approved(self) -> None:
         """NotApproved where its account requires approvals that are not there; writes nothing."""
         account = self.release.policy.budget
-        check_pinned(self.desk.project, self.ledger, account)
-        required = self.ledger.required(account)
+        check_pinned(self.desk.project, self.ledger.read(), account)
+        required = self.ledger.read().approvals.required(account)
         if required is not None and required.needs("release"):
             raise NotApproved(
                 f"{self.release.id}: account {account!r} requires approvals of what came out before"
@@ -259,17 +261,17 @@ class Booking:
         if last is not None and paid == "not started":
             self.ledger.approve(last.id, self.brought)
         elif paid != "waits":
-            self.ledger.check_reviewed(self.charge())
+            self.ledger.read().check_reviewed(self.charge())
 
     def asked(self) -> AskedCharge | None:
         """What its account is to pay; None where it has paid."""
         if self._last()[0] in {"waits", "not started"}:
             return None
         charge, refusal = self.charge(), ""
-        account, limit = self.ledger.account(charge.account), self._limit
+        account, limit = self.ledger.read().budget.account(charge.account), self._limit
         try:
-            check_new_name(self.ledger, self.desk.project, charge.account)
-            self.ledger.check_source(charge)
+            check_new_name(self.ledger.read(), self.desk.project, charge.account)
+            self.ledger.read().sources.check(charge)
             check_not_raised(account, limit)
         except BudgetExceeded as error:
             refusal = str(error)
@@ -291,7 +293,7 @@ class Booking:
             if last is not None and paid == "not started":
                 entry = self.ledger.start(last.id, self.brought)
             else:
-                check_new_name(self.ledger, self.desk.project, self.release.policy.budget)
+                check_new_name(self.ledger.read(), self.desk.project, self.release.policy.budget)
                 paid_now = self.ledger.reserve(self.charge(), self._limit, anew=True)
                 entry = self.ledger.start(paid_now.id)
             run = Run.of_entry(entry)

@@ -219,7 +219,7 @@ class Desk:
 
     def last(self, ledger: Ledger | None, release: DbtRelease) -> Entry | None:
         """The entry that was charged last for a release; None where none was."""
-        return None if ledger is None else ledger.last_at(self.place(release))
+        return None if ledger is None else ledger.read().budget.last_at(self.place(release))
 
 
 @contextmanager

@@ -188,7 +188,8 @@ class ProjectReader:
         if not paths or not has_ledger(project):
             return ()
         with open_ledger(project) as ledger:
-            found = [_waiting(path, self._named(path), ledger) for path in paths]
+            books = ledger.read()
+        found = [_waiting(path, self._named(path), books) for path in paths]
         return tuple(each for each in found if each is not None)
 
     def policies(self) -> tuple[PolicyFile, ...]:
@@ -227,7 +228,7 @@ def _end(project: Project) -> Head | None:
     if not has_ledger(project):
         return None
     with open_ledger(project) as ledger:
-        return ledger.end()
+        return ledger.read().chain.head
 
 
 def _stamp(path: Path | None) -> tuple[int, int, int] | None:
@@ -276,11 +277,11 @@ def _verdict(certificate: CertificateFile, release: Path | None, project: Projec
     return Verification("green", "and its release is the one it is of")
 
 
-def _waiting(path: Path, name: str, ledger: Any) -> WaitingRequest | None:
+def _waiting(path: Path, name: str, books: Any) -> WaitingRequest | None:
     try:
-        if ledger.served(brought_at(path).request_sha256):
+        if books.approvals.served(brought_at(path).request_sha256):
             return None
-        found, required, told = standing(path, ledger)
+        found, required, told = standing(path, books)
         matter, policy = found.matter, required.policy
     except (FileError, NotApproved, VerificationFailed) as error:
         return WaitingRequest(name, "", "", "", fault=str(error))

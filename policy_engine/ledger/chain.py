@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
@@ -126,13 +126,13 @@ def canonical(payload: Mapping[str, object]) -> str:
     return json.dumps(payload, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def head(last: Record | None) -> Head:
-    """Where the chain ends whose last record this is.
+def head(records: Sequence[Record]) -> Head:
+    """Where a chain of these records ends.
 
-    >>> head(None).records
+    >>> head(()).records
     0
     """
-    return Head(last.seq, last.hash) if last is not None else Head(0, GENESIS)
+    return Head(records[-1].seq, records[-1].hash) if records else Head(0, GENESIS)
 
 
 def extend(end: Head, draft: Draft, signer: Signer) -> Record:
@@ -140,7 +140,7 @@ def extend(end: Head, draft: Draft, signer: Signer) -> Record:
 
     >>> from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     >>> from policy_engine.attest.signers import KeySigner
-    >>> first = extend(head(None), Draft("note", {}), KeySigner(Ed25519PrivateKey.generate()))
+    >>> first = extend(head(()), Draft("note", {}), KeySigner(Ed25519PrivateKey.generate()))
     >>> first.seq, first.previous_hash == GENESIS
     (1, True)
     """
@@ -306,6 +306,15 @@ def check_signature(
         key.verify(signature, to_sign(record))
     except (InvalidSignature, TypeError, ValueError):
         raise broken(where, record.seq, "its signature is not that of its key") from None
+
+
+def counts(row: Record, trust: Trust, where: str, get: Callable[[int], Record | None]) -> bool:
+    """Whether a key of ours has signed a row, as ``check_signature`` has it."""
+    try:
+        check_signature(row, trust, where, get)
+    except LedgerBroken:
+        return False
+    return True
 
 
 def _revoked(record: Record, trust: Trust, get: Callable[[int], Record | None]) -> str:

@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
+from functools import cache
 from pathlib import Path
 
 from policy_engine.attest.keys import make_folder
@@ -36,7 +37,7 @@ when new.seq is not (select coalesce(max(seq), 0) + 1 from records)
      coalesce((select hash from records order by seq desc limit 1), '{GENESIS}')
 begin select raise(abort, '{records.REFUSED}'); end;
 """
-_DDL = (*records.ddl("records", "INTEGER"), _TRIGGERS)
+_DDL = (records.ddl("records", "INTEGER"), _TRIGGERS)
 _LONG_LOG = 4_000_000
 """Bytes of a log, from which on it is copied into the file."""
 _STATISTICS = {("table", "sqlite_stat1"), ("table", "sqlite_stat4")}
@@ -82,10 +83,9 @@ class SqliteStore(records.Records):
     def _begin(self, connection: records.Connection, writes: bool) -> None:
         # isolation_level=None: the driver begins nothing by itself, so we do.
         if writes:
-            _patiently(connection, "begin immediate", self._wait)
+            _patiently(lambda: connection.execute("begin immediate").close(), self._wait)
         else:
             connection.execute("begin")
-            _patiently(connection, "select 1 from sqlite_schema", self._wait)
 
     def open(self, create: bool) -> None:
         """Make the file, and its directories, if it is not there; check that it is a ledger."""
@@ -99,13 +99,16 @@ class SqliteStore(records.Records):
                 kind = "it is a link to a file that is not there"
             raise LedgerError(f"{self.where}: cannot read the ledger: {kind}")
         names = ("application_id", "user_version", "journal_mode")
-        application, version, journal = self.reading(
-            lambda raw: [raw.execute(f"pragma {name}").fetchone()[0] for name in names]
+        (application, version, journal), made = self.reading(
+            lambda raw: (
+                [raw.execute(f"pragma {name}").fetchone()[0] for name in names],
+                _made(raw),
+            )
         )
         if application != _APPLICATION_ID:
             raise LedgerError(f"{self.where}: {_NO_LEDGER}")
         self._check_version(int(version))
-        self._check_made(self.reading(_made), _wanted())
+        self._check_made(made, _wanted())
         if journal != "wal" and not _immutable(self._path):  # a copy made by VACUUM INTO
             with suppress(sqlite3.Error), closing(_connect(self._path, False)) as raw:
                 raw.execute("pragma journal_mode = wal")  # whoever is inside may prevent it
@@ -141,7 +144,7 @@ class SqliteStore(records.Records):
     def _answer(self, ask: Callable[[records.Connection], records.T]) -> records.T:
         while True:
             unlocked, before = self._is_unlocked(), _state(self._path)
-            answer = super().reading(ask)
+            answer = super().reading(lambda raw: _patiently(lambda: ask(raw), self._wait))
             if not unlocked:
                 return answer
             # What is read without locks may be written at the same time by whoever can, and
@@ -196,16 +199,15 @@ def _connect(path: Path, unlocked: bool) -> sqlite3.Connection:
     return connection
 
 
-def _patiently(raw: sqlite3.Connection, statement: str, wait: float) -> None:
-    """Run a statement that may have to wait for others, for a bounded time.
+def _patiently(act: Callable[[], records.T], wait: float) -> records.T:
+    """Do what may have to wait for others before it does anything, for a bounded time.
 
     SQLite's own waiting is deaf to Ctrl-C and can starve a process, so it is short and repeated.
     """
     end = time.monotonic() + wait
     while True:
         try:
-            raw.execute(statement).close()
-            return
+            return act()
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & 255 != sqlite3.SQLITE_BUSY or time.monotonic() > end:
                 raise
@@ -252,6 +254,7 @@ def _made(connection: records.Connection) -> records.Made:
     )
 
 
+@cache
 def _wanted() -> records.Made:
     """What a new file consists of."""
     with closing(sqlite3.connect(":memory:")) as connection:

@@ -206,10 +206,8 @@ def check_amount(name: str, value: Decimal, most: Decimal) -> None:
 _NAMES = ("account", "neighbours", "policy_name", "policy_digest", "certificate_digest", "request")
 
 
-def reserve_payload(
-    charge: Charge, at: datetime, review: Mapping[str, Any] | None = None
-) -> dict[str, object]:
-    """What a ``reserve`` record says of its charge: numbers as text, the run, the time.
+def reserve_payload(charge: Charge, review: Mapping[str, Any] | None = None) -> dict[str, object]:
+    """What a ``reserve`` record says of its charge: numbers as text, and the run.
 
     ``review`` is what its account required, and the approvals that were met.
     """
@@ -219,7 +217,6 @@ def reserve_payload(
         "asked": charge.asked.to_json(),
         "source": dict(charge.source),
         "run": dict(charge.run),
-        "at": at.isoformat(),
     }
 
 

@@ -41,7 +41,7 @@ _EXTEND = f"""
       return new;
     end"""
 _PATH = "search_path=pg_catalog, pg_temp"  # fixed: no operator of a writer's own is called
-_TABLE = (f"create schema if not exists {_SCHEMA}", *records.ddl(f"{_SCHEMA}.records", "BIGINT"))
+_TABLE = (f"create schema if not exists {_SCHEMA}", records.ddl(f"{_SCHEMA}.records", "BIGINT"))
 _DDL = (
     f"""create function {_SCHEMA}.refuse() returns trigger language plpgsql
     set {_PATH} as $${_REFUSE}$$""",
@@ -92,11 +92,6 @@ _WANTED: records.Made = frozenset(
         ("table", "records", "r p f"),
         *(("column", name, f"{_TYPES.get(name, 'text')} t") for name in records.COLUMNS),
         ("index", "records_pkey", f"CREATE UNIQUE INDEX records_pkey {_ON} (seq) t"),
-        (
-            "index",
-            "records_by_request",
-            f"CREATE INDEX records_by_request {_ON} (request, seq) WHERE (request <> ''::text) t",
-        ),
         # Of a row or statement, before; and of which acts: the bits of pg_trigger.tgtype. Without
         # a condition, or columns of its own.
         ("trigger", "records_are_never_changed", f"27 {_REFUSES}"),

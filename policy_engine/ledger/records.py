@@ -19,7 +19,7 @@ from weakref import WeakSet
 from policy_engine.errors import Code, InternalError, LedgerBroken, LedgerError, to_install
 from policy_engine.ledger.chain import Record
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 NO_LEDGER = "not a ledger {kind}; name another {place}, it was left as it is"
 LOCKED = (
     "another process has held the lock for too long; wait for its release to end, or stop it if "
@@ -38,21 +38,13 @@ T = TypeVar("T")
 # Decimals, times and the chain's hashes are texts: the very characters are what is hashed.
 COLUMNS = tuple(field.name for field in fields(Record))
 _ACCOUNT = COLUMNS.index("account")
-# A literal, here and where it is asked for: a parameter would not be seen to imply it.
-_IS_OF_A_REQUEST = "request != ''"
 
 
-def ddl(table: str, seq: str) -> tuple[str, str]:
-    """The table and its index, where ``seq`` is the type of the number; no sequence: it has gaps.
-
-    Few records are of a request, so the others are not in the index.
-    """
+def ddl(table: str, seq: str) -> str:
+    """The table, where ``seq`` is the type of the number; no sequence: it has gaps."""
     types = {"seq": seq, "entry": "BIGINT"}
     columns = ", ".join(f"{name} {types.get(name, 'TEXT')} NOT NULL" for name in COLUMNS)
-    return (
-        f"CREATE TABLE {table} ( {columns}, PRIMARY KEY (seq) )",
-        f"CREATE INDEX records_by_request ON {table} (request, seq) WHERE {_IS_OF_A_REQUEST}",
-    )
+    return f"CREATE TABLE {table} ( {columns}, PRIMARY KEY (seq) )"
 
 
 class Records:
@@ -121,10 +113,6 @@ class Records:
         """Every record in order of ``seq``, as stored at one moment; nothing is verified."""
         return self._select("order by seq")
 
-    def last(self) -> Record | None:
-        """The last record; None where there is none."""
-        return self._first("order by seq desc")
-
     def get(self, seq: int) -> Record | None:
         """The record of this number."""
         return self._first("where seq = ?", seq)
@@ -132,17 +120,6 @@ class Records:
     def since(self, seq: int) -> tuple[Record, ...]:
         """The records from this number on, in order, read from the table and no index."""
         return self._select("where seq >= ? order by seq", seq)
-
-    def of_request(self, request: str) -> tuple[Record, ...]:
-        """The records of one request, in order; the empty text is none."""
-        return self._select(f"where request = ? and {_IS_OF_A_REQUEST} order by seq", request)
-
-    def naming(self, text: str, before: int) -> Record | None:
-        """The last record before this number whose payload has a text, read from the table."""
-        for sign in "/%_":
-            text = text.replace(sign, f"/{sign}")
-        has_it = "where payload like ? escape '/' and seq < ? order by seq desc"
-        return self._first(has_it, f"%{text}%", before)
 
     def check(self) -> None:
         """LedgerBroken unless table, index and triggers are as they were made, and fit."""

@@ -17,8 +17,7 @@ from pathlib import Path
 
 from policy_engine.attest.keys import OWNER_ONLY, make_folder, put_file
 from policy_engine.errors import LedgerBroken, LedgerError
-from policy_engine.ledger.chain import Head, Record, verified
-from policy_engine.ledger.records import Records
+from policy_engine.ledger.chain import Head, Record
 from policy_engine.opening import text_in
 
 
@@ -28,25 +27,12 @@ class Witness:
 
     path: Path
 
-    def check(self, records: Records) -> None:
-        """Return if the ledger still holds the record that was last seen here.
-
-        It is looked for in the chain from there on: what is asked for by its number alone an index
-        can show though it is gone. Raises LedgerError where the ledger ends before that record, or
-        holds another one in its place.
-        """
-        seen = self.seen()
-        if seen is not None and seen.records:
-            tail = records.since(seen.records)
-            ends = tail[-1] if tail else records.last()
-            self._compare(seen, tail[0] if tail else None, ends, records.where)
-            verified(tail[1:], records.where, seen)
-
-    def check_chain(self, seen: Head | None, chain: Sequence[Record], where: str) -> None:
-        """The same of a chain from its first record on that is verified already.
+    def check(self, seen: Head | None, chain: Sequence[Record], where: str) -> None:
+        """Return if a chain, which is verified, still holds the record that was last seen here.
 
         ``seen`` is what was seen before the chain was read: what is noted later may be of a record
-        that another process has written since.
+        that another process has written since. Raises LedgerBroken where the ledger ends before
+        that record, or holds another one in its place.
         """
         if seen is not None and seen.records:
             found = chain[seen.records - 1] if seen.records <= len(chain) else None

@@ -23,6 +23,7 @@ from policy_engine.attest.signers import Signer
 from policy_engine.attest.validity import moment
 from policy_engine.errors import FileError, NotApproved, UsageError, VerificationFailed
 from policy_engine.ledger.account import Account, affords, limit_to_json
+from policy_engine.ledger.books import Books
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.reviews import Required, claim_of, last_of, release_of, without_time
 from policy_engine.ledger.store import Ledger
@@ -50,15 +51,15 @@ class Sought:
     entry: int = 0
 
 
-def wanted(policy: Policy, project: Project, ledger: Ledger, *, fresh: bool = False) -> Sought:
+def wanted(policy: Policy, project: Project, books: Books, *, fresh: bool = False) -> Sought:
     """What the release of a policy waits for: approvals of what came out, else of its claim.
 
     Raises NotApproved where the account requires none.
     """
     found = preview(policy, project)
-    paid = None if fresh or found.repeats is None else ledger.entry(found.repeats)
+    paid = None if fresh or found.repeats is None else books.budget.entry(found.repeats)
     charge = reviewing.asked_for(found.charge, found.certificate, found.ends)
-    return asked_of(charge, found.ends.certificate_path, ledger, found.account, paid)
+    return asked_of(charge, found.ends.certificate_path, books, found.account, paid)
 
 
 def source_of(policy: Policy, project: Project, ledger: Ledger) -> Mapping[str, str]:
@@ -70,13 +71,13 @@ def source_of(policy: Policy, project: Project, ledger: Ledger) -> Mapping[str, 
 
 
 def asked_of(
-    charge: Charge, certificate: Path, ledger: Ledger, account: Account, paid: Entry | None = None
+    charge: Charge, certificate: Path, books: Books, account: Account, paid: Entry | None = None
 ) -> Sought:
     """What a charge waits for, or the entry that has ``paid`` for it; NotApproved for nothing.
 
     ``account`` is the one that pays, under the limit that counts.
     """
-    required, stands = required_of(ledger, charge.account), _standing(account, charge, paid)
+    required, stands = required_of(books, charge.account), _standing(account, charge, paid)
     digest = None if paid is None else paid.only_digest
     if paid is not None and digest is not None and required.needs("release"):
         file = reviewing.request_file(certificate, "release")
@@ -103,9 +104,9 @@ def _standing(account: Account, charge: Charge, paid: Entry | None) -> dict[str,
     return {"fits": True, "limit": limit_to_json(limit), "left": left.to_json()}
 
 
-def required_of(ledger: Ledger, account: str) -> Required:
+def required_of(books: Books, account: str) -> Required:
     """What an account requires; NotApproved where it requires nothing."""
-    required = ledger.required(account)
+    required = books.approvals.required(account)
     if required is None:
         raise NotApproved(
             f"account {account!r} requires no approvals: 'policy-engine review require FILE' sets a"
@@ -114,7 +115,7 @@ def required_of(ledger: Ledger, account: str) -> Required:
     return required
 
 
-def ask_for(asked: Sought, required: Required, ledger: Ledger, signer: Signer) -> bool:
+def ask_for(asked: Sought, required: Required, books: Books, signer: Signer) -> bool:
     """Write a request, unless the one that stands there serves still; whether it was written.
 
     Raises UsageError where whoever signs is nobody of the review policy.
@@ -125,17 +126,17 @@ def ask_for(asked: Sought, required: Required, ledger: Ledger, signer: Signer) -
             f"the key {signer.key_id[:8]} is nobody's in the review policy of account"
             f" {policy.account!r}: who asks is one of its people; name their key with --key"
         )
-    if asked.file.exists() and _serves(asked, required, ledger):
+    if asked.file.exists() and _serves(asked, required, books):
         return False
-    last = ledger.last(asked.matter, asked.entry)
-    envelope = ask(asked.matter, policy.digest, signer, ledger.moment(), last=last_of(last),
+    last = books.approvals.last(asked.matter, asked.entry)
+    envelope = ask(asked.matter, policy.digest, signer, books.at, last=last_of(last),
                    account={**asked.account, "entry": asked.entry})  # fmt: skip
     request = reviewing.RequestFile(envelope, asked.shown, last, policy.document)
     reviewing.write_request(asked.file, request)
     return True
 
 
-def _serves(asked: Sought, required: Required, ledger: Ledger) -> bool:
+def _serves(asked: Sought, required: Required, books: Books) -> bool:
     """Whether the request that stands asks for just this, and can serve still."""
     try:
         found = presented(asked.file)
@@ -146,11 +147,11 @@ def _serves(asked: Sought, required: Required, ledger: Ledger) -> bool:
     return (
         found.matter == asked.matter
         and found.policy.digest == required.policy.digest
-        and found.last == ledger.last(asked.matter, asked.entry)
+        and found.last == books.approvals.last(asked.matter, asked.entry)
         and at is not None
-        and ledger.moment() < at + required.policy.lasts
-        and not ledger.served(brought.request_sha256)
-        and not counted(found, brought, required, ledger).rejected
+        and books.at < at + required.policy.lasts
+        and not books.approvals.served(brought.request_sha256)
+        and not counted(found, brought, required, books).rejected
     )
 
 
@@ -166,23 +167,23 @@ def answered(
     return found, line
 
 
-def why_not(found: Presented, brought: Brought, line: str, ledger: Ledger) -> str:
+def why_not(found: Presented, brought: Brought, line: str, books: Books) -> str:
     """Why an answer to a request would not count now; empty where it would.
 
     A rejection by any of the account's people counts, whoever has asked and whatever role it says.
     """
     account, stage = found.matter.of["account"], found.matter.stage
-    required = ledger.required(account)
+    required = books.approvals.required(account)
     if required is None or not required.needs(stage):
         return f"account {account!r} requires no approvals of a {stage}"
-    if record := ledger.served(brought.request_sha256):
+    if record := books.approvals.served(brought.request_sha256):
         return f"its request has served already, for record {record}"
-    told = counted(found, replace(brought, approvals=(line,)), required, ledger)
+    told = counted(found, replace(brought, approvals=(line,)), required, books)
     if told.rejected:
         return ""
-    if fault := _outdated(found, ledger):
+    if fault := _outdated(found, books):
         return fault
-    if rejections := counted(found, brought, required, ledger).rejected:
+    if rejections := counted(found, brought, required, books).rejected:
         names = ", ".join(name for name, _ in rejections)
         return (
             f"{names} has rejected it, and this request serves no more: 'policy-engine review"
@@ -194,21 +195,21 @@ def why_not(found: Presented, brought: Brought, line: str, ledger: Ledger) -> st
     return "" if role in needs else f"nobody of role {role} is asked, but {', '.join(needs)}"
 
 
-def standing(file: Path, ledger: Ledger) -> tuple[Presented, Required, Tally]:
+def standing(file: Path, books: Books) -> tuple[Presented, Required, Tally]:
     """A request, what its account requires now, and how its approvals count now."""
     found = presented(file)
-    required = required_of(ledger, found.matter.of["account"])
+    required = required_of(books, found.matter.of["account"])
     brought = reviewing.brought_at(file)
-    told = counted(found, brought, required, ledger)
-    if not ledger.served(brought.request_sha256) and (fault := _outdated(found, ledger)):
+    told = counted(found, brought, required, books)
+    if not books.approvals.served(brought.request_sha256) and (fault := _outdated(found, books)):
         told = replace(told, faults=(*told.faults, fault))
     return found, required, told
 
 
-def _outdated(found: Presented, ledger: Ledger) -> str:
+def _outdated(found: Presented, books: Books) -> str:
     """Why a request shows another difference than there is; empty where it shows the right one."""
     try:
-        last = ledger.last(found.matter, found.entry)
+        last = books.approvals.last(found.matter, found.entry)
     except UsageError:
         last = None
     if found.last == last:
@@ -219,6 +220,6 @@ def _outdated(found: Presented, ledger: Ledger) -> str:
     )
 
 
-def counted(found: Presented, brought: Brought, required: Required, ledger: Ledger) -> Tally:
+def counted(found: Presented, brought: Brought, required: Required, books: Books) -> Tally:
     """How what was brought for a request counts now."""
-    return tally(required.policy, found.matter, brought, ledger.moment(), required.revoked)
+    return tally(required.policy, found.matter, brought, books.at, required.revoked)

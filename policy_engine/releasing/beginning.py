@@ -22,9 +22,9 @@ from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.parquet_file import CERTIFICATE_SUFFIX, predicate_digest
 from policy_engine.attest.signers import Signer, writer_of
 from policy_engine.errors import LedgerError, NoLedger, UsageError, VerificationFailed
+from policy_engine.ledger.books import Books
 from policy_engine.ledger.entry import Entry
 from policy_engine.ledger.records import open_records
-from policy_engine.ledger.store import Ledger
 from policy_engine.policy.pins import IN_EACH_CHECKOUT, check_can_pin, write_pin
 from policy_engine.policy.places import PROJECT_FILE
 from policy_engine.policy.project import Project, default_project
@@ -117,7 +117,7 @@ def ledger_writer(
     check_clean(project, places)
     if books.has_ledger(project):
         with books.open_ledger(project) as opened:  # what is not its ledger is told before a key
-            opened.end()
+            opened.read().check()
     else:
         _make_empty(project)
     return writer_of(project, at)
@@ -232,13 +232,13 @@ def forgotten(
     return tuple(found.values())
 
 
-def check_remembers(ledger: Ledger, paths: Iterable[Path], trusted: TrustedKeys) -> None:
+def check_remembers(books: Books, paths: Iterable[Path], trusted: TrustedKeys) -> None:
     """Return if a ledger has charged all that certificates say was released.
 
     Raises LedgerError, of the code ``ledger_forgot``: nothing is charged on such a ledger.
     """
-    if missing := forgotten(paths, ledger.entries(), trusted):
-        text = f"{ledger.where}: {forgotten_text(missing)}. Nothing was charged"
+    if missing := forgotten(paths, books.budget.entries(), trusted):
+        text = f"{books.chain.where}: {forgotten_text(missing)}. Nothing was charged"
         raise LedgerError(text, code="ledger_forgot")
 
 

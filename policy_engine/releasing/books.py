@@ -22,9 +22,12 @@ from policy_engine.attest.keys import (
 from policy_engine.attest.owners import believed
 from policy_engine.attest.signers import Signer, public_key_of, writer_of
 from policy_engine.attest.validity import LedgerEnd
+from policy_engine.ledger import deciding
 from policy_engine.ledger.account import Limit
+from policy_engine.ledger.books import Books
 from policy_engine.ledger.chain import Trust
 from policy_engine.ledger.records import open_records
+from policy_engine.ledger.sources import Sources
 from policy_engine.ledger.store import Ledger
 from policy_engine.ledger.witness import Witness
 from policy_engine.policy.accounts import check_account, listed_as, twin_of
@@ -70,13 +73,13 @@ def stated_limit(project: Project, account: str, relation: str | None = None) ->
     return Limit(limit.epsilon, limit.delta, where)
 
 
-def check_new_name(ledger: Ledger, project: Project, account: str) -> None:
+def check_new_name(found: Books, project: Project, account: str) -> None:
     """BudgetExceeded where a new account is one that the ledger has under another name."""
-    known = ledger.names()
+    known = found.budget.names()
     twin = None if account in known else twin_of(account, known, project)
     if twin is None:
         return
-    left, most = ledger.account(twin).remaining(), "--epsilon NUMBER --delta NUMBER"
+    left, most = found.budget.account(twin).remaining(), "--epsilon NUMBER --delta NUMBER"
     if left is not None and left.epsilon is not None and left.delta is not None:
         most = f"--epsilon {in_text(left.epsilon)} --delta {in_text(left.delta)}"
     raise errors.BudgetExceeded(
@@ -260,9 +263,11 @@ def sealing_key(project: Project, ledger: Ledger) -> X25519PrivateKey:
 def check_not_lost(project: Project, ledger: Ledger) -> None:
     """Raise FileError where the sealing key is missing, and something was sealed for it."""
     path = project.sealing_key
-    ledger.verify()  # what it says of secrets is believed
-    was_named = path.with_suffix(".pub").exists() or ledger.namer() is not None
-    was_here = was_named or any(entry.run.get("sealed") for entry in ledger.entries())
+    found = ledger.read()
+    if found.chain.records:
+        ledger.verify()  # what it says of secrets is believed
+    was_named = path.with_suffix(".pub").exists() or found.sources.namer() is not None
+    was_here = was_named or any(entry.run.get("sealed") for entry in found.budget.entries())
     if was_here and not path.exists():  # else another release has just made it
         raise errors.FileError(
             f"{path}: the sealing key is missing, without which no release can be told from a"
@@ -276,7 +281,7 @@ def check_not_lost(project: Project, ledger: Ledger) -> None:
 def take_sealing_key(project: Project, ledger: Ledger, given: Path) -> None:
     """Put a copy of the sealing key in its place; UsageError where it is not the project's."""
     key = sealing.load_sealing_key(given)
-    if _namer(key, ledger) is None:
+    if _namer(key, ledger.read().sources) is None:
         raise errors.UsageError(f"{given}: this key does not name the ledger's sources")
     make_folder(project.sealing_key.parent)
     create_key_pair(project.sealing_key, *pem_of(key))
@@ -301,12 +306,17 @@ def naming_key(project: Project, ledger: Ledger) -> X25519PrivateKey:
     Raises FileError as ``sealing_key``, and where it is another key, to which each source is new.
     """
     key = sealing_key(project, ledger)
-    found = _namer(key, ledger)
+    return named_by(key, project, ledger.read())
+
+
+def named_by(key: X25519PrivateKey, project: Project, books: Books) -> X25519PrivateKey:
+    """The key that names a ledger's sources, by the sealing key of its project; FileError."""
+    found, namer = _namer(key, books.sources), books.sources.namer() or ""
     if found is None:
         raise errors.FileError(
             f"{project.sealing_key}: this is not the sealing key that names the ledger's sources"
-            f" ({(ledger.namer() or '')[:8]}): a source that one account was charged for would be"
-            f" new to another one. Restore that key; to replace it, run {_REKEY.format('OLD.pem')},"
+            f" ({namer[:8]}): a source that one account was charged for would be new to another"
+            f" one. Restore that key; to replace it, run {_REKEY.format('OLD.pem')},"
             f" which hands its names over; if it is lost for good, {_LOST}, and no source belongs"
             " to any account then",
             code="key_refused",
@@ -324,12 +334,12 @@ def secret_of(run: Run, project: Project, ledger: Ledger) -> bytes:
     return sealing.unseal(run.sealed, run.of, own if is_ours else naming_key(project, ledger))
 
 
-def _namer(key: X25519PrivateKey, ledger: Ledger) -> X25519PrivateKey | None:
+def _namer(key: X25519PrivateKey, sources: Sources) -> X25519PrivateKey | None:
     """The key that names the ledger's sources, if ``key`` is it or was handed it."""
-    namer, own = ledger.namer(), key_id(key.public_key())
+    namer, own = sources.namer(), key_id(key.public_key())
     if namer in {None, own}:
         return key
-    handed = ledger.handed_to(own)
+    handed = sources.handed_to(own)
     found = sealing.taken_over(handed, key) if handed else None
     return found if found and key_id(found.public_key()) == namer else None
 
@@ -343,9 +353,11 @@ def rekey(project: Project, old: Path | None, *, who: str, why: str) -> str:
     path = project.sealing_key
     with open_ledger(project, writer_of(project)) as ledger:
         ledger.verify()
-        found = None if old is None else _namer(sealing.load_sealing_key(old), ledger)
+        found = (
+            None if old is None else _namer(sealing.load_sealing_key(old), ledger.read().sources)
+        )
         if old is None:
-            ledger.check_keeps_sources()
+            ledger.read().check_keeps_sources()
         if old is not None and found is None:
             raise errors.UsageError(f"{old}: this key does not name the ledger's sources")
         if not path.exists():
@@ -354,5 +366,5 @@ def rekey(project: Project, old: Path | None, *, who: str, why: str) -> str:
         key = sealing.load_sealing_key(path).public_key()
         handed = {} if found is None else sealing.hand_on(found, key)
         namer = key if found is None else found.public_key()
-        ledger.rekey(key_id(key), key_id(namer), handed, who=who, why=why)
+        deciding.rekey(ledger, key_id(key), key_id(namer), handed, who=who, why=why)
     return key_id(key)

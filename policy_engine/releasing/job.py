@@ -76,15 +76,16 @@ class Job:
 
         What no row can bring about comes first, and is no attempt: a missing key, a full disk.
         """
-        place, entries = self.request.place, self.ledger.of_request(self.request.place)
+        place, brought = self.request.place, self.brought("claim")
+        entries = self.ledger.books.budget.at(place)
         copies.make_drawn_folder(self.plan.project, place)
         copies.tidy(self.plan.project, place, {entry.only_digest for entry in entries})
         if entry.state != "reserved":
             secret, sealed = self._new_secret()
-            return self.ledger.start(entry.id, sealed=sealed), secret
+            return self.ledger.start(entry.id, brought, sealed=sealed), secret
         run = Run.of_entry(entry)
         secret = secret_of(run, self.plan.project, self.ledger) if run.sealed else new_secret()
-        return self.ledger.start(entry.id), secret
+        return self.ledger.start(entry.id, brought), secret
 
     def draw(self, entry: Entry, secret: bytes) -> None:
         """Draw a started entry where nobody sees it, record the digest, and put it in place."""

@@ -138,10 +138,10 @@ def _of_ledger(project: Project, ring: Keyring, given: Path | None) -> list[str]
     path = project.sealing_key
     try:
         with books.open_ledger(project) as ledger:
-            ledger.end()
+            ledger.read().check()
             if given is not None and not path.exists():
                 books.take_sealing_key(project, ledger, given)
-            names = ledger.namer() is not None
+            names = ledger.read().sources.namer() is not None
             if path.exists() or not names:
                 if path.exists():
                     books.naming_key(project, ledger)

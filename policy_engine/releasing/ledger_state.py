@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.ledger.account import Account, Limit, effective
+from policy_engine.ledger.books import Books
 from policy_engine.ledger.chain import Head
-from policy_engine.ledger.entry import Entry, Fault, entries_of
-from policy_engine.ledger.states import LimitChange, changes_of, decided
-from policy_engine.ledger.store import Ledger
+from policy_engine.ledger.entry import Entry, Fault
+from policy_engine.ledger.states import LimitChange, decided
 from policy_engine.policy.accounts import listed_as
 from policy_engine.policy.project import Project
 from policy_engine.releasing.books import begun_ledger, stated_limit
@@ -74,8 +74,9 @@ def ledger_state(project: Project) -> LedgerState:
     found, state = dict[str, Account](), LedgerState()
     with begun_ledger(project) as opened:
         if opened is not None:
-            found = {name: opened.account(name) for name in opened.names()}
-            state = _read(opened, found, project.ledger_name)
+            books = opened.read()
+            found = {name: books.budget.account(name) for name in books.budget.names()}
+            state = _read(books, found)
     # With the accounts of the project file too, each under the lower of its limits.
     listed = {listed_as(name, project) for name in found}
     named = {name: Account(name) for name in project.accounts if name not in listed} | found
@@ -84,9 +85,9 @@ def ledger_state(project: Project) -> LedgerState:
     return replace(state, accounts=tuple(accounts), recorded=recorded)
 
 
-def _read(opened: Ledger, accounts: Iterable[str], where: str) -> LedgerState:
-    chain = opened.records()
-    entries = entries_of(chain, where)
+def _read(books: Books, accounts: Iterable[str]) -> LedgerState:
+    chain, where = books.chain.records, books.chain.where
+    entries = books.budget.entries()
     reviews: tuple[Mapping[str, Any], ...] = ()
     required, in_force = dict[int, Any](), dict[str, Any]()
     if any(record.kind in {"require", "revoke"} for record in chain):
@@ -95,7 +96,7 @@ def _read(opened: Ledger, accounts: Iterable[str], where: str) -> LedgerState:
         reviews = decisions(chain, where)
         named = {told.get("record") for entry in entries for told in entry.reviews}
         required = {
-            record.seq: opened.required_then(record.seq)
+            record.seq: books.approvals.required_then(record.seq)
             for record in chain
             if record.kind == "require" and record.seq in named
         }
@@ -109,16 +110,16 @@ def _read(opened: Ledger, accounts: Iterable[str], where: str) -> LedgerState:
             replace(entry, reviews=tuple(told for told in entry.reviews if is_whole(told)))
             for entry in entries
         )
-        now = {name: opened.required(name) for name in accounts}
+        now = {name: books.approvals.required(name) for name in accounts}
         in_force = {name: found for name, found in now.items() if found is not None}
     return LedgerState(
         entries=entries,
-        changes=changes_of(chain, where),
+        changes=books.budget.changes(),
         moves=decided(chain, "move", where),
         rekeys=decided(chain, "rekey", where),
         reviews=reviews,
         required=required,
         in_force=in_force,
-        faults=opened.faults(),
-        head=opened.end(),
+        faults=books.approvals.faults(),
+        head=books.chain.head,
     )

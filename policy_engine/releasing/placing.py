@@ -17,8 +17,8 @@ from policy_engine.attest.parquet_file import read_parquet
 from policy_engine.attest.signers import Signer
 from policy_engine.attest.validity import moment
 from policy_engine.errors import WarehouseError
+from policy_engine.ledger.books import Books
 from policy_engine.ledger.entry import Entry
-from policy_engine.ledger.store import Ledger
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
 from policy_engine.releasing import copies, publish, standing
@@ -131,7 +131,7 @@ class Spot:
     def _of_table(self, name: str, facts: str) -> str | None:
         return standing.digest_of_table(self.opened, name, facts)
 
-    def next(self, ledger: Ledger) -> tuple[Step, Entry | None]:
+    def next(self, books: Books) -> tuple[Step, Entry | None]:
         """What is to do for the policy here, and the entry that it is to do for.
 
         Of several entries the last counts of which anything can stand; a cancelled one never does,
@@ -139,7 +139,7 @@ class Spot:
         """
         entries = [
             entry
-            for entry in ledger.of_request(self.place)
+            for entry in books.budget.at(self.place)
             if entry.policy_digest == self.policy.digest and not _is_nothing_here(entry)
         ]
         for entry in reversed(entries):

@@ -20,6 +20,7 @@ from policy_engine.ledger.account import (
     check_not_raised,
     effective,
 )
+from policy_engine.ledger.books import Books
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.remaining import Remaining
 from policy_engine.ledger.store import Ledger
@@ -90,26 +91,29 @@ def preview(policy: Policy, project: Project | None = None) -> Preview:
     ):
         plan.warehouse.hold(policy, plan.table)
         request = None if ledger is None else _asked(plan, ledger)
-        repeats = None if ledger is None or request is None else _paid(plan, ledger, request)
+        known = None if ledger is None else ledger.read()
+        repeats = None if known is None or request is None else _paid(plan, known, request)
         check_clean(project, (plan.ends.certificate_path,))
         if repeats is None:
             plan.check_runs(writes=False)
         limit, charge = plan.limit, plan.charge()
-        account = Account(plan.account) if ledger is None else ledger.account(plan.account)
+        account = (
+            Account(plan.account) if ledger is None else ledger.read().budget.account(plan.account)
+        )
         account = effective(account, limit)
         if request is not None:
             charge = replace_field(charge, part=request.charged_part)
         found = Preview(plan.certificate, account, charge, plan.ends, "", repeats)
         try:
-            if repeats is None and ledger is not None:
-                last = ledger.last_at(place_of(policy, plan.ends))
+            if repeats is None and known is not None:
+                last = known.budget.last_at(place_of(policy, plan.ends))
                 found = replace_field(found, news=another_account(policy, last, account))
                 # The people of a charge may pay from another account.
-                books.check_new_name(ledger, project, charge.account)
+                books.check_new_name(known, project, charge.account)
                 named = charge
                 if request is not None:
                     named = replace_field(charge, source=request.source, beside=request.beside)
-                ledger.check_source(named)
+                known.sources.check(named)
             check_not_raised(account, limit)
             admit(account, charge)
         except BudgetExceeded as error:
@@ -125,11 +129,11 @@ def _asked(plan: Planned, ledger: Ledger) -> Request | None:
     return plan.request(books.naming_key(plan.project, ledger))
 
 
-def _paid(plan: Planned, ledger: Ledger, request: Request) -> int | None:
+def _paid(plan: Planned, known: Books, request: Request) -> int | None:
     """The entry that has paid for just this release, which stands or can still be made."""
     trusted = books.trusted_keys(plan.project)
     warehouse = None if plan.ends.path is not None else plan.warehouse
-    step, entry = Spot(plan.policy, plan.project, plan.ends, warehouse, trusted).next(ledger)
+    step, entry = Spot(plan.policy, plan.project, plan.ends, warehouse, trusted).next(known)
     if entry is None or step == "refuse":
         return None
     if step == "draw" and entry.run["of"] != request.of:
@@ -146,7 +150,7 @@ def stands(policy: Policy, project: Project) -> bool:
         closing(Reached(policy, project)) as reached,
     ):
         spot = Spot.of(policy, project, reached, books.trusted_keys(project))
-        return spot.next(ledger)[0] not in ("charge", "draw")
+        return spot.next(ledger.read())[0] not in ("charge", "draw")
 
 
 def make_ready(paths: Sequence[Path], *, replace: bool, fresh: bool = False) -> tuple[Policy, ...]:
@@ -210,7 +214,7 @@ def _try_all(policies: Sequence[Policy], *, replace: bool, fresh: bool) -> None:
             check_place(asked.ends, warehouse, replace=replace)
         with books.begun_ledger(project) as ledger:
             if ledger is not None:
-                check_brought(ledger, asked.charge, asked.certificate, asked.ends)
+                check_brought(ledger.read(), asked.charge, asked.certificate, asked.ends)
 
 
 @contextmanager

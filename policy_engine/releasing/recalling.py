@@ -77,7 +77,7 @@ def recall(project: Project, account: str | None = None) -> tuple[Recalled, ...]
         places = beginning.certificates_in(project.directory)
         found = [
             (path, open_envelope(content_of(path), trusted, str(stated_type(content_of(path)))))
-            for path in beginning.forgotten(places, ledger.entries(), trusted)
+            for path in beginning.forgotten(places, ledger.read().budget.entries(), trusted)
         ]
         # The last one of a place is what stands there.
         found.sort(key=lambda each: (certificate_in(each[1]).time, not _is_copy(each[0])))
@@ -134,7 +134,7 @@ class _Sources:
             )
         try:
             named = replace(charge, source=source_of(policy, self.project, self.ledger))
-            self.ledger.check_source(named)
+            self.ledger.read().sources.check(named)
         except BudgetExceeded:
             return charge, "its source belongs to another account, and stays there"
         except PolicyEngineError as error:
@@ -157,7 +157,7 @@ def _remember(project: Project, ledger: Ledger) -> None:
         books.open_ledger(project).close()
     except LedgerBroken:
         project.witness.unlink(missing_ok=True)
-    Witness(project.witness).remember(ledger.end())
+    Witness(project.witness).remember(ledger.read().chain.head)
 
 
 def _account(
@@ -165,7 +165,9 @@ def _account(
 ) -> str:
     """The account that a release was charged to."""
     name = certificate_in(said).terms.policy_name
-    before = [entry.account for entry in ledger.entries() if entry.policy_name == name]
+    before = [
+        entry.account for entry in ledger.read().budget.entries() if entry.policy_name == name
+    ]
     if before:
         return before[-1]
     if given is not None:

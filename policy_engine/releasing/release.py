@@ -30,6 +30,7 @@ from policy_engine.errors import (
 from policy_engine.kernel.promise import Bounded
 from policy_engine.ledger.account import Account, Balance, admit, balance_of, effective
 from policy_engine.ledger.asked import Asked
+from policy_engine.ledger.books import Books
 from policy_engine.ledger.entry import MOST_ATTEMPTS, Entry
 from policy_engine.ledger.remaining import Remaining
 from policy_engine.ledger.store import Ledger
@@ -134,7 +135,8 @@ def release(
         places = (plan.ends.certificate_path,)
         signer = beginning.ledger_writer(project, moment(plan.certificate.time), places)
         with books.open_ledger(project, signer, say=say) as ledger, through_view(plan.table):
-            sealing, naming = books.sealing_key(project, ledger), books.naming_key(project, ledger)
+            sealing = books.sealing_key(project, ledger)
+            naming = books.named_by(sealing, project, ledger.books)
             spot = Spot.of(policy, project, reached, books.trusted_keys(project, signer))
             request = plan.request(naming)
             job = Job(plan, spot, ledger, request, signer, sealing, naming, replace, fresh)
@@ -166,7 +168,7 @@ def _never(policy: Policy, project: Project) -> UsageError:
     """Why nothing can be put back for a policy as it is now."""
     made = "'policy-engine release' does, at a price"
     with books.begun_ledger(project) as ledger:
-        entries = () if ledger is None else ledger.entries()
+        entries = () if ledger is None else ledger.read().budget.entries()
     own = [each for each in entries if each.policy_name == policy.name]
     last = next((each for each in reversed(own) if each.only_digest is not None), None)
     if last is None:
@@ -198,12 +200,13 @@ def _released_before(
         return None
     with books.open_ledger(project) as ledger:
         spot = Spot.of(policy, project, reached, books.trusted_keys(project))
-        step, entry = spot.next(ledger)
+        step, entry = spot.next(ledger.read())
         if entry is not None and step == "take" and entry.state == "committed":
             return _released(spot, ledger, entry, "stands")
         if entry is not None and entry.state == "committed":
             with copies.alone(project, spot.place):
-                return _settled(spot, ledger, lambda: writer_of(project), replace=replace)
+                known = ledger.read()
+                return _settled(spot, ledger, known, lambda: writer_of(project), replace=replace)
     if step in ("charge", "draw"):
         return None
     signer = beginning.ledger_writer(project, places=(spot.ends.certificate_path,))
@@ -211,14 +214,17 @@ def _released_before(
         books.open_ledger(project, signer, say=say) as ledger,
         copies.alone(project, spot.place),
     ):
-        return _settled(spot, ledger, lambda: signer, replace=replace)
+        return _settled(spot, ledger, ledger.read(), lambda: signer, replace=replace)
 
 
 def _settled(
-    spot: Spot, ledger: Ledger, signer: Callable[[], Signer], *, replace: bool
+    spot: Spot, ledger: Ledger, known: Books, signer: Callable[[], Signer], *, replace: bool
 ) -> Released | None:
-    """Let what was drawn before stand, and its entry be committed; None where nothing was drawn."""
-    step, entry = spot.next(ledger)
+    """Let what was drawn before stand, and its entry be committed; None where nothing was drawn.
+
+    ``known`` is what the ledger said since no other run on this machine is at the place.
+    """
+    step, entry = spot.next(known)
     if entry is None or step in ("charge", "draw"):
         return None
     if step == "refuse":
@@ -227,7 +233,7 @@ def _settled(
     spot.mend(run)
     if step == "place":
         if entry.state != "committed":
-            check_pinned(spot.project, ledger, entry.account)
+            check_pinned(spot.project, known, entry.account)
             asked = request_file(spot.ends.certificate_path, "release")
             ledger.approve(entry.id, brought_at(asked), digest)
         spot.put(entry, signer, replace=replace)
@@ -266,44 +272,45 @@ def _check_first(plan: Planned, *, replace: bool) -> None:
 
 def _run(job: Job, say: Callable[[str], None]) -> Released:
     """Draw what was charged and not drawn yet, or charge a new release and draw that."""
+    known = job.ledger.read()
     if not job.fresh:
         # A run of the same beside this one may have been faster.
-        found = _settled(job.spot, job.ledger, lambda: job.signer, replace=job.replace)
+        found = _settled(job.spot, job.ledger, known, lambda: job.signer, replace=job.replace)
         if found is not None:
             return found
-        step, entry = job.spot.next(job.ledger)
+        step, entry = job.spot.next(known)
         if step == "draw" and entry is not None and entry.run["of"] == job.request.of:
             # It costs nothing. What was given back, and hidden, would run for nothing.
             job.ledger.verify()
-            _check_remembers(job)
+            _check_remembers(job, known)
             job.spot.check(replace=job.replace, paid=entry.id)
             return _published(job, entry)
-    return _charge(job, say)
+    return _charge(job, known, say)
 
 
-def _check_remembers(job: Job) -> None:
+def _check_remembers(job: Job, known: Books) -> None:
     """LedgerError where certificates prove what the ledger has forgotten: nothing is drawn then.
 
     An entry that it knows may have been drawn meanwhile, under the secret that it has.
     """
-    project, ledger = job.plan.project, job.ledger
+    project = job.plan.project
     places = [job.spot.ends.certificate_path.resolve()]
     if project.file is not None:
         places += [path.resolve() for path in beginning.certificates_in(project.directory)]
-    beginning.check_remembers(ledger, places, job.spot.trusted)
+    beginning.check_remembers(known, places, job.spot.trusted)
 
 
-def _charge(job: Job, say: Callable[[str], None]) -> Released:
+def _charge(job: Job, known: Books, say: Callable[[str], None]) -> Released:
     """Charge a new release and make it."""
     plan, ledger = job.plan, job.ledger
-    _check_remembers(job)
+    _check_remembers(job, known)
     job.spot.check(replace=job.replace)
-    books.check_new_name(ledger, plan.project, plan.account)
-    check_pinned(plan.project, ledger, plan.account)
+    books.check_new_name(known, plan.project, plan.account)
+    check_pinned(plan.project, known, plan.account)
     plan.check_runs(writes=True)
-    limit, charge, last = plan.limit, job.charge(), ledger.last_at(job.request.place)
+    limit, charge, last = plan.limit, job.charge(), known.budget.last_at(job.request.place)
     # No price is announced of what would not be charged; whether it is, reserve decides.
-    if last is not None and ledger.can_pay(charge, limit):
+    if last is not None and known.can_pay(charge, limit):
         say(_news(job, last))
         if other := another_account(plan.policy, last, Account(plan.account, limit=limit)):
             say(other)
@@ -312,14 +319,14 @@ def _charge(job: Job, say: Callable[[str], None]) -> Released:
     except KeyboardInterrupt as error:
         note = "'policy-engine ledger show' says whether it was charged"
         with suppress(LedgerError):
-            made = ledger.last_at(charge.request, charge.run["of"])
+            made = ledger.read().budget.last_at(charge.request, charge.run["of"])
             if made is not None and made.run["mark"] == charge.run["mark"]:
                 note = _how_to_go_on(job, made)
         error.add_note(note)
         raise
     if paid.run["mark"] != charge.run["mark"] and not paid.can_draw:
         # A run of the same on another machine was faster.
-        found = _settled(job.spot, ledger, lambda: job.signer, replace=job.replace)
+        found = _settled(job.spot, ledger, ledger.read(), lambda: job.signer, replace=job.replace)
         if found is None:
             raise LedgerError(
                 f"entry {paid.id} was charged for this release meanwhile: run the command again"
@@ -332,16 +339,15 @@ def _published(job: Job, entry: Entry) -> Released:
     """Draw what an entry has paid for, or say how to go on."""
     spot, ledger = job.spot, job.ledger
     try:
-        check_pinned(spot.project, ledger, entry.account)
-        ledger.approve(entry.id, job.brought("claim"))
+        check_pinned(spot.project, ledger.books, entry.account)
         entry, secret = job.begin(entry)
         try:
             job.draw(entry, secret)
         except EnvironmentFailed as error:
-            if error.of_setup and ledger.entry(entry.id).only_digest is None:
+            if error.of_setup and ledger.read().budget.entry(entry.id).only_digest is None:
                 ledger.lapse(entry.id, "by a cause that no row can bring about")
             raise
-        entry = ledger.entry(entry.id)
+        entry = ledger.books.budget.entry(entry.id)
         digest = str(entry.only_digest)
         spot.keep(digest)
         entry = _commit(spot, ledger, entry, digest)
@@ -349,7 +355,7 @@ def _published(job: Job, entry: Entry) -> Released:
         return _released(spot, ledger, entry, "released")
     except BaseException as error:
         with suppress(LedgerError):
-            error.add_note(_how_to_go_on(job, ledger.entry(entry.id)))
+            error.add_note(_how_to_go_on(job, ledger.read().budget.entry(entry.id)))
         raise
 
 
@@ -378,7 +384,7 @@ def _news(job: Job, last: Entry) -> str:
 
 def _released(spot: Spot, ledger: Ledger, entry: Entry, outcome: Outcome) -> Released:
     state = effective(
-        ledger.account(entry.account), books.stated_limit(spot.project, entry.account)
+        ledger.books.budget.account(entry.account), books.stated_limit(spot.project, entry.account)
     )
     certificate = Run.of_entry(entry).stated
     promise = certificate.promise

@@ -20,8 +20,8 @@ from policy_engine.attest.certificates import predicate_of
 from policy_engine.attest.keys import explained
 from policy_engine.errors import FileError, NotApproved
 from policy_engine.kernel.certificate import Certificate
+from policy_engine.ledger.books import Books
 from policy_engine.ledger.entry import Charge
-from policy_engine.ledger.store import Ledger
 from policy_engine.opening import opened
 from policy_engine.policy.project import Project
 from policy_engine.policy.reading import meant
@@ -123,20 +123,20 @@ def asked_for(charge: Charge, certificate: Certificate, ends: Ends) -> Charge:
     return replace(charge, run=run)
 
 
-def check_brought(ledger: Ledger, charge: Charge, certificate: Certificate, ends: Ends) -> None:
+def check_brought(books: Books, charge: Charge, certificate: Certificate, ends: Ends) -> None:
     """Return if what an account requires is there before it is charged; NotApproved if not."""
     brought = brought_at(request_file(ends.certificate_path, "claim"))
-    ledger.check_reviewed(replace(asked_for(charge, certificate, ends), brought=brought))
+    books.check_reviewed(replace(asked_for(charge, certificate, ends), brought=brought))
 
 
-def check_pinned(project: Project, ledger: Ledger, account: str) -> None:
+def check_pinned(project: Project, books: Books, account: str) -> None:
     """Return unless the project file names a review policy that the ledger has not.
 
     Raises NotApproved. A ledger that was begun anew, or an old copy, would require nothing.
     """
     if account not in project.reviews:
         return
-    required, wanted = ledger.required(account), project.reviews[account]
+    required, wanted = books.approvals.required(account), project.reviews[account]
     found = "none" if required is None else required.policy.digest
     if found != wanted:
         raise NotApproved(

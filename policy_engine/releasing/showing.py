@@ -128,7 +128,7 @@ def _drawn(path: Path, project: Project) -> Certificate | None:
     if not is_drawn(path, project) or not has_ledger(project):
         return None
     with open_ledger(project) as ledger:
-        for entry in ledger.entries():
+        for entry in ledger.read().budget.entries():
             if entry.only_digest == path.stem:
                 return Run.of_entry(entry).stated
     return None

@@ -106,7 +106,7 @@ def reconcile(project: Project) -> tuple[Settled, ...]:
     with open_ledger(project, signer) as ledger:
         ledger.verify()
         trusted = trusted_keys(project, signer)
-        found = [entry for entry in ledger.entries() if entry.is_open and entry.run]
+        found = [entry for entry in ledger.read().budget.entries() if entry.is_open and entry.run]
         return tuple(settle(ledger, entry, project, trusted) for entry in found)
 
 

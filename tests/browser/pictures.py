@@ -34,7 +34,9 @@ AT = """
 import sys
 from datetime import datetime
 import policy_engine.ledger.store as store
-store.Ledger._moment = lambda self: datetime.fromisoformat("{}")
+books = store.Ledger._books
+at = datetime.fromisoformat("{}")
+store.Ledger._books = lambda self, found: store.replace(books(self, found), at=at)
 from policy_engine.cli.main import main
 main()
 """

@@ -129,8 +129,11 @@ def charged_in(place: Path | str, account: str) -> int:
     """How many charges the account has, in a ledger that holds."""
     with Ledger.open(place, TRUST, create=False) as ledger:
         ledger.verify()
-        assert len(ledger.entries(account)) == ledger.balance(account).charges
-        return ledger.balance(account).charges
+        assert (
+            len(ledger.read().budget.entries(account))
+            == ledger.read().budget.balance(account).charges
+        )
+        return ledger.read().budget.balance(account).charges
 
 
 def race_of_releases(folder: Path) -> dict[str, Any]:
@@ -161,8 +164,8 @@ def _ledger_of(folder: Path) -> dict[str, Any]:
     with open_ledger(project_in(folder)) as ledger:
         ledger.verify()
         return {
-            "charges": ledger.balance("people").charges,
-            "states": [entry.state for entry in ledger.entries("people")],
+            "charges": ledger.read().budget.balance("people").charges,
+            "states": [entry.state for entry in ledger.read().budget.entries("people")],
         }
 
 

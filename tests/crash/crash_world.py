@@ -315,8 +315,8 @@ def _ledger(project: Project) -> dict[str, Any]:
     try:
         with open_ledger(project) as ledger:  # the witness is asked here
             head = ledger.verify()
-            entries = ledger.entries(ACCOUNT)
-            charges = ledger.balance(ACCOUNT).charges
+            entries = ledger.read().budget.entries(ACCOUNT)
+            charges = ledger.read().budget.balance(ACCOUNT).charges
             remembered = json.loads(project.witness.read_text()) if project.witness.exists() else {}
             ahead = remembered.get("records", 0) > head.records
     except (LedgerError, ValueError) as error:

@@ -105,7 +105,7 @@ def a_free_run_where_the_source_changed(root: Path) -> None:
         found = real(policy, project, reached, *words)
         if not _is_unchanged(root) and found is not None:
             with releasing.books.open_ledger(project) as ledger:
-                run = job.Run.of_entry(ledger.entry(found.entry))
+                run = job.Run.of_entry(ledger.read().budget.entry(found.entry))
                 secret = job.secret_of(run, project, ledger)
             plan = releasing.plan_of(policy, project, reached.warehouse)
             with plan.warehouse.sampled(policy, plan.table, secret):

@@ -224,7 +224,7 @@ def _ledger(folder: Path) -> Observed:
     if not (folder / ".policy-engine/ledger.sqlite").exists():
         return {"ledger": ()}
     with open_ledger(load_project(folder / "policy-engine.yaml")) as ledger:
-        return {"ledger": tuple(map(_told, ledger.records()))}
+        return {"ledger": tuple(map(_told, ledger.read().chain.records))}
 
 
 def _told(record: Record) -> str:

@@ -41,7 +41,7 @@ def fix(new_secret: Callable[[], bytes], night: int = 0) -> None:
         token_hex=lambda size: "00" * size
     )
     import_module("policy_engine.kernel.certificate").datetime = Clock
-    import_module("policy_engine.ledger.chained").datetime = Clock
+    import_module("policy_engine.ledger.store").datetime = Clock
 
 
 def command(words: list[str]) -> None:

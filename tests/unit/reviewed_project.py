@@ -15,6 +15,7 @@ from small_project import FILE, SmallProject
 
 from policy_engine.attest.approvals import ReviewPolicy, ask, review_policy
 from policy_engine.attest.signers import KeySigner
+from policy_engine.ledger import deciding
 from policy_engine.ledger.reviews import last_of, policy_matter
 from policy_engine.policy.project import load_project
 from policy_engine.policy.resolve import Policy
@@ -89,7 +90,7 @@ class Reviewed:
         """Set a review policy, with the approvals of a change that stand."""
         policy = self.parsed(text)
         with self.small.writing() as ledger:
-            ledger.require(policy, brought_at(self.change_file), who="Ada", why="a test")
+            deciding.require(ledger, policy, brought_at(self.change_file), who="Ada", why="a test")
         self.reload()
         return policy
 
@@ -130,20 +131,20 @@ class Reviewed:
     def ask(self, name: str = "Cleo", policy: Policy | None = None, *, fresh: bool = False) -> bool:
         policy = policy or self.policy
         with open_ledger(self.small.project) as ledger:
-            asked = wanted(policy, self.small.project, ledger, fresh=fresh)
+            asked = wanted(policy, self.small.project, ledger.read(), fresh=fresh)
         return self.ask_for(asked, name)
 
     def ask_for(self, asked: Sought, name: str) -> bool:
         with open_ledger(self.small.project) as ledger:
-            required = required_of(ledger, asked.matter.of["account"])
-            return ask_for(asked, required, ledger, self.keys[name])
+            required = required_of(ledger.read(), asked.matter.of["account"])
+            return ask_for(asked, required, ledger.read(), self.keys[name])
 
     def asked_at(self, at: datetime) -> None:
         """A request of Cleo's that states another time."""
         with open_ledger(self.small.project) as ledger:
-            asked = wanted(self.policy, self.small.project, ledger)
-            policy = required_of(ledger, "people").policy
-            last = ledger.last(asked.matter, asked.entry)
+            asked = wanted(self.policy, self.small.project, ledger.read())
+            policy = required_of(ledger.read(), "people").policy
+            last = ledger.read().approvals.last(asked.matter, asked.entry)
         envelope = ask(asked.matter, policy.digest, self.keys["Cleo"], at, last=last_of(last))
         write_request(asked.file, RequestFile(envelope, asked.shown, last, policy.document))
 
@@ -184,12 +185,12 @@ class Reviewed:
 
     def revoke(self, name: str) -> None:
         with self.small.writing() as ledger:
-            ledger.revoke(self.keys[name].key_id, who="Ada", why="stolen")
+            deciding.revoke(ledger, self.keys[name].key_id, who="Ada", why="stolen")
 
     def state(self) -> tuple[int, list[str], list[str]]:
         """How many charges there are, how many records, and which releases stand."""
         with open_ledger(self.small.project) as ledger:
-            records = [record.kind for record in ledger.records()]
+            records = [record.kind for record in ledger.read().chain.records]
         found = sorted(path.name for path in self.folder.rglob("out*/*.parquet"))
         found += sorted(path.name for path in self.folder.rglob("*.certificate.json"))
         return records.count("reserve"), records, found

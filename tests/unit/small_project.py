@@ -113,7 +113,7 @@ class SmallProject:
     def entries(self) -> tuple[Entry, ...]:
         """Every entry."""
         with open_ledger(self.project) as ledger:
-            return ledger.entries()
+            return ledger.read().budget.entries()
 
     @property
     def states(self) -> list[str]:

@@ -61,7 +61,7 @@ class Project:
         if not has_ledger(project):
             return []
         with open_ledger(project) as ledger:
-            return [entry.state for entry in ledger.entries()]
+            return [entry.state for entry in ledger.read().budget.entries()]
 
 
 @pytest.fixture

@@ -510,7 +510,7 @@ def test_an_export_is_signed_and_holds_nothing_confidential(cli, policy, project
     shown = json.dumps(open_envelope(printed.out, trusted, STATEMENT_TYPE).predicate["entries"],
                        default=dict)  # fmt: skip
     with open_ledger(load_project(project / "policy-engine.yaml")) as ledger:
-        [charged] = ledger.entries()
+        [charged] = ledger.read().budget.entries()
     run = charged.run
     for secret in (run["of"], run["mark"], charged.request, *run["sealed"].values(), "people.par"):
         assert secret not in shown
@@ -571,7 +571,7 @@ def test_an_entry_that_was_never_started_is_given_back(cli, policy, project):
     before = cli("ledger", "show", "people", "--format", "json").document["accounts"][0]
     loaded = load_project(project / "policy-engine.yaml")
     with open_ledger(loaded, ledger_writer(loaded)) as opened:
-        [entry] = opened.entries()
+        [entry] = opened.read().budget.entries()
         event = charge("people")
         lost = Charge(
             "people", event.epsilon, event.delta, "add_remove", "lost", "sha256:a", "b",
@@ -662,7 +662,7 @@ def test_a_sealing_key_takes_over_by_a_record_that_the_ledger_shows(cli, policy,
 
 def test_a_row_that_nobody_here_wrote_is_disowned_and_shown(cli, ledger):
     with closing(open_records(ledger)) as records:
-        last = records.last()
+        last = records.read()[-1]
         with records.writing():
             records.append(replace(last, seq=last.seq + 1, previous_hash=last.hash))
     broken = cli("ledger", "verify")
@@ -684,8 +684,8 @@ def test_a_signed_record_that_no_release_writes_is_told_and_settled(cli, ledger,
     assert whole["faults"] == []
     entry = whole["entries"][0]["entry"]
     loaded = load_project(project / "policy-engine.yaml")
-    with open_ledger(loaded, ledger_writer(loaded)) as opened, opened._writing():
-        seq = opened._append("cancel", opened._at(why="x"), entry=entry).seq
+    with open_ledger(loaded, ledger_writer(loaded)) as opened, opened.writing() as page:
+        seq = page.add("cancel", {}, entry=entry, why="x").seq
     for command in ("verify", "show"):
         found = cli("ledger", command)
         assert found.code == 1

@@ -15,6 +15,7 @@ from policy_engine.attest.approvals import review_policy
 from policy_engine.attest.signers import KeySigner, writer_of
 from policy_engine.cli.dbt_releases import sought
 from policy_engine.errors import NotApproved, NotReleasable
+from policy_engine.ledger import deciding
 from policy_engine.policy.project import load_project
 from policy_engine.policy.review_models import key_line
 from policy_engine.releasing.asking import answered, ask_for
@@ -47,7 +48,7 @@ class Reviewed(Room):
         policy = review_policy(json.dumps(told | changes), Path("p.yaml"))
         brought = brought_at(Path("none.review.json"))
         with open_ledger(self.project, ledger_writer(self.project)) as ledger:
-            ledger.require(policy, brought, who="Ada", why="a test")
+            deciding.require(ledger, policy, brought, who="Ada", why="a test")
 
     @property
     def request(self) -> Path:
@@ -57,7 +58,7 @@ class Reviewed(Room):
         def do(desk, releases):
             with open_ledger(desk.project) as ledger:
                 [(found, required)] = sought(desk, ledger, releases)
-                return ask_for(found, required, ledger, self.keys["Cleo"])
+                return ask_for(found, required, ledger.read(), self.keys["Cleo"])
 
         return self.at_desk(do, self.text)
 
@@ -71,7 +72,7 @@ class Reviewed(Room):
 
     def revoke(self, name: str) -> None:
         with open_ledger(self.project, writer_of(self.project)) as ledger:
-            ledger.revoke(self.keys[name].key_id, who="Ada", why="stolen")
+            deciding.revoke(ledger, self.keys[name].key_id, who="Ada", why="stolen")
 
     def secrets(self) -> list[tuple[object, ...]]:
         found = "SELECT count(*) FROM duckdb_tables() WHERE table_name = 'policy_engine_salts'"
@@ -164,7 +165,7 @@ def test_a_table_that_nobody_reserved_is_charged_and_has_no_certificate(room):
     assert room.entries() == ["kept"]
     with open_ledger(room.project) as ledger:
         ledger.verify()
-        assert ledger.entries()[0].is_out
+        assert ledger.read().budget.entries()[0].is_out
 
 
 def test_what_would_have_to_wait_is_not_released_by_dbt(room):

@@ -118,7 +118,7 @@ class Room:
         if not has_ledger(project):
             return []
         with open_ledger(project) as ledger:
-            return [entry.state for entry in ledger.entries()]
+            return [entry.state for entry in ledger.read().budget.entries()]
 
 
 _DRAWS = f"UPDATE {SALTS} SET is_drawn = true WHERE release_id = 'towns_v1'"

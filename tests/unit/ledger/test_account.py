@@ -150,7 +150,7 @@ STATES = [
 @pytest.mark.parametrize("found", STATES)
 def test_an_account_is_what_its_last_record_says(found):
     state = {"state": found.to_json()}
-    last = extend(head(None), Draft("reserve", state, "census"), SIGNER)
+    last = extend(head(()), Draft("reserve", state, "census"), SIGNER)
     assert account_of("census", last, "ledger.db") == found
     assert balance_of(account_of("census", last, "ledger.db")) == balance_of(found)
 
@@ -192,7 +192,7 @@ WHOLE = account(charge(), most=limit()).to_json()
     ids=str,
 )
 def test_a_state_that_cannot_be_read_is_not_nothing(payload):
-    last = replace(extend(head(None), Draft("x", {}, "census"), SIGNER), payload=canonical(payload))
+    last = replace(extend(head(()), Draft("x", {}, "census"), SIGNER), payload=canonical(payload))
     with pytest.raises(LedgerError) as caught:
         account_of("census", last, "ledger.db")
     assert str(caught.value) == (

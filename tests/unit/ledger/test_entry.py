@@ -35,7 +35,7 @@ GOOD = {
     "certificate_digest": "c",
 }
 CHARGE = Charge(**GOOD, event=EVENT, part=("by", "one"), request="ab", run={"of": "cd"})
-RESERVE = reserve_payload(CHARGE, AT)
+RESERVE = {**reserve_payload(CHARGE), "at": AT.isoformat()}
 SETTLED = {"at": LATER.isoformat()}
 COMMIT = {**SETTLED, "release_name": "a.parquet", "release_digest": "d"}
 
@@ -51,7 +51,7 @@ def settle(kind, entry=1, payload=COMMIT):
 def records(*drafts):
     chain = []
     for draft in drafts:
-        chain.append(extend(head(chain[-1] if chain else None), draft, SIGNER))
+        chain.append(extend(head(chain), draft, SIGNER))
     return chain
 
 

@@ -37,7 +37,7 @@ AT = "2026-11-23T10:00:00Z"
 def chain(count: int, text: str = "") -> tuple[Record, ...]:
     found: list[Record] = []
     for _ in range(count):
-        end = head(found[-1] if found else None)
+        end = head(found)
         found.append(extend(end, Draft("note", {"text": text}), SIGNER))
     return tuple(found)
 
@@ -57,7 +57,7 @@ def witness(request: pytest.FixtureRequest, tmp_path: Path) -> OutsideWitness:
 def test_what_was_noted_is_seen_in_the_order_of_the_records(witness: OutsideWitness) -> None:
     assert witness.sightings() == ()
     records = chain(12)
-    noted = [Sighting(head(records[n - 1]), AT, b"\x00stamp") for n in (10, 2, 12)]
+    noted = [Sighting(head(records[:n]), AT, b"\x00stamp") for n in (10, 2, 12)]
     for each in noted:
         witness.note(each)
     assert witness.sightings() == tuple(sorted(noted, key=lambda each: each.head.records))
@@ -67,7 +67,7 @@ def test_what_was_noted_is_seen_in_the_order_of_the_records(witness: OutsideWitn
 def test_a_ledger_that_was_cut_or_rewritten_with_its_own_key_is_named(
     witness: OutsideWitness,
 ) -> None:
-    witness.note(Sighting(head(chain(9)[-1]), AT))
+    witness.note(Sighting(head(chain(9)), AT))
     for false, what in ((chain(8), "has 8: its tail was cut off"), (chain(20, "x"), "forks")):
         with pytest.raises(LedgerBroken, match=what) as caught:
             check_sightings(witness, witness.sightings(), false, "the ledger")
@@ -78,8 +78,8 @@ def test_a_thief_who_adds_the_head_of_a_rewritten_ledger_hides_nothing(
     witness: OutsideWitness,
 ) -> None:
     true, false = chain(9), chain(9, "x")
-    witness.note(Sighting(head(true[-1]), AT))
-    witness.note(Sighting(head(false[-1]), AT))
+    witness.note(Sighting(head(true), AT))
+    witness.note(Sighting(head(false), AT))
     for records in (true, false):
         with pytest.raises(LedgerBroken, match="record 9 is another one"):
             check_sightings(witness, witness.sightings(), records, "the ledger")
@@ -88,7 +88,7 @@ def test_a_thief_who_adds_the_head_of_a_rewritten_ledger_hides_nothing(
 def test_it_learns_a_number_a_hash_and_a_time_and_no_name(tmp_path: Path) -> None:
     place = FileWitness(tmp_path / "heads")
     record = chain(1, "the secret census")[0]
-    place.note(Sighting(head(record), AT))
+    place.note(Sighting(head((record,)), AT))
     text = place.path.read_text()
     assert text == f'{{"records": 1, "hash": "{record.hash}", "at": "{AT}"}}\n'
 
@@ -107,7 +107,7 @@ def test_a_commit_bears_no_name_of_who_published(
     monkeypatch.setenv("GIT_COMMITTER_EMAIL", "ada@census.example")
     where = repository(tmp_path / "r")
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
-    GitWitness(str(where), "own").note(Sighting(head(chain(3)[-1]), AT))
+    GitWitness(str(where), "own").note(Sighting(head(chain(3)), AT))
     monkeypatch.delenv("GIT_DIR")
     told = _git(where, "log", "--format=%an %ae %cn %ce", "own").stdout
     assert {*told.splitlines()} == {" ".join(["policy-engine ledger@policy-engine.dev"] * 2)}
@@ -121,9 +121,9 @@ def test_a_server_that_lets_a_branch_only_grow_refuses_the_thief(tmp_path: Path)
         _git(where, "config", f"receive.{name}", "true")
     place = GitWitness(str(where), "own")
     true, false = chain(9), chain(9, "x")
-    place.note(Sighting(head(true[-1]), AT))
+    place.note(Sighting(head(true), AT))
     tree = _git(thief, "hash-object", "-t", "tree", "-w", "--stdin").stdout.strip()
-    line = Sighting(head(false[-1]), AT).line()
+    line = Sighting(head(false), AT).line()
     made = _git(thief, "commit-tree", tree, given=line).stdout.strip()
     for refspec in (":refs/heads/own", f"+{made}:refs/heads/own"):
         assert _git(thief, "push", str(where), refspec).returncode != 0
@@ -131,7 +131,7 @@ def test_a_server_that_lets_a_branch_only_grow_refuses_the_thief(tmp_path: Path)
     grown = _git(thief, "commit-tree", tree, "-p", "own", given=line).stdout.strip()
     assert _git(thief, "push", str(where), f"{grown}:refs/heads/own").returncode == 0
     found = place.sightings()
-    assert {each.head for each in found} == {head(true[-1]), head(false[-1])}
+    assert {each.head for each in found} == {head(true), head(false)}
     with pytest.raises(LedgerBroken, match="record 9 is another one than it was"):
         check_sightings(place, found, false, "the ledger")
 
@@ -141,25 +141,25 @@ def test_two_who_publish_at_once_do_not_lose_a_head(
 ) -> None:
     where = repository(tmp_path / "r")
     place, records = GitWitness(str(where), "own"), chain(3)
-    place.note(Sighting(head(records[0]), AT))
+    place.note(Sighting(head(records[:1]), AT))
     late = GitWitness(str(where), "own")
     fetched = GitWitness._fetched
 
     def overtaken(self: GitWitness, folder: str) -> bool:
         found = fetched(self, folder)
         if self is late:
-            place.note(Sighting(head(records[1]), AT))
+            place.note(Sighting(head(records[:2]), AT))
         return found
 
     monkeypatch.setattr(GitWitness, "_fetched", overtaken)
     with pytest.raises(FileError, match="git push failed"):
-        late.note(Sighting(head(records[2]), AT))
+        late.note(Sighting(head(records[:3]), AT))
     assert len(place.sightings()) == 2
 
 
 def test_another_name_in_the_same_repository_is_another_witness(tmp_path: Path) -> None:
     where = repository(tmp_path / "r")
-    outside_witness(f"git:{where}#a").note(Sighting(head(chain(3)[-1]), AT))
+    outside_witness(f"git:{where}#a").note(Sighting(head(chain(3)), AT))
     assert outside_witness(f"git:{where}#b").sightings() == ()
     assert len(outside_witness(f"git:{where}#a").sightings()) == 1
 
@@ -177,7 +177,7 @@ def test_another_name_in_the_same_repository_is_another_witness(tmp_path: Path) 
 )  # fmt: skip
 def test_what_is_no_head_is_refused_with_its_line(tmp_path: Path, line: str) -> None:
     place = FileWitness(tmp_path / "heads")
-    place.note(Sighting(head(chain(1)[0]), AT))
+    place.note(Sighting(head(chain(1)), AT))
     with place.path.open("a") as file:
         file.write(line + "\n")
     with pytest.raises(FileError, match="line 2 is no head of a ledger"):
@@ -194,7 +194,7 @@ def test_a_file_that_is_too_large_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "x", "two\nlines", "{line}\n{line}", "{line}\n\n{line}"])
 def test_a_commit_that_says_something_else_is_refused(tmp_path: Path, text: str) -> None:
     where = repository(tmp_path / "r")
-    line = Sighting(head(chain(1)[0]), AT).line()
+    line = Sighting(head(chain(1)), AT).line()
     tree = _git(where, "hash-object", "-t", "tree", "-w", "--stdin").stdout.strip()
     made = _git(where, "commit-tree", tree, given=text.replace("{line}", line)).stdout.strip()
     _git(where, "update-ref", "refs/heads/policy-engine-ledger", made)
@@ -224,7 +224,7 @@ def test_a_file_that_cannot_be_read_or_written_is_said(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="cannot be read: Is a directory"):
         place.sightings()
     with pytest.raises(FileError, match="cannot be written: Is a directory"):
-        place.note(Sighting(head(chain(1)[0]), AT))
+        place.note(Sighting(head(chain(1)), AT))
 
 
 def test_without_git_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,7 +246,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_stamp_holds_for_its_head_and_its_authority_alone(
     authority: Path, tmp_path: Path
 ) -> None:
-    seen, roots = head(chain(3)[-1]), read_roots(authority / "ca.pem")
+    seen, roots = head(chain(3)), read_roots(authority / "ca.pem")
     with authority_at(authority) as address:
         stamp = stamp_of(seen, address)
     assert stamped_at(stamp, seen, roots).year >= 2026
@@ -268,7 +268,7 @@ def test_a_stamp_holds_for_its_head_and_its_authority_alone(
 
 
 def test_openssl_verifies_the_stamp_too(authority: Path, tmp_path: Path) -> None:
-    seen = head(chain(3)[-1])
+    seen = head(chain(3))
     with authority_at(authority) as address:
         (tmp_path / "stamp").write_bytes(stamp_of(seen, address))
     (tmp_path / "head").write_text(f"https://policy-engine.dev/ledger-head/v1\n3:{seen.hash}\n")

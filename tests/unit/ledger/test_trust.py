@@ -14,7 +14,7 @@ from policy_engine.ledger.chain import Draft, Trust, check_signature, extend, ha
 
 OURS, THEIRS = (KeySigner(Ed25519PrivateKey.from_private_bytes(bytes([n]) * 32)) for n in (1, 2))
 AT = datetime(2026, 1, 2, tzinfo=UTC)
-RECORD = extend(head(None), Draft("note", {"at": AT.isoformat()}), OURS)
+RECORD = extend(head(()), Draft("note", {"at": AT.isoformat()}), OURS)
 
 
 def fault(record, trust):
@@ -120,7 +120,7 @@ def test_of_a_revoked_key_the_records_from_before_count():
 
 @pytest.mark.parametrize("payload", [{}, {"at": "yesterday"}, {"at": 1}, {"at": "2026-01-01"}])
 def test_of_a_revoked_key_a_record_without_a_time_counts_no_more(payload):
-    record = extend(head(None), Draft("note", payload), OURS)
+    record = extend(head(()), Draft("note", payload), OURS)
     assert json.loads(record.payload) == payload
     trust = Trust({OURS.key_id: OURS.public_key}, revoked={OURS.key_id: AT})
     assert fault(record, trust).endswith("that signed it is revoked")

@@ -14,6 +14,7 @@ from small_project import SmallProject
 
 from policy_engine.attest.sealing import generate_sealing_key, load_sealing_key
 from policy_engine.errors import BudgetExceeded, FileError, LedgerError, PolicyError, UsageError
+from policy_engine.ledger import deciding
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.states import decided
 from policy_engine.ledger.store import Ledger
@@ -171,8 +172,8 @@ def test_the_same_account_releases_it_as_often_as_it_can_pay(small):
 def test_a_source_is_given_to_another_account_by_a_record_that_says_who_and_why(small):
     released(small, "file: source.parquet")
     with small.writing() as ledger:
-        ledger.move(1, "others", who="Ada", why="a new wave")
-        [move] = decided(ledger.records(), "move", "")
+        deciding.move(ledger, 1, "others", who="Ada", why="a new wave")
+        [move] = decided(ledger.read().chain.records, "move", "")
     assert (move["source_of"], move["from"], move["to"]) == (1, "people", "others")
     assert (move["by"], move["why"]) == ("Ada", "a new wave")
     said = refused(small, "file: source.parquet", "account: people")
@@ -186,17 +187,17 @@ def test_a_move_says_who_and_why_and_is_of_an_entry_with_a_source(small, monkeyp
     released(small, "file: source.parquet")
     with small.writing() as ledger:
         with pytest.raises(UsageError, match="a source is given to another account by somebody"):
-            ledger.move(1, "others", who=" ", why="x")
+            deciding.move(ledger, 1, "others", who=" ", why="x")
         with pytest.raises(UsageError, match="no entry 2"):
-            ledger.move(2, "others", who="Ada", why="x")
+            deciding.move(ledger, 2, "others", who="Ada", why="x")
 
 
 def test_an_entry_of_an_older_version_names_no_source_and_holds_none(small, monkeypatch):
     store = "policy_engine.ledger.store.reserve_payload"
     from policy_engine.ledger.entry import reserve_payload
 
-    def older(charge, at, review):
-        return {k: v for k, v in reserve_payload(charge, at, review).items() if k != "source"}
+    def older(charge, review):
+        return {k: v for k, v in reserve_payload(charge, review).items() if k != "source"}
 
     with monkeypatch.context() as patched:
         patched.setattr(store, older)
@@ -204,14 +205,18 @@ def test_an_entry_of_an_older_version_names_no_source_and_holds_none(small, monk
     with small.writing() as ledger:
         ledger.verify()
         with pytest.raises(UsageError, match="entry 1 is of a version that recorded no source"):
-            ledger.move(1, "others", who="Ada", why="x")
+            deciding.move(ledger, 1, "others", who="Ada", why="x")
     released(small, "file: source.parquet", _OTHERS, name="second")
 
 
 def test_the_names_of_a_source_tell_no_path_and_no_content(small):
     released(small, "file: source.parquet")
     with small.writing() as ledger:
-        [names] = [json.loads(r.payload)["source"] for r in ledger.records() if r.kind == "reserve"]
+        [names] = [
+            json.loads(r.payload)["source"]
+            for r in ledger.read().chain.records
+            if r.kind == "reserve"
+        ]
     assert {len(name) for name in names.values()} == {64}
     assert set(names) == {"place", "named_by"}
 
@@ -346,10 +351,14 @@ def test_one_that_took_over_names_sources_as_before_and_opens_what_was_paid(smal
     assert released(small, "file: source.parquet", name="fourth")
     with small.writing() as ledger:
         ledger.verify()
-        assert [(each["by"], each["why"]) for each in decided(ledger.records(), "rekey", "")] == [
+        records = ledger.read().chain.records
+        assert [(each["by"], each["why"]) for each in decided(records, "rekey", "")] == [
             ("Ada", "stolen"), ("Bob", "stolen too"),
         ]  # fmt: skip
-        assert len({each["named_by"] for each in decided(ledger.records(), "rekey", "")}) == 1
+        assert (
+            len({each["named_by"] for each in decided(ledger.read().chain.records, "rekey", "")})
+            == 1
+        )
 
 
 def test_a_lost_key_is_forgotten_by_a_record_and_does_not_come_back(small):
@@ -358,7 +367,9 @@ def test_a_lost_key_is_forgotten_by_a_record_and_does_not_come_back(small):
     rekey(small.project, None, who="Ada", why="the disk is gone")
     released(small, "file: source.parquet", _OTHERS, name="second")
     with small.writing() as ledger:
-        ledger.move(1, "others", who="Ada", why="merged")  # which repeats the name by the old key
+        deciding.move(
+            ledger, 1, "others", who="Ada", why="merged"
+        )  # which repeats the name by the old key
     released(small, "file: source.parquet", _OTHERS, name="third")
     old.replace(small.project.sealing_key)
     with pytest.raises(FileError, match="not the sealing key that names the ledger's sources"):

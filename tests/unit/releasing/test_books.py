@@ -139,7 +139,7 @@ def test_what_an_old_key_signed_counts_after_a_rotation(lab):
     charged(lab)
     with open_ledger(lab.project) as ledger:
         assert ledger.verify().records == 2
-        assert len({record.key_id for record in ledger.records()}) == 2
+        assert len({record.key_id for record in ledger.read().chain.records}) == 2
 
 
 def test_what_a_stranger_signed_does_not_count(lab):
@@ -177,7 +177,9 @@ def test_an_absent_ledger_has_spent_nothing_and_stays_absent(lab):
 
 def account_now(project, name, limit):
     with begun_ledger(project) as ledger:
-        return effective(Account(name) if ledger is None else ledger.account(name), limit)
+        return effective(
+            Account(name) if ledger is None else ledger.read().budget.account(name), limit
+        )
 
 
 def lower(epsilon):

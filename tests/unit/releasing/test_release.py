@@ -39,6 +39,7 @@ from policy_engine.errors import (
     WarehouseFailed,
 )
 from policy_engine.kernel.sentences import sentence_of
+from policy_engine.ledger import deciding
 from policy_engine.ledger.account import Limit
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.loading import load_policy_text
@@ -106,7 +107,7 @@ class Lab:
         if not self.project.ledger.exists():
             return []
         with open_ledger(self.project) as ledger:
-            return [entry.state for entry in ledger.entries("people")]
+            return [entry.state for entry in ledger.read().budget.entries("people")]
 
     @property
     def standing(self) -> dict[str, bytes]:
@@ -890,7 +891,7 @@ def test_what_was_drawn_is_published_whatever_the_source_holds_by_then(lab, monk
         with pytest.raises(KeyboardInterrupt):
             lab.release()
     with open_ledger(lab.project) as ledger:
-        [entry] = ledger.entries()
+        [entry] = ledger.read().budget.entries()
     assert (entry.state, entry.release_digest) == ("started", None)
     (lab.folder / "source.parquet").unlink()
     done = lab.release()
@@ -1091,8 +1092,8 @@ def test_an_account_of_another_spelling_in_the_ledger_is_not_begun_anew(lab):
     assert told.endswith(" --by NAME --why TEXT --new'")
     with open_ledger(project, signer_of(project)) as ledger:
         ledger.set_limit("db.main.people", LIMIT, who="Ada", why="what is left")
-        [before] = ledger.entries()
-        ledger.move(before.id, "db.main.people", who="Ada", why="its own account")
+        [before] = ledger.read().budget.entries()
+        deciding.move(ledger, before.id, "db.main.people", who="Ada", why="its own account")
     assert release(policy, project).account == "db.main.people"
 
 

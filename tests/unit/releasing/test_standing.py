@@ -30,7 +30,7 @@ def lab(tmp_path):
 
 def trusted(lab):
     with lab.writing() as ledger:
-        return TrustedKeys.of(ledger._trust.signer.public_key)
+        return TrustedKeys.of(ledger.trust.signer.public_key)
 
 
 def found(lab, entry, keys=None, ask=mend):
@@ -117,7 +117,7 @@ def test_a_certificate_of_another_run_with_the_same_bytes_is_not_its_own(lab):
     [entry] = lab.entries
     with lab.writing() as ledger:
         other = {**Run.of_entry(entry).predicate, "time": "2001-01-01T00:00:00Z"}
-        text = sign(statement("people.parquet", entry.release_digest, other), ledger._trust.signer)
+        text = sign(statement("people.parquet", entry.release_digest, other), ledger.trust.signer)
     certificate(lab, FILE).write_text(text.to_json())
     assert found(lab, entry) is None
 

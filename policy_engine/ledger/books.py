@@ -1,0 +1,67 @@
+"""What a ledger says, as it was read at one moment: its chain, its accounts, who approved what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+
+from policy_engine.errors import BudgetExceeded, NotApproved
+from policy_engine.ledger.account import Limit, affords, check_not_raised, effective
+from policy_engine.ledger.approvals import Approvals
+from policy_engine.ledger.chained import Budget, Chain
+from policy_engine.ledger.entry import Charge
+from policy_engine.ledger.sources import Sources
+
+
+@dataclass(frozen=True)
+class Books:
+    """A ledger that is asked, as it was ``at`` a moment, which is never before its last record's.
+
+    Nothing here is read from its store again. What is written is decided in a write, on the books
+    as they are then: see ``Ledger``.
+    """
+
+    chain: Chain
+    at: datetime
+
+    @cached_property
+    def budget(self) -> Budget:
+        """Accounts, and what was charged to them."""
+        return Budget(self.chain)
+
+    @cached_property
+    def sources(self) -> Sources:
+        """Whose sources are."""
+        return Sources(self.chain, self.budget)
+
+    @cached_property
+    def approvals(self) -> Approvals:
+        """What accounts require, and who has approved what."""
+        return Approvals(self.chain, self.budget, self.at)
+
+    def check(self) -> None:
+        """Return if a key that counts has signed the last record; LedgerBroken."""
+        if self.chain.records:
+            self.chain.trusted(self.chain.records[-1])
+
+    def can_pay(self, charge: Charge, limit: Limit | None = None) -> bool:
+        """Whether ``reserve`` would charge this now, and not refuse it."""
+        account = self.budget.account(charge.account)
+        try:
+            self.sources.check(charge)
+            check_not_raised(account, limit)
+            self.check_reviewed(charge)
+        except (BudgetExceeded, NotApproved):
+            return False
+        return affords(effective(account, limit), charge)
+
+    def check_reviewed(self, charge: Charge) -> None:
+        """NotApproved where a charge lacks what its account requires; ``reserve`` asks again."""
+        self.approvals.reviewed(charge, is_out=False)
+
+    def check_keeps_sources(self) -> None:
+        """NotApproved where names are forgotten, and an account requires approvals."""
+        for name in self.budget.names():
+            lost = "without its sealing key nobody knows which sources are its"
+            self.approvals.check_lets_go(name, lost)

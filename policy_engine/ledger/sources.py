@@ -1,0 +1,113 @@
+"""Whose a source is, as a ledger's chain says it.
+
+A source belongs to the account of the last record that names it. People who could be charged to two
+accounts would lose the sum of both limits. So a charge names its source, by where it lies. A record
+of kind ``move`` gives the source of an entry to another account, by somebody, for a reason; nothing
+else does.
+
+The names are keyed, and another key would make each source a new one. So a source says which key
+has named it, and a record of kind ``rekey`` says who replaced the sealing key, and why: the new one
+is handed the old one and names by it, or the old one is lost, and what it named is forgotten.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from policy_engine.errors import BudgetExceeded, LedgerError
+from policy_engine.ledger.chain import Record, said
+from policy_engine.ledger.chained import Budget, Chain
+from policy_engine.ledger.entry import Charge
+from policy_engine.ledger.states import NAMED_BY
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Sources by their names, and the accounts that they belong to."""
+
+    chain: Chain
+    budget: Budget
+
+    def check(self, charge: Charge) -> None:
+        """Return unless the charge's source belongs to another account than it asks.
+
+        Raises BudgetExceeded, naming the entry that it was charged by before, and LedgerError where
+        the ledger names sources by another key, and would not know this one again.
+        """
+        if charge.source and self.namer() not in {None, charge.source.get(NAMED_BY)}:
+            where = self.chain.where
+            raise LedgerError(f"{where}: another key names its sources meanwhile; release again")
+        named = [*charge.source.items(), *(("place", name) for name in charge.beside)]
+        for what, name in named:
+            record = self._last_naming(what, name, charge.account) if what != NAMED_BY else None
+            if record is not None:
+                raise _belongs_elsewhere(charge, record)
+
+    def _last_naming(self, what: str, name: str, account: str) -> Record | None:
+        """The last record that gives a source so named to another account; None if it has it."""
+        for record in self._naming(what, name):
+            if _account_in(record) == account:  # and what was before it was as good
+                return None
+            if record.kind == "move" or self.budget.entry(record.seq).state != "cancelled":
+                return record
+        return None
+
+    def _naming(self, what: str, name: str) -> Iterator[Record]:
+        """The records of a source of this name, from the last one back."""
+        said = self.chain.saying(what, name)
+        return (each for each in said if source_in(each).get(what) == name)
+
+    def namer(self) -> str | None:
+        """The id of the key that names the ledger's sources; None while it names none."""
+        # A move repeats names of before.
+        records = (each for each in self.chain.saying(NAMED_BY) if each.kind != "move")
+        named = (source_in(record).get(NAMED_BY) for record in records)
+        return next((name for name in named if name is not None), None)
+
+    def handed_to(self, key: str) -> Mapping[str, str]:
+        """The key that the sealing key of this id took over, sealed for it; empty for none."""
+        records = self.chain.saying("for", key)
+        taken = (said(each, "key") for each in records if said(each, "for") == key)
+        return next(taken, {})
+
+    def owners(self, source: Mapping[str, str]) -> set[str]:
+        """The accounts that a source of these names belongs to."""
+        named = (each for each in source.items() if each[0] != NAMED_BY)
+        records = (next(self._naming(what, name), None) for what, name in named)
+        return {_account_in(record) for record in records if record is not None} - {""}
+
+
+def source_in(record: Record) -> Mapping[str, str]:
+    """The names of a source that a record has; none where it has none."""
+    return json.loads(record.payload).get("source") or {}
+
+
+def _account_in(record: Record) -> str:
+    """The account that a record charges or gives its source to."""
+    return str(json.loads(record.payload)["to"]) if record.kind == "move" else record.account
+
+
+def _belongs_elsewhere(charge: Charge, record: Record) -> BudgetExceeded:
+    """Why a source cannot be charged to this account: it belongs to that of ``record``."""
+    told, account, entry = json.loads(record.payload), _account_in(record), record.seq
+    cannot = f"account {charge.account!r} cannot pay for policy {charge.policy_name!r}:"
+    if record.kind == "move":
+        entry = told["of"]
+        gave = f"record {record.seq} gave"
+        if not entry:
+            return BudgetExceeded(
+                f"{cannot} {gave} its source to account {account!r}. Write 'account: {account}' in"
+                " the policy"
+            )
+        by = f"entry {entry}, and {gave} it to account {account!r}"
+    else:
+        by = f"entry {entry} ({told['policy_name']}), charged to account {account!r}"
+    return BudgetExceeded(
+        f"{cannot} its source is that of {by}, and people who pay from two accounts lose the sum of"
+        f" both limits. Write 'account: {account}' in the policy; if the source is to belong to"
+        f" {charge.account!r} from now on, run 'policy-engine ledger move {entry}"
+        f" {shlex.quote(charge.account)} --by NAME --why TEXT'"
+    )
