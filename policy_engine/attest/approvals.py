@@ -198,15 +198,23 @@ class Brought:
         except VerificationFailed:
             return ""
 
-    def to_json(self) -> dict[str, Any]:
-        """What is recorded of it: the lines themselves, for a bundle can lose one."""
-        digests = [hashlib.sha256(line.encode()).hexdigest() for line in self.approvals]
+    @property
+    def digests(self) -> tuple[str, ...]:
+        """SHA-256 of each line."""
+        return tuple(hashlib.sha256(line.encode()).hexdigest() for line in self.approvals)
+
+    def to_json(self) -> dict[str, object]:
+        """The request with its number, and the lines."""
         return {
             "request_sha256": self.request_sha256,
             "request": self.request,
             "approvals": list(self.approvals),
-            "approvals_sha256": digests,
         }
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> Brought:
+        """What a record says was brought; nothing where it says nothing."""
+        return cls(str(told.get("request", "")), tuple(map(str, told.get("approvals", ()))))
 
 
 @dataclass(frozen=True)

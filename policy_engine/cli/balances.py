@@ -18,10 +18,10 @@ from policy_engine.errors import LedgerBroken, NoLedger, NothingChecked, UsageEr
 from policy_engine.ledger import outside
 from policy_engine.ledger.account import Balance, Limit, balance_of, brief
 from policy_engine.ledger.chain import GENESIS, Head, Record
-from policy_engine.ledger.entry import Entry, Fault
+from policy_engine.ledger.entry import Decision, Entry, Fault, StageReview
 from policy_engine.ledger.remaining import Remaining
-from policy_engine.ledger.reviews import approvers
-from policy_engine.ledger.states import decided
+from policy_engine.ledger.reviews import Requirement, Revocation, approvers
+from policy_engine.ledger.states import disownings_of
 from policy_engine.ledger.witness import Witness
 from policy_engine.policy.laws import suggestion
 from policy_engine.policy.project import Project
@@ -72,7 +72,21 @@ def show(
             }
             for each in found.changes
         ],
-        **members(found, "moves rekeys reviews"),
+        "moves": [
+            members(
+                each,
+                "record source_of before after at who why",
+                before="from",
+                after="to",
+                who="by",
+            )
+            for each in found.moves
+        ],
+        "rekeys": [
+            members(each, "record sealing_key named_by at who why", who="by")
+            for each in found.rekeys
+        ],
+        "reviews": [_review_document(each) for each in found.reviews],
         "entries": [_entry(each, found) for each in found.entries],
         "faults": [fault_document(each) for each in found.faults],
     }
@@ -83,13 +97,14 @@ def show(
 
 def fault_document(fault: Fault) -> dict[str, Any]:
     """What is wrong of a record, for a document."""
-    return {**members(fault, "record entry what settled"), "settled": fault.settled or None}
+    settled = fault.settled and members(fault.settled, "record of at who why", who="by")
+    return {**members(fault, "record entry what"), "settled": settled}
 
 
 def fault_line(fault: Fault) -> str:
     """What is wrong of a record, and who has settled it, or how that is done."""
     if fault.settled:
-        return f"{fault.text}; settled by {fault.settled['by']}: {fault.settled['why']}"
+        return f"{fault.text}; settled by {fault.settled.who}: {fault.settled.why}"
     return (
         f"{fault.text}, though a key that counts has signed it. It counts for nothing; find out who"
         f" wrote it, then run 'policy-engine ledger settle {fault.record} --by NAME --why TEXT'"
@@ -140,17 +155,21 @@ def _entry(entry: Entry, found: LedgerState) -> dict[str, Any]:
     return {**told, "approvals": [_approvals(each, found) for each in entry.reviews]}
 
 
-def _approvals(told: Mapping[str, Any], found: LedgerState) -> dict[str, Any]:
+def _approvals(review: StageReview, found: LedgerState) -> dict[str, Any]:
     """What an entry was required to have, who approved it, and the digests of what they signed."""
-    people = approvers(found.required[told["record"]].policy, told)
+    people = approvers(found.required[review.record].policy, review)
     return {
-        "stage": told["stage"],
-        "review_policy": told["review_policy"],
-        "needs": told["needs"],
-        "without": bool(told.get("out")),
+        **members(review, "stage policy needs is_out", policy="review_policy", is_out="without"),
         "people": [{"by": name, "role": role} for name, role in people],
-        "statements": told.get("approvals_sha256", ()),
+        "statements": review.brought.digests,
     }
+
+
+def _review_document(decision: Requirement | Revocation) -> dict[str, Any]:
+    if isinstance(decision, Revocation):
+        told = members(decision, "record key people at who why", key="revoked_key")
+        return {"account": "", **told}
+    return members(decision, "record account serial policy at who why", policy="review_policy")
 
 
 def _lines(
@@ -165,25 +184,25 @@ def _lines(
     for each in found.changes:
         what = f"{each.account}  {each.before or 'no limit'} → {each.after}"
         yield _row(each.record, each.at, "limit", f"{what}, by {each.who}: {each.why}")
-    for told in found.reviews:
-        kind = "require" if told["account"] else "revoke"
-        yield _decision(told, kind, _review_words(told), told["who"])
+    for review in found.reviews:
+        kind = "revoke" if isinstance(review, Revocation) else "require"
+        yield _decision(review, kind, _review_words(review))
     for entry in found.entries:
         price = f"ε {brief(entry.epsilon)}  δ {brief(entry.delta)}"
         numbers = f"{'no (ε, δ)' if entry.is_unbounded else price}  unit {entry.unit}"
         what = f"{entry.account}  {numbers}  {entry.policy_name}"
         yield _row(entry.id, entry.reserved_at, entry.state, what)
         yield from (_approvals_line(_approvals(each, found)) for each in entry.reviews)
-    for told in found.moves:
-        of, whose = f"of entry {told['source_of']}", f"{told['from']} → {told['to']}"
-        if not told["source_of"]:
-            of, whose = "that was charged to nobody yet", f"→ {told['to']}"
-        yield _decision(told, "move", f"{whose}  the source {of}", told["by"])
-    for told in found.rekeys:
-        names = f"named by {told['named_by'][:8]}, as before"
-        if told["named_by"] == told["sealing_key"]:
+    for move in found.moves:
+        of, whose = f"of entry {move.source_of}", f"{move.before} → {move.after}"
+        if not move.source_of:
+            of, whose = "that was charged to nobody yet", f"→ {move.after}"
+        yield _decision(move, "move", f"{whose}  the source {of}")
+    for rekey in found.rekeys:
+        names = f"named by {rekey.named_by[:8]}, as before"
+        if rekey.named_by == rekey.sealing_key:
             names = "of the sources before nobody knows to which account they belong"
-        yield _decision(told, "rekey", f"{told['sealing_key'][:8]}  {names}", told["by"])
+        yield _decision(rekey, "rekey", f"{rekey.sealing_key[:8]}  {names}")
     yield from map(fault_line, found.faults)
 
 
@@ -191,9 +210,9 @@ def _row(record: int, at: datetime, kind: str, what: str) -> str:
     return f"  {record:>4}  {at:%Y-%m-%d %H:%M}  {kind:<9}  {what}"
 
 
-def _decision(told: Mapping[str, Any], kind: str, what: str, by: str) -> str:
-    at = datetime.fromisoformat(told["at"])
-    return _row(told["record"], at, kind, f"{what}, by {by}: {told['why']}")
+def _decision(decision: Decision, kind: str, what: str) -> str:
+    by = f"by {decision.who}: {decision.why}"
+    return _row(decision.record, decision.at, kind, f"{what}, {by}")
 
 
 def _no_ledger(project: Project) -> str:
@@ -229,11 +248,11 @@ def _account_line(balance: Balance, left: Remaining | None, found: LedgerState) 
     return text
 
 
-def _review_words(told: Mapping[str, Any]) -> str:
-    if told["account"]:
-        return f"{told['account']}  review policy {told['serial']}, {told['review_policy'][:15]}"
-    whose = f" of {' and '.join(told['people'])}" if told["people"] else ""
-    return f"nothing counts that the key {told['revoked_key'][:8]}{whose} approves"
+def _review_words(decision: Requirement | Revocation) -> str:
+    if isinstance(decision, Requirement):
+        return f"{decision.account}  review policy {decision.serial}, {decision.policy[:15]}"
+    whose = f" of {' and '.join(decision.people)}" if decision.people else ""
+    return f"nothing counts that the key {decision.key[:8]}{whose} approves"
 
 
 def _approvals_line(told: Mapping[str, Any]) -> str:
@@ -320,7 +339,7 @@ def verify(
         with open_ledger(project, compared=not unseen) as opened:
             found = opened.verify()
             records, faults = opened.read().chain.records, opened.read().approvals.faults()
-            disowned = decided(records, "disown", name)
+            disowned = disownings_of(records, name)
             if head is not None:
                 _compare(head, records, name)
             seen = [
@@ -337,7 +356,7 @@ def verify(
                 "records": found.records, "head": found.hash,
                 "by_revoked_keys": sum(by_revoked.values()), "not_compared": unseen,
                 "not_charged": missing, "faults": [*map(fault_document, faults)],
-                "left_out": [row for each in disowned for row in each["rows"]],
+                "left_out": [row for each in disowned for row in each.rows],
                 "witnesses": [told for told, _ in seen]}  # fmt: skip
     told = counted(found.records, "record")
     lines = [f"{name}: whole and signed, {told}, head {found.records}:{found.hash}"]
@@ -346,9 +365,7 @@ def verify(
     if reviewed and not faults:
         lines.append(f"every charge and change that required approvals had them ({reviewed})")
     lines += _by_revoked(project, by_revoked)
-    lines += [
-        f"{rows_words(each['rows'])} left out, by {each['by']}: {each['why']}" for each in disowned
-    ]
+    lines += [f"{rows_words(each.rows)} left out, by {each.who}: {each.why}" for each in disowned]
     lines += [line for _, line in seen]
     if unseen:
         lines.append(f"whether its end is missing is not known: {unseen}")

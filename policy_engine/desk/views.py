@@ -257,12 +257,12 @@ def approvals_of(entry: Entry, state: LedgerState) -> tuple[ApprovalsOf, ...]:
     """What an entry was required to have, and the people whose approvals were met."""
     return tuple(
         ApprovalsOf(
-            str(told["stage"]),
-            _roles(told["needs"]) or "nobody",
-            approvers(state.required[told["record"]].policy, told),
-            bool(told.get("out")),
+            review.stage,
+            _roles(review.needs) or "nobody",
+            approvers(state.required[review.record].policy, review),
+            review.is_out,
         )
-        for told in entry.reviews
+        for review in entry.reviews
     )
 
 

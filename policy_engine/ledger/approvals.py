@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 from policy_engine.attest.approvals import Brought, Matter, ReviewPolicy, Stage
 from policy_engine.errors import NotApproved
 from policy_engine.ledger import reviews
 from policy_engine.ledger.chained import Budget, Chain
-from policy_engine.ledger.entry import Charge, Entry, Fault, entries_of, faults_of
-from policy_engine.ledger.states import decided, order_faults
+from policy_engine.ledger.entry import Charge, Entry, Fault, StageReview, entries_of, faults_of
+from policy_engine.ledger.states import order_faults, settlements_of
 
 
 @dataclass(frozen=True)
@@ -47,53 +46,53 @@ class Approvals:
         required = self.required(account)
         return required is not None and required.policy.holds_back
 
-    def reviewed(self, charge: Charge, *, is_out: bool) -> dict[str, Any]:
+    def reviewed(self, charge: Charge, *, is_out: bool) -> StageReview | None:
         """What is recorded with a charge of the approvals that its account requires.
 
         Raises NotApproved where it lacks them, unless what is charged ``is_out`` already.
         """
         required = self.required(charge.account)
         if required is None or not required.policy.holds_back:
-            return {}
+            return None
         if is_out:
-            return {**required.told("claim"), "out": True}
+            return replace(required.asked("claim"), is_out=True)
         if not required.needs("claim"):
-            return required.told("claim")
+            return required.asked("claim")
         return self.met(required, reviews.claim_of(charge), charge.brought or Brought())
 
     def missing(
         self, entry: Entry, brought: Brought | None, release_digest: str = ""
-    ) -> dict[str, Any]:
+    ) -> StageReview | None:
         """What is to be recorded for an entry that lacks approvals it has ``brought``.
 
-        Of its claim; with a ``release_digest``, of what came out. Empty where it lacks none: what
+        Of its claim; with a ``release_digest``, of what came out. None where it lacks nothing: what
         is recorded already and still counts is enough. Raises NotApproved.
         """
         stage: Stage = "release" if release_digest else "claim"
         required = self.required(entry.account)
         if required is None or not required.needs(stage):
-            return {}
+            return None
         if entry.is_out:
-            return {}  # what nobody was asked about is charged, and has no certificate
+            return None  # what nobody was asked about is charged, and has no certificate
         matter = reviews.claim_of(entry)
         if release_digest:
             matter = reviews.release_of(entry, release_digest)
-        kept = [reviews.brought_in(told) for told in entry.reviews if told.get("stage") == stage]
+        kept = [review.brought for review in entry.reviews if review.stage == stage]
         if any(not required.faults(matter, each, self.at) for each in kept):
-            return {}
+            return None
         told = self.met(required, matter, brought or (kept or [Brought()])[-1], entry.id)
-        return {**told, "release_digest": release_digest}
+        return replace(told, release_digest=release_digest)
 
     def met(
         self, required: reviews.Required, matter: Matter, brought: Brought, entry_id: int = 0
-    ) -> dict[str, Any]:
+    ) -> StageReview:
         """What is recorded of approvals that are met, for nothing else; NotApproved for others."""
         told = required.met(matter, brought, self.at)
         self.check_unused(matter, brought, entry_id)
         reviews.check_last(matter, brought, self.last(matter, entry_id))
         return told
 
-    def check_next(self, policy: ReviewPolicy, brought: Brought) -> dict[str, Any]:
+    def check_next(self, policy: ReviewPolicy, brought: Brought) -> StageReview | None:
         """What is recorded of the approvals of a review policy; NotApproved where they lack."""
         told = reviews.check_next(self.required(policy.account), policy, brought, self.at)
         if told:
@@ -102,7 +101,7 @@ class Approvals:
             reviews.check_last(matter, brought, self.last(matter))
         return told
 
-    def last(self, matter: Matter, entry_id: int = 0) -> Mapping[str, Any]:
+    def last(self, matter: Matter, entry_id: int = 0) -> Mapping[str, object]:
         """What was approved before a matter, with which who approves compares it; empty for none.
 
         Of a change what is in force. Of a claim, and of what came out, the certificate of the last
@@ -163,14 +162,11 @@ class Approvals:
             *reviews.review_faults(own, entries, where),
             *order_faults(own),
         ]
-        told = decided(own, "settle", where)
+        told = settlements_of(own, where)
 
         def settled(fault: Fault) -> Fault:
-            mine = (
-                each
-                for each in told
-                if each["of"] in (fault.record, fault.entry) and each["record"] > fault.record
-            )
-            return replace(fault, settled=next(mine, {}))
+            numbers = (fault.record, fault.entry)
+            mine = (each for each in told if each.of in numbers and each.record > fault.record)
+            return replace(fault, settled=next(mine, None))
 
         return tuple(map(settled, sorted(found, key=lambda fault: fault.record)))

@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
@@ -43,8 +42,9 @@ def require(ledger: Ledger, policy: ReviewPolicy, brought: Brought, *, who: str,
     with ledger.writing() as page:
         approvals = page.books.approvals
         now, account = approvals.required(policy.account), page.books.budget.account(policy.account)
-        told = approvals.check_next(policy, brought)
-        told |= {
+        met = approvals.check_next(policy, brought)
+        told = {
+            **({} if met is None else met.to_json()),
             "document": dict(policy.document),
             "previous": 0 if now is None else now.record,
             reviews.REQUIRES_KEY: policy.account,
@@ -211,11 +211,11 @@ def disown(
 
 def _by_people(
     books: Books, rows: Mapping[str, str], brought: Callable[[str], Brought]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """What is recorded of the people of the accounts who leave out rows; else NotApproved."""
     found = leaving_out(books, rows).items()
     met = {
-        name: books.approvals.met(required, matter, brought(name))
+        name: books.approvals.met(required, matter, brought(name)).to_json()
         for name, (required, matter) in found
     }
     return {"approvals": met} if met else {}
@@ -223,7 +223,7 @@ def _by_people(
 
 def _by_owners(
     where: str, said: Mapping[str, object], owners: Owners, signers: Sequence[Signer]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """What is recorded of the owners of the keyring who leave out rows; else NotApproved."""
     data = _LEAVES_OUT + canonical(said).encode()
     theirs = {each.key_id: each for each in signers if _raw(each) in owners.keys}

@@ -21,15 +21,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 from policy_engine.accounting.events import ApproximateDP, Event, PureDP, Unbounded
+from policy_engine.attest.approvals import Brought, Stage
 from policy_engine.errors import DomainError, LedgerError
 from policy_engine.ledger.asked import Asked
 from policy_engine.ledger.chain import Foreign, Record
-
-if TYPE_CHECKING:
-    from policy_engine.attest.approvals import Brought
 
 Neighbours = Literal["add_remove", "replace_one"]
 State = Literal["reserved", "started", "committed", "cancelled", "kept"]
@@ -102,6 +100,52 @@ class Charge:
 
 
 @dataclass(frozen=True)
+class StageReview:
+    """What an entry or a change was required to have, and what was ``brought`` and met it.
+
+    ``policy`` is the digest of the review policy by which it was, ``record`` the one that says so,
+    ``needs`` how many people of which role. Of what came out ``release_digest`` says what that is.
+    What ``is_out`` was made before it was charged, without the approvals that were required.
+    ``at`` is when that was counted, None as long as it is not recorded by itself.
+    """
+
+    stage: Stage
+    policy: str
+    record: int
+    needs: Mapping[str, int] = field(hash=False)
+    brought: Brought = field(default=Brought())
+    is_out: bool = False
+    release_digest: str = ""
+    at: datetime | None = None
+
+    def to_json(self) -> dict[str, object]:
+        """What is recorded of it: the lines themselves, for a bundle can lose one."""
+        return {
+            "stage": self.stage,
+            "review_policy": self.policy,
+            "record": self.record,
+            "needs": dict(self.needs),
+            **(self.brought.to_json() if self.brought.request else {}),
+            **({"out": True} if self.is_out else {}),
+            **({"release_digest": self.release_digest} if self.release_digest else {}),
+        }
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> StageReview:
+        """What a record says of it. What somebody has forged lacks what nobody has required."""
+        return cls(
+            stage=told["stage"],
+            policy=str(told.get("review_policy", "")),
+            record=int(told.get("record", 0)),
+            needs=dict(told.get("needs", {})),
+            brought=Brought.from_json(told),
+            is_out=bool(told.get("out")),
+            release_digest=str(told.get("release_digest", "")),
+            at=datetime.fromisoformat(told["at"]) if "at" in told else None,
+        )
+
+
+@dataclass(frozen=True)
 class Entry:
     """One charge as recorded; ``id`` is the number of the record that reserved it.
 
@@ -130,7 +174,7 @@ class Entry:
     drawn_digest: str | None
     previous_hash: str
     hash: str
-    reviews: tuple[Mapping[str, Any], ...] = field(default=(), hash=False)
+    reviews: tuple[StageReview, ...] = ()
     asked: Asked = field(kw_only=True, repr=False)
     attempts: int = 0
 
@@ -162,7 +206,7 @@ class Entry:
     @property
     def is_out(self) -> bool:
         """Whether it was made before it was charged, without the approvals that were required."""
-        return any(told.get("out") for told in self.reviews)
+        return any(review.is_out for review in self.reviews)
 
     @property
     def is_open(self) -> bool:
@@ -171,18 +215,35 @@ class Entry:
 
 
 @dataclass(frozen=True)
+class Decision:
+    """What somebody decided: by which record, when, who, and why."""
+
+    record: int
+    at: datetime
+    who: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Settlement(Decision):
+    """Somebody looked into what is wrong of a record or entry of this number."""
+
+    of: int
+
+
+@dataclass(frozen=True)
 class Fault:
     """What is wrong with a record that a key of the project has signed: no release writes it.
 
     It counts for nothing, and says nothing against any other. ``entry`` is the one that it is of,
-    0 for none. ``settled`` is who has looked into it, why it stays, and by which record; empty
+    0 for none. ``settled`` is who has looked into it, why it stays, and by which record; None
     where nobody has.
     """
 
     record: int
     entry: int
     what: str
-    settled: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    settled: Settlement | None = None
 
     @property
     def text(self) -> str:
@@ -206,13 +267,13 @@ def check_amount(name: str, value: Decimal, most: Decimal) -> None:
 _NAMES = ("account", "neighbours", "policy_name", "policy_digest", "certificate_digest", "request")
 
 
-def reserve_payload(charge: Charge, review: Mapping[str, Any] | None = None) -> dict[str, object]:
+def reserve_payload(charge: Charge, review: StageReview | None = None) -> dict[str, object]:
     """What a ``reserve`` record says of its charge: numbers as text, and the run.
 
     ``review`` is what its account required, and the approvals that were met.
     """
     return {
-        **({"review": dict(review)} if review else {}),
+        **({"review": review.to_json()} if review else {}),
         **{name: getattr(charge, name) for name in _NAMES},
         "asked": charge.asked.to_json(),
         "source": dict(charge.source),
@@ -325,7 +386,7 @@ def _reserved(record: Record, told: Mapping[str, Any]) -> Entry:
         drawn_digest=None,
         previous_hash=record.previous_hash,
         hash=record.hash,
-        reviews=(told["review"],) if told.get("review") else (),
+        reviews=(StageReview.from_json(told["review"]),) if told.get("review") else (),
     )
 
 
@@ -363,7 +424,7 @@ def _settled(entry: Entry, kind: str, told: Mapping[str, Any]) -> Entry:
     if kind == "lapse":
         return replace(entry, attempts=entry.attempts - 1)
     if kind == "approve":
-        return replace(entry, reviews=(*entry.reviews, told))
+        return replace(entry, reviews=(*entry.reviews, StageReview.from_json(told)))
     if kind == "draw":
         return replace(entry, drawn_digest=told["release_digest"])
     entry = replace(entry, state=_STEPS[kind][1] or entry.state)

@@ -34,7 +34,7 @@ from policy_engine.errors import InternalError, NotApproved, PolicyError, Verifi
 from policy_engine.kernel.claim import digest_of
 from policy_engine.ledger.account import Limit, limit_to_json
 from policy_engine.ledger.chain import Record, time_of
-from policy_engine.ledger.entry import Charge, Entry, Fault, reading
+from policy_engine.ledger.entry import Charge, Decision, Entry, Fault, StageReview, reading
 
 REQUEST_KEY, REVOKED_KEY, REQUIRES_KEY = "request_sha256", "revoked_key", "requires"
 LIMIT, REVIEW_POLICY, ROWS = "limit", "review policy", "rows left out"
@@ -80,7 +80,7 @@ class Required:
         """What is missing as of a time of the ledger; nothing where the approvals are met."""
         return tally(self.policy, matter, brought, at, self.revoked).faults
 
-    def met(self, matter: Matter, brought: Brought, at: datetime) -> dict[str, Any]:
+    def met(self, matter: Matter, brought: Brought, at: datetime) -> StageReview:
         """What is recorded of approvals that are met; NotApproved where they are not."""
         found = tally(self.policy, matter, brought, at, self.revoked)
         if found.faults:
@@ -96,16 +96,11 @@ class Required:
                 f" {told}; {how}"
             )
         counted = Brought(brought.request, tuple(line for _, _, line in found.counted))
-        return {**self.told(matter.stage), **counted.to_json()}
+        return replace(self.asked(matter.stage), brought=counted)
 
-    def told(self, stage: Stage) -> dict[str, Any]:
-        """What was required, as it is recorded."""
-        return {
-            "stage": stage,
-            "review_policy": self.policy.digest,
-            "record": self.record,
-            "needs": dict(self.policy.needs[stage]),
-        }
+    def asked(self, stage: Stage) -> StageReview:
+        """What is required, and nothing of it met yet."""
+        return StageReview(stage, self.policy.digest, self.record, self.policy.needs[stage])
 
 
 def _asking(account: str, matter: Matter) -> str:
@@ -117,11 +112,6 @@ def _asking(account: str, matter: Matter) -> str:
     return f"'{command}' asks for them; {_ASK[matter.stage]}"
 
 
-def brought_in(told: Mapping[str, Any]) -> Brought:
-    """What was brought, as a record has it."""
-    return Brought(str(told.get("request", "")), tuple(map(str, told.get("approvals", ()))))
-
-
 def signer_in(policy: ReviewPolicy, line: str) -> Approver | None:
     """Who has signed a line, by the keys of a review policy; None for a stranger."""
     try:
@@ -131,9 +121,9 @@ def signer_in(policy: ReviewPolicy, line: str) -> Approver | None:
     return policy.person(found.key_id)
 
 
-def approvers(policy: ReviewPolicy, told: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """The name and role of whoever signed what a record had, by its review policy."""
-    found = (signer_in(policy, line) for line in brought_in(told).approvals)
+def approvers(policy: ReviewPolicy, review: StageReview) -> tuple[tuple[str, str], ...]:
+    """The name and role of whoever signed what was brought, by its review policy."""
+    found = (signer_in(policy, line) for line in review.brought.approvals)
     return tuple((each.name, each.role) for each in found if each is not None)
 
 
@@ -144,19 +134,19 @@ def claim_of(charge: Charge | Entry) -> Matter:
     known of its claim.
     """
     try:
-        timeless, target = without_time(charge.run["predicate"]), str(charge.run["target"])
-        identity = digest_of(timeless["claim"])
+        stated, target = charge.run["predicate"], str(charge.run["target"])
+        identity = digest_of(stated["claim"])
         of = {
             "account": charge.account,
             "target": target,
-            "policy": str(timeless["policy"]["digest"]),
+            "policy": str(stated["policy"]["digest"]),
             "epsilon": in_text(charge.epsilon),
             "delta": in_text(charge.delta),
             "neighbours": charge.neighbours,
-            "unit": str(timeless["unit"]),
-            "certificate": digest_of(timeless),
+            "unit": str(stated["unit"]),
+            "certificate": digest_of(without_time(stated)),
         }
-        name = str(timeless["policy"]["name"])
+        name = str(stated["policy"]["name"])
     except KeyError:
         raise NotApproved(
             f"account {charge.account!r} requires approvals, and nothing is known of the claim of"
@@ -187,22 +177,24 @@ def limit_document(account: str, limit: Limit | None) -> dict[str, str]:
     return {} if limit is None else {"account": account, **limit_to_json(limit)}
 
 
-def last_of(document: Mapping[str, Any]) -> str:
+def last_of(document: Mapping[str, object]) -> str:
     """By which digest a request names what was approved before it; empty for nothing."""
     return document_digest(document) if document else ""
 
 
-def without_time(predicate: Mapping[str, Any]) -> dict[str, Any]:
+def without_time(predicate: Mapping[str, object]) -> dict[str, object]:
     """A certificate's facts but its time, which a release has of its own."""
     return {name: value for name, value in predicate.items() if name != "time"}
 
 
 def is_approved(entry: Entry) -> bool:
     """Whether people have approved an entry that was not given back, or what came out of it."""
-    return entry.state != "cancelled" and any(told.get(REQUEST_KEY) for told in entry.reviews)
+    return entry.state != "cancelled" and any(
+        review.brought.request_sha256 for review in entry.reviews
+    )
 
 
-def check_last(matter: Matter, brought: Brought, last: Mapping[str, Any]) -> None:
+def check_last(matter: Matter, brought: Brought, last: Mapping[str, object]) -> None:
     """NotApproved where a request says that something else was approved before it than was.
 
     Who approves has seen the difference from that, and from nothing else.
@@ -214,7 +206,7 @@ def check_last(matter: Matter, brought: Brought, last: Mapping[str, Any]) -> Non
         )
 
 
-def compares_with(brought: Brought, last: Mapping[str, Any]) -> bool:
+def compares_with(brought: Brought, last: Mapping[str, object]) -> bool:
     """Whether a request shows its difference from this; true where there is no request."""
     if not brought.request:
         return True
@@ -235,7 +227,7 @@ def rows_matter(account: str, rows: Mapping[str, str]) -> Matter:
     return _change(account, ROWS, {"account": account, "rows": dict(rows)})
 
 
-def _change(account: str, what: str, document: Mapping[str, Any]) -> Matter:
+def _change(account: str, what: str, document: Mapping[str, object]) -> Matter:
     to = document_digest(document)
     return Matter("change", what, to.removeprefix("sha256:"), {"account": account, "to": to})
 
@@ -292,7 +284,7 @@ def _is_next(force: Required, after: ReviewPolicy, record: Record) -> bool:
     if at is None or (after.account, after.serial) != (before.account, before.serial + 1):
         return False
     renewing = replace(force, policy=_unexpired(before))
-    brought = brought_in(told)
+    brought = Brought.from_json(told)
     is_met = not renewing.faults(policy_matter(after), brought, at)
     return is_met and compares_with(brought, before.document)
 
@@ -304,7 +296,7 @@ def _unexpired(policy: ReviewPolicy) -> ReviewPolicy:
 
 def check_next(
     now: Required | None, policy: ReviewPolicy, brought: Brought, at: datetime
-) -> dict[str, Any]:
+) -> StageReview | None:
     """What is recorded of the approvals of a review policy; of the first there is nothing.
 
     Raises NotApproved where the people of the one in force have not approved it, or it is not the
@@ -319,35 +311,56 @@ def check_next(
     if policy.until < at:
         raise NotApproved(f"account {policy.account!r}: the review policy is over already")
     if now is None:
-        return {}
+        return None
     now = replace(now, policy=_unexpired(now.policy))
     return now.met(policy_matter(policy), brought, at)
 
 
-def decisions(chain: Iterable[Record], where: str) -> tuple[Mapping[str, Any], ...]:
-    """Every review policy that was set and every key that was revoked, in order.
+@dataclass(frozen=True)
+class Requirement(Decision):
+    """A review policy was set."""
 
-    A revoked key comes with the ``people`` whose it is in the review policies before it.
-    """
-    found: list[Mapping[str, Any]] = []
+    account: str
+    serial: int
+    policy: str
+
+    def concerns(self, account: str) -> bool:
+        """Whether it changes what counts for an account."""
+        return self.account == account
+
+
+@dataclass(frozen=True)
+class Revocation(Decision):
+    """The key of an approver was revoked; ``people`` had it in the review policies before."""
+
+    key: str
+    people: tuple[str, ...]
+
+    def concerns(self, account: str) -> bool:
+        """The key counts in no account any more."""
+        del account
+        return True
+
+
+def decisions(chain: Iterable[Record], where: str) -> tuple[Requirement | Revocation, ...]:
+    """Every review policy that was set and every key that was revoked, in order."""
+    found: list[Requirement | Revocation] = []
     owners: dict[str, dict[str, None]] = {}
     for record in chain:
         if record.kind not in {"require", "revoke"}:
             continue
         with reading(record, where) as told:
-            who = {name: told[name] for name in ("at", "who", "why")}
-            datetime.fromisoformat(told["at"])
+            at = datetime.fromisoformat(told["at"])
+            said = (record.seq, at, str(told["who"]), str(told["why"]))
             if record.kind == "revoke":
-                key = told[REVOKED_KEY]
-                what = {"account": "", REVOKED_KEY: key, "people": [*owners.get(key, ())]}
-            else:
-                policy, _ = _policy_in(record, where)
-                for person in policy.people:
-                    for key in person.keys:
-                        owners.setdefault(key, {})[person.name] = None
-                what = {"account": record.account, "serial": policy.serial}
-                what["review_policy"] = policy.digest
-        found.append({"record": record.seq, **what, **who})
+                key = str(told[REVOKED_KEY])
+                found.append(Revocation(*said, key, tuple(owners.get(key, ()))))
+                continue
+            policy, _ = _policy_in(record, where)
+            for person in policy.people:
+                for key in person.keys:
+                    owners.setdefault(key, {})[person.name] = None
+            found.append(Requirement(*said, record.account, policy.serial, policy.digest))
     return tuple(found)
 
 
@@ -362,6 +375,10 @@ def review_faults(
             with reading(record, where) as told:
                 check(record, told)
     return tuple(replay.faults)
+
+
+def _review(told: Mapping[str, Any] | None) -> StageReview | None:
+    return StageReview.from_json(told) if told else None
 
 
 @dataclass
@@ -389,7 +406,7 @@ class _Replay:
         now = self.now(policy.account)
         if now is not None:
             is_next = previous == now.record and _is_next(now, policy, record)
-            if not is_next or not self._use(record, brought_in(told)):
+            if not is_next or not self._use(record, Brought.from_json(told)):
                 self._fault(
                     record,
                     "changes what approvals an account requires, and the people of the review"
@@ -403,14 +420,14 @@ class _Replay:
         self.revoked.add(told[REVOKED_KEY])
 
     def on_reserve(self, record: Record, told: Any) -> None:
-        required, review = self.now(record.account), told.get("review")
+        required, review = self.now(record.account), _review(told.get("review"))
         if required is None or not required.policy.holds_back:
             return
         self.held[record.seq] = required
-        if required.needs("claim") and not (review and review.get("out")):
-            entry = self.entries[record.seq]
-            if self._check(record, required, claim_of(entry), review, self._before(entry)):
-                self.claims.setdefault(record.seq, []).append(brought_in(review))
+        if required.needs("claim") and not (review and review.is_out):
+            entry, last = self.entries[record.seq], self._before(self.entries[record.seq])
+            if self._check(record, required, claim_of(entry), review, last) and review:
+                self.claims.setdefault(record.seq, []).append(review.brought)
             self._approve(entry, review)
 
     def on_approve(self, record: Record, told: Any) -> None:
@@ -418,15 +435,15 @@ class _Replay:
         required = None if entry is None else self.now(entry.account)
         if entry is None or required is None:
             return
-        if told["stage"] == "claim":
-            if self._check(record, required, claim_of(entry), told, self._before(entry)):
-                self.claims.setdefault(record.entry, []).append(brought_in(told))
+        review = StageReview.from_json(told)
+        if review.stage == "claim":
+            if self._check(record, required, claim_of(entry), review, self._before(entry)):
+                self.claims.setdefault(record.entry, []).append(review.brought)
         else:
-            seen = str(told["release_digest"])
-            matter = release_of(entry, seen)
-            if self._check(record, required, matter, told, self._before(entry)):
-                self.approved.setdefault(record.entry, set()).add(seen)
-        self._approve(entry, told)
+            matter = release_of(entry, review.release_digest)
+            if self._check(record, required, matter, review, self._before(entry)):
+                self.approved.setdefault(record.entry, set()).add(review.release_digest)
+        self._approve(entry, review)
 
     def on_cancel(self, record: Record, told: Any) -> None:
         del told
@@ -463,17 +480,17 @@ class _Replay:
                 limit_matter(record.account, limit),
                 limit_document(record.account, before),
             )
-            self._check(record, required, matter, told.get("review"), last)
+            self._check(record, required, matter, _review(told.get("review")), last)
 
-    def _before(self, entry: Entry) -> Mapping[str, Any]:
+    def _before(self, entry: Entry) -> Mapping[str, object]:
         """The certificate of the last entry before this one that people had approved."""
         same = self.of_policy.get((entry.account, entry.policy_name), set())
         last = max((number for number in same if number < entry.id), default=0)
         return without_time(self.entries[last].run.get("predicate", {})) if last else {}
 
-    def _approve(self, entry: Entry, told: Any) -> None:
+    def _approve(self, entry: Entry, review: StageReview | None) -> None:
         """Let later requests compare with an entry for which one was brought, as ``last`` does."""
-        if (told or {}).get(REQUEST_KEY):
+        if review is not None and review.brought.request_sha256:
             self.of_policy.setdefault((entry.account, entry.policy_name), set()).add(entry.id)
 
     def _check(
@@ -481,14 +498,14 @@ class _Replay:
         record: Record,
         required: Required,
         matter: Matter,
-        told: Any,
-        last: Mapping[str, Any],
+        review: StageReview | None,
+        last: Mapping[str, object],
     ) -> bool:
         """Whether what a record brought was enough, and used for nothing else; else it is told.
 
         ``last`` is what was approved before it: a request that compares with another is none.
         """
-        at, brought = time_of(record), brought_in(told or {})
+        at, brought = time_of(record), Brought() if review is None else review.brought
         is_met = at is not None and not required.faults(matter, brought, at)
         if is_met and compares_with(brought, last) and self._use(record, brought):
             return True

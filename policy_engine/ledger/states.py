@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -10,7 +10,15 @@ from typing import Any
 from policy_engine.errors import LedgerBroken, UsageError
 from policy_engine.ledger.account import Account, Limit, account_of
 from policy_engine.ledger.chain import ORDERED, Record, broken, disowned_in, said, time_of
-from policy_engine.ledger.entry import Charge, Fault, asked_of, faults_of, reading
+from policy_engine.ledger.entry import (
+    Charge,
+    Decision,
+    Fault,
+    Settlement,
+    asked_of,
+    faults_of,
+    reading,
+)
 from policy_engine.policy.fields import is_line
 
 NAMED_BY = "named_by"
@@ -27,6 +35,30 @@ class LimitChange:
     why: str
     before: Limit | None
     after: Limit
+
+
+@dataclass(frozen=True)
+class Move(Decision):
+    """The source of an entry, 0 for one that nobody was charged for, got to another account."""
+
+    source_of: int
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class Rekey(Decision):
+    """A sealing key took over; sources are named by a key that it was handed, or by itself."""
+
+    sealing_key: str
+    named_by: str
+
+
+@dataclass(frozen=True)
+class Disowning(Decision):
+    """Rows that none of ours wrote were left out."""
+
+    rows: tuple[int, ...]
 
 
 def check_states(chain: Sequence[Record], where: str) -> None:
@@ -120,27 +152,54 @@ def changes_of(chain: Iterable[Record], where: str) -> tuple[LimitChange, ...]:
     return tuple(found)
 
 
-def decided(chain: Iterable[Record], kind: str, where: str) -> tuple[Mapping[str, Any], ...]:
-    """Every ``move``, ``rekey``, ``settle`` or ``disown``, in order: what, by whom, why."""
-    found: list[Mapping[str, Any]] = []
+def moves_of(chain: Iterable[Record], where: str) -> tuple[Move, ...]:
+    """Every source that was given to an account, in order."""
+    return tuple(
+        Move(*_decided(record, told), int(told["of"]), str(told["from"]), str(told["to"]))
+        for record, told in _told(chain, "move", where)
+    )
+
+
+def rekeys_of(chain: Iterable[Record], where: str) -> tuple[Rekey, ...]:
+    """Every sealing key that was replaced, in order."""
+    return tuple(
+        Rekey(*_decided(record, told), str(told["for"]), str(told["source"][NAMED_BY]))
+        for record, told in _told(chain, "rekey", where)
+    )
+
+
+def settlements_of(chain: Iterable[Record], where: str) -> tuple[Settlement, ...]:
+    """Every fault that somebody looked into, in order."""
+    return tuple(
+        Settlement(*_decided(record, told), int(told["of"]))
+        for record, told in _told(chain, "settle", where)
+    )
+
+
+def disownings_of(chain: Iterable[Record], where: str) -> tuple[Disowning, ...]:
+    """The rows that were left out, in order; each record says all that are left out by then."""
+    found: list[Disowning] = []
     known = frozenset[str]()
-    for record in chain:
-        if record.kind != kind:
-            continue
-        with reading(record, where) as told:
-            if kind == "move":
-                what = {"source_of": int(told["of"]), "from": told["from"], "to": told["to"]}
-            elif kind == "settle":
-                what = {"of": int(told["of"])}
-            elif kind == "disown":  # each says all rows that are disowned by then
-                rows = frozenset(disowned_in(record))
-                what, known = {"rows": tuple(sorted(map(int, rows - known)))}, rows
-            else:
-                what = {"sealing_key": told["for"], NAMED_BY: told["source"][NAMED_BY]}
-            datetime.fromisoformat(told["at"])
-            who = {name: told[name] for name in ("at", "by", "why")}
-        found.append({"record": record.seq, **what, **who})
+    for record, told in _told(chain, "disown", where):
+        rows = frozenset(disowned_in(record))
+        found.append(Disowning(*_decided(record, told), tuple(sorted(map(int, rows - known)))))
+        known = rows
     return tuple(found)
+
+
+def _told(
+    chain: Iterable[Record], kind: str, where: str
+) -> Iterator[tuple[Record, Mapping[str, Any]]]:
+    """The records of a kind, and what each says; LedgerError for one that cannot be read."""
+    for record in chain:
+        if record.kind == kind:
+            with reading(record, where) as told:
+                yield record, told
+
+
+def _decided(record: Record, told: Mapping[str, Any]) -> tuple[int, datetime, str, str]:
+    at = datetime.fromisoformat(told["at"])
+    return record.seq, at, str(told["by"]), str(told["why"])
 
 
 def check_said(account: str, who: str, why: str, what: str) -> None:

@@ -501,14 +501,16 @@ class Ledger:
             told: dict[str, object] = {"who": who, "why": why}
             if (required := approvals.required(account)) is not None:
                 matter = limit_matter(account, limit)
-                told["review"] = approvals.met(required, matter, brought or Brought())
+                told["review"] = approvals.met(required, matter, brought or Brought()).to_json()
             _record_limit(page, page.books.budget.account(account), limit, told)
 
 
 def _approved(page: Page, entry: Entry, brought: Brought | None, release_digest: str = "") -> Entry:
     """An entry with the approvals that it requires by what the last writer left, and has now."""
-    told = page.books.approvals.missing(entry, brought, release_digest)
-    return settled(entry, page.add("approve", told, entry=entry.id)) if told else entry
+    review = page.books.approvals.missing(entry, brought, release_digest)
+    if review is None:
+        return entry
+    return settled(entry, page.add("approve", review.to_json(), entry=entry.id))
 
 
 def _limited(page: Page, account: Account, limit: Limit | None) -> Account:

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
 
 from policy_engine.ledger.account import Account, Limit, effective
 from policy_engine.ledger.books import Books
 from policy_engine.ledger.chain import Head
 from policy_engine.ledger.entry import Entry, Fault
-from policy_engine.ledger.states import LimitChange, decided
+from policy_engine.ledger.reviews import Required, Requirement, Revocation, decisions
+from policy_engine.ledger.states import LimitChange, Move, Rekey, moves_of, rekeys_of
 from policy_engine.policy.accounts import listed_as
 from policy_engine.policy.project import Project
 from policy_engine.releasing.books import begun_ledger, stated_limit
-
-if TYPE_CHECKING:
-    from policy_engine.ledger.reviews import Required
 
 
 @dataclass(frozen=True)
@@ -31,9 +28,9 @@ class LedgerState:
     accounts: tuple[Account, ...] = ()
     entries: tuple[Entry, ...] = ()
     changes: tuple[LimitChange, ...] = ()
-    moves: tuple[Mapping[str, Any], ...] = ()
-    rekeys: tuple[Mapping[str, Any], ...] = ()
-    reviews: tuple[Mapping[str, Any], ...] = ()
+    moves: tuple[Move, ...] = ()
+    rekeys: tuple[Rekey, ...] = ()
+    reviews: tuple[Requirement | Revocation, ...] = ()
     faults: tuple[Fault, ...] = ()
     recorded: Mapping[str, Limit | None] = field(default_factory=dict)
     required: Mapping[int, Required] = field(default_factory=dict)
@@ -48,8 +45,10 @@ class LedgerState:
             accounts=tuple(each for each in self.accounts if each.name == account),
             entries=tuple(entry for entry in self.entries if entry.account == account),
             changes=tuple(change for change in self.changes if change.account == account),
-            moves=tuple(move for move in self.moves if account in (move["from"], move["to"])),
-            reviews=tuple(each for each in self.reviews if each["account"] in (account, "")),
+            moves=tuple(move for move in self.moves if account in (move.before, move.after)),
+            reviews=tuple(
+                each for each in self.reviews if getattr(each, "account", account) == account
+            ),
             faults=tuple(each for each in self.faults if each.entry in (0, *ids)),
         )
 
@@ -88,26 +87,19 @@ def ledger_state(project: Project) -> LedgerState:
 def _read(books: Books, accounts: Iterable[str]) -> LedgerState:
     chain, where = books.chain.records, books.chain.where
     entries = books.budget.entries()
-    reviews: tuple[Mapping[str, Any], ...] = ()
-    required, in_force = dict[int, Any](), dict[str, Any]()
+    reviews: tuple[Requirement | Revocation, ...] = ()
+    required, in_force = dict[int, Required](), dict[str, Required]()
     if any(record.kind in {"require", "revoke"} for record in chain):
-        from policy_engine.ledger.reviews import decisions
-
         reviews = decisions(chain, where)
-        named = {told.get("record") for entry in entries for told in entry.reviews}
+        named = {review.record for entry in entries for review in entry.reviews}
         required = {
             record.seq: books.approvals.required_then(record.seq)
             for record in chain
             if record.kind == "require" and record.seq in named
         }
-
-        def is_whole(told: Mapping[str, Any]) -> bool:
-            named = {"stage", "review_policy", "needs"} <= set(told)
-            return named and told.get("record") in required
-
-        # What somebody has forged need not be whole: it is among the faults.
+        # What somebody has forged may name no record that requires: it is among the faults.
         entries = tuple(
-            replace(entry, reviews=tuple(told for told in entry.reviews if is_whole(told)))
+            replace(entry, reviews=tuple(r for r in entry.reviews if r.record in required))
             for entry in entries
         )
         now = {name: books.approvals.required(name) for name in accounts}
@@ -115,8 +107,8 @@ def _read(books: Books, accounts: Iterable[str]) -> LedgerState:
     return LedgerState(
         entries=entries,
         changes=books.budget.changes(),
-        moves=decided(chain, "move", where),
-        rekeys=decided(chain, "rekey", where),
+        moves=moves_of(chain, where),
+        rekeys=rekeys_of(chain, where),
         reviews=reviews,
         required=required,
         in_force=in_force,

@@ -24,7 +24,8 @@ from policy_engine.attest.parquet_file import CERTIFICATE_SUFFIX, predicate_dige
 from policy_engine.attest.results import Verified
 from policy_engine.attest.validity import moment
 from policy_engine.errors import FileError, UsageError, VerificationFailed
-from policy_engine.ledger.reviews import Required, brought_in, claim_of, release_of, signer_in
+from policy_engine.ledger.entry import StageReview
+from policy_engine.ledger.reviews import Required, claim_of, release_of, signer_in
 from policy_engine.opening import opened
 from policy_engine.policy.reading import read_text
 
@@ -83,16 +84,15 @@ def judged_of(state: LedgerState, stated: attestation.Unverified) -> tuple[Ledge
     entry = state.charged_for(predicate_digest(stated.predicate), stated.subject_sha256)
     if entry is None:
         return None
-    return tuple(_judged(entry, told, state.required[told["record"]]) for told in entry.reviews)
+    return tuple(_judged(entry, each, state.required[each.record]) for each in entry.reviews)
 
 
-def _judged(entry: Entry, told: Mapping[str, Any], required: Required) -> LedgersWord:
-    at = entry.reserved_at if "at" not in told else datetime.fromisoformat(told["at"])
-    matter = None
-    if not told.get("out"):
-        is_claim = told["stage"] == "claim"
-        matter = claim_of(entry) if is_claim else release_of(entry, str(told["release_digest"]))
-    return LedgersWord(str(told["stage"]), told["needs"], required, matter, brought_in(told), at)
+def _judged(entry: Entry, review: StageReview, required: Required) -> LedgersWord:
+    matter, at = None, review.at or entry.reserved_at
+    if not review.is_out:
+        is_claim = review.stage == "claim"
+        matter = claim_of(entry) if is_claim else release_of(entry, review.release_digest)
+    return LedgersWord(review.stage, review.needs, required, matter, review.brought, at)
 
 
 def read_approvals(

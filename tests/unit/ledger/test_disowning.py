@@ -30,7 +30,7 @@ from policy_engine.ledger.chain import (
 )
 from policy_engine.ledger.records import open_records
 from policy_engine.ledger.reviews import last_of
-from policy_engine.ledger.states import decided
+from policy_engine.ledger.states import disownings_of
 from policy_engine.ledger.store import Ledger
 from policy_engine.ledger.witness import Witness
 
@@ -99,9 +99,9 @@ def test_a_strangers_row_stops_the_ledger_until_it_is_disowned(path, row):
         assert [entry.id for entry in ledger.read().budget.at("place")] == [2]
         assert "no entry 5" in refusal(UsageError, ledger.read().budget.entry, 5)
         ledger.start(ledger.reserve(charge()).id)
-        [told] = decided(ledger.read().chain.records, "disown", "")
-        assert (told["record"], told["rows"]) == (7, (5, 6))
-        assert (told["by"], told["why"]) == ("Ada", "ticket 7")
+        [told] = disownings_of(ledger.read().chain.records, "")
+        assert (told.record, told.rows) == (7, (5, 6))
+        assert (told.who, told.why) == ("Ada", "ticket 7")
         assert [change.record for change in ledger.read().budget.changes()] == [1]
     with opened(path) as ledger:
         assert ledger.verify().records == 9
@@ -114,7 +114,7 @@ def test_rows_are_disowned_time_and_again(path):
             assert deciding.disown(ledger, first, **SAID) == (first,)
     with opened(path) as ledger:
         assert ledger.verify().records == 10
-        assert [told["rows"] for told in decided(ledger.read().chain.records, "disown", "")] == [
+        assert [told.rows for told in disownings_of(ledger.read().chain.records, "")] == [
             (5,),
             (7,),
             (9,),

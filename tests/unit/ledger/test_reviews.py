@@ -121,7 +121,7 @@ def test_two_approve_and_it_is_charged(book):
     book.refused(book.charge("Ada", "Cy"))  # who has asked
     entry = book.ledger.reserve(book.charge("Ada", "Ben"))
     assert entry.state == "reserved"
-    assert len(entry.reviews[0]["approvals"]) == 2
+    assert len(entry.reviews[0].brought.approvals) == 2
     book.ledger.verify()
 
 
@@ -212,7 +212,7 @@ def test_a_forged_charge_without_approvals_is_found(book):
 
 def test_a_forged_charge_with_used_approvals_is_found(book):
     charge = book.charge("Ada", "Ben")
-    told = dict(book.ledger.reserve(charge).reviews[0])
+    told = book.ledger.reserve(charge).reviews[0]
     account = book.ledger.read().budget.account("people").plus(charge)
     book.forge("reserve", reserve_payload(charge, told), account=account, request="place")
     book.found("had not the approvals")
@@ -224,10 +224,8 @@ def test_a_forged_charge_whose_approvals_do_not_count_is_found(book, fault):
     charge = book.charge(*names, at=START - 40 * DAY if fault == "over" else None)
     run = {**RUN, "target": "b.parquet"} if fault == "of another claim" else RUN
     charge = replace(charge, run=run)
-    told = {
-        **book.ledger.read().approvals.required("people").told("claim"),
-        **charge.brought.to_json(),
-    }
+    required = book.ledger.read().approvals.required("people")
+    told = replace(required.asked("claim"), brought=charge.brought)
     account = book.ledger.read().budget.account("people").plus(charge)
     book.forge("reserve", reserve_payload(charge, told), account=account, request="place")
     book.found("had not the approvals")
@@ -328,7 +326,7 @@ def test_what_is_wrong_of_an_entry_is_settled_by_who_looked_into_it(tmp_path):
     [settled] = deciding.settle(book.ledger, entry.id, who="Ada", why="ticket 7")
     assert settled.record == 3
     [fault] = book.ledger.read().approvals.faults()
-    assert (fault.settled["by"], fault.settled["why"]) == ("Ada", "ticket 7")
+    assert (fault.settled.who, fault.settled.why) == ("Ada", "ticket 7")
     with pytest.raises(UsageError, match="was settled already"):
         deciding.settle(book.ledger, entry.id, who="Ada", why="ticket 7")
     # What is wrong later is told again, and that its secret is an old one.
@@ -423,7 +421,7 @@ def test_a_release_that_waited_is_drawn_and_committed(tmp_path):
     assert book.ledger.draw(entry.id, "1" * 64, brought)
     book.ledger.commit(entry.id, release_name="a", release_digest="1" * 64)
     book.ledger.verify()
-    assert [told["stage"] for told in book.ledger.read().budget.entry(entry.id).reviews] == [
+    assert [review.stage for review in book.ledger.read().budget.entry(entry.id).reviews] == [
         "claim",
         "release",
     ]
@@ -453,14 +451,13 @@ def test_a_stage_that_needs_nobody_is_met_by_nothing(book):
 def test_what_was_set_and_revoked_is_told(book):
     deciding.revoke(book.ledger, book.keys["Ben"].key_id, who="Ada", why="stolen")
     first, second = decisions(book.ledger.read().chain.records, "")
-    assert (first["account"], first["serial"], first["who"]) == ("people", 1, "Ada")
-    assert (second["account"], second["revoked_key"]) == ("", book.keys["Ben"].key_id)
-    assert second["people"] == ["Ben"]
+    assert (first.account, first.serial, first.who) == ("people", 1, "Ada")
+    assert (second.key, second.people) == (book.keys["Ben"].key_id, ("Ben",))
 
 
 def test_a_revoked_key_of_nobody_has_no_name(book):
     deciding.revoke(book.ledger, "f" * 64, who="Ada", why="found in a mail")
-    assert decisions(book.ledger.read().chain.records, "")[-1]["people"] == []
+    assert decisions(book.ledger.read().chain.records, "")[-1].people == ()
 
 
 def test_a_request_that_cannot_be_read_counts_for_nobody(book):

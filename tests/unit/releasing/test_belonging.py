@@ -16,7 +16,7 @@ from policy_engine.attest.sealing import generate_sealing_key, load_sealing_key
 from policy_engine.errors import BudgetExceeded, FileError, LedgerError, PolicyError, UsageError
 from policy_engine.ledger import deciding
 from policy_engine.ledger.entry import Charge
-from policy_engine.ledger.states import decided
+from policy_engine.ledger.states import moves_of, rekeys_of
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import ListedWarehouse, Project, load_project_text
@@ -173,9 +173,9 @@ def test_a_source_is_given_to_another_account_by_a_record_that_says_who_and_why(
     released(small, "file: source.parquet")
     with small.writing() as ledger:
         deciding.move(ledger, 1, "others", who="Ada", why="a new wave")
-        [move] = decided(ledger.read().chain.records, "move", "")
-    assert (move["source_of"], move["from"], move["to"]) == (1, "people", "others")
-    assert (move["by"], move["why"]) == ("Ada", "a new wave")
+        [move] = moves_of(ledger.read().chain.records, "")
+    assert (move.source_of, move.before, move.after) == (1, "people", "others")
+    assert (move.who, move.why) == ("Ada", "a new wave")
     said = refused(small, "file: source.parquet", "account: people")
     assert "entry 1, and record" in said and "gave it to account 'others'" in said
     released(small, "file: source.parquet", _OTHERS, name="second")
@@ -352,13 +352,10 @@ def test_one_that_took_over_names_sources_as_before_and_opens_what_was_paid(smal
     with small.writing() as ledger:
         ledger.verify()
         records = ledger.read().chain.records
-        assert [(each["by"], each["why"]) for each in decided(records, "rekey", "")] == [
+        assert [(each.who, each.why) for each in rekeys_of(records, "")] == [
             ("Ada", "stolen"), ("Bob", "stolen too"),
         ]  # fmt: skip
-        assert (
-            len({each["named_by"] for each in decided(ledger.read().chain.records, "rekey", "")})
-            == 1
-        )
+        assert len({each.named_by for each in rekeys_of(records, "")}) == 1
 
 
 def test_a_lost_key_is_forgotten_by_a_record_and_does_not_come_back(small):

@@ -61,8 +61,8 @@ def test_two_people_approve_and_the_release_happens_once(lab):
     with open_ledger(lab.small.project) as ledger:
         assert ledger.verify().records == len(lab.state()[1])
         [told] = ledger.read().budget.entry(done.entry).reviews
-    assert dict(told["needs"]) == {"owner": 1, "privacy": 1}
-    assert told["approvals"] == lab.lines()
+    assert dict(told.needs) == {"owner": 1, "privacy": 1}
+    assert list(told.brought.approvals) == lab.lines()
 
 
 def test_what_was_met_stays_in_the_ledger_when_the_file_loses_a_line(lab):
@@ -70,7 +70,7 @@ def test_what_was_met_stays_in_the_ledger_when_the_file_loses_a_line(lab):
     kept = lab.lines()
     lab.bundle.unlink()
     with open_ledger(lab.small.project) as ledger:
-        assert ledger.read().budget.entries()[0].reviews[0]["approvals"] == kept
+        assert ledger.read().budget.entries()[0].reviews[0].brought.approvals == tuple(kept)
         ledger.verify()
 
 
