@@ -27,7 +27,6 @@ from policy_engine.kernel.mechanisms.pure import Key
 from policy_engine.kernel.types import MOMENTS, MOST_INTEGER, Type, Value
 from policy_engine.policy.laws import suggestion
 from policy_engine.policy.mechanisms.common import LawParts
-from policy_engine.policy.mechanisms.sampled_suppression import kernel_law
 from policy_engine.policy.model_specs import Keys
 from policy_engine.policy.recode_models import FilterSpec
 from policy_engine.policy.recodings import Constant, Intervals, Lookup, Recoding, labels_of
@@ -98,7 +97,7 @@ def claim_of(
     for name, spec in policy.filter:
         with problems.of(path_text(("filter", name)), f"column {name!r}"):
             conditions.append(_condition(column(name), spec))
-    for each in policy.noise.sums if policy.noise is not None else ():
+    for each in policy.protection.sums:
         with problems.of(path_text(("aggregate", each.name)), f"column {each.column!r}"):
             read = column(each.column)
             sums.append(mechanisms.Aggregate(each.name, read, each.unit, each.clip, each.table))
@@ -187,8 +186,8 @@ def _unit(policy: Policy, table: Table, engine: str) -> sources.Rows | sources.P
     key = keys[0] if len(keys) == 1 else sources.KeyColumns(keys)
     if source.unique and key.name in table.unique and len(keys) == 1:
         return sources.People(key, None)
-    if policy.noise is not None and source.counts_all:
-        return sources.People(key, sources.Groups(policy.noise.groups))
+    if source.counts_all:
+        return sources.People(key, sources.Groups(policy.protection.groups))
     read = [name for name, recoding in policy.recodings if not isinstance(recoding, Constant)]
     read += policy.reads_beside
     inputs = dict.fromkeys(found.name for name in read if (found := table.find(name)))
@@ -217,9 +216,9 @@ def _law(
     *,
     raw_first: bool,
 ) -> mechanisms.Law:
-    keys = _listed(policy, policy.noise.keys, shown) if policy.noise and policy.noise.keys else ()
+    keys = _listed(policy, policy.protection.keys, shown) if policy.protection.keys else ()
     asked = LawParts(policy, tuple(shown), tuple(sums), secret, raw_first, keys)
-    return kernel_law(asked) if policy.noise is None else policy.noise.kernel_law(asked)
+    return policy.protection.kernel_law(asked)
 
 
 def _listed(policy: Policy, lists: Keys, shown: list[Shown]) -> tuple[tuple[Key, ...], ...]:

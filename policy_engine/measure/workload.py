@@ -120,7 +120,7 @@ def _source(policy: Policy, count: str) -> pa.Table:
     """How many people of a policy's source have each combination of its released values."""
     exact = replace(
         policy,
-        noise=Suppression(()),
+        protection=Suppression(()),
         k=1,
         rate=Decimal(1),
         method="keyed",

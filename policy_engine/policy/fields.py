@@ -19,7 +19,6 @@ from policy_engine.policy.scalars import as_text, parse_moment, show
 
 ColumnType = Literal["integer", "double", "text", "boolean", "date", "timestamp"]
 Neighbours = Literal["add_remove", "replace_one"]
-Mechanism = Literal["sampled_suppression", "noisy_counts", "randomised_response", "ab_insertion"]
 Distribution = Literal["auto", "truncated_laplace", "discrete_gaussian", "negative_binomial"]
 Method = Literal["keyed", "native"]
 Form = Literal["counts", "rows"]

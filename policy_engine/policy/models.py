@@ -20,7 +20,7 @@ from policy_engine.kernel.mechanisms.common import GROUPING
 from policy_engine.policy import fields, source_models, time_models
 from policy_engine.policy.laws import Broken, Data, Document, barred, mapping, refusal, word_or
 from policy_engine.policy.mechanisms import noisy_counts
-from policy_engine.policy.mechanisms.index import keeps_groups, one_mechanism
+from policy_engine.policy.mechanisms.index import Mechanism, keeps_groups, one_mechanism
 from policy_engine.policy.mechanisms.whole_classes import NO_PAIR, syntactic_laws
 from policy_engine.policy.model_specs import AutoSpec, KeysField, ModelsSpec, chooses, enforceable
 from policy_engine.policy.recode_models import BinsSpec, FilterSpec, Recode
@@ -146,7 +146,7 @@ class PolicyDocument(Document):
         dict[str, FilterSpec], fields.a_mapping("column: condition", _UNCOMMENT, minProperties=1)
     ] = fields.EMPTY
     """Who is released at all: what each column must hold in the one row that a person has."""
-    mechanism: Annotated[fields.Mechanism | None, fields.word_of(fields.Mechanism)] = None
+    mechanism: Annotated[Mechanism | None, fields.word_of(Mechanism)] = None
     """`sampled_suppression`, the default where there is a `sample`, or else `noisy_counts`. Or, of
     columns with a public list of values, `randomised_response` or `ab_insertion`."""
     sample: SampleSpec | None = None

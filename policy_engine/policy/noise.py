@@ -19,6 +19,7 @@ from policy_engine.policy.model_specs import Keys
 if TYPE_CHECKING:
     from policy_engine.accounting.tables import Aim
     from policy_engine.policy.models import PolicyDocument
+    from policy_engine.policy.resolve import Policy
 
 _TRIED = 60
 _LESS = Decimal("0.98")
@@ -112,8 +113,7 @@ class Noise(Protection):
         whole = (self.table, *(each.table for each in self.sums))
         return [(each.columns, each.tables or whole) for each in self.groupings] or [((), whole)]
 
-    @property
-    def curve(self) -> Callable[[str], Curve]:
+    def curve(self, policy: Policy) -> Callable[[str], Curve]:
         """By neighbours δ at each ε, never below the true one."""
         return self._curve
 
@@ -128,12 +128,12 @@ class Noise(Protection):
         whole = ReleaseCurve.of(tuple(statistics), neighbours)
         return lambda epsilon: whole.delta(epsilon).delta
 
-    def visible(self, k: int) -> Mapping[str, int]:
+    def visible(self, policy: Policy) -> Mapping[str, int]:
         """By grouping the least size of a group that is shown half of the time."""
         from policy_engine.accounting.comparison import Candidate
 
         return {
-            ", ".join(by): Candidate("", counts, k, bool(self.keys)).half
+            ", ".join(by): Candidate("", counts, policy.k, bool(self.keys)).half
             for by, (counts, *_) in self._tables
         }
 

@@ -102,10 +102,9 @@ class Policy:
 
     ``recodings`` has every released column in the file's order, ``filter`` its columns by their
     names. ``digest`` covers the document and its hierarchy files. ``budget`` is the source's own
-    text where none is declared. ``noise`` is what is drawn where everybody is in the
-    release, so that ``rate`` is 1, or that nothing is; None where a sample is drawn. ``levels`` are
-    of the columns with a hierarchy: which one is released, of how many. ``models`` hold of all that
-    is released.
+    text where none is declared. ``protection`` is what is drawn: a sample, or noise where
+    everybody is in the release, so that ``rate`` is 1, or nothing. ``levels`` are of the columns
+    with a hierarchy: which one is released, of how many. ``models`` hold of all that is released.
     ``stated`` is what the author says of it beside its numbers, by the names that a certificate has
     for it: purpose, contact, ….
     """
@@ -122,11 +121,11 @@ class Policy:
     budget: str
     grouping: Grouping
     digest: str
+    protection: Protection
     file: Path
     directory: Path
     declared_budget: bool = True
     filter: tuple[tuple[str, FilterSpec], ...] = ()
-    noise: Protection | None = None
     levels: tuple[tuple[str, tuple[int, int]], ...] = ()
     models: tuple[Model, ...] = ()
     stated: tuple[tuple[str, str], ...] = ()
@@ -134,19 +133,24 @@ class Policy:
     """How many parts there are, and the number of the one that is counted."""
 
     @property
+    def noise(self) -> Protection | None:
+        """What is drawn where everybody is in the release; None where a sample is drawn."""
+        return None if self.protection.is_sample else self.protection
+
+    @property
     def is_syntactic(self) -> bool:
         """Whether nothing is certified of it: then ``guarantee`` is one that nothing meets."""
-        return self.noise is not None and not self.noise.promises
+        return not self.protection.promises
 
     @property
     def is_by_chance(self) -> bool:
         """Whether values are released that nobody has, so that no row is certainly somebody's."""
-        return self.noise is not None and self.noise.by_chance
+        return self.protection.by_chance
 
     @property
     def groups_a_person(self) -> int:
         """In how many groups a person counts at most."""
-        return 1 if self.noise is None else self.noise.groups
+        return self.protection.groups
 
     @property
     def source_path(self) -> Path | None:
@@ -166,18 +170,18 @@ class Policy:
     @property
     def reads_beside(self) -> tuple[str, ...]:
         """The source's columns that are read beside those that are recoded."""
-        sums = () if self.noise is None else self.noise.sums
+        sums = self.protection.sums
         return (*(column for column, _ in self.filter), *(each.column for each in sums))
 
     @property
     def beside(self) -> tuple[str, ...]:
         """The names of what is shown beside each count."""
-        return () if self.noise is None else tuple(each.name for each in self.noise.sums)
+        return tuple(each.name for each in self.protection.sums)
 
     @property
     def groupings(self) -> tuple[tuple[str, ...], ...]:
         """The columns by which everybody is counted, where that is not once by all."""
-        return () if self.noise is None else tuple(each.columns for each in self.noise.groupings)
+        return tuple(each.columns for each in self.protection.groupings)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -273,7 +277,7 @@ def resolve(
         k=chosen.k,
         rate=chosen.rate,
         method=chosen.method,
-        noise=chosen.noise,
+        protection=chosen.protection,
     )
 
 
@@ -284,7 +288,7 @@ def _mechanism(
     given, k = document.guarantee, document.k if isinstance(document.k, int) else 1
     if given == NO_PAIR:
         told = tuple(dict.fromkeys(model.of for model in models))
-        return UNMET, ChosenNumbers(k, noise=Suppression(told))
+        return UNMET, ChosenNumbers(k, Suppression(told))
     if not isinstance(given, GuaranteeSpec):
         raise InternalError("a guarantee that follows from an account was not refused")
     guarantee = Guarantee(given.epsilon, given.delta, given.neighbours)

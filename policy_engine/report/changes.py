@@ -20,7 +20,6 @@ from policy_engine.accounting.in_words import in_text
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim, digest_of, to_json
 from policy_engine.kernel.mechanisms.meanings import meaning_of
-from policy_engine.kernel.mechanisms.sampled_suppression.law import OfSample
 from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.sentences import sentence_of
 from policy_engine.kernel.types import digits_of
@@ -88,10 +87,8 @@ class Comparable:
     @classmethod
     def of_policy(cls, policy: Policy) -> Comparable:
         """A policy, every ``auto`` solved; δ is the one that is promised."""
-        noise, source = policy.noise, policy.source
-        mechanism, law, drawn = OfSample.mechanism, "", ""
-        if noise is not None:
-            mechanism, law, drawn = noise.law_name, noise.noise_words, noise.chance_words
+        protection, source = policy.protection, policy.source
+        law, drawn = protection.noise_words, protection.chance_words
         epsilon, delta = _NONE
         if not policy.is_syntactic:
             epsilon, delta = policy.guarantee.epsilon, policy.guarantee.delta
@@ -109,7 +106,7 @@ class Comparable:
             strength=Strength.of_policy(policy),
             harmless={"noise": law},
             texts={
-                "mechanism": mechanism,
+                "mechanism": protection.law_name,
                 "chance": drawn,
                 "sample.method": policy.method,
                 "release.as": policy.release.form,
@@ -126,12 +123,12 @@ class Comparable:
                 "account": policy.budget,
                 "groupings": "; ".join(", ".join(each) for each in policy.groupings),
                 "models": "; ".join(map(str, policy.models)),
-                "public_groups": _keys(() if noise is None else noise.keys),
+                "public_groups": _keys(protection.keys),
                 "part": "" if policy.part is None else "{1} of {0}".format(*policy.part),
                 **{f"filter.{column}": str(spec) for column, spec in policy.filter},
             },
             shown=dict(policy.recodings),
-            sums={} if noise is None else {each.name: _summed(each) for each in noise.sums},
+            sums={each.name: _summed(each) for each in protection.sums},
             assumptions=None,
         )
 

@@ -11,13 +11,10 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
 
-from policy_engine.accounting.comparison import SAMPLED, Candidate
-from policy_engine.accounting.frontier import SamplePair
 from policy_engine.accounting.one import delta_of_one
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.mechanisms.meaning import Curve
 from policy_engine.kernel.mechanisms.meanings import meaning_of
-from policy_engine.kernel.mechanisms.sampled_suppression.law import certified_rate
 from policy_engine.policy.resolve import Policy
 
 EPSILONS = tuple(map(Decimal, ("0", "0.1", "0.25", "0.5", "1", "2", "4", "8")))
@@ -45,11 +42,7 @@ class Strength:
     @classmethod
     def of_policy(cls, policy: Policy) -> Strength:
         """Of a policy, every ``auto`` solved."""
-        if policy.noise is not None:
-            return cls(policy.noise.curve, policy.noise.visible(policy.k))
-        rate = certified_rate(policy.rate, policy.method, policy.source.sampled_at)
-        found = Candidate(SAMPLED, SamplePair(policy.k, policy.rate))
-        return cls(_sampled(policy.k, rate), {"": found.half})
+        return cls(policy.protection.curve(policy), policy.protection.visible(policy))
 
 
 def _sampled(k: int, rate: Decimal) -> Callable[[str], Curve]:

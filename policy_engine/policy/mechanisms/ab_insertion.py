@@ -47,7 +47,7 @@ def _solve(document: PolicyDocument, guarantee: Guarantee) -> ChosenNumbers:
     tuples = 2 if guarantee.neighbours == "replace_one" else 1
     each = FLOOR.divide(guarantee.epsilon, Decimal(tuples))
     share_of(MOST_VALUES, each)
-    return ChosenNumbers(1, noise=Tuples(each))
+    return ChosenNumbers(1, Tuples(each))
 
 
 LANGUAGE = Language(_laws, _solve, has_delta=False, keeps_groups=False)

@@ -41,7 +41,7 @@ class LawParts:
 
 
 class Protection:
-    """What a policy draws where no sample is drawn, with nothing left open.
+    """What a policy draws so that its guarantee holds, with nothing left open.
 
     ``words`` is what people call it, ``law_name`` what a certificate does. ``by_chance``: values
     are there that nobody has. ``numbers_rows``: every answer is drawn by the number of its row.
@@ -50,6 +50,7 @@ class Protection:
 
     words: ClassVar[str]
     law_name: ClassVar[str]
+    is_sample: ClassVar[bool] = False
     by_chance: ClassVar[bool] = False
     numbers_rows: ClassVar[bool] = False
     promises: ClassVar[bool] = True
@@ -80,12 +81,11 @@ class Protection:
         """The least size of a group that is shown half of the time."""
         return 1
 
-    @property
-    def curve(self) -> Callable[[str], Curve] | None:
+    def curve(self, policy: Policy) -> Callable[[str], Curve] | None:
         """By neighbours δ at each ε, never below the true one; None where a catalog tells it."""
         return None
 
-    def visible(self, k: int) -> Mapping[str, int]:
+    def visible(self, policy: Policy) -> Mapping[str, int]:
         """By grouping the least size of a group that is shown half of the time."""
         return {}
 
@@ -96,12 +96,12 @@ class Protection:
 
 @dataclass(frozen=True)
 class ChosenNumbers:
-    """What is drawn so that a guarantee holds; ``noise`` is None where it is a sample."""
+    """What is drawn so that a guarantee holds."""
 
     k: int
+    protection: Protection
     rate: Decimal = Decimal(1)
     method: Method = "keyed"
-    noise: Protection | None = None
 
 
 @dataclass(frozen=True)

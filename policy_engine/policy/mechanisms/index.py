@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from policy_engine.policy import fields
 from policy_engine.policy.laws import Broken, Data, inside, refusal
@@ -15,7 +16,8 @@ from policy_engine.policy.mechanisms import (
 from policy_engine.policy.mechanisms.common import Language
 from policy_engine.policy.scalars import show
 
-LANGUAGES: Mapping[str, Language] = {
+Mechanism = Literal["sampled_suppression", "noisy_counts", "randomised_response", "ab_insertion"]
+LANGUAGES: Mapping[Mechanism, Language] = {
     "ab_insertion": ab_insertion.LANGUAGE,
     "noisy_counts": noisy_counts.LANGUAGE,
     "randomised_response": randomised_response.LANGUAGE,
@@ -26,7 +28,8 @@ LANGUAGES: Mapping[str, Language] = {
 def language_of(mechanism: object, *, has_sample: bool) -> Language | None:
     """The mechanism that is named, or the one that is meant; None of another word."""
     default = "sampled_suppression" if has_sample else "noisy_counts"
-    return LANGUAGES.get(default if mechanism is None else str(mechanism))
+    word = default if mechanism is None else mechanism
+    return next((language for name, language in LANGUAGES.items() if name == word), None)
 
 
 def one_mechanism(data: Data) -> Broken:

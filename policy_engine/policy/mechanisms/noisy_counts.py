@@ -246,7 +246,7 @@ def _solve(document: PolicyDocument, guarantee: Guarantee) -> ChosenNumbers:
 
     noise = solve_noise(document, guarantee)
     k = document.k if isinstance(document.k, int) else 1
-    return ChosenNumbers(max(k, noise.k), noise=noise)
+    return ChosenNumbers(max(k, noise.k), noise)
 
 
 LANGUAGE = Language(noisy_laws, _solve)

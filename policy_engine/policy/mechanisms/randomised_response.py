@@ -57,7 +57,7 @@ def _solve(document: PolicyDocument, guarantee: Guarantee) -> ChosenNumbers:
     """The chance that costs no more than ε, as much for each column: a person can change all."""
     each = FLOOR.divide(guarantee.epsilon, Decimal(len(document.recode)))
     share_of(MOST_VALUES, each)
-    return ChosenNumbers(1, noise=Answers(each))
+    return ChosenNumbers(1, Answers(each))
 
 
 LANGUAGE = Language(_laws, _solve, has_delta=False, keeps_groups=False)

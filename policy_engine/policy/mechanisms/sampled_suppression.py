@@ -2,31 +2,65 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
+from policy_engine.accounting.one import delta_of_one
 from policy_engine.accounting.rates import NATIVE_GRAIN
-from policy_engine.kernel.mechanisms import Keyed, Native
+from policy_engine.kernel.mechanisms import Keyed, Law, Native
+from policy_engine.kernel.mechanisms.meaning import Curve
+from policy_engine.kernel.mechanisms.sampled_suppression.law import certified_rate
 from policy_engine.kernel.mechanisms.sampled_suppression.rate import threshold
 from policy_engine.policy.auto import Guarantee, solve_auto
 from policy_engine.policy.laws import Broken, Data, barred, refusal
-from policy_engine.policy.mechanisms.common import ROWS, ChosenNumbers, Language, LawParts
+from policy_engine.policy.mechanisms.common import (
+    ROWS,
+    ChosenNumbers,
+    Language,
+    LawParts,
+    Protection,
+)
 from policy_engine.policy.mechanisms.noisy_counts import KEYS
 from policy_engine.policy.source_models import counts_all
 
 if TYPE_CHECKING:
     from policy_engine.policy.models import PolicyDocument
+    from policy_engine.policy.resolve import Policy
 
 
-def kernel_law(asked: LawParts) -> Keyed | Native:
-    """The kernel's law of a policy that draws a sample."""
-    policy, raw_first = asked.policy, asked.raw_first
-    if policy.method == "native":
-        return Native(policy.rate, policy.k, raw_first)
-    return Keyed(threshold(policy.rate), policy.k, raw_first, asked.secret)
+@dataclass(frozen=True)
+class Sampled(Protection):
+    """Each person is in with one probability, and small groups of the sample are left out."""
+
+    words: ClassVar[str] = "sampled suppression"
+    law_name: ClassVar[str] = Keyed.mechanism
+    is_sample: ClassVar[bool] = True
+
+    def kernel_law(self, asked: LawParts) -> Law:
+        """The kernel's law of a policy that draws a sample."""
+        policy, raw_first = asked.policy, asked.raw_first
+        if policy.method == "native":
+            return Native(policy.rate, policy.k, raw_first)
+        return Keyed(threshold(policy.rate), policy.k, raw_first, asked.secret)
+
+    def curve(self, policy: Policy) -> Callable[[str], Curve]:
+        """By neighbours δ at each ε, never below the true one."""
+        rate = certified_rate(policy.rate, policy.method, policy.source.sampled_at)
+        k = policy.k
+        return lambda neighbours: lambda epsilon: delta_of_one(k, rate, epsilon, neighbours).delta
+
+    def visible(self, policy: Policy) -> Mapping[str, int]:
+        """The least size of a group that is shown half of the time."""
+        from policy_engine.accounting.comparison import SAMPLED, Candidate
+        from policy_engine.accounting.frontier import SamplePair
+
+        return {"": Candidate(SAMPLED, SamplePair(policy.k, policy.rate)).half}
 
 
-def _laws(data: Data) -> Broken:
+def sampled_laws(data: Data) -> Broken:
+    """The laws of a policy that draws a sample, with nothing of noise."""
     for key in ("sample", "k"):
         if key not in data:
             yield refusal("is missing", at=(key,))
@@ -37,7 +71,7 @@ def _laws(data: Data) -> Broken:
         yield refusal(wrong, "one row of a person counts then", at=ROWS)
 
 
-def _solve(document: PolicyDocument, guarantee: Guarantee) -> ChosenNumbers:
+def solve_sample(document: PolicyDocument, guarantee: Guarantee) -> ChosenNumbers:
     """The least k and the greatest rate, as far as they are left open."""
     sample = document.sample
     assert sample is not None  # by the laws
@@ -49,7 +83,7 @@ def _solve(document: PolicyDocument, guarantee: Guarantee) -> ChosenNumbers:
         NATIVE_GRAIN if sample.method == "native" else Decimal(0),
         choice=document.auto,
     )
-    return ChosenNumbers(k, rate, sample.method)
+    return ChosenNumbers(k, Sampled(), rate, sample.method)
 
 
-LANGUAGE = Language(_laws, _solve)
+LANGUAGE = Language(sampled_laws, solve_sample)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from policy_engine.kernel.mechanisms import WholeClasses
 from policy_engine.kernel.mechanisms.meaning import Curve
@@ -17,6 +17,9 @@ from policy_engine.policy.auto import Guarantee
 from policy_engine.policy.laws import Broken, Data, barred, mapping, refusal
 from policy_engine.policy.mechanisms.common import LawParts, Protection
 from policy_engine.policy.source_models import counts_all
+
+if TYPE_CHECKING:
+    from policy_engine.policy.resolve import Policy
 
 NO_PAIR = "none"
 """What a policy writes as its guarantee that promises no (ε, δ)."""
@@ -44,14 +47,13 @@ class Suppression(Protection):
         """That nothing is added to a count."""
         return self.words
 
-    @property
-    def curve(self) -> Callable[[str], Curve]:
+    def curve(self, policy: Policy) -> Callable[[str], Curve]:
         """1 at every ε: nothing is promised."""
         return lambda neighbours: lambda epsilon: Decimal(1)
 
-    def visible(self, k: int) -> Mapping[str, int]:
+    def visible(self, policy: Policy) -> Mapping[str, int]:
         """The least size of a class, which is always shown."""
-        return {"": k}
+        return {"": policy.k}
 
     def kernel_law(self, asked: LawParts) -> WholeClasses:
         """The kernel's law, which has no price."""
