@@ -11,7 +11,6 @@ from typing import Any
 from policy_engine.accounting.comparison import SAMPLED, Candidate, per_cent
 from policy_engine.accounting.frontier import SamplePair
 from policy_engine.accounting.noise_laws import shown_half
-from policy_engine.cli.output import shown
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.mechanisms.noisy_counts.meaning import error_of_sum
@@ -78,11 +77,8 @@ class Outlook:
         if isinstance(policy.noise, Noise):
             yield from _noisy(policy, policy.noise, count, self.own.error)
             return
-        estimate = f"{count} / {shown(policy.rate)} estimates a group of the source"
-        yield (
-            f"counts     {estimate}: at {self.own.half:,} people give or take"
-            f" {self.own.error:.0f} (1 SD)"
-        )
+        for text in policy.protection.estimates(policy, count, self.own.half, self.own.error):
+            yield f"counts     {text}"
 
     def _groups(self) -> Iterator[str]:
         """How many groups there can be, and how large one is that is shown."""

@@ -152,6 +152,8 @@ def _title(policy: Policy, done: releasing.Released) -> str:
 def _size(policy: Policy, done: releasing.Released) -> str:
     """Groups and people: where a sample is drawn, those of it that are shown, not the source's."""
     groups = counted(done.groups, "group")
+    if not policy.protection.has_people:
+        return groups
     if policy.noise is None:
         return f"{groups}, {done.people} people of the sample"
     if policy.is_by_chance:

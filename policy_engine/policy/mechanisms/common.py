@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, ClassVar
@@ -44,7 +44,8 @@ class Protection:
     """What a policy draws so that its guarantee holds, with nothing left open.
 
     ``words`` is what people call it, ``law_name`` what a certificate does. ``by_chance``: values
-    are there that nobody has. ``numbers_rows``: every answer is drawn by the number of its row.
+    are there that nobody has. ``has_people``: its rows stand for people, so
+    many as a count says. ``numbers_rows``: every answer is drawn by the number of its row.
     ``promises`` an (ε, δ).
     """
 
@@ -52,6 +53,7 @@ class Protection:
     law_name: ClassVar[str]
     is_sample: ClassVar[bool] = False
     by_chance: ClassVar[bool] = False
+    has_people: ClassVar[bool] = True
     numbers_rows: ClassVar[bool] = False
     promises: ClassVar[bool] = True
     groups: int = 1
@@ -88,6 +90,10 @@ class Protection:
     def visible(self, policy: Policy) -> Mapping[str, int]:
         """By grouping the least size of a group that is shown half of the time."""
         return {}
+
+    def estimates(self, policy: Policy, count: str, size: int, error: Decimal) -> Iterator[str]:
+        """How a count estimates a group of the source; ``error`` is of one of so many people."""
+        return iter(())
 
     def kernel_law(self, asked: LawParts) -> mechanisms.Law:
         """The kernel's law. Errors: ClaimError where a column does not fit it."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, ClassVar
 
+from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.one import delta_of_one
 from policy_engine.accounting.rates import NATIVE_GRAIN
 from policy_engine.kernel.mechanisms import Keyed, Law, Native
@@ -37,6 +38,11 @@ class Sampled(Protection):
     words: ClassVar[str] = "sampled suppression"
     law_name: ClassVar[str] = Keyed.mechanism
     is_sample: ClassVar[bool] = True
+
+    def estimates(self, policy: Policy, count: str, size: int, error: Decimal) -> Iterator[str]:
+        """How a count estimates a group of the source; ``error`` is of one of so many people."""
+        about = f"at {size:,} people give or take {error:.0f} (1 SD)"
+        yield f"{count} / {in_text(policy.rate)} estimates a group of the source: {about}"
 
     def kernel_law(self, asked: LawParts) -> Law:
         """The kernel's law of a policy that draws a sample."""
