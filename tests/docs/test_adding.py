@@ -28,31 +28,20 @@ import pyarrow as pa, pyarrow.parquet as pq
 pq.write_table(pa.table({"age": [n % 40 for n in range(400)] + [None] * 20}), "people.parquet")
 """
 PRESENCE = """\
-import duckdb
 from decimal import Decimal
-from policy_engine.kernel.certificate import Terms, certify
-from policy_engine.kernel.claim import Claim, Shown
-from policy_engine.kernel.mechanisms import Presence, Secret
-from policy_engine.kernel.printing import printed
-from policy_engine.kernel.promise import Bounded
-from policy_engine.kernel.recodes import Keep
-from policy_engine.kernel.sources import Column, People, Relation
-from policy_engine.kernel.types import Type
+from policy_engine.kernel.mechanisms import Presence
+from policy_engine.kernel.mechanisms.presence.route import route
 
-sex = Shown("sex", Column("sex", Type("text")), Keep())
-people, unit = Relation(("main", "people")), People(Column("id", Type("integer")), None)
-law = Presence((1 << 60) - 1, 3, secret=Secret(("main", "salts"), "r"))
-text = printed(Claim(people, unit, law, (sex,), None), "duckdb")
-with duckdb.connect() as connection:
-    connection.execute("create table salts as select 'r' as release_id, '00' as salt")
-    connection.execute("create table people as select range as id,"
-                       " case when range < 9 then 'f' when range < 11 then 'm' end as sex"
-                       " from range(20)")
-    assert connection.execute(text).fetchall() == [("f",), (None,)]
-claim = Claim(people, unit, Presence(1 << 59, 20), (sex,), None)
-terms = Terms("toy", "", "people", Bounded(Decimal(2), Decimal("0.01"), rate=Decimal("0.5")))
-print(certify(printed(claim, "duckdb"), claim, "duckdb", terms).promise.delta)
+for k, rate, epsilon in ((2, "0.5", "0"), (15, "0.5", "1"), (7, "0.1", "0.3"), (20, "0.02", "2")):
+    law, rate, epsilon = Presence(1 << 59, k), Decimal(rate), Decimal(epsilon)
+    delta = law.delta(1, rate, epsilon, "add_remove")
+    once_more = route(law, 1, rate, epsilon, replaces=False).delta
+    assert once_more <= delta <= once_more * (1 + Decimal("1e-10")), (k, rate, epsilon)
 """
+INDEXES = {
+    "kernel/mechanisms/__init__.py", "kernel/mechanisms/checks.py", "kernel/mechanisms/events.py",
+    "kernel/mechanisms/meanings.py", "policy/mechanisms/index.py",
+}  # fmt: skip
 
 
 class Copy:
@@ -120,5 +109,28 @@ def test_an_engine_is_added(tmp_path):
 
 
 def test_a_mechanism_is_added(tmp_path):
-    delta = Copy(tmp_path, "add-a-mechanism.md").run("-c", PRESENCE)
-    assert 0 < float(delta) < 0.01
+    copy = Copy(tmp_path, "add-a-mechanism.md")
+    source = "{file: people.parquet}\nprivacy_unit: row"
+    policy = POLICY.format(source=source, recode="{age: {bins: [18]}}")
+    policy = policy.replace("k: 2\n", "k: 15\nmechanism: presence\n").replace(
+        "out.parquet", "out.parquet, as: rows"
+    )
+    (copy.work / "policy.yaml").write_text(policy.replace("epsilon: 5", "epsilon: 1"))
+    copy.run("-c", PEOPLE)
+    released = copy.run("-m", "policy_engine", "release", "policy.yaml")
+    assert "(2 groups)" in released and "δ = 0.000575138842964" in released
+    shown = copy.run("-m", "policy_engine", "show", "out.parquet").splitlines()
+    assert shown[2:4] == ["<18", ">=18"]
+    assert "a row is a group with 15 people or more in a sample" in "".join(shown)
+    verified = ("verify", "out.certificate.json", "--release", "out.parquet")
+    told = copy.run("-m", "policy_engine", *verified)
+    assert "recomputed [PRESENCE], by brute force: every cell of up to 53 people" in told
+    copy.run("-c", PRESENCE)
+
+
+def test_of_what_is_there_a_mechanism_changes_indexes_alone(tmp_path):
+    change = Copy(tmp_path, "add-a-mechanism.md").change
+    edited = re.findall(r"^--- a/policy_engine/(.*)$", change, re.MULTILINE)
+    assert {*edited} == INDEXES
+    added = re.findall(r"^--- /dev/null\n\+\+\+ b/(.*)$", change, re.MULTILINE)
+    assert len(added) == 8 and all("presence" in name for name in added)
