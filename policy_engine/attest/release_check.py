@@ -34,7 +34,7 @@ from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms.checks import recomputed
 from policy_engine.kernel.promise import Bounded
-from policy_engine.kernel.sentences import sentence_of
+from policy_engine.kernel.sentences import sentences_of
 from policy_engine.names import fold
 
 UNPROMISED = (
@@ -92,7 +92,7 @@ def verify_release(
         subject=statement.subject_name,
         checked=found.checked,
         unchecked=found.unchecked,
-        assumptions=tuple(sentence_of(each) for each in certificate.assumptions),
+        assumptions=sentences_of(certificate.assumptions),
         certificate=certificate,
         is_recomputed=found.is_recomputed,
     )

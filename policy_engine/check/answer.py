@@ -28,7 +28,7 @@ from policy_engine.kernel.assumptions import ROW_UNIT, assumptions, unit_of
 from policy_engine.kernel.certificate import ROWS, NotPrinted, Unmet, certify, check_text
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.printing import printed
-from policy_engine.kernel.sentences import sentence_of
+from policy_engine.kernel.sentences import sentences_of
 from policy_engine.kernel.sources import Files, People, Rows
 from policy_engine.kernel.types import Type
 from policy_engine.kernel.words import source_of
@@ -96,7 +96,7 @@ def answer(text: str, engine: str, schema: Schema, policy: Policy | None = None)
 
 
 def _said(assumed: Iterable[Assumption]) -> tuple[str, ...]:
-    return tuple(sentence_of(each) for each in assumed)
+    return sentences_of(assumed)
 
 
 def _instead(envelope: Wrapped, known: Known) -> Answer:

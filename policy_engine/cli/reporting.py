@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from typer import Argument, Exit, Option
 
@@ -25,7 +26,7 @@ from policy_engine.report.changes import Comparable, KeyChange, changes, weakens
 from policy_engine.report.evidence import Evidence, Named, gather
 from policy_engine.report.page import page
 from policy_engine.report.request_words import change_lines, moved_lines, verdict_words
-from policy_engine.report.view import unpromised_view, view
+from policy_engine.report.view import ReportView, UnpromisedView, unpromised_view, view
 
 ReportFormat = StrEnum("ReportFormat", "text json registry nist odcs dbt")
 """How report answers: with what was found, or with the release in a form of others."""
@@ -106,10 +107,8 @@ def report(
                 " no form of others"
             )
         made = unpromised_view(text, trusted, release)
-        band = made["band"]
-        # Amber at best.
-        code = _CODES[band["colour"]] or NothingChecked.exit_code
-        _tell(made, (band["first"], *band["reasons"]), output, code)
+        band = made.band
+        _tell(made, (band.first, *band.reasons), output, _CODES[band.colour])
         return
     loaded = None if policy is None else load_policy(policy)
     file = find_project(Path.cwd() if policy is None else policy.parent)
@@ -128,17 +127,18 @@ def report(
         review_policy=None if review_policy is None else read_review_policy(review_policy),
     )
     found = gather(named)
-    made = view(found)
+    shown = view(found)
     if format in _EXPORTS:
-        _export(found, made, format, output)
+        _export(found, shown, format, output)
     else:
-        _tell(made, found.reasons, output, _CODES[made["band"]["colour"]])
+        _tell(shown, found.reasons, output, _CODES[shown.band.colour])
 
 
-def _tell(made: dict[str, Any], reasons: tuple[str, ...], output: Path | None, code: int) -> None:
+def _tell(
+    made: ReportView | UnpromisedView, reasons: tuple[str, ...], output: Path | None, code: int
+) -> None:
     """Write the page, or the same as JSON, say what was found, and exit as ``verify`` does."""
-    band = made["band"]
-    lines = [f"{band['colour']}: {band['verdict']}", *(f"  {each}" for each in reasons)]
+    lines = [f"{made.band.colour}: {made.band.verdict}", *(f"  {each}" for each in reasons)]
     if output is not None:
         is_json = output.suffix.lower() == ".json"
         _write(output, json_text(made) + "\n" if is_json else page(made))
@@ -146,12 +146,12 @@ def _tell(made: dict[str, Any], reasons: tuple[str, ...], output: Path | None, c
     conclude(made, lines, code)
 
 
-def _export(found: Evidence, made: dict[str, Any], form: ReportFormat, output: Path | None) -> None:
+def _export(found: Evidence, made: ReportView, form: ReportFormat, output: Path | None) -> None:
     """Print or write an export, say on stderr what nobody stated, and exit as ``verify`` does."""
     from policy_engine.report.exports import catalogues, claims
     from policy_engine.report.exports.fields import ExportSource
 
-    colour = made["band"]["colour"]
+    colour = made.band.colour
     if colour == "red":
         raise VerificationFailed(found.reasons)
     is_claim = form in (ReportFormat.registry, ReportFormat.nist)
@@ -201,7 +201,7 @@ def diff(
         )
     found = changes(before, after)
     if format is Differences.json:
-        emit_json(_document(before, after, found))
+        emit_json(_said(before, after, found))
     else:
         emit_lines((_text if format is Differences.text else _markdown)(before, after, found))
     if weakens(found):
@@ -217,19 +217,29 @@ def _comparable(path: Path) -> Comparable:
     return Comparable.of_certificate(certificate_in(said), said.subject_name)
 
 
-def _document(old: Comparable, new: Comparable, found: tuple[KeyChange, ...]) -> dict[str, Any]:
-    names = ("when", "before", "after")
-    return {
-        "kind": new.kind,
-        "old": old.name,
-        "new": new.name,
-        "weakens": weakens(found),
-        "price": {"before": old.price, "after": new.price},
-        "changes": [
-            {**vars(each), "map": [dict(zip(names, row, strict=True)) for row in each.map]}
-            for each in found
-        ],
-    }
+@dataclass(frozen=True)
+class PriceSaid:
+    """What a release cost before, and costs now."""
+
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class DiffSaid:
+    """What changed between two policies, or two certificates."""
+
+    kind: str
+    old: str
+    new: str
+    weakens: bool
+    price: PriceSaid
+    changes: tuple[KeyChange, ...]
+
+
+def _said(old: Comparable, new: Comparable, found: tuple[KeyChange, ...]) -> DiffSaid:
+    price = PriceSaid(old.price, new.price)
+    return DiffSaid(new.kind, old.name, new.name, weakens(found), price, found)
 
 
 def _text(old: Comparable, new: Comparable, found: tuple[KeyChange, ...]) -> Iterator[str]:

@@ -26,10 +26,12 @@ class LDiversity:
     kind: str = "distinct"
     factor: Decimal | None = None
 
-    def to_json(self) -> dict[str, str]:
+    def to_json(self) -> dict[str, str | list[str]]:
         """As a certificate has it."""
-        found = {"model": "l_diversity", "of": self.of, "l": str(self.level), "kind": self.kind}
-        return found if self.factor is None else {**found, "c": str(self.factor)}
+        factor = {} if self.factor is None else {"c": str(self.factor)}
+        return {
+            "model": "l_diversity", "of": self.of, "l": str(self.level), "kind": self.kind, **factor
+        }  # fmt: skip
 
     def __str__(self) -> str:
         if self.factor is not None:
@@ -49,10 +51,10 @@ class TCloseness:
     most: Decimal
     order: tuple[str, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, str | list[str]]:
         """As a certificate has it."""
-        found = {"model": "t_closeness", "of": self.of, "t": str(self.most)}
-        return {**found, "order": list(self.order)} if self.order else dict(found)
+        order = {"order": list(self.order)} if self.order else {}
+        return {"model": "t_closeness", "of": self.of, "t": str(self.most), **order}
 
     def __str__(self) -> str:
         ordered = " by its order" if self.order else ""

@@ -7,7 +7,7 @@ without unmaking what was signed.
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from policy_engine.engines import ENGINES
 from policy_engine.kernel.assumption import Assumption
@@ -52,6 +52,11 @@ SENTENCES: Mapping[str, str] = {
 An engine's own stand in its table, a mechanism's own in what it means.
 """
 _OWN = ChainMap(*({**meaning.sentences} for meaning in MEANINGS.values()))
+
+
+def sentences_of(assumptions: Iterable[Assumption]) -> tuple[str, ...]:
+    """What assumptions say, in their order."""
+    return tuple(map(sentence_of, assumptions))
 
 
 def sentence_of(assumption: Assumption) -> str:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from policy_engine.attest import approvals, attestation
 from policy_engine.attest.approvals import review_policy as parsed
@@ -37,6 +37,29 @@ if TYPE_CHECKING:
 SUFFIX = ".approvals.intoto.jsonl"
 _ELSEWHERE = "whose the key is stands in the review policy, which is not here"
 _NOT_ASKED = "nobody was asked to approve this"
+
+
+Standing = Literal["counted", "not counted", "signed", "not known", "broken"]
+
+
+@dataclass(frozen=True)
+class ApprovalLine:
+    """What a line of a bundle says, and what is known of it.
+
+    A text is None where the line does not state it, ``person`` where nobody is known by the key.
+    ``fault`` is why it is neither counted nor signed.
+    """
+
+    verdict: str | None
+    role: str | None
+    time: str | None
+    note: str | None
+    subject: str | None
+    sha256: str | None
+    key_id: str | None
+    person: str | None
+    standing: Standing
+    fault: str
 
 
 @dataclass(frozen=True)
@@ -100,14 +123,13 @@ def read_approvals(
     keys: TrustedKeys,
     judged: tuple[LedgersWord, ...] | None,
     policy: approvals.ReviewPolicy | None = None,
-) -> tuple[dict[str, Any], ...]:
+) -> tuple[ApprovalLine, ...]:
     """The lines that stand beside a certificate, and those that the ledger has kept of it.
 
     Guarantee: the ``standing`` of a line is ``counted`` where the ledger has recorded it with the
     charge, else ``not counted``; without a ledger it is ``signed`` where a trusted key has signed
-    it, or ``not known``. A line that is none is ``broken``. ``fault`` is why it is neither counted
-    nor signed. A text is None where the line does not state it, ``person`` where nobody is known by
-    the key. Raises FileError where the file is there and cannot be read.
+    it, or ``not known``. A line that is none is ``broken``. Raises FileError where the file is
+    there and cannot be read.
     """
     kept = (line for each in judged or () for line in each.brought.approvals)
     lines = dict.fromkeys((*approvals.lines_of(bundle_beside(certificate)), *kept))
@@ -134,7 +156,7 @@ def _line(
     keys: TrustedKeys,
     judged: tuple[LedgersWord, ...] | None,
     policy: approvals.ReviewPolicy | None,
-) -> dict[str, Any]:
+) -> ApprovalLine:
     try:
         envelope = attestation.Envelope.from_json(line)
     except VerificationFailed as error:
@@ -157,7 +179,7 @@ def _line(
     return _told(said, key, name, "not counted" if why else "counted", why)
 
 
-def _signed(line: str, envelope: attestation.Envelope, keys: TrustedKeys) -> tuple[str, str]:
+def _signed(line: str, envelope: attestation.Envelope, keys: TrustedKeys) -> tuple[Standing, str]:
     """Whether a trusted key has signed a line; a stranger's may be good for all that is known."""
     try:
         attestation.open_envelope(line, keys, attestation.stated_type(line) or "a statement")
@@ -168,27 +190,35 @@ def _signed(line: str, envelope: attestation.Envelope, keys: TrustedKeys) -> tup
 
 
 def _told(
-    said: dict[str, Any], key_id: str | None, person: str | None, standing: str, fault: str
-) -> dict[str, Any]:
+    said: Stated, key_id: str | None, person: str | None, standing: Standing, fault: str
+) -> ApprovalLine:
     """What is said of a line; what is of another form is not stated."""
     told, subjects = _object(said.get("predicate")), said.get("subject")
     subject = _object(subjects[0]) if isinstance(subjects, list) and subjects else {}
-    return {
-        **{name: _text(told, name) for name in ("verdict", "role", "time", "note")},
-        "subject": _text(subject, "name"),
-        "sha256": _text(_object(subject.get("digest")), "sha256"),
-        "key_id": key_id,
-        "person": person,
-        "standing": standing,
-        "fault": fault,
-    }
+    return ApprovalLine(
+        verdict=_text(told, "verdict"),
+        role=_text(told, "role"),
+        time=_text(told, "time"),
+        note=_text(told, "note"),
+        subject=_text(subject, "name"),
+        sha256=_text(_object(subject.get("digest")), "sha256"),
+        key_id=key_id,
+        person=person,
+        standing=standing,
+        fault=fault,
+    )
 
 
-def _text(found: dict[str, Any], name: str) -> str | None:
-    return found[name] if isinstance(found.get(name), str) else None
+Stated = Mapping[str, object]
+"""An object of JSON that anybody may have written: nothing is known of its values."""
 
 
-def _object(found: Any) -> dict[str, Any]:
+def _text(found: Stated, name: str) -> str | None:
+    text = found.get(name)
+    return text if isinstance(text, str) else None
+
+
+def _object(found: object) -> Stated:
     return found if isinstance(found, dict) else {}
 
 

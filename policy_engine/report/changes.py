@@ -21,7 +21,7 @@ from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim, digest_of, to_json
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.promise import Bounded
-from policy_engine.kernel.sentences import sentence_of
+from policy_engine.kernel.sentences import sentences_of
 from policy_engine.kernel.types import digits_of
 from policy_engine.policy.resolve import Policy
 from policy_engine.report import recodes
@@ -49,7 +49,7 @@ class KeyChange:
     after: str
     effect: Effect
     why: str
-    map: tuple[recodes.Entry, ...] = ()
+    map: tuple[recodes.Moved, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ class Comparable:
             texts=texts,
             shown={each.name: each.recode for each in claim.columns},
             sums=meaning.sums(),
-            assumptions=tuple(sentence_of(each) for each in certificate.assumptions),
+            assumptions=sentences_of(certificate.assumptions),
         )
 
 
@@ -340,7 +340,7 @@ def _columns(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[KeyChan
     for name in dict.fromkeys((*old, *new)):
         before, after = (_words(each[name]) if name in each else ABSENT for each in (old, new))
         change: tuple[Effect, str] | None = None
-        moved: tuple[recodes.Entry, ...] = ()
+        moved: tuple[recodes.Moved, ...] = ()
         if name not in old:
             change = ("weaker", "a further column is shown")
         elif name not in new:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -24,6 +24,7 @@ from policy_engine.errors import VerificationFailed
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.report.approvals import (
     UNKNOWN,
+    ApprovalLine,
     StageApprovals,
     counted_beside,
     judged_of,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from policy_engine.attest.keys import TrustedKeys
     from policy_engine.ledger.account import Limit
     from policy_engine.ledger.entry import Entry
+    from policy_engine.ledger.remaining import Remaining
     from policy_engine.policy.resolve import Policy
     from policy_engine.releasing.ledger_state import LedgerState
 
@@ -74,6 +76,74 @@ class Named:
 
 
 @dataclass(frozen=True)
+class Amount:
+    """An (ε, δ) in words."""
+
+    epsilon: str
+    delta: str
+
+
+@dataclass(frozen=True)
+class AccountPart:
+    """What certificates add up to, and the ``share`` of the limit that they took."""
+
+    epsilon: str
+    delta: str
+    share: float | None
+
+
+@dataclass(frozen=True)
+class OtherRelease:
+    """A release that the same account has paid for."""
+
+    policy: str
+    date: str
+    amount: Amount
+
+
+@dataclass(frozen=True)
+class BudgetLeft:
+    """What an account would still pay for, in words and in numbers."""
+
+    words: str
+    alike: int | None
+    epsilon: Decimal | None
+    delta: Decimal | None
+
+    @classmethod
+    def of(cls, left: Remaining) -> BudgetLeft:
+        """That of an account with a limit."""
+        return cls(left.words(), left.alike, left.epsilon, left.delta)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The account that was charged for a certificate.
+
+    Sums of ε and δ before the release, of it and since, each with the share of the limit that it
+    took by the account's own rule; what was ``spent`` by that rule of the limit, ``alone`` by the
+    release itself, and what is ``left``: ε at the limit's δ. ``units`` are those of its charges;
+    ``limit_by`` and the rest are of the entry that set the limit last, else None.
+    """
+
+    account: str
+    charges: int
+    units: tuple[str, ...]
+    before: AccountPart
+    this: AccountPart
+    since: AccountPart
+    limit: Amount | None
+    spent: Amount | None
+    alone: Amount | None
+    left: BudgetLeft | None
+    limit_by: str | None
+    limit_why: str | None
+    limit_at: str | None
+    limit_where: str | None
+    others: tuple[OtherRelease, ...]
+
+
+@dataclass(frozen=True)
 class Evidence:
     """A certificate with what is known of it, as it was ``named``.
 
@@ -95,8 +165,8 @@ class Evidence:
     rows: ReleaseRows | None = None
     policy: Policy | None = None
     previous: tuple[str, Certificate, str] | None = None
-    budget: dict[str, Any] | None = None
-    approvals: tuple[dict[str, Any], ...] = ()
+    budget: Budget | None = None
+    approvals: tuple[ApprovalLine, ...] = ()
     required: tuple[str, ...] | None = None
     by_policy: tuple[str, ...] = ()
     note: str = ""
@@ -210,14 +280,8 @@ def _previous(named: Named) -> tuple[str, Certificate, str] | None:
     return str(path), certificate, fault
 
 
-def budget_of(state: LedgerState, stated: Unverified) -> dict[str, Any] | None:
-    """The account that was charged for a certificate; None where no entry is of it.
-
-    Sums of ε and δ before the release, of it and since, each with the share of the limit that it
-    took by the account's own rule; what was ``spent`` by that rule of the limit, ``alone`` by the
-    release itself, and what is ``left``: ε at the limit's δ. ``units`` are those of its charges;
-    ``limit_by`` and the rest are of the entry that set the limit last, else None.
-    """
+def budget_of(state: LedgerState, stated: Unverified) -> Budget | None:
+    """The account that was charged for a certificate; None where no entry is of it."""
     entry = state.charged_for(predicate_digest(stated.predicate), stated.subject_sha256)
     if entry is None:
         return None
@@ -229,51 +293,51 @@ def budget_of(state: LedgerState, stated: Unverified) -> dict[str, Any] | None:
     since = [each for each in charged if each.id > entry.id]
     this = [entry] if entry in charged else []
     left = account.remaining(entry.asked)
-    until = [account.epsilon_of(each) for each in ([], before, [*before, *this], charged)]
+    to_before, to_this, to_now = (
+        account.epsilon_of(each) for each in (before, [*before, *this], charged)
+    )
+
+    def part(entries: list[Entry], epsilon: Decimal) -> AccountPart:
+        amount = _sum(entries)
+        return AccountPart(amount.epsilon, amount.delta, _share(epsilon, limit))
+
     # Where the project file alone states the limit that counts, no entry set it.
     last = own.changes[-1] if own.changes and own.changes[-1].after == limit else None
-    return {
-        "account": entry.account,
-        "charges": len(charged),
-        "units": tuple(sorted({each.unit for each in charged})),
-        **{
-            name: {**_sum(entries), "share": _share(until[at + 1] - until[at], limit)}
-            for at, (name, entries) in enumerate(
-                (("before", before), ("this", this), ("since", since))
-            )
-        },
-        "limit": None if limit is None else _amount(limit.epsilon, limit.delta),
-        "spent": None if limit is None else _amount(until[-1], limit.delta),
-        "alone": None if limit is None else _amount(account.epsilon_of(this), limit.delta),
-        "left": None if left is None else {"words": left.words(), **asdict(left)},
-        "limit_by": last.who if last else None,
-        "limit_why": last.why if last else None,
-        "limit_at": f"{last.at:%Y-%m-%d}" if last else None,
-        "limit_where": limit.where or None if limit else None,
-        "others": tuple(
-            {
-                "policy": each.policy_name,
-                "date": f"{each.reserved_at:%Y-%m-%d}",
-                "amount": _sum([each]),
-            }
+    return Budget(
+        account=entry.account,
+        charges=len(charged),
+        units=tuple(sorted({each.unit for each in charged})),
+        before=part(before, to_before - account.epsilon_of([])),
+        this=part(this, to_this - to_before),
+        since=part(since, to_now - to_this),
+        limit=None if limit is None else _amount(limit.epsilon, limit.delta),
+        spent=None if limit is None else _amount(to_now, limit.delta),
+        alone=None if limit is None else _amount(account.epsilon_of(this), limit.delta),
+        left=None if left is None else BudgetLeft.of(left),
+        limit_by=last.who if last else None,
+        limit_why=last.why if last else None,
+        limit_at=f"{last.at:%Y-%m-%d}" if last else None,
+        limit_where=limit.where or None if limit else None,
+        others=tuple(
+            OtherRelease(each.policy_name, f"{each.reserved_at:%Y-%m-%d}", _sum([each]))
             for each in charged
             if each.id != entry.id
         ),
-    }
+    )
 
 
-def _sum(entries: Iterable[Entry]) -> dict[str, str]:
+def _sum(entries: Iterable[Entry]) -> Amount:
     """What certificates add up to; ε is unbounded where one of them has none."""
     listed = list(entries)
     epsilon = sum((each.epsilon for each in listed), Decimal(0))
     delta = sum((each.delta for each in listed), Decimal(0))
     if delta >= 1:
-        return {"epsilon": "unbounded", "delta": in_text(min(delta, Decimal(1)))}
+        return Amount("unbounded", in_text(min(delta, Decimal(1))))
     return _amount(epsilon, delta)
 
 
-def _amount(epsilon: Decimal, delta: Decimal) -> dict[str, str]:
-    return {"epsilon": in_text(epsilon), "delta": in_text(delta)}
+def _amount(epsilon: Decimal, delta: Decimal) -> Amount:
+    return Amount(in_text(epsilon), in_text(delta))
 
 
 def _share(epsilon: Decimal, limit: Limit | None) -> float | None:

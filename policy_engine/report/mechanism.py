@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
 
 from policy_engine.accounting.comparison import per_cent
 from policy_engine.kernel.assumptions import ROW_UNIT
@@ -23,19 +23,56 @@ from policy_engine.policy.escapes import sql_lines
 from policy_engine.policy.scalars import counted
 
 
-def how(certificate: Certificate, found: tuple[str, ...] = ()) -> dict[str, Any]:
-    """What was done: the steps, the chances, and what a shown number means.
+@dataclass(frozen=True)
+class Step:
+    """A step of how a release was made."""
 
-    ``found`` is what the rows of a release estimate.
-    """
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A chance: of what, as a number from 0 to 1, and in words."""
+
+    label: str
+    share: float
+    words: str
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Chances of one kind, under a caption."""
+
+    caption: str
+    bars: tuple[Bar, ...]
+
+    @classmethod
+    def of(cls, chances: Chances) -> Bars:
+        """Chances as they are drawn."""
+        bars = (Bar(label, float(chance), per_cent(chance)) for label, chance in chances.each)
+        return cls(chances.caption, tuple(bars))
+
+
+@dataclass(frozen=True)
+class How:
+    """What was done: the steps, the chances, and what a shown number means."""
+
+    mechanism: str
+    steps: tuple[Step, ...]
+    chances: tuple[Bars, ...]
+    meaning: tuple[str, ...]
+
+
+def how(certificate: Certificate, found: tuple[str, ...] = ()) -> How:
+    """How a release was made; ``found`` is what its rows estimate."""
     meaning = meaning_of(certificate.claim)
-    steps = [{"name": name, "text": text} for name, text in _steps(certificate)]
-    return {
-        "mechanism": certificate.claim.law.mechanism,
-        "steps": tuple(steps),
-        "chances": tuple(map(_bars, meaning.chances(certificate))),
-        "meaning": (*meaning.told(certificate), *found),
-    }
+    return How(
+        mechanism=certificate.claim.law.mechanism,
+        steps=tuple(Step(name, text) for name, text in _steps(certificate)),
+        chances=tuple(map(Bars.of, meaning.chances(certificate))),
+        meaning=(*meaning.told(certificate), *found),
+    )
 
 
 def _steps(certificate: Certificate) -> Iterator[tuple[str, str]]:
@@ -89,15 +126,6 @@ def filter_words(each: Filter) -> str:
     return f"{each.column.name}{low}{high}"
 
 
-def _bars(chances: Chances) -> dict[str, Any]:
-    """Chances under a caption: each of what, as a number from 0 to 1, and in words."""
-    bars = (
-        {"label": label, "share": float(chance), "words": per_cent(chance)}
-        for label, chance in chances.each
-    )
-    return {"caption": chances.caption, "bars": tuple(bars)}
-
-
 _STEP = re.compile(r"^(?:WITH |\)?, )([a-z_]+[0-9]*) AS (?:[A-Z]+ )*\($")
 _STEPS = {
     "sampled": "The people of the sample, and of their columns only those that are needed.",
@@ -134,10 +162,18 @@ _HEAD = "Whose query it is: the policy's name and the digest of its text."
 _WORDS = re.compile(rf"^({'|'.join(_LAST)})\b")
 
 
-def clauses(certificate: Certificate) -> tuple[dict[str, Any], ...]:
-    """The query of a certificate: some lines of it, and what they do."""
+@dataclass(frozen=True)
+class Clause:
+    """Some lines of a query, and what they do; None where no clause of it is explained."""
+
+    lines: tuple[str, ...]
+    meaning: str | None
+
+
+def clauses(certificate: Certificate) -> tuple[Clause, ...]:
+    """The query of a certificate, clause by clause."""
     steps = _clauses(sql_lines(certificate.query, certificate.engine))
-    return tuple({"lines": tuple(lines), "meaning": meaning} for lines, meaning in steps)
+    return tuple(Clause(tuple(lines), meaning) for lines, meaning in steps)
 
 
 def _clauses(lines: list[str]) -> Iterator[tuple[list[str], str | None]]:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
 from policy_engine.policy.escapes import escaped
+from policy_engine.report.view import ReportView, UnpromisedView
 
 LICENCE = "default-src 'none'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'"
 """What a browser may do with the page: show it in this style."""
@@ -23,12 +23,12 @@ MOST = {"columns": 100, "lines": 40, "width": 400, "cells": 12, "text": 2_000}
 is on the page; JSON has all."""
 
 
-def page(view: Mapping[str, Any]) -> str:
+def page(view: ReportView | UnpromisedView) -> str:
     """The HTML text of a report; the same view gives the same text.
 
     One without (ε, δ) has a page of its own.
     """
-    template = "syntactic.html.j2" if "guarantee" in view else "page.html.j2"
+    template = "page.html.j2" if isinstance(view, ReportView) else "unpromised.html.j2"
     style = page_file("page.css")
     return filled("policy_engine.report", template, style, view=view, most=MOST)
 

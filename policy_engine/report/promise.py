@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from decimal import Decimal
 from importlib.resources import files
 from math import ceil, log10
-from typing import Any
 
-from policy_engine.accounting.domain import REPLACE_ONE
+from policy_engine.accounting.domain import ADD_REMOVE, REPLACE_ONE
 from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.odds import guessed_right, odds_sentence
 from policy_engine.kernel.assumption import Assumption
@@ -24,32 +24,61 @@ _LEAST, _MOST = Decimal("0.05"), Decimal(50)
 """The ends of the scale; what lies beyond them stands at its ends."""
 
 
-def promise(certificate: Certificate, justification: str | None = None) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Published:
+    """A published deployment, as its own papers and pages say; ``at`` is its place on the scale."""
+
+    what: str
+    epsilon: str
+    delta: str | None
+    unit: str
+    at: float
+
+
+@dataclass(frozen=True)
+class PromiseSaid:
     """What is promised to one person, and why these numbers, where somebody says so.
 
     ``sentence`` has the odds, rounded up; ``right`` of 100 guesses are right at most, a whole
     number for a picture. ``at`` is the place of ε on the scale of ``published``.
     """
+
+    sentence: str
+    right: int
+    epsilon: str
+    delta: str
+    unit: str
+    numbers: str
+    neighbours: str
+    justification: str | None
+    at: float
+    published: tuple[Published, ...]
+
+
+def promise(certificate: Certificate, justification: str | None = None) -> PromiseSaid:
+    """The promise of a certificate in words, and its numbers for pictures."""
     promised, unit = certificate.promise, certificate.unit
     epsilon, delta = promised.epsilon, promised.delta
-    return {
-        "sentence": odds_sentence(epsilon, delta, promised.neighbours),
-        "right": ceil(guessed_right(epsilon, delta) * 100),
-        "epsilon": in_text(epsilon),
-        "delta": in_text(delta),
-        "unit": unit,
-        "numbers": f"ε = {in_text(epsilon)}, δ = {in_text(delta)}, unit: {unit}",
-        "neighbours": _NOTIONS[promised.neighbours == REPLACE_ONE],
-        "justification": justification,
-        "at": place(epsilon),
-        "published": published(),
-    }
+    return PromiseSaid(
+        sentence=odds_sentence(epsilon, delta, promised.neighbours),
+        right=ceil(guessed_right(epsilon, delta) * 100),
+        epsilon=in_text(epsilon),
+        delta=in_text(delta),
+        unit=unit,
+        numbers=f"ε = {in_text(epsilon)}, δ = {in_text(delta)}, unit: {unit}",
+        neighbours=_NOTIONS[promised.neighbours],
+        justification=justification,
+        at=place(epsilon),
+        published=published(),
+    )
 
 
-_NOTIONS = (
-    "two sources are compared that differ by one person more or less (add_remove)",
-    "two sources are compared in which one person is replaced by another (replace_one)",
-)
+_NOTIONS = {
+    ADD_REMOVE: "two sources are compared that differ by one person more or less (add_remove)",
+    REPLACE_ONE: (
+        "two sources are compared in which one person is replaced by another (replace_one)"
+    ),
+}
 
 
 def place(epsilon: Decimal) -> float:
@@ -62,14 +91,14 @@ def place(epsilon: Decimal) -> float:
     return log10(held / _LEAST) / log10(_MOST / _LEAST)
 
 
-def published() -> tuple[dict[str, Any], ...]:
+def published() -> tuple[Published, ...]:
     """Published deployments by their ε: units and δ differ, so that this is no ranking.
 
-    >>> published()[0]["what"]
+    >>> published()[0].what
     'Wikimedia, Russian editors'
     """
     text = files("policy_engine.report").joinpath("pages", "published.json").read_text("utf-8")
-    return tuple({**each, "at": place(Decimal(each["epsilon"]))} for each in json.loads(text))
+    return tuple(Published(**each, at=place(Decimal(each["epsilon"]))) for each in json.loads(text))
 
 
 _MOST_COLUMNS = 30
@@ -80,25 +109,60 @@ SIDE_CHANNELS = (
 )
 
 
-def risks(certificate: Certificate, lines: tuple[Line, ...] | None) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Alike:
+    """Of a column: of whom all the other values are known, one value of it alone is shown.
+
+    ``known`` of ``combinations`` of the other columns show one value of it, with ``people`` of all
+    that are shown. It is no more than a guess that others have it too: who has another may be in a
+    group that is not shown.
+    """
+
+    column: str
+    combinations: int
+    known: int
+    people: int
+    of_people: int
+
+
+@dataclass(frozen=True)
+class AssumptionAsked:
+    """An assumption, and as a question that somebody can answer with yes."""
+
+    question: str
+    assumption: str
+
+
+@dataclass(frozen=True)
+class Risks:
     """What remains: groups that are alike, side channels, and what is assumed, as questions.
 
-    ``alike`` is by the ``lines`` of the release, None where it was not read or its values are
-    chances.
+    ``alike`` is None where the release was not read or its values are chances, for the reason in
+    ``not_counted``; ``counted`` says of whom its numbers are.
     """
+
+    alike: tuple[Alike, ...] | None
+    counted: str
+    not_counted: str | None
+    left_out: int
+    side_channels: tuple[str, ...]
+    questions: tuple[AssumptionAsked, ...]
+
+
+def risks(certificate: Certificate, lines: tuple[Line, ...] | None) -> Risks:
+    """What remains of a release, by its certificate and the ``lines`` that it shows."""
     claim, columns = certificate.claim, certificate.columns
     why = _not_counted(claim, lines, columns)
-    return {
-        "alike": None if why or lines is None else tuple(_alike(claim, lines)),
-        "counted": meaning_of(claim).counted,
-        "not_counted": why,
-        "left_out": 0 if why else max(0, len(columns) - _MOST_COLUMNS),
-        "side_channels": SIDE_CHANNELS,
-        "questions": tuple(
-            {"question": question(each), "assumption": sentence_of(each)}
-            for each in certificate.assumptions
+    return Risks(
+        alike=None if why or lines is None else tuple(_alike(claim, lines)),
+        counted=meaning_of(claim).counted,
+        not_counted=why,
+        left_out=0 if why else max(0, len(columns) - _MOST_COLUMNS),
+        side_channels=SIDE_CHANNELS,
+        questions=tuple(
+            AssumptionAsked(question(each), sentence_of(each)) for each in certificate.assumptions
         ),
-    }
+    )
 
 
 def _not_counted(
@@ -111,13 +175,7 @@ def _not_counted(
     return None if len(columns) > 1 else "there is one column, and nothing to tell it from"
 
 
-def _alike(claim: Claim, lines: tuple[Line, ...]) -> Iterator[dict[str, Any]]:
-    """Of a column: of whom all the other values are known, one value of it alone is shown.
-
-    ``known`` of ``combinations`` of the other columns show one value of it, with ``people`` of all
-    that are shown. It is no more than a guess that others have it too: who has another may be in a
-    group that is not shown.
-    """
+def _alike(claim: Claim, lines: tuple[Line, ...]) -> Iterator[Alike]:
     columns, groups = claim.released, Counter[Line]()
     for line in lines:
         size = int(line[len(columns)] or 0) if claim.count else 1
@@ -130,13 +188,8 @@ def _alike(claim: Claim, lines: tuple[Line, ...]) -> Iterator[dict[str, Any]]:
             values.setdefault(others, set()).add(group[place])
             people[others] += size
         one = [others for others, found in values.items() if len(found) == 1]
-        yield {
-            "column": name,
-            "combinations": len(values),
-            "known": len(one),
-            "people": sum(people[others] for others in one),
-            "of_people": sum(people.values()),
-        }
+        in_one = sum(people[others] for others in one)
+        yield Alike(name, len(values), len(one), in_one, people.total())
 
 
 def question(assumption: Assumption) -> str:

@@ -8,15 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from policy_engine.kernel import recodes as kernel
 from policy_engine.kernel.types import digits_of
 from policy_engine.policy import recodings as policy
 
 Order = Literal["same", "relabelled", "coarser", "finer", "other"]
-Entry = tuple[str, str | None, str | None]
-"""Which values, what they were shown as, and as what they are shown now."""
+
+
+class Moved(NamedTuple):
+    """Which values, what they were shown as, and as what they are shown now."""
+
+    when: str
+    before: str | None
+    after: str | None
+
 
 _COARSER = {
     "hour": ("day", "week", "month", "quarter", "year"),
@@ -57,7 +64,7 @@ def compared(old: Any, new: Any) -> Order:
 _BINS, _MAPS = (kernel.Bins, policy.Intervals), (kernel.Map, policy.Lookup)
 
 
-def _by_atoms(found: Iterable[Entry]) -> Order:
+def _by_atoms(found: Iterable[Moved]) -> Order:
     pairs = {(old, new) for _, old, new in found}
     olds, news = {old for old, _ in pairs}, {new for _, new in pairs}
     is_function, is_inverse = len(pairs) == len(olds), len(pairs) == len(news)
@@ -67,24 +74,24 @@ def _by_atoms(found: Iterable[Entry]) -> Order:
     return "coarser" if is_function else "finer" if is_inverse else "other"
 
 
-def entries(old: Any, new: Any) -> tuple[Entry, ...]:
+def entries(old: Any, new: Any) -> tuple[Moved, ...]:
     """Every value or range with both labels; nothing where the two are not both bins or maps.
 
     >>> from policy_engine.kernel.recodes import Bins
-    >>> entries(Bins((18, 30), ("a", "b", "c")), Bins((30,), ("ab", "c")))
-    (('below 18', 'a', 'ab'), ('from 18 to below 30', 'b', 'ab'), ('from 30 on', 'c', 'c'))
+    >>> entries(Bins((18, 30), ("a", "b", "c")), Bins((30,), ("ab", "c")))[1]
+    Moved(when='from 18 to below 30', before='b', after='ab')
     """
     if isinstance(old, _BINS) and isinstance(new, _BINS):
         return _of_bins(old, new)
     if isinstance(old, _MAPS) and isinstance(new, _MAPS):
         (was, other), (now, others) = _table(old), _table(new)
         keys = sorted({*was, *now})
-        listed = [(key, was.get(key, other), now.get(key, others)) for key in keys]
-        return (*listed, (_REST, other, others))
+        listed = [Moved(key, was.get(key, other), now.get(key, others)) for key in keys]
+        return (*listed, Moved(_REST, other, others))
     return ()
 
 
-def _of_bins(old: Any, new: Any) -> tuple[Entry, ...]:
+def _of_bins(old: Any, new: Any) -> tuple[Moved, ...]:
     if {type(cut) for cut in (*old.cuts, *new.cuts)} & {str}:
         return ()
     cuts = sorted({*old.cuts, *new.cuts})
@@ -96,7 +103,7 @@ def _of_bins(old: Any, new: Any) -> tuple[Entry, ...]:
         """What a value at a cut, or below every cut, is shown as."""
         return str(bins.labels[0 if at is None else sum(cut <= at for cut in bins.cuts)])
 
-    return tuple((words, label(old, at), label(new, at)) for words, at in ranges)
+    return tuple(Moved(words, label(old, at), label(new, at)) for words, at in ranges)
 
 
 def _table(found: Any) -> tuple[dict[str, str | None], str | None]:

@@ -22,7 +22,7 @@ from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.mechanisms.whole_classes.meaning import NO_GUARANTEE, still_works
 from policy_engine.kernel.promise import Bounded
-from policy_engine.kernel.sentences import sentence_of
+from policy_engine.kernel.sentences import sentences_of
 from policy_engine.kernel.wording import named, quoted
 from policy_engine.ledger.remaining import Remaining
 from policy_engine.ledger.reviews import ROWS
@@ -36,7 +36,7 @@ from policy_engine.report.claim_words import (
     source_words,
 )
 from policy_engine.report.mechanism import how
-from policy_engine.report.recodes import Entry
+from policy_engine.report.recodes import Moved
 from policy_engine.report.strength import Strength
 
 _MOST_ENTRIES = 20
@@ -79,7 +79,7 @@ def _of_release(found: Presented) -> Iterator[tuple[str, Iterable[str]]]:
     yield "mechanism", _mechanism(certificate)
     yield "promise", _promise(certificate)
     yield "price", _price(found)
-    yield "assuming", [sentence_of(each) for each in certificate.assumptions]
+    yield "assuming", sentences_of(certificate.assumptions)
     yield "engine", [" ".join((certificate.engine, terms.engine_version)).strip()]
     yield "author says", (f"{name}: {quoted(text)}" for name, text in terms.said)
     yield "policy", [f"{named(terms.policy_name)}, {terms.policy_digest}"]
@@ -100,14 +100,14 @@ def _mechanism(certificate: Certificate) -> Iterator[str]:
         return
     told = how(certificate)
     yield claim.law.mechanism
-    yield from (each["text"] for each in told["steps"] if each["name"] not in _OF_EVERY_CLAIM)
+    yield from (each.text for each in told.steps if each.name not in _OF_EVERY_CLAIM)
     yield from meaning_of(claim).lines()
     visible = Strength.of_certificate(certificate).visible
     for by, size in visible.items():
         yield f"{visible_words(size)}{f', by {by}' if by else ''}"
-    for chances in told["chances"]:
-        bars = "; ".join(f"{each['label']}: {each['words']}" for each in chances["bars"])
-        yield f"{chances['caption']}: {bars}"
+    for chances in told.chances:
+        bars = "; ".join(f"{each.label}: {each.words}" for each in chances.bars)
+        yield f"{chances.caption}: {bars}"
     yield f"drawn by {meaning_of(claim).randomness(certificate.engine)}"
 
 
@@ -180,10 +180,11 @@ def verdict_words(change: KeyChange) -> str:
     return VERDICTS[change.effect] + (f": {change.why}" if change.why else "")
 
 
-def moved_lines(entries: tuple[Entry, ...]) -> Iterator[str]:
+def moved_lines(entries: tuple[Moved, ...]) -> Iterator[str]:
     """Which values are shown as what, before and after."""
-    for when, *labels in entries[:_MOST_ENTRIES]:
-        yield f"{when}: {' → '.join('NULL' if label is None else label for label in labels)}"
+    for each in entries[:_MOST_ENTRIES]:
+        labels = ("NULL" if label is None else label for label in (each.before, each.after))
+        yield f"{each.when}: {' → '.join(labels)}"
     if len(entries) > _MOST_ENTRIES:
         yield f"and {len(entries) - _MOST_ENTRIES} more"
 

@@ -1,4 +1,4 @@
-"""All that a report says, as plain data: the page, the JSON and the exports are all made of it.
+"""All that a report says, as values: the page, the JSON and the exports are all made of it.
 
 Pure: it takes what ``evidence`` has read, and reads nothing. A value is None where nobody stated
 it, and no text of ours stands in for what is not known.
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import shlex
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Literal
 
 from policy_engine.attest.attestation import UNPROMISED_TYPE, unverified
 from policy_engine.attest.certificates import certificate_in, query_digest
@@ -21,122 +21,253 @@ from policy_engine.check.described import entries, words
 from policy_engine.errors import VerificationFailed
 from policy_engine.kernel.assumptions import ROW_UNIT
 from policy_engine.kernel.certificate import Certificate
-from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.mechanisms.whole_classes.meaning import NO_GUARANTEE, still_works
 from policy_engine.releasing.showing import in_reading_order
-from policy_engine.report.changes import Comparable, changes
-from policy_engine.report.evidence import Evidence
-from policy_engine.report.mechanism import clauses, how
-from policy_engine.report.promise import promise, risks
+from policy_engine.report.approvals import ApprovalLine
+from policy_engine.report.changes import Comparable, KeyChange, changes
+from policy_engine.report.evidence import Budget, Edition, Evidence, Fault
+from policy_engine.report.hazards import Answered, hazards
+from policy_engine.report.mechanism import Clause, How, clauses, how
+from policy_engine.report.promise import PromiseSaid, Risks, promise, risks
 
+Colour = Literal["green", "amber", "red"]
+Verdict = tuple[Colour, str]
+"""A colour, and what it says."""
 FIRST_ROWS = 10
-_GREEN = ("green", "Verified: the certificate holds, and the release is the one it is of")
-_AMBER = ("amber", "The certificate holds; the release itself was not looked at")
-_ONE_ROUTE = (
+_GREEN: Verdict = ("green", "Verified: the certificate holds, and the release is the one it is of")
+_AMBER: Verdict = ("amber", "The certificate holds; the release itself was not looked at")
+_ONE_ROUTE: Verdict = (
     "amber",
     "Not verified: nothing but the accountant recomputed δ; what else was looked at holds",
 )
-_RED = {
-    "certificate": "This certificate does not hold: rely on nothing on this page",
+_RED: Mapping[Fault, Verdict] = {
+    "certificate": ("red", "This certificate does not hold: rely on nothing on this page"),
     "release": (
+        "red",
         "The certificate holds, and this file is another than the one that it is of: rely on"
-        " nothing that the file says"
+        " nothing that the file says",
     ),
-    "policy": "The certificate holds, and the policy that was named is not the one that it is of",
-    "approvals": "The certificate holds, and approvals that the review policy asks for are missing",
+    "policy": (
+        "red",
+        "The certificate holds, and the policy that was named is not the one that it is of",
+    ),
+    "approvals": (
+        "red",
+        "The certificate holds, and approvals that the review policy asks for are missing",
+    ),
 }
-_HOLDS = "No (ε, δ): the statement holds, and it promises nothing of any person"
-_FAILS = "No (ε, δ), and this statement does not hold: rely on nothing on this page"
+_HOLDS: Verdict = (
+    "amber",
+    "No (ε, δ): the statement holds, and it promises nothing of any person",
+)
+_FAILS: Verdict = (
+    "red",
+    "No (ε, δ), and this statement does not hold: rely on nothing on this page",
+)
 _AGAINST = (
     "anybody who sees this release, whatever they know of everybody else and however many other"
     " files they have; not against whoever can read the source, the machine or the secret"
 )
 
 
-def view(found: Evidence) -> dict[str, Any]:
+@dataclass(frozen=True)
+class PageBand:
+    """The verdict: what was found, of what, by whom, when."""
+
+    colour: Colour
+    verdict: str
+    fault: Fault | None
+    name: str | None
+    description: str | None
+    purpose: str | None
+    region: str | None
+    sector: str | None
+    releaser: str
+    releaser_note: str | None
+    date: str | None
+    release: str
+    checked: tuple[str, ...]
+    unchecked: tuple[str, ...]
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Protection:
+    """Who is protected, against whom, and who must be trusted for it."""
+
+    unit: str
+    against: str
+    recipients: str | None
+    access: str | None
+    trusted: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ColumnSaid:
+    """Of which of the source's columns a released one is made, and how."""
+
+    name: str
+    of: str | None
+    recode: str
+    entries: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class PageRows:
+    """The first rows of a release, of so many."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | None, ...], ...]
+    size: int
+
+
+@dataclass(frozen=True)
+class Details:
+    """What a certificate says that holds."""
+
+    promise: PromiseSaid
+    protection: Protection
+    how: How
+    columns: tuple[ColumnSaid, ...]
+    rows: PageRows | None
+    risks: Risks
+    hazards: tuple[Answered, ...]
+
+
+@dataclass(frozen=True)
+class Changed:
+    """What changed since a former certificate; ``fault`` is why that does not hold."""
+
+    file: str
+    fault: str | None
+    price_before: str
+    price_now: str
+    changes: tuple[KeyChange, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """How to check it without us: the command, what is compared, whom to ask."""
+
+    command: str
+    certificate_sha256: str
+    release_sha256: str
+    key_id: str
+    policy_digest: str | None
+    query_digest: str | None
+    claim_sha256: str | None
+    engine: str | None
+    contact: str | None
+    trusted: tuple[str, ...]
+    clauses: tuple[Clause, ...]
+
+
+@dataclass(frozen=True)
+class ReportView:
     """All that is said of a release, in an edition: the public one names no other release.
 
     ``details`` are None where anything does not hold, which ``fault`` of the band says;
     ``required`` is what the ledger says was required of approvals, None where there is no ledger;
     ``by_policy`` what a review policy that was named asks for, and whether it is there.
     """
+
+    edition: Edition
+    band: PageBand
+    details: Details | None
+    account: Budget | None
+    changed: Changed | None
+    approvals: tuple[ApprovalLine, ...]
+    required: tuple[str, ...] | None
+    by_policy: tuple[str, ...]
+    check: Check
+
+
+def view(found: Evidence) -> ReportView:
+    """All that is said of a release."""
     budget, is_whole = found.budget, found.verified is not None
     if budget is not None and found.named.edition == "public":
-        budget = {**budget, "others": (), "limit_where": None}
-    return {
-        "edition": found.named.edition,
-        "band": _band(found),
+        budget = replace(budget, others=(), limit_where=None)
+    return ReportView(
+        edition=found.named.edition,
+        band=_band(found),
         # Of what does not hold no promise is shown: a picture of one is believed before it is read.
-        "details": _details(found, found.certificate) if is_whole and found.certificate else None,
-        "account": budget,
-        "changed": _changed(found),
-        "approvals": found.approvals,
-        "required": found.required,
-        "by_policy": found.by_policy,
-        "check": _check(found),
-    }
+        details=_details(found, found.certificate) if is_whole and found.certificate else None,
+        account=budget,
+        changed=_changed(found),
+        approvals=found.approvals,
+        required=found.required,
+        by_policy=found.by_policy,
+        check=_check(found),
+    )
 
 
-def _band(found: Evidence) -> dict[str, Any]:
-    """The verdict: what was found, of what, by whom, when."""
+def _band(found: Evidence) -> PageBand:
     certificate, verified = found.certificate, found.verified
-    colour, verdict = "red", _RED[found.fault or "certificate"]
+    colour, verdict = _RED[found.fault or "certificate"]
     if verified is not None:
         looked_at = _AMBER if found.rows is None else _GREEN
         colour, verdict = looked_at if verified.is_recomputed else _ONE_ROUTE
-    return {
-        "colour": colour,
-        "verdict": verdict,
-        "fault": found.fault,
-        "name": certificate.terms.policy_name if certificate else None,
-        "description": found.policy.description or None if found.policy else None,
-        **{name: _said(found, name) for name in ("purpose", "region", "sector")},
-        "releaser": found.key_id,
-        "releaser_note": found.note or None,
-        "date": certificate.time if certificate else None,
-        "release": found.subject,
-        "checked": verified.checked if verified else (),
-        "unchecked": verified.unchecked if verified else (),
-        "reasons": found.reasons,
-    }
+    return PageBand(
+        colour=colour,
+        verdict=verdict,
+        fault=found.fault,
+        name=certificate.terms.policy_name if certificate else None,
+        description=found.policy.description or None if found.policy else None,
+        purpose=_said(found, "purpose"),
+        region=_said(found, "region"),
+        sector=_said(found, "sector"),
+        releaser=found.key_id,
+        releaser_note=found.note or None,
+        date=certificate.time if certificate else None,
+        release=found.subject,
+        checked=verified.checked if verified else (),
+        unchecked=verified.unchecked if verified else (),
+        reasons=found.reasons,
+    )
 
 
-def _details(found: Evidence, certificate: Certificate) -> dict[str, Any]:
-    """What a certificate says that can be read."""
+def _details(found: Evidence, certificate: Certificate) -> Details:
     rows, meaning = found.rows, meaning_of(certificate.claim)
     estimated, first = tuple[str, ...](), None
     if rows is not None:
         estimated = tuple(meaning.found(rows.columns, rows.lines))
         ordered = in_reading_order(certificate.claim, rows.columns, rows.lines)
-        first = {
-            "columns": rows.columns,
-            "rows": tuple(ordered[:FIRST_ROWS]),
-            "size": len(rows.lines),
-        }
+        first = PageRows(rows.columns, tuple(ordered[:FIRST_ROWS]), len(rows.lines))
     unit = "each row of the source, taken for one person"
     if certificate.unit != ROW_UNIT:
         unit = f"each value of {certificate.unit}, taken for one person, with all its rows"
-    return {
-        "promise": promise(certificate, _said(found, "justification")),
-        "protection": {
-            "unit": unit,
-            "against": _AGAINST,
-            "recipients": _said(found, "recipients"),
-            "access": _said(found, "access"),
-            "trusted": (
+    said = promise(certificate, _said(found, "justification"))
+    made = how(certificate, estimated)
+    return Details(
+        promise=said,
+        protection=Protection(
+            unit=unit,
+            against=_AGAINST,
+            recipients=_said(found, "recipients"),
+            access=_said(found, "access"),
+            trusted=(
                 "whoever ran the release: they hold the raw data (the central model) and drew the"
                 " randomness",
                 f"the randomness: {meaning_of(certificate.claim).randomness(certificate.engine)}",
                 "the warehouse, to run the query as it is written",
                 "whoever holds the signing key, to have run the query that is certified",
             ),
-        },
-        "how": how(certificate, estimated),
-        "columns": tuple(_columns(certificate.claim)),
-        "rows": first,
-        "risks": risks(certificate, None if rows is None else rows.lines),
-    }
+        ),
+        how=made,
+        columns=tuple(
+            ColumnSaid(
+                each.name,
+                each.column.name if each.column else None,
+                words(each),
+                entries(each) or (),
+            )
+            for each in certificate.claim.columns
+        ),
+        rows=first,
+        risks=risks(certificate, None if rows is None else rows.lines),
+        hazards=tuple(hazards(certificate, said, made, found.budget, _said(found, "access"))),
+    )
 
 
 def _said(found: Evidence, name: str) -> str | None:
@@ -145,29 +276,12 @@ def _said(found: Evidence, name: str) -> str | None:
     return own or (dict(found.policy.stated).get(name) if found.policy else None)
 
 
-def _columns(claim: Claim) -> Iterator[dict[str, Any]]:
-    """Of which of the source's columns each is made, and how."""
-    for each in claim.columns:
-        yield {
-            "name": each.name,
-            "of": each.column.name if each.column else None,
-            "recode": words(each),
-            "entries": entries(each) or (),
-        }
-
-
-def _changed(found: Evidence) -> dict[str, Any] | None:
+def _changed(found: Evidence) -> Changed | None:
     if found.previous is None or found.certificate is None:
         return None
     file, before, fault = found.previous
     old, new = (Comparable.of_certificate(each) for each in (before, found.certificate))
-    return {
-        "file": _named(found, file),
-        "fault": fault or None,
-        "price_before": old.price,
-        "price_now": new.price,
-        "changes": tuple(map(asdict, changes(old, new))),
-    }
+    return Changed(_named(found, file), fault or None, old.price, new.price, changes(old, new))
 
 
 def _named(found: Evidence, file: str | Path) -> str:
@@ -179,36 +293,66 @@ def _named(found: Evidence, file: str | Path) -> str:
     return str(path.relative_to(folder) if inside and folder is not None else path)
 
 
-def _check(found: Evidence) -> dict[str, Any]:
-    """How to check it without us: the command, what is compared, whom to ask."""
+def _check(found: Evidence) -> Check:
     certificate = found.certificate
     names = (
         _named(found, name)
         for name in (found.named.certificate, found.named.release or found.subject)
     )
     file, release = map(shlex.quote, names)
-    digests = dict.fromkeys(("policy_digest", "query_digest", "claim_sha256", "engine"))
+    own = None
     if certificate is not None:
-        digests = {
-            "policy_digest": certificate.terms.policy_digest,
-            "query_digest": query_digest(certificate),
-            "claim_sha256": certificate.claim.digest.removeprefix("sha256:"),
-            "engine": " ".join((certificate.engine, certificate.terms.engine_version)).strip(),
-        }
-    return {
-        "command": f"policy-engine verify {file} --release {release} --key KEY.pub",
-        "certificate_sha256": found.sha256,
-        "release_sha256": found.subject_sha256,
-        "key_id": found.key_id,
-        **digests,
-        "contact": _said(found, "contact"),
-        "trusted": found.named.trusted if found.named.edition == "internal" else (),
-        "clauses": clauses(certificate) if certificate and found.verified else (),
-    }
+        own = " ".join((certificate.engine, certificate.terms.engine_version)).strip()
+    return Check(
+        command=f"policy-engine verify {file} --release {release} --key KEY.pub",
+        certificate_sha256=found.sha256,
+        release_sha256=found.subject_sha256,
+        key_id=found.key_id,
+        policy_digest=None if certificate is None else certificate.terms.policy_digest,
+        query_digest=None if certificate is None else query_digest(certificate),
+        claim_sha256=None if certificate is None else certificate.claim.digest[len("sha256:") :],
+        engine=own,
+        contact=_said(found, "contact"),
+        trusted=found.named.trusted if found.named.edition == "internal" else (),
+        clauses=clauses(certificate) if certificate and found.verified else (),
+    )
 
 
-def unpromised_view(text: str, keys: TrustedKeys, release: Path | None) -> dict[str, Any]:
-    """What is said of the statement in ``text``, without (ε, δ): amber or red, and never green.
+@dataclass(frozen=True)
+class UnpromisedBand:
+    """The verdict on a statement without (ε, δ): amber or red, and never green."""
+
+    colour: Colour
+    verdict: str
+    first: str
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnpromisedView:
+    """What is said of a statement without (ε, δ)."""
+
+    guarantee: str
+    epsilon: None = field(init=False, default=None)
+    delta: None = field(init=False, default=None)
+    band: UnpromisedBand
+    name: str
+    date: str
+    release: str
+    key_id: str
+    statement_sha256: str
+    purpose: str | None
+    attacks: tuple[tuple[str, str], ...]
+    models: tuple[str, ...]
+    columns: tuple[tuple[str, str], ...]
+    unit: str
+    policy_digest: str
+    checked: tuple[str, ...]
+    unchecked: tuple[str, ...]
+
+
+def unpromised_view(text: str, keys: TrustedKeys, release: Path | None) -> UnpromisedView:
+    """What is said of the statement in ``text``, without (ε, δ).
 
     Raises:
         VerificationFailed: it is no such statement, whoever signed it.
@@ -223,27 +367,21 @@ def unpromised_view(text: str, keys: TrustedKeys, release: Path | None) -> dict[
     except VerificationFailed as error:
         reasons = error.reasons
     k, terms = certificate.k, certificate.terms
-    return {
-        "guarantee": NO_GUARANTEE,
-        "epsilon": None,
-        "delta": None,
-        "band": {
-            "colour": "red" if reasons else "amber",
-            "verdict": _FAILS if reasons else _HOLDS,
-            "first": NO_GUARANTEE,
-            "reasons": reasons,
-        },
-        "name": terms.policy_name,
-        "date": certificate.time,
-        "release": stated.subject_name,
-        "key_id": "" if reasons else checked[0].removeprefix("signed by "),
-        "statement_sha256": hashlib.sha256(text.encode()).hexdigest(),
-        "purpose": dict(terms.said).get("purpose"),
-        "attacks": tuple(still_works(k, terms.models)),
-        "models": (*((f"{k}-anonymity",) if k > 1 else ()), *map(str, terms.models)),
-        "columns": tuple((shown.name, words(shown)) for shown in certificate.claim.columns),
-        "unit": certificate.unit,
-        "policy_digest": terms.policy_digest,
-        "checked": checked,
-        "unchecked": unchecked,
-    }
+    colour, verdict = _FAILS if reasons else _HOLDS
+    return UnpromisedView(
+        guarantee=NO_GUARANTEE,
+        band=UnpromisedBand(colour, verdict, NO_GUARANTEE, reasons),
+        name=terms.policy_name,
+        date=certificate.time,
+        release=stated.subject_name,
+        key_id="" if reasons else checked[0].removeprefix("signed by "),
+        statement_sha256=hashlib.sha256(text.encode()).hexdigest(),
+        purpose=dict(terms.said).get("purpose"),
+        attacks=tuple(still_works(k, terms.models)),
+        models=(*((f"{k}-anonymity",) if k > 1 else ()), *map(str, terms.models)),
+        columns=tuple((shown.name, words(shown)) for shown in certificate.claim.columns),
+        unit=certificate.unit,
+        policy_digest=terms.policy_digest,
+        checked=checked,
+        unchecked=unchecked,
+    )

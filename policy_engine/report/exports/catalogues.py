@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from policy_engine.report.exports import fields
 
@@ -22,32 +21,36 @@ def dbt(source: fields.ExportSource) -> fields.Exported:
     dbt takes texts for templates: nothing in ours opens one.
     """
     band = source.band
-    said = band["description"] or band["purpose"]
+    said = band.description or band.purpose
     reads = source.relation or "the source"
+    owner = _owner(source.check.contact or band.releaser_note)
     asked = [
-        fields.ExportField("name", re.sub(r"\W", "_", band["name"] or "", flags=re.ASCII)),
-        fields.ExportField("label", band["name"]),
+        fields.ExportField("name", re.sub(r"\W", "_", band.name or "", flags=re.ASCII)),
+        fields.ExportField("label", band.name),
         fields.ExportField("type", "analysis"),
         fields.ExportField("description", said, f"{fields.DESCRIPTION}, or 'purpose'"),
-        fields.ExportField("owner", _owner(source.check["contact"]), fields.about("contact")),
+        fields.ExportField("owner", owner, f"{fields.about('contact')}, or {fields.PUBLISHER}"),
         fields.ExportField("depends_on", None, f"write the ref or source of {reads}"),
         fields.ExportField("maturity", None),
         fields.ExportField("url", None),
-        fields.ExportField("config", {"meta": source.promised}),
+        fields.ExportField("config", {"meta": dict(source.promised)}),
     ]
     missing = fields.gaps(asked)
-    document = {"version": 2, "exposures": [_spaced(fields.filled(asked))]}
+    document: dict[str, fields.Yaml] = {
+        "version": 2,
+        "exposures": [_spaced(fields.filled(asked))],
+    }
     head = ("An exposure for dbt, which has no type of its own for a file: 'analysis'", *missing)
     return fields.Exported(fields.yaml_text(document, head), missing)
 
 
-def _owner(contact: str | None) -> dict[str, str] | None:
+def _owner(contact: str | None) -> fields.Yaml:
     if not contact:
         return None
     return {"email" if re.fullmatch(r"[^@\s]+@[^@\s]+", contact) else "name": contact}
 
 
-def _spaced(value: Any) -> Any:
+def _spaced(value: fields.Yaml) -> fields.Yaml:
     """A value in which no text is a template: versions of dbt render once, twice or never.
 
     >>> _spaced({"a": "{{ env_var('X') }}"})
@@ -74,16 +77,18 @@ _LOGICAL = {
 
 def odcs(source: fields.ExportSource) -> fields.Exported:
     """A contract that is a draft: its gaps stand at its head as comments."""
-    band, contact = source.band, source.check["contact"]
+    band, contact = source.band, source.check.contact
     described = [
-        fields.ExportField("purpose", band["purpose"], fields.PURPOSE),
-        fields.ExportField("usage", source.protection["recipients"], fields.about("recipients")),
+        fields.ExportField("purpose", band.purpose, fields.PURPOSE),
+        fields.ExportField(
+            "usage", source.details.protection.recipients, fields.about("recipients")
+        ),
         fields.ExportField(
             "limitations",
-            f"{source.promise['numbers']}. What is missing is unknown: it need not be empty.",
+            f"{source.promise.numbers}. What is missing is unknown: it need not be empty.",
         ),
     ]
-    support = [{"channel": contact}] if contact else None
+    support: fields.Yaml = [{"channel": contact}] if contact else None
     rest = [fields.ExportField("support", support, fields.about("contact"))]
     lacks = [
         fields.ExportField("classification of each column", None),
@@ -91,13 +96,13 @@ def odcs(source: fields.ExportSource) -> fields.Exported:
     ]
     missing = fields.gaps([*described, *rest, *lacks])
     promised = source.promised.items()
-    document = {
+    document: dict[str, fields.Yaml] = {
         "apiVersion": "v3.1.0",
         "kind": "DataContract",
         "id": source.identity,
-        "version": source.check["release_sha256"],
+        "version": source.check.release_sha256,
         "status": "draft",
-        "name": band["name"],
+        "name": band.name,
         "description": fields.filled(described),
         "schema": [_schema(source)],
         **fields.filled(rest),
@@ -107,11 +112,12 @@ def odcs(source: fields.ExportSource) -> fields.Exported:
     return fields.Exported(fields.yaml_text(document, head), missing)
 
 
-def _schema(source: fields.ExportSource) -> dict[str, Any]:
+def _schema(source: fields.ExportSource) -> dict[str, fields.Yaml]:
     return {
-        "name": source.band["name"],
-        "physicalName": source.band["release"],
+        "name": source.band.name,
+        "physicalName": source.band.release,
         "logicalType": "object",
+        "description": source.details.how.meaning,
         "dataGranularityDescription": (
             "one row a group" if source.claim.count else "rows without counts"
         ),
@@ -119,20 +125,18 @@ def _schema(source: fields.ExportSource) -> dict[str, Any]:
     }
 
 
-def _properties(source: fields.ExportSource) -> Iterator[dict[str, Any]]:
-    kinds = {each.name: each.kind for each in source.claim.columns} if source.claim else {}
-    for each in source.columns:
-        made: dict[str, Any] = {"name": each["name"]}
-        if each["name"] in kinds:
-            made["logicalType"] = _LOGICAL.get(kinds[each["name"]], "string")
-        if source.relation is not None and each["of"] is not None:
+def _properties(source: fields.ExportSource) -> Iterator[dict[str, fields.Yaml]]:
+    kinds = {each.name: each.kind for each in source.claim.columns}
+    for each in source.details.columns:
+        made: dict[str, fields.Yaml] = {"name": each.name}
+        made["logicalType"] = _LOGICAL.get(kinds[each.name], "string")
+        if each.of is not None:
             made["transformSourceObjects"] = [source.relation]
-        if each["recode"] is not None:
-            made["transformDescription"] = each["recode"]
+        made["transformDescription"] = each.recode
         yield made
 
 
-def _beside(source: fields.ExportSource) -> Iterator[dict[str, Any]]:
-    sums = source.claim.law.beside if source.claim else ()
+def _beside(source: fields.ExportSource) -> Iterator[dict[str, fields.Yaml]]:
     for name in source.beside:
-        yield {"name": name, "logicalType": "number" if name in sums else "integer"}
+        kind = "number" if name in source.claim.law.beside else "integer"
+        yield {"name": name, "logicalType": kind, "description": source.number(name)}

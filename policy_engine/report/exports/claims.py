@@ -15,22 +15,21 @@ from decimal import Decimal
 from math import inf, nextafter
 
 from policy_engine.kernel.mechanisms.meanings import meaning_of
-from policy_engine.kernel.sentences import sentence_of
+from policy_engine.kernel.sentences import sentences_of
 from policy_engine.policy.escapes import cell
 from policy_engine.report.exports import fields
+from policy_engine.report.hazards import ANSWER, CHOICES, LEDGER, Answered
 from policy_engine.report.promise import SIDE_CHANNELS
 
 _SCHEMA = (
     "https://github.com/opendp/deployments-registry-data/blob/3e9c812/schemas/"
     "deployments-schema.yaml"
 )
-_CHOICES = ("recodes_blind", "limits_blind")
-"""What a certificate assumes of how recodes and limits were chosen."""
 
 
-def _chosen(source: fields.ExportSource) -> list[str]:
+def _chosen(source: fields.ExportSource) -> tuple[str, ...]:
     assumed = source.certificate.assumptions
-    return [sentence_of(each) for each in assumed if each.code in _CHOICES]
+    return sentences_of(each for each in assumed if each.code in CHOICES)
 
 
 def registry(source: fields.ExportSource) -> fields.Exported:
@@ -39,8 +38,8 @@ def registry(source: fields.ExportSource) -> fields.Exported:
     asked = [each for section in sections.values() for each in section]
     missing = fields.gaps(asked)
     tier = min((each.tier for each in asked if each.value is None), default=4) - 1
-    name = source.band["name"] or ""
-    document = {
+    name = source.band.name or ""
+    document: dict[str, fields.Yaml] = {
         "url_slug": re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-"),
         "status": "Draft",
         "tier": max(tier, 1),
@@ -51,24 +50,26 @@ def registry(source: fields.ExportSource) -> fields.Exported:
 
 
 def _what_it_is(source: fields.ExportSource) -> dict[str, list[fields.ExportField]]:
-    band, promise = source.band, source.promise
+    band, promise = source.band, source.details.promise
     kind = "Summary statistics" if source.claim.count else "Dataset"
-    publisher = [cell(band["releaser_note"])] if band["releaser_note"] else None
-    variant = "Pure DP" if Decimal(promise["delta"]) == 0 else "Approximate DP"
-    steps = [each["text"] for each in source.how["steps"] if each["name"] in ("source", "filter")]
+    publisher = [cell(band.releaser_note)] if band.releaser_note else None
+    variant = "Pure DP" if Decimal(promise.delta) == 0 else "Approximate DP"
+    steps = [each.text for each in source.details.how.steps if each.name in ("source", "filter")]
     domain = f"Any rows of this table: {'; '.join(steps)}" if source.relation else None
-    numbers = {name: at_least(promise[name]) for name in ("epsilon", "delta")}
-    unit = (source.protection["unit"], promise["neighbours"])
+    numbers = {"epsilon": at_least(promise.epsilon), "delta": at_least(promise.delta)}
+    unit = (source.details.protection.unit, promise.neighbours)
+    meaning = source.details.how.meaning
+    described = (band.description, *meaning) if band.description else None
     return {
         "basic": [
-            _text("name", band["name"]),
+            _text("name", band.name),
             fields.ExportField("data_curators", publisher, fields.PUBLISHER),
-            _text("intended_use", band["purpose"], fields.PURPOSE),
+            _text("intended_use", band.purpose, fields.PURPOSE),
             fields.ExportField("data_product_type", kind),
-            _text("data_product_region", band["region"], fields.about("region")),
-            _text("description", band["description"], fields.DESCRIPTION),
-            fields.ExportField("publication_date", band["date"][:10] if band["date"] else None),
-            _text("data_product_sector", band["sector"], fields.about("sector")),
+            _text("data_product_region", band.region, fields.about("region")),
+            _text("description", described, fields.DESCRIPTION),
+            fields.ExportField("publication_date", band.date[:10] if band.date else None),
+            _text("data_product_sector", band.sector, fields.about("sector")),
         ],
         "dp_variant": [
             fields.ExportField("variant_name", variant, tier=2),
@@ -76,44 +77,45 @@ def _what_it_is(source: fields.ExportSource) -> dict[str, list[fields.ExportFiel
             _text("unprotected_quantities", fields.unprotected(source), tier=3),
         ],
         "privacy_loss": [
-            _text("privacy_unit", promise["unit"], tier=2),
+            _text("privacy_unit", promise.unit, tier=2),
             _text("privacy_unit_details", unit, tier=3),
             fields.ExportField("privacy_parameters", numbers, tier=2),
-            _text("privacy_parameters_details", (promise["numbers"], promise["sentence"]), tier=3),
+            _text("privacy_parameters_details", (promise.numbers, promise.sentence), tier=3),
         ],
     }
 
 
 def _how_it_was_made(source: fields.ExportSource) -> dict[str, list[fields.ExportField]]:
-    who, how, check = source.protection, source.how, source.check
-    why = source.promise["justification"]
+    who, how, check = source.details.protection, source.details.how, source.check
+    why = source.details.promise.justification
     actors = (
-        f"- receives it: {who['recipients']}",
-        f"- access: {who['access']}",
-        *(f"- trusted: {each}" for each in who["trusted"]),
-        f"- protected against: {who['against']}",
+        f"- receives it: {who.recipients}",
+        f"- access: {who.access}",
+        *(f"- trusted: {each}" for each in who.trusted),
+        f"- protected against: {who.against}",
     )
     mechanisms = (
-        f"- {how['mechanism']}",
-        *(f"- {each['name']}: {each['text']}" for each in how["steps"]),
+        f"- {how.mechanism}",
+        *(f"- {each.name}: {each.text}" for each in how.steps),
         f"- randomness: {source.randomness}",
-        *([f"- engine: {check['engine']}"] if check["engine"] else []),
+        *([f"- engine: {check.engine}"] if check.engine else []),
+        *(f"- a number that is shown: {each}" for each in how.meaning),
         *(f"- not covered: {each}" for each in SIDE_CHANNELS),
     )
-    recodes = [f"- {each['name']}: {each['recode']}" for each in source.columns if each["recode"]]
+    recodes = [f"- {each.name}: {each.recode}" for each in source.details.columns if each.recode]
     assumed = [f"- assumed: {each}" for each in _chosen(source)]
     before = (*recodes, *assumed) if assumed else None
-    is_told = who["recipients"] and who["access"]
+    is_told = who.recipients and who.access
     no_access = f"{fields.about('recipients')}, and 'about.access'"
     digests = (
-        f"- release sha256:{check['release_sha256']}",
-        f"- certificate sha256:{check['certificate_sha256']}",
+        f"- release sha256:{check.release_sha256}",
+        f"- certificate sha256:{check.certificate_sha256}",
     )
     published = "One file or table is published, of this digest."
     return {
         "deployment_model": [
             fields.ExportField("model_name", "Central", tier=2),
-            _text("model_name_details", who["trusted"][0]),
+            _text("model_name_details", who.trusted[0]),
             _text("actors", actors if is_told else None, no_access, 3),
             _text("release_type", None, tier=2),
             _text("release_type_details", None),
@@ -124,7 +126,7 @@ def _how_it_was_made(source: fields.ExportSource) -> dict[str, list[fields.Expor
         ],
         "accounting": [
             _text("post_processing", meaning_of(source.claim).afterwards(), tier=3),
-            _text("composition", source.composition(), fields.LEDGER, 3),
+            _text("composition", source.composition(), LEDGER, 3),
         ],
         "implementation": [
             _text("preprocessing_and_hyperparameter_tuning", before, tier=3),
@@ -132,7 +134,7 @@ def _how_it_was_made(source: fields.ExportSource) -> dict[str, list[fields.Expor
             _text("justification", why, fields.about("justification"), 3),
         ],
         "administrative": [
-            _text("sources", (f"- to check it: {check['command']}",)),
+            _text("sources", (f"- to check it: {check.command}",)),
             _text("notes", digests),
             _text("registry_authors", None, "write who filled this in: a list of names"),
         ],
@@ -170,92 +172,57 @@ _HEAD = (
     " (<https://doi.org/10.6028/NIST.SP.800-226>) is known to us through quotations only: look"
     " there before you cite a section."
 )
-_ANSWER = "answer it in here"
 _CERTIFICATE, _CLAIM, _LEDGER = "certificate", "certificate: claim", "ledger"
 
 
 def nist(source: fields.ExportSource) -> fields.Exported:
     """The checklist: each item with what is stated and by what, or \"not stated\"."""
-    claims, hazards = _claims(source), _hazards(source)
-    name = source.band["name"] or source.band["release"]
+    claims = _claims(source)
+    name = source.band.name or source.band.release
     lines = [f"# NIST SP 800-226: {cell(name)}", "", _HEAD, "", "## Claims", ""]
-    lines += [*map(_item, claims), "", "## Hazards", "", *map(_item, hazards)]
-    return fields.Exported("\n".join(lines) + "\n", fields.gaps([*claims, *hazards]))
+    lines += [*map(_item, claims), "", "## Hazards", "", *map(_item, source.details.hazards)]
+    items = (*claims, *source.details.hazards)
+    missing = (f"not stated: {each.name}; {each.remedy}" for each in items if not each.answer)
+    return fields.Exported("\n".join(lines) + "\n", tuple(missing))
 
 
-def _item(each: fields.ExportField) -> str:
-    if each.value is None:
+def _item(each: Answered) -> str:
+    if not each.answer:
         return f"- [ ] **{each.name}**: not stated; {each.remedy}"
-    where, *texts = each.value
-    return f"- [x] **{each.name}**: {cell('; '.join(texts))} ({where})"
+    return f"- [x] **{each.name}**: {cell('; '.join(each.answer))} ({each.where})"
 
 
-def _claims(source: fields.ExportSource) -> list[fields.ExportField]:
-    own, who, how = source.promise, source.protection, source.how
-    bound = how["steps"][0]["text"]
+def _claims(source: fields.ExportSource) -> list[Answered]:
+    own, who, how = source.details.promise, source.details.protection, source.details.how
+    bound = how.steps[0].text
     return [
-        _said("ε and δ, 2.2 and 2.3", f"{_CERTIFICATE}: epsilon, delta", own["numbers"]),
-        _said("Unit of privacy, 2.4", f"{_CERTIFICATE}: unit", who["unit"]),
-        _said("Neighbours, 2.4", f"{_CERTIFICATE}: neighbours", own["neighbours"]),
+        _said("ε and δ, 2.2 and 2.3", f"{_CERTIFICATE}: epsilon, delta", own.numbers),
+        _said("Unit of privacy, 2.4", f"{_CERTIFICATE}: unit", who.unit),
+        _said("Neighbours, 2.4", f"{_CERTIFICATE}: neighbours", own.neighbours),
         _said("Bound of one unit's contribution, 2.4", _CLAIM, bound),
-        _said("Purpose", "policy: purpose", source.band["purpose"], remedy=fields.PURPOSE),
-        _of_author("Who receives it, 4.2", "recipients", who["recipients"]),
+        _said("Purpose", "policy: purpose", source.band.purpose, remedy=fields.PURPOSE),
+        _of_author("Who receives it, 4.2", "recipients", who.recipients),
         _said(
             "Who and what is trusted, 4.2",
             f"{_CERTIFICATE}: assumptions",
-            *(sentence_of(each) for each in source.certificate.assumptions),
+            *sentences_of(source.certificate.assumptions),
         ),
-        _said("Mechanism, 3.1", f"{_CERTIFICATE}: mechanism", how["mechanism"]),
+        _said("Mechanism, 3.1", f"{_CERTIFICATE}: mechanism", how.mechanism),
         _said("Randomness, 4.3", f"{_CERTIFICATE}: randomness", source.randomness),
         _said(
             "Composition with other releases, 2.2",
             _LEDGER,
             *(source.composition() or ()),
-            remedy=fields.LEDGER,
+            remedy=LEDGER,
         ),
-        _of_author("Why these numbers, 2.3", "justification", own["justification"]),
+        _of_author("Why these numbers, 2.3", "justification", own.justification),
     ]
 
 
-def _hazards(source: fields.ExportSource) -> list[fields.ExportField]:
-    own, who, check = source.promise, source.protection, source.check
-    bars = [bar for each in source.how["chances"] for bar in each["bars"]]
-    chances = [f"{bar['label']}: {bar['words']}" for bar in bars]
-    chosen = _chosen(source)
-    odds = f"{own['numbers']}. {own['sentence']}"
-    engine = (
-        (f"{check['engine']}, SHA-256 of the query {check['query_digest']}",)
-        if check["engine"]
-        else ()
-    )
-    found = [
-        _said("A large ε, or a large δ that hides it", f"{_CERTIFICATE}: epsilon, delta", odds),
-        _said("δ as total failure", ""),
-        _said("Differences outside of the unit; event level", f"{_CERTIFICATE}: unit", who["unit"]),
-        _said("Unequal δ or units compared", ""),
-        _said("Exact releases of the same data", ""),
-        _said("Own implementation", f"{_CERTIFICATE}: query, engine_version", *engine),
-        _said("Statistical bias, 3.2 and 3.3", "computed from the certificate", *chances),
-        _said("Systemic and human bias, 3.3", ""),
-        _said("Bins made from the data, 3.4.1", f"{_CERTIFICATE}: assumptions", *chosen),
-        _said("Trust that does not hold", "", remedy="say who confirmed each assumption, and when"),
-        _said("Side channels, 4.3", "", remedy="say what the place where it ran lets others see"),
-        _of_author("Interactive access; security and access, 4.4", "access", who["access"]),
-        _said("Collecting too much, 4.5", ""),
-    ]
-    sampled = meaning_of(source.claim).why_sampled()
-    if sampled is not None:
-        found.append(
-            _said("Subsampling alone, 3.2", f"{_CERTIFICATE}: mechanism, k, rate", sampled)
-        )
-    return found
+def _said(name: str, where: str, *texts: str | None, remedy: str = ANSWER) -> Answered:
+    """An item with what is stated, and where."""
+    return Answered(name, where, tuple(each for each in texts if each), remedy)
 
 
-def _said(name: str, where: str, *texts: str | None, remedy: str = _ANSWER) -> fields.ExportField:
-    """An item with what is stated, and where; without a text it is not."""
-    stated = [each for each in texts if each]
-    return fields.ExportField(name, (where, *stated) if stated else None, remedy)
-
-
-def _of_author(name: str, key: str, text: str | None) -> fields.ExportField:
+def _of_author(name: str, key: str, text: str | None) -> Answered:
     return _said(name, f"policy: about.{key}", text, remedy=fields.about(key))

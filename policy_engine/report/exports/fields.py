@@ -6,10 +6,11 @@ ours stands in for what nobody stated.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
-from typing import Any
+from typing import Any, TypeAlias
 from uuid import NAMESPACE_URL, uuid5
 
 from policy_engine.kernel.certificate import Certificate
@@ -18,14 +19,15 @@ from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.words import source_of
 from policy_engine.policy.escapes import escaped
 from policy_engine.policy.scalars import counted
-from policy_engine.report.evidence import Evidence
+from policy_engine.report.evidence import Budget, Evidence
+from policy_engine.report.promise import PromiseSaid
+from policy_engine.report.view import Check, Details, PageBand, ReportView
 
 PRODUCER = "https://policy-engine.dev"
 BY_HAND = "write it in here: no key of policy, account or project file states it"
 PURPOSE = "write 'purpose' in the policy"
 DESCRIPTION = "name the policy with --policy, and write its 'description'"
-PUBLISHER = "give the signing key a note in the keyring (keys add --note), and name that one"
-LEDGER = "export where the account's ledger is"
+PUBLISHER = "say whose the signing key is: its 'note' in keys.json, which --keyring names"
 
 
 def about(key: str) -> str:
@@ -37,6 +39,10 @@ def about(key: str) -> str:
     return f"write 'about.{key}' in the policy"
 
 
+Yaml: TypeAlias = "str | float | Sequence[Yaml] | Mapping[str, Yaml] | None"
+"""What a document of others is made of; a tuple is a text of several lines."""
+
+
 @dataclass(frozen=True)
 class ExportField:
     """A field by its name there: its value, and what to do where there is none.
@@ -45,7 +51,7 @@ class ExportField:
     """
 
     name: str
-    value: Any
+    value: Yaml
     remedy: str = BY_HAND
     tier: int = 1
 
@@ -62,14 +68,16 @@ class Exported:
 class ExportSource:
     """What is exported of a certificate that holds: the parts of its report, and its claim."""
 
-    band: Mapping[str, Any]
-    check: Mapping[str, Any]
-    promise: Mapping[str, Any]
-    protection: Mapping[str, Any]
-    how: Mapping[str, Any]
-    columns: tuple[Mapping[str, Any], ...]
-    budget: Mapping[str, Any] | None
+    band: PageBand
+    check: Check
+    details: Details
+    budget: Budget | None
     certificate: Certificate
+
+    @property
+    def promise(self) -> PromiseSaid:
+        """What is promised."""
+        return self.details.promise
 
     @property
     def claim(self) -> Claim:
@@ -82,15 +90,11 @@ class ExportSource:
         return meaning_of(self.claim).randomness(self.certificate.engine)
 
     @classmethod
-    def of(cls, found: Evidence, made: Mapping[str, Any]) -> ExportSource:
+    def of(cls, found: Evidence, shown: ReportView) -> ExportSource:
         """That of a certificate. ValueError where it does not hold: nothing is exported of it."""
-        details = made["details"]
-        if found.certificate is None or details is None or made["band"]["colour"] == "red":
+        if found.certificate is None or shown.details is None or shown.band.colour == "red":
             raise ValueError("a certificate that does not hold is not exported")
-        parts = {name: details[name] for name in ("promise", "protection", "how", "columns")}
-        parts |= {name: made[name] for name in ("band", "check")}
-        parts["budget"] = made["account"]
-        return cls(certificate=found.certificate, **parts)
+        return cls(shown.band, shown.check, shown.details, shown.account, found.certificate)
 
     @property
     def relation(self) -> str:
@@ -106,45 +110,57 @@ class ExportSource:
     @property
     def identity(self) -> str:
         """A UUID of the certificate: the same certificate has the same, whoever exports it."""
-        digest = self.check["certificate_sha256"]
+        digest = self.check.certificate_sha256
         return str(uuid5(NAMESPACE_URL, f"{PRODUCER}/certificate/{digest}"))
 
     @property
     def promised(self) -> dict[str, str]:
         """What tells a reader of another form which promise this is, and by what file."""
         return {
-            "epsilon": self.promise["epsilon"],
-            "delta": self.promise["delta"],
-            "privacy_unit": self.promise["unit"],
+            "epsilon": self.promise.epsilon,
+            "delta": self.promise.delta,
+            "privacy_unit": self.promise.unit,
             "neighbours": self.certificate.promise.neighbours,
-            "certificate_sha256": self.check["certificate_sha256"],
-            "release_sha256": self.check["release_sha256"],
-            "policy_digest": self.check["policy_digest"] or "",
+            "certificate_sha256": self.check.certificate_sha256,
+            "release_sha256": self.check.release_sha256,
+            "policy_digest": self.check.policy_digest or "",
         }
+
+    def number(self, name: str) -> str:
+        """What the numbers in a released column are."""
+        if name in self.claim.law.before:
+            return "the number of the grouping that a row is of"
+        own = re.compile(rf"{re.escape(name)} (counts people|is how many|is the (mean|sum) of|/ )")
+        said = [text for text in self.details.how.meaning if own.match(text)]
+        return "; ".join(said or self.details.how.meaning[:1])
 
     def composition(self) -> tuple[str, ...] | None:
         """What the account has paid, each ε with its δ and the units; None without a ledger."""
         budget = self.budget
         if budget is None:
             return None
-        units = ", ".join(budget["units"])
-        rows = ("before", "this", "since", "limit")
-        left = budget["left"]
-        rule = "" if budget["limit"] else "; the account has no limit"
+        units = ", ".join(budget.units)
+        rule = "" if budget.limit else "; the account has no limit"
+        rows = (
+            ("before", budget.before),
+            ("this release", budget.this),
+            ("since", budget.since),
+            ("limit", budget.limit),
+        )
+        left = () if budget.left is None else (budget.left.words,)
         return (
-            f"account {budget['account']}: {counted(budget['charges'], 'charge')} for the same"
-            f" people, ε and δ of their certificates added up{rule}",
+            f"account {budget.account}: {counted(budget.charges, 'charge')} for the same people, ε"
+            f" and δ of their certificates added up{rule}",
             *(
-                f"{'this release' if name == 'this' else name}: ε = {each['epsilon']},"
-                f" δ = {each['delta']}, unit: {units}"
-                for name, each in ((name, budget[name]) for name in rows)
-                if each
+                f"{name}: ε = {each.epsilon}, δ = {each.delta}, unit: {units}"
+                for name, each in rows
+                if each is not None
             ),
-            *(() if left is None else (f"left, by the account's own rule: {left['words']}",)),
+            *(f"left, by the account's own rule: {text}" for text in left),
         )
 
 
-def filled(fields: Iterable[ExportField]) -> dict[str, Any]:
+def filled(fields: Iterable[ExportField]) -> dict[str, Yaml]:
     """The fields that have a value, by name.
 
     >>> filled([ExportField("a", "x"), ExportField("b", None)])
@@ -162,7 +178,7 @@ def gaps(fields: Iterable[ExportField]) -> tuple[str, ...]:
     return tuple(f"not stated: {each.name}; {each.remedy}" for each in fields if each.value is None)
 
 
-def yaml_text(document: Mapping[str, Any], head: tuple[str, ...]) -> str:
+def yaml_text(document: Mapping[str, Yaml], head: tuple[str, ...]) -> str:
     """YAML 1.1 and 1.2 alike: each text is quoted, each character shows, ``head`` are comments.
 
     A tuple is a text of several lines.
@@ -186,7 +202,7 @@ def yaml_text(document: Mapping[str, Any], head: tuple[str, ...]) -> str:
     return written.getvalue()
 
 
-def _styled(value: Any) -> Any:
+def _styled(value: Yaml) -> Any:
     from ruamel.yaml.comments import CommentedMap, CommentedSeq
     from ruamel.yaml.scalarstring import DoubleQuotedScalarString, LiteralScalarString
 

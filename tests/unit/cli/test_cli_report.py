@@ -64,6 +64,19 @@ def test_a_release_that_was_looked_at_is_green(reported):
     assert [each["name"] for each in found["details"]["columns"]] == ["age", "sex"]
 
 
+def test_the_page_answers_what_nist_asks_and_leaves_open_what_nobody_states(reported):
+    found = reported()
+    answers = {each["name"]: each["answer"] for each in found["details"]["hazards"]}
+    [failure] = answers["δ as total failure"]
+    assert re.match(r"ε = 0.5, δ = 2.63\S+, unit: row; ε = 1, δ = \S+, unit: row: ", failure)
+    [read] = answers["Collecting too much, 4.5"]
+    assert read.endswith(": age, sex")
+    assert "account people has paid for 0 others" in answers["Exact releases of the same data"][0]
+    assert len(answers["Side channels, 4.3"]) == 3
+    assert answers["Trust that does not hold"] == []
+    assert all(answers.values()) is False
+
+
 def test_a_release_that_was_not_looked_at_is_amber(cli, policy):
     cli("release", policy())
     found = cli("report", CERTIFICATE, "--format", "json")

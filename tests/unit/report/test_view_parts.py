@@ -38,39 +38,39 @@ def test_the_chances_of_the_issue():
 def test_the_odds_are_rounded_up_and_stand_with_delta_and_unit():
     found = promise(CERTIFICATE)
     # (e + 0.01) / (1 + e) = 0.73375…
-    assert "at most 73.4 % of the time" in found["sentence"]
-    assert found["right"] == 74
-    assert found["numbers"] == "ε = 1, δ = 0.01, unit: row"
+    assert "at most 73.4 % of the time" in found.sentence
+    assert found.right == 74
+    assert found.numbers == "ε = 1, δ = 0.01, unit: row"
 
 
 def test_each_published_epsilon_has_its_unit_and_they_stand_in_order():
     found = published()
     assert len(found) == 22
-    assert all(each["unit"] and each["what"] for each in found)
-    numbers = [Decimal(each["epsilon"]) for each in found]
+    assert all(each.unit and each.what for each in found)
+    numbers = [Decimal(each.epsilon) for each in found]
     assert numbers == sorted(numbers)
-    assert [each["at"] for each in found] == sorted(each["at"] for each in found)
+    assert [each.at for each in found] == sorted(each.at for each in found)
 
 
 def test_groups_that_are_alike_are_counted_from_the_release():
     lines = (("a", "yes", "20"), ("a", "no", "30"), ("b", "yes", "25"), ("c", None, "21"))
     found = risks(CERTIFICATE, lines)
-    town, ill = found["alike"]
+    town, ill = found.alike
     # Of 'ill' = no and of a missing one there is one town each.
-    assert (town["combinations"], town["known"], town["people"], town["of_people"]) == (
+    assert (town.combinations, town.known, town.people, town.of_people) == (
         3,
         2,
         51,
         96,
     )
     # In b and c everybody has the same.
-    assert (ill["combinations"], ill["known"], ill["people"]) == (3, 2, 46)
+    assert (ill.combinations, ill.known, ill.people) == (3, 2, 46)
 
 
 def test_of_rows_each_line_is_one_person():
     lines = (("a", "yes"),) * 3 + (("b", "no"),) * 2
-    town, _ = risks(replace(CERTIFICATE, claim=replace(CLAIM, count=None)), lines)["alike"]
-    assert (town["known"], town["people"], town["of_people"]) == (2, 5, 5)
+    town, _ = risks(replace(CERTIFICATE, claim=replace(CLAIM, count=None)), lines).alike
+    assert (town.known, town.people, town.of_people) == (2, 5, 5)
 
 
 @pytest.mark.parametrize(
@@ -79,18 +79,18 @@ def test_of_rows_each_line_is_one_person():
 )
 def test_what_is_not_counted_says_why(columns, lines, why):
     found = risks(replace(CERTIFICATE, claim=replace(CLAIM, columns=columns)), lines)
-    assert found["alike"] is None
-    assert why in found["not_counted"]
+    assert found.alike is None
+    assert why in found.not_counted
 
 
 def test_an_assumption_becomes_a_question_that_keeps_its_words():
-    questions = risks(CERTIFICATE, None)["questions"]
-    asked = {each["assumption"]: each["question"] for each in questions}
+    questions = risks(CERTIFICATE, None).questions
+    asked = {each.assumption: each.question for each in questions}
     assert asked["t does not change while it is read"] == "Did nobody write to t while it was read?"
     assert asked["one row of t is one person"] == "Is it so that one row of t is one person?"
     assert len(asked) == len(CERTIFICATE.assumptions)
 
 
 def test_a_text_is_shown_as_what_it_is():
-    lines = [line for clause in clauses(CERTIFICATE) for line in clause["lines"]]
+    lines = [line for clause in clauses(CERTIFICATE) for line in clause.lines]
     assert lines == ["SELECT 1", 'FROM "\\u202et"']

@@ -1,0 +1,111 @@
+"""The hazards that NIST SP 800-226 names, each with what is stated of this release.
+
+An item has an answer only where certificate, policy or ledger state one: what nobody stated is
+left open, with what would state it. The names are in our words, after the initial public draft of
+December 2023, and so are the sections.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from policy_engine.accounting.in_words import in_text
+from policy_engine.kernel.assumptions import ROW_UNIT
+from policy_engine.kernel.certificate import Certificate
+from policy_engine.kernel.mechanisms.meanings import meaning_of
+from policy_engine.kernel.sentences import sentences_of
+from policy_engine.report.evidence import Budget
+from policy_engine.report.mechanism import How
+from policy_engine.report.promise import SIDE_CHANNELS, PromiseSaid
+
+ANSWER = "answer it in here"
+LEDGER = "export where the account's ledger is"
+CHOICES = ("recodes_blind", "limits_blind")
+"""What a certificate assumes of how recodes and limits were chosen."""
+
+
+@dataclass(frozen=True)
+class Answered:
+    """An item: its ``answer`` by what is stated in ``where``, empty where nobody states one."""
+
+    name: str
+    where: str
+    answer: tuple[str, ...]
+    remedy: str = ANSWER
+
+
+def hazards(
+    certificate: Certificate,
+    said: PromiseSaid,
+    made: How,
+    budget: Budget | None,
+    access: str | None,
+) -> Iterator[Answered]:
+    """Every hazard, with what is stated of a release whose certificate holds."""
+    chances = tuple(f"{bar.label}: {bar.words}" for each in made.chances for bar in each.bars)
+    unit = f"unit: {said.unit}; what differs by more than one of them is not hidden"
+    engine = " ".join((certificate.engine, certificate.terms.engine_version)).strip()
+    numbers = f"{said.numbers}. {said.sentence}"
+    yield Answered(
+        "A large ε, or a large δ that hides it", "certificate: epsilon, delta", (numbers,)
+    )
+    yield Answered("δ as total failure", "computed from the certificate", _failure(certificate))
+    yield Answered("Differences outside of the unit; event level", "certificate: unit", (unit,))
+    compared = (f"{said.numbers}: no ε stands here without its δ and its unit",)
+    yield Answered("Unequal δ or units compared", "certificate: epsilon, delta, unit", compared)
+    yield Answered("Exact releases of the same data", "ledger", _others(budget), LEDGER)
+    written = (f"{engine}; the query was printed from the claim, and is compared token for token",)
+    yield Answered("Own implementation", "certificate: query, engine_version", written)
+    yield Answered("Statistical bias, 3.2 and 3.3", "computed from the certificate", chances)
+    small = ("small groups are left out first: a minority that is missing need not be absent",)
+    yield Answered(
+        "Systemic and human bias, 3.3", "certificate: k", small if certificate.k > 1 else ()
+    )
+    chosen = sentences_of(each for each in certificate.assumptions if each.code in CHOICES)
+    yield Answered("Bins made from the data, 3.4.1", "certificate: assumptions", chosen)
+    yield Answered(
+        "Trust that does not hold", "", (), "say who confirmed each assumption, and when"
+    )
+    channels = tuple(f"not hidden: {each}" for each in SIDE_CHANNELS)
+    yield Answered("Side channels, 4.3", "documentation: known limits", channels)
+    remedy = "write 'about.access' in the policy"
+    told = (access,) if access else ()
+    yield Answered(
+        "Interactive access; security and access, 4.4", "policy: about.access", told, remedy
+    )
+    columns = ", ".join(each.name for each in certificate.claim.inputs)
+    if certificate.unit != ROW_UNIT:
+        columns += f"; people are told apart by {certificate.unit}"
+    read = (f"columns that are shown, summed or filtered by: {columns}",)
+    yield Answered("Collecting too much, 4.5", "certificate: claim", read)
+    if sampled := meaning_of(certificate.claim).why_sampled():
+        where = "certificate: mechanism, k, rate"
+        yield Answered("Subsampling alone, 3.2", where, (sampled,))
+
+
+def _failure(certificate: Certificate) -> tuple[str, ...]:
+    """What δ is, by the curve that it is a point of."""
+    promise = certificate.promise
+    if promise.delta == 0:
+        return ("δ is 0",)
+    twice = 2 * max(promise.epsilon, Decimal("0.1"))
+    delta = meaning_of(certificate.claim).curve(certificate, promise.neighbours)(twice)
+    points = "; ".join(
+        f"ε = {in_text(at)}, δ = {in_text(slack)}, unit: {certificate.unit}"
+        for at, slack in ((promise.epsilon, promise.delta), (twice, delta))
+    )
+    return (
+        f"{points}: δ falls as ε grows. Were everything shown with the probability δ, it would"
+        " stay the same",
+    )
+
+
+def _others(budget: Budget | None) -> tuple[str, ...]:
+    if budget is None:
+        return ()
+    return (
+        f"account {budget.account} has paid for {budget.charges - 1} others of the same people; of"
+        " what no account of this project has paid for it knows nothing",
+    )
