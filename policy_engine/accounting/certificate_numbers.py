@@ -25,6 +25,7 @@ from policy_engine.accounting.domain import (
 from policy_engine.accounting.events import SampledSuppression
 from policy_engine.accounting.exact import delta_exact, epsilon_exact
 from policy_engine.accounting.groups import group_size
+from policy_engine.accounting.odds import guessed_right
 from policy_engine.errors import DomainError
 
 
@@ -39,6 +40,8 @@ class CertificateNumbers:
     rate: Decimal
     epsilon: Decimal
     delta: Decimal
+    guessed_right: Decimal
+    """How often somebody is right at most who tells whether a unit is in, at even odds."""
     bound: str
     neighbours: str
     releases: int
@@ -114,6 +117,7 @@ def certify_numbers(
         rate=sampling_rate(rate),
         epsilon=epsilon,
         delta=delta,
+        guessed_right=guessed_right(epsilon, delta),
         bound="exact",
         neighbours=neighbours,
         releases=releases,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Literal
 
 from policy_engine.check.columns import recoded
 from policy_engine.compile.catalog import Kind
@@ -86,30 +87,63 @@ def words(shown: Shown) -> str:
     return "; ".join([*told, *([f"and {len(listed) - _MOST} more"] * (len(listed) > _MOST))])
 
 
-def document(claim: Claim, engine: str, target: tuple[str, ...] = ()) -> dict[str, Any]:
+@dataclass(frozen=True)
+class LabelSaid:
+    """When a value is shown, and as what."""
+
+    when: str
+    shown: str
+
+
+@dataclass(frozen=True)
+class RecodeSaid:
+    """Of which column a released one is made, and how; ``values`` where they are few."""
+
+    of: tuple[str, ...]
+    values: tuple[LabelSaid, ...] | None
+    sql: str
+
+
+@dataclass(frozen=True)
+class ClaimShape:
     """A claim as plain data."""
-    return {
-        "source": source_of(claim),
-        "unit": unit_of(claim),
-        "mechanism": claim.law.mechanism,
-        "rate": float(claim.law.rate),
-        "method": method_of(claim, engine),
-        "k": claim.law.k,
-        "columns": [shown.name for shown in claim.columns],
-        "recodes": {
-            shown.name: {
-                "of": [shown.column.name] if shown.column else [],
-                "values": (listed := entries(shown))
-                and [{"when": when, "shown": label} for when, label in listed],
-                "sql": recoded(shown, engine),
-            }
-            for shown in claim.columns
-        },
-        "count": claim.count,
-        "form": "rows" if claim.count is None else "counts",
-        "target": ".".join(target) or None,
-        "ordered": True,
-    }
+
+    source: str
+    unit: str
+    mechanism: str
+    rate: float
+    method: str
+    k: int
+    columns: tuple[str, ...]
+    recodes: Mapping[str, RecodeSaid]
+    count: str | None
+    form: Literal["counts", "rows"]
+    target: str | None
+    ordered: bool
+
+
+def shape_of(claim: Claim, engine: str, target: tuple[str, ...] = ()) -> ClaimShape:
+    """What a claim is; ``target`` is the table that its text makes."""
+    return ClaimShape(
+        source=source_of(claim),
+        unit=unit_of(claim),
+        mechanism=claim.law.mechanism,
+        rate=float(claim.law.rate),
+        method=method_of(claim, engine),
+        k=claim.law.k,
+        columns=tuple(shown.name for shown in claim.columns),
+        recodes={shown.name: _recode_said(shown, engine) for shown in claim.columns},
+        count=claim.count,
+        form="rows" if claim.count is None else "counts",
+        target=".".join(target) or None,
+        ordered=True,
+    )
+
+
+def _recode_said(shown: Shown, engine: str) -> RecodeSaid:
+    listed = entries(shown)
+    values = None if listed is None else tuple(LabelSaid(when, label) for when, label in listed)
+    return RecodeSaid((shown.column.name,) if shown.column else (), values, recoded(shown, engine))
 
 
 def lines(claim: Claim, engine: str) -> Iterator[str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from typer import Argument, Option
 
@@ -92,26 +93,47 @@ def attack(
         with progress(f"guessing of {policy.name}") as seen:
             found = (*found, membership_by_runs(policy, runs, tick=seen.counted))
     is_confidential = knowing is not None and not published
-    document = {
-        "release": release,
-        "confidential": is_confidential,
-        "attacks": list(map(_document, found)),
-        "note": NO_PROOF,
-    }
-    emit(document, [*([CONFIDENTIAL] if is_confidential else []), *_lines(found)])
+    emit(
+        AttacksSaid(release, is_confidential, tuple(map(_said, found))),
+        [*([CONFIDENTIAL] if is_confidential else []), *_lines(found)],
+    )
 
 
-def _document(found: Attempt) -> dict[str, Any]:
-    return {
-        "attack": found.name,
-        "needed": found.needed,
-        "people": found.victims,
-        "learned": found.learned,
-        "bound": found.bound or None,
-        "measured": found.measured or None,
-        "nothing": None if found.learned else found.nothing or None,
-        "remedy": found.remedy,
-    }
+@dataclass(frozen=True)
+class AttackSaid:
+    """An attack: what it took, of how many ``people`` it learnt what, and what stops it."""
+
+    attack: str
+    needed: str
+    people: int
+    learned: tuple[str, ...]
+    bound: str | None
+    measured: str | None
+    nothing: str | None
+    remedy: str
+
+
+@dataclass(frozen=True)
+class AttacksSaid:
+    """The attacks on a table, and what they do not prove."""
+
+    release: Path | None
+    confidential: bool
+    attacks: tuple[AttackSaid, ...]
+    note: str = NO_PROOF
+
+
+def _said(found: Attempt) -> AttackSaid:
+    return AttackSaid(
+        attack=found.name,
+        needed=found.needed,
+        people=found.victims,
+        learned=found.learned,
+        bound=found.bound or None,
+        measured=found.measured or None,
+        nothing=None if found.learned else found.nothing or None,
+        remedy=found.remedy,
+    )
 
 
 def _lines(found: Sequence[Attempt]) -> Iterator[str]:

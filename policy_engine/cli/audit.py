@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
 from policy_engine.audit.verdict import AuditVerdict, check_runs, error_of, runs_that_refute
-from policy_engine.cli.output import conclude, members, number, shown
+from policy_engine.cli.output import conclude, number, shown
 from policy_engine.cli.progress import progress
 from policy_engine.cli.reading import decimal_of
 from policy_engine.errors import UsageError
@@ -55,7 +56,7 @@ def audit(
 
         with progress("auditing eleven broken mechanisms") as seen:
             tested = controls.self_test(runs=runs, confidence=level, tick=seen.counted)
-        conclude(_tested_document(tested), _tested_lines(tested), 0 if tested.passed else 1)
+        conclude(SelfTestSaid.of(tested), _tested_lines(tested), 0 if tested.passed else 1)
         return
     from policy_engine.audit import policies
     from policy_engine.policy.loading import load_policy
@@ -70,38 +71,82 @@ def audit(
             confidence=level,
             tick=seen.counted,
         )
-    conclude(_document(found), _lines(found), 1 if found.broken else 0)
+    conclude(AuditSaid.of(found), _lines(found), 1 if found.broken else 0)
 
 
-def _verdict(found: AuditVerdict) -> dict[str, Any]:
-    return {
-        **members(found.claim, "epsilon delta"),
-        "runs": found.runs,
-        "epsilon_at_least": number(found.epsilon, down=True),
-        "direction": found.direction,
-        "event": str(found.event),
-        "seen": found.one.seen,
-        "seen_on_neighbour": found.other.seen,
-        "judged_runs": found.one.runs,
-        "refuted": found.broken,
-    }
+@dataclass(frozen=True, kw_only=True)
+class VerdictSaid:
+    """What runs on two tables prove of a claim."""
+
+    epsilon: Decimal
+    delta: Decimal
+    runs: int
+    epsilon_at_least: float | None
+    direction: str
+    event: str
+    seen: int
+    seen_on_neighbour: int
+    judged_runs: int
+    refuted: bool
+    name: str | None = None
+    what: str | None = None
 
 
-def _document(found: Audit) -> dict[str, Any]:
-    pairs = [{**members(pair, "name what"), **_verdict(pair.verdict)} for pair in found.found]
-    return {
-        "policy": found.policy.name,
-        **members(found.claim, "epsilon delta"),
-        "neighbours": found.policy.guarantee.neighbours,
-        "unit": found.policy.source.key or "row",
-        **members(found, "confidence runs"),
-        "refuted_by": found.power and found.power.seen,
-        "refuted_by_of": found.power and found.power.runs,
-        "epsilon_at_least": number(found.epsilon, down=True),
-        "refuted": found.broken,
-        "pairs": pairs,
-        **members(found, "skipped notes"),
-    }
+def _verdict(found: AuditVerdict, name: str | None = None, what: str | None = None) -> VerdictSaid:
+    return VerdictSaid(
+        epsilon=found.claim.epsilon,
+        delta=found.claim.delta,
+        runs=found.runs,
+        epsilon_at_least=number(found.epsilon, down=True),
+        direction=found.direction,
+        event=str(found.event),
+        seen=found.one.seen,
+        seen_on_neighbour=found.other.seen,
+        judged_runs=found.one.runs,
+        refuted=found.broken,
+        name=name,
+        what=what,
+    )
+
+
+@dataclass(frozen=True)
+class AuditSaid:
+    """An audit of a policy: its claim, what would have refuted it, and what each pair proves."""
+
+    policy: str
+    epsilon: Decimal
+    delta: Decimal
+    neighbours: str
+    unit: str
+    confidence: Decimal
+    runs: int
+    refuted_by: int | None
+    refuted_by_of: int | None
+    epsilon_at_least: float | None
+    refuted: bool
+    pairs: tuple[VerdictSaid, ...]
+    skipped: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, found: Audit) -> AuditSaid:
+        """What is said of an audit."""
+        return cls(
+            policy=found.policy.name,
+            epsilon=found.claim.epsilon,
+            delta=found.claim.delta,
+            neighbours=found.policy.guarantee.neighbours,
+            unit=found.policy.source.key or "row",
+            confidence=found.confidence,
+            runs=found.runs,
+            refuted_by=None if found.power is None else found.power.seen,
+            refuted_by_of=None if found.power is None else found.power.runs,
+            epsilon_at_least=number(found.epsilon, down=True),
+            refuted=found.broken,
+            pairs=tuple(_verdict(pair.verdict, pair.name, pair.what) for pair in found.found),
+            skipped=found.skipped,
+            notes=found.notes,
+        )
 
 
 def _lines(found: Audit) -> Iterator[str]:
@@ -156,17 +201,41 @@ def _short(epsilon: Decimal) -> str:
     return f"{epsilon:.3f}" if epsilon else "0"
 
 
-def _tested_document(found: SelfTest) -> dict[str, Any]:
-    controls = [
-        {
-            **members(each.control, "name what pair"),
-            "passed": each.passed,
-            "broken": _verdict(each.broken),
-            "sound": _verdict(each.sound),
-        }
-        for each in found.tested
-    ]
-    return {"self_test": found.passed, "confidence": found.confidence, "controls": controls}
+@dataclass(frozen=True)
+class ControlSaid:
+    """A broken mechanism and its sound twin, and whether they were told apart."""
+
+    name: str
+    what: str
+    pair: str
+    passed: bool
+    broken: VerdictSaid
+    sound: VerdictSaid
+
+
+@dataclass(frozen=True)
+class SelfTestSaid:
+    """Whether the audit itself finds what it must."""
+
+    self_test: bool
+    confidence: Decimal
+    controls: tuple[ControlSaid, ...]
+
+    @classmethod
+    def of(cls, found: SelfTest) -> SelfTestSaid:
+        """What is said of a self-test."""
+        controls = (
+            ControlSaid(
+                each.control.name,
+                each.control.what,
+                each.control.pair,
+                each.passed,
+                _verdict(each.broken),
+                _verdict(each.sound),
+            )
+            for each in found.tested
+        )
+        return cls(found.passed, found.confidence, tuple(controls))
 
 
 def _tested_lines(found: SelfTest) -> Iterator[str]:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from typer import Argument, Exit, Option
 
 from policy_engine.attest.validity import written
-from policy_engine.cli.output import conclude, confirm, emit, left_of, members
+from policy_engine.cli.output import conclude, confirm, emit
 from policy_engine.cli.reading import own_project
+from policy_engine.cli.results import Left
 from policy_engine.errors import LedgerBroken, NoLedger, NothingChecked, UsageError
 from policy_engine.ledger import outside
 from policy_engine.ledger.account import Balance, Limit, balance_of, brief
@@ -61,44 +64,205 @@ def show(
     # To price an account takes time, and to try what is left: each is done once.
     balances = [balance_of(each) for each in found.accounts]
     left = {each.name: each.remaining(each.last_kind(found.entries)) for each in found.accounts}
-    document = {
-        "ledger": project.ledger_name,
-        "accounts": [_account(each, found.entries, left[each.account]) for each in balances],
-        "limits": [
-            {
-                **members(each, "record account at who why", who="by"),
-                "from": _limit(each.before),
-                "to": _limit(each.after),
-            }
-            for each in found.changes
-        ],
-        "moves": [
-            members(
-                each,
-                "record source_of before after at who why",
-                before="from",
-                after="to",
-                who="by",
+    said = LedgerSaid(
+        ledger=project.ledger_name,
+        accounts=tuple(_account(each, found.entries, left[each.account]) for each in balances),
+        limits=tuple(
+            LimitSaid(
+                each.record,
+                each.at,
+                each.who,
+                each.why,
+                each.account,
+                PairSaid.of(each.before),
+                PairSaid.of(each.after),
             )
+            for each in found.changes
+        ),
+        moves=tuple(
+            MoveSaid(*_decided(each), each.source_of, each.before, each.after)
             for each in found.moves
-        ],
-        "rekeys": [
-            members(each, "record sealing_key named_by at who why", who="by")
-            for each in found.rekeys
-        ],
-        "reviews": [_review_document(each) for each in found.reviews],
-        "entries": [_entry(each, found) for each in found.entries],
-        "faults": [fault_document(each) for each in found.faults],
-    }
-    emit(document, _lines(project, balances, left, found))
+        ),
+        rekeys=tuple(
+            RekeySaid(*_decided(each), each.sealing_key, each.named_by) for each in found.rekeys
+        ),
+        reviews=tuple(map(_review, found.reviews)),
+        entries=tuple(_entry(each, found) for each in found.entries),
+        faults=tuple(map(FaultSaid.of, found.faults)),
+    )
+    emit(said, _lines(project, balances, left, found))
     if any(not each.settled for each in found.faults):
         raise Exit(1)
 
 
-def fault_document(fault: Fault) -> dict[str, Any]:
-    """What is wrong of a record, for a document."""
-    settled = fault.settled and members(fault.settled, "record of at who why", who="by")
-    return {**members(fault, "record entry what"), "settled": settled}
+@dataclass(frozen=True)
+class PairSaid:
+    """An (ε, δ)."""
+
+    epsilon: Decimal
+    delta: Decimal
+
+    @classmethod
+    def of(cls, limit: Limit | None) -> PairSaid | None:
+        """That of a limit; None without one."""
+        return None if limit is None else cls(limit.epsilon, limit.delta)
+
+
+@dataclass(frozen=True)
+class DecisionSaid:
+    """Who decided, when and why, and by which record."""
+
+    record: int
+    at: datetime
+    by: str
+    why: str
+
+
+@dataclass(frozen=True)
+class LimitSaid(DecisionSaid):
+    """A change of a limit."""
+
+    account: str
+    from_: PairSaid | None
+    to: PairSaid | None
+
+
+@dataclass(frozen=True)
+class MoveSaid(DecisionSaid):
+    """The source of an entry, 0 for one that nobody was charged for, got to another account."""
+
+    source_of: int
+    from_: str
+    to: str
+
+
+@dataclass(frozen=True)
+class RekeySaid(DecisionSaid):
+    """A sealing key took over."""
+
+    sealing_key: str
+    named_by: str
+
+
+@dataclass(frozen=True)
+class RequirementSaid(DecisionSaid):
+    """A review policy was set, by its digest."""
+
+    account: str
+    serial: int
+    review_policy: str
+
+
+@dataclass(frozen=True)
+class RevocationSaid(DecisionSaid):
+    """The key of an approver was revoked: it counts in no account any more."""
+
+    account: str
+    revoked_key: str
+    people: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SettlementSaid(DecisionSaid):
+    """Somebody has looked into what is wrong of a record."""
+
+    of: int
+
+
+@dataclass(frozen=True)
+class FaultSaid:
+    """What is wrong of a record, and who has settled it."""
+
+    record: int
+    entry: int
+    what: str
+    settled: SettlementSaid | None
+
+    @classmethod
+    def of(cls, fault: Fault) -> FaultSaid:
+        """What is said of a fault."""
+        by = fault.settled
+        settled = None if by is None else SettlementSaid(*_decided(by), by.of)
+        return cls(fault.record, fault.entry, fault.what, settled)
+
+
+@dataclass(frozen=True)
+class AccountSaid:
+    """An account; of one with releases without (ε, δ) no (ε, δ) is said to be spent."""
+
+    account: str
+    neighbours: str | None
+    units: list[str]
+    entries: int
+    reserved: int
+    epsilon_limit: Decimal | None
+    delta_limit: Decimal | None
+    epsilon_spent: Decimal | None
+    delta_spent: Decimal | None
+    epsilon_basic: Decimal | None
+    delta_basic: Decimal | None
+    left: Left | None
+    without_epsilon_delta: int | None = None
+
+
+@dataclass(frozen=True)
+class ApproverSaid:
+    """Who approved, and as what."""
+
+    by: str
+    role: str
+
+
+@dataclass(frozen=True)
+class ApprovalsSaid:
+    """What an entry was required to have, who approved it, and digests of what they signed."""
+
+    stage: str
+    review_policy: str
+    needs: Mapping[str, int]
+    without: bool
+    people: tuple[ApproverSaid, ...]
+    statements: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class EntrySaid:
+    """A charge; of a release without (ε, δ) both are None."""
+
+    entry: int
+    account: str
+    policy: str
+    state: str
+    epsilon: Decimal | None
+    delta: Decimal | None
+    unit: str
+    reserved_at: datetime
+    release: str | None
+    approvals: tuple[ApprovalsSaid, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LedgerSaid:
+    """The accounts of a ledger, every decision, every entry, and what is wrong of any."""
+
+    ledger: str
+    accounts: tuple[AccountSaid, ...]
+    limits: tuple[LimitSaid, ...]
+    moves: tuple[MoveSaid, ...]
+    rekeys: tuple[RekeySaid, ...]
+    reviews: tuple[RequirementSaid | RevocationSaid, ...]
+    entries: tuple[EntrySaid, ...]
+    faults: tuple[FaultSaid, ...]
+
+
+def _decided(found: Decision) -> tuple[int, datetime, str, str]:
+    return found.record, found.at, found.who, found.why
+
+
+def _review(found: Requirement | Revocation) -> RequirementSaid | RevocationSaid:
+    if isinstance(found, Revocation):
+        return RevocationSaid(*_decided(found), "", found.key, found.people)
+    return RequirementSaid(*_decided(found), found.account, found.serial, found.policy)
 
 
 def fault_line(fault: Fault) -> str:
@@ -120,56 +284,50 @@ def _open(account: str, entries: tuple[Entry, ...]) -> int:
     return sum(entry.is_open and entry.account == account for entry in entries)
 
 
-def _account(
-    balance: Balance, entries: tuple[Entry, ...], left: Remaining | None
-) -> dict[str, Any]:
-    limit, price, unbounded = balance.limit, balance.price, balance.unbounded
-    spent = {
-        "epsilon_spent": balance.spent_epsilon,
-        "delta_spent": balance.spent_delta,
-        "epsilon_basic": price.basic_epsilon,
-        "delta_basic": price.basic_delta,
-    }
-    return {
-        **members(balance, "account neighbours"),
-        "units": units_of(balance.account, entries),
-        "entries": balance.charges,
-        "reserved": _open(balance.account, entries),
-        "epsilon_limit": limit and limit.epsilon,
-        "delta_limit": limit and limit.delta,
-        **(dict.fromkeys(spent) if unbounded else spent),
-        "left": left_of(left),
-        **({"without_epsilon_delta": unbounded} if unbounded else {}),
-    }
+def _account(balance: Balance, entries: tuple[Entry, ...], left: Remaining | None) -> AccountSaid:
+    limit, price, is_bounded = balance.limit, balance.price, not balance.unbounded
+    return AccountSaid(
+        account=balance.account,
+        neighbours=balance.neighbours,
+        units=units_of(balance.account, entries),
+        entries=balance.charges,
+        reserved=_open(balance.account, entries),
+        epsilon_limit=None if limit is None else limit.epsilon,
+        delta_limit=None if limit is None else limit.delta,
+        epsilon_spent=balance.spent_epsilon if is_bounded else None,
+        delta_spent=balance.spent_delta if is_bounded else None,
+        epsilon_basic=price.basic_epsilon if is_bounded else None,
+        delta_basic=price.basic_delta if is_bounded else None,
+        left=Left.of(left),
+        without_epsilon_delta=balance.unbounded or None,
+    )
 
 
-def _limit(limit: Limit | None) -> dict[str, Any] | None:
-    return None if limit is None else members(limit, "epsilon delta")
+def _entry(entry: Entry, found: LedgerState) -> EntrySaid:
+    return EntrySaid(
+        entry=entry.id,
+        account=entry.account,
+        policy=entry.policy_name,
+        state=entry.state,
+        epsilon=None if entry.is_unbounded else entry.epsilon,
+        delta=None if entry.is_unbounded else entry.delta,
+        unit=entry.unit,
+        reserved_at=entry.reserved_at,
+        release=entry.release_name,
+        approvals=tuple(_approvals(each, found) for each in entry.reviews),
+    )
 
 
-def _entry(entry: Entry, found: LedgerState) -> dict[str, Any]:
-    names = "id account policy_name state epsilon delta unit reserved_at release_name"
-    told = members(entry, names, id="entry", policy_name="policy", release_name="release")
-    if entry.is_unbounded:
-        told |= {"epsilon": None, "delta": None}
-    return {**told, "approvals": [_approvals(each, found) for each in entry.reviews]}
-
-
-def _approvals(review: StageReview, found: LedgerState) -> dict[str, Any]:
-    """What an entry was required to have, who approved it, and the digests of what they signed."""
+def _approvals(review: StageReview, found: LedgerState) -> ApprovalsSaid:
     people = approvers(found.required[review.record].policy, review)
-    return {
-        **members(review, "stage policy needs is_out", policy="review_policy", is_out="without"),
-        "people": [{"by": name, "role": role} for name, role in people],
-        "statements": review.brought.digests,
-    }
-
-
-def _review_document(decision: Requirement | Revocation) -> dict[str, Any]:
-    if isinstance(decision, Revocation):
-        told = members(decision, "record key people at who why", key="revoked_key")
-        return {"account": "", **told}
-    return members(decision, "record account serial policy at who why", policy="review_policy")
+    return ApprovalsSaid(
+        stage=review.stage,
+        review_policy=review.policy,
+        needs=review.needs,
+        without=review.is_out,
+        people=tuple(ApproverSaid(name, role) for name, role in people),
+        statements=tuple(review.brought.digests),
+    )
 
 
 def _lines(
@@ -255,13 +413,13 @@ def _review_words(decision: Requirement | Revocation) -> str:
     return f"nothing counts that the key {decision.key[:8]}{whose} approves"
 
 
-def _approvals_line(told: Mapping[str, Any]) -> str:
-    needs = ", ".join(f"{count} {role}" for role, count in told["needs"].items())
-    people = ", ".join(f"{each['by']} ({each['role']})" for each in told["people"])
+def _approvals_line(told: ApprovalsSaid) -> str:
+    needs = ", ".join(f"{count} {role}" for role, count in told.needs.items())
+    people = ", ".join(f"{each.by} ({each.role})" for each in told.people)
     by = f"approved by {people or 'nobody'}"
     return (
-        f"        {told['stage']} {'was made without the approvals' if told['without'] else by};"
-        f" required by review policy {told['review_policy'][:15]}: {needs or 'nobody'}"
+        f"        {told.stage} {'was made without the approvals' if told.without else by};"
+        f" required by review policy {told.review_policy[:15]}: {needs or 'nobody'}"
     )
 
 
@@ -355,7 +513,7 @@ def verify(
     document = {"ledger": name, "intact": True, "approved": reviewed,
                 "records": found.records, "head": found.hash,
                 "by_revoked_keys": sum(by_revoked.values()), "not_compared": unseen,
-                "not_charged": missing, "faults": [*map(fault_document, faults)],
+                "not_charged": missing, "faults": [*map(FaultSaid.of, faults)],
                 "left_out": [row for each in disowned for row in each.rows],
                 "witnesses": [told for told, _ in seen]}  # fmt: skip
     told = counted(found.records, "record")
@@ -405,9 +563,21 @@ def _by_revoked(project: Project, revoked: Counter[str]) -> Iterator[str]:
             yield f"{count} of them are signed by keys that were revoked later ({keys}): {why}"
 
 
+@dataclass(frozen=True)
+class WitnessSaid:
+    """What a witness has seen: how many heads, and the last of them."""
+
+    witness: str
+    heads: int
+    records: int
+    published_at: str
+    stamped_at: Mapping[str, str]
+    stamps_not_checked: int
+
+
 def _witnessed(
     witness: str, records: tuple[Record, ...], name: str, roots: Path | None
-) -> tuple[dict[str, Any], str]:
+) -> tuple[WitnessSaid, str]:
     """What a witness says of a ledger that goes through all its heads, as a document and a line.
 
     Raises LedgerBroken where the ledger does not, or a stamp does not hold; NothingChecked where
@@ -429,9 +599,9 @@ def _witnessed(
                 outside.stamped_at(each.stamp, each.head, trusted)
             )
     last, unchecked = found[-1], 0 if roots else len(stamped)
-    document = {"witness": place.where, "heads": len(found), "records": last.head.records,
-                "published_at": last.at, "stamped_at": stamps,
-                "stamps_not_checked": unchecked}  # fmt: skip
+    said = WitnessSaid(
+        place.where, len(found), last.head.records, last.at, stamps, stamps_not_checked=unchecked
+    )
     text = (
         f"{place.where}: the ledger goes through {counted(len(found), 'head')} that it saw, the"
         f" last of record {last.head.records}, published at {last.at}"
@@ -444,6 +614,6 @@ def _witnessed(
     if unchecked:
         text += f"; {counted(unchecked, 'time stamp')} not looked at: name --tsa-root"
     after = counted(len(records) - last.head.records, "record")
-    return document, text + (
+    return said, text + (
         f"; nobody outside has seen the {after} since" * (len(records) > last.head.records)
     )

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from policy_engine.accounting import calibration
 from policy_engine.accounting.certificate_numbers import certify_numbers
 from policy_engine.accounting.domain import sampling_rate
 from policy_engine.accounting.frontier import SamplePair, frontier, least_group
 from policy_engine.cli.numbers import UNIT
-from policy_engine.cli.output import emit, members, number, shown
+from policy_engine.cli.output import emit, number, shown
 from policy_engine.cli.progress import progress
 from policy_engine.errors import UsageError
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from policy_engine.accounting.prior import Prior
+    from policy_engine.cli.comparing import Compared
 
 _STEP = Decimal("1.1")
 """A line of the table has at least this many times the rate of the line before."""
@@ -54,13 +55,51 @@ class Row:
     people: float | None = None
     groups: float | None = None
 
-    def document(self) -> dict[str, Any]:
+    @property
+    def said(self) -> RowSaid:
         """For JSON."""
-        pair = self.pair
-        found = {"k": pair.k, "rate": number(pair.rate, down=True), "group": pair.group}
-        if self.people is None:
-            return found
-        return {**found, "expected_people": self.people, "expected_groups": self.groups}
+        rate = number(self.pair.rate, down=True)
+        return RowSaid(self.pair.k, rate, self.pair.group, self.people, self.groups)
+
+
+@dataclass(frozen=True)
+class RowSaid:
+    """A pair of the frontier, as JSON says it."""
+
+    k: int
+    rate: float | None
+    group: int
+    expected_people: float | None = None
+    expected_groups: float | None = None
+
+
+@dataclass(frozen=True)
+class Belief:
+    """A prior, as it was written."""
+
+    people: int
+    groups: int
+    exponent: str | Decimal
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairFound:
+    """The pair that answers, and what it was chosen by: what stands last is of the frontier."""
+
+    k: int
+    rate: float | None
+    epsilon: Decimal
+    delta: Decimal
+    asked_delta: Decimal
+    neighbours: str
+    releases: int
+    group: int | None = None
+    expected_people: float | None = None
+    expected_groups: float | None = None
+    maximise: Maximise | None = None
+    prior: Belief | None = None
+    frontier: tuple[RowSaid, ...] | None = None
+    plot: Path | None = None
 
 
 def solve(
@@ -119,17 +158,20 @@ def solve(
 
         check_place(output, replace=replace)
     plot = [] if output is None else [f"plot  {output}"]
+    found: Compared | PairFound
     if mechanisms:
-        document, lines = _mechanisms(asked, output)
+        found, lines = _mechanisms(asked, output)
     elif over_all:
-        belief = (people, groups, "1" if exponent is None else exponent) if has_prior else None
-        document, lines = _from_frontier(asked, most_k, belief, maximise, output, whole=frontier)
+        belief = None
+        if people is not None and groups is not None:
+            belief = Belief(people, groups, exponent or "1")
+        found, lines = _from_frontier(asked, most_k, belief, maximise, output, whole=frontier)
     else:
-        document, lines = _answer(asked, _pair(asked, k, rate))
-    emit(document, [*lines, *plot])
+        found, lines = _answer(asked, _pair(asked, k, rate))
+    emit(found, [*lines, *plot])
 
 
-def _mechanisms(asked: _Question, plot: Path | None) -> tuple[dict[str, Any], list[str]]:
+def _mechanisms(asked: _Question, plot: Path | None) -> tuple[Compared, list[str]]:
     from policy_engine.accounting.comparison import compare
     from policy_engine.accounting.domain import nonnegative_epsilon, probability
     from policy_engine.accounting.tables import Aim
@@ -139,28 +181,25 @@ def _mechanisms(asked: _Question, plot: Path | None) -> tuple[dict[str, Any], li
     aim = Aim(epsilon, delta, asked.neighbours, releases=asked.releases)
     with progress("comparing mechanisms"):
         table = ComparisonTable(aim, compare(aim))
-    return table.document() | table.drawn(plot), [*table.lines()]
+    return replace(table.compared, plot=table.drawn(plot)), [*table.lines()]
 
 
 def _from_frontier(
     asked: _Question,
     most_k: int | None,
-    belief: tuple[int | None, int | None, str] | None,
+    belief: Belief | None,
     maximise: Maximise | None,
     plot: Path | None,
     *,
     whole: bool,
-) -> tuple[dict[str, Any], list[str]]:
-    """The pair of the frontier that is chosen, and with ``whole`` all of it; it may be drawn.
-
-    A ``belief`` is a prior as it was written: people, groups and exponent.
-    """
+) -> tuple[PairFound, list[str]]:
+    """The pair of the frontier that is chosen, and with ``whole`` all of it; it may be drawn."""
     from policy_engine.accounting import prior as beliefs
 
     target = (asked.epsilon, asked.delta, asked.neighbours, asked.releases)
     goal, prior = maximise or Maximise.people, None
     if belief is not None:
-        prior = beliefs.Prior.zipf(belief[0] or 0, belief[1] or 0, belief[2])
+        prior = beliefs.Prior.zipf(belief.people, belief.groups, belief.exponent)
     with progress("looking for every pair"):
         pairs = frontier(*target, most_k)
         if prior is None:
@@ -172,21 +211,24 @@ def _from_frontier(
     chosen = next(row for row in rows if row.pair == best)
     if plot is not None:
         _draw(plot, asked, rows, chosen, prior)
-    document, answer = _answer(asked, best)
-    document |= chosen.document()
-    lines = [*(_table(rows, chosen) if whole else []), *answer]
-    if belief is not None and prior is not None:
-        told = {"people": belief[0], "groups": belief[1], "exponent": Decimal(belief[2])}
-        document |= {"maximise": goal, "prior": told}
+    answer, said = _answer(asked, best)
+    lines = [*(_table(rows, chosen) if whole else []), *said]
+    if prior is not None:
         lines.append(
             f"expected to be released: {chosen.people:.1f} of {prior.people} people, "
             f"in {chosen.groups:.1f} of {prior.groups} groups"
         )
-    if whole:
-        document["frontier"] = [row.document() for row in rows]
-    if plot is not None:
-        document["plot"] = plot
-    return document, lines
+    found = replace(
+        answer,
+        group=best.group,
+        expected_people=chosen.people,
+        expected_groups=chosen.groups,
+        maximise=None if prior is None else goal,
+        prior=None if belief is None else replace(belief, exponent=Decimal(belief.exponent)),
+        frontier=tuple(row.said for row in rows) if whole else None,
+        plot=plot,
+    )
+    return found, lines
 
 
 def _pair(asked: _Question, k: int | None, rate: str | None) -> SamplePair:
@@ -199,22 +241,27 @@ def _pair(asked: _Question, k: int | None, rate: str | None) -> SamplePair:
     return SamplePair(*calibration.best_pair(*target, *of))
 
 
-def _answer(asked: _Question, pair: SamplePair) -> tuple[dict[str, Any], list[str]]:
+def _answer(asked: _Question, pair: SamplePair) -> tuple[PairFound, list[str]]:
     """What every form of the command says of a pair, as JSON and as text."""
-    of = members(asked, "epsilon neighbours releases")
-    found = certify_numbers(pair.k, pair.rate, **of)
+    found = certify_numbers(
+        pair.k,
+        pair.rate,
+        epsilon=asked.epsilon,
+        neighbours=asked.neighbours,
+        releases=asked.releases,
+    )
     # What was asked for is met, so the claim need not be larger.
     reached = min(found.delta, Decimal(asked.delta))
-    document = {
-        "k": pair.k,
-        "rate": number(pair.rate, down=True),
-        "epsilon": found.epsilon,
-        "delta": reached,
-        "asked_delta": Decimal(asked.delta),
-        "neighbours": asked.neighbours,
-        "releases": asked.releases,
-    }
-    return document, [
+    answer = PairFound(
+        k=pair.k,
+        rate=number(pair.rate, down=True),
+        epsilon=found.epsilon,
+        delta=reached,
+        asked_delta=Decimal(asked.delta),
+        neighbours=asked.neighbours,
+        releases=asked.releases,
+    )
+    return answer, [
         f"k = {pair.k}, rate = {shown(pair.rate)}",
         f"ε = {shown(found.epsilon)}, δ = {shown(reached)}  (asked: δ ≤ {asked.delta}; {UNIT})",
     ]

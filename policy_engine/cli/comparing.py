@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from policy_engine.accounting.comparison import Candidate, Comparison
+from policy_engine.accounting.comparison import SAMPLED, Candidate, Comparison
 from policy_engine.accounting.frontier import SamplePair
 from policy_engine.accounting.tables import Aim
-from policy_engine.cli.output import members, shown
+from policy_engine.cli.output import shown
 from policy_engine.cli.reading import check_free, written_whole
 from policy_engine.errors import UsageError, to_install
 
@@ -30,7 +30,7 @@ _STYLE: Any = {
     "svg.hashsalt": "policy-engine",
 }
 # Without a date, so that the same numbers give the same bytes.
-_METADATA: dict[str, dict[str, Any]] = {
+_METADATA: dict[str, dict[str, None]] = {
     ".svg": {"Date": None, "Creator": None},
     ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
     ".png": {"Software": None},
@@ -44,6 +44,48 @@ _LEGEND = (
 )
 
 _POINTS = 60
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """A mechanism at an aim, as JSON says it: by name, and what its release shows.
+
+    ``k`` and ``rate`` are of a sample alone.
+    """
+
+    mechanism: str
+    distribution: str | None
+    visible_from: int
+    count_error: float
+    certain: tuple[int, int] | None
+    least: int
+    true_rows: bool
+    used: bool
+    auto: bool
+    k: int | None = None
+    rate: float | None = None
+
+
+@dataclass(frozen=True)
+class NotPossible:
+    """A mechanism that the aim rules out."""
+
+    mechanism: str
+    distribution: str | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The mechanisms beside one another, as JSON says it."""
+
+    epsilon: float
+    delta: float
+    neighbours: str
+    releases: int
+    mechanisms: tuple[Mechanism, ...]
+    not_possible: tuple[NotPossible, ...]
+    plot: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -66,32 +108,38 @@ class ComparisonTable:
         """Whether it is what the policy uses."""
         return self.own in (row, row.law)
 
-    def document(self) -> dict[str, Any]:
-        """The table as JSON."""
-        mechanisms = [
-            {
-                **_named(row.law),
-                **_pair(row),
-                "visible_from": row.half,
-                "count_error": float(row.error),
-                **members(row, "certain least true_rows"),
-                "used": self.is_own(row),
-                "auto": row.law == self.found.auto,
-            }
-            for row in self.rows
-        ]
-        return {
-            "epsilon": float(self.aim.epsilon),
-            "delta": float(self.aim.delta),
-            **members(self.aim, "neighbours releases"),
-            "mechanisms": mechanisms,
-            "not_possible": [{**_named(law), "reason": why} for law, why in self.found.refused],
-        }
+    @property
+    def compared(self) -> Compared:
+        """The table as JSON says it."""
+        aim = self.aim
+        return Compared(
+            float(aim.epsilon),
+            float(aim.delta),
+            aim.neighbours,
+            aim.releases,
+            tuple(map(self._mechanism, self.rows)),
+            tuple(NotPossible(*_named(law), why) for law, why in self.found.refused),
+        )
 
-    def drawn(self, plot: Path | None) -> dict[str, Any]:
-        """Draw the table where a place is given, which is checked; what JSON says of it."""
+    def _mechanism(self, row: Candidate) -> Mechanism:
+        pair = row.by if isinstance(row.by, SamplePair) else None
+        return Mechanism(
+            *_named(row.law),
+            row.half,
+            float(row.error),
+            row.certain,
+            row.least,
+            row.true_rows,
+            self.is_own(row),
+            row.law == self.found.auto,
+            k=None if pair is None else pair.k,
+            rate=None if pair is None else float(pair.rate),
+        )
+
+    def drawn(self, plot: Path | None) -> Path | None:
+        """Draw the table where a place is given, which is checked; that place."""
         if plot is None:
-            return {}
+            return None
 
         def paint(figure: Figure) -> None:
             left, right = figure.subplots(1, 2)
@@ -101,7 +149,7 @@ class ComparisonTable:
             figure.suptitle(at, fontsize=9)
 
         draw(plot, paint, 8.4)
-        return {"plot": plot}
+        return plot
 
     def lines(self) -> Iterator[str]:
         """The table as text."""
@@ -126,7 +174,7 @@ class ComparisonTable:
     def _cells(self, row: Candidate) -> tuple[str, ...]:
         whose = " (auto)" if row.law == self.found.auto else ""
         if row not in self.found.candidates:  # with groupings, sums or keys of its own
-            whose = "" if _pair(row) else ", as the policy has it"
+            whose = "" if isinstance(row.by, SamplePair) else ", as the policy has it"
         low, high = row.certain or (0, 0)
         # A standard deviation has one digit after the point where it is small.
         error = f"{row.error:.1f}" if row.error < 100 else f"{row.error:,.0f}"
@@ -141,19 +189,16 @@ class ComparisonTable:
 
 
 def _name(row: Candidate) -> str:
-    pair = _pair(row)
-    return _words(row.law) + (f", k = {pair['k']}, rate {pair['rate']:.3g}" if pair else "")
+    if not isinstance(row.by, SamplePair):
+        return _words(row.law)
+    return f"{_words(row.law)}, k = {row.by.k}, rate {float(row.by.rate):.3g}"
 
 
-def _named(law: str) -> dict[str, str | None]:
+def _named(law: str) -> tuple[str, str | None]:
     """A mechanism and its law, as a policy writes them."""
-    sampled = law == "sampled_suppression"
-    mechanism = law if sampled else "noisy_counts"
-    return {"mechanism": mechanism, "distribution": None if sampled else law}
-
-
-def _pair(row: Candidate) -> dict[str, Any]:
-    return {"k": row.by.k, "rate": float(row.by.rate)} if isinstance(row.by, SamplePair) else {}
+    if law == SAMPLED:
+        return law, None
+    return "noisy_counts", law
 
 
 def _words(law: str) -> str:

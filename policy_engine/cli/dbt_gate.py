@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -214,23 +215,27 @@ def _count(number: int, what: str) -> str:
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
-def _document(verdict: GateVerdict) -> dict[str, Any]:
+def _document(verdict: GateVerdict) -> Mapping[str, object]:
     nodes = verdict.manifest.nodes
     return {
         "clean": not verdict.findings,
-        "findings": [{**vars(found), "path": list(found.path)} for found in verdict.findings],
-        "notes": list(verdict.notes),
+        "findings": verdict.findings,
+        "notes": verdict.notes,
         "checked": {
             "nodes": len(nodes),
             "sensitive": [nodes[id_].label if id_ in nodes else id_ for id_ in verdict.sensitive],
             "reached": len(verdict.reached),
             "sinks": verdict.sinks,
             "releases": [
-                {"name": nodes[each.node].label, "certified": each.is_certified, **each.facts}
+                {
+                    "name": nodes[each.node].label,
+                    "certified": each.is_certified,
+                    **({} if each.facts is None else vars(each.facts)),
+                }
                 for each in verdict.releases
             ],
         },
-        "manifest": str(verdict.manifest.file),
+        "manifest": verdict.manifest.file,
         "dbt_version": verdict.manifest.dbt_version,
         "adapter": verdict.manifest.adapter,
     }

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -28,6 +29,8 @@ from policy_engine.errors import UsageError
 from policy_engine.ledger.account import brief
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from policy_engine.dbt.desk import Desk, Place, Told
     from policy_engine.dbt.manifest import Manifest
     from policy_engine.dbt.releases import DbtRelease
@@ -171,7 +174,7 @@ def status(
     with open_desk(place) as desk:
         found = standing(desk, releases)
         others = left_behind(desk, releases, place.target)
-    told = [_document(each.release, {"state": each.outcome}, each.entry) for each in found]
+    told = [_said(each.release, each.entry, state=each.outcome) for each in found]
     lines = [
         f"{each.outcome:<13} {each.release.id}  {each.release.relation}{_paid(each.entry)}"
         for each in found
@@ -228,7 +231,7 @@ def build(
     if place.is_released_in:
         attested = _attested(place, place.manifest())
     if as_json:
-        document: dict[str, Any] = {
+        document = {
             "target": place.target,
             "reserved": [_reservation(each) for each in reserved],
             "releases": [_attestation(each) for each in attested],
@@ -297,8 +300,8 @@ def _emit_reserved(place: Place, found: tuple[Told, ...]) -> None:
     confirm(document, [line for line in lines if line])
 
 
-def _reservation(found: Told) -> dict[str, Any]:
-    return _document(found.release, {"outcome": found.outcome}, found.entry)
+def _reservation(found: Told) -> DbtReleaseSaid:
+    return _said(found.release, found.entry, outcome=found.outcome)
 
 
 def _tell_attested(place: Place, found: tuple[Told, ...]) -> None:
@@ -324,19 +327,59 @@ def _tell_attested(place: Place, found: tuple[Told, ...]) -> None:
         raise typer.Exit(1)
 
 
-def _attestation(found: Told) -> dict[str, Any]:
-    certificate = str(found.release.certificate) if found.outcome in _SIGNED else None
-    told = {"certificate": certificate, "rows": found.rows, "why": found.why}
-    return _document(found.release, {"outcome": found.outcome, **told}, found.entry)
+def _attestation(found: Told) -> AttestedSaid:
+    paid = _said(found.release, found.entry, outcome=found.outcome)
+    certificate = found.release.certificate if found.outcome in _SIGNED else None
+    return AttestedSaid(**vars(paid), certificate=certificate, rows=found.rows, why=found.why)
 
 
-def _document(release: DbtRelease, told: Mapping[str, Any], entry: Entry | None) -> dict[str, Any]:
-    """A release, what is ``told`` of it, and what it cost."""
-    paid: dict[str, Any] = {"epsilon": None, "delta": None, "ledger": None}
-    if entry is not None:
-        paid = {"epsilon": number(entry.epsilon), "delta": number(entry.delta)}
-        paid["ledger"] = {"account": entry.account, "entry": entry.id, "state": entry.state}
-    return {"release": release.id, "relation": release.relation, **told, **paid}
+@dataclass(frozen=True)
+class PaidBy:
+    """The entry that paid for a release last, and how it stands."""
+
+    account: str
+    entry: int
+    state: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DbtReleaseSaid:
+    """A release, how it stands or what was done with it, and what it cost."""
+
+    release: str
+    relation: str
+    state: str | None = None
+    outcome: str | None = None
+    epsilon: float | None
+    delta: float | None
+    ledger: PaidBy | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttestedSaid(DbtReleaseSaid):
+    """A release that dbt has built: its certificate, its rows, or why there is no certificate."""
+
+    certificate: Path | None
+    rows: int
+    why: str
+
+
+def _said(
+    release: DbtRelease,
+    entry: Entry | None,
+    *,
+    state: str | None = None,
+    outcome: str | None = None,
+) -> DbtReleaseSaid:
+    return DbtReleaseSaid(
+        release=release.id,
+        relation=release.relation,
+        state=state,
+        outcome=outcome,
+        epsilon=None if entry is None else number(entry.epsilon),
+        delta=None if entry is None else number(entry.delta),
+        ledger=None if entry is None else PaidBy(entry.account, entry.id, entry.state),
+    )
 
 
 def _paid(entry: Entry | None) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -59,7 +60,7 @@ def review(
     codes = check_project(project, manifest).codes
     missing = [(code, lack) for code in codes if (lack := read.missing(code, today))]
     if not names and not everything:
-        document = [_document(code, why, project) for code, why in missing]
+        document = [_said(code, why, project) for code, why in missing]
         emit({"unreviewed": document, "reviewed": len(codes) - len(missing)},
              _text(missing, project, len(codes)))  # fmt: skip
         if missing:
@@ -93,14 +94,25 @@ def _day(until: str | None, today: date) -> date:
         raise UsageError(f"--until must be a day, as in 2027-06-30, found {until}") from None
 
 
-def _document(code: Code, why: str, project: DbtProject) -> dict[str, Any]:
+@dataclass(frozen=True)
+class CodeSaid:
+    """A piece of code that waits for a review, and why."""
+
+    kind: str
+    name: str
+    file: str
+    line: int
+    digest: str
+    given: tuple[str, ...]
+    why: str
+    texts: tuple[str, ...]
+
+
+def _said(code: Code, why: str, project: DbtProject) -> CodeSaid:
     from policy_engine.dbt.review import place_of
 
     file, line = place_of(code, project)
-    return {
-        "kind": code.kind, "name": code.name, "file": file, "line": line, "digest": code.digest,
-        "given": list(code.given), "why": why, "texts": list(code.texts),
-    }  # fmt: skip
+    return CodeSaid(code.kind, code.name, file, line, code.digest, code.given, why, code.texts)
 
 
 def _text(missing: Sequence[tuple[Code, str]], project: DbtProject, known: int) -> list[str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +14,7 @@ from policy_engine.cli.output import complain, confirm, emit, note
 from policy_engine.errors import FileError, UsageError
 
 if TYPE_CHECKING:
+    from policy_engine.dbt.release_model import ReleaseModel
     from policy_engine.dbt.sync import Synced
 
 _WORDS = {"new": "wrote", "changed": "changed", "removed": "removed"}
@@ -111,36 +114,75 @@ def sync(
     elif not changes:
         lines.append("there are no policies: 'policy-engine dbt init MODEL' starts one")
     say = emit if dry_run and changes else confirm
-    say(_document(found, dry_run=dry_run), lines)
+    say(_said(found, dry_run=dry_run), lines)
     if dry_run and changes:
         raise typer.Exit(1)
 
 
-def _document(found: Synced, *, dry_run: bool) -> dict[str, Any]:
+@dataclass(frozen=True)
+class ChangeSaid:
+    """A file that sync writes, changes or removes."""
+
+    path: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class SyncedRelease:
+    """A release of the project: its files, and its numbers in the certificate's digits."""
+
+    model: str
+    version: int | None
+    policy: str
+    file: str
+    source: str
+    dialect: str
+    k: int
+    rate: str
+    epsilon: str
+    delta: str
+
+
+@dataclass(frozen=True)
+class SyncSaid:
+    """What sync has done; in a dry run what it would do, as a ``diff`` too."""
+
+    dry_run: bool
+    changed: bool
+    changes: tuple[ChangeSaid, ...]
+    releases: tuple[SyncedRelease, ...]
+    left_over: tuple[str, ...]
+    notes: tuple[str, ...]
+    diff: str
+
+
+def _said(found: Synced, *, dry_run: bool) -> SyncSaid:
     shown = found.project.shown
-    return {
-        "dry_run": dry_run,
-        "changed": bool(found.changes),
-        "changes": [{"path": shown(each.path), "kind": each.kind} for each in found.changes],
-        "releases": [
-            {
-                "model": each.model,
-                "version": each.version,
-                "policy": shown(each.policy.file),
-                "file": shown(each.file),
-                "source": each.node.call,
-                "dialect": each.dialect.name,
-                "k": each.certificate.k,
-                "rate": f"{each.certificate.promise.rate:f}",
-                "epsilon": f"{each.certificate.promise.epsilon:f}",
-                "delta": str(each.certificate.promise.delta),
-            }
-            for each in found.releases
-        ],
-        "left_over": list(found.stale),
-        "notes": list(found.notes),
-        "diff": found.diff if dry_run else "",
-    }
+    return SyncSaid(
+        dry_run=dry_run,
+        changed=bool(found.changes),
+        changes=tuple(ChangeSaid(shown(each.path), each.kind) for each in found.changes),
+        releases=tuple(_release(each, shown) for each in found.releases),
+        left_over=tuple(found.stale),
+        notes=tuple(found.notes),
+        diff=found.diff if dry_run else "",
+    )
+
+
+def _release(each: ReleaseModel, shown: Callable[[Path], str]) -> SyncedRelease:
+    promise = each.certificate.promise
+    return SyncedRelease(
+        model=each.model,
+        version=each.version,
+        policy=shown(each.policy.file),
+        file=shown(each.file),
+        source=each.node.call,
+        dialect=each.dialect.name,
+        k=each.certificate.k,
+        rate=f"{promise.rate:f}",
+        epsilon=f"{promise.epsilon:f}",
+        delta=str(promise.delta),
+    )
 
 
 def adopt(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from policy_engine.cli.dbt_options import ProfilesOption, ProjectOption, TargetOption, VarsOption
 from policy_engine.cli.options import KeyOption, KeyringOption
 from policy_engine.cli.output import complain, confirm, emit_json, is_json, one_line
-from policy_engine.cli.verifying import certified, checked_document, checked_lines, meaning, numbers
+from policy_engine.cli.verifying import LookedAt, Numbers, certified, checked_lines, meaning
 from policy_engine.errors import NothingChecked, UsageError
 
 if TYPE_CHECKING:
@@ -67,15 +68,20 @@ def verify(
         raise NothingChecked(f"no release stands in the target {place.target}")
 
 
-def _document(looked: Looked, places: tuple[Trusted, ...]) -> dict[str, Any]:
+def _document(looked: Looked, places: tuple[Trusted, ...]) -> Mapping[str, object]:
     found = looked.found
-    told = {} if found is None else {**checked_document(found, places), **numbers(certified(found))}
-    return {
+    document = {
         "release": looked.release.id,
         "relation": looked.release.relation,
         "verified": looked.is_verified,
-        "why": list(looked.why),
-        **told,
+        "why": looked.why,
+    }
+    if found is None:
+        return document
+    return {
+        **document,
+        **vars(LookedAt.at(found, places)),
+        **vars(Numbers.of(certified(found))),
     }
 
 

@@ -102,12 +102,12 @@ def _details(error: errors.PolicyEngineError) -> dict[str, object]:
 
 def _of_account(error: errors.BudgetExceeded) -> dict[str, object]:
     """The account that cannot pay, and what is left of it, as ``plan`` says it."""
-    from policy_engine.cli.output import left_of  # which shows failures itself
+    from policy_engine.cli.results import Left  # whose module shows failures itself
     from policy_engine.ledger.remaining import Remaining
 
     if not isinstance(error.left, Remaining):
         return {}
-    return {"account": error.account, "left": left_of(error.left)}
+    return {"account": error.account, "left": Left.of(error.left)}
 
 
 def _of_command_line(error: Exception) -> Failure:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
@@ -102,7 +103,7 @@ def list_() -> None:
     own = None if key is None else key_id(key)
     document = {"keyring": project.keyring, "signs": own,
                 "keys": [_document(entry, now, own) for entry in ring.entries],
-                **_sealed(ring)}  # fmt: skip
+                **_owned(ring)}  # fmt: skip
     lines = [_line(entry, now, own) for entry in ring.entries]
     if ring.seal is not None:
         lines.append(_seal_line(ring))
@@ -182,7 +183,7 @@ def sign(
     before = {_line(entry, now) for entry in seen.entries}
     changed = [line for entry in ring.entries if (line := _line(entry, now)) not in before]
     gone = [each.key_id for each in seen.entries if ring.get(each.key_id) is None]
-    document = {"keyring": ring.where, **_sealed(ring), "waits": waits, "changed": changed,
+    document = {"keyring": ring.where, **_owned(ring), "waits": waits, "changed": changed,
                 "removed": gone}  # fmt: skip
     told = [f"  now  {line}" for line in changed] + [f"  gone {name}" for name in gone]
     lines = [_seal_line(ring), *told, *([waits] if waits else []), *_to_pin(project, ring)]
@@ -218,7 +219,7 @@ def update(
         return replace(ring, where=kept.where)
 
     ring = change(keyring, newest)
-    confirm({"keyring": ring.where, **_sealed(ring)}, [_seal_line(ring)])
+    confirm({"keyring": ring.where, **_owned(ring)}, [_seal_line(ring)])
 
 
 @keys.command("retire", short_help="A key that was replaced elsewhere signs no more.")
@@ -303,7 +304,7 @@ def _show_one(ring: Keyring, name: str, now: datetime) -> None:
     confirm({"keyring": ring.where, **_document(entry, now)}, [_line(entry, now)])
 
 
-def _document(entry: RingKey, now: datetime, own: str | None = None) -> dict[str, Any]:
+def _document(entry: RingKey, now: datetime, own: str | None = None) -> Mapping[str, object]:
     return {**document_of(entry), "state": _state(entry, now, own)}
 
 
@@ -340,31 +341,49 @@ def _owners(
     return Owners(keys or (before.keys if before else ()), needed)
 
 
-def _sealed(ring: Keyring) -> dict[str, Any]:
+@dataclass(frozen=True)
+class SealSaid:
     """What a keyring says of its owners, and who of them has signed it."""
+
+    serial: int
+    issued: str
+    expires: str
+    owners: tuple[str, ...]
+    threshold: int
+    signed_by: tuple[str, ...]
+    signed: bool
+
+
+def _sealed(ring: Keyring) -> SealSaid | None:
     seal = ring.seal
     if seal is None:
-        return {}
-    owners = [key_id(Ed25519PublicKey.from_public_bytes(raw)) for raw in seal.owners.keys]
-    return {
-        "serial": seal.serial,
-        "issued": written(seal.issued),
-        "expires": written(seal.expires),
-        "owners": owners,
-        "threshold": seal.owners.threshold,
-        "signed_by": sorted(seal.signatures),
-        "signed": is_signed(ring),
-    }
+        return None
+    owners = (key_id(Ed25519PublicKey.from_public_bytes(raw)) for raw in seal.owners.keys)
+    return SealSaid(
+        seal.serial,
+        written(seal.issued),
+        written(seal.expires),
+        tuple(owners),
+        seal.owners.threshold,
+        tuple(sorted(seal.signatures)),
+        is_signed(ring),
+    )
+
+
+def _owned(ring: Keyring) -> Mapping[str, object]:
+    """What a signed keyring says beside its keys; nothing of another."""
+    sealed = _sealed(ring)
+    return {} if sealed is None else vars(sealed)
 
 
 def _seal_line(ring: Keyring) -> str:
     told = _sealed(ring)
-    if not told:
+    if told is None:
         return "nobody has signed the keyring"
-    who = f"{told['threshold']} of {len(told['owners'])} must sign"
-    by = f"signed by {', '.join(each[:8] for each in told['signed_by']) or 'nobody yet'}"
-    state = f"signed, until {told['expires']}" if told["signed"] else "not signed as it must be"
-    return f"keyring {told['serial']}  {state}  {by}; {who}"
+    who = f"{told.threshold} of {len(told.owners)} must sign"
+    by = f"signed by {', '.join(each[:8] for each in told.signed_by) or 'nobody yet'}"
+    state = f"signed, until {told.expires}" if told.signed else "not signed as it must be"
+    return f"keyring {told.serial}  {state}  {by}; {who}"
 
 
 def _to_pin(project: Project, ring: Keyring) -> list[str]:

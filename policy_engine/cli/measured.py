@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
-from policy_engine.cli.output import members
-from policy_engine.cli.showing import plain, table
+from policy_engine.cli.showing import Plain, plain, table
 from policy_engine.kernel.words import people_word
 from policy_engine.measure.classes import (
     Class,
     Disclosed,
+    Risk,
     average_class,
     bands,
     discernibility,
@@ -21,10 +20,15 @@ from policy_engine.measure.classes import (
 )
 from policy_engine.measure.marginals import Together
 from policy_engine.measure.measuring import Measured, Measurement
-from policy_engine.measure.workload import Workload
+from policy_engine.measure.workload import Learnt, Workload
 from policy_engine.policy.escapes import escaped
 from policy_engine.policy.resolve import Recoded
 from policy_engine.policy.scalars import counted
+
+Finite = float | str | None
+"""A number, or ``infinite``, for which JSON has no number."""
+ClassSaid = Mapping[str, Plain]
+"""A class, by the values of its quasi-identifiers."""
 
 PUBLIC = "public: computed from the release alone; it says nothing of (ε, δ)"
 BY_YOUR_WORD = "public by your word: computed from the table alone; it says nothing of (ε, δ)"
@@ -39,27 +43,161 @@ CONFIDENTIAL = (
 )
 
 
-def document(found: Measurement, recoded: Recoded | None) -> dict[str, Any]:
-    """A measurement in JSON."""
+@dataclass(frozen=True)
+class SizeBand:
+    """Classes of ``from`` to ``to`` people, None for no end; one of the others is how many."""
+
+    from_: int
+    to: int | None
+    classes: int
+    people: int | None = None
+    rows: int | None = None
+    person_groups: int | None = None
+    people_by_class: int | None = None
+
+
+@dataclass(frozen=True)
+class LDiversitySaid:
+    """ℓ by two kinds; ``recursive_c_above`` is by ℓ the c above which the third holds."""
+
+    distinct: int | None
+    entropy: float | None
+    recursive_c_above: Mapping[int, float]
+
+
+@dataclass(frozen=True)
+class TClosenessSaid:
+    """t by each distance that the column has."""
+
+    equal: float | None
+    ordered: float | None
+    hierarchical: float | None
+
+
+@dataclass(frozen=True)
+class ModelsSaid:
+    """What a table tells of a sensitive column."""
+
+    column: str
+    values: int
+    l_diversity: LDiversitySaid
+    t_closeness: TClosenessSaid
+    delta_disclosure: Finite
+    alpha: float | None
+    a_know: float | None
+    a_acc: float | None
+    classification_metric: float | None
+    worst: Mapping[str, ClassSaid]
+
+
+@dataclass(frozen=True)
+class RisksSaid:
+    """Who could be found in a table, and how people are spread over classes by size."""
+
+    prosecutor: Risk | None
+    journalist: Risk | None
+    unique_in_table: float | None
+    unique_in_population: Mapping[str, float | None] | None
+    sizes: tuple[SizeBand, ...]
+
+
+@dataclass(frozen=True)
+class UtilitySaid:
+    """What a table keeps."""
+
+    discernibility: int
+    average_class: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableSaid:
+    """One table, of so many ``people``, ``rows`` or ``person_groups``."""
+
+    quasi_identifiers: tuple[str, ...]
+    people: int | None = None
+    rows: int | None = None
+    person_groups: int | None = None
+    classes: int
+    k: int | None
+    worst: ClassSaid | None
+    sensitive: tuple[ModelsSaid, ...]
+    risks: RisksSaid
+    utility: UtilitySaid
+
+
+@dataclass(frozen=True)
+class MaxEntSaid:
+    """The table of maximum entropy that has the marginals, and what it tells."""
+
+    entropy_l: float | None
+    alpha: float | None
+    turns: int
+    off_by: float
+    converged: bool
+
+
+@dataclass(frozen=True)
+class TogetherSaid:
+    """What several marginals tell together."""
+
+    decomposable: bool
+    k_link: int | None
+    k_combinatorial: int | None
+    why_not: str | None
+    maxent: MaxEntSaid | None
+
+
+@dataclass(frozen=True)
+class WorkloadSaid:
+    """What a release is good for."""
+
+    confidential: bool
+    queries: int | None
+    relative_errors: Mapping[str, float] | None
+    learnt: tuple[Learnt, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasurementSaid:
+    """A measurement: whose it is stands first."""
+
+    confidential: bool
+    note: str
+    counts: str
+    counts_note: str | None
+    file: str
+    suppressed: int | None = None
+    tables: tuple[TableSaid, ...]
+    marginals: tuple[tuple[str, ...], ...] | None = None
+    together: tuple[TogetherSaid, ...] | None = None
+    divergence: Finite = None
+    precision: float | None = None
+    height: int | None = None
+    height_most: int | None = None
+    workload: WorkloadSaid | None = None
+
+
+def said(
+    found: Measurement, recoded: Recoded | None, good_for: Workload | None = None
+) -> MeasurementSaid:
+    """A measurement as JSON says it."""
     units = _units(found).replace("-", "_")
-    made: dict[str, Any] = {
-        "confidential": not found.is_public,
-        "note": _first(found),
-        "counts": units,
-        "counts_note": _counts_note(found) or None,
-        "file": found.name,
-        **({} if found.suppressed is None else {"suppressed": found.suppressed}),
-        "tables": [_table_document(each, units) for each in found.tables],
-    }
-    if found.together:
-        made |= {
-            "marginals": found.marginals,
-            "together": [_together_document(each) for each in found.together],
-            "divergence": _finite(found.lost),
-        }
-    if recoded is not None:
-        made |= members(recoded, "precision height most", most="height_most")
-    return made
+    return MeasurementSaid(
+        confidential=not found.is_public,
+        note=_first(found),
+        counts=units,
+        counts_note=_counts_note(found) or None,
+        file=found.name,
+        suppressed=found.suppressed,
+        tables=tuple(_table_said(each, units) for each in found.tables),
+        marginals=found.marginals if found.together else None,
+        together=tuple(map(_together_said, found.together)) or None,
+        divergence=_finite(found.lost),
+        precision=None if recoded is None else recoded.precision,
+        height=None if recoded is None else recoded.height,
+        height_most=None if recoded is None else recoded.most,
+        workload=None if good_for is None else _workload_said(good_for),
+    )
 
 
 def _units(found: Measurement) -> str:
@@ -89,61 +227,60 @@ def _first(found: Measurement) -> str:
     return PUBLIC if found.is_release else BY_YOUR_WORD
 
 
-def _finite(value: float | None) -> float | str | None:
+def _finite(value: float | None) -> Finite:
     return "infinite" if value == math.inf else value
 
 
-def _together_document(found: Together) -> dict[str, Any]:
-    maxent = None
-    if found.fit is not None:
-        fit = members(found.fit, "turns off converged", off="off_by")
-        maxent = {"entropy_l": found.entropy, "alpha": found.alpha, **fit}
-    told = members(found, "decomposable k_link combinatorial", combinatorial="k_combinatorial")
-    return {**told, "why_not": found.why or None, "maxent": maxent}
+def _together_said(found: Together) -> TogetherSaid:
+    fit, maxent = found.fit, None
+    if fit is not None:
+        maxent = MaxEntSaid(found.entropy, found.alpha, fit.turns, fit.off, fit.converged)
+    why = found.why or None
+    return TogetherSaid(found.decomposable, found.k_link, found.combinatorial, why, maxent)
 
 
-def _table_document(found: Measured, units: str) -> dict[str, Any]:
+def _table_said(found: Measured, units: str) -> TableSaid:
     sizes = found.sizes
     within = units if found.persons is None else "people_by_class"
-    risks = {
-        "prosecutor": found.own and members(found.own, "highest mean"),
-        "journalist": found.others and members(found.others, "highest mean"),
-        "unique_in_table": found.unique,
-        "unique_in_population": _uniques(found) or None,
-        "sizes": [
-            {"from": each.low, "to": each.high, "classes": each.classes, within: each.people}
+    risks = RisksSaid(
+        found.own,
+        found.others,
+        found.unique,
+        _uniques(found) or None,
+        tuple(
+            SizeBand(each.low, each.high, each.classes, **{within: each.people})
             for each in bands(sizes)
-        ],
-    }
-    return {
-        "quasi_identifiers": found.quasi,
-        units: sizes.people if found.persons is None else found.persons,
-        **members(sizes, "classes k"),
-        "worst": _class_document(sizes.worst),
-        "sensitive": [_model_document(each) for each in found.disclosed],
-        "risks": risks,
-        "utility": {
-            "discernibility": discernibility(sizes),
-            "average_class": average_class(sizes),
-        },
-    }
+        ),
+    )
+    return TableSaid(
+        quasi_identifiers=found.quasi,
+        classes=sizes.classes,
+        k=sizes.k,
+        worst=_class_said(sizes.worst),
+        sensitive=tuple(map(_models_said, found.disclosed)),
+        risks=risks,
+        utility=UtilitySaid(discernibility(sizes), average_class(sizes)),
+        **{units: sizes.people if found.persons is None else found.persons},
+    )
 
 
-def _model_document(found: Disclosed) -> dict[str, Any]:
-    recursive = {str(level): c for level, c in found.recursive.items()}
-    distances = {"t_equal": "equal", "t_ordered": "ordered", "t_hierarchical": "hierarchical"}
-    return {
-        **members(found, "column values"),
-        "l_diversity": {**members(found, "distinct entropy"), "recursive_c_above": recursive},
-        "t_closeness": members(found, " ".join(distances), **distances),
-        "delta_disclosure": _finite(found.delta),
-        **members(found, "alpha a_know a_acc classification",
-                  classification="classification_metric"),
-        "worst": {name: _class_document(each) for name, each in found.worst.items()},
-    }  # fmt: skip
+def _models_said(found: Disclosed) -> ModelsSaid:
+    worst = {name: _class_said(each) or {} for name, each in found.worst.items()}
+    return ModelsSaid(
+        found.column,
+        found.values,
+        LDiversitySaid(found.distinct, found.entropy, found.recursive),
+        TClosenessSaid(found.t_equal, found.t_ordered, found.t_hierarchical),
+        _finite(found.delta),
+        found.alpha,
+        found.a_know,
+        found.a_acc,
+        found.classification,
+        worst,
+    )
 
 
-def _class_document(found: Class | None) -> dict[str, Any] | None:
+def _class_said(found: Class | None) -> ClassSaid | None:
     return None if found is None else {name: plain(value) for name, value in found.items()}
 
 
@@ -289,14 +426,8 @@ def _number(value: float | None) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
 
 
-def workload_document(found: Workload) -> dict[str, Any]:
-    """A workload in JSON."""
-    return {
-        "confidential": not found.is_public,
-        "queries": found.queries or None,
-        "relative_errors": found.errors,
-        "learnt": [asdict(each) for each in found.learnt],
-    }
+def _workload_said(found: Workload) -> WorkloadSaid:
+    return WorkloadSaid(not found.is_public, found.queries or None, found.errors, found.learnt)
 
 
 def workload_lines(found: Workload) -> Iterator[str]:

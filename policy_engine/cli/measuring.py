@@ -10,7 +10,7 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from policy_engine.cli.measured import document, lines, workload_document, workload_lines
+from policy_engine.cli.measured import lines, said, workload_lines
 from policy_engine.cli.options import PublishedOption, QuasiOption, SuppressedOption
 from policy_engine.cli.output import emit
 from policy_engine.cli.reading import names_in, read_file, read_levels
@@ -101,14 +101,14 @@ def assess(
         raise UsageError("--raw stands beside --workload, of a policy, which names its source")
     found = ask(path, questions)
     if not workload:
-        emit(document(found, recoded), lines(found, recoded))
+        emit(said(found, recoded), lines(found, recoded))
         return
     from policy_engine.measure.workload import utility_of
 
     good_for = utility_of(path, questions.sensitive, policy if raw else None)
     found = replace(found, is_public=found.is_public and good_for.is_public)
-    told = document(found, recoded) | {"workload": workload_document(good_for)}
-    emit(told, [*lines(found, recoded), *workload_lines(good_for)])
+    texts = [*lines(found, recoded), *workload_lines(good_for)]
+    emit(said(found, recoded, good_for), texts)
 
 
 def _of_policy(subject: Path) -> tuple[Path, Recoded | None, Policy | None]:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from policy_engine.accounting import certificate_numbers
 from policy_engine.accounting.certificate_numbers import CertificateNumbers
-from policy_engine.accounting.odds import guessed_right, odds_sentence
-from policy_engine.cli.output import emit, members, shown
+from policy_engine.accounting.odds import odds_sentence
+from policy_engine.cli.output import emit, shown
 from policy_engine.cli.reading import check_free, project_here
 from policy_engine.errors import FileError, UsageError
 from policy_engine.opening import bytes_in
+
+if TYPE_CHECKING:
+    from policy_engine.attest.count_certificate import CountCertificate
 
 UNIT = "unit: what is sampled"
 """Of whom a guarantee is that no policy asked for."""
@@ -38,16 +42,7 @@ def of_pair(
     found = certificate_numbers.certify_numbers(
         k, rate, epsilon=epsilon, delta=delta, neighbours=neighbours, releases=releases, group=group
     )
-    document = {
-        **members(found, "k rate epsilon delta"),
-        "guessed_right": guessed_right(found.epsilon, found.delta),
-        **members(found, "bound delta_lqs neighbours releases at_n"),
-    }
-    if found.group > 1:
-        document |= members(found, "group delta_generic")
-    if found.rule is not None:
-        document |= members(found, "rule by_rule epsilon_lqs")
-    emit(document, _lines(found, epsilon_asked=epsilon is not None))
+    emit(found, _lines(found, epsilon_asked=epsilon is not None))
 
 
 def _lines(found: CertificateNumbers, *, epsilon_asked: bool) -> Iterator[str]:
@@ -73,6 +68,25 @@ def _said(value: Decimal | None) -> str:
     return "no statement" if value is None else shown(value)
 
 
+@dataclass(frozen=True, kw_only=True)
+class CountAnswer:
+    """δ of an exact count: what is assumed stands first."""
+
+    assumptions: tuple[str, ...]
+    kind: str
+    protects: str
+    limits: tuple[str, ...]
+    unknown: int
+    lambda_: Decimal
+    epsilon: Decimal
+    delta: Decimal
+    bound: str
+    delta_chernoff: Decimal
+    delta_blanket: Decimal | None
+    proposition_27: Decimal | None
+    certificate: Path | None = None
+
+
 def of_count(unknown: int, lambda_: str, epsilon: str, output: Path | None, replace: bool) -> None:
     """Print δ of an exact count, under assumptions about what the adversary knows.
 
@@ -90,15 +104,21 @@ def of_count(unknown: int, lambda_: str, epsilon: str, output: Path | None, repl
     numbers = count_numbers(unknown, lambda_, epsilon)
     if output is not None:
         _write(made, output, replace=replace)
-    document: dict[str, Any] = {
-        "assumptions": made.assumptions,
-        "kind": certified.KIND,
-        "protects": certified.PROTECTS,
-        "limits": certified.LIMITS,
-        **members(made, "unknown floor epsilon delta", floor="lambda"),
-        "bound": "numeric",
-        **members(numbers, "delta_chernoff delta_blanket proposition_27"),
-    }
+    answer = CountAnswer(
+        assumptions=made.assumptions,
+        kind=certified.KIND,
+        protects=certified.PROTECTS,
+        limits=certified.LIMITS,
+        unknown=made.unknown,
+        lambda_=made.floor,
+        epsilon=made.epsilon,
+        delta=made.delta,
+        bound="numeric",
+        delta_chernoff=numbers.delta_chernoff,
+        delta_blanket=numbers.delta_blanket,
+        proposition_27=numbers.proposition_27,
+        certificate=output,
+    )
     lines = [
         certified.KIND,
         "assuming:",
@@ -113,9 +133,8 @@ def of_count(unknown: int, lambda_: str, epsilon: str, output: Path | None, repl
         *[f"  - {text}" for text in certified.LIMITS],
     ]
     if output is not None:
-        document["certificate"] = output
         lines.append(f"certificate  {output}")
-    emit(document, lines)
+    emit(answer, lines)
 
 
 def _check_place(path: Path, *, replace: bool) -> None:
@@ -134,7 +153,7 @@ def _check_place(path: Path, *, replace: bool) -> None:
         )
 
 
-def _write(made: Any, path: Path, *, replace: bool) -> None:
+def _write(made: CountCertificate, path: Path, *, replace: bool) -> None:
     """Sign with the project's key, which is made when missing, and put the file in place whole."""
     from policy_engine.attest.attestation import sign
     from policy_engine.attest.signers import signer_of

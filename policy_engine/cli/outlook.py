@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
 from policy_engine.accounting.comparison import SAMPLED, Candidate, per_cent
 from policy_engine.accounting.frontier import SamplePair
@@ -18,6 +17,33 @@ from policy_engine.kernel.mechanisms.pure_meaning import central_error
 from policy_engine.policy.noise import Noise
 from policy_engine.policy.recodings import labels
 from policy_engine.policy.resolve import Policy
+
+
+@dataclass(frozen=True)
+class ChanceSaid:
+    """How likely a group of a size is shown."""
+
+    size: int
+    shown: float
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a reader could see of a release, as JSON says it."""
+
+    labels: dict[str, int | None]
+    groups: int | None
+    visible_from: int
+    chances: tuple[ChanceSaid, ...]
+    count_error: float
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """What a reader could estimate of a release of public values, as JSON says it."""
+
+    estimates: tuple[str, ...]
+    central_error: float | None
 
 
 @dataclass(frozen=True)
@@ -56,15 +82,15 @@ class Outlook:
         return [column for column, count in self.labels.items() if count is None]
 
     @property
-    def document(self) -> dict[str, Any]:
+    def seen(self) -> Seen:
         """For JSON."""
-        return {
-            "labels": self.labels,
-            "groups": None if self.open else math.prod(self.known),
-            "visible_from": self.own.half,
-            "chances": [{"size": n, "shown": float(chance)} for n, chance in self.own.chances],
-            "count_error": float(self.own.error),
-        }
+        return Seen(
+            self.labels,
+            None if self.open else math.prod(self.known),
+            self.own.half,
+            tuple(ChanceSaid(size, float(chance)) for size, chance in self.own.chances),
+            float(self.own.error),
+        )
 
     def lines(self, policy: Policy) -> Iterator[str]:
         """For people."""
@@ -143,10 +169,10 @@ def _noisy(policy: Policy, noise: Noise, count: str, error: Decimal) -> Iterator
         yield f"           {told}"
 
 
-def chance_document(certificate: Certificate) -> dict[str, Any]:
+def estimates_of(certificate: Certificate) -> Estimates:
     """For JSON."""
     central = central_error(certificate.promise.epsilon, certificate.promise.neighbours)
-    return {"estimates": list(meaning_of(certificate.claim).estimates()), "central_error": central}
+    return Estimates(tuple(meaning_of(certificate.claim).estimates()), central)
 
 
 def chance_lines(certificate: Certificate) -> Iterator[str]:

@@ -15,13 +15,13 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TextIO, TypeAlias
 
 import typer
 
@@ -30,15 +30,15 @@ from policy_engine.cli.failures import Failure
 from policy_engine.policy.escapes import Exact, escaped
 from policy_engine.policy.places import folder_of, from_folder
 
-if TYPE_CHECKING:
-    from policy_engine.ledger.remaining import Remaining
-
 shown = in_text
 """A number as text shows it: exact, short, and never in a form that hides its size."""
 
 Lines = list[str] | tuple[str, ...] | Iterator[str]
 """Lines of text, without their ends. Not a text: whoever joins lines cannot tell whose they are."""
 
+
+Json: TypeAlias = "dict[str, Json] | list[Json] | str | float | int | bool | None"
+"""What JSON has a form for."""
 
 Format = StrEnum("Format", "text json")
 """How a command answers."""
@@ -110,7 +110,7 @@ def one_line(text: str) -> str:
     return re.sub(" {2,}", lambda found: "\\x20" * len(found[0]), text)
 
 
-def emit(document: Mapping[str, Any], lines: Lines) -> None:
+def emit(document: object, lines: Lines) -> None:
     """Print the result once, in the form that was asked for: text is ``lines``, each one line."""
     if is_json():
         emit_json(document)
@@ -118,13 +118,13 @@ def emit(document: Mapping[str, Any], lines: Lines) -> None:
         emit_lines(lines)
 
 
-def confirm(document: Mapping[str, Any], lines: Lines) -> None:
+def confirm(document: object, lines: Lines) -> None:
     """Print that something was done, or holds: with --quiet the exit code says it."""
     if is_json() or not is_quiet():
         emit(document, lines)
 
 
-def conclude(document: Mapping[str, Any], lines: Lines, code: int) -> None:
+def conclude(document: object, lines: Lines, code: int) -> None:
     """Print that something holds, or else what was found instead, and exit with its code."""
     if not code:
         confirm(document, lines)
@@ -140,9 +140,9 @@ def emit_lines(lines: Lines) -> None:
         _put(text_of([*said]), sys.stdout)
 
 
-def emit_json(document: Mapping[str, Any]) -> None:
+def emit_json(document: object) -> None:
     """Print the one JSON document of a command."""
-    _put(json_text(_from_project(document)), sys.stdout)
+    _put(json_text(_from_project(to_json(document))), sys.stdout)
 
 
 def _put(text: str, stream: TextIO) -> None:
@@ -165,10 +165,8 @@ def text_of(lines: Lines) -> str:
     return "\n".join(map(escaped, lines))
 
 
-def json_text(document: Mapping[str, Any]) -> str:
+def json_text(document: object) -> str:
     """A document as every command prints it: every character shows, by JSON's own escapes.
-
-    A decimal is written as ``number`` has it, a path as its text, a moment by ISO 8601.
 
     >>> print(json_text({"name": "ε\\u202e", "epsilon": Decimal("0.50"), "at": Path("a")}))
     {
@@ -177,14 +175,32 @@ def json_text(document: Mapping[str, Any]) -> str:
       "at": "a"
     }
     """
-    text = json.dumps(document, ensure_ascii=False, indent=2, default=_plain)
+    text = json.dumps(to_json(document), ensure_ascii=False, indent=2)
     # A line end in it is ours: json.dumps escapes those within a text.
     return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
 
 
-def _plain(value: Any) -> Any:
-    """What JSON has no form for, in one that it has."""
+def to_json(value: object) -> Json:
+    """A result in the forms that JSON has: a dataclass is an object of its fields.
+
+    A field that need not be given, and is None, is left out: it is of some answers only. A name
+    that Python reserves ends in an underscore, which JSON does not need. A decimal is written as
+    ``number`` has it, a path as its text, a moment by ISO 8601.
+
+    >>> @dataclass(frozen=True)
+    ... class Found:
+    ...     lambda_: Decimal
+    ...     remarks: tuple[str, ...]
+    ...     refusal: str | None = None
+    >>> to_json(Found(Decimal("0.50"), ("a",)))
+    {'lambda': 0.5, 'remarks': ['a']}
+
+    Raises:
+        TypeError: a value that has no form in JSON.
+    """
     match value:
+        case None | bool() | int() | float() | str():
+            return value
         case Decimal():
             return number(value)
         case Path():
@@ -192,17 +208,18 @@ def _plain(value: Any) -> Any:
         case datetime():
             return value.isoformat()
         case Mapping():
-            return dict(value)
+            return {str(name): to_json(each) for name, each in value.items()}
+        case tuple() if hasattr(value, "_asdict"):  # a NamedTuple
+            return to_json(value._asdict())
+        case list() | tuple():
+            return [to_json(each) for each in value]
+    if is_dataclass(value):
+        return {
+            each.name.rstrip("_"): to_json(getattr(value, each.name))
+            for each in fields(value)
+            if not (each.init and each.default is None and getattr(value, each.name) is None)
+        }
     raise TypeError(f"{type(value).__name__} has no form in JSON")
-
-
-def members(value: object, names: str, **called: str) -> dict[str, Any]:
-    """The members of a value by their names, for a document; some are ``called`` otherwise.
-
-    >>> members(Path("a.sql"), "name suffix", suffix="ending")
-    {'name': 'a.sql', 'ending': '.sql'}
-    """
-    return {called.get(name, name): getattr(value, name) for name in names.split()}
 
 
 def emit_error(failed: Failure, *, as_json: bool) -> None:
@@ -221,17 +238,17 @@ _TEXTS = frozenset({"sql", "query", "canonical"})
 """Members of a document that are texts which somebody runs."""
 
 
-def _from_project(value: Any) -> Any:
+def _from_project(value: Json) -> Json:
     """A document in which files of the project are named from its folder on."""
     match value:
-        case str() | Path():
-            return from_project(str(value))
-        case Mapping():
+        case str():
+            return from_project(value)
+        case dict():
             return {
                 name: each if name in _TEXTS else _from_project(each)
                 for name, each in value.items()
             }
-        case list() | tuple():
+        case list():
             return [_from_project(each) for each in value]
     return value
 
@@ -254,18 +271,6 @@ def number(value: Decimal | None, *, down: bool = False) -> float | int | None:
     if down and Decimal(repr(found)) > value:
         return math.nextafter(found, -math.inf)
     return found
-
-
-def left_of(found: Remaining | None) -> dict[str, Any] | None:
-    """What an account would still pay for, never too much, for a document; None without a limit."""
-    if found is None:
-        return None
-    return {
-        "like_this": found.alike,
-        "or_more": found.or_more,
-        "other_epsilon": number(found.epsilon, down=True),
-        "other_delta": number(found.delta, down=True),
-    }
 
 
 def complain(message: str) -> None:

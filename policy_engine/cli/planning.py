@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Exit, Option
 
 from policy_engine.accounting.odds import odds_sentence
 from policy_engine.cli.options import PolicyArgument, ReplacePlotOption
-from policy_engine.cli.output import emit, left_of, note, shown
+from policy_engine.cli.output import emit, note, shown
 from policy_engine.cli.progress import progress
+from policy_engine.cli.results import Left, WithoutPromise, attacks_on
 from policy_engine.errors import UsageError
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.mechanisms.whole_classes.meaning import (
-    NO_GUARANTEE,
     first_lines,
     still_works,
 )
 from policy_engine.kernel.promise import Bounded
-from policy_engine.kernel.sentences import sentence_of
+from policy_engine.kernel.sentences import sentences_of
 from policy_engine.policy.escapes import sql_lines
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.noise import Noise
@@ -30,8 +32,8 @@ from policy_engine.releasing.preview import Preview, about, preview
 from policy_engine.releasing.validation import check_guarantee, warnings_of
 
 if TYPE_CHECKING:
-    from policy_engine.cli.comparing import ComparisonTable
-    from policy_engine.cli.outlook import Outlook
+    from policy_engine.cli.comparing import Compared, ComparisonTable
+    from policy_engine.cli.outlook import Estimates, Outlook, Seen
 
 _FEW = 3
 
@@ -76,7 +78,7 @@ def plan(
     if found.news:
         note(found.news)
     if not isinstance(certificate.promise, Bounded):
-        document = _uncertified(loaded, found, certificate)
+        document: PlanSaid | UnpromisedPlan = _uncertified(loaded, found, certificate)
         lines = list(_uncertified_lines(loaded, found))
     else:
         if warning := _warning(found):
@@ -91,20 +93,23 @@ def plan(
 
 def _planned(
     policy: Policy, found: Preview, releases: int, output: Path | None
-) -> tuple[dict[str, Any], list[str]]:
+) -> tuple[PlanSaid, list[str]]:
     """The plan of a certified release, in JSON and as text; its comparison may be drawn."""
     # A release, which says some of the same, needs none of it.
-    from policy_engine.cli.outlook import Outlook, chance_document, chance_lines
+    from policy_engine.cli.outlook import Outlook, chance_lines, estimates_of
 
     # Of public values there is nothing to compare: they are for those who trust no centre.
     if policy.is_by_chance:
         seen = chance_lines(found.certificate)
-        document = _document(policy, found, chance_document(found.certificate))
+        document = _planned_as(policy, found, estimates_of(found.certificate))
         return document, [*_lines(policy, found, seen, ())]
     outlook = Outlook.of(policy)
     table = _compared(policy, outlook, releases)
-    document = _document(policy, found, outlook.document)
-    document |= {"comparison": table.document(), **table.drawn(output)}
+    document = replace(
+        _planned_as(policy, found, outlook.seen),
+        comparison=table.compared,
+        plot=table.drawn(output),
+    )
     lines = [*_lines(policy, found, outlook.lines(policy), table.lines())]
     return document, lines if output is None else [*lines, f"plot  {output}"]
 
@@ -128,31 +133,60 @@ def _compared(policy: Policy, seen: Outlook, releases: int) -> ComparisonTable:
         return ComparisonTable(aim, compare(aim), seen.own if releases == 1 else seen.own.law)
 
 
-def _document(policy: Policy, found: Preview, outlook: dict[str, Any]) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Payment:
+    """Whether the account can pay, and what it would pay for."""
+
+    account: str
+    affordable: bool
+    paid_by_entry: int | None
+    left: Left | None
+    left_after: Left | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanSaid:
+    """What a certified release would be; a ``refusal`` where the account cannot pay."""
+
+    policy: str
+    sql: str
+    k: int
+    rate: Decimal
+    epsilon: Decimal
+    delta: Decimal
+    neighbours: str
+    unit: str
+    assumptions: tuple[str, ...]
+    models: tuple[Mapping[str, object], ...]
+    release: str
+    outlook: Seen | Estimates
+    ledger: Payment
+    refusal: str | None = None
+    comparison: Compared | None = None
+    plot: Path | None = None
+
+
+def _planned_as(policy: Policy, found: Preview, outlook: Seen | Estimates) -> PlanSaid:
     certificate, promise = found.certificate, found.certificate.promise
-    ledger = {
-        "account": found.account.name,
-        "affordable": found.affordable,
-        "paid_by_entry": found.repeats,
-        "left": left_of(found.left),
-        "left_after": left_of(found.after) if found.affordable else None,
-    }
-    document = {
-        "policy": policy.name,
-        "sql": certificate.query,
-        "k": certificate.k,
-        "rate": promise.rate,
-        "epsilon": promise.epsilon,
-        "delta": promise.delta,
-        "neighbours": promise.neighbours,
-        "unit": certificate.unit,
-        "assumptions": [sentence_of(each) for each in certificate.assumptions],
-        "models": [model.to_json() for model in policy.models],
-        "release": _place(policy),
-        "outlook": outlook,
-        "ledger": ledger,
-    }
-    return document if found.affordable else {**document, "refusal": found.refusal}
+    after = Left.of(found.after) if found.affordable else None
+    return PlanSaid(
+        policy=policy.name,
+        sql=certificate.query,
+        k=certificate.k,
+        rate=promise.rate,
+        epsilon=promise.epsilon,
+        delta=promise.delta,
+        neighbours=promise.neighbours,
+        unit=certificate.unit,
+        assumptions=sentences_of(certificate.assumptions),
+        models=tuple(model.to_json() for model in policy.models),
+        release=_place(policy),
+        outlook=outlook,
+        ledger=Payment(
+            found.account.name, found.affordable, found.repeats, Left.of(found.left), after
+        ),
+        refusal=None if found.affordable else found.refusal,
+    )
 
 
 def _place(policy: Policy) -> str:
@@ -190,7 +224,7 @@ def _lines(
         else:
             yield "           it is paid for already"
     yield "assuming:"
-    yield from (f"  - {sentence_of(each)}" for each in certificate.assumptions)
+    yield from (f"  - {text}" for text in sentences_of(certificate.assumptions))
     if found.repeats is not None:
         yield f"entry {found.repeats} has paid for just this: it costs nothing again"
     elif not found.affordable:
@@ -251,21 +285,43 @@ def about_rate(policy: Policy) -> list[str]:
     return [text]
 
 
-def _uncertified(policy: Policy, found: Preview, statement: Certificate) -> dict[str, Any]:
-    ledger = {"account": found.account.name, "affordable": found.affordable,
-              "paid_by_entry": found.repeats}  # fmt: skip
-    document = {
-        **without_guarantee(policy),
-        "policy": policy.name,
-        "sql": statement.query,
-        "k": statement.k,
-        "models": [model.to_json() for model in policy.models],
-        "unit": statement.unit,
-        "assumptions": [sentence_of(each) for each in statement.assumptions],
-        "release": str(policy.release_path),
-        "ledger": ledger,
-    }
-    return document if found.affordable else {**document, "refusal": found.refusal}
+@dataclass(frozen=True)
+class Charged:
+    """Which account a release without (ε, δ) is charged to."""
+
+    account: str
+    affordable: bool
+    paid_by_entry: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnpromisedPlan(WithoutPromise):
+    """What a release without (ε, δ) would be; a ``refusal`` where it cannot be charged."""
+
+    policy: str
+    sql: str
+    k: int
+    models: tuple[Mapping[str, object], ...]
+    unit: str
+    assumptions: tuple[str, ...]
+    release: str
+    ledger: Charged
+    refusal: str | None = None
+
+
+def _uncertified(policy: Policy, found: Preview, statement: Certificate) -> UnpromisedPlan:
+    return UnpromisedPlan(
+        still_works=attacks_on(policy.k, policy.models),
+        policy=policy.name,
+        sql=statement.query,
+        k=statement.k,
+        models=tuple(model.to_json() for model in policy.models),
+        unit=statement.unit,
+        assumptions=sentences_of(statement.assumptions),
+        release=str(policy.release_path),
+        ledger=Charged(found.account.name, found.affordable, found.repeats),
+        refusal=None if found.affordable else found.refusal,
+    )
 
 
 def _uncertified_lines(policy: Policy, found: Preview) -> Iterator[str]:
@@ -274,23 +330,11 @@ def _uncertified_lines(policy: Policy, found: Preview) -> Iterator[str]:
     yield from (f"model      {each}" for each in models_in_words(policy))
     yield f"account    {found.account.name}: {UNLIMITED}"
     yield "assuming:"
-    yield from (f"  - {sentence_of(each)}" for each in found.certificate.assumptions)
+    yield from (f"  - {text}" for text in sentences_of(found.certificate.assumptions))
     if found.repeats is not None:
         yield f"entry {found.repeats} was charged for just this"
     elif not found.affordable:
         yield found.refusal
-
-
-def without_guarantee(policy: Policy) -> dict[str, Any]:
-    """What stands first in the document of a release without (ε, δ)."""
-    attacks = still_works(policy.k, policy.models)
-    return {
-        "guarantee": NO_GUARANTEE,
-        "epsilon": None,
-        "delta": None,
-        "certified": False,
-        "still_works": [{"attack": name, "why": why} for name, why in attacks],
-    }
 
 
 def models_in_words(policy: Policy) -> Iterator[str]:

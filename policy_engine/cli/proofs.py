@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from typer import Argument, Option
 
@@ -13,14 +14,14 @@ from policy_engine.accounting.domain import claimed, decimal, upward
 from policy_engine.accounting.one import population_rate
 from policy_engine.check.answer import Answer, answer
 from policy_engine.check.ddl import parse_schema
-from policy_engine.check.described import document, lines
+from policy_engine.check.described import ClaimShape, lines, shape_of
 from policy_engine.check.schema import Schema
 from policy_engine.cli.options import PolicyOption
 from policy_engine.cli.output import conclude, shown
 from policy_engine.cli.reading import name_of, read_file
 from policy_engine.dialects import dialect_named
 from policy_engine.errors import Finding
-from policy_engine.kernel.assumptions import unit_of
+from policy_engine.kernel.assumptions import method_of, unit_of
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.policy.escapes import sql_lines
@@ -51,39 +52,59 @@ def certify_sql(
     dialect = dialect_named(dialect).name
     known = parse_schema(read_file(schema), dialect) if schema is not None else Schema()
     found = answer(text, dialect, known, wanted)
-    told, above, below = _answered(found, dialect)
+    said = AnswerSaid.of(found, dialect)
+    above, below = _answered(found, dialect)
     # A text to run instead stands above the findings, and what was understood below them.
     said_of_them = [_finding(name_of(file), finding) for finding in found.findings]
-    document = {**told, "findings": list(map(vars, found.findings))}
-    conclude(document, [*above, *said_of_them, *below], 1 if found.findings else 0)
+    conclude(said, [*above, *said_of_them, *below], 1 if found.findings else 0)
 
 
-def _answered(found: Answer, dialect: str) -> tuple[dict[str, Any], list[str], list[str]]:
-    """An answer as a document, and the lines above and below those of its findings."""
+@dataclass(frozen=True)
+class AnswerSaid:
+    """Whether a text is certified: its ``shape``, or what was ``understood`` of it instead."""
+
+    certified: bool
+    assumptions: tuple[str, ...]
+    shape: ClaimShape | None
+    canonical: str | None
+    understood: ClaimShape | None
+    missed: tuple[str, ...]
+    taken: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+    @classmethod
+    def of(cls, found: Answer, dialect: str) -> AnswerSaid:
+        """What is said of an answer."""
+        claim, is_certified = found.claim, not found.findings
+        shape = None if claim is None else shape_of(claim, dialect, found.target)
+        return cls(
+            certified=is_certified,
+            assumptions=found.assumptions,
+            shape=shape if is_certified else None,
+            canonical=found.canonical or None,
+            understood=None if is_certified else shape,
+            missed=found.missed,
+            taken=found.taken,
+            findings=found.findings,
+        )
+
+
+def _answered(found: Answer, dialect: str) -> tuple[list[str], list[str]]:
+    """The lines of an answer above and below those of its findings."""
     claim, is_certified = found.claim, not found.findings
-    shape = None if claim is None else document(claim, dialect, found.target)
-    told: dict[str, Any] = {
-        "certified": is_certified,
-        "assumptions": found.assumptions,
-        "shape": shape if is_certified else None,
-        "canonical": found.canonical or None,
-        "understood": None if is_certified else shape,
-        "missed": found.missed,
-        "taken": found.taken,
-    }
     missed = [f"  - {text}" for text in found.missed]
     missed = ["not as in the text:", *missed] if missed else []
     if claim is None or not (is_certified or found.canonical):
-        return told, [], missed
+        return [], missed
     listed = list(lines(claim, dialect))
     if not is_certified:
         text = sql_lines(found.canonical, dialect)
         above = ["not as written: run this instead", "", *text, ""]
         taken = [f"  - {text}" for text in found.taken]
         granted = ["taken for granted:", *taken] if taken else []
-        return told, above, ["understood:", *listed, *granted, *missed]
-    worth = _worth_of(claim, told["shape"]["method"])
-    return told, _certified(meaning_of(claim).title, listed, found.assumptions, worth), []
+        return above, ["understood:", *listed, *granted, *missed]
+    worth = _worth_of(claim, method_of(claim, dialect))
+    return _certified(meaning_of(claim).title, listed, found.assumptions, worth), []
 
 
 def _finding(file: str, finding: Finding) -> str:

@@ -16,7 +16,7 @@ from policy_engine.attest.signers import KeySigner, Signer, signer_of, writer_of
 from policy_engine.attest.validity import written
 from policy_engine.cli.app import Commands
 from policy_engine.cli.balances import (
-    fault_document,
+    FaultSaid,
     publish,
     rows_words,
     show,
@@ -34,12 +34,11 @@ from policy_engine.cli.output import (
     confirm,
     emit,
     emit_lines,
-    left_of,
-    members,
     note,
     shown,
 )
 from policy_engine.cli.reading import change_file, decimal_of, own_project, project_here
+from policy_engine.cli.results import Left
 from policy_engine.errors import FileError, UsageError
 from policy_engine.ledger import deciding
 from policy_engine.ledger.account import Limit
@@ -130,9 +129,9 @@ def limit(
         state, units = budget.account(account), units_of(account, entries)
         left = state.remaining(state.last_kind(entries))
     document = {
-        **{"account": account, "units": units, "by": by, "why": why},
-        **{"epsilon_limit": wanted.epsilon, "delta_limit": wanted.delta, "left": left_of(left)},
-    }
+        "account": account, "units": units, "by": by, "why": why,
+        "epsilon_limit": wanted.epsilon, "delta_limit": wanted.delta, "left": Left.of(left),
+    }  # fmt: skip
     text = f"{account}: the limit is now ε {shown(wanted.epsilon)}, δ {shown(wanted.delta)}"
     confirm(document, [f"{text} (unit: {', '.join(units) or 'none yet'}), by {by}: {why}"])
     stated = books.stated_limit(project, account)
@@ -313,7 +312,7 @@ def settle_fault(
     project = own_project()
     with open_ledger(project, writer_of(project)) as opened:
         settled = deciding.settle(opened, number, who=by, why=why)
-    document = {"ledger": project.ledger_name, "settled": [*map(fault_document, settled)],
+    document = {"ledger": project.ledger_name, "settled": [*map(FaultSaid.of, settled)],
                 "by": by, "why": why}  # fmt: skip
     emit(document, [f"{each.text}; settled by {by}: {why}" for each in settled])
 
@@ -348,17 +347,18 @@ def settle(
         raise UsageError("--account is for --from-certificates")
     booked = recall(project, account) if from_certificates else ()
     found = reconcile(project)
-    settled = [{"entry": each.entry.id, **members(each, "outcome why")} for each in found]
+    settled = [{"entry": each.entry.id, "outcome": each.outcome, "why": each.why} for each in found]
     lines = [f"{len(found)} settled"]
     lines += [f"  {each.entry.id:>4}  {each.outcome:<9}  {each.why}" for each in found]
     document = {"ledger": project.ledger_name, "settled": settled}
     if from_certificates:
         told = [
-            {**members(each.entry, "id account epsilon delta", id="entry"),
-             "certificate": each.certificate, "source_unknown": each.unknown}
+            {"entry": each.entry.id, "account": each.entry.account, "epsilon": each.entry.epsilon,
+             "delta": each.entry.delta, "certificate": each.certificate,
+             "source_unknown": each.unknown}
             for each in booked
         ]  # fmt: skip
-        document |= {"booked": told}
+        document["booked"] = told
         lines.append(f"{len(booked)} booked from certificates")
         lines += [
             f"  {each.entry.id:>4}  {each.entry.account}  ε {shown(each.entry.epsilon)}"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from typer import Argument, Exit, Option
 
@@ -12,6 +14,7 @@ from policy_engine.accounting.odds import odds_sentence
 from policy_engine.cli import output, planning
 from policy_engine.cli.failures import failure
 from policy_engine.cli.progress import progress
+from policy_engine.cli.results import Left, WithoutPromise, attacks_on
 from policy_engine.kernel.mechanisms.whole_classes.meaning import first_lines, still_works
 from policy_engine.kernel.words import people_word
 from policy_engine.policy.loading import load_policy
@@ -50,7 +53,7 @@ def release(
 
     Example: policy-engine release policies/adult/policy.yaml
     """
-    done: list[dict[str, Any]] = []
+    done: list[ReleaseSaid | UnpromisedRelease] = []
     try:
         for policy in make_ready(policies, replace=replace, fresh=fresh):
             done.append(_release(policy, replace=replace, fresh=fresh))
@@ -85,11 +88,11 @@ def restore(
     found = load_policy(policy, syntactic=True)
     done = releasing.restore(found, replace=replace)
     text = _uncertified_lines if found.is_syntactic else _lines
-    document = _uncertified(found, done) if found.is_syntactic else _document(done)
-    output.emit(document, list(text(found, done)))
+    said = _unpromised(found, done) if found.is_syntactic else _said(done)
+    output.emit(said, list(text(found, done)))
 
 
-def _release(policy: Policy, *, replace: bool, fresh: bool) -> dict[str, Any]:
+def _release(policy: Policy, *, replace: bool, fresh: bool) -> ReleaseSaid | UnpromisedRelease:
     """Release one policy; said at once as text, and for the one document as the answer."""
     for each in warnings_of(policy):
         output.note(f"warning: {each}")
@@ -105,18 +108,56 @@ def _release(policy: Policy, *, replace: bool, fresh: bool) -> dict[str, Any]:
     if not output.is_json():
         text = _uncertified_lines if policy.is_syntactic else _lines
         output.confirm({}, text(policy, found))
-    return _uncertified(policy, found) if policy.is_syntactic else _document(found)
+    return _unpromised(policy, found) if policy.is_syntactic else _said(found)
 
 
-def _document(done: releasing.Released) -> dict[str, Any]:
-    names = "release certificate epsilon delta k rate groups rows outcome repeated remarks"
-    ledger = {**output.members(done, "account entry"), "left": output.left_of(done.left)}
-    return {**output.members(done, names), **_people(done), "ledger": ledger}
+@dataclass(frozen=True)
+class Paid:
+    """Which account has paid, by which entry, and what it would still pay for."""
+
+    account: str
+    entry: int
+    left: Left | None
 
 
-def _people(done: releasing.Released) -> dict[str, int]:
-    """How many are counted: where a person counts in several groups, once in each of them."""
-    return {people_word(done.groups_a_person).replace("-", "_"): done.people}
+@dataclass(frozen=True, kw_only=True)
+class ReleaseSaid:
+    """A certified release: ``people`` of the sample, or ``person_groups`` of people in several."""
+
+    release: str
+    certificate: Path
+    epsilon: Decimal | None
+    delta: Decimal | None
+    k: int
+    rate: Decimal
+    groups: int
+    rows: int
+    outcome: str
+    repeated: bool
+    remarks: tuple[str, ...]
+    ledger: Paid
+    people: int | None = None
+    person_groups: int | None = None
+
+
+def _said(done: releasing.Released) -> ReleaseSaid:
+    is_people = people_word(done.groups_a_person) == "people"
+    return ReleaseSaid(
+        release=done.release,
+        certificate=done.certificate,
+        epsilon=done.epsilon,
+        delta=done.delta,
+        k=done.k,
+        rate=done.rate,
+        groups=done.groups,
+        rows=done.rows,
+        outcome=done.outcome,
+        repeated=done.repeated,
+        remarks=done.remarks,
+        ledger=Paid(done.account, done.entry, Left.of(done.left)),
+        people=done.people if is_people else None,
+        person_groups=None if is_people else done.people,
+    )
 
 
 def _lines(policy: Policy, done: releasing.Released) -> list[str]:
@@ -161,14 +202,46 @@ def _size(policy: Policy, done: releasing.Released) -> str:
     return f"{groups}, {done.people} {people_word(done.groups_a_person)}, counted with noise"
 
 
-def _uncertified(policy: Policy, done: releasing.Released) -> dict[str, Any]:
-    return {
-        **planning.without_guarantee(policy),
-        **output.members(done, "release certificate k", certificate="statement"),
-        "models": [model.to_json() for model in policy.models],
-        **output.members(done, "groups rows people outcome repeated remarks"),
-        "ledger": output.members(done, "account entry"),
-    }
+@dataclass(frozen=True)
+class ChargedTo:
+    """The entry of a release without (ε, δ)."""
+
+    account: str
+    entry: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnpromisedRelease(WithoutPromise):
+    """A release without (ε, δ), and where its statement is."""
+
+    release: str
+    statement: Path
+    k: int
+    models: tuple[Mapping[str, object], ...]
+    groups: int
+    rows: int
+    people: int
+    outcome: str
+    repeated: bool
+    remarks: tuple[str, ...]
+    ledger: ChargedTo
+
+
+def _unpromised(policy: Policy, done: releasing.Released) -> UnpromisedRelease:
+    return UnpromisedRelease(
+        still_works=attacks_on(policy.k, policy.models),
+        release=done.release,
+        statement=done.certificate,
+        k=done.k,
+        models=tuple(model.to_json() for model in policy.models),
+        groups=done.groups,
+        rows=done.rows,
+        people=done.people,
+        outcome=done.outcome,
+        repeated=done.repeated,
+        remarks=done.remarks,
+        ledger=ChargedTo(done.account, done.entry),
+    )
 
 
 def _uncertified_lines(policy: Policy, done: releasing.Released) -> Iterator[str]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from typer import Argument, Exit, Option
 
@@ -289,7 +290,7 @@ def _answer(
         raise UsageError(f"{request}: nothing was signed")
     place = add_approval(request, line)
     document = {"approvals": place, "verdict": verdict, "role": role, "key": signs.key_id,
-                "note": note, "not_counted": why, **_shown(found)}  # fmt: skip
+                "note": note, "not_counted": why, **vars(_shown(found))}  # fmt: skip
     confirm(document, [f"{place}: {verdict} as {role}, by the key {signs.key_id[:8]}"])
     if why:
         say(f"it does not count: {why}")
@@ -330,18 +331,18 @@ def status(request: RequestArgument, sql: SqlOption = False) -> None:
     with open_ledger(own_project()) as opened:
         found, required, told = asking.standing(request, opened.read())
     revoked = [required.policy.person(key).name for key in sorted(required.revoked)]
-    document = {
-        **_shown(found),
-        "met": not told.faults,
-        "missing": told.faults,
-        "rejected_by": [name for name, _ in told.rejected],
-        "rejections": [{"by": name, "note": note} for name, note in told.rejected],
-        "counted": [{"by": name, "role": role} for name, role, _ in told.counted],
-        "refused": told.refused,
-        "revoked": revoked,
-        "waits_for": told.waits_for,
-        "needs": required.policy.needs[found.matter.stage],
-    }
+    said = RequestStanding(
+        **vars(_shown(found)),
+        met=not told.faults,
+        missing=told.faults,
+        rejected_by=tuple(name for name, _ in told.rejected),
+        rejections=tuple(RejectionSaid(name, note) for name, note in told.rejected),
+        counted=tuple(CountedSaid(name, role) for name, role, _ in told.counted),
+        refused=told.refused,
+        revoked=tuple(revoked),
+        waits_for=told.waits_for,
+        needs=required.policy.needs[found.matter.stage],
+    )
     lines = [
         _standing(told),
         *(f"  rejected by {name}: {quoted(note)}" for name, note in told.rejected),
@@ -351,7 +352,7 @@ def status(request: RequestArgument, sql: SqlOption = False) -> None:
         *(f"  to be sent to {name}" for name in told.waits_for),
         *_shown_lines(found, sql=sql),
     ]
-    emit(document, lines)
+    emit(said, lines)
     if told.faults:
         raise Exit(1)
 
@@ -365,20 +366,67 @@ def _standing(told: Tally) -> str:
     return "approved" if told.counted else "approved: nobody has to"
 
 
-def _shown(found: Presented) -> dict[str, Any]:
+@dataclass(frozen=True, kw_only=True)
+class RequestSaid:
+    """What a request asks for: all that decides, in words and as it is signed."""
+
+    stage: str
+    name: str
+    subject: str
+    of: Mapping[str, str]
+    decides: Mapping[str, Sequence[str]]
+    shown: Mapping[str, object]
+    last: Mapping[str, object]
+    account: Mapping[str, object]
+    asked_by: str
+    review_policy: str
+
+
+def _shown(found: Presented) -> RequestSaid:
     matter = found.matter
-    return {
-        "stage": matter.stage,
-        "name": matter.name,
-        "subject": matter.sha256,
-        "of": matter.of,
-        "decides": {part.label: part.lines for part in decides(found)},
-        "shown": found.shown,
-        "last": found.last,
-        "account": found.account,
-        "asked_by": found.asker.name,
-        "review_policy": found.policy.digest,
-    }
+    return RequestSaid(
+        stage=matter.stage,
+        name=matter.name,
+        subject=matter.sha256,
+        of=matter.of,
+        decides={part.label: part.lines for part in decides(found)},
+        shown=found.shown,
+        last=found.last,
+        account=found.account,
+        asked_by=found.asker.name,
+        review_policy=found.policy.digest,
+    )
+
+
+@dataclass(frozen=True)
+class RejectionSaid:
+    """Who rejected a request, and why."""
+
+    by: str
+    note: str
+
+
+@dataclass(frozen=True)
+class CountedSaid:
+    """Whose approval counts, and as what."""
+
+    by: str
+    role: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequestStanding(RequestSaid):
+    """A request, and what it has of the approvals that it needs."""
+
+    met: bool
+    missing: tuple[str, ...]
+    rejected_by: tuple[str, ...]
+    rejections: tuple[RejectionSaid, ...]
+    counted: tuple[CountedSaid, ...]
+    refused: tuple[str, ...]
+    revoked: tuple[str, ...]
+    waits_for: tuple[str, ...]
+    needs: Mapping[str, int]
 
 
 def _shown_lines(found: Presented, *, sql: bool = False) -> Iterator[str]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 from unicodedata import is_normalized
 
 from typer import Argument, Option
 
-from policy_engine.cli.output import emit, members
+from policy_engine.cli.output import emit
 from policy_engine.cli.reading import project_here
 from policy_engine.errors import UsageError
 from policy_engine.policy.escapes import escaped
@@ -28,6 +29,33 @@ _WIDEST = 40
 _BLANK = "\\x20"
 
 
+@dataclass(frozen=True, kw_only=True)
+class RowsSaid:
+    """The first rows of a table, and what they mean: nothing of it was checked."""
+
+    release: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Plain, ...], ...]
+    size: int
+    meaning: tuple[str, ...]
+    checked: bool = field(init=False, default=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownRows(RowsSaid):
+    """Those of a release; ``certificate`` is None where none was found beside it."""
+
+    certificate: Path | None
+    remarks: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EstimatedRows(RowsSaid):
+    """Those of tables that were made to agree, and where these were written."""
+
+    written: Path | None
+
+
 def show(release: ReleaseArgument, rows: RowsOption = 10) -> None:
     """Show the first rows of a release, and what each number means.
 
@@ -38,13 +66,16 @@ def show(release: ReleaseArgument, rows: RowsOption = 10) -> None:
     """
     _check_rows(rows)
     shown = look(release, project_here(), rows)
-    document = {
-        **members(shown, "release certificate columns"),
-        "rows": [list(map(plain, row)) for row in shown.rows],
-        **members(shown, "size meaning remarks"),
-        "checked": False,
-    }
-    emit(document, _lines(shown))
+    found = ShownRows(
+        release=shown.release,
+        certificate=shown.certificate,
+        columns=shown.columns,
+        rows=plain_rows(shown.rows),
+        size=shown.size,
+        meaning=shown.meaning,
+        remarks=shown.remarks,
+    )
+    emit(found, _lines(shown))
 
 
 def _check_rows(rows: int) -> None:
@@ -77,7 +108,16 @@ def _lines(shown: FirstRows) -> list[str]:
     return [*lines, f"nothing was checked: policy-engine verify {shown.certificate}{named} does"]
 
 
-def plain(value: Any) -> Any:
+Plain = bool | int | str | None
+"""A value of a table as JSON has it."""
+
+
+def plain_rows(rows: Iterable[Sequence[object]]) -> tuple[tuple[Plain, ...], ...]:
+    """Rows as JSON has them."""
+    return tuple(tuple(map(plain, row)) for row in rows)
+
+
+def plain(value: object) -> Plain:
     """A value as JSON has it: numbers that are not whole, and dates, as text."""
     return value if value is None or isinstance(value, bool | int) else str(value)
 
@@ -151,13 +191,14 @@ def estimate(
     lines = [f"{found.shown.release}: {counted(size, 'cell')}, {found.shown.size} of them shown"]
     lines += [*_first(found.columns, first, size), *_meaning(meaning)]
     lines += [] if output is None else [f"wrote {output}"]
-    document = {
-        "release": found.shown.release,
-        "columns": found.columns,
-        "rows": [list(map(plain, row)) for row in first],
-        "size": size,
-        "meaning": meaning,
-        "written": output,
-        "checked": False,
-    }
-    emit(document, lines)
+    emit(
+        EstimatedRows(
+            release=found.shown.release,
+            columns=tuple(found.columns),
+            rows=plain_rows(first),
+            size=size,
+            meaning=tuple(meaning),
+            written=output,
+        ),
+        lines,
+    )

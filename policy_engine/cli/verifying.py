@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from typer import Option
 
@@ -24,12 +24,11 @@ from policy_engine.attest.validity import written
 from policy_engine.cli.options import CertificateArgument, KeyOption, KeyringOption, ReleaseOption
 from policy_engine.cli.output import conclude, confirm, one_line, shown
 from policy_engine.cli.reading import read_certificate
+from policy_engine.cli.results import WithoutPromise, attacks_on
 from policy_engine.errors import NothingChecked, UsageError
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.mechanisms.whole_classes.meaning import (
-    NO_GUARANTEE,
     first_lines,
-    still_works,
 )
 from policy_engine.ledger.statement import STATEMENT_TYPE, verify_statement
 from policy_engine.policy import project as projects
@@ -80,7 +79,7 @@ def verify(
         conclude(*told, NothingChecked.exit_code)
     elif kind == STATEMENT_TYPE:
         found = verify_statement(text, trusted)
-        document = {"verified": True, **checked_document(found, places), **dict(found.numbers)}
+        document = {"verified": True, **vars(LookedAt.at(found, places)), **dict(found.numbers)}
         confirm(document, [_verified(found), *checked_lines(found, places)])
     elif kind == counts.COUNT_PREDICATE_TYPE:
         confirm(*_count(counts.verify_count(text, trusted), places))
@@ -105,9 +104,9 @@ def _tell(found: Verified, places: tuple[Trusted, ...], *, is_whole: bool) -> No
     document = {
         "verified": is_verified,
         "release": found.subject,
-        **checked_document(found, places),
+        **vars(LookedAt.at(found, places)),
         "assumptions": found.assumptions,
-        **numbers(certified(found)),
+        **vars(Numbers.of(certified(found))),
     }
     head = "certificate holds; no release was looked at"
     if is_verified:
@@ -128,13 +127,18 @@ def _assuming(found: Verified) -> list[str]:
     return ["assuming:", *(f"  - {text}" for text in found.assumptions)]
 
 
-def checked_document(found: Verified, places: tuple[Trusted, ...]) -> dict[str, Any]:
+@dataclass(frozen=True)
+class LookedAt:
     """What was checked, what was not, and which keys were trusted."""
-    return {
-        "checked": list(found.checked),
-        "unchecked": list(found.unchecked),
-        "trusted": [place.told() for place in places],
-    }
+
+    checked: tuple[str, ...]
+    unchecked: tuple[str, ...]
+    trusted: tuple[TrustSaid, ...]
+
+    @classmethod
+    def at(cls, found: Verified, places: tuple[Trusted, ...]) -> LookedAt:
+        """What is said of a check."""
+        return cls(found.checked, found.unchecked, tuple(place.said for place in places))
 
 
 def checked_lines(found: Verified, places: tuple[Trusted, ...]) -> list[str]:
@@ -144,17 +148,29 @@ def checked_lines(found: Verified, places: tuple[Trusted, ...]) -> list[str]:
     return [signed, *trusting, *others, *[f"  – {text}" for text in found.unchecked]]
 
 
-def numbers(certificate: Certificate) -> dict[str, Any]:
-    """The numbers of a certificate."""
-    promise = certificate.promise
-    return {
-        "k": certificate.k,
-        "rate": f"{promise.rate:f}",
-        "epsilon": f"{promise.epsilon:f}",
-        "delta": str(promise.delta),
-        "neighbours": promise.neighbours,
-        "unit": certificate.unit,
-    }
+@dataclass(frozen=True)
+class Numbers:
+    """The numbers of a certificate, in its own digits."""
+
+    k: int
+    rate: str
+    epsilon: str
+    delta: str
+    neighbours: str
+    unit: str
+
+    @classmethod
+    def of(cls, certificate: Certificate) -> Numbers:
+        """Those of a certificate."""
+        promise = certificate.promise
+        return cls(
+            certificate.k,
+            f"{promise.rate:f}",
+            f"{promise.epsilon:f}",
+            str(promise.delta),
+            promise.neighbours,
+            certificate.unit,
+        )
 
 
 def certified(found: Verified) -> Certificate:
@@ -172,13 +188,13 @@ def meaning(found: Verified) -> str:
     return f"meaning ({told}): {said}"
 
 
-def _count(found: Verified, places: tuple[Trusted, ...]) -> tuple[dict[str, Any], list[str]]:
+def _count(found: Verified, places: tuple[Trusted, ...]) -> tuple[Mapping[str, object], list[str]]:
     """The certificate of a noiseless count, verified; its assumptions are printed first."""
     document = {
         "assumptions": found.assumptions,
         "kind": counts.KIND,
         "verified": True,
-        **checked_document(found, places),
+        **vars(LookedAt.at(found, places)),
         "limits": counts.LIMITS,
         **dict(found.numbers),
     }
@@ -187,35 +203,48 @@ def _count(found: Verified, places: tuple[Trusted, ...]) -> tuple[dict[str, Any]
     return document, [counts.KIND, *_assuming(found), *checked, *limits]
 
 
+@dataclass(frozen=True, kw_only=True)
+class UnpromisedChecked(WithoutPromise):
+    """A statement without (ε, δ) that ``holds``: never ``verified``, as a certificate is."""
+
+    verified: bool = field(init=False, default=False)
+    holds: bool
+    release: str
+    k: int
+    unit: str
+    checked: tuple[str, ...]
+    unchecked: tuple[str, ...]
+    trusted: tuple[TrustSaid, ...]
+    assumptions: tuple[str, ...]
+
+
 def _unpromised(
     found: Verified, places: tuple[Trusted, ...], *, is_whole: bool
-) -> tuple[dict[str, Any], Iterator[str]]:
+) -> tuple[UnpromisedChecked, Iterator[str]]:
     """A statement without (ε, δ) that holds: never ``verified`` as a certificate is."""
     certificate = certified(found)
-    attacks = tuple(still_works(certificate.k, certificate.terms.models))
-    document = {
-        "guarantee": NO_GUARANTEE,
-        "epsilon": None,
-        "delta": None,
-        "certified": False,
-        "verified": False,
-        "holds": is_whole,
-        "release": found.subject,
-        "still_works": [{"attack": name, "why": why} for name, why in attacks],
-        "k": certificate.k,
-        "unit": certificate.unit,
-        **checked_document(found, places),
-        "assumptions": found.assumptions,
-    }
+    attacks = attacks_on(certificate.k, certificate.terms.models)
+    looked = LookedAt.at(found, places)
+    said = UnpromisedChecked(
+        still_works=attacks,
+        holds=is_whole,
+        release=found.subject,
+        k=certificate.k,
+        unit=certificate.unit,
+        checked=looked.checked,
+        unchecked=looked.unchecked,
+        trusted=looked.trusted,
+        assumptions=found.assumptions,
+    )
 
     def lines() -> Iterator[str]:
-        yield from first_lines((escaped(name), escaped(why)) for name, why in attacks)
+        yield from first_lines((escaped(each.attack), escaped(each.why)) for each in attacks)
         what = "the statement and its release hold" if is_whole else "the statement holds"
         yield f"{what}, and it is no certificate: {one_line(found.subject)}"
         yield from checked_lines(found, places)
         yield from map(escaped, _assuming(found))
 
-    return document, lines()
+    return said, lines()
 
 
 _BECAUSE = {
@@ -223,6 +252,18 @@ _BECAUSE = {
     "beside": ": it stands beside the certificate, and the owners of yours have signed it;"
     " keep it with 'policy-engine keys update'",
 }
+
+
+@dataclass(frozen=True)
+class TrustSaid:
+    """Whose keys are trusted, and why; the rest is of a signed keyring."""
+
+    place: str
+    because: str
+    serial: int | None = None
+    issued: str | None = None
+    expires: str | None = None
+    expired: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -238,14 +279,20 @@ class Trusted:
             return f"trusting the key in {self.place}"
         return f"trusting {self.place}{_BECAUSE.get(self.because, f', named by {self.because}')}"
 
-    def told(self) -> dict[str, Any]:
+    @property
+    def said(self) -> TrustSaid:
         """The same as data."""
-        told: dict[str, Any] = {"place": self.place, "because": self.because}
-        if self.seal is None:
-            return told
-        dates = {"issued": written(self.seal.issued), "expires": written(self.seal.expires)}
-        expired = self.seal.expires < datetime.now(UTC)
-        return {**told, "serial": self.seal.serial, **dates, "expired": expired}
+        seal = self.seal
+        if seal is None:
+            return TrustSaid(self.place, self.because)
+        return TrustSaid(
+            self.place,
+            self.because,
+            seal.serial,
+            written(seal.issued),
+            written(seal.expires),
+            seal.expires < datetime.now(UTC),
+        )
 
     def lines(self) -> list[str]:
         """The same as lines, with the age of a signed keyring."""

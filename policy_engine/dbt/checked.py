@@ -9,10 +9,10 @@ becomes; the macros it rests on must be the shipped ones.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from policy_engine.dbt.manifest import Node
 from policy_engine.dbt.marks import Marks
@@ -40,6 +40,18 @@ _NOOP = re.compile(
 
 
 @dataclass(frozen=True)
+class Facts:
+    """What a release claims, for who reads the verdict as data."""
+
+    k: int
+    rate: float
+    method: str
+    unit: str
+    source: str
+    assumptions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class CheckedRelease:
     """What was found of one release; ``facts`` are what its policy claims, where it is one."""
 
@@ -47,7 +59,7 @@ class CheckedRelease:
     is_certified: bool
     findings: tuple[GateFinding, ...] = ()
     notes: tuple[str, ...] = ()
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: Facts | None = None
     secrets: str = ""
     words: frozenset[str] = frozenset()
 
@@ -207,20 +219,20 @@ class _Case:
         except Unlike as error:
             raise _NoRelease(self._finding("G21", f"{error.why} (its {which})")) from None
 
-    def facts(self, claim: Claim) -> dict[str, Any]:
-        """What the claim says, for who reads the verdict as data."""
+    def facts(self, claim: Claim) -> Facts:
+        """What the claim says."""
         from policy_engine.kernel.assumptions import assumptions, method_of, unit_of
-        from policy_engine.kernel.sentences import sentence_of
+        from policy_engine.kernel.sentences import sentences_of
 
         engine, read = self.reader.dialect, self.release.policy.source
-        return {
-            "k": claim.law.k, "rate": float(claim.law.rate), "method": method_of(claim, engine),
-            "unit": unit_of(claim), "source": read.text,
-            "assumptions": [
-                sentence_of(each)
-                for each in assumptions(claim, engine, read.text, read.sampled_at)
-            ],
-        }  # fmt: skip
+        return Facts(
+            claim.law.k,
+            float(claim.law.rate),
+            method_of(claim, engine),
+            unit_of(claim),
+            read.text,
+            sentences_of(assumptions(claim, engine, read.text, read.sampled_at)),
+        )
 
     def _secrets_that_are_made(self, text: str) -> Iterator[GateFinding]:
         """That the project makes the relation itself in which the secret waits."""

@@ -41,7 +41,7 @@ from typing import Any
 
 _NO_CHANCE = 1e-30
 """A chance so small adds nothing to a sum with one that is near 1."""
-Class = Mapping[str, Any]
+Class = Mapping[str, object]
 """A class, by the values of its quasi-identifiers."""
 
 

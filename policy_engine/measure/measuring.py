@@ -200,7 +200,7 @@ def _measured(
         text = statement(relation, roles, distances, names_worst=questions.is_public)
         rows.append(_row(connection, text))
     whole = Roles(quasi, None, subject.count, subject.key)
-    named: dict[str, Any] = {}
+    named: dict[str, int] = {}
     first = rows[0]
     if subject.key is not None:
         # Who has two values in a class is one person of it: its cells do not add up to its size.

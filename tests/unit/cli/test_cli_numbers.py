@@ -22,6 +22,10 @@ def test_certify_prints_the_contracts_document(cli):
         "neighbours": "add_remove",
         "releases": 1,
         "at_n": 42,
+        "group": 1,
+        "delta_generic": None,
+        "by_rule": {},
+        "epsilon_lqs": None,
     }
 
 

@@ -26,8 +26,8 @@ def test_a_release_of_a_policy_is_certified_and_cuts_the_way() -> None:
     assert verdict.findings == ()
     [found] = verdict.releases
     assert found.is_certified
-    assert (found.facts["k"], found.facts["rate"]) == (20, 0.1)
-    assert found.facts["source"] == "dev.main.people"
+    assert (found.facts.k, found.facts.rate) == (20, 0.1)
+    assert found.facts.source == "dev.main.people"
 
 
 def test_another_text_than_its_policys_says_why_and_cuts_nothing() -> None:
@@ -457,8 +457,8 @@ def test_a_text_with_other_comments_and_blanks_is_certified_as_it_is_printed(mad
     project = unmarked(made, text)
     assert made.codes(project) == []
     [proved] = project.verdict(made.world.folder).releases
-    assert (proved.facts["k"], proved.facts["method"]) == (20, "keyed")
-    assert proved.facts["source"] == "dev.main.stg_people"
+    assert (proved.facts.k, proved.facts.method) == (20, "keyed")
+    assert proved.facts.source == "dev.main.stg_people"
 
 
 @pytest.mark.parametrize(
