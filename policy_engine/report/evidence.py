@@ -117,7 +117,7 @@ class BudgetLeft:
 
 
 @dataclass(frozen=True)
-class Budget:
+class PaidAccount:
     """The account that was charged for a certificate.
 
     Sums of ε and δ before the release, of it and since, each with the share of the limit that it
@@ -165,7 +165,7 @@ class Evidence:
     rows: ReleaseRows | None = None
     policy: Policy | None = None
     previous: tuple[str, Certificate, str] | None = None
-    budget: Budget | None = None
+    budget: PaidAccount | None = None
     approvals: tuple[ApprovalLine, ...] = ()
     required: tuple[str, ...] | None = None
     by_policy: tuple[str, ...] = ()
@@ -280,7 +280,7 @@ def _previous(named: Named) -> tuple[str, Certificate, str] | None:
     return str(path), certificate, fault
 
 
-def budget_of(state: LedgerState, stated: Unverified) -> Budget | None:
+def budget_of(state: LedgerState, stated: Unverified) -> PaidAccount | None:
     """The account that was charged for a certificate; None where no entry is of it."""
     entry = state.charged_for(predicate_digest(stated.predicate), stated.subject_sha256)
     if entry is None:
@@ -303,7 +303,7 @@ def budget_of(state: LedgerState, stated: Unverified) -> Budget | None:
 
     # Where the project file alone states the limit that counts, no entry set it.
     last = own.changes[-1] if own.changes and own.changes[-1].after == limit else None
-    return Budget(
+    return PaidAccount(
         account=entry.account,
         charges=len(charged),
         units=tuple(sorted({each.unit for each in charged})),

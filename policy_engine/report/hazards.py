@@ -16,7 +16,7 @@ from policy_engine.kernel.assumptions import ROW_UNIT
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.sentences import sentences_of
-from policy_engine.report.evidence import Budget
+from policy_engine.report.evidence import PaidAccount
 from policy_engine.report.mechanism import How
 from policy_engine.report.promise import SIDE_CHANNELS, PromiseSaid
 
@@ -40,7 +40,7 @@ def hazards(
     certificate: Certificate,
     said: PromiseSaid,
     made: How,
-    budget: Budget | None,
+    budget: PaidAccount | None,
     access: str | None,
 ) -> Iterator[Answered]:
     """Every hazard, with what is stated of a release whose certificate holds."""
@@ -102,7 +102,7 @@ def _failure(certificate: Certificate) -> tuple[str, ...]:
     )
 
 
-def _others(budget: Budget | None) -> tuple[str, ...]:
+def _others(budget: PaidAccount | None) -> tuple[str, ...]:
     if budget is None:
         return ()
     return (

@@ -26,7 +26,7 @@ from policy_engine.kernel.mechanisms.whole_classes.meaning import NO_GUARANTEE, 
 from policy_engine.releasing.showing import in_reading_order
 from policy_engine.report.approvals import ApprovalLine
 from policy_engine.report.changes import Comparable, KeyChange, changes
-from policy_engine.report.evidence import Budget, Edition, Evidence, Fault
+from policy_engine.report.evidence import Edition, Evidence, Fault, PaidAccount
 from policy_engine.report.hazards import Answered, hazards
 from policy_engine.report.mechanism import Clause, How, clauses, how
 from policy_engine.report.promise import PromiseSaid, Risks, promise, risks
@@ -93,7 +93,7 @@ class PageBand:
 
 
 @dataclass(frozen=True)
-class Protection:
+class Protected:
     """Who is protected, against whom, and who must be trusted for it."""
 
     unit: str
@@ -127,7 +127,7 @@ class Details:
     """What a certificate says that holds."""
 
     promise: PromiseSaid
-    protection: Protection
+    protection: Protected
     how: How
     columns: tuple[ColumnSaid, ...]
     rows: PageRows | None
@@ -175,7 +175,7 @@ class ReportView:
     edition: Edition
     band: PageBand
     details: Details | None
-    account: Budget | None
+    account: PaidAccount | None
     changed: Changed | None
     approvals: tuple[ApprovalLine, ...]
     required: tuple[str, ...] | None
@@ -241,7 +241,7 @@ def _details(found: Evidence, certificate: Certificate) -> Details:
     made = how(certificate, estimated)
     return Details(
         promise=said,
-        protection=Protection(
+        protection=Protected(
             unit=unit,
             against=_AGAINST,
             recipients=_said(found, "recipients"),

@@ -19,7 +19,7 @@ from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.words import source_of
 from policy_engine.policy.escapes import escaped
 from policy_engine.policy.scalars import counted
-from policy_engine.report.evidence import Budget, Evidence
+from policy_engine.report.evidence import Evidence, PaidAccount
 from policy_engine.report.promise import PromiseSaid
 from policy_engine.report.view import Check, Details, PageBand, ReportView
 
@@ -71,7 +71,7 @@ class ExportSource:
     band: PageBand
     check: Check
     details: Details
-    budget: Budget | None
+    budget: PaidAccount | None
     certificate: Certificate
 
     @property
