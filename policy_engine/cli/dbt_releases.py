@@ -182,7 +182,7 @@ def status(
     emit({"target": place.target, "releases": told}, lines)
     for entry in others:
         note(
-            f"entry {entry.id} paid for {entry.run['target']}, which is of no policy of the project"
+            f"entry {entry.id} paid for {entry.run.target}, which is of no policy of the project"
             " as it is now: its policy was removed or renamed, or other --vars name it otherwise"
         )
     if not all(each.is_good for each in found):

@@ -27,12 +27,11 @@ from policy_engine.errors import (
     VerificationFailed,
     WarehouseError,
 )
-from policy_engine.ledger.entry import Entry
+from policy_engine.ledger.entry import Entry, Run
 from policy_engine.opening import text_in
 from policy_engine.releasing.beginning import ledger_writer
 from policy_engine.releasing.books import begun_ledger, open_ledger, secret_of, trusted_keys
 from policy_engine.releasing.publish import other_bytes, write_certificate
-from policy_engine.releasing.requests import Run
 from policy_engine.releasing.standing import certifies, digest_of_lines
 from policy_engine.warehouse.quoting import quoted
 
@@ -65,7 +64,7 @@ class _Attesting(Booking):
         last = self.desk.last(self.ledger, self.release)
         if last is None or last.state == "cancelled":
             found = self._not_paid(digest, _NOT_RESERVED)
-        elif last.only_digest is None and not last.run:
+        elif last.only_digest is None and not last.run.of:
             found = self._not_paid(digest, _NOT_RESERVED, last)  # a crash came in between
         elif last.only_digest not in (None, digest):
             found = self._not_paid(digest, _CHANGED)
@@ -82,7 +81,7 @@ class _Attesting(Booking):
             why = f"it was charged as entry {entry.id}, and no certificate speaks of it; {_DROP}"
         if why:
             return Told(self.release, "refused", entry, why)
-        run = Run.of_entry(entry)
+        run = entry.run
         self._forget_secret(run)
         trusted = trusted_keys(self.desk.project, self.signer)
         if not certifies(run, self.release.certificate, trusted):
@@ -91,7 +90,7 @@ class _Attesting(Booking):
 
     def _reserved(self, entry: Entry, digest: str) -> Told:
         """A table whose release was reserved, and is looked at for the first time."""
-        run, relation = Run.of_entry(entry), self.release.relation
+        run, relation = entry.run, self.release.relation
         try:
             self.ledger.approve(entry.id, self.brought)
         except NotApproved as error:
@@ -166,12 +165,12 @@ class _Attesting(Booking):
         why = why.format(entry.id)
         required = self.ledger.read().approvals.required(entry.account)
         holds_back = required is not None and required.policy.holds_back
-        native = bool(entry.run) and release.policy.method == "native" and not holds_back
+        native = bool(entry.run.of) and release.policy.method == "native" and not holds_back
         if not native or self._other_shape() or self._too_small():
             kept = self.ledger.keep(entry.id, why)
             why = f"{why}; no certificate can speak of it, for nobody knows its secret; {_DROP}"
             return Told(release, "refused", kept, why)
-        self._write(Run.of_entry(entry), digest)
+        self._write(entry.run, digest)
         done = self.ledger.commit(entry.id, release_name=release.relation, release_digest=digest)
         return Told(release, "charged", done, why)
 
@@ -232,7 +231,7 @@ def left_behind(desk: Desk, releases: tuple[DbtRelease, ...], target: str) -> tu
         last = {entry.request: entry for entry in entries if entry.state != "cancelled"}
     end = f".{target}.certificate.json"
     others = (entry for request, entry in last.items() if request not in known)
-    return tuple(entry for entry in others if str(entry.run.get("certificate")).endswith(end))
+    return tuple(entry for entry in others if str(entry.run.certificate).endswith(end))
 
 
 def _state(desk: Desk, release: DbtRelease, entry: Entry | None) -> Outcome:
@@ -249,7 +248,7 @@ def _state(desk: Desk, release: DbtRelease, entry: Entry | None) -> Outcome:
         return "outdated"
     if entry.state != "committed":
         return "refused"
-    good = certifies(Run.of_entry(entry), release.certificate, trusted_keys(desk.project))
+    good = certifies(entry.run, release.certificate, trusted_keys(desk.project))
     return "certified" if good else "built"
 
 

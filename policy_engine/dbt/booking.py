@@ -52,7 +52,7 @@ from policy_engine.releasing.books import (
 from policy_engine.releasing.charging import charge_of
 from policy_engine.releasing.planning import certified as certificate_of
 from policy_engine.releasing.planning import table_read
-from policy_engine.releasing.requests import Request, Run, name_of_place
+from policy_engine.releasing.requests import Request, name_of_place, new_run
 from policy_engine.releasing.reviewing import brought_at, check_pinned, request_file
 from policy_engine.releasing.together import AskedCharge, check_together
 from policy_engine.warehouse.drawing import new_secret
@@ -223,13 +223,13 @@ class Booking:
         return effective(self.ledger.read().budget.account(name), limit)
 
     def _paid(self, last: Entry) -> Paid:
-        is_this = last.run.get("of") == self._of
+        is_this = last.run.of == self._of
         if last.state == "reserved" and is_this:
             return "not started"
         if last.only_digest is not None:
             return "gone"
         with self._secrets() as secrets:
-            query = Run.of_entry(last).query if last.run else ""
+            query = last.run.query if last.run.of else ""
             waits = secrets.waits(self.release.id, text_md5(query))
         if waits and is_this and last.state == "started":
             return "waits"
@@ -296,7 +296,7 @@ class Booking:
                 check_new_name(self.ledger.read(), self.desk.project, self.release.policy.budget)
                 paid_now = self.ledger.reserve(self.charge(), self._limit, anew=True)
                 entry = self.ledger.start(paid_now.id)
-            run = Run.of_entry(entry)
+            run = entry.run
             # An engine that draws by itself needs no secret, but it does need leave to draw once.
             secret = secret_of(run, self.desk.project, self.ledger) if run.sealed else b""
             secrets.put(self.release.id, secret, text_md5(run.query))
@@ -333,7 +333,7 @@ class Booking:
         return replace(
             charge_of(policy.budget, certificate, policy),
             request=place,
-            run=Run.new(request, certificate, sealed).to_json(),
+            run=new_run(request, certificate, sealed),
             source=source,
             brought=self.brought,
         )

@@ -10,8 +10,6 @@ from decimal import Decimal
 from typing import Any
 
 from policy_engine.accounting.in_words import in_text
-from policy_engine.attest.attestation import Unverified
-from policy_engine.attest.certificates import certificate_in
 from policy_engine.errors import VerificationFailed
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.ledger.account import Account, Balance, balance_of, brief
@@ -285,11 +283,7 @@ def since_last(entry: Entry, entries: Sequence[Entry]) -> SinceLast | None:
 
 def _comparable(entry: Entry) -> Comparable | None:
     """What an entry's certificate states; None where this version cannot read it."""
-    predicate = entry.run.get("predicate")
-    if not isinstance(predicate, dict):
-        return None
     try:
-        stated = Unverified(entry.release_name or "", "", predicate)
-        return Comparable.of_certificate(certificate_in(stated))
+        return Comparable.of_certificate(entry.run.stated)
     except (ClaimError, VerificationFailed):
         return None

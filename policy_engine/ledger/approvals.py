@@ -120,7 +120,7 @@ class Approvals:
             if is_before and record.account == account:
                 entry = self.budget.entry(record.seq)
                 if reviews.is_approved(entry):
-                    return reviews.without_time(entry.run.get("predicate", {}))
+                    return reviews.without_time(entry.run.predicate)
         return {}
 
     def served(self, request_sha256: str, entry_id: int = 0) -> int:

@@ -170,7 +170,7 @@ class Budget:
     def last_at(self, place: str, of: str | None = None) -> Entry | None:
         """The last entry at a place that was not given back; with ``of`` charged for just this."""
         for entry in reversed(self.at(place)):
-            if entry.state != "cancelled" and of in (None, entry.run.get("of")):
+            if entry.state != "cancelled" and of in (None, entry.run.of):
                 return entry
         return None
 

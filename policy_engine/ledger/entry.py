@@ -18,14 +18,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from decimal import Decimal
+from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 from policy_engine.accounting.events import ApproximateDP, Event, PureDP, Unbounded
 from policy_engine.attest.approvals import Brought, Stage
+from policy_engine.attest.attestation import Unverified
+from policy_engine.attest.certificates import certificate_in
+from policy_engine.attest.parquet_file import predicate_digest, record_text
 from policy_engine.errors import DomainError, LedgerError
+from policy_engine.kernel.certificate import Certificate
 from policy_engine.ledger.asked import Asked
 from policy_engine.ledger.chain import Foreign, Record
 
@@ -34,6 +40,46 @@ State = Literal["reserved", "started", "committed", "cancelled", "kept"]
 _MOST_PLACES = 1000
 MOST_ATTEMPTS = 2
 """How often an entry is drawn at most: to try until it works would let the rows decide."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a release is drawn, and where it goes; empty where nothing is known of it.
+
+    It is ``of`` a policy and a text, SHA-256 in hex. ``target`` and ``certificate`` are a table's
+    name or paths from the project's folder. ``predicate`` is the certificate's, with the time that
+    the release bears. ``mark`` is in the names of what is written aside. ``sealed`` is the secret
+    of the last attempt, which is used once; empty where the engine draws the sample by itself.
+    """
+
+    of: str = ""
+    target: str = ""
+    certificate: str = ""
+    is_file: bool = True
+    mark: str = ""
+    predicate: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    sealed: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    @cached_property
+    def stated(self) -> Certificate:
+        """The certificate that was charged for; VerificationFailed where the record is none."""
+        return certificate_in(Unverified("", "", self.predicate))
+
+    @property
+    def query(self) -> str:
+        """The certified query."""
+        return str(self.predicate["query"])
+
+    @property
+    def record(self) -> str:
+        """What the release carries of its certificate: a file stands beside that."""
+        path = Path(self.certificate)
+        return record_text(self.predicate, path.name if self.is_file else path.as_posix())
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the certificate's facts: what the ledger calls its digest."""
+        return predicate_digest(self.predicate)
 
 
 @dataclass(frozen=True)
@@ -68,7 +114,7 @@ class Charge:
     event: Event | None = None
     part: tuple[str, str] | None = None
     request: str = ""
-    run: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    run: Run = field(default=Run())
     source: Mapping[str, str] = field(default_factory=dict, hash=False)
     unit: str = "not recorded"
     brought: Brought | None = None
@@ -165,7 +211,7 @@ class Entry:
     delta: Decimal
     neighbours: Neighbours
     request: str
-    run: Mapping[str, Any] = field(hash=False)
+    run: Run
     state: State
     reserved_at: datetime
     committed_at: datetime | None
@@ -196,7 +242,7 @@ class Entry:
     @property
     def unit(self) -> str:
         """Of whom (ε, δ) is, as the certificate says: ``row``, or the column of a key."""
-        return str(self.run.get("predicate", {}).get("unit", "not recorded"))
+        return str(self.run.predicate.get("unit", "not recorded"))
 
     @property
     def is_unbounded(self) -> bool:
@@ -277,7 +323,7 @@ def reserve_payload(charge: Charge, review: StageReview | None = None) -> dict[s
         **{name: getattr(charge, name) for name in _NAMES},
         "asked": charge.asked.to_json(),
         "source": dict(charge.source),
-        "run": dict(charge.run),
+        "run": {each.name: getattr(charge.run, each.name) for each in fields(Run)},
     }
 
 
@@ -377,7 +423,7 @@ def _reserved(record: Record, told: Mapping[str, Any]) -> Entry:
         delta=asked.delta,
         asked=asked,
         id=record.seq,
-        run=told["run"],
+        run=Run(**told["run"]),
         state="reserved",
         reserved_at=datetime.fromisoformat(told["at"]),
         committed_at=None,
@@ -409,7 +455,7 @@ def _not_again(entry: Entry, sealed: Mapping[str, str] | None) -> str:
     """Why no attempt can begin with this secret; empty where one can."""
     if not entry.can_draw:
         return "which was drawn, or had all its attempts, before"
-    is_used = sealed is None or (bool(sealed) and sealed == entry.run.get("sealed"))
+    is_used = sealed is None or (bool(sealed) and sealed == entry.run.sealed)
     if entry.state != "reserved" and is_used:
         return "under a secret that was used before"
     return ""
@@ -418,8 +464,9 @@ def _not_again(entry: Entry, sealed: Mapping[str, str] | None) -> str:
 def _settled(entry: Entry, kind: str, told: Mapping[str, Any]) -> Entry:
     at = datetime.fromisoformat(told["at"])
     if kind == "start":
-        again = {} if entry.state == "reserved" else {"sealed": told["sealed"]}
-        run = {**entry.run, **again}
+        run = entry.run
+        if entry.state != "reserved":
+            run = replace(run, sealed=told["sealed"])
         return replace(entry, run=run, state="started", attempts=entry.attempts + 1)
     if kind == "lapse":
         return replace(entry, attempts=entry.attempts - 1)

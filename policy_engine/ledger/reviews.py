@@ -134,7 +134,7 @@ def claim_of(charge: Charge | Entry) -> Matter:
     known of its claim.
     """
     try:
-        stated, target = charge.run["predicate"], str(charge.run["target"])
+        stated, target = charge.run.predicate, charge.run.target
         identity = digest_of(stated["claim"])
         of = {
             "account": charge.account,
@@ -157,7 +157,7 @@ def claim_of(charge: Charge | Entry) -> Matter:
 
 def release_of(entry: Charge | Entry, release_digest: str) -> Matter:
     """What is approved of what came out for an entry: its bytes, under their certificate."""
-    predicate, target = dict(entry.run["predicate"]), str(entry.run["target"])
+    predicate, target = entry.run.predicate, entry.run.target
     of = {
         "account": entry.account,
         "target": target,
@@ -486,7 +486,7 @@ class _Replay:
         """The certificate of the last entry before this one that people had approved."""
         same = self.of_policy.get((entry.account, entry.policy_name), set())
         last = max((number for number in same if number < entry.id), default=0)
-        return without_time(self.entries[last].run.get("predicate", {})) if last else {}
+        return without_time(self.entries[last].run.predicate) if last else {}
 
     def _approve(self, entry: Entry, review: StageReview | None) -> None:
         """Let later requests compare with an entry for which one was brought, as ``last`` does."""

@@ -348,8 +348,8 @@ class Ledger:
         """
         try:
             with self.writing() as page:
-                budget, of = page.books.budget, charge.run.get("of")
-                paid = None if anew or of is None else budget.last_at(charge.request, of)
+                budget, of = page.books.budget, charge.run.of
+                paid = None if anew or not of else budget.last_at(charge.request, of)
                 if paid is not None:
                     return paid
                 if not is_out:

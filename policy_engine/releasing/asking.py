@@ -81,7 +81,7 @@ def asked_of(
     digest = None if paid is None else paid.only_digest
     if paid is not None and digest is not None and required.needs("release"):
         file = reviewing.request_file(certificate, "release")
-        return Sought(release_of(paid, digest), file, paid.run["predicate"], stands, paid.id)
+        return Sought(release_of(paid, digest), file, paid.run.predicate, stands, paid.id)
     if not required.needs("claim"):
         raise NotApproved(
             f"account {charge.account!r} requires no approvals of a claim: release it"
@@ -89,7 +89,7 @@ def asked_of(
         )
     asked = paid or charge
     file = reviewing.request_file(certificate, "claim")
-    shown = without_time(plain(asked.run["predicate"]))
+    shown = without_time(plain(asked.run.predicate))
     return Sought(claim_of(asked), file, shown, stands, 0 if paid is None else paid.id)
 
 

@@ -26,6 +26,7 @@ from policy_engine.ledger import deciding
 from policy_engine.ledger.account import Limit
 from policy_engine.ledger.books import Books
 from policy_engine.ledger.chain import Trust
+from policy_engine.ledger.entry import Run
 from policy_engine.ledger.records import open_records
 from policy_engine.ledger.sources import Sources
 from policy_engine.ledger.store import Ledger
@@ -38,7 +39,6 @@ from policy_engine.policy.reading import located, refused
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import counted
 from policy_engine.policy.tree import path_text
-from policy_engine.releasing.requests import Run
 
 
 def limit_of(policy: Policy, project: Project, account: str) -> Limit | None:
@@ -267,7 +267,7 @@ def check_not_lost(project: Project, ledger: Ledger) -> None:
     if found.chain.records:
         ledger.verify()  # what it says of secrets is believed
     was_named = path.with_suffix(".pub").exists() or found.sources.namer() is not None
-    was_here = was_named or any(entry.run.get("sealed") for entry in found.budget.entries())
+    was_here = was_named or any(entry.run.sealed for entry in found.budget.entries())
     if was_here and not path.exists():  # else another release has just made it
         raise errors.FileError(
             f"{path}: the sealing key is missing, without which no release can be told from a"

@@ -22,12 +22,14 @@ from policy_engine.releasing import copies, publish
 from policy_engine.releasing.books import secret_of
 from policy_engine.releasing.charging import Planned
 from policy_engine.releasing.placing import Spot
-from policy_engine.releasing.requests import Request, Run
+from policy_engine.releasing.requests import Request, new_run
 from policy_engine.releasing.reviewing import brought_at, request_file
 from policy_engine.warehouse.drawing import new_secret
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from policy_engine.kernel.certificate import Certificate
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class Job:
             plan.charge(),
             request=request.place,
             part=request.charged_part,
-            run=Run.new(request, plan.certificate, sealed).to_json(),
+            run=new_run(request, plan.certificate, sealed),
             source=request.source,
             beside=request.beside,
             brought=self.brought("claim"),
@@ -83,7 +85,7 @@ class Job:
         if entry.state != "reserved":
             secret, sealed = self._new_secret()
             return self.ledger.start(entry.id, brought, sealed=sealed), secret
-        run = Run.of_entry(entry)
+        run = entry.run
         secret = secret_of(run, self.plan.project, self.ledger) if run.sealed else new_secret()
         return self.ledger.start(entry.id, brought), secret
 
@@ -95,9 +97,9 @@ class Job:
             self._draw_file(entry, secret)
 
     def _draw_file(self, entry: Entry, secret: bytes) -> None:
-        plan, run = self.plan, Run.of_entry(entry)
+        plan, run = self.plan, entry.run
         with plan.warehouse.sampled(plan.policy, plan.table, secret) as check:
-            rows = _kept(plan.warehouse.rows(run.query), run)
+            rows = _kept(plan.warehouse.rows(run.query), plan.certificate)
             check()
 
         def write(path: Path) -> None:
@@ -108,7 +110,7 @@ class Job:
         self.spot.put(drawn, lambda: self.signer, replace=self.replace)
 
     def _draw_table(self, entry: Entry, secret: bytes) -> None:
-        plan, spot, run = self.plan, self.spot, Run.of_entry(entry)
+        plan, spot, run = self.plan, self.spot, entry.run
         warehouse, target = spot.opened, spot.target
 
         def write(path: Path) -> None:
@@ -152,11 +154,10 @@ class Job:
         return digest
 
 
-def _kept(rows: pa.Table, run: Run) -> pa.Table:
+def _kept(rows: pa.Table, certificate: Certificate) -> pa.Table:
     """What a certified query gave, without the classes that break a model of the policy.
 
     Nothing but those rows decides it, so that it costs nothing.
     """
-    certificate = run.stated
     models = certificate.terms.models
     return filtered(rows, len(certificate.columns), certificate.count, models)

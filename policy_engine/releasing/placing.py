@@ -18,12 +18,12 @@ from policy_engine.attest.signers import Signer
 from policy_engine.attest.validity import moment
 from policy_engine.errors import WarehouseError
 from policy_engine.ledger.books import Books
-from policy_engine.ledger.entry import Entry
+from policy_engine.ledger.entry import Entry, Run
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
 from policy_engine.releasing import copies, publish, standing
 from policy_engine.releasing.planning import open_warehouse
-from policy_engine.releasing.requests import Ends, Run, ends_of, place_of
+from policy_engine.releasing.requests import Ends, ends_of, place_of
 from policy_engine.warehouse.base import Warehouse
 
 Step = Literal["charge", "draw", "take", "place", "refuse"]
@@ -152,7 +152,7 @@ class Spot:
         digest = entry.only_digest
         if digest is None:
             return "not drawn" if entry.can_draw else "spent", "nothing"
-        run = Run.of_entry(entry)
+        run = entry.run
         if self.look(run) == digest:
             return "drawn", "release"
         has_copy = self.digest(run) == digest or self.copy(digest) is not None
@@ -176,7 +176,7 @@ class Spot:
 
         Raises FileError, WarehouseError: something is in the way, or it cannot be written.
         """
-        run, digest = Run.of_entry(entry), str(entry.only_digest)
+        run, digest = entry.run, str(entry.only_digest)
         ends, certificate = self.ends, self.ends.certificate_path
         envelope = self._kept_envelope(run, digest) or self.envelope(run, digest, signer())
         if self.digest(run) == digest:

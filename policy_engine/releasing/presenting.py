@@ -40,7 +40,7 @@ from policy_engine.errors import DomainError, NotApproved, PolicyError, Verifica
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.promise import Bounded
 from policy_engine.ledger.account import Limit
-from policy_engine.ledger.entry import Charge
+from policy_engine.ledger.entry import Charge, Run
 from policy_engine.ledger.reviews import (
     LIMIT,
     REVIEW_POLICY,
@@ -155,7 +155,7 @@ def _matter(asked: Matter, shown: Mapping[str, Any]) -> Matter:
         policy_name=shown["policy"]["name"],
         policy_digest=shown["policy"]["digest"],
         certificate_digest="",
-        run={"predicate": shown, "target": of["target"]},
+        run=Run(predicate=shown, target=of["target"]),
     )
     return claim_of(charge) if asked.stage == "claim" else release_of(charge, asked.sha256)
 

@@ -136,7 +136,7 @@ def _paid(plan: Planned, known: Books, request: Request) -> int | None:
     step, entry = Spot(plan.policy, plan.project, plan.ends, warehouse, trusted).next(known)
     if entry is None or step == "refuse":
         return None
-    if step == "draw" and entry.run["of"] != request.of:
+    if step == "draw" and entry.run.of != request.of:
         return None
     return entry.id
 

@@ -32,7 +32,7 @@ from policy_engine.errors import (
 )
 from policy_engine.kernel.certificate import ROWS
 from policy_engine.kernel.mechanisms.events import charged
-from policy_engine.ledger.entry import Charge, Entry
+from policy_engine.ledger.entry import Charge, Entry, Run
 from policy_engine.ledger.store import Ledger
 from policy_engine.ledger.witness import Witness
 from policy_engine.policy.loading import load_policy
@@ -41,7 +41,7 @@ from policy_engine.policy.resolve import Policy
 from policy_engine.releasing import beginning, books
 from policy_engine.releasing.asking import source_of
 from policy_engine.releasing.publish import COPIES, content_of
-from policy_engine.releasing.requests import Ends, Run, request_of
+from policy_engine.releasing.requests import Ends, new_run, request_of
 
 _WHY = "its certificate proves that it was released"
 
@@ -86,7 +86,7 @@ def recall(project: Project, account: str | None = None) -> tuple[Recalled, ...]
         booked = []
         for (path, said), owner in zip(found, accounts, strict=True):
             run, place = _run(said, path, project)
-            charge = replace(_charge(said, owner), request=place, run=run.to_json())
+            charge = replace(_charge(said, owner), request=place, run=run)
             charge, unknown = sources.named(charge)
             booked.append(Recalled(_book(ledger, charge, said), path, unknown))
         _remember(project, ledger)
@@ -110,7 +110,7 @@ def _run(said: Unverified, path: Path, project: Project) -> tuple[Run, str]:
         if certificate.terms.published_as == ROWS:  # by dbt, which calls a release as its model
             name = path.name.partition(".")[0]
     request = request_of(name, certificate, ends)
-    return Run.new(request, certificate, {}), request.place
+    return new_run(request, certificate, {}), request.place
 
 
 @dataclass(frozen=True)

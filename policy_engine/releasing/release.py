@@ -27,6 +27,7 @@ from policy_engine.errors import (
     PolicyEngineError,
     UsageError,
 )
+from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.promise import Bounded
 from policy_engine.ledger.account import Account, Balance, admit, balance_of, effective
 from policy_engine.ledger.asked import Asked
@@ -41,7 +42,6 @@ from policy_engine.releasing.charging import Planned, another_account, plan_of
 from policy_engine.releasing.job import Job
 from policy_engine.releasing.placing import Reached, Spot, check_place
 from policy_engine.releasing.planning import project_of, through_view, unenforced
-from policy_engine.releasing.requests import Run
 from policy_engine.releasing.reviewing import brought_at, check_pinned, request_file
 
 Outcome = Literal["released", "stands", "put back"]
@@ -202,7 +202,7 @@ def _released_before(
         spot = Spot.of(policy, project, reached, books.trusted_keys(project))
         step, entry = spot.next(ledger.read())
         if entry is not None and step == "take" and entry.state == "committed":
-            return _released(spot, ledger, entry, "stands")
+            return _released(spot, ledger, entry, "stands", entry.run.stated)
         if entry is not None and entry.state == "committed":
             with copies.alone(project, spot.place):
                 known = ledger.read()
@@ -229,7 +229,7 @@ def _settled(
         return None
     if step == "refuse":
         raise _lost(spot, ledger, entry)
-    digest, run = str(entry.only_digest), Run.of_entry(entry)
+    digest, run = str(entry.only_digest), entry.run
     spot.mend(run)
     if step == "place":
         if entry.state != "committed":
@@ -241,7 +241,8 @@ def _settled(
     if entry.state != "committed":
         entry = _commit(spot, ledger, entry, digest)
     copies.discard(spot.project, spot.place, digest)
-    return _released(spot, ledger, entry, "put back" if step == "place" else "stands")
+    outcome: Outcome = "put back" if step == "place" else "stands"
+    return _released(spot, ledger, entry, outcome, entry.run.stated)
 
 
 def _lost(spot: Spot, ledger: Ledger, entry: Entry) -> NotReleasable:
@@ -279,7 +280,7 @@ def _run(job: Job, say: Callable[[str], None]) -> Released:
         if found is not None:
             return found
         step, entry = job.spot.next(known)
-        if step == "draw" and entry is not None and entry.run["of"] == job.request.of:
+        if step == "draw" and entry is not None and entry.run.of == job.request.of:
             # It costs nothing. What was given back, and hidden, would run for nothing.
             job.ledger.verify()
             _check_remembers(job, known)
@@ -319,12 +320,12 @@ def _charge(job: Job, known: Books, say: Callable[[str], None]) -> Released:
     except KeyboardInterrupt as error:
         note = "'policy-engine ledger show' says whether it was charged"
         with suppress(LedgerError):
-            made = ledger.read().budget.last_at(charge.request, charge.run["of"])
-            if made is not None and made.run["mark"] == charge.run["mark"]:
+            made = ledger.read().budget.last_at(charge.request, charge.run.of)
+            if made is not None and made.run.mark == charge.run.mark:
                 note = _how_to_go_on(job, made)
         error.add_note(note)
         raise
-    if paid.run["mark"] != charge.run["mark"] and not paid.can_draw:
+    if paid.run.mark != charge.run.mark and not paid.can_draw:
         # A run of the same on another machine was faster.
         found = _settled(job.spot, ledger, ledger.read(), lambda: job.signer, replace=job.replace)
         if found is None:
@@ -352,7 +353,7 @@ def _published(job: Job, entry: Entry) -> Released:
         spot.keep(digest)
         entry = _commit(spot, ledger, entry, digest)
         copies.discard(spot.project, spot.place, digest)
-        return _released(spot, ledger, entry, "released")
+        return _released(spot, ledger, entry, "released", job.plan.certificate)
     except BaseException as error:
         with suppress(LedgerError):
             error.add_note(_how_to_go_on(job, ledger.read().budget.entry(entry.id)))
@@ -382,11 +383,12 @@ def _news(job: Job, last: Entry) -> str:
     )
 
 
-def _released(spot: Spot, ledger: Ledger, entry: Entry, outcome: Outcome) -> Released:
+def _released(
+    spot: Spot, ledger: Ledger, entry: Entry, outcome: Outcome, certificate: Certificate
+) -> Released:
     state = effective(
         ledger.books.budget.account(entry.account), books.stated_limit(spot.project, entry.account)
     )
-    certificate = Run.of_entry(entry).stated
     promise = certificate.promise
     is_certified = isinstance(promise, Bounded)
     return Released(

@@ -13,26 +13,19 @@ import json
 import os
 import secrets
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass, field, fields, replace
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from policy_engine.attest.attestation import Unverified
-from policy_engine.attest.certificates import certificate_in, predicate_of
-from policy_engine.attest.parquet_file import (
-    CERTIFICATE_SUFFIX,
-    certificate_path,
-    predicate_digest,
-    record_text,
-)
+from policy_engine.attest.certificates import predicate_of
+from policy_engine.attest.parquet_file import CERTIFICATE_SUFFIX, certificate_path
 from policy_engine.attest.sealing import keyed_name
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.sources import People
-from policy_engine.ledger.entry import Entry
+from policy_engine.ledger.entry import Run
 from policy_engine.policy.accounts import path_from
 from policy_engine.policy.project import ListedWarehouse as Named
 from policy_engine.policy.project import Project
@@ -66,6 +59,13 @@ class Ends:
     def of_table(cls, name: str, certificate: Path, project: Path) -> Ends:
         """A table and the file of its certificate."""
         return cls(name, _from(project, certificate), None, certificate)
+
+    @classmethod
+    def of_run(cls, run: Run, project: Path) -> Ends:
+        """Where the release of a run went, seen from the folder of the project."""
+        if run.is_file:
+            return cls.of_file(project / run.target, project)
+        return cls.of_table(run.target, project / run.certificate, project)
 
     @property
     def told(self) -> str:
@@ -118,71 +118,18 @@ class Request:
         return self.part if self.key_stays else None
 
 
-@dataclass(frozen=True)
-class Run:
-    """How a request is run. Each attempt has a secret of its own, which is used once.
-
-    ``predicate`` is the certificate's, with the time that the release bears. ``mark`` is in the
-    names of what is written aside. ``sealed`` is empty where the engine draws the sample by itself.
-    """
-
-    of: str
-    target: str
-    certificate: str
-    is_file: bool
-    mark: str
-    predicate: Mapping[str, Any]
-    sealed: Mapping[str, str]
-
-    @classmethod
-    def new(cls, request: Request, certificate: Certificate, sealed: Mapping[str, str]) -> Run:
-        """A first run."""
-        ends = request.ends
-        return cls(
-            of=request.of,
-            target=ends.name,
-            certificate=ends.certificate,
-            is_file=ends.path is not None,
-            mark=secrets.token_hex(8),
-            predicate=predicate_of(certificate),
-            sealed=sealed,
-        )
-
-    @classmethod
-    def of_entry(cls, entry: Entry) -> Run:
-        """The run that an entry was charged for."""
-        return cls(**{each.name: entry.run[each.name] for each in fields(cls)})
-
-    def ends(self, project: Path) -> Ends:
-        """Where the release went, seen from the folder of the project."""
-        if self.is_file:
-            return Ends.of_file(project / self.target, project)
-        return Ends.of_table(self.target, project / self.certificate, project)
-
-    @property
-    def stated(self) -> Certificate:
-        """The certificate that was charged for; VerificationFailed where the record is none."""
-        return certificate_in(Unverified("", "", self.predicate))
-
-    @property
-    def query(self) -> str:
-        """The certified query."""
-        return str(self.predicate["query"])
-
-    @property
-    def record(self) -> str:
-        """What the release carries of its certificate: a file stands beside that."""
-        path = Path(self.certificate)
-        return record_text(self.predicate, path.name if self.is_file else path.as_posix())
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of the certificate's facts: what the ledger calls its digest."""
-        return predicate_digest(self.predicate)
-
-    def to_json(self) -> dict[str, Any]:
-        """The run as it is recorded."""
-        return dict(vars(self))
+def new_run(request: Request, certificate: Certificate, sealed: Mapping[str, str]) -> Run:
+    """How a request is run for the first time, under a secret that is ``sealed``."""
+    ends = request.ends
+    return Run(
+        of=request.of,
+        target=ends.name,
+        certificate=ends.certificate,
+        is_file=ends.path is not None,
+        mark=secrets.token_hex(8),
+        predicate=predicate_of(certificate),
+        sealed=sealed,
+    )
 
 
 def request_of(

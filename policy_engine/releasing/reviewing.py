@@ -21,7 +21,7 @@ from policy_engine.attest.keys import explained
 from policy_engine.errors import FileError, NotApproved
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.ledger.books import Books
-from policy_engine.ledger.entry import Charge
+from policy_engine.ledger.entry import Charge, Run
 from policy_engine.opening import opened
 from policy_engine.policy.project import Project
 from policy_engine.policy.reading import meant
@@ -119,7 +119,7 @@ def add_approval(request: Path, line: str) -> Path:
 
 def asked_for(charge: Charge, certificate: Certificate, ends: Ends) -> Charge:
     """A charge before it has a run of its own: with all that is approved of it."""
-    run = {"predicate": predicate_of(certificate), "target": ends.name}
+    run = Run(predicate=predicate_of(certificate), target=ends.name)
     return replace(charge, run=run)
 
 

@@ -32,7 +32,7 @@ from policy_engine.attest.signers import writer_of
 from policy_engine.errors import VerificationFailed, WarehouseError
 from policy_engine.kernel.mechanisms.common import GROUPING
 from policy_engine.kernel.words import people_word
-from policy_engine.ledger.entry import MOST_ATTEMPTS, Entry
+from policy_engine.ledger.entry import MOST_ATTEMPTS, Entry, Run
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.project import Project
 from policy_engine.policy.recodings import Constant, Lookup
@@ -47,7 +47,7 @@ from policy_engine.releasing.publish import (
     recover,
     recover_table,
 )
-from policy_engine.releasing.requests import Ends, Run
+from policy_engine.releasing.requests import Ends
 from policy_engine.releasing.reviewing import line_of
 from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.connecting import connected
@@ -106,7 +106,9 @@ def reconcile(project: Project) -> tuple[Settled, ...]:
     with open_ledger(project, signer) as ledger:
         ledger.verify()
         trusted = trusted_keys(project, signer)
-        found = [entry for entry in ledger.read().budget.entries() if entry.is_open and entry.run]
+        found = [
+            entry for entry in ledger.read().budget.entries() if entry.is_open and entry.run.of
+        ]
         return tuple(settle(ledger, entry, project, trusted) for entry in found)
 
 
@@ -118,10 +120,10 @@ def settle(ledger: Ledger, entry: Entry, project: Project, trusted: TrustedKeys)
     if digest is None:
         why = NOT_DRAWN if entry.can_draw else SPENT
         return Settled(ledger.keep(entry.id, why), "kept", why)
-    run = Run.of_entry(entry)
-    if mend(run, run.ends(project.directory), table_of(project), trusted) != digest:
+    run = entry.run
+    if mend(run, Ends.of_run(run, project.directory), table_of(project), trusted) != digest:
         return Settled(ledger.keep(entry.id, NOT_THERE), "kept", NOT_THERE)
-    ends, is_table = run.ends(project.directory), not run.is_file
+    ends, is_table = Ends.of_run(run, project.directory), not run.is_file
     certificate, place = ends.certificate_path, entry.request
     copy = copies.copy_of(project, place, certificate, digest, is_table=is_table)
     if copy is not None:

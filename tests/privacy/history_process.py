@@ -105,7 +105,7 @@ def a_free_run_where_the_source_changed(root: Path) -> None:
         found = real(policy, project, reached, *words)
         if not _is_unchanged(root) and found is not None:
             with releasing.books.open_ledger(project) as ledger:
-                run = job.Run.of_entry(ledger.read().budget.entry(found.entry))
+                run = ledger.read().budget.entry(found.entry).run
                 secret = job.secret_of(run, project, ledger)
             plan = releasing.plan_of(policy, project, reached.warehouse)
             with plan.warehouse.sampled(policy, plan.table, secret):
@@ -122,7 +122,7 @@ def a_second_attempt_under_the_first_secret(root: Path) -> None:
     def begin(self: Any, entry: Any) -> Any:
         if entry.state == "reserved":
             return real(self, entry)
-        run = job.Run.of_entry(entry)
+        run = entry.run
         secret = job.secret_of(run, self.plan.project, self.ledger)
         return self.ledger.start(entry.id, sealed=run.sealed), secret
 

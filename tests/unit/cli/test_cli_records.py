@@ -575,7 +575,7 @@ def test_an_entry_that_was_never_started_is_given_back(cli, policy, project):
         event = charge("people")
         lost = Charge(
             "people", event.epsilon, event.delta, "add_remove", "lost", "sha256:a", "b",
-            request="f" * 64, run={**entry.run, "of": "0" * 64},
+            request="f" * 64, run=replace(entry.run, of="0" * 64),
         )  # fmt: skip
         opened.reserve(lost)
     shown = cli("ledger", "show", "people").out

@@ -432,7 +432,7 @@ def test_what_is_of_no_policy_any_more_is_not_forgotten(built):
     built.attest()
     assert built.at_desk(lambda desk, pairs: left_behind(desk, (pairs[0][0],), "prod")) == ()
     [entry] = built.at_desk(lambda desk, _: left_behind(desk, (), "prod"))
-    assert (entry.id, entry.run["target"]) == (2, "prod.main.towns_v1")
+    assert (entry.id, entry.run.target) == (2, "prod.main.towns_v1")
     assert built.at_desk(lambda desk, _: left_behind(desk, (), "dev")) == ()
 
 

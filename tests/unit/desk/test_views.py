@@ -12,7 +12,7 @@ from policy_engine.accounting.events import PureDP
 from policy_engine.desk import views
 from policy_engine.ledger.account import Account, Limit
 from policy_engine.ledger.asked import Asked
-from policy_engine.ledger.entry import Entry
+from policy_engine.ledger.entry import Entry, Run
 from policy_engine.ledger.states import LimitChange
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -23,7 +23,7 @@ def entry(number: int, epsilon: str = "0.5", **changes: object) -> Entry:
     made = Entry(
         id=number, account="people", policy_name="a", policy_digest="p", certificate_digest="c",
         epsilon=Decimal(epsilon), delta=Decimal("1e-9"), neighbours="add_remove", request="",
-        run={}, state="committed", reserved_at=START + timedelta(days=number), committed_at=None,
+        run=Run(), state="committed", reserved_at=START + timedelta(days=number), committed_at=None,
         release_name="out/a.parquet", release_digest="d", drawn_digest=None, previous_hash="",
         hash="", asked=Asked(PureDP(epsilon), Decimal(epsilon), Decimal("1e-9")),
     )  # fmt: skip

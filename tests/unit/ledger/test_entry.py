@@ -13,6 +13,7 @@ from policy_engine.errors import DomainError, LedgerError
 from policy_engine.ledger.chain import Draft, extend, head
 from policy_engine.ledger.entry import (
     Charge,
+    Run,
     asked_of,
     check_amount,
     entries_of,
@@ -34,7 +35,7 @@ GOOD = {
     "policy_digest": "p",
     "certificate_digest": "c",
 }
-CHARGE = Charge(**GOOD, event=EVENT, part=("by", "one"), request="ab", run={"of": "cd"})
+CHARGE = Charge(**GOOD, event=EVENT, part=("by", "one"), request="ab", run=Run("cd"))
 RESERVE = {**reserve_payload(CHARGE), "at": AT.isoformat()}
 SETTLED = {"at": LATER.isoformat()}
 COMMIT = {**SETTLED, "release_name": "a.parquet", "release_digest": "d"}
@@ -235,7 +236,7 @@ def test_an_entry_is_open_until_somebody_says_what_became_of_it():
 def test_a_second_attempt_strikes_out_the_secret_of_the_first():
     [entry] = entries_of(records(reserve(), settle("start"), again(sealed="new")), "x")
     assert (entry.state, entry.attempts, entry.can_draw) == ("started", 2, False)
-    assert entry.run["sealed"] == {"key": "new"}
+    assert entry.run.sealed == {"key": "new"}
 
 
 def test_what_was_kept_may_be_drawn_once_more():
@@ -250,7 +251,7 @@ def test_what_was_kept_may_be_drawn_once_more():
 def test_an_attempt_that_lapsed_does_not_count():
     chain = [reserve(), settle("start"), settle("lapse"), again(sealed="a"), again(sealed="b")]
     [entry] = entries_of(records(*chain), "x")
-    assert (entry.attempts, entry.run["sealed"]) == (2, {"key": "b"})
+    assert (entry.attempts, entry.run.sealed) == (2, {"key": "b"})
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from policy_engine.errors import InternalError, NotApproved, PolicyError, UsageE
 from policy_engine.ledger import deciding
 from policy_engine.ledger.account import Limit
 from policy_engine.ledger.chain import Trust
-from policy_engine.ledger.entry import Charge, reserve_payload
+from policy_engine.ledger.entry import Charge, Run, reserve_payload
 from policy_engine.ledger.records import open_records
 from policy_engine.ledger.reviews import (
     claim_of,
@@ -34,11 +34,11 @@ from policy_engine.policy.review_models import key_line
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
-RUN = {
+RUN = Run(**{
     "predicate": {"policy": {"name": "a", "digest": "sha256:b"}, "unit": "row", "query": "SELECT",
                   "claim": {"is": "Claim"}, "time": "2026-01-01T00:00:00Z"},
     "target": "a.parquet", "of": "of", "sealed": {"key": "secret"},
-}  # fmt: skip
+})  # fmt: skip
 CHARGE = Charge(
     "people", Decimal("0.5"), Decimal("1e-9"), "add_remove", "a", "sha256:b", "sha256:c",
     request="place", run=RUN,
@@ -172,7 +172,7 @@ def test_a_review_policy_ends_and_its_people_renew_it(book):
 def test_an_approval_is_of_one_charge(book):
     charge = book.charge("Ada", "Ben")
     book.ledger.reserve(charge)
-    again = replace(charge, run={**RUN, "of": "another state of the source"}, request="elsewhere")
+    again = replace(charge, run=replace(RUN, of="another state of the source"), request="elsewhere")
     book.refused(again)
 
 
@@ -222,7 +222,7 @@ def test_a_forged_charge_with_used_approvals_is_found(book):
 def test_a_forged_charge_whose_approvals_do_not_count_is_found(book, fault):
     names = ("Ada",) if fault == "one line less" else ("Ada", "Ben")
     charge = book.charge(*names, at=START - 40 * DAY if fault == "over" else None)
-    run = {**RUN, "target": "b.parquet"} if fault == "of another claim" else RUN
+    run = replace(RUN, target="b.parquet") if fault == "of another claim" else RUN
     charge = replace(charge, run=run)
     required = book.ledger.read().approvals.required("people")
     told = replace(required.asked("claim"), brought=charge.brought)

@@ -1,6 +1,7 @@
 """What leaves the ledger: prices, dates and certificates; nothing of the data, nothing secret."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 
@@ -14,19 +15,21 @@ from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import VerificationFailed
 from policy_engine.ledger.account import Account, Limit, balance_of
 from policy_engine.ledger.chain import GENESIS, Head, Trust
-from policy_engine.ledger.entry import Charge
+from policy_engine.ledger.entry import Charge, Run
 from policy_engine.ledger.records import open_records
 from policy_engine.ledger.statement import STATEMENT_TYPE, public_statement, verify_statement
 from policy_engine.ledger.store import Ledger
 
 SIGNER = KeySigner(Ed25519PrivateKey.from_private_bytes(bytes(32)))
-RUN = {
-    "of": "STATE",
-    "target": "SECRET-PLACE/out.parquet",
-    "sealed": {"KEY": "SEALED"},
-    "mark": "MARK",
-    "predicate": {"sql": "TEXT", "schema": "COLUMNS"},
-}
+RUN = Run(
+    **{
+        "of": "STATE",
+        "target": "SECRET-PLACE/out.parquet",
+        "sealed": {"KEY": "SEALED"},
+        "mark": "MARK",
+        "predicate": {"sql": "TEXT", "schema": "COLUMNS"},
+    }
+)
 LIMIT = Limit(Decimal("10"), Decimal("1e-6"))
 
 
@@ -39,7 +42,7 @@ def ledger(tmp_path):
         for place in ("one", "two", "three", "four"):
             asked = Charge(
                 "census", Decimal("0.50"), Decimal("1e-9"), "add_remove", "adult", "pd", "cd",
-                request=f"PLACE-{place}", run={**RUN, "of": f"STATE-{place}"},
+                request=f"PLACE-{place}", run=replace(RUN, of=f"STATE-{place}"),
             )  # fmt: skip
             found.reserve(asked, LIMIT)
         found.start(3)

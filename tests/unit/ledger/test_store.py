@@ -20,7 +20,7 @@ from policy_engine.attest.signers import KeySigner
 from policy_engine.errors import BudgetExceeded, LedgerError, UsageError
 from policy_engine.ledger.account import Account, Limit
 from policy_engine.ledger.chain import GENESIS, Draft, Head, Trust, extend, hash_of, head
-from policy_engine.ledger.entry import Charge, reserve_payload
+from policy_engine.ledger.entry import Charge, Run, reserve_payload
 from policy_engine.ledger.records import open_records
 from policy_engine.ledger.store import Ledger
 from policy_engine.ledger.witness import Witness
@@ -32,7 +32,7 @@ DONE = {"release_name": "out.parquet", "release_digest": "d"}
 
 
 def charge(epsilon="0.1", account="census", request="", of=None, neighbours="add_remove"):
-    run = {} if of is None else {"of": of, "sealed": {"key": "secret"}}
+    run = Run() if of is None else Run(of, sealed={"key": "secret"})
     return Charge(
         account, Decimal(epsilon), Decimal(0), neighbours, "adult", "p", "c",
         request=request, run=run,
@@ -135,10 +135,9 @@ def test_the_same_run_in_the_same_place_is_charged_once(ledger):
     assert kinds(ledger) == ["limit", "reserve"]
 
 
-@pytest.mark.parametrize("sealed", [{}, None])
-def test_a_run_that_keeps_no_secret_is_charged_once_too(ledger, sealed):
+def test_a_run_that_keeps_no_secret_is_charged_once_too(ledger):
     one = charge(request="place", of="state")
-    one = replace(one, run={**one.run, "sealed": sealed})
+    one = replace(one, run=replace(one.run, sealed={}))
     assert ledger.reserve(one) == ledger.reserve(one)
     assert ledger.read().budget.balance("census").charges == 1
 

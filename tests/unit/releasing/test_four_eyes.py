@@ -33,7 +33,7 @@ from policy_engine.errors import (
 )
 from policy_engine.ledger import deciding
 from policy_engine.ledger.account import Limit
-from policy_engine.ledger.entry import Charge
+from policy_engine.ledger.entry import Charge, Run
 from policy_engine.policy.project import default_project
 from policy_engine.releasing.beginning import begin
 from policy_engine.releasing.books import open_ledger, rekey
@@ -529,7 +529,7 @@ def another_digest(lab):
 
     with open_ledger(lab.small.project) as ledger:
         [entry] = ledger.read().budget.entries()
-    matter, shown = release_of(entry, "0" * 64), entry.run["predicate"]
+    matter, shown = release_of(entry, "0" * 64), entry.run.predicate
     asked = Sought(matter, lab.release_file, shown, entry=entry.id)
     lab.ask_for(asked, "Cleo")
     lab.approve("Ben", file=lab.release_file)
@@ -791,7 +791,7 @@ def test_the_ledger_itself_charges_nothing(lab):
     charge = Charge("people", Decimal(1), Decimal("0.5"), "add_remove", "a", "b", "c")
     before = lab.state()
     with lab.small.writing() as ledger:
-        for run in ({}, {"predicate": {}}, {"predicate": {"policy": {}}, "target": "x"}):
+        for run in (Run(), Run(target="x", predicate={"policy": {}})):
             with pytest.raises(NotApproved, match="nothing is known of the claim"):
                 ledger.reserve(replace(charge, run=run))
     assert lab.state() == before

@@ -17,7 +17,7 @@ from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.store import Ledger
 from policy_engine.releasing import publish
 from policy_engine.releasing.release import release
-from policy_engine.releasing.requests import Run
+from policy_engine.releasing.requests import Ends
 from policy_engine.releasing.standing import look, mend, settle, table_of
 
 placing = import_module("policy_engine.releasing.placing")
@@ -35,8 +35,8 @@ def trusted(lab):
 
 def found(lab, entry, keys=None, ask=mend):
     """The digest of what stands for an entry."""
-    run = Run.of_entry(entry)
-    ends = run.ends(lab.folder)
+    run = entry.run
+    ends = Ends.of_run(run, lab.folder)
     return ask(run, ends, table_of(lab.project), keys or trusted(lab))
 
 
@@ -116,7 +116,7 @@ def test_a_certificate_of_another_run_with_the_same_bytes_is_not_its_own(lab):
     lab.release()
     [entry] = lab.entries
     with lab.writing() as ledger:
-        other = {**Run.of_entry(entry).predicate, "time": "2001-01-01T00:00:00Z"}
+        other = {**entry.run.predicate, "time": "2001-01-01T00:00:00Z"}
         text = sign(statement("people.parquet", entry.release_digest, other), ledger.trust.signer)
     certificate(lab, FILE).write_text(text.to_json())
     assert found(lab, entry) is None
@@ -143,7 +143,7 @@ def test_what_stands_is_committed(lab, monkeypatch, target):
     entry = lab.killed(monkeypatch, Ledger, "commit", target)
     done = settled(lab, entry)
     assert (done.outcome, done.entry.state) == ("committed", "committed")
-    assert done.entry.release_name == entry.run["target"]
+    assert done.entry.release_name == entry.run.target
     assert done.entry.release_digest == found(lab, entry)
 
 
@@ -158,7 +158,7 @@ def test_what_was_drawn_and_is_not_there_is_kept(lab, monkeypatch, target):
 def test_to_look_writes_nothing_and_to_mend_tidies(lab):
     lab.release()
     [entry] = lab.entries
-    left = lab.out.with_name(f".{lab.out.name}.{Run.of_entry(entry).mark}.0")
+    left = lab.out.with_name(f".{lab.out.name}.{entry.run.mark}.0")
     left.touch()
     assert found(lab, entry, ask=look) == entry.release_digest
     assert left.exists()
@@ -207,6 +207,6 @@ def test_a_project_that_moved_has_its_releases_with_it(lab, tmp_path):
     moved = tmp_path / "moved"
     moved.mkdir()
     (tmp_path / "out").rename(moved / "out")
-    run = Run.of_entry(entry)
+    run = entry.run
     of_table = lambda name, facts: None  # noqa: E731
-    assert mend(run, run.ends(moved), of_table, trusted(lab)) == entry.release_digest
+    assert mend(run, Ends.of_run(run, moved), of_table, trusted(lab)) == entry.release_digest
