@@ -52,7 +52,7 @@ from policy_engine.releasing.books import (
 from policy_engine.releasing.charging import charge_of
 from policy_engine.releasing.planning import certified as certificate_of
 from policy_engine.releasing.planning import table_read
-from policy_engine.releasing.requests import Request, name_of_place, new_run
+from policy_engine.releasing.requests import name_of_place, new_run
 from policy_engine.releasing.reviewing import brought_at, check_pinned, request_file
 from policy_engine.releasing.together import AskedCharge, check_together
 from policy_engine.warehouse.drawing import new_secret
@@ -327,13 +327,13 @@ class Booking:
                 request=place,
                 source=source,
             )
-        request = Request(place, self._of, desk.ends(self.release))
+        of, ends = self._of, desk.ends(self.release)
         key = sealing.public_key()
-        sealed = seal(new_secret(), request.of, [key]) if policy.method == "keyed" else {}
+        sealed = seal(new_secret(), of, [key]) if policy.method == "keyed" else {}
         return replace(
             charge_of(policy.budget, certificate, policy),
             request=place,
-            run=new_run(request, certificate, sealed),
+            run=new_run(of, ends, certificate, sealed),
             source=source,
             brought=self.brought,
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from dataclasses import replace as replace_field
 from functools import cached_property
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
@@ -29,7 +28,7 @@ from policy_engine.warehouse.connecting import resolved
 
 
 @dataclass(frozen=True)
-class Planned:
+class ReleasePlan:
     """A policy, the connection to its source, and what is certified of it: nothing ran yet."""
 
     policy: Policy
@@ -63,31 +62,43 @@ class Planned:
         if writes and relation is not None:
             self.warehouse.check_writes(self.warehouse.target(relation), query)
 
+    @property
+    def place(self) -> str:
+        """What the ledger calls the place of its releases."""
+        return requests.place_of(self.policy.name, self.ends)
+
+    @cached_property
+    def of(self) -> str:
+        """What its release is of, as the ledger calls it."""
+        return requests.release_id(self.certificate)
+
     def charge(self) -> Charge:
         """What the ledger is asked to book, as far as the certificate says."""
         return charge_of(self.account, self.certificate, self.policy)
 
-    def request(self, naming: X25519PrivateKey) -> requests.Request:
-        """What is asked for, as the ledger calls it; what the source holds is not in it."""
+    def names(self, naming: X25519PrivateKey) -> requests.SourceNames:
+        """What the ledger calls its source."""
         policy, project, warehouse = self.policy, self.project, self.warehouse
         source = names_of_source(policy, project, warehouse, self.table, naming)
         read = planning.table_read(policy, self.table)
         named = resolved(planning.warehouse_of(policy, project))
-        return replace_field(
-            requests.request_of(policy.name, self.certificate, self.ends, source),
+        return requests.SourceNames(
+            source,
             beside=requests.names_beside(policy, project, named, read, naming),
             part=requests.part_of(self.certificate, source["place"], naming),
             key_stays=policy.source.key_stays,
         )
 
 
-def plan_of(policy: Policy, project: Project, warehouse: Warehouse) -> Planned:
+def plan_of(policy: Policy, project: Project, warehouse: Warehouse) -> ReleasePlan:
     """The plan of a policy, with the errors of ``planning.vouched_for``."""
-    return Planned(policy, project, warehouse, *planning.vouched_for(policy, project, warehouse))
+    return ReleasePlan(
+        policy, project, warehouse, *planning.vouched_for(policy, project, warehouse)
+    )
 
 
 @contextmanager
-def planned(policy: Policy, project: Project) -> Iterator[Planned]:
+def planned(policy: Policy, project: Project) -> Iterator[ReleasePlan]:
     """The plan of a policy while the body runs; nothing can be written through it."""
     with closing(planning.open_warehouse(policy, project, writes=False)) as warehouse:
         yield plan_of(policy, project, warehouse)

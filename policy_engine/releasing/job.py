@@ -20,9 +20,9 @@ from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.store import Ledger
 from policy_engine.releasing import copies, publish
 from policy_engine.releasing.books import secret_of
-from policy_engine.releasing.charging import Planned
+from policy_engine.releasing.charging import ReleasePlan
 from policy_engine.releasing.placing import Spot
-from policy_engine.releasing.requests import Request, new_run
+from policy_engine.releasing.requests import SourceNames, new_run
 from policy_engine.releasing.reviewing import brought_at, request_file
 from policy_engine.warehouse.drawing import new_secret
 
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 class Job:
     """A certified release: new, or one that was charged before; ``fresh`` asks for a new one."""
 
-    plan: Planned
+    plan: ReleasePlan
     spot: Spot
     ledger: Ledger
-    request: Request
+    names: SourceNames
     signer: Signer
     sealing: X25519PrivateKey
     naming: X25519PrivateKey
@@ -52,25 +52,25 @@ class Job:
 
     def charge(self) -> Charge:
         """What the ledger is asked to book, with a new secret sealed in it."""
-        plan, request = self.plan, self.request
+        plan, names = self.plan, self.names
         _, sealed = self._new_secret()
         return replace_field(
             plan.charge(),
-            request=request.place,
-            part=request.charged_part,
-            run=new_run(request, plan.certificate, sealed),
-            source=request.source,
-            beside=request.beside,
+            request=plan.place,
+            part=names.charged_part,
+            run=new_run(plan.of, plan.ends, plan.certificate, sealed),
+            source=names.source,
+            beside=names.beside,
             brought=self.brought("claim"),
         )
 
     def _new_secret(self) -> tuple[bytes, Mapping[str, str]]:
         """A secret that was never used, and the same sealed where it is ours to draw by."""
-        plan, request, secret = self.plan, self.request, new_secret()
+        plan, part, secret = self.plan, self.names.part, new_secret()
         key = self.sealing.public_key()
-        if request.part is not None:
-            secret = secret_of_parts(request.part[0], self.naming) + secret
-        sealed = seal(secret, request.of, [key]) if plan.policy.method == "keyed" else {}
+        if part is not None:
+            secret = secret_of_parts(part[0], self.naming) + secret
+        sealed = seal(secret, plan.of, [key]) if plan.policy.method == "keyed" else {}
         return secret, sealed
 
     def begin(self, entry: Entry) -> tuple[Entry, bytes]:
@@ -78,7 +78,7 @@ class Job:
 
         What no row can bring about comes first, and is no attempt: a missing key, a full disk.
         """
-        place, brought = self.request.place, self.brought("claim")
+        place, brought = self.plan.place, self.brought("claim")
         entries = self.ledger.books.budget.at(place)
         copies.make_drawn_folder(self.plan.project, place)
         copies.tidy(self.plan.project, place, {entry.only_digest for entry in entries})
@@ -130,7 +130,7 @@ class Job:
             warehouse.publish(run.query, target, run.record, attest, replace=self.replace)
 
     def _drawn(self, write: Callable[[Path], object]) -> copies.Copy:
-        project, place = self.plan.project, self.request.place
+        project, place = self.plan.project, self.plan.place
         return copies.drawn(project, place, write, is_table=self.spot.is_table)
 
     def _record(self, entry: Entry, copy: copies.Copy) -> str:
@@ -149,7 +149,7 @@ class Job:
             )
             raise
         if not is_ours:
-            copies.discard(self.plan.project, self.request.place, digest)
+            copies.discard(self.plan.project, self.plan.place, digest)
             raise publish.other_bytes(self.spot.ends.told)
         return digest
 

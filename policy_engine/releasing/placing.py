@@ -88,7 +88,7 @@ class Spot:
     @property
     def place(self) -> str:
         """What the ledger calls it."""
-        return place_of(self.policy, self.ends)
+        return place_of(self.policy.name, self.ends)
 
     @property
     def is_table(self) -> bool:

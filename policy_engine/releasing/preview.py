@@ -30,10 +30,10 @@ from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy, loaded
 from policy_engine.releasing import books
 from policy_engine.releasing.beginning import check_clean
-from policy_engine.releasing.charging import Planned, another_account, planned
+from policy_engine.releasing.charging import ReleasePlan, another_account, planned
 from policy_engine.releasing.placing import Reached, Spot, check_place
 from policy_engine.releasing.planning import open_warehouse, project_of, through_view
-from policy_engine.releasing.requests import Ends, Request, place_of
+from policy_engine.releasing.requests import Ends, SourceNames
 from policy_engine.releasing.reviewing import check_brought
 from policy_engine.releasing.together import AskedCharge, check_together
 from policy_engine.releasing.validation import check_guarantee, target_clashes
@@ -90,9 +90,9 @@ def preview(policy: Policy, project: Project | None = None) -> Preview:
         books.begun_ledger(project) as ledger,
     ):
         plan.warehouse.hold(policy, plan.table)
-        request = None if ledger is None else _asked(plan, ledger)
+        names = None if ledger is None else _names(plan, ledger)
         known = None if ledger is None else ledger.read()
-        repeats = None if known is None or request is None else _paid(plan, known, request)
+        repeats = None if known is None or names is None else _paid(plan, known)
         check_clean(project, (plan.ends.certificate_path,))
         if repeats is None:
             plan.check_runs(writes=False)
@@ -101,18 +101,18 @@ def preview(policy: Policy, project: Project | None = None) -> Preview:
             Account(plan.account) if ledger is None else ledger.read().budget.account(plan.account)
         )
         account = effective(account, limit)
-        if request is not None:
-            charge = replace_field(charge, part=request.charged_part)
+        if names is not None:
+            charge = replace_field(charge, part=names.charged_part)
         found = Preview(plan.certificate, account, charge, plan.ends, "", repeats)
         try:
             if repeats is None and known is not None:
-                last = known.budget.last_at(place_of(policy, plan.ends))
+                last = known.budget.last_at(plan.place)
                 found = replace_field(found, news=another_account(policy, last, account))
                 # The people of a charge may pay from another account.
                 books.check_new_name(known, project, charge.account)
                 named = charge
-                if request is not None:
-                    named = replace_field(charge, source=request.source, beside=request.beside)
+                if names is not None:
+                    named = replace_field(charge, source=names.source, beside=names.beside)
                 known.sources.check(named)
             check_not_raised(account, limit)
             admit(account, charge)
@@ -121,22 +121,22 @@ def preview(policy: Policy, project: Project | None = None) -> Preview:
         return found
 
 
-def _asked(plan: Planned, ledger: Ledger) -> Request | None:
-    """What a ledger would be asked for; None without a key, for none is made to find out."""
+def _names(plan: ReleasePlan, ledger: Ledger) -> SourceNames | None:
+    """What a ledger calls the source; None without a key, for none is made to find out."""
     if not plan.project.sealing_key.exists():
         books.check_not_lost(plan.project, ledger)
         return None
-    return plan.request(books.naming_key(plan.project, ledger))
+    return plan.names(books.naming_key(plan.project, ledger))
 
 
-def _paid(plan: Planned, known: Books, request: Request) -> int | None:
+def _paid(plan: ReleasePlan, known: Books) -> int | None:
     """The entry that has paid for just this release, which stands or can still be made."""
     trusted = books.trusted_keys(plan.project)
     warehouse = None if plan.ends.path is not None else plan.warehouse
     step, entry = Spot(plan.policy, plan.project, plan.ends, warehouse, trusted).next(known)
     if entry is None or step == "refuse":
         return None
-    if step == "draw" and entry.run.of != request.of:
+    if step == "draw" and entry.run.of != plan.of:
         return None
     return entry.id
 

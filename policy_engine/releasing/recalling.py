@@ -41,7 +41,7 @@ from policy_engine.policy.resolve import Policy
 from policy_engine.releasing import beginning, books
 from policy_engine.releasing.asking import source_of
 from policy_engine.releasing.publish import COPIES, content_of
-from policy_engine.releasing.requests import Ends, new_run, request_of
+from policy_engine.releasing.requests import Ends, new_run, place_of, release_id
 
 _WHY = "its certificate proves that it was released"
 
@@ -109,8 +109,8 @@ def _run(said: Unverified, path: Path, project: Project) -> tuple[Run, str]:
         ends = Ends.of_table(said.subject_name, beside, project.directory)
         if certificate.terms.published_as == ROWS:  # by dbt, which calls a release as its model
             name = path.name.partition(".")[0]
-    request = request_of(name, certificate, ends)
-    return new_run(request, certificate, {}), request.place
+    run = new_run(release_id(certificate), ends, certificate, {})
+    return run, place_of(name, ends)
 
 
 @dataclass(frozen=True)

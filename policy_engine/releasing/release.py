@@ -38,7 +38,7 @@ from policy_engine.ledger.store import Ledger
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy, loaded
 from policy_engine.releasing import beginning, books, copies
-from policy_engine.releasing.charging import Planned, another_account, plan_of
+from policy_engine.releasing.charging import ReleasePlan, another_account, plan_of
 from policy_engine.releasing.job import Job
 from policy_engine.releasing.placing import Reached, Spot, check_place
 from policy_engine.releasing.planning import project_of, through_view, unenforced
@@ -138,8 +138,8 @@ def release(
             sealing = books.sealing_key(project, ledger)
             naming = books.named_by(sealing, project, ledger.books)
             spot = Spot.of(policy, project, reached, books.trusted_keys(project, signer))
-            request = plan.request(naming)
-            job = Job(plan, spot, ledger, request, signer, sealing, naming, replace, fresh)
+            names = plan.names(naming)
+            job = Job(plan, spot, ledger, names, signer, sealing, naming, replace, fresh)
             with copies.alone(project, spot.place):
                 return _run(job, say)
 
@@ -259,7 +259,7 @@ def _lost(spot: Spot, ledger: Ledger, entry: Entry) -> NotReleasable:
     )
 
 
-def _check_first(plan: Planned, *, replace: bool) -> None:
+def _check_first(plan: ReleasePlan, *, replace: bool) -> None:
     """Refuse a first release before a ledger or a key is made for it."""
     beginning.check_clean(plan.project, (plan.ends.certificate_path,))
     account = Account(plan.account, limit=plan.limit)
@@ -280,7 +280,7 @@ def _run(job: Job, say: Callable[[str], None]) -> Released:
         if found is not None:
             return found
         step, entry = job.spot.next(known)
-        if step == "draw" and entry is not None and entry.run.of == job.request.of:
+        if step == "draw" and entry is not None and entry.run.of == job.plan.of:
             # It costs nothing. What was given back, and hidden, would run for nothing.
             job.ledger.verify()
             _check_remembers(job, known)
@@ -309,7 +309,7 @@ def _charge(job: Job, known: Books, say: Callable[[str], None]) -> Released:
     books.check_new_name(known, plan.project, plan.account)
     check_pinned(plan.project, known, plan.account)
     plan.check_runs(writes=True)
-    limit, charge, last = plan.limit, job.charge(), known.budget.last_at(job.request.place)
+    limit, charge, last = plan.limit, job.charge(), known.budget.last_at(plan.place)
     # No price is announced of what would not be charged; whether it is, reserve decides.
     if last is not None and known.can_pay(charge, limit):
         say(_news(job, last))

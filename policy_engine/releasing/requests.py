@@ -1,9 +1,7 @@
-"""What a release is of, and how it is run.
+"""What a release is of, where it goes, and what its source is called.
 
-A request has a *place*, the policy and where its release goes, and is *of* a policy and a text.
-What the source holds is not in it: no raw data decides whether something is drawn. What a run
-needs, its secret, its certificate and the name of what it writes aside, is recorded with its
-charge, the secret sealed.
+A release has a *place*, its policy and where it goes, and is *of* a policy and a text. What the
+source holds is in neither: no raw data decides whether something is drawn.
 """
 
 from __future__ import annotations
@@ -13,9 +11,8 @@ import json
 import os
 import secrets
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
 from urllib.parse import parse_qsl, urlsplit
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
@@ -97,17 +94,15 @@ def _from(folder: Path, path: Path) -> str:
 
 
 @dataclass(frozen=True)
-class Request:
-    """What is asked for. ``place`` and ``of`` are SHA-256 in hex, and so are a source's names.
+class SourceNames:
+    """What a ledger calls a source; SHA-256 in hex. Nothing of what the source holds is in it.
 
-    ``part`` names a partition and the part of it that is counted, where not everybody is.
-    ``key_stays``: keys never change, so that nobody is in two parts.
+    ``beside`` are other names under which its rows can have been charged. ``part`` names a
+    partition and the part of it that is counted, where not everybody is. ``key_stays``: keys never
+    change, so that nobody is in two parts.
     """
 
-    place: str
-    of: str
-    ends: Ends
-    source: Mapping[str, str] = field(default_factory=dict)
+    source: Mapping[str, str]
     beside: tuple[str, ...] = ()
     part: tuple[str, str] | None = None
     key_stays: bool = False
@@ -118,11 +113,16 @@ class Request:
         return self.part if self.key_stays else None
 
 
-def new_run(request: Request, certificate: Certificate, sealed: Mapping[str, str]) -> Run:
-    """How a request is run for the first time, under a secret that is ``sealed``."""
-    ends = request.ends
+def release_id(certificate: Certificate) -> str:
+    """What a release is of: its policy, its claim and what it becomes, SHA-256 in hex."""
+    terms = certificate.terms
+    return _digest([terms.policy_digest, certificate.claim.digest, terms.published_as])
+
+
+def new_run(of: str, ends: Ends, certificate: Certificate, sealed: Mapping[str, str]) -> Run:
+    """How a release is run for the first time, under a secret that is ``sealed``."""
     return Run(
-        of=request.of,
+        of=of,
         target=ends.name,
         certificate=ends.certificate,
         is_file=ends.path is not None,
@@ -130,18 +130,6 @@ def new_run(request: Request, certificate: Certificate, sealed: Mapping[str, str
         predicate=predicate_of(certificate),
         sealed=sealed,
     )
-
-
-def request_of(
-    name: str,
-    certificate: Certificate,
-    ends: Ends,
-    source: Mapping[str, str] = MappingProxyType({}),
-) -> Request:
-    """What a policy of this name asks, by its certificate, of a source of these names."""
-    terms = certificate.terms
-    of = _digest([terms.policy_digest, certificate.claim.digest, terms.published_as])
-    return Request(_place(name, ends), of, ends, source)
 
 
 def part_of(
@@ -215,12 +203,8 @@ def _server(url: str) -> list[str]:
     return [host, str(port), found.path]
 
 
-def place_of(policy: Policy, ends: Ends) -> str:
-    """What the requests have in common that a policy makes of one place."""
-    return _place(policy.name, ends)
-
-
-def _place(name: str, ends: Ends) -> str:
+def place_of(name: str, ends: Ends) -> str:
+    """What the releases have in common that a policy of this name makes of one place."""
     return _digest([name, ends.name])
 
 

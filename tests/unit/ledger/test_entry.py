@@ -163,7 +163,7 @@ def test_a_reserve_record_makes_an_entry():
         **GOOD,
         "asked": CHARGE.asked,
         "request": "ab",
-        "run": {"of": "cd"},
+        "run": Run("cd"),
         "id": 1,
         "state": "reserved",
         "reserved_at": AT,

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from policy_engine.attest.attestation import Unverified
 from policy_engine.attest.certificates import predicate_of
@@ -16,6 +15,7 @@ from policy_engine.releasing.charging import planned
 from policy_engine.releasing.planning import project_of
 from policy_engine.releasing.publish import COPIES
 from policy_engine.releasing.recalling import _charge, _run
+from policy_engine.releasing.requests import Ends
 
 EXAMPLES = Path(__file__).parents[3] / "policies"
 NAMES = ("event", "epsilon", "delta", "neighbours", "policy_name", "policy_digest",
@@ -46,16 +46,16 @@ CHANGES = {
 def check(policy):
     with planned(policy, project_of(policy)) as plan:
         charge, facts = plan.charge(), predicate_of(plan.certificate)
-        request, at = plan.request(X25519PrivateKey.generate()), plan.ends
+        of, at, at_place = plan.of, plan.ends, plan.place
     told = _charge(Unverified("", "", json.loads(json.dumps(facts))), charge.account)
     assert {n: getattr(told, n) for n in NAMES} == {n: getattr(charge, n) for n in NAMES}
     project = project_of(policy)
     said = Unverified(at.subject, "0" * 64, json.loads(json.dumps(facts)))
     run, place = _run(said, at.certificate_path, project)
-    assert (place, run.of, run.ends(project.directory)) == (request.place, request.of, at)
+    assert (place, run.of, Ends.of_run(run, project.directory)) == (at_place, of, at)
     kept = at.certificate_path.parent / COPIES / f"{'0' * 64}{CERTIFICATE_SUFFIX}"
     again, place = _run(said, kept, project)
-    assert (place, again.of, again.certificate) == (request.place, request.of, run.certificate)
+    assert (place, again.of, again.certificate) == (at_place, of, run.certificate)
 
 
 @pytest.mark.parametrize(

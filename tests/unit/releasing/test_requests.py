@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from dataclasses import FrozenInstanceError
 from pathlib import Path
 from types import MappingProxyType
@@ -13,12 +12,10 @@ from small_project import FILE, TABLE, SmallProject
 from policy_engine.attest.certificates import predicate_of
 from policy_engine.attest.parquet_file import predicate_digest
 from policy_engine.ledger.entry import Run
-from policy_engine.releasing.planning import open_warehouse, prepare
+from policy_engine.releasing.charging import planned
 from policy_engine.releasing.requests import (
     Ends,
-    ends_of,
     new_run,
-    request_of,
 )
 
 
@@ -27,13 +24,15 @@ def lab(tmp_path):
     return SmallProject.at(tmp_path)
 
 
-def asked(lab, target=FILE, **changes):
-    """The request, and the certificate, of the policy with these changes."""
-    policy = lab.policy(target, **changes)
-    with closing(open_warehouse(policy, lab.project, writes=False)) as warehouse:
-        certificate, _ = prepare(policy, lab.project, warehouse)
-        ends = ends_of(policy, lab.project, warehouse)
-    return request_of(policy.name, certificate, ends, {"place": "somewhere"}), certificate
+def plan(lab, target=FILE, **changes):
+    """The plan of the policy with these changes."""
+    with planned(lab.policy(target, **changes), lab.project) as made:
+        assert made.place and made.of
+        return made
+
+
+def run_of(made, sealed):
+    return new_run(made.of, made.ends, made.certificate, sealed)
 
 
 # Where it goes.
@@ -67,9 +66,10 @@ def test_a_table_has_its_own_name_and_no_path(tmp_path):
 # What it is of.
 
 
-def test_the_same_request_is_the_same(lab):
-    assert asked(lab)[0] == asked(lab)[0]
-    assert len(asked(lab)[0].place) == len(asked(lab)[0].of) == 64
+def test_the_same_release_has_one_place_and_one_name(lab):
+    one, other = plan(lab), plan(lab)
+    assert (one.place, one.of) == (other.place, other.of)
+    assert len(one.place) == len(one.of) == 64
 
 
 @pytest.mark.parametrize(
@@ -83,8 +83,8 @@ def test_the_same_request_is_the_same(lab):
     ],
     ids=str,
 )
-def test_a_request_is_of_a_policy_and_a_place(lab, change, same_place, same_of):
-    one, other = asked(lab)[0], asked(lab, **change)[0]
+def test_a_release_is_of_a_policy_and_a_place(lab, change, same_place, same_of):
+    one, other = plan(lab), plan(lab, **change)
     assert (one.place == other.place, one.of == other.of) == (same_place, same_of)
 
 
@@ -93,10 +93,10 @@ def test_a_request_is_of_a_policy_and_a_place(lab, change, same_place, same_of):
 
 @pytest.mark.parametrize("target", [FILE, TABLE])
 def test_a_run_is_recorded_and_read_again(lab, target):
-    request, certificate = asked(lab, target)
-    run = new_run(request, certificate, {"key": "sealed"})
-    assert Ends.of_run(run, lab.folder) == request.ends
-    assert (run.of, run.is_file, run.sealed) == (request.of, target == FILE, {"key": "sealed"})
+    made = plan(lab, target)
+    run, certificate = run_of(made, {"key": "sealed"}), made.certificate
+    assert Ends.of_run(run, lab.folder) == made.ends
+    assert (run.of, run.is_file, run.sealed) == (made.of, target == FILE, {"key": "sealed"})
     assert run.query == certificate.query
     assert run.digest == predicate_digest(predicate_of(certificate))
 
@@ -110,15 +110,15 @@ def test_a_run_is_what_its_entry_was_charged_for(lab):
 
 
 def test_each_new_run_writes_aside_under_a_name_of_its_own(lab):
-    request, certificate = asked(lab)
-    marks = {new_run(request, certificate, {}).mark for _ in range(9)}
+    made = plan(lab)
+    marks = {run_of(made, {}).mark for _ in range(9)}
     assert len(marks) == 9
     assert all(len(mark) == 16 for mark in marks)
 
 
-def test_runs_and_requests_are_frozen(lab):
-    request, certificate = asked(lab)
-    for value in (request, request.ends, new_run(request, certificate, {})):
+def test_runs_and_plans_are_frozen(lab):
+    made = plan(lab)
+    for value in (made, made.ends, run_of(made, {})):
         with pytest.raises(FrozenInstanceError):
             value.of = ""
 
