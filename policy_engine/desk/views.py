@@ -17,6 +17,7 @@ from policy_engine.ledger.entry import Entry
 from policy_engine.ledger.reviews import approvers
 from policy_engine.ledger.states import LimitChange
 from policy_engine.releasing.ledger_state import LedgerState
+from policy_engine.releasing.requests import certificate_of
 from policy_engine.report.changes import Comparable, KeyChange, changes
 
 PAGE_SIZE = 25
@@ -284,6 +285,6 @@ def since_last(entry: Entry, entries: Sequence[Entry]) -> SinceLast | None:
 def _comparable(entry: Entry) -> Comparable | None:
     """What an entry's certificate states; None where this version cannot read it."""
     try:
-        return Comparable.of_certificate(entry.run.stated)
+        return Comparable.of_certificate(certificate_of(entry.run))
     except (ClaimError, VerificationFailed):
         return None

@@ -27,11 +27,8 @@ from typing import Any, Literal, get_args
 
 from policy_engine.accounting.events import ApproximateDP, Event, PureDP, Unbounded
 from policy_engine.attest.approvals import Brought, Stage
-from policy_engine.attest.attestation import Unverified
-from policy_engine.attest.certificates import certificate_in
 from policy_engine.attest.parquet_file import predicate_digest, record_text
 from policy_engine.errors import DomainError, LedgerError
-from policy_engine.kernel.certificate import Certificate
 from policy_engine.ledger.asked import Asked
 from policy_engine.ledger.chain import Foreign, Record
 
@@ -59,11 +56,6 @@ class Run:
     mark: str = ""
     predicate: Mapping[str, Any] = field(default_factory=dict, hash=False)
     sealed: Mapping[str, str] = field(default_factory=dict, hash=False)
-
-    @cached_property
-    def stated(self) -> Certificate:
-        """The certificate that was charged for; VerificationFailed where the record is none."""
-        return certificate_in(Unverified("", "", self.predicate))
 
     @property
     def query(self) -> str:

@@ -42,6 +42,7 @@ from policy_engine.releasing.charging import ReleasePlan, another_account, plan_
 from policy_engine.releasing.job import Job
 from policy_engine.releasing.placing import Reached, Spot, check_place
 from policy_engine.releasing.planning import project_of, through_view, unenforced
+from policy_engine.releasing.requests import certificate_of
 from policy_engine.releasing.reviewing import brought_at, check_pinned, request_file
 
 Outcome = Literal["released", "stands", "put back"]
@@ -202,7 +203,7 @@ def _released_before(
         spot = Spot.of(policy, project, reached, books.trusted_keys(project))
         step, entry = spot.next(ledger.read())
         if entry is not None and step == "take" and entry.state == "committed":
-            return _released(spot, ledger, entry, "stands", entry.run.stated)
+            return _released(spot, ledger, entry, "stands", certificate_of(entry.run))
         if entry is not None and entry.state == "committed":
             with copies.alone(project, spot.place):
                 known = ledger.read()
@@ -242,7 +243,7 @@ def _settled(
         entry = _commit(spot, ledger, entry, digest)
     copies.discard(spot.project, spot.place, digest)
     outcome: Outcome = "put back" if step == "place" else "stands"
-    return _released(spot, ledger, entry, outcome, entry.run.stated)
+    return _released(spot, ledger, entry, outcome, certificate_of(entry.run))
 
 
 def _lost(spot: Spot, ledger: Ledger, entry: Entry) -> NotReleasable:

@@ -17,7 +17,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from policy_engine.attest.certificates import predicate_of
+from policy_engine.attest.attestation import Unverified
+from policy_engine.attest.certificates import certificate_in, predicate_of
 from policy_engine.attest.parquet_file import CERTIFICATE_SUFFIX, certificate_path
 from policy_engine.attest.sealing import keyed_name
 from policy_engine.kernel.certificate import Certificate
@@ -130,6 +131,11 @@ def new_run(of: str, ends: Ends, certificate: Certificate, sealed: Mapping[str, 
         predicate=predicate_of(certificate),
         sealed=sealed,
     )
+
+
+def certificate_of(run: Run) -> Certificate:
+    """The certificate that was charged for; VerificationFailed where the record is none."""
+    return certificate_in(Unverified("", "", run.predicate))
 
 
 def part_of(

@@ -30,6 +30,7 @@ from policy_engine.policy.reading import unread
 from policy_engine.releasing.books import has_ledger, open_ledger
 from policy_engine.releasing.copies import is_drawn
 from policy_engine.releasing.publish import is_release, record_of
+from policy_engine.releasing.requests import certificate_of
 from policy_engine.releasing.standing import Lines, digest_of_lines, numbered, remarks
 from policy_engine.warehouse.connecting import connected
 
@@ -129,7 +130,7 @@ def _drawn(path: Path, project: Project) -> Certificate | None:
     with open_ledger(project) as ledger:
         for entry in ledger.read().budget.entries():
             if entry.only_digest == path.stem:
-                return entry.run.stated
+                return certificate_of(entry.run)
     return None
 
 
