@@ -9,26 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from policy_engine.kernel.claim import Claim, Shown
-from policy_engine.kernel.numbers_shown import WIDE, number_of_text
-from policy_engine.kernel.recodes import Constant, Prefix, Round, Truncate
+from policy_engine.kernel.claim import Claim
+from policy_engine.kernel.recodes.meaning import RecodeMeaning
+from policy_engine.kernel.recodes.meanings import recode_meaning
+from policy_engine.kernel.values_shown import MOMENT, number_of_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_SECONDS = {"week": 7 * 86_400, "day": 86_400, "hour": 3600}
-_MONDAY = 4 * 86_400
-"""Monday 5 January 1970, in seconds since the first of that month."""
-_FIRST, _LAST = -62_135_596_800, 253_402_300_799
-"""The years 1 to 9999, in seconds since 1970."""
 _WHOLE = re.compile(r"[+-]?[0-9]+(\.0+)?")
-_MOMENT = re.compile(
-    r"(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})([ T](?P<time>[0-9]{2}:[0-9]{2}:[0-9]{2})"
-    r"(\.(?P<fraction>[0-9]+))?(Z|\+00(:00)?| UTC)?)?"
-)
-"""How engines write a day or a moment, in the years 1 to 9999: a session's zone is UTC."""
 _FAR = re.compile(
     r"[+-]?infinity|[+-]?[0-9]{4,7}-(0[0-9]|1[0-2])-([0-2][0-9]|3[01])"
     r"(?P<time>[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?)?( \(BC\)| BC|Z|\+00(:00)?| UTC)*"
@@ -54,29 +45,16 @@ def misfits(claim: Claim, columns: Sequence[Sequence[object]]) -> tuple[str, ...
     ``columns`` are those that are released, in their order, with plain values or their texts.
     """
     shown = zip(claim.columns, columns[len(claim.law.before) :], strict=True)
-    return tuple(
-        each.name for each, values in shown if not all(_can_show(each, value) for value in values)
-    )
+    wrong = []
+    for each, values in shown:
+        meaning = recode_meaning(each.recode)
+        if not all(_can_show(meaning, each.kind, value) for value in values):
+            wrong.append(each.name)
+    return tuple(wrong)
 
 
-def _can_show(shown: Shown, value: object) -> bool:
-    recode = shown.recode
-    if isinstance(recode, Constant):
-        return value == recode.label
-    if value is None:
-        return True
-    if known := recode.values:
-        return value in known
-    if isinstance(recode, Prefix):
-        return isinstance(value, str) and len(value) <= recode.length
-    if isinstance(recode, Round):
-        number = number_of_text(value)
-        return number is not None and not WIDE.remainder(number, recode.step)
-    if not isinstance(value, str):
-        return True
-    if not _is_text_of(shown.kind, value):
-        return False
-    return not isinstance(recode, Truncate) or _is_start_in_words(value, recode.unit)
+def _can_show(meaning: RecodeMeaning[Any], kind: str, value: object) -> bool:
+    return meaning.can_show(value) and (not isinstance(value, str) or _is_text_of(kind, value))
 
 
 def _is_text_of(kind: str, text: str) -> bool:
@@ -103,7 +81,7 @@ def _is_text_of(kind: str, text: str) -> bool:
 
 def _is_moment(text: str, kind: str) -> bool:
     """Whether a text is a day that there is; of a date, without a time of day but midnight."""
-    near, far = _MOMENT.fullmatch(text), _FAR.fullmatch(text)
+    near, far = MOMENT.fullmatch(text), _FAR.fullmatch(text)
     if near is None or text.startswith("0000") or "-00" in text:
         return far is not None and (kind != "date" or not far["time"])
     time = near["time"] or "00:00:00"
@@ -135,52 +113,15 @@ def untruncated(claim: Claim, table: pa.Table) -> tuple[str, ...]:
     found = []
     for each, column in zip(claim.columns, table.columns[len(claim.law.before) :], strict=False):
         kind = column.type
-        if not isinstance(each.recode, Truncate) or not (
-            pa.types.is_date32(kind) or pa.types.is_timestamp(kind)
-        ):
+        if not (pa.types.is_date32(kind) or pa.types.is_timestamp(kind)):
             continue
+        meaning = recode_meaning(each.recode)
         parts = 1
         if pa.types.is_timestamp(kind):
             parts = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[kind.unit]
         number = pa.int32() if pa.types.is_date32(kind) else pa.int64()
         scale = 86_400 if pa.types.is_date32(kind) else 1
         values = column.unique().cast(number).to_pylist()
-        if not all(
-            value is None or _is_start(value * scale, parts, each.recode.unit) for value in values
-        ):
+        if not all(value is None or meaning.is_moment(value * scale, parts) for value in values):
             found.append(each.name)
     return tuple(found)
-
-
-def _is_start_in_words(text: str, unit: str) -> bool:
-    """Whether a moment is the start of its unit; True of one in other years than 1 to 9999.
-
-    >>> _is_start_in_words("2024-04-01 00:00:00+00", "quarter")
-    True
-    >>> _is_start_in_words("2024-04-01 00:00:01", "quarter")
-    False
-    """
-    found = _MOMENT.fullmatch(text)
-    if found is None:
-        return True
-    try:
-        moment = datetime.fromisoformat(f"{found['day']} {found['time'] or '00:00:00'}+00:00")
-    except ValueError:
-        return False
-    fraction = found["fraction"] or ""
-    return not fraction.strip("0") and _is_start(int(moment.timestamp()), 1, unit)
-
-
-def _is_start(ticks: int, parts: int, unit: str) -> bool:
-    """Whether so many parts of a second after 1970 a unit starts, in the years 1 to 9999."""
-    import numpy as np
-
-    seconds, rest = divmod(ticks, parts)
-    if rest or not _FIRST <= seconds <= _LAST:
-        return False
-    if unit in _SECONDS:
-        return (seconds - (_MONDAY if unit == "week" else 0)) % _SECONDS[unit] == 0
-    moment = np.datetime64(seconds, "s")
-    month = moment.astype("datetime64[M]")
-    each = {"month": 1, "quarter": 3, "year": 12}[unit]
-    return bool(month.astype("datetime64[s]") == moment) and int(month.astype(int)) % each == 0

@@ -20,8 +20,8 @@ from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.nodes import Identifier
 from policy_engine.kernel.printing import read_of, shown_of
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Recode, Round, Truncate
-from policy_engine.kernel.recodes.bins import cut_type
-from policy_engine.kernel.recodes.truncate import UNITS
+from policy_engine.kernel.recodes.bins.recode import cut_type
+from policy_engine.kernel.recodes.truncate.recode import UNITS
 from policy_engine.kernel.sources import READABLE, Column
 from policy_engine.kernel.types import MOMENTS, MOST_DIGITS, Type, Value
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Literal
 
 from policy_engine.check.columns import recoded
@@ -12,8 +11,9 @@ from policy_engine.compile.catalog import Kind
 from policy_engine.kernel.assumptions import method_of, unit_of
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.mechanisms.meanings import meaning_of
-from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
-from policy_engine.kernel.types import Type, digits_of
+from policy_engine.kernel.recodes.meanings import recode_meaning
+from policy_engine.kernel.types import Type
+from policy_engine.kernel.wording import plain_words
 from policy_engine.kernel.words import source_of
 
 
@@ -30,61 +30,22 @@ them decimal places')
     return f"{Kind[kind.kind.upper()].value}{' that is compared by its bytes' if plain else ''}"
 
 
-def entries(shown: Shown) -> tuple[tuple[str, str], ...] | None:
-    """A released column as a map of values, where it is one of few: which, and what is shown.
-
-    >>> from policy_engine.kernel.sources import Column
-    >>> column = Column("age", Type("integer"))
-    >>> entries(Shown("age", column, Bins((18, 65), ("a", "b", "c"))))
-    (('age < 18', 'a'), ('18 <= age < 65', 'b'), ('65 <= age', 'c'), ('age IS NULL', 'NULL'))
-    """
-    recode, name = shown.recode, shown.column.name if shown.column else ""
-    match recode:
-        case Bins(cuts, labels):
-            ranges = [f"{name} < {_value(cuts[0])}"]
-            ranges += [f"{_value(a)} <= {name} < {_value(b)}" for a, b in pairwise(cuts)]
-            ranges.append(f"{_value(cuts[-1])} <= {name}")
-            return (*zip(ranges, labels, strict=True), (f"{name} IS NULL", "NULL"))
-        case Map(groups, other):
-            listed = [
-                (f"{name} = {_value(key)}", "NULL" if label is None else label)
-                for keys, label in groups
-                for key in keys
-            ]
-            last = ("every other", "NULL" if other is None else other)
-            return (*listed, last, (f"{name} IS NULL", "NULL"))
-    return None
-
-
-def _value(value: object) -> str:
-    return digits_of(value) if hasattr(value, "as_integer_ratio") else str(value)  # type: ignore[arg-type]
-
-
-_MOST = 8
-
-
 def words(shown: Shown) -> str:
     """A recode on one line.
 
+    >>> from policy_engine.kernel.recodes.meanings import recode_meaning
     >>> from policy_engine.kernel.sources import Column
     >>> words(Shown("zip3", Column("zip", Type("text")), Prefix(3)))
     'the first 3 characters of zip'
     """
     name = shown.column.name if shown.column else ""
-    match shown.recode:
-        case Keep():
-            return "as it is" if name == shown.name else f"{name}, as it is"
-        case Prefix(length):
-            return f"the first {length} characters of {name}"
-        case Round(step):
-            return f"{name}, rounded to {digits_of(step)}"
-        case Truncate(unit):
-            return f"the start of the {unit} of {name}"
-        case Constant(label):
-            return f"always {label!r}"
-    listed = entries(shown) or ()
-    told = [f"{when} → {label}" for when, label in listed[:_MOST]]
-    return "; ".join([*told, *([f"and {len(listed) - _MOST} more"] * (len(listed) > _MOST))])
+    return recode_meaning(shown.recode).of(name, shown.name)
+
+
+def entries(shown: Shown) -> tuple[tuple[str, str], ...] | None:
+    """A released column as a map of values, where it is one of few: which, and what is shown."""
+    name = shown.column.name if shown.column else ""
+    return recode_meaning(shown.recode).entries(name)
 
 
 @dataclass(frozen=True)
@@ -157,9 +118,9 @@ def lines(claim: Claim, engine: str) -> Iterator[str]:
     yield from (f"    {shown.name}: {words(shown)}" for shown in claim.columns)
     for each in claim.filter:
         if each.members:
-            told = ", ".join(map(_value, each.members))
+            told = ", ".join(map(plain_words, each.members))
             yield f"  only     {each.column.name}: {told}"
         else:
-            least = [] if each.at_least is None else [f"from {_value(each.at_least)} on"]
-            below = [] if each.below is None else [f"below {_value(each.below)}"]
+            least = [] if each.at_least is None else [f"from {plain_words(each.at_least)} on"]
+            below = [] if each.below is None else [f"below {plain_words(each.below)}"]
             yield f"  only     {each.column.name}: {', '.join([*least, *below])}"

@@ -34,7 +34,7 @@ from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.filters import KEPT, Filter
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import IntegerTable, Keyed, Law, Native, Noisy, Secret
-from policy_engine.kernel.recodes import Constant, Map
+from policy_engine.kernel.recodes import Map
 from policy_engine.kernel.sources import Column, Drawn, Files, Groups, People, Relation, Rows
 from policy_engine.kernel.types import Type
 
@@ -349,7 +349,7 @@ def _by(known: Mapping[str, Column], options: list[Shown]) -> Shown:
 def _filter(shown: Shown) -> Filter:
     """The condition that is printed as a recode to what is kept."""
     column, recode = shown.column, shown.recode
-    if column is None or isinstance(recode, Constant):
+    if column is None or not recode.reads:
         raise ClaimError("a condition reads a column")
     if isinstance(recode, Map):
         return Filter(column, recode.groups[0][0])

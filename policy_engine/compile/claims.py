@@ -29,7 +29,7 @@ from policy_engine.policy.laws import suggestion
 from policy_engine.policy.mechanisms.common import LawParts
 from policy_engine.policy.model_specs import Keys
 from policy_engine.policy.recode_models import FilterSpec
-from policy_engine.policy.recodings import Constant, Intervals, Lookup, Recoding, labels_of
+from policy_engine.policy.recodings import Intervals, Lookup, Recoding, labels_of
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import show
 from policy_engine.policy.tree import path_text
@@ -89,7 +89,7 @@ def claim_of(
     shown, conditions, sums = [], [], []
     for name, recoding in policy.recodings:
         with problems.of(path_text(("recode", name)), f"column {name!r}"):
-            read = None if isinstance(recoding, Constant) else column(name)
+            read = None if not recoding.reads else column(name)
             found = table.find(name)
             widest = 2**64 if read and found and found.type == "UBIGINT" else MOST_INTEGER + 1
             seen = read.seen if read else Type("text")
@@ -188,7 +188,7 @@ def _unit(policy: Policy, table: Table, engine: str) -> sources.Rows | sources.P
         return sources.People(key, None)
     if source.counts_all:
         return sources.People(key, sources.Groups(policy.protection.groups))
-    read = [name for name, recoding in policy.recodings if not isinstance(recoding, Constant)]
+    read = [name for name, recoding in policy.recodings if recoding.reads]
     read += policy.reads_beside
     inputs = dict.fromkeys(found.name for name in read if (found := table.find(name)))
     # Of rows that are all alike in what is read there is nothing to draw.
@@ -244,7 +244,7 @@ def _listed(policy: Policy, lists: Keys, shown: list[Shown]) -> tuple[tuple[Key,
         return found
 
     constants: dict[str, Any] = {
-        each.name: each.recode.label for each in shown if isinstance(each.recode, Constant)
+        each.name: each.recode.label for each in shown if isinstance(each.recode, recodes.Constant)
     }
     rows_of = [
         [

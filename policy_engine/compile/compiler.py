@@ -27,7 +27,7 @@ from policy_engine.kernel.printing import printed
 from policy_engine.kernel.sources import People
 from policy_engine.policy.csv_models import is_csv
 from policy_engine.policy.reading import refused
-from policy_engine.policy.recodings import Constant, Keep
+from policy_engine.policy.recodings import Keep
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.source_models import (
     ALL_KEPT,
@@ -125,9 +125,7 @@ def _problems(policy: Policy, found: Iterable[_Found]) -> tuple[Problem, ...]:
 def _unknown(policy: Policy, table: Table) -> Iterator[_Found]:
     """Every name that is not one column, where the policy has it."""
     named = [
-        (path_text(("recode", name)), name)
-        for name, recoding in policy.recodings
-        if not isinstance(recoding, Constant)
+        (path_text(("recode", name)), name) for name, recoding in policy.recodings if recoding.reads
     ]
     named += _of_the_unit(policy)
     named += [(path_text(("source", "columns", name)), name) for name, _ in policy.source.columns]

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from policy_engine.compile.catalog import NUMBERS, TIMES, Field, Kind
 from policy_engine.compile.claims import type_of
-from policy_engine.kernel.recodes.round import DIGITS, PLACES, is_exact
+from policy_engine.kernel.recodes.round.recode import DIGITS, PLACES, is_exact
 from policy_engine.kernel.types import MOST_DIGITS, places_of, whole_digits_of
 from policy_engine.policy import recodings
 
@@ -58,6 +58,10 @@ def type_problem(recoding: recodings.Recoding, column: Field, *, casts: bool = T
             return _round_problem(recoding, column, casts=casts)
         case recodings.Truncate(unit):
             return _truncate_problem(unit, column, casts=casts)
+        case _:
+            fits = recoding.fits(type_of(column, collates=False))
+            law = f"{type(recoding).__name__.lower()} does not fit"
+            return _unless(fits, law, kind, _that_fits(column))
 
 
 def _that_fits(column: Field) -> str:

@@ -9,7 +9,7 @@ from math import prod
 from policy_engine.compile.catalog import Field, Kind, Table
 from policy_engine.engines.types import DECLARED
 from policy_engine.policy.fields import ColumnType
-from policy_engine.policy.recodings import Constant, Intervals, Keep, Lookup, Recoding
+from policy_engine.policy.recodings import Intervals, Keep, Lookup, Recoding
 from policy_engine.policy.resolve import Policy
 
 #: Grouping raw columns first pays where raw tuples repeat: where the values that the policy
@@ -49,7 +49,7 @@ def read_columns(policy: Policy, table: Table) -> Mapping[str, ReadColumn]:
     return {
         name: ReadColumn(found, declared.get(found.name))
         for name, recoding in policy.recodings
-        if not isinstance(recoding, Constant) and (found := table.find(name))
+        if recoding.reads and (found := table.find(name))
     }
 
 

@@ -33,7 +33,7 @@ from policy_engine.errors import PolicyError, UsageError
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.filters import Filter
 from policy_engine.kernel.mechanisms.sampled_suppression.rate import threshold
-from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
+from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.kernel.sources import Drawn, People
 from policy_engine.policy.loading import load_policy_text
 
@@ -167,22 +167,19 @@ def _unit(claim: Claim) -> object:
 
 
 def _recode(shown: Shown) -> object:
-    match shown.recode:
-        case Keep():
-            return "keep"
-        case Bins(cuts, labels):
-            return Flow(bins=FlowList(cuts), labels=FlowList(labels))
-        case Map(groups, other):
-            keys = {_key(key): label for members, label in groups for key in members}
-            return Flow(map=Flow(keys), other=other)
-        case Prefix(length):
-            return Flow(prefix=length)
-        case Round(step):
-            return Flow(round=step)
-        case Truncate(unit):
-            return Flow(truncate=unit)
-        case Constant(label):
-            return Flow(constant=label)
+    written = recode_meaning(shown.recode).written()
+    return written if isinstance(written, str) else _flow(written)
+
+
+def _flow(written: Mapping[str, object]) -> Flow:
+    """A mapping on one line, with the lists and mappings in it."""
+    said: dict[str, object] = {}
+    for key, value in written.items():
+        if isinstance(value, Mapping):
+            said[key] = Flow(value)
+        else:
+            said[key] = FlowList(value) if isinstance(value, tuple) else value
+    return Flow(said)
 
 
 def _condition(found: Filter) -> Mapping[str, object]:

@@ -12,7 +12,8 @@ from policy_engine.compile.catalog import KEPT_AS_TEXT, TIMES, Field, Kind, Tabl
 from policy_engine.compile.reading import read_columns
 from policy_engine.dialects import Engine
 from policy_engine.engines.types import told, type_of
-from policy_engine.policy.recodings import Constant, Keep, Recoding, Round, Truncate
+from policy_engine.kernel.types import Type
+from policy_engine.policy.recodings import Keep, Recoding, Round
 from policy_engine.policy.resolve import Policy
 
 
@@ -36,7 +37,7 @@ class Columns:
 def needed(policy: Policy) -> tuple[str, ...]:
     """The columns whose types a policy's text depends on, each once."""
     source = policy.source
-    named = [name for name, recoding in policy.recodings if not isinstance(recoding, Constant)]
+    named = [name for name, recoding in policy.recodings if recoding.reads]
     named += source.keys
     named += [name for name, _ in (*source.order_by, *source.columns)]
     named += policy.reads_beside
@@ -108,6 +109,7 @@ def kernel_type(native: str, dialect: Engine) -> str:
 
 TEXT, WHOLE, DECIMAL, DAY = "text", "whole", "decimal", "day"
 MOMENT, TRUTH, DOUBLE = "moment", "truth", "double"
+_RELEASED = {"text": TEXT, "integer": WHOLE, "date": DAY, "timestamp": MOMENT}
 _STANDARD = {
     TEXT: "varchar", WHOLE: "bigint", DECIMAL: "decimal(18, {})", DAY: "date",
     MOMENT: "timestamp", TRUTH: "boolean", DOUBLE: "double",
@@ -168,11 +170,11 @@ def _released(
             return own if kind is Kind.TIMESTAMP else engine_type(MOMENT, dialect)
         case Keep() if kind not in KEPT_AS_TEXT:
             return own.partition(" COLLATE ")[0]
-        case Truncate():
-            return engine_type(DAY if kind is Kind.DATE else MOMENT, dialect)
         case Round():
             digits = recoding.scale
             whole = kind is Kind.INTEGER and not digits
             return engine_type(WHOLE if whole else DECIMAL, dialect, digits)
         case _:
-            return engine_type(TEXT, dialect)
+            width = (18, 3) if kind is Kind.DECIMAL else (0, 0)
+            released = recoding.released(Type(kind.of_a_claim, *width))  # type: ignore[arg-type]
+            return engine_type(_RELEASED.get(released, TEXT), dialect)

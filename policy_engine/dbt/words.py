@@ -6,18 +6,10 @@ from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.odds import odds_sentence
 from policy_engine.dbt.release_model import ReleaseModel
 from policy_engine.dbt.texts import spaced
+from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.policy.noise import Noise
 from policy_engine.policy.recode_models import FilterSpec, cut_text
-from policy_engine.policy.recodings import (
-    Constant,
-    Intervals,
-    Keep,
-    Lookup,
-    Prefix,
-    Recoding,
-    Round,
-    Truncate,
-)
+from policy_engine.policy.recodings import Intervals, Lookup, Recoding
 from policy_engine.policy.resolve import Policy
 
 RELEASE = "**A certified release**"
@@ -120,16 +112,8 @@ def _recoded(recoding: Recoding) -> str:
             known = tuple(dict.fromkeys(label for _, label in table if label is not None))
             rest = f"; any other value as {other}" if other is not None else "; any other as NULL"
             return f"one of {_listed(known)}{rest}."
-        case Prefix(length):
-            return f"its first {length} characters."
-        case Round(step):
-            return f"the nearest multiple of {step:f}."
-        case Truncate(unit):
-            return f"the start of its {unit}."
-        case Keep():
-            return "the value itself."
-        case Constant(value):
-            return f"the same for everybody, {value}."
+        case _:
+            return recode_meaning(recoding).released
 
 
 def _listed(labels: tuple[str, ...]) -> str:

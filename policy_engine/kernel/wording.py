@@ -53,6 +53,15 @@ def value_words(value: object) -> str:
     return quoted(str(value))
 
 
+def plain_words(value: object) -> str:
+    """A value in a list of values: a number by its digits, any other by its text.
+
+    >>> plain_words(Decimal("1.50")), plain_words("x")
+    ('1.5', 'x')
+    """
+    return digits_of(value) if isinstance(value, int | Decimal) else str(value)
+
+
 def column_text(column: Column) -> str:
     """A column of a source: its name, its type, and as what it is read."""
     read = "" if column.read_as is None else f", read as {column.read_as}"

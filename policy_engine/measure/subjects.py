@@ -28,7 +28,7 @@ from policy_engine.kernel.mechanisms.common import GROUPING
 from policy_engine.kernel.mechanisms.events import event_of
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.promise import Bounded
-from policy_engine.kernel.recodes import Bins
+from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.measure.statement import Roles, cells
 from policy_engine.opening import bytes_in
 from policy_engine.policy.scalars import counted
@@ -244,9 +244,9 @@ def _release(
         rate=float(promise.rate) if promise.rate < 1 else None,
         promise=_promise(path.name, certificate),
         orders={
-            shown.name: shown.recode.labels  # of bins, from the least to the greatest
+            shown.name: order  # of labels, from the least to the greatest
             for shown in claim.columns
-            if isinstance(shown.recode, Bins)
+            if (order := recode_meaning(shown.recode).order)
         },
         groupings=tuple(each.columns for each in claim.law.groupings),
         is_by_chance=meaning_of(claim).by_chance,

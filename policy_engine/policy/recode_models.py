@@ -5,15 +5,29 @@ from __future__ import annotations
 from contextlib import suppress
 from decimal import Decimal
 from itertools import pairwise
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
+from policy_engine.base_errors import InternalError
 from policy_engine.policy import fields
 from policy_engine.policy.laws import Broken, Data, Document, Law, refusal, suggestion
-from policy_engine.policy.recodings import Cut, TruncateUnit
+from policy_engine.policy.recodings import (
+    Constant,
+    Cut,
+    Intervals,
+    Lookup,
+    Prefix,
+    Recoding,
+    Round,
+    Truncate,
+    TruncateUnit,
+)
 from policy_engine.policy.scalars import show
+
+if TYPE_CHECKING:
+    from policy_engine.policy.hierarchy import Hierarchy
 
 _WRITE_CUTS = "cuts are fixed before the data is looked at: write them out, as in [18, 30, 45]"
 
@@ -61,6 +75,10 @@ class BinsSpec(Document):
         between = (f"[{low},{high})" for low, high in pairwise(edges))
         return self.labels or (f"<{edges[0]}", *between, f">={edges[-1]}")
 
+    def recoding(self, hierarchy: Hierarchy | None) -> Recoding:
+        """What it means."""
+        return Intervals(self.bins, self.names())
+
 
 def cut_text(edge: Cut) -> str:
     """A cut as its user reads it: decimal text without an exponent, ISO 8601 dates.
@@ -88,6 +106,12 @@ class HierarchySpec(Document):
     other: fields.LabelOrNullField = "other"
     """What stands for a value that is not in the file."""
 
+    def recoding(self, hierarchy: Hierarchy | None) -> Recoding:
+        """What it means."""
+        if hierarchy is None:
+            raise InternalError(f"the hierarchy {self.hierarchy} was not read")
+        return Lookup(hierarchy.table(self.level), self.other)
+
 
 class MapSpec(Document):
     """A finite map of values."""
@@ -101,12 +125,20 @@ class MapSpec(Document):
     other: fields.LabelOrNullField
     """What stands for a value that is not in the map; null says NULL."""
 
+    def recoding(self, hierarchy: Hierarchy | None) -> Recoding:
+        """What it means."""
+        return Lookup(tuple(sorted(self.map.items(), key=lambda pair: pair[0])), self.other)
+
 
 class PrefixSpec(Document):
     """The first characters of a text."""
 
     prefix: fields.PositiveField
     """How many characters."""
+
+    def recoding(self, hierarchy: Hierarchy | None) -> Recoding:
+        """What it means."""
+        return Prefix(self.prefix)
 
 
 class TruncateSpec(Document):
@@ -115,6 +147,10 @@ class TruncateSpec(Document):
     truncate: Annotated[TruncateUnit, fields.word_of(TruncateUnit)]
     """The unit; weeks start on Monday."""
 
+    def recoding(self, hierarchy: Hierarchy | None) -> Recoding:
+        """What it means."""
+        return Truncate(self.truncate)
+
 
 class RoundSpec(Document):
     """The nearest multiple of a number."""
@@ -122,12 +158,20 @@ class RoundSpec(Document):
     round: fields.StepField
     """The number, above 0."""
 
+    def recoding(self, hierarchy: Hierarchy | None) -> Recoding:
+        """What it means."""
+        return Round(self.round)
+
 
 class ConstantSpec(Document):
     """The same text for every row."""
 
     constant: fields.LabelField
     """The text."""
+
+    def recoding(self, hierarchy: Hierarchy | None) -> Recoding:
+        """What it means."""
+        return Constant(self.constant)
 
 
 Mapped = BinsSpec | HierarchySpec | MapSpec | PrefixSpec | TruncateSpec | RoundSpec | ConstantSpec

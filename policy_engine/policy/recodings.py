@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 
-from policy_engine.kernel.recodes import Constant, Keep, Prefix, Round, Truncate
-from policy_engine.kernel.recodes.truncate import Unit as TruncateUnit
+from policy_engine.kernel.recodes import Constant, Keep, Prefix, Recode, Round, Truncate
+from policy_engine.kernel.recodes.truncate.recode import Unit as TruncateUnit
+from policy_engine.kernel.types import GivesText
 
 __all__ = [
     "Constant", "Cut", "Intervals", "Keep", "Lookup", "Prefix", "Recoding", "Round", "Truncate",
@@ -24,7 +25,7 @@ Cut = Decimal | date | datetime
 
 
 @dataclass(frozen=True)
-class Intervals:
+class Intervals(GivesText):
     """Intervals closed on the left: ``cuts`` ascend strictly, one label more than cuts.
 
     ``labels[0]`` is everything below ``cuts[0]``, ``labels[-1]`` everything from
@@ -36,7 +37,7 @@ class Intervals:
 
 
 @dataclass(frozen=True)
-class Lookup:
+class Lookup(GivesText):
     """A finite map of texts, from ``map`` or ``hierarchy``; NULL stays NULL.
 
     ``table`` is sorted by key; a value in no key becomes ``other`` (None: NULL). A value
@@ -47,7 +48,8 @@ class Lookup:
     other: str | None
 
 
-Recoding = Keep | Intervals | Lookup | Prefix | Truncate | Round | Constant
+Recoding = Intervals | Lookup | Recode
+"""A recode, or bins and maps of which no column has told the type."""
 
 
 def labels(recoding: Recoding, declared: str | None = None) -> int | None:
@@ -60,7 +62,7 @@ def labels(recoding: Recoding, declared: str | None = None) -> int | None:
     >>> labels(Lookup((("a", "x"), ("b", "x")), other="other")), labels(Keep(), "boolean")
     (3, 3)
     """
-    if isinstance(recoding, Constant):
+    if not recoding.reads:
         return 1
     if isinstance(recoding, Keep) and declared == "boolean":
         return len((False, True, None))

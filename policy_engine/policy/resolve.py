@@ -330,27 +330,7 @@ def resolve_recoding(spec: Recode, hierarchy: Hierarchy | None = None) -> recodi
     >>> resolve_recoding(written.PrefixSpec(prefix=3)), resolve_recoding("keep")
     (Prefix(length=3), Keep())
     """
-    match spec:
-        case "keep":
-            return recodings.Keep()
-        case written.BinsSpec():
-            return recodings.Intervals(spec.bins, spec.names())
-        case written.HierarchySpec():
-            if hierarchy is None:
-                raise InternalError(f"the hierarchy {spec.hierarchy} was not read")
-            return recodings.Lookup(hierarchy.table(spec.level), spec.other)
-        case written.MapSpec():
-            return recodings.Lookup(
-                tuple(sorted(spec.map.items(), key=lambda pair: pair[0])), spec.other
-            )
-        case written.PrefixSpec():
-            return recodings.Prefix(spec.prefix)
-        case written.TruncateSpec():
-            return recodings.Truncate(spec.truncate)
-        case written.RoundSpec():
-            return recodings.Round(spec.round)
-        case _:
-            return recodings.Constant(spec.constant)
+    return recodings.Keep() if spec == "keep" else spec.recoding(hierarchy)
 
 
 def terms_of(policy: Policy, published_as: str, engine_version: str) -> Terms:

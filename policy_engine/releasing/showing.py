@@ -22,7 +22,7 @@ from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms.meaning import Meaning
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.models import Model
-from policy_engine.kernel.recodes import Bins
+from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.kernel.words import people_word
 from policy_engine.opening import NO_FILE, bytes_in
 from policy_engine.policy.project import Project
@@ -222,9 +222,9 @@ def in_reading_order(claim: Claim, names: Sequence[str], lines: Sequence[Line]) 
     if any(len(line) != len(names) for line in lines):
         columns = ()
     ranks = {
-        names.index(column.name): {label: n for n, label in enumerate(column.recode.labels)}
+        names.index(column.name): {label: n for n, label in enumerate(order)}
         for column in columns
-        if isinstance(column.recode, Bins) and column.name in names
+        if (order := recode_meaning(column.recode).order) and column.name in names
     }
     return _ordered(lines, 0, ranks)
 

@@ -35,7 +35,7 @@ from policy_engine.kernel.words import people_word
 from policy_engine.ledger.entry import MOST_ATTEMPTS, Entry, Run
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.project import Project
-from policy_engine.policy.recodings import Constant, Lookup
+from policy_engine.policy.recodings import Lookup
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import show
 from policy_engine.releasing import copies
@@ -250,7 +250,7 @@ def _remarks(lines: Lines, policy: Policy) -> tuple[str, ...]:
     # What a grouping leaves out is NULL in its rows; by chance some values are missing.
     if policy.groupings or policy.is_by_chance:
         return ()
-    columns = [None if isinstance(how, Constant) else name for name, how in policy.recodings]
+    columns = [None if not how.reads else name for name, how in policy.recodings]
     others = {name: how.other for name, how in policy.recodings if isinstance(how, Lookup)}
     who, counted = people_word(policy.groups_a_person), policy.release.form == "counts"
     return remarks(columns, lines, counted=counted, others=others, who=who)

@@ -21,7 +21,7 @@ from policy_engine.policy.accounts import check_account
 from policy_engine.policy.loading import load_policy, salvage
 from policy_engine.policy.project import Project
 from policy_engine.policy.reading import located
-from policy_engine.policy.recodings import Constant, Recoding, Round
+from policy_engine.policy.recodings import Recoding, Round
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.tree import path_text
 from policy_engine.releasing.planning import (
@@ -212,7 +212,7 @@ def warnings_of(policy: Policy) -> tuple[errors.Problem, ...]:
     beside such a delimiter, and a guarantee that is none.
     """
     made = [each for each in policy.recodings if _is_key(each[0], policy)]
-    found = (_of_the_key(policy, *each) for each in made if not isinstance(each[1], Constant))
+    found = (_of_the_key(policy, *each) for each in made if each[1].reads)
     return _placed((*found, *_of_numbers(policy), *_of_guarantee(policy)), policy.file)
 
 

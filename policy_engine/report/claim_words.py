@@ -7,21 +7,15 @@ in quotes with its escapes, so that no text of a policy's author forges a word o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import pairwise
 
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.filters import Filter
-from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Recode, Round, Truncate
+from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.kernel.sources import Drawn, Groups, Relation, Rows
-from policy_engine.kernel.types import digits_of
 from policy_engine.kernel.wording import (
-    MOST_KEYS,
-    MOST_LABELS,
     column_text,
     named,
     quoted,
-    some_words,
     value_words,
 )
 
@@ -82,56 +76,7 @@ def column_words(shown: Shown) -> str:
 
 def column_lines(shown: Shown) -> tuple[str, ...]:
     """A released column: of which it is made, and how, each label on a line of its own."""
-    return (column_words(shown), *(f"  {each}" for each in recode_lines(shown.recode)))
-
-
-def recode_lines(recode: Recode) -> Iterator[str]:
-    """What becomes of a value; what is empty stays so.
-
-    >>> list(recode_lines(Bins((18, 65), ("young", "adult", "old"))))
-    ['bins:', '  below 18: "young"', '  from 18 to below 65: "adult"', '  from 65 on: "old"']
-    """
-    match recode:
-        case Keep():
-            yield "kept: every value is shown as it stands in the source"
-        case Bins():
-            yield "bins:"
-            yield from (f"  {line}" for line in _bin_lines(recode))
-        case Map():
-            yield from _map_lines(recode)
-        case Prefix(length):
-            yield f"the first {length} characters"
-        case Round(step):
-            yield f"rounded to a multiple of {digits_of(step)}"
-        case Truncate(unit):
-            yield f"the start of its {unit}"
-        case Constant(label):
-            yield f"always {quoted(label)}, whatever the source holds"
-
-
-def _bin_lines(bins: Bins) -> Iterator[str]:
-    cuts = [value_words(cut) for cut in bins.cuts]
-    ranges = [f"below {cuts[0]}"]
-    ranges += [f"from {low} to below {high}" for low, high in pairwise(cuts)]
-    ranges.append(f"from {cuts[-1]} on")
-    for words, label in zip(ranges, bins.labels, strict=True):
-        yield f"{words}: {quoted(label)}"
-
-
-def _map_lines(recode: Map) -> Iterator[str]:
-    """By its labels, those of fewest values first: these tell most."""
-    count = sum(len(keys) for keys, _ in recode.groups)
-    values = "one value" if count == 1 else f"{count:,} values"
-    yield f"a map of {values} to {len({label for _, label in recode.groups}):,} labels:"
-    groups = sorted(recode.groups, key=lambda group: len(group[0]))
-    for keys, label in groups[:MOST_LABELS]:
-        yield f"  {some_words(keys, MOST_KEYS)}: {value_words(label)}"
-    if left := groups[MOST_LABELS:]:
-        yield (
-            f"  and {len(left):,} labels more, of {len(left[0][0]):,} to {len(left[-1][0]):,}"
-            " values each: --format json has them"
-        )
-    yield f"  every other value: {value_words(recode.other)}"
+    return (column_words(shown), *(f"  {each}" for each in recode_meaning(shown.recode).lines()))
 
 
 def filter_line(each: Filter) -> str:

@@ -16,7 +16,7 @@ from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.filters import Filter
 from policy_engine.kernel.mechanisms.meaning import Chances
 from policy_engine.kernel.mechanisms.meanings import meaning_of
-from policy_engine.kernel.recodes import Keep
+from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.kernel.sources import Drawn, Groups, People
 from policy_engine.kernel.words import source_of
 from policy_engine.policy.escapes import sql_lines
@@ -96,7 +96,7 @@ def _recoded(claim: Claim) -> str:
     # The number of a grouping is a column of the release, and recodes nothing.
     count = len(claim.columns)
     columns = counted(count, "column")
-    kept = sum(isinstance(column.recode, Keep) for column in claim.columns)
+    kept = sum(recode_meaning(column.recode).keeps for column in claim.columns)
     if not kept:
         return f"{columns}, each made coarser as the policy says"
     return (

@@ -11,7 +11,10 @@ from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 from policy_engine.kernel import recodes as kernel
-from policy_engine.kernel.types import digits_of
+from policy_engine.kernel.recodes.bins.meaning import bins_in_short
+from policy_engine.kernel.recodes.map.meaning import map_in_short
+from policy_engine.kernel.recodes.meanings import recode_meaning
+from policy_engine.kernel.wording import plain_words
 from policy_engine.policy import recodings as policy
 
 Order = Literal["same", "relabelled", "coarser", "finer", "other"]
@@ -95,9 +98,12 @@ def _of_bins(old: Any, new: Any) -> tuple[Moved, ...]:
     if {type(cut) for cut in (*old.cuts, *new.cuts)} & {str}:
         return ()
     cuts = sorted({*old.cuts, *new.cuts})
-    ranges = [(f"below {_text(cuts[0])}", None)]
-    ranges += [(f"from {_text(low)} to below {_text(high)}", low) for low, high in pairwise(cuts)]
-    ranges.append((f"from {_text(cuts[-1])} on", cuts[-1]))
+    ranges = [(f"below {plain_words(cuts[0])}", None)]
+    ranges += [
+        (f"from {plain_words(low)} to below {plain_words(high)}", low)
+        for low, high in pairwise(cuts)
+    ]
+    ranges.append((f"from {plain_words(cuts[-1])} on", cuts[-1]))
 
     def label(bins: Any, at: Any) -> str:
         """What a value at a cut, or below every cut, is shown as."""
@@ -109,12 +115,8 @@ def _of_bins(old: Any, new: Any) -> tuple[Moved, ...]:
 def _table(found: Any) -> tuple[dict[str, str | None], str | None]:
     if isinstance(found, policy.Lookup):
         return dict(found.table), found.other
-    table = {_text(key): label for keys, label in found.groups for key in keys}
+    table = {plain_words(key): label for keys, label in found.groups for key in keys}
     return table, found.other
-
-
-def _text(value: Any) -> str:
-    return digits_of(value) if hasattr(value, "as_integer_ratio") else str(value)
 
 
 def in_words(recode: Any) -> str:
@@ -125,20 +127,8 @@ def in_words(recode: Any) -> str:
     >>> in_words(Bins((18, 30), ("a", "b", "c"))), in_words(Round(Decimal(10)))
     ('bins at 18, 30: a, b, c', 'rounded to 10')
     """
-    match recode:
-        case kernel.Keep():
-            return "as it is"
-        case kernel.Prefix(length):
-            return f"the first {length} characters"
-        case kernel.Round(step):
-            return f"rounded to {digits_of(step)}"
-        case kernel.Truncate(unit):
-            return f"the start of its {unit}"
-        case kernel.Constant(label):
-            return f"always {label!r}"
-    if isinstance(recode, _BINS):
-        return f"bins at {', '.join(map(_text, recode.cuts))}: {', '.join(recode.labels)}"
-    table, other = _table(recode)
-    labels = sorted({str(label) for label in table.values() if label is not None})
-    last = "left empty" if other is None else f"shown as {other}"
-    return f"{len(table)} values mapped to {', '.join(labels)}; every other one is {last}"
+    if isinstance(recode, policy.Intervals):
+        return bins_in_short(recode.cuts, recode.labels)
+    if isinstance(recode, policy.Lookup):
+        return map_in_short(dict(recode.table), recode.other)
+    return recode_meaning(recode).in_short

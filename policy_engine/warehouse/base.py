@@ -22,7 +22,6 @@ from policy_engine.dialects import Engine
 from policy_engine.errors import WarehouseError
 from policy_engine.kernel.fragments import in_sample
 from policy_engine.names import fold, parts_of
-from policy_engine.policy.recodings import Constant
 from policy_engine.policy.resolve import Policy, Source
 from policy_engine.warehouse import known_answers as known
 from policy_engine.warehouse.catalogs import Name, with_what_it_reads
@@ -513,7 +512,7 @@ class Transactional(Warehouse):
 
 def read_of(policy: Policy, table: Table) -> tuple[str, ...]:
     """The columns of a table that a release reads."""
-    named = [name for name, how in policy.recodings if not isinstance(how, Constant)]
+    named = [name for name, how in policy.recodings if how.reads]
     named += [name for name, _ in policy.source.order_by]
     read = {table.find(name) for name in (*named, *policy.reads_beside, *policy.source.keys)}
     return tuple(column.name for column in table.columns if column in read)

@@ -45,7 +45,7 @@ from policy_engine.kernel.recodes import (
     Round,
     Truncate,
 )
-from policy_engine.kernel.recodes.truncate import UNITS
+from policy_engine.kernel.recodes.truncate.recode import UNITS
 from policy_engine.kernel.sources import (
     Column,
     Drawn,

@@ -12,7 +12,7 @@ from policy_engine.kernel.mechanisms.noisy_counts.law import Noisy
 from policy_engine.kernel.mechanisms.noisy_counts.public_keys import Listed
 from policy_engine.kernel.mechanisms.rows import ReleasedRows, RowsChecked
 from policy_engine.kernel.mechanisms.tables import Aggregate
-from policy_engine.kernel.numbers_shown import WIDE, number_of_text
+from policy_engine.kernel.values_shown import WIDE, number_of_text
 
 
 class NoisyRows(ReleasedRows[Noisy]):

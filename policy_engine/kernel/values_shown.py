@@ -1,11 +1,17 @@
-"""Numbers as a release shows them, whatever holds them: a file, or the texts of a table."""
+"""Numbers and moments as a release shows them: in a file, or as the texts of a table."""
 
 from __future__ import annotations
 
+import re
 from decimal import Context, Decimal
 
 WIDE = Context(prec=120)
 """Wide enough for the quotient of any two decimals of an engine, which have up to 76 digits."""
+MOMENT = re.compile(
+    r"(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})([ T](?P<time>[0-9]{2}:[0-9]{2}:[0-9]{2})"
+    r"(\.(?P<fraction>[0-9]+))?(Z|\+00(:00)?| UTC)?)?"
+)
+"""How engines write a day or a moment, in the years 1 to 9999: a session's zone is UTC."""
 
 
 def number_of_text(value: object) -> Decimal | None:

@@ -1,0 +1,1 @@
+"""``bins``: ``recode`` is trusted, ``meaning`` only speaks of it."""

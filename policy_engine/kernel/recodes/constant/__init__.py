@@ -1,0 +1,1 @@
+"""``constant``: ``recode`` is trusted, ``meaning`` only speaks of it."""

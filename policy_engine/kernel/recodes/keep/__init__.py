@@ -1,0 +1,1 @@
+"""``keep``: ``recode`` is trusted, ``meaning`` only speaks of it."""

@@ -1,0 +1,1 @@
+"""``map``: ``recode`` is trusted, ``meaning`` only speaks of it."""

@@ -1,0 +1,79 @@
+"""What a recode says of itself: in words, and of the values that it shows.
+
+No guarantee rests on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Generic, TypeVar
+
+from policy_engine.kernel.types import ValueRecode
+
+_MOST = 8
+R = TypeVar("R", bound=ValueRecode)
+Entry = tuple[str, str]
+"""Which values, and what they are shown as."""
+
+
+@dataclass(frozen=True)
+class RecodeMeaning(Generic[R]):
+    """What is said of a recode.
+
+    ``keeps``: a value is shown as it stands in the source; ``order`` are its labels, from what the
+    least value is shown as to that of the greatest, where it has some.
+    """
+
+    recode: R
+    keeps: ClassVar[bool] = False
+
+    @property
+    def in_short(self) -> str:
+        """In few words, as in "rounded to 10"."""
+        raise NotImplementedError
+
+    def lines(self) -> Iterator[str]:
+        """What becomes of a value, all of it; what is empty stays so."""
+        yield self.in_short
+
+    def of(self, name: str, shown: str) -> str:
+        """What becomes of a column of this name, which is shown by another or by its own."""
+        return f"{name}, {self.in_short}"
+
+    @property
+    def released(self) -> str:
+        """What a released column holds, as a sentence that "It holds" begins."""
+        return f"the value, {self.in_short}."
+
+    def written(self) -> Mapping[str, object] | str:
+        """What a policy writes for it."""
+        raise NotImplementedError
+
+    def entries(self, name: str) -> tuple[Entry, ...] | None:
+        """Each value of a column of this name, with its label; None where it is no list."""
+        return None
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """Its labels, of ascending values."""
+        return ()
+
+    def can_show(self, value: object) -> bool:
+        """Whether some value is shown as ``value``: a plain one, or a text of it. NULL always can.
+
+        Of the form of texts nothing is said: that is of the kind that is shown.
+        """
+        return True
+
+    def is_moment(self, ticks: int, parts: int) -> bool:
+        """Whether it shows the moment so many parts of a second after 1970."""
+        return True
+
+
+def some_entries(entries: Sequence[Entry]) -> str:
+    """The first of a list of values, and how many more there are."""
+    told = [f"{when} → {label}" for when, label in entries[:_MOST]]
+    if len(entries) > _MOST:
+        told.append(f"and {len(entries) - _MOST} more")
+    return "; ".join(told)

@@ -1,0 +1,1 @@
+"""``prefix``: ``recode`` is trusted, ``meaning`` only speaks of it."""

@@ -1,0 +1,1 @@
+"""``round``: ``recode`` is trusted, ``meaning`` only speaks of it."""

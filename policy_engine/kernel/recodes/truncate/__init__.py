@@ -1,0 +1,1 @@
+"""``truncate``: ``recode`` is trusted, ``meaning`` only speaks of it."""
