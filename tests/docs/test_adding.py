@@ -25,7 +25,8 @@ release: {{file: out.parquet}}
 SCHEMA = "create table public.people (id bigint, age integer);"
 PEOPLE = """\
 import pyarrow as pa, pyarrow.parquet as pq
-pq.write_table(pa.table({"age": [n % 40 for n in range(400)] + [None] * 20}), "people.parquet")
+pq.write_table(pa.table({"age": [n % 40 for n in range(400)] + [None] * 20,
+                         "name": ["a"] * 420}), "people.parquet")
 """
 PRESENCE = """\
 from decimal import Decimal
@@ -38,6 +39,10 @@ for k, rate, epsilon in ((2, "0.5", "0"), (15, "0.5", "1"), (7, "0.1", "0.3"), (
     once_more = route(law, 1, rate, epsilon, replaces=False).delta
     assert once_more <= delta <= once_more * (1 + Decimal("1e-10")), (k, rate, epsilon)
 """
+OF_A_RECODE = {
+    "policy_engine/kernel/recodes/__init__.py", "policy_engine/kernel/recodes/meanings.py",
+    "policy_engine/policy/recode_models.py", "sql_templates/recodes.sql.j2",
+}  # fmt: skip
 INDEXES = {
     "kernel/mechanisms/__init__.py", "kernel/mechanisms/checks.py", "kernel/mechanisms/events.py",
     "kernel/mechanisms/meanings.py", "policy/mechanisms/index.py",
@@ -59,7 +64,17 @@ class Copy:
                        cwd=self.sources)  # fmt: skip
 
     def run(self, *words: str) -> str:
-        found = subprocess.run(
+        found = self._ran(*words)
+        assert found.returncode == 0, found.stderr
+        return found.stdout
+
+    def refused(self, *words: str) -> str:
+        found = self._ran("-m", "policy_engine", *words)
+        assert found.returncode, found.stdout
+        return found.stdout + found.stderr
+
+    def _ran(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
             [sys.executable, *words],
             cwd=self.work,
             env={**os.environ, "PYTHONPATH": str(self.sources)},
@@ -67,8 +82,6 @@ class Copy:
             capture_output=True,
             check=False,
         )
-        assert found.returncode == 0, found.stderr
-        return found.stdout
 
 
 @pytest.mark.parametrize("page", ["add-a-recode.md", "add-an-engine.md", "add-a-mechanism.md"])
@@ -81,15 +94,27 @@ def test_the_files_that_are_listed_are_those_that_change(tmp_path, page):
 def test_a_recode_is_added(tmp_path):
     copy = Copy(tmp_path, "add-a-recode.md")
     policy = POLICY.format(
-        source="{file: people.parquet}\nprivacy_unit: row", recode="{age: {split: 18}}"
+        source="{file: people.parquet}\nprivacy_unit: row", recode="{age: {clamp: [10, 12]}}"
     )
     (copy.work / "policy.yaml").write_text(policy)
     copy.run("-c", PEOPLE)
     copy.run("-m", "policy_engine", "release", "policy.yaml")
     shown = copy.run("-m", "policy_engine", "show", "out.parquet").splitlines()
-    assert sorted(line.split()[0] for line in shown[2:5]) == ["NULL", "high", "low"]
+    assert {line.split()[0] for line in shown[2:6]} == {"10", "11", "12", "NULL"}
     verified = ("verify", "out.certificate.json", "--release", "out.parquet")
     assert "verified: out.parquet" in copy.run("-m", "policy_engine", *verified)
+    (copy.work / "policy.yaml").write_text(policy.replace("[10, 12]", "[10, 2]"))
+    assert "must be two ends that ascend" in copy.refused("validate", "policy.yaml")
+    (copy.work / "policy.yaml").write_text(policy.replace("{age:", "{name:"))
+    assert "clamp does not fit, found text" in copy.refused("validate", "policy.yaml")
+
+
+def test_of_what_is_there_a_recode_changes_indexes_its_macro_and_its_word(tmp_path):
+    change = Copy(tmp_path, "add-a-recode.md").change
+    edited = re.findall(r"^--- a/(.*)$", change, re.MULTILINE)
+    assert {*edited} == OF_A_RECODE
+    added = re.findall(r"^--- /dev/null\n\+\+\+ b/(.*)$", change, re.MULTILINE)
+    assert len(added) == 3 and all("recodes/clamp/" in name for name in added)
 
 
 def test_an_engine_is_added(tmp_path):
