@@ -1,0 +1,323 @@
+"""What each mechanism and each recode says of itself, by the numbers of its claim."""
+
+from dataclasses import replace
+from datetime import date, datetime
+from decimal import Decimal
+
+import pytest
+
+from policy_engine.accounting.domain import claimed
+from policy_engine.accounting.events import SampledSuppression, Unbounded
+from policy_engine.accounting.noise import IntegerTable
+from policy_engine.accounting.noise_laws import laplace
+from policy_engine.kernel.certificate import Terms, vouched
+from policy_engine.kernel.claim import Claim, Shown
+from policy_engine.kernel.laws import ClaimError
+from policy_engine.kernel.mechanisms import (
+    Aggregate,
+    Clip,
+    CountedBy,
+    Inserted,
+    Keyed,
+    Listed,
+    Noisy,
+    NoisyPart,
+    Randomised,
+    WholeClasses,
+)
+from policy_engine.kernel.mechanisms.checks import rows_of
+from policy_engine.kernel.mechanisms.common import ReleaseLaw
+from policy_engine.kernel.mechanisms.events import charged, event_of
+from policy_engine.kernel.mechanisms.meaning import Meaning
+from policy_engine.kernel.mechanisms.meanings import MEANINGS, meaning_of
+from policy_engine.kernel.mechanisms.randomised_response.law import Response
+from policy_engine.kernel.mechanisms.rows import RowsChecked
+from policy_engine.kernel.models import LDiversity
+from policy_engine.kernel.promise import Bounded, Unpromised
+from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
+from policy_engine.kernel.recodes.meaning import RecodeMeaning
+from policy_engine.kernel.recodes.meanings import recode_meaning
+from policy_engine.kernel.sources import Column, Drawn, Groups, People, Relation, Rows
+from policy_engine.kernel.types import Type, ValueRecode
+from policy_engine.kernel.wording import value_words
+
+MADE = laplace(1, 14)
+TABLE = IntegerTable(MADE.entries, MADE.least)
+OPEN = replace(IntegerTable((1 << 57, 1 << 59), 5), is_open=True)
+AGE, SEX, ID = (Column(name, Type(kind)) for name, kind in
+                (("age", "integer"), ("sex", "text"), ("id", "integer")))  # fmt: skip
+AGES = Shown("age", AGE, Bins((18,), ("young", "old")))
+SEXES = Shown("sex", SEX, Map(((("f",), "F"),), "M"))
+PEOPLE, SHOWN = Relation(("main", "people")), (AGES, SEXES)
+VALUES = (("young", "old", None), ("F", "M", None))
+TOTAL = Aggregate("total", AGE, Decimal(1), Clip(0, 9, is_mean=False), TABLE)
+MEAN = Aggregate("mean age", AGE, Decimal("0.1"), Clip(0, 99, is_mean=True), TABLE)
+SAMPLE = Claim(PEOPLE, Rows(), Keyed(1 << 59, 20), SHOWN)
+COUNTS = Claim(PEOPLE, Rows(), Noisy(TABLE, 1), SHOWN)
+SUMS = replace(COUNTS, law=Noisy(TABLE, 1, aggregates=(TOTAL, MEAN)))
+ANSWERS = Claim(PEOPLE, Rows(), Randomised(tuple(Response(v, 1 << 57) for v in VALUES)), SHOWN)
+TUPLES = Claim(PEOPLE, Rows(), Inserted(3 << 58, 1 << 58, VALUES), SHOWN, None)
+CLASSES = Claim(PEOPLE, Rows(), WholeClasses(3, ("sex",)), SHOWN)
+KEYS = Listed(TABLE, 1, keys=((("*",),), (("young",), (None,)), (("F",),)))
+LISTED = Claim(
+    PEOPLE, Rows(), KEYS, (Shown("all", None, Constant("*")), *SHOWN)
+)  # fmt: skip
+BOTH = (CountedBy(("age", "sex")), CountedBy(("sex",), (TABLE, TABLE, TABLE)))
+SEVERAL = replace(SUMS, law=replace(SUMS.law, groupings=BOTH))
+EVERY = (SAMPLE, COUNTS, SUMS, ANSWERS, TUPLES, CLASSES, LISTED, SEVERAL)
+
+
+def stated(claim, promise=None, **changed):
+    """A certificate of a claim, whose promise nobody looked at."""
+    promise = promise or Bounded(Decimal(1), Decimal("1e-6"), "replace_one")
+    return vouched("", claim, "duckdb", Terms("a", "", "people", promise, **changed))
+
+
+def told(claim, promise=None, **changed):
+    certificate = stated(claim, promise, **changed)
+    return list(meaning_of(claim).told(certificate))
+
+
+@pytest.mark.parametrize("claim", EVERY)
+def test_whatever_is_asked_of_a_mechanism_has_an_answer(claim):
+    rate = Decimal("0.5") if claim.law.is_sample else Decimal(1)
+    promise = Bounded(Decimal(1), Decimal("1e-6"), "replace_one", rate)
+    meaning, certificate = meaning_of(claim), stated(claim, promise)
+    assert meaning.title and meaning.count == claim.count and meaning.law is claim.law
+    texts = [
+        meaning.randomness("postgres"), meaning.counted, meaning.unprotected(),
+        meaning.afterwards(), *meaning.told(certificate), *meaning.estimates(),
+        *(text for _, text in meaning.steps()), *(text for _, text in meaning.described("keyed")),
+    ]  # fmt: skip
+    assert all(texts)
+    chances = [chance for each in meaning.chances(certificate) for _, chance in each.each]
+    assert all(0 <= chance <= 1 for chance in chances)
+    curve = meaning.curve(certificate, "replace_one")
+    assert 0 <= curve(Decimal(9)) <= curve(Decimal(0)) <= 1
+    assert event_of(claim, Decimal("0.5"), "replace_one")
+    assert rows_of(claim).wrong_row([]) == ""
+
+
+def test_a_sample_is_a_part_of_the_source():
+    half = Bounded(Decimal(1), Decimal("1e-6"), rate=Decimal("0.05"), sampled_at=Decimal("0.1"))
+    first, second, third, *_ = told(SAMPLE, half)
+    assert first.startswith("n counts people of a sample, which each person of the source was in")
+    assert "n / 0.5 estimates the group in the source: 20 is about 40" in second
+    assert "n / 0.05 estimates the group in its population" in third
+    assert told(replace(SAMPLE, count=None))[0].startswith("each row is one person of a sample")
+    sampling = meaning_of(SAMPLE).sampling(stated(SAMPLE, half))
+    assert list(sampling) == [("sample", "each person is in with probability 0.5, drawn in secret")]
+    assert "groups of fewer than 20 people" in meaning_of(SAMPLE).why_sampled()
+    assert meaning_of(COUNTS).why_sampled() is None
+    assert [*meaning_of(COUNTS).sampling(stated(COUNTS))] == []
+    assert meaning_of(SAMPLE).visible(stated(SAMPLE, half)) == {"": 39}
+
+
+def test_counts_have_noise():
+    meaning = meaning_of(COUNTS)
+    assert meaning.noise.startswith("a random number from -14 to 14 is added (sha256 ")
+    assert meaning_of(SAMPLE).noise == ""
+    placed = replace(COUNTS, law=Noisy(OPEN, 5, 1), count=None)
+    assert "from 5 on is taken away" in meaning_of(placed).noise
+    assert "1 is added to each noisy count" in meaning_of(placed).afterwards()
+    assert "is taken from each count" in dict(meaning_of(placed).steps())["noise"]
+    assert dict(meaning_of(placed).described("keyed"))["counts"].endswith("number taken away")
+    first, second, third, *_ = told(placed)
+    assert first.startswith("a group is repeated as often as its number says")
+    assert second.startswith("the number of a group's rows is how many people of the source")
+    assert third == "every group that is shown has at least 5 people"
+    assert "at least 5 people for certain" in dict(meaning_of(placed).steps())["suppress"]
+
+
+def test_a_part_is_of_some_of_them():
+    people = People(ID, None)
+    part = replace(COUNTS, unit=people, law=NoisyPart(TABLE, 1, parts=3, number=2))
+    assert "people of part 2 of 3 of the source" in told(part)[0]
+    assert [*meaning_of(part).lines()][-1].startswith("part 2 of 3: of everybody one in 3")
+    assert {*MEANINGS["noisy_counts"].sentences} == {"keys_listed", "part_drawn", "stays"}
+
+
+def test_a_person_can_count_in_several_groups():
+    many = replace(COUNTS, unit=People(ID, Groups(3)))
+    meaning = meaning_of(many)
+    assert "each unit counts in 3 of its groups at most" in meaning.randomness("duckdb")
+    assert meaning.counted == "person-groups, counted with noise"
+    assert any("a person is counted in up to 3 groups" in text for text in told(many))
+    drawn = meaning_of(replace(COUNTS, unit=People(ID, Drawn()))).randomness("duckdb")
+    assert "of each unit's rows one is kept" in drawn
+
+
+def test_sums_and_groupings_stand_beside_counts():
+    meaning = meaning_of(SEVERAL)
+    assert [each.columns for each in meaning.groupings()] == [("age", "sex"), ("sex",)]
+    assert [*meaning_of(SAMPLE).groupings()] == []
+    assert meaning.sums()["total"].startswith("the sum of age (integer), each person's value")
+    assert meaning_of(SAMPLE).sums() == {} and [*meaning_of(SAMPLE).lines()] == []
+    assert [*meaning.lines()][:1] == [f"total: {meaning.sums()['total']}"]
+    assert [*meaning.lines()][-1] == "grouping 2: by sex"
+    assert meaning.why_not_alike and not meaning_of(COUNTS).why_not_alike
+    assert "Made of a noisy sum and a noisy count: mean age." in meaning.afterwards()
+    steps = dict(meaning.steps())
+    assert steps["count"].endswith(
+        ', with the sum of age (total), the mean of age ("mean age") beside it, once by each of 2'
+        " groupings"
+    )
+    assert "by sex a random whole number from -14 to 14 is added to each count" in steps["noise"]
+    assert 'each sum of which the mean "mean age" is made' in steps["noise"]
+    texts = told(SEVERAL)
+    assert any(text.startswith("total is the sum of age over the people") for text in texts)
+    assert any(text.startswith("everybody is counted once in each grouping: 1 by age, sex") for
+               text in texts)  # fmt: skip
+    assert any(text.startswith("in grouping 2 mean age is give or take") for text in texts)
+
+
+def test_public_keys_are_all_shown():
+    meaning = meaning_of(LISTED)
+    assert [*meaning.public_keys()] == [
+        (("age",), (("young",), (None,))), (("sex",), (("F",),)),
+    ]  # fmt: skip
+    assert [*meaning_of(COUNTS).public_keys()] == [*meaning_of(SAMPLE).public_keys()] == []
+    assert [*meaning.chances(stated(LISTED))] == []
+    assert dict(meaning.steps())["list"].startswith("all 2 keys of a public list are shown")
+    assert dict(meaning.described("keyed"))["keys"] == "2 of a public list, all shown"
+    assert any(text.startswith("all 2 keys of a public list") for text in told(LISTED))
+    assert [*meaning.lines()][1] == 'public keys, 2: "(\\"young\\")", "(empty)"'
+
+
+def test_answers_and_tuples_are_there_by_chance():
+    names = ("age", "sex", "n")
+    found = [*meaning_of(ANSWERS).found(names, [("young", None, "7")])]
+    assert [text.partition(":")[0] for text in found] == [
+        "estimated people by age", "estimated people by sex",
+    ]  # fmt: skip
+    for wrong in ((names[:2], [("young", None)]), (names, [("young", None)]),
+                  (names, [("young", None, "x")])):  # fmt: skip
+        assert [*meaning_of(ANSWERS).found(*wrong)] == []
+    [there] = meaning_of(TUPLES).found(("age", "sex"), [("young", "F")])
+    assert there.startswith("estimated tuples that are there: ") and there.endswith(" of 9")
+    assert [*meaning_of(SAMPLE).found(names, [])] == []
+    belief, central = meaning_of(TUPLES).compared(Decimal(2), "add_remove")
+    assert belief.startswith("(d, γ): who believed 1 %") and "noisy_counts at the same" in central
+    assert [*meaning_of(SAMPLE).compared(Decimal(2), "add_remove")] == []
+    assert [*meaning_of(ANSWERS).compared(Decimal("1e-9"), "add_remove")] == []
+    for claim in (ANSWERS, TUPLES):
+        assert meaning_of(claim).by_chance and meaning_of(claim).why_not_alike
+        assert [*meaning_of(claim).lines()][1] == 'public values of sex: "F", "M", empty'
+    rows = meaning_of(replace(ANSWERS, count=None)).afterwards()
+    assert rows.startswith("Rows are sorted.")
+
+
+def test_classes_promise_nothing():
+    models = (LDiversity("sex", Decimal(2)),)
+    first, *_, last = told(CLASSES, Unpromised(), models=models)
+    assert first.startswith("this release carries no (ε, δ)")
+    assert last == "n is how many people of the source are in the group, as it is"
+    last = told(replace(CLASSES, count=None), Unpromised())[-1]
+    assert last.startswith("the number of a group's rows")
+    assert meaning_of(CLASSES).visible(stated(CLASSES, Unpromised())) == {"": 3}
+    assert meaning_of(CLASSES).curve(stated(CLASSES), "add_remove")(Decimal(9)) == 1
+    with pytest.raises(ClaimError, match="no \\(ε, δ\\) holds"):
+        CLASSES.delta(Decimal(1), Decimal(1), "add_remove")
+
+
+def test_what_rows_can_be_is_asked_of_their_mechanism():
+    assert [rows_of(claim).least for claim in (SAMPLE, COUNTS, ANSWERS, CLASSES)] == [20, 15, 1, 1]
+    assert rows_of(CLASSES).classes == ("age",) and rows_of(SAMPLE).classes is None
+    assert rows_of(TUPLES).is_set and not rows_of(SAMPLE).is_set
+    for claim in (ANSWERS, TUPLES):
+        assert rows_of(claim).check_values([["young"], ["F", None]]).holds
+        wrong = rows_of(claim).check_values([["young", "x"], ["F"]]).wrong
+        assert wrong == "values that are not public stand in: age"
+    nothing = RowsChecked()
+    assert rows_of(SAMPLE).check_values([]) == rows_of(SAMPLE).check_keys([]) == nothing
+
+
+def test_a_mechanism_that_says_nothing_of_itself_is_not_made_up():
+    class Silent(Meaning[ReleaseLaw]):
+        title = "silent"
+
+    silent, certificate = Silent(SAMPLE), stated(SAMPLE)
+    for asked in (
+        lambda: silent.randomness("duckdb"), lambda: silent.told(certificate), silent.steps,
+        lambda: silent.described("keyed"), silent.unprotected, silent.afterwards,
+    ):  # fmt: skip
+        with pytest.raises(NotImplementedError):
+            asked()
+    assert silent.counted == "people" and silent.why_not_alike == "" and silent.noise == ""
+    assert [*silent.chances(certificate)] == [] and silent.visible(certificate) == {}
+
+
+def test_an_account_is_charged_with_the_releases_own_sample():
+    whole = Bounded(Decimal(1), Decimal("1e-6"), rate=Decimal("0.05"), sampled_at=Decimal("0.1"))
+    event, delta = charged(SAMPLE, whole)
+    assert event == SampledSuppression(20, Decimal("0.5"))
+    assert delta == claimed(SAMPLE.delta(Decimal("0.5"), Decimal(1), "add_remove")) > whole.delta
+    assert charged(SAMPLE, whole, Decimal("0.6"))[0] == SampledSuppression(20, Decimal("0.6"))
+    own = replace(whole, sampled_at=Decimal(1))
+    assert charged(SAMPLE, own) == (SampledSuppression(20, Decimal("0.05")), own.delta)
+    assert charged(CLASSES, Unpromised()) == (Unbounded(), Decimal(1))
+
+
+def test_values_are_told_as_what_they_are():
+    told = [value_words(each) for each in (None, True, 7, datetime(2020, 1, 2), date(2020, 1, 2))]
+    assert told == ["empty", "true", "7", "2020-01-02 00:00:00", "2020-01-02"]
+
+
+DAYS = Bins((date(2020, 1, 1),), ("before", "after"))
+TRUTHS = Map((((True,), "yes"), ((False,), None)), "no")
+RECODES = [
+    (Keep(), "as it is", "keep", ()),
+    (Constant("*"), "always '*'", {"constant": "*"}, ()),
+    (Prefix(3), "the first 3 characters", {"prefix": 3}, ()),
+    (Round(Decimal("0.5")), "rounded to 0.5", {"round": Decimal("0.5")}, ()),
+    (Truncate("week"), "the start of its week", {"truncate": "week"}, ()),
+    (DAYS, "bins at 2020-01-01: before, after",
+     {"bins": DAYS.cuts, "labels": DAYS.labels}, ("before", "after")),
+    (TRUTHS, "2 values mapped to yes; every other one is shown as no",
+     {"map": {"true": "yes", "false": None}, "other": "no"}, ()),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("recode", "in_short", "written", "order"), RECODES)
+def test_a_recode_says_what_becomes_of_a_value(recode, in_short, written, order):
+    meaning = recode_meaning(recode)
+    assert (meaning.in_short, meaning.written(), meaning.order) == (in_short, written, order)
+    assert meaning.keeps == (recode == Keep()) and [*meaning.lines()]
+    assert meaning.of("x", "y") and (meaning.entries("x") is None) == (not recode.values)
+    assert meaning.released.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("recode", "can", "cannot"),
+    [
+        (Keep(), (None, 1, "x"), ()),
+        (Constant("*"), ("*",), (None, "x")),
+        (Prefix(2), (None, "ab"), ("abc", 1)),
+        (Round(Decimal("0.5")), (None, Decimal("1.5"), "-2"), (Decimal("0.3"), "x")),
+        (Truncate("quarter"), (None, 7, "2024-04-01", "soon"), ("2024-04-02", "2024-02-30")),
+        (DAYS, (None, "before"), ("between",)),
+        (TRUTHS, (None, "no"), ("maybe",)),
+    ],
+)
+def test_a_recode_says_what_it_can_show(recode, can, cannot):
+    meaning = recode_meaning(recode)
+    assert all(map(meaning.can_show, can)) and not any(map(meaning.can_show, cannot))
+    assert meaning.is_moment(86_401, 1) == (recode != Truncate("quarter"))
+
+
+def test_a_long_map_is_told_in_part():
+    long = Map(tuple(((n,), f"label {n}") for n in range(70)), None)
+    lines = [*recode_meaning(long).lines()]
+    assert lines[0] == "a map of 70 values to 70 labels:" and "10 labels more" in lines[-2]
+    assert recode_meaning(long).of("x", "x").endswith("; and 64 more")
+    assert recode_meaning(long).in_short.endswith("every other one is left empty")
+    first, *_ = recode_meaning(Map((((7,), "x"),), "y")).lines()
+    assert first.startswith("a map of one value")
+
+
+def test_a_recode_that_says_nothing_is_not_made_up():
+    meaning = RecodeMeaning(ValueRecode())
+    for asked in (lambda: meaning.in_short, meaning.written):
+        with pytest.raises(NotImplementedError):
+            asked()
+    assert ValueRecode().keys == ValueRecode().values == ValueRecode().asks(Type("text")) == ()
