@@ -228,7 +228,7 @@ def skewness(table: PublishedTable) -> Attempt:
     )
 
 
-def linkage(table: PublishedTable, known: Sequence[Mapping[str, Any]], name: str) -> Attempt:
+def linkage(table: PublishedTable, known: Sequence[Mapping[str, object]], name: str) -> Attempt:
     """Somebody of another table who is alone in a class, or whose class has one value."""
     learned, victims = [], 0
     for number, person in enumerate(known, 1):
@@ -295,7 +295,7 @@ def unsorted_matching(one: PublishedTable, other: PublishedTable) -> Attempt:
 def attempts(
     table: PublishedTable,
     other: PublishedTable | None = None,
-    known: Sequence[Mapping[str, Any]] | None = None,
+    known: Sequence[Mapping[str, object]] | None = None,
     name: str = "",
     kinds: Mapping[Any, str] | None = None,
 ) -> Iterator[Attempt]:

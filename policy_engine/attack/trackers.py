@@ -122,7 +122,9 @@ def double(desk: SizeControl) -> Count | None:
     return None
 
 
-def trackers(desk: SizeControl, known: Sequence[Mapping[str, Any]], name: str) -> Iterator[Attempt]:
+def trackers(
+    desk: SizeControl, known: Sequence[Mapping[str, object]], name: str
+) -> Iterator[Attempt]:
     """The three trackers, about the people of ``known`` of whom the desk does not speak."""
     people = [tuple(person[column] for column in desk.table.quasi) for person in known]
     anybodys, fews = general(desk), double(desk)

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
 from pathlib import Path
-from typing import Any
 
 from policy_engine.accounting.domain import claimed
 from policy_engine.check.answer import answer, differences
@@ -125,7 +124,7 @@ def _written(told: Adopted, claim: Claim, table: Table, call: str, account: str)
     return replace(told, why=tuple(why)) if why else replace(told, text=text)
 
 
-def _document(claim: Claim, name: str, call: str, account: str) -> dict[str, Any]:
+def _document(claim: Claim, name: str, call: str, account: str) -> dict[str, object]:
     law = claim.law
     # The shortest rate that is this threshold; a policy's rate has a threshold of its own.
     rates = (
@@ -136,7 +135,7 @@ def _document(claim: Claim, name: str, call: str, account: str) -> dict[str, Any
     rate = next(short, law.rate)
     delta = claimed(claim.delta(rate, Decimal(1), "add_remove"))
     counted = {"count_as": claim.count} if claim.count is not None else {"as": "rows"}
-    document: dict[str, Any] = {
+    document: dict[str, object] = {
         "version": 1,
         "name": name,
         "source": {"table": call},

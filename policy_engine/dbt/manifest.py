@@ -42,7 +42,7 @@ class Node:
     """
 
     id: str
-    data: Mapping[str, Any]
+    data: Mapping[str, object]
 
     @cached_property
     def kind(self) -> str:
@@ -78,7 +78,7 @@ class Node:
         return text(self.data, "original_file_path").replace("\\", "/").removeprefix("./")
 
     @cached_property
-    def config(self) -> Mapping[str, Any]:
+    def config(self) -> Mapping[str, object]:
         """Its config, as dbt resolved it."""
         return mapping(self.data, "config")
 
@@ -312,25 +312,25 @@ def parse_manifest(document: object, file: Path = Path("manifest.json")) -> Mani
     )
 
 
-def text(data: Mapping[str, Any], key: str) -> str:
+def text(data: Mapping[str, object], key: str) -> str:
     """A text of a mapping; '' where there is none."""
     found = data.get(key)
     return found if isinstance(found, str) else ""
 
 
-def mapping(data: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+def mapping(data: Mapping[str, object], key: str) -> Mapping[str, object]:
     """A mapping of a mapping; empty where there is none."""
     found = data.get(key)
     return found if isinstance(found, dict) else {}
 
 
-def sequence(data: Mapping[str, Any], key: str) -> Sequence[Any]:
+def sequence(data: Mapping[str, object], key: str) -> Sequence[Any]:
     """A list of a mapping; empty where there is none."""
     found = data.get(key)
     return found if isinstance(found, list) else ()
 
 
-def strings(data: Mapping[str, Any], key: str) -> tuple[str, ...]:
+def strings(data: Mapping[str, object], key: str) -> tuple[str, ...]:
     """The texts of a list of a mapping."""
     return tuple(each for each in sequence(data, key) if isinstance(each, str))
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
-from typing import Any
 
-from policy_engine.dbt.manifest import Node, mapping, strings
+from policy_engine.dbt.manifest import Node, mapping, strings, text
 
 SENSITIVE, INTERNAL, PUBLIC = "sensitive", "internal", "public"
 _CLASSES = (SENSITIVE, INTERNAL, PUBLIC)
@@ -36,7 +35,7 @@ class Words:
     tags: frozenset[str] = frozenset()
     meta: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
-    def are_of(self, *data: Mapping[str, Any]) -> bool:
+    def are_of(self, *data: Mapping[str, object]) -> bool:
         """Whether a node or a column has one of them.
 
         >>> Words(frozenset({"pii"}), {"contains_pii": frozenset({"true"})}).are_of(
@@ -102,7 +101,6 @@ def marks_of(node: Node, words: Words = Words()) -> Marks:
             sensitive.add(str(name).lower().partition(".")[0])  # a field of a row of BigQuery's
     faults += (fault for where, mark in wrong for fault in _wrong(where, mark))
     merged = {key: found for mark in marks for key, found in mark.items()}
-    told = {key: merged[key] for key in _TEXTS if isinstance(merged.get(key), str)}
     source = {"meta": node.data.get("source_meta")}
     reads = mapping(mapping(merged, "certificate"), "reads")
     classes = [mark.get("classification") for mark in marks]
@@ -115,13 +113,15 @@ def marks_of(node: Node, words: Words = Words()) -> Marks:
         public=PUBLIC in classes,
         release=merged.get("release") is True,
         generated=merged.get("generated") is True,
+        policy=text(merged, "policy"),
+        policy_digest=text(merged, "policy_digest"),
+        text_md5=text(merged, "text_md5"),
         reads=tuple((str(name), str(kind)) for name, kind in reads.items()),
         faults=tuple(dict.fromkeys(faults)),
-        **told,
     )
 
 
-_Mark = tuple[str, Mapping[str, Any]]
+_Mark = tuple[str, Mapping[str, object]]
 
 
 def _mark(where: str, meta: object, faults: list[str]) -> Iterator[_Mark]:
@@ -139,7 +139,7 @@ def _mark(where: str, meta: object, faults: list[str]) -> Iterator[_Mark]:
             faults.append(f"{where}.{key} is an unknown key; write {NAMESPACE}: {{…}}")
 
 
-def _wrong(where: str, mark: Mapping[str, Any]) -> Iterator[str]:
+def _wrong(where: str, mark: Mapping[str, object]) -> Iterator[str]:
     for key, found in mark.items():
         if key not in KEYS:
             yield f"{where}.{key} is an unknown key, of {', '.join(KEYS)}"

@@ -17,7 +17,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
@@ -227,7 +226,7 @@ def read_dbt_project(file: Path, environ: Mapping[str, str]) -> DbtProject:
     )
 
 
-def read_settings(file: Path) -> Mapping[str, Any]:
+def read_settings(file: Path) -> Mapping[str, object]:
     """What a dbt_project.yml says, as it is written.
 
     Raises:

@@ -7,7 +7,6 @@ model's entry where it and a version speak of the same column, so each version s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from policy_engine.compile.catalog import Kind
 from policy_engine.dbt.release_model import ReleaseModel
@@ -19,7 +18,7 @@ from policy_engine.policy.project_models import DbtSpec
 MARK = "# Written by 'policy-engine dbt sync'"
 """How the text of every properties file of ours begins."""
 HEADER = f"{MARK} from the policies, anew each time: what should be different is changed there.\n"
-_Entry = dict[str, Any]
+_Entry = dict[str, object]
 
 
 def version_entry(model: ReleaseModel, settings: DbtSpec) -> _Entry:
@@ -28,10 +27,12 @@ def version_entry(model: ReleaseModel, settings: DbtSpec) -> _Entry:
     entry: _Entry = {"v": model.version, "description": Block(release_words(model))}
     if policy.release.deprecated is not None:
         entry["deprecation_date"] = policy.release.deprecated
-    entry["config"] = {"access": settings.access}
-    if settings.group is not None:
-        entry["config"]["group"] = settings.group
-    entry["config"] |= {"contract": Flow(enforced=True), "meta": {"privacy": _mark(model)}}
+    entry["config"] = {
+        "access": settings.access,
+        **({} if settings.group is None else {"group": settings.group}),
+        "contract": Flow(enforced=True),
+        "meta": {"privacy": _mark(model)},
+    }
     words = {name: column_words(recoding) for name, recoding in policy.recodings}
     counts: _Entry = {"k": model.least_shown}
     if policy.release.form == "counts":
@@ -96,7 +97,7 @@ def generated_file(models: Sequence[ReleaseModel], settings: DbtSpec) -> str:
     return f"{HEADER}version: 2\n\n{written({'models': [model_entry(models, settings)]})}"
 
 
-def is_by_hand(entry: Mapping[str, Any]) -> bool:
+def is_by_hand(entry: Mapping[str, object]) -> bool:
     """Whether a model's entry, or one of its versions, is marked as a release and is not ours."""
     versions = entry.get("versions")
     for each in (entry, *(versions if isinstance(versions, list) else ())):

@@ -142,31 +142,40 @@ def _entry(file: Path, data: Any) -> ReviewedCode:
         raise _refused(file, f"an entry of reviewed names one of {', '.join(KINDS)}, found {data}")
     kind = kinds[0]
     version = ("version",) if kind == PACKAGE else ()
-    told = _told(file, data, (kind, "digest"), version)
-    return ReviewedCode(kind, name=told.pop(kind), **told)
+    told, until = _told(file, data, (kind, "digest"), version)
+    return ReviewedCode(
+        kind,
+        told[kind],
+        told["digest"],
+        told["who"],
+        told["why"],
+        until,
+        told.get("version", ""),
+    )
 
 
 def _waiver(file: Path, data: Any) -> Waiver:
     if not isinstance(data, dict):
         raise _refused(file, f"a waiver is a mapping of code, about, who, why, until, found {data}")
-    told = _told(file, data, ("code", "about"))
+    told, until = _told(file, data, ("code", "about"))
     if told["code"] not in RULES:
         raise _refused(file, f"the code of a waiver is one of the gate's, found {told['code']}")
-    return Waiver(**told)
+    return Waiver(told["code"], told["about"], told["who"], told["why"], until)
 
 
 def _told(
-    file: Path, data: Mapping[str, Any], keys: tuple[str, ...], optional: tuple[str, ...] = ()
-) -> dict[str, Any]:
+    file: Path, data: Mapping[str, object], keys: tuple[str, ...], optional: tuple[str, ...] = ()
+) -> tuple[dict[str, str], date]:
+    """The texts of an entry, and until when it holds."""
     needed = (*keys, "who", "why", "until")
     unknown = [str(key) for key in data if key not in (*needed, *optional)]
     missing = [key for key in needed if not str(data.get(key) or "").strip()]
     if unknown or missing:
         wrong = f"has no {missing[0]}" if missing else f"has the unknown key {unknown[0]}"
         raise _refused(file, f"the entry {dict(data)} {wrong}")
-    told: dict[str, Any] = {key: str(each).strip() for key, each in data.items()}
+    told = {key: str(each).strip() for key, each in data.items()}
     try:
-        return told | {"until": date.fromisoformat(told["until"])}
+        return told, date.fromisoformat(told["until"])
     except ValueError:
         law = f"until must be a day, as in 2027-06-30, found {data['until']}"
         raise _refused(file, law) from None

@@ -11,7 +11,6 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from policy_engine.compile.catalog import meant
 from policy_engine.dbt.manifest import mapping
@@ -136,7 +135,7 @@ class Room:
             raise WarehouseError(f"{first}; {error}") from None
 
     @cached_property
-    def _catalog(self) -> Mapping[str, Any]:
+    def _catalog(self) -> Mapping[str, object]:
         try:
             document = json.loads(bytes_in(self.project.catalog))
             return {**document.get("nodes", {}), **document.get("sources", {})}

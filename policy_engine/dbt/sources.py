@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from policy_engine.dbt.manifest import Manifest, Node, mapping, read_manifest
 from policy_engine.dbt.naming import read_name
@@ -70,7 +69,7 @@ class SourceNode:
     name: str
     call: str
     id: str = ""
-    columns: tuple[Mapping[str, Any], ...] = ()
+    columns: tuple[Mapping[str, object], ...] = ()
     relation: tuple[str, ...] = ()
     is_ephemeral: bool = False
     file: Path | None = None
@@ -199,7 +198,7 @@ class SourceNodes:
             file=paths[0],
         )
 
-    def _entry(self, section: str, name: str) -> Mapping[str, Any]:
+    def _entry(self, section: str, name: str) -> Mapping[str, object]:
         entry = self.files.entry(section, name)
         return entry[1].data if entry is not None else {}
 
@@ -272,7 +271,7 @@ def of_manifest(node: Node, call: str) -> SourceNode | None:
     )
 
 
-def _table(source: Item, table: str) -> Mapping[str, Any] | None:
+def _table(source: Item, table: str) -> Mapping[str, object] | None:
     inner = YamlItems(source.text)
     if "tables" in inner.sections:
         item = inner.item("tables", table)
@@ -281,7 +280,7 @@ def _table(source: Item, table: str) -> Mapping[str, Any] | None:
     return next((each for each in tables if each.get("name") == table), None)
 
 
-def _head(source: Item) -> Mapping[str, Any]:
+def _head(source: Item) -> Mapping[str, object]:
     """What a source says of itself: its item without its tables, which may be thousands."""
     inner = YamlItems(source.text)
     begin, end, _ = inner.sections.get("tables", (0, 0, ""))
@@ -290,10 +289,10 @@ def _head(source: Item) -> Mapping[str, Any]:
     return Item(0, 0, 0, 0, "\n".join([*inner.lines[: begin - 1], *inner.lines[end:]])).data
 
 
-def _dicts(found: object) -> list[Mapping[str, Any]]:
+def _dicts(found: object) -> list[Mapping[str, object]]:
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 
-def _number(version: Mapping[str, Any]) -> int:
+def _number(version: Mapping[str, object]) -> int:
     found = str(version.get("v"))
     return int(found) if found.isdecimal() else 0

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import chdir
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from policy_engine.dbt.manifest import mapping
 from policy_engine.dbt.naming import dialect_of
@@ -204,7 +204,7 @@ class Dbt:
             raise WarehouseError(*_failed(words, said))
         return said
 
-    def rows(self, template: str) -> tuple[Mapping[str, Any], ...]:
+    def rows(self, template: str) -> tuple[Mapping[str, object], ...]:
         """The rows of a query, by the connection of the profile; the text is a template of dbt's.
 
         Neither the text nor the rows may hold a secret or a value of the source: dbt logs both.

@@ -42,7 +42,7 @@ class Item:
     dash: int
     key: int
     text: str
-    read: Mapping[str, Any] | None = None
+    read: Mapping[str, object] | None = None
 
     @cached_property
     def name(self) -> str | None:
@@ -55,7 +55,7 @@ class Item:
         return found if isinstance(found, str) else None
 
     @cached_property
-    def data(self) -> Mapping[str, Any]:
+    def data(self) -> Mapping[str, object]:
         """What it says; empty where it is no mapping or no YAML."""
         found = _loaded(self.text) if self.read is None else self.read
         return found if isinstance(found, dict) else {}
@@ -185,7 +185,7 @@ class Block(str):
     __slots__ = ()
 
 
-def written(data: Mapping[str, Any]) -> str:
+def written(data: Mapping[str, object]) -> str:
     """The lines of a mapping, each with a line's end: the same text for the same data.
 
     >>> print(written({"name": "adult", "tests": [{"k": 20}], "on": Flow(a="no", b=None)}), end="")

@@ -73,7 +73,7 @@ class Comparable:
     strength: Strength
     harmless: Mapping[str, str]
     texts: Mapping[str, str]
-    shown: Mapping[str, Any]
+    shown: Mapping[str, object]
     sums: Mapping[str, str]
     assumptions: tuple[str, ...] | None
 
@@ -336,7 +336,7 @@ def _texts(
             yield KeyChange(key, before or ABSENT, after or ABSENT, effect, why)
 
 
-def _columns(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[KeyChange]:
+def _columns(old: Mapping[str, object], new: Mapping[str, object]) -> Iterator[KeyChange]:
     for name in dict.fromkeys((*old, *new)):
         before, after = (_words(each[name]) if name in each else ABSENT for each in (old, new))
         change: tuple[Effect, str] | None = None
