@@ -512,7 +512,7 @@ def test_an_export_is_signed_and_holds_nothing_confidential(cli, policy, project
     with open_ledger(load_project(project / "policy-engine.yaml")) as ledger:
         [charged] = ledger.read().budget.entries()
     run = charged.run
-    for secret in (run["of"], run["mark"], charged.request, *run["sealed"].values(), "people.par"):
+    for secret in (run.of, run.mark, charged.request, *run.sealed.values(), "people.par"):
         assert secret not in shown
     for other in (text.replace("A", "B", 1), text):
         with pytest.raises(VerificationFailed):
