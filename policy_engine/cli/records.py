@@ -397,7 +397,7 @@ def export(
         balances = [budget.balance(name) for name in budget.names()]
     # The time is that of the statement: a keyring's keys count between dates.
     now = written(datetime.now(UTC))
-    predicate = {**public_statement(balances, entries, changes, head), "time": now}
+    predicate = {**public_statement(balances, entries, changes, head).to_json(), "time": now}
     made = statement(SUBJECT, head.hash, predicate, STATEMENT_TYPE)
     text = sign(made, signer_of(project)).to_json()
     if output is None:

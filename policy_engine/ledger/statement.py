@@ -10,16 +10,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import reduce
-from typing import Any
 
 from policy_engine.accounting.domain import EXACT
-from policy_engine.attest.attestation import open_envelope
+from policy_engine.attest.attestation import Json, open_envelope
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.results import Verified
 from policy_engine.errors import VerificationFailed
-from policy_engine.ledger.account import Balance, limit_to_json
+from policy_engine.ledger.account import Balance, Limit
+from policy_engine.ledger.asked import read_amount, read_count
 from policy_engine.ledger.chain import Head
 from policy_engine.ledger.entry import Entry
 from policy_engine.ledger.states import LimitChange
@@ -32,15 +33,243 @@ _FIELDS = {"version", "records", "head", "accounts", "entries", "limits", "time"
 _ACCOUNT = {"account", "neighbours", "charges", "limit", "basic", "tight_epsilon", "tight_delta"}
 _ENTRY = {"entry", "account", "policy", "policy_digest", "certificate_digest", "epsilon", "delta",
           "neighbours", "charged", "published", "release_sha256", "date"}  # fmt: skip
-_LIMITS = {
-    1: {"record", "account", "date", "from", "to"},
-    VERSION: {"record", "account", "date", "from", "to", "by", "why"},
-}
+_LIMIT = {"record", "account", "date", "from", "to", "by", "why"}
 _UNCHECKED = (
     "the tight prices, which need the k and the rate of each release: its certificate has them",
     "that the people who are named have set the limits: whoever signed says so",
     "that the ledger says so: compare the head with the next statement's, or with one kept",
 )
+
+Amounts = tuple[Decimal, Decimal]
+"""ε and δ."""
+
+
+@dataclass(frozen=True)
+class AccountStatement:
+    """Where an account stands: the ``basic`` sums of its charges, and the tight prices."""
+
+    account: str
+    neighbours: str | None
+    charges: int
+    limit: Amounts | None
+    basic: Amounts
+    tight_epsilon: Decimal | None
+    tight_delta: Decimal | None
+
+    @classmethod
+    def of(cls, balance: Balance) -> AccountStatement:
+        """What leaves of a balance."""
+        price = balance.price
+        return cls(
+            balance.account,
+            balance.neighbours,
+            balance.charges,
+            _amounts(balance.limit),
+            (price.basic_epsilon, price.basic_delta),
+            price.tight_epsilon,
+            price.tight_delta,
+        )
+
+    def to_json(self) -> dict[str, object]:
+        """Texts and whole numbers."""
+        return {
+            "account": self.account,
+            "neighbours": self.neighbours,
+            "charges": self.charges,
+            "limit": None if self.limit is None else _told(self.limit),
+            "basic": _told(self.basic),
+            "tight_epsilon": None if self.tight_epsilon is None else str(self.tight_epsilon),
+            "tight_delta": None if self.tight_delta is None else str(self.tight_delta),
+        }
+
+    @classmethod
+    def from_json(cls, said: Mapping[str, Json]) -> AccountStatement:
+        """What ``to_json`` wrote."""
+        return cls(
+            _text(said["account"]),
+            None if said["neighbours"] is None else _text(said["neighbours"]),
+            _count(said["charges"]),
+            None if said["limit"] is None else _amounts_in(said["limit"]),
+            _amounts_in(said["basic"]),
+            None if said["tight_epsilon"] is None else _amount(said["tight_epsilon"]),
+            None if said["tight_delta"] is None else _amount(said["tight_delta"]),
+        )
+
+
+@dataclass(frozen=True)
+class EntryStatement:
+    """What an entry cost, of which certificate, and whether its release was published."""
+
+    entry: int
+    account: str
+    policy: str
+    policy_digest: str
+    certificate_digest: str
+    amounts: Amounts
+    neighbours: str
+    charged: bool
+    published: bool
+    release_sha256: str | None
+    date: str
+
+    @classmethod
+    def of(cls, entry: Entry) -> EntryStatement:
+        """What leaves of an entry."""
+        return cls(
+            entry.id,
+            entry.account,
+            entry.policy_name,
+            entry.policy_digest,
+            entry.certificate_digest,
+            (entry.epsilon, entry.delta),
+            entry.neighbours,
+            entry.state != "cancelled",
+            entry.state == "committed",
+            entry.release_digest,
+            entry.reserved_at.date().isoformat(),
+        )
+
+    def to_json(self) -> dict[str, object]:
+        """Texts and whole numbers."""
+        told = {name: value for name, value in vars(self).items() if name != "amounts"}
+        return {**told, **_told(self.amounts)}
+
+    @classmethod
+    def from_json(cls, said: Mapping[str, Json]) -> EntryStatement:
+        """What ``to_json`` wrote."""
+        digest = said["release_sha256"]
+        return cls(
+            _count(said["entry"]),
+            _text(said["account"]),
+            _text(said["policy"]),
+            _text(said["policy_digest"]),
+            _text(said["certificate_digest"]),
+            _amounts_in(said),
+            _text(said["neighbours"]),
+            said["charged"] is True,
+            said["published"] is True,
+            None if digest is None else _text(digest),
+            _text(said["date"]),
+        )
+
+
+@dataclass(frozen=True)
+class LimitStatement:
+    """A limit that was set: by which record, on which day, by whom, and why."""
+
+    record: int
+    account: str
+    date: str
+    before: Amounts | None
+    after: Amounts | None
+    by: str
+    why: str
+
+    @classmethod
+    def of(cls, change: LimitChange) -> LimitStatement:
+        """What leaves of a change of a limit."""
+        day, before, after = change.at.date(), _amounts(change.before), _amounts(change.after)
+        said = (day.isoformat(), before, after, change.who, change.why)
+        return cls(change.record, change.account, *said)
+
+    def to_json(self) -> dict[str, object]:
+        """Texts and whole numbers."""
+        return {
+            "record": self.record,
+            "account": self.account,
+            "date": self.date,
+            "from": None if self.before is None else _told(self.before),
+            "to": None if self.after is None else _told(self.after),
+            "by": self.by,
+            "why": self.why,
+        }
+
+    @classmethod
+    def from_json(cls, said: Mapping[str, Json]) -> LimitStatement:
+        """What ``to_json`` wrote."""
+        return cls(
+            _count(said["record"]),
+            _text(said["account"]),
+            _text(said["date"]),
+            None if said["from"] is None else _amounts_in(said["from"]),
+            _amounts_in(said["to"]),
+            _text(said["by"]),
+            _text(said["why"]),
+        )
+
+
+@dataclass(frozen=True)
+class LedgerStatement:
+    """All that may leave of a ledger, as of its ``head``."""
+
+    head: Head
+    accounts: tuple[AccountStatement, ...]
+    entries: tuple[EntryStatement, ...]
+    limits: tuple[LimitStatement, ...]
+
+    def to_json(self) -> dict[str, object]:
+        """The predicate of its statement, but for the time."""
+        return {
+            "version": VERSION,
+            "records": self.head.records,
+            "head": self.head.hash,
+            "accounts": [each.to_json() for each in self.accounts],
+            "entries": [each.to_json() for each in self.entries],
+            "limits": [each.to_json() for each in self.limits],
+        }
+
+    @classmethod
+    def from_json(cls, said: Mapping[str, Json]) -> LedgerStatement:
+        """What ``to_json`` wrote, and a time; VerificationFailed for anything else."""
+        if set(said) != _FIELDS or type(said["version"]) is not int or said["version"] != VERSION:
+            law = f"a statement of version {VERSION} has exactly {', '.join(sorted(_FIELDS))}"
+            raise VerificationFailed((law,))
+        try:
+            lists = [_listed(said, name, fields) for name, fields in _LISTS.items()]
+            return cls(
+                Head(_count(said["records"]), _text(said["head"])),
+                tuple(map(AccountStatement.from_json, lists[0])),
+                tuple(map(EntryStatement.from_json, lists[1])),
+                tuple(map(LimitStatement.from_json, lists[2])),
+            )
+        except (ArithmeticError, KeyError, TypeError, ValueError):
+            raise VerificationFailed(("the statement holds what no ledger states",)) from None
+
+    def faults(self) -> Iterable[str]:
+        """What does not add up."""
+        names = [each.account for each in self.accounts]
+        named = {each.account for each in self.entries} | {each.account for each in self.limits}
+        if names != sorted(set(names)) or not named <= set(names):
+            yield "each account of an entry or limit is listed once, by name"
+        if any(entry.published and not entry.charged for entry in self.entries):
+            yield "what is published is charged"
+        for account in self.accounts:
+            yield from self._faults_of(account)
+
+    def _faults_of(self, account: AccountStatement) -> Iterable[str]:
+        name = account.account
+        own = [each for each in self.entries if each.account == name and each.charged]
+        if account.charges != len(own):
+            yield f"account {name}: charges is {account.charges}, and its entries are {len(own)}"
+        for place, amount in enumerate(("epsilon", "delta")):
+            total = reduce(EXACT.add, (entry.amounts[place] for entry in own), Decimal(0))
+            if account.basic[place] != total:
+                yield (
+                    f"account {name}: the sum of {amount} is {account.basic[place]}, and that of"
+                    f" its entries {total}"
+                )
+        if own and {entry.neighbours for entry in own} != {account.neighbours}:
+            yield f"account {name}: its entries count other neighbours"
+        before = None
+        for limit in (limit for limit in self.limits if limit.account == name):
+            if limit.before != before:
+                yield f"account {name}: the limit of record {limit.record} follows another one"
+            before = limit.after
+        if account.limit != before:
+            yield f"account {name}: its limit is not the last one that was set"
+
+
+_LISTS = {"accounts": _ACCOUNT, "entries": _ENTRY, "limits": _LIMIT}
 
 
 def public_statement(
@@ -48,130 +277,91 @@ def public_statement(
     entries: Iterable[Entry],
     changes: Iterable[LimitChange],
     head: Head,
-) -> dict[str, Any]:
-    """Accounts, prices, dates, limits and certificates, as texts and whole numbers."""
-    return {
-        "version": VERSION,
-        "records": head.records,
-        "head": head.hash,
-        "accounts": [_account(balance) for balance in balances],
-        "entries": [_entry(entry) for entry in entries],
-        "limits": [
-            {
-                "record": change.record,
-                "account": change.account,
-                "date": change.at.date().isoformat(),
-                "from": None if change.before is None else limit_to_json(change.before),
-                "to": limit_to_json(change.after),
-                "by": change.who,
-                "why": change.why,
-            }
-            for change in changes
-        ],
-    }
-
-
-def _account(balance: Balance) -> dict[str, Any]:
-    price, limit = balance.price, balance.limit
-    epsilon, delta = price.tight_epsilon, price.tight_delta
-    return {
-        "account": balance.account,
-        "neighbours": balance.neighbours,
-        "charges": balance.charges,
-        "limit": None if limit is None else limit_to_json(limit),
-        "basic": {"epsilon": str(price.basic_epsilon), "delta": str(price.basic_delta)},
-        "tight_epsilon": None if epsilon is None else str(epsilon),
-        "tight_delta": None if delta is None else str(delta),
-    }
-
-
-def _entry(entry: Entry) -> dict[str, Any]:
-    return {
-        "entry": entry.id,
-        "account": entry.account,
-        "policy": entry.policy_name,
-        "policy_digest": entry.policy_digest,
-        "certificate_digest": entry.certificate_digest,
-        "epsilon": str(entry.epsilon),
-        "delta": str(entry.delta),
-        "neighbours": entry.neighbours,
-        "charged": entry.state != "cancelled",
-        "published": entry.state == "committed",
-        "release_sha256": entry.release_digest,
-        "date": entry.reserved_at.date().isoformat(),
-    }
+) -> LedgerStatement:
+    """Accounts, prices, dates, limits and certificates."""
+    return LedgerStatement(
+        head,
+        tuple(map(AccountStatement.of, balances)),
+        tuple(map(EntryStatement.of, entries)),
+        tuple(map(LimitStatement.of, changes)),
+    )
 
 
 def verify_statement(envelope: str, trusted: TrustedKeys) -> Verified:
     """A ledger's public statement: its signature, its sums; VerificationFailed with all reasons."""
     opened = open_envelope(envelope, trusted, STATEMENT_TYPE)
-    found: Mapping[str, Any] = opened.predicate
-    try:
-        reasons = [*_shape(found)] or [*_sums(found)]
-        if (opened.subject_name, opened.subject_sha256) != (SUBJECT, found.get("head")):
-            reasons.append("its subject is not the ledger's head")
-    except (ArithmeticError, AttributeError, KeyError, TypeError):
-        reasons = ["the statement holds what no ledger states"]
+    said = LedgerStatement.from_json(opened.predicate)
+    reasons = [*said.faults()]
+    if (opened.subject_name, opened.subject_sha256) != (SUBJECT, said.head.hash):
+        reasons.append("its subject is not the ledger's head")
     if reasons:
         raise VerificationFailed(tuple(reasons))
-    entries, accounts = found["entries"], found["accounts"]
+    time = str(opened.predicate["time"])
     # The accounts of which no (ε, δ) holds.
-    without = Counter(e["account"] for e in entries if e["charged"] and Decimal(e["delta"]) >= 1)
+    without = Counter(
+        each.account for each in said.entries if each.charged and each.amounts[1] >= 1
+    )
     checked = (
         f"signed by {opened.key_id}",
-        f"accounts: {len(accounts)}, entries: {len(entries)}; each account's charges and sum are"
-        " those of its entries",
+        f"accounts: {len(said.accounts)}, entries: {len(said.entries)}; each account's charges and"
+        " sum are those of its entries",
         "each account's limit is the last one that was set",
         *(
             f"account {account}: releases without (ε, δ), {times}; none holds of the account"
             for account, times in without.items()
         ),
-        f"head {found['records']}:{found['head']}, as of {found['time']}",
+        f"head {said.head.records}:{said.head.hash}, as of {time}",
     )
-    numbers = tuple((name, found[name]) for name in ("records", "head", "time"))
+    numbers = (("records", said.head.records), ("head", said.head.hash), ("time", time))
     return Verified(SUBJECT, checked, _UNCHECKED, (), numbers=numbers)
 
 
-def _shape(found: Mapping[str, Any]) -> Iterable[str]:
-    """What is there that no statement has, or is not there."""
-    of_limit = _LIMITS.get(found["version"]) if type(found.get("version")) is int else None
-    if set(found) != _FIELDS or of_limit is None:
-        versions = " or ".join(map(str, _LIMITS))
-        yield f"a statement of version {versions} has exactly {', '.join(sorted(_FIELDS))}"
-        return
-    for name, fields in (("accounts", _ACCOUNT), ("entries", _ENTRY), ("limits", of_limit)):
-        if any(set(each) != fields for each in found[name]):
-            yield f"each of {name} has exactly {', '.join(sorted(fields))}"
+def _listed(
+    said: Mapping[str, Json], name: str, fields: set[str]
+) -> tuple[Mapping[str, Json], ...]:
+    """What a statement lists under a name; VerificationFailed unless each has these fields."""
+    found = []
+    for each in _items(said[name]):
+        if not isinstance(each, Mapping):
+            raise TypeError(name)
+        if set(each) != fields:
+            law = f"each of {name} has exactly {', '.join(sorted(fields))}"
+            raise VerificationFailed((law,))
+        found.append(each)
+    return tuple(found)
 
 
-def _sums(found: Mapping[str, Any]) -> Iterable[str]:
-    """What does not add up."""
-    entries, limits, accounts = found["entries"], found["limits"], found["accounts"]
-    if not all(type(limit.get(name, "")) is str for limit in limits for name in ("by", "why")):
-        yield "who set a limit, and why, are texts"
-    names = [each["account"] for each in accounts]
-    if names != sorted(set(names)) or not {e["account"] for e in (*entries, *limits)} <= set(names):
-        yield "each account of an entry or limit is listed once, by name"
-    if any(entry["published"] and not entry["charged"] for entry in entries):
-        yield "what is published is charged"
-    for account in accounts:
-        name = account["account"]
-        own = [entry for entry in entries if entry["account"] == name and entry["charged"]]
-        if account["charges"] != len(own):
-            yield f"account {name}: charges is {account['charges']}, and its entries are {len(own)}"
-        for amount in ("epsilon", "delta"):
-            total = reduce(EXACT.add, (Decimal(entry[amount]) for entry in own), Decimal(0))
-            if Decimal(account["basic"][amount]) != total:
-                yield (
-                    f"account {name}: the sum of {amount} is {account['basic'][amount]}, and that"
-                    f" of its entries {total}"
-                )
-        if own and {entry["neighbours"] for entry in own} != {account["neighbours"]}:
-            yield f"account {name}: its entries count other neighbours"
-        before = None
-        for limit in (limit for limit in limits if limit["account"] == name):
-            if limit["from"] != before:
-                yield f"account {name}: the limit of record {limit['record']} follows another one"
-            before = limit["to"]
-        if account["limit"] != before:
-            yield f"account {name}: its limit is not the last one that was set"
+def _items(value: Json) -> tuple[Json, ...]:
+    if not isinstance(value, tuple):
+        raise TypeError(value)
+    return value
+
+
+def _amounts(limit: Limit | None) -> Amounts | None:
+    return None if limit is None else (limit.epsilon, limit.delta)
+
+
+def _told(amounts: Amounts) -> dict[str, str]:
+    return {"epsilon": str(amounts[0]), "delta": str(amounts[1])}
+
+
+def _amounts_in(value: Json) -> Amounts:
+    if not isinstance(value, Mapping):
+        raise TypeError(value)
+    return _amount(value["epsilon"]), _amount(value["delta"])
+
+
+def _amount(value: Json) -> Decimal:
+    return read_amount(_text(value))
+
+
+def _text(value: Json) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value
+
+
+def _count(value: Json) -> int:
+    if not isinstance(value, int):
+        raise TypeError(value)
+    return read_count(value)
