@@ -123,12 +123,12 @@ class Account:
         found = price(spent, self.limit)
         return found.basic_epsilon if found.tight_epsilon is None else found.tight_epsilon
 
-    def to_json(self) -> dict[str, Any]:
-        """The account as texts and whole numbers."""
+    def to_json(self, own: Asked | None = None) -> dict[str, Any]:
+        """The account as texts and whole numbers, in a record of its ``own`` charge."""
         return {
             "neighbours": self.neighbours,
             "charges": self.charges,
-            "spent": None if self.spent is None else self.spent.to_json(),
+            "spent": None if self.spent is None else self.spent.to_json(own),
             "limit": None if self.limit is None else limit_to_json(self.limit),
             **({"review": self.review} if self.review else {}),
         }
@@ -150,13 +150,15 @@ def account_of(name: str, last: Record | None, where: str) -> Account:
     if last is None:
         return Account(name)
     try:
-        state = json.loads(last.payload)["state"]
+        said = json.loads(last.payload)
+        own = Asked.from_json(said["asked"]) if "asked" in said else None
+        state = said["state"]
         spent, limit = state["spent"], state["limit"]
         return Account(
             name,
             state["neighbours"],
             int(state["charges"]),
-            None if spent is None else Spent.from_json(spent),
+            None if spent is None else Spent.from_json(spent, own),
             None if limit is None else Limit(Decimal(limit["epsilon"]), Decimal(limit["delta"])),
             int(state.get("review", 0)),
         )

@@ -153,31 +153,49 @@ class Spent:
             return True
         return state.plan.pays(state._cost())
 
-    def to_json(self) -> dict[str, Any]:
-        """Texts and whole numbers: a line for each kind."""
+    def to_json(self, own: Asked | None = None) -> dict[str, Any]:
+        """Texts and whole numbers: a line for each kind, and no release twice.
+
+        The first one is the number of its kind, if there is one of it still. Of the kind that is
+        the record's ``own``, which has it already, nothing is said.
+        """
+        asked = [kind.asked for kind in self.kinds]
+        first: object = None if self.first is None else self.first.to_json()
+        if self.first in asked:
+            first = asked.index(self.first)
         return {
             "neighbours": self.neighbours,
-            "first": None if self.first is None else self.first.to_json(),
+            "first": first,
             "kinds": [
-                [kind.asked.to_json(), kind.times, cost_to_json(kind.cost)] for kind in self.kinds
+                [
+                    None if kind.asked == own else kind.asked.to_json(),
+                    kind.times,
+                    cost_to_json(kind.cost),
+                ]
+                for kind in self.kinds
             ],
             "plan": None if self.plan is None else plan_to_json(self.plan),
             "reach": [self.reach.holds, self.reach.fails],
         }
 
     @classmethod
-    def from_json(cls, state: Mapping[str, Any]) -> Spent:
+    def from_json(cls, state: Mapping[str, Any], own: Asked | None = None) -> Spent:
         """The state that ``to_json`` wrote; DomainError for anything else."""
         try:
             first, plan = state["first"], state["plan"]
             holds, fails = map(read_count, state["reach"])
+            kinds = tuple(
+                EqualReleases(_asked_in(asked, own), read_count(times), cost_from_json(cost))
+                for asked, times, cost in state["kinds"]
+            )
+            if type(first) is int:
+                first = kinds[read_count(first)].asked
+            elif first is not None:
+                first = Asked.from_json(first)
             found = cls(
                 neighbours=neighbour_notion(state["neighbours"]),
-                first=None if first is None else Asked.from_json(first),
-                kinds=tuple(
-                    EqualReleases(Asked.from_json(asked), read_count(times), cost_from_json(cost))
-                    for asked, times, cost in state["kinds"]
-                ),
+                first=first,
+                kinds=kinds,
                 plan=None if plan is None else plan_from_json(plan),
                 reach=adaptive.Reach(holds, fails),
             )
@@ -234,6 +252,15 @@ class Spent:
             for kind in self.kinds
         )
         return replace(self, kinds=kinds)
+
+
+def _asked_in(asked: Mapping[str, Any] | None, own: Asked | None) -> Asked:
+    """What a kind is of; the record's ``own`` where it says nothing."""
+    if asked is not None:
+        return Asked.from_json(asked)
+    if own is None:
+        raise ValueError("a kind of nothing")
+    return own
 
 
 def price(spent: Spent, limit: Limit | None) -> Price:

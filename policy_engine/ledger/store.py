@@ -37,6 +37,7 @@ from policy_engine.ledger.account import (
     limit_to_json,
     refusal,
 )
+from policy_engine.ledger.asked import Asked
 from policy_engine.ledger.books import Books
 from policy_engine.ledger.chained import Chain
 from policy_engine.ledger.entry import (
@@ -80,15 +81,19 @@ class Page:
         payload: Mapping[str, object],
         *,
         account: Account | None = None,
+        asked: Asked | None = None,
         entry: int = 0,
         request: str = "",
         **told: str,
     ) -> chain.Record:
-        """Add a record that says a payload, what else is ``told``, and when."""
+        """Add a record that says a payload, what else is ``told``, and when.
+
+        ``asked`` is what the payload says that the account is charged: its state says it no more.
+        """
         said: dict[str, object] = {**payload, **told, "at": self.books.at.isoformat()}
         places, name = self.books.chain.places, ""
         if account is not None:
-            name, said["state"] = account.name, account.to_json()
+            name, said["state"] = account.name, account.to_json(asked)
             places = {**places, name: self.head.records + 1}
         # Nobody who sees a head can try what was recorded, and when, until it fits.
         said |= {"accounts": places, "salt": secrets.token_hex(16), chain.ORDERED: True}
@@ -359,8 +364,13 @@ class Ledger:
                     raise _Refused(account)
                 review = page.books.approvals.reviewed(charge, is_out=is_out)
                 payload = reserve_payload(charge, review)
-                account, place = account.plus(charge), charge.request
-                record = page.add("reserve", payload, account=account, request=place)
+                record = page.add(
+                    "reserve",
+                    payload,
+                    account=account.plus(charge),
+                    asked=charge.asked,
+                    request=charge.request,
+                )
         except _Refused as refused:
             # Why takes a while to find out, so nobody waits for the lock meanwhile.
             raise refusal(refused.args[0], charge) from None

@@ -308,7 +308,7 @@ def test_a_refusal_says_where_nothing_would_fit(asked):
     obeyed(found, asked)
 
 
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 @given(
     st.lists(st.sampled_from(["0.2", "0.5", "0.9"]), max_size=6),
     st.sampled_from(["0", "4e-7", "9.5e-8"]),

@@ -372,6 +372,18 @@ def test_a_state_survives_json_whole(state: Spent) -> None:
     assert json.dumps(found.to_json()) == text
 
 
+def test_a_state_says_no_release_twice_and_not_that_of_its_own_record() -> None:
+    own, other = release(20, "0.1"), release(60, "0.2")
+    state = spent(own, other)
+    found = state.to_json(own)
+    assert (found["first"], found["kinds"][0][0]) == (0, None)
+    assert found["kinds"][1][0] == other.to_json()
+    assert Spent.from_json(json.loads(json.dumps(found)), own) == state
+    gone = state.minus(own)  # the first one was given back, and is known still
+    assert gone.to_json()["first"] == own.to_json()
+    assert Spent.from_json(json.loads(json.dumps(gone.to_json()))) == gone
+
+
 def test_a_state_is_small() -> None:
     assert len(json.dumps(spent(*[release(20, "0.1")] * 70).to_json())) < 700
 
@@ -389,15 +401,20 @@ def _states() -> dict[str, Any]:
         (("neighbours",), "both"),
         (("neighbours",), None),
         (("first",), None),
-        (("first", "event"), {"mechanism": "magic"}),
-        (("first", "event", "k"), 1),
-        (("first", "event", "rate"), "nan"),
-        (("first", "epsilon"), "-1"),
-        (("first", "epsilon"), 1),
-        (("first", "delta"), "Infinity"),
-        (("first", "delta"), "much"),
-        (("first", "part"), ["only"]),
-        (("first", "part"), [1, 2]),
+        (("kinds", 0, 0, "event"), {"mechanism": "magic"}),
+        (("kinds", 0, 0, "event", "k"), 1),
+        (("kinds", 0, 0, "event", "rate"), "nan"),
+        (("kinds", 0, 0, "epsilon"), "-1"),
+        (("kinds", 0, 0, "epsilon"), 1),
+        (("kinds", 0, 0, "delta"), "Infinity"),
+        (("kinds", 0, 0, "delta"), "much"),
+        (("kinds", 0, 0, "part"), ["only"]),
+        (("kinds", 0, 0, "part"), [1, 2]),
+        (("first",), 2),
+        (("first",), -1),
+        (("first",), True),
+        (("first",), {"event": {"mechanism": "magic"}}),
+        (("kinds", 0, 0), None),
         (("kinds",), []),
         (("kinds",), None),
         (("kinds", 0), []),
