@@ -217,3 +217,37 @@ def test_the_printing_kernel_imports_no_reader(name):
     assert not others & {"sqlglot", "pydantic", "duckdb"}
     rooms = {module.split(".")[1] for module in own}
     assert rooms <= {"kernel", "engines", "accounting", "base_errors"}
+
+
+def asked_in(node: ast.AST) -> ast.AST | None:
+    """What a node asks the class of: of isinstance, of a case, of a comparison of types."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 2:
+        return node.args[1] if node.func.id == "isinstance" else None
+    if isinstance(node, ast.MatchClass):
+        return node.cls
+    is_of_types = isinstance(node, ast.Compare) and "type(" in ast.unparse(node.left)
+    return node if is_of_types else None
+
+
+def test_nobody_asks_which_mechanism_it_has_before_it():
+    """A mechanism says so itself: see 'A mechanism, and a recode' in docs/architecture.md."""
+    home = PACKAGE / "kernel" / "mechanisms"
+    own = [node for file in modules().values() if home in file.parents for node in tree(file).body]
+    laws = {node.name for node in own if isinstance(node, ast.ClassDef)}
+    assert {"Keyed", "Noisy", "WholeClasses"} < laws
+    found = []
+    for name, file in modules().items():
+        for node in ast.walk(tree(file)) if home not in file.parents else ():
+            about = asked_in(node)
+            named = ast.walk(about) if about is not None else ()
+            if any(isinstance(each, ast.Name) and each.id in laws for each in named):
+                found.append(f"{name}: {ast.unparse(node)}")
+    assert not found
+
+
+def test_what_is_trusted_of_a_mechanism_or_a_recode_is_its_law_alone():
+    own, _ = closure(*PRINTS)
+    homes = ("policy_engine.kernel.mechanisms.", "policy_engine.kernel.recodes.")
+    parts = {module.rpartition(".")[2] for module in own if module.startswith(homes)}
+    assert {"law", "recode"} <= parts
+    assert not parts & {"event", "events", "meaning", "meanings", "rows", "route", "checks"}
