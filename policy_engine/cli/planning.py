@@ -67,8 +67,8 @@ def plan(
         check_place(output, replace=replace)
     elif replace:
         raise UsageError("--replace replaces a plot; name it with --output")
-    loaded = load_policy(policy, unpromised=True)
-    if not loaded.is_unpromised:
+    loaded = load_policy(policy, syntactic=True)
+    if not loaded.is_syntactic:
         check_guarantee(loaded)
     with about(policy):
         found = preview(loaded)

@@ -61,7 +61,9 @@ class Claim:
     """A release: which units, by which law, what is shown of each, and how often.
 
     ``count`` is the name of the count's column; None where a group is shown as so many rows. A unit
-    is in a group if its one row meets every condition of ``filter``.
+    is in a group if its one row meets every condition of ``filter``. Of the source the rows alone
+    are read that meet ``period``, where there is one, [PERIOD]: it stands below everything that
+    sees more than one row, so that all that is computed of a unit is of its rows of that period.
     """
 
     source: Relation | Files
@@ -70,6 +72,7 @@ class Claim:
     columns: tuple[Shown, ...]
     count: str | None = "n"
     filter: tuple[Filter, ...] = ()
+    period: Filter | None = None
 
     def __post_init__(self) -> None:
         count = () if self.count is None else (self.count,)
@@ -77,19 +80,21 @@ class Claim:
         require(all(map(is_name, names)), NAME_LAW)
         apart = len({name.casefold() for name in names}) == len(names)
         require(bool(self.columns) and apart, "shown names must differ by more than case")
-        one_way = len({column.name for column in self.inputs}) == len(self.inputs)
-        require(one_way, "a column is read in one way")
+        read = {column.name for column in self.read}
+        require(len(read) == len(self.read), "a column is read in one way")
         filtered = {each.column.name for each in self.filter}
         require(len(filtered) == len(self.filter), "a column has one condition")
+        if self.period is not None:
+            ends = (self.period.at_least, self.period.below)
+            require(all(isinstance(end, date) for end in ends), "a period has two ends, in time")
         # Some engines let a name of the select list stand for a column of the source.
-        read = {column.name for column in self.inputs}
         for shown in self.columns:
             own = {shown.column.name} if shown.column is not None else set()
             require(shown.name not in read - own, "a shown name is no other column's")
         several = isinstance(self.source, Files) and self.source.is_folder
         numbered = isinstance(self.unit, Rows) and self.law.numbers_rows
         require(not (several and numbered), "rows of several files have no numbers to draw from")
-        if isinstance(self.unit, People) and isinstance(self.unit.order, Drawn):
+        if isinstance(self.unit.order, Drawn):
             differ = {column.name for column in self.inputs} - {key.name for key in self.unit.keys}
             require(bool(differ), "a row is drawn of rows that can differ in what is recoded")
         self.law.check(self)
@@ -98,16 +103,13 @@ class Claim:
     def differs_by_case(self) -> bool:
         """Whether two columns that are read, or one and what is shown of another, have names that
         differ by case alone."""
-        unit = self.unit
-        of_unit = (*unit.keys, *unit.ordering) if isinstance(unit, People) else ()
-        names = {column.name for column in (*self.inputs, *of_unit)}
-        shown = {
-            column.name
-            for column in self.inputs
+        names = {column.name for column in (*self.read, *self.unit.keys, *self.unit.ordering)}
+        is_shown = any(
+            each.name.casefold() == column.name.casefold() and each.column != column
+            for column in self.read
             for each in self.columns
-            if each.name.casefold() == column.name.casefold() and each.column != column
-        }
-        return bool(shown) or len({name.casefold() for name in names}) < len(names)
+        )
+        return is_shown or len({name.casefold() for name in names}) < len(names)
 
     @property
     def released(self) -> tuple[str, ...]:
@@ -122,8 +124,14 @@ class Claim:
 
     @cached_property
     def inputs(self) -> tuple[Column, ...]:
-        """The source's columns that are read: those recoded, then those of the filter, once."""
+        """The columns that are read of a row: those recoded, then those of the filter, once."""
         return tuple(dict.fromkeys((*self.recoded, *(each.column for each in self.filter))))
+
+    @cached_property
+    def read(self) -> tuple[Column, ...]:
+        """The same, and the one by which it is known whether a row is read at all."""
+        period = () if self.period is None else (self.period.column,)
+        return tuple(dict.fromkeys((*self.inputs, *period)))
 
     def delta(self, rate: Decimal, epsilon: Decimal, neighbours: str) -> Decimal:
         """The least δ for which one release is (ε, δ)-DP for one unit, never below the true one.
@@ -148,11 +156,11 @@ class Claim:
         """
         shown = [[each.name, to_json(each.recode)] for each in self.columns]
         kept = [[each.column.name, to_json(each.recode)] for each in self.filter]
-        keys = self.unit.keys if isinstance(self.unit, People) else ()
-        named = [key.name.casefold() for key in keys]
+        named = [key.name.casefold() for key in self.unit.keys]
         key = named if len(named) > 1 else next(iter(named), None)
         whole = [{**to_json(self.law), "secret": None}, shown, kept, self.count, key]
-        return digest_of([*whole, self.unit.groups]).removeprefix("sha256:")
+        period = () if self.period is None else (to_json(self.period.recode),)
+        return digest_of([*whole, self.unit.groups, *period]).removeprefix("sha256:")
 
 
 def digest_of(claim: object) -> str:

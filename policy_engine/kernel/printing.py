@@ -22,16 +22,7 @@ from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.filters import KEPT
 from policy_engine.kernel.mechanisms.common import GROUPING
 from policy_engine.kernel.nodes import Identifier, Node, Number, Text
-from policy_engine.kernel.sources import (
-    Column,
-    Drawn,
-    Files,
-    Groups,
-    KeyColumns,
-    People,
-    Relation,
-    Rows,
-)
+from policy_engine.kernel.sources import Column, Drawn, Files, Groups, KeyColumns, Relation, Rows
 from policy_engine.kernel.types import AS_TEXT, MOST_DIGITS
 
 if TYPE_CHECKING:
@@ -81,10 +72,8 @@ def templates_digest() -> str:
 
 def asked_of(claim: Claim) -> list[str]:
     """What a claim asks of an engine, by the names of what engines lack."""
-    unit, law = claim.unit, claim.law
-    keys = unit.keys if isinstance(unit, People) else ()
-    of_unit = (*keys, *unit.ordering) if isinstance(unit, People) else ()
-    kinds = [column.type.kind for column in (*claim.inputs, *of_unit)]
+    unit, law, keys = claim.unit, claim.law, claim.unit.keys
+    kinds = [column.type.kind for column in (*claim.read, *keys, *unit.ordering)]
     asked = {
         "names_by_case": claim.differs_by_case,
         "text_key": any(key.type.kind in ("text", "label") for key in keys) or len(keys) > 1,
@@ -92,7 +81,7 @@ def asked_of(claim: Claim) -> list[str]:
         "decimal_column": any(each.clip.is_mean and each.unit % 1 for each in law.aggregates),
         "native_sample": law.method == "native",
         "file": isinstance(claim.source, Files),
-        "try_cast": any(c.read_as or c.type.kind == "timestamp_other" for c in claim.inputs),
+        "try_cast": any(c.read_as or c.type.kind == "timestamp_other" for c in claim.read),
     }
     of_columns = [f"{kind}_column" for kind in dict.fromkeys(kinds)]
     of_recodes = [each for s in claim.columns for each in s.recode.asks(s.seen)]
@@ -200,6 +189,7 @@ def values_of(claim: Claim, engine: Engine) -> dict[str, Any]:
         "columns": columns,
         "lookups": [column for column in columns if column["lookup"] is not None],
         "filter": [shown_of(Shown(KEPT, each.column, each.recode)) for each in claim.filter],
+        "period": claim.period and shown_of(Shown(KEPT, claim.period.column, claim.period.recode)),
         "kept": Text(KEPT, is_label=True),
         "relation": [Identifier(part) for part in parts],
         "path": Text(file.path) if file and file.kind == "parquet" else None,
@@ -237,8 +227,7 @@ def _noise_values(claim: Claim) -> dict[str, Any]:
 
 def _unit_values(claim: Claim) -> dict[str, Any]:
     """Of whose rows one is kept, and how; None and false where each row is a unit."""
-    unit = claim.unit if isinstance(claim.unit, People) else None
-    key, order = (unit.key, unit.order) if unit else (None, None)
+    key, order = claim.unit.key, claim.unit.order
     together = key.columns if isinstance(key, KeyColumns) else ()
     beneath = (*claim.inputs, *(column for column, _ in _order(claim))) if together else ()
     return {
@@ -259,12 +248,11 @@ def _key_name(key: Column | KeyColumns) -> Identifier:
 
 def _order(claim: Claim) -> list[tuple[Column, bool]]:
     """How a unit's rows are ordered: rows that tie in all of it are alike to the release."""
-    unit = claim.unit
-    if not isinstance(unit, People) or not isinstance(unit.order, Drawn | tuple):
+    order, named = claim.unit.order, {column.name for column in claim.unit.ordering}
+    if not isinstance(order, Drawn | tuple):
         return []
-    named = {column.name for column in unit.ordering}
     rest = [(column, False) for column in claim.inputs if column.name not in named]
-    return rest if isinstance(unit.order, Drawn) else [*unit.order, *rest]
+    return rest if isinstance(order, Drawn) else [*order, *rest]
 
 
 def read_of(column: Column) -> dict[str, Any]:

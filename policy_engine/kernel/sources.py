@@ -96,6 +96,10 @@ class Files:
 class Rows:
     """Each row is one unit, in one group."""
 
+    key: ClassVar[None] = None
+    order: ClassVar[None] = None
+    keys: ClassVar[tuple[Column, ...]] = ()
+    ordering: ClassVar[tuple[Column, ...]] = ()
     groups: ClassVar[int] = 1
     counts_all: ClassVar[bool] = False
 

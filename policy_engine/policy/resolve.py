@@ -138,7 +138,7 @@ class Policy:
         return None if self.protection.is_sample else self.protection
 
     @property
-    def is_unpromised(self) -> bool:
+    def is_syntactic(self) -> bool:
         """Whether nothing is certified of it: then ``guarantee`` is one that nothing meets."""
         return not self.protection.promises
 
@@ -216,10 +216,10 @@ class Recoded(NamedTuple):
     most: int
 
 
-def loaded(policy: object, *, unpromised: bool = False) -> Policy:
+def loaded(policy: object, *, syntactic: bool = False) -> Policy:
     """``policy`` itself; UsageError for anything else, such as the path of its file.
 
-    One without (ε, δ) is another thing too, but for who says that it takes ``unpromised`` ones.
+    One without (ε, δ) is another thing too, but for who says that it takes ``syntactic`` ones.
 
     >>> loaded("policy.yaml")
     Traceback (most recent call last):
@@ -228,7 +228,7 @@ def loaded(policy: object, *, unpromised: bool = False) -> Policy:
 call load_policy on the file's path first
     """
     if isinstance(policy, Policy):
-        if policy.is_unpromised and not unpromised:
+        if policy.is_syntactic and not syntactic:
             raise UsageError(f"a policy with (ε, δ) is needed, and {policy.name} has none")
         return policy
     found = f"the {type(policy).__name__} {show(str(policy))}"
@@ -346,7 +346,7 @@ def terms_of(policy: Policy, published_as: str, engine_version: str) -> Terms:
         policy_name=policy.name,
         policy_digest=policy.digest,
         source=policy.source.text,
-        promise=Unpromised() if policy.is_unpromised else promise,
+        promise=Unpromised() if policy.is_syntactic else promise,
         published_as=published_as,
         engine_version=engine_version,
         models=policy.models,

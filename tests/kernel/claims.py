@@ -128,7 +128,7 @@ def claims(chance: Random, count: int, names: Iterable[str] = COLUMNS) -> list[C
     found: list[Claim] = []
     while len(found) < count:
         try:
-            found.append(_claim(chance, known))
+            found.append(in_period(_claim(chance, known), known))
         except ClaimError:
             continue
     return found
@@ -173,10 +173,30 @@ def pure(chance: Random, count: int, names: Iterable[str] = COLUMNS) -> list[Cla
         values = tuple(each.recode.values for each in shown)
         unit, secret = _unit(chance, known), Secret(("main", "salts"), "next")
         try:
-            found.append(_pure(chance, unit, tuple(shown), values, chance.choice([None, secret])))
+            made = _pure(chance, unit, tuple(shown), values, chance.choice([None, secret]))
+            found.append(in_period(made, known))
         except (ClaimError, ZeroDivisionError):
             continue
     return found
+
+
+IN_TIME = ("day", "at", "zoned", "millis", "csv_date", "csv_timestamp")
+
+
+def in_period(claim: Claim, known: list[str]) -> Claim:
+    """The claim, or one in four over the rows of a period alone: the others stay as they were."""
+    own_chance = Random(f"period {claim.digest}")
+    names = [name for name in IN_TIME if name in known]
+    if not names or own_chance.random() < 0.75:
+        return claim
+    read = {column.name: column for column in claim.inputs}
+    name = own_chance.choice(names)
+    column = read.get(name) or _column(name)
+    ends = own_chance.sample(constants(column.seen, own_chance), 2)
+    try:
+        return replace(claim, period=Filter(column, at_least=min(ends), below=max(ends)))
+    except ClaimError:  # a shown name is the column's
+        return claim
 
 
 def with_keys(chance: Random, claim: Claim, there: list[tuple[Any, ...]]) -> Claim:
@@ -407,6 +427,7 @@ def rows(
 ) -> list[dict[str, Any]]:
     """Rows of some people, whose values are those that the claims tell apart, and extremes."""
     near: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+    drawn = list(drawn)
     for claim in drawn:
         filtered = [Shown("kept", each.column, each.recode) for each in claim.filter]
         for shown in (*claim.columns, *filtered):
@@ -422,6 +443,11 @@ def rows(
     for row in chance.sample(made, count // 6):
         other = chance.choice([name for name in COLUMNS if name not in KEYS])
         made.append({**row, other: chance.choice(pools[other])})
+    own_chance = Random(count)  # all other values stay as they were
+    for period in (claim.period for claim in drawn if claim.period is not None):
+        ends = neighbours(Shown("kept", period.column, period.recode))
+        for value in own_chance.sample(ends, min(len(ends), 3)):
+            own_chance.choice(made)[period.column.name] = value
     return [{**row, "row": number} for number, row in enumerate(made)]
 
 
@@ -542,6 +568,7 @@ def on(
         if not isinstance(law, Native) and law.secret is not None:
             law = replace(law, secret=Secret(salts, law.secret.release))
         kept = tuple(replace(each, column=typed(each.column)) for each in claim.filter)
+        period = claim.period and replace(claim.period, column=typed(claim.period.column))
         made = [law]
         if not isinstance(law, Pure) and law.raw_first:
             made.append(replace(law, raw_first=False))
@@ -549,7 +576,7 @@ def on(
         return None
     for each in made:
         try:
-            return Claim(source, unit, each, columns, claim.count, kept)
+            return Claim(source, unit, each, columns, claim.count, kept, period)
         except ClaimError:
             continue
     return None

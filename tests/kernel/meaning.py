@@ -20,6 +20,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from functools import partial
 from itertools import product
 from typing import Any
 from uuid import UUID
@@ -191,7 +192,7 @@ def contributed(claim: Claim, unit: People, rows: Iterable[Row], secret: str) ->
     """The groups of every unit, at most so many of each, once for each unit in it."""
     assert isinstance(unit.order, Groups)
     groups: dict[str, dict[tuple[Any, ...], list[Row]]] = defaultdict(lambda: defaultdict(list))
-    for row in rows:
+    for row in filter(partial(is_in_period, claim), rows):
         key = unit_of(unit, row)
         if key is not None and all(meets(each, row) for each in claim.filter):
             groups[key][group_of(claim, row)].append(row)
@@ -236,10 +237,11 @@ def counted(
 
 def units(claim: Claim, rows: Iterable[Row], secret: str) -> list[tuple[str, Row]]:
     """Each unit, as the text that is hashed, and the one row that it has."""
-    if not isinstance(claim.unit, People):
-        return [(str(number), row) for number, row in enumerate(rows)]
+    if not isinstance(claim.unit, People):  # a row has its number in the whole source
+        numbered = enumerate(rows)
+        return [(str(number), row) for number, row in numbered if is_in_period(claim, row)]
     of: dict[str, list[Row]] = defaultdict(list)
-    for row in rows:
+    for row in filter(partial(is_in_period, claim), rows):
         if (unit := unit_of(claim.unit, row)) is not None:
             of[unit].append(row)
     rest = [(column, False) for column in claim.inputs]
@@ -281,6 +283,11 @@ def meets(condition: Filter, row: Row) -> bool:
     return (at_least is None or number(value) >= number(at_least)) and (
         below is None or number(value) < number(below)
     )
+
+
+def is_in_period(claim: Claim, row: Row) -> bool:
+    """Whether a row is read at all: what has no date is in no period."""
+    return claim.period is None or meets(claim.period, row)
 
 
 def is_in_part(claim: Claim, row: Row, secret: str) -> bool:

@@ -18,6 +18,7 @@ NOISE, DRAWN = "mechanisms/noisy_counts", "mechanisms/noise"
 ANSWERS, TUPLES = "mechanisms/randomised_response", "mechanisms/ab_insertion"
 STANDARD, DUCKDB, POSTGRES = "engines/standard", "engines/duckdb", "engines/postgres"
 MARIADB, CLICKHOUSE = "engines/mariadb", "engines/clickhouse"
+HERE = "{% set here = period is not none and not together %}"
 #: By name: the engine that catches it, the template, what stands there, and what the fault makes.
 FAULTS = {
     "a cut is in the lower bin": (
@@ -97,6 +98,16 @@ FAULTS = {
     "the filter is of any row": (
         "duckdb", UNITS, "policy_engine_rank = 1 AND {% endif %}",
         "policy_engine_rank >= 1 AND {% endif %}"),
+    "every period is counted": ("duckdb", UNITS, HERE, "{% set here = false %}"),
+    "a sample is of every period": ("duckdb", MECHANISM, HERE, "{% set here = false %}"),
+    "a key of columns has every period": (
+        "duckdb", UNITS, "{% if period is not none %} AND", "{% if false %} AND"),
+    "the period is a filter of the row that is kept": (
+        "duckdb", MECHANISM, HERE,
+        "{% set here = false %}{% set filter = [period] if period else filter %}"),
+    "what has no date is in every period": (
+        "duckdb", UNITS, "}} = {{ e.label(kept) }}{% endmacro", "}} IS DISTINCT FROM 'dropped'"
+        "{% endmacro"),
     "a row is drawn without a secret": ("duckdb", DUCKDB, "$salt{% endif %}", "'x'{% endif %}"),
     "a row is drawn by the sample's hash": ("duckdb", STANDARD, "':o:'", "':u:'"),
     "all persons' rows are drawn alike": (
