@@ -46,7 +46,9 @@ ALIKE = [e if e in READ else pytest.param(e, marks=pytest.mark.evidence) for e i
 
 
 def is_of_a_policy_alone(claim):
-    """Whether `check` knows no such text: sums, groupings, public values, keys of columns."""
+    """Whether `check` knows no such text: of sums, groupings, periods, lists, keys of columns."""
+    if claim.period is not None:
+        return True
     law = claim.law
     by_columns = isinstance(claim.unit, People) and isinstance(claim.unit.key, KeyColumns)
     return isinstance(law, Pure | Listed) or bool(
