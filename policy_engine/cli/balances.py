@@ -24,7 +24,7 @@ from policy_engine.ledger.chain import GENESIS, Head, Record
 from policy_engine.ledger.entry import Decision, Entry, Fault, StageReview
 from policy_engine.ledger.remaining import Remaining
 from policy_engine.ledger.reviews import Requirement, Revocation, approvers
-from policy_engine.ledger.states import disownings_of
+from policy_engine.ledger.states import Move, Rekey, disownings_of
 from policy_engine.ledger.witness import Witness
 from policy_engine.policy.laws import suggestion
 from policy_engine.policy.project import Project
@@ -70,25 +70,20 @@ def show(
         limits=tuple(
             LimitSaid(
                 each.record,
-                each.at,
-                each.who,
-                each.why,
                 each.account,
+                each.at,
+                each.by,
+                each.why,
                 PairSaid.of(each.before),
                 PairSaid.of(each.after),
             )
             for each in found.changes
         ),
-        moves=tuple(
-            MoveSaid(*_decided(each), each.source_of, each.before, each.after)
-            for each in found.moves
-        ),
-        rekeys=tuple(
-            RekeySaid(*_decided(each), each.sealing_key, each.named_by) for each in found.rekeys
-        ),
-        reviews=tuple(map(_review, found.reviews)),
+        moves=found.moves,
+        rekeys=found.rekeys,
+        reviews=found.reviews,
         entries=tuple(_entry(each, found) for each in found.entries),
-        faults=tuple(map(FaultSaid.of, found.faults)),
+        faults=found.faults,
     )
     emit(said, _lines(project, balances, left, found))
     if any(not each.settled for each in found.faults):
@@ -109,81 +104,16 @@ class PairSaid:
 
 
 @dataclass(frozen=True)
-class DecisionSaid:
-    """Who decided, when and why, and by which record."""
+class LimitSaid:
+    """A change of a limit, by whom and why."""
 
     record: int
+    account: str
     at: datetime
     by: str
     why: str
-
-
-@dataclass(frozen=True)
-class LimitSaid(DecisionSaid):
-    """A change of a limit."""
-
-    account: str
     from_: PairSaid | None
     to: PairSaid | None
-
-
-@dataclass(frozen=True)
-class MoveSaid(DecisionSaid):
-    """The source of an entry, 0 for one that nobody was charged for, got to another account."""
-
-    source_of: int
-    from_: str
-    to: str
-
-
-@dataclass(frozen=True)
-class RekeySaid(DecisionSaid):
-    """A sealing key took over."""
-
-    sealing_key: str
-    named_by: str
-
-
-@dataclass(frozen=True)
-class RequirementSaid(DecisionSaid):
-    """A review policy was set, by its digest."""
-
-    account: str
-    serial: int
-    review_policy: str
-
-
-@dataclass(frozen=True)
-class RevocationSaid(DecisionSaid):
-    """The key of an approver was revoked: it counts in no account any more."""
-
-    account: str
-    revoked_key: str
-    people: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class SettlementSaid(DecisionSaid):
-    """Somebody has looked into what is wrong of a record."""
-
-    of: int
-
-
-@dataclass(frozen=True)
-class FaultSaid:
-    """What is wrong of a record, and who has settled it."""
-
-    record: int
-    entry: int
-    what: str
-    settled: SettlementSaid | None
-
-    @classmethod
-    def of(cls, fault: Fault) -> FaultSaid:
-        """What is said of a fault."""
-        by = fault.settled
-        settled = None if by is None else SettlementSaid(*_decided(by), by.of)
-        return cls(fault.record, fault.entry, fault.what, settled)
 
 
 @dataclass(frozen=True)
@@ -248,27 +178,17 @@ class LedgerSaid:
     ledger: str
     accounts: tuple[AccountSaid, ...]
     limits: tuple[LimitSaid, ...]
-    moves: tuple[MoveSaid, ...]
-    rekeys: tuple[RekeySaid, ...]
-    reviews: tuple[RequirementSaid | RevocationSaid, ...]
+    moves: tuple[Move, ...]
+    rekeys: tuple[Rekey, ...]
+    reviews: tuple[Requirement | Revocation, ...]
     entries: tuple[EntrySaid, ...]
-    faults: tuple[FaultSaid, ...]
-
-
-def _decided(found: Decision) -> tuple[int, datetime, str, str]:
-    return found.record, found.at, found.who, found.why
-
-
-def _review(found: Requirement | Revocation) -> RequirementSaid | RevocationSaid:
-    if isinstance(found, Revocation):
-        return RevocationSaid(*_decided(found), "", found.key, found.people)
-    return RequirementSaid(*_decided(found), found.account, found.serial, found.policy)
+    faults: tuple[Fault, ...]
 
 
 def fault_line(fault: Fault) -> str:
     """What is wrong of a record, and who has settled it, or how that is done."""
     if fault.settled:
-        return f"{fault.text}; settled by {fault.settled.who}: {fault.settled.why}"
+        return f"{fault.text}; settled by {fault.settled.by}: {fault.settled.why}"
     return (
         f"{fault.text}, though a key that counts has signed it. It counts for nothing; find out who"
         f" wrote it, then run 'policy-engine ledger settle {fault.record} --by NAME --why TEXT'"
@@ -341,7 +261,7 @@ def _lines(
     yield from (_account_line(each, left[each.account], found) for each in balances)
     for each in found.changes:
         what = f"{each.account}  {each.before or 'no limit'} → {each.after}"
-        yield _row(each.record, each.at, "limit", f"{what}, by {each.who}: {each.why}")
+        yield _row(each.record, each.at, "limit", f"{what}, by {each.by}: {each.why}")
     for review in found.reviews:
         kind = "revoke" if isinstance(review, Revocation) else "require"
         yield _decision(review, kind, _review_words(review))
@@ -352,9 +272,9 @@ def _lines(
         yield _row(entry.id, entry.reserved_at, entry.state, what)
         yield from (_approvals_line(_approvals(each, found)) for each in entry.reviews)
     for move in found.moves:
-        of, whose = f"of entry {move.source_of}", f"{move.before} → {move.after}"
+        of, whose = f"of entry {move.source_of}", f"{move.from_} → {move.to}"
         if not move.source_of:
-            of, whose = "that was charged to nobody yet", f"→ {move.after}"
+            of, whose = "that was charged to nobody yet", f"→ {move.to}"
         yield _decision(move, "move", f"{whose}  the source {of}")
     for rekey in found.rekeys:
         names = f"named by {rekey.named_by[:8]}, as before"
@@ -369,7 +289,7 @@ def _row(record: int, at: datetime, kind: str, what: str) -> str:
 
 
 def _decision(decision: Decision, kind: str, what: str) -> str:
-    by = f"by {decision.who}: {decision.why}"
+    by = f"by {decision.by}: {decision.why}"
     return _row(decision.record, decision.at, kind, f"{what}, {by}")
 
 
@@ -408,9 +328,9 @@ def _account_line(balance: Balance, left: Remaining | None, found: LedgerState) 
 
 def _review_words(decision: Requirement | Revocation) -> str:
     if isinstance(decision, Requirement):
-        return f"{decision.account}  review policy {decision.serial}, {decision.policy[:15]}"
+        return f"{decision.account}  review policy {decision.serial}, {decision.review_policy[:15]}"
     whose = f" of {' and '.join(decision.people)}" if decision.people else ""
-    return f"nothing counts that the key {decision.key[:8]}{whose} approves"
+    return f"nothing counts that the key {decision.revoked_key[:8]}{whose} approves"
 
 
 def _approvals_line(told: ApprovalsSaid) -> str:
@@ -513,7 +433,7 @@ def verify(
     document = {"ledger": name, "intact": True, "approved": reviewed,
                 "records": found.records, "head": found.hash,
                 "by_revoked_keys": sum(by_revoked.values()), "not_compared": unseen,
-                "not_charged": missing, "faults": [*map(FaultSaid.of, faults)],
+                "not_charged": missing, "faults": faults,
                 "left_out": [row for each in disowned for row in each.rows],
                 "witnesses": [told for told, _ in seen]}  # fmt: skip
     told = counted(found.records, "record")
@@ -523,7 +443,7 @@ def verify(
     if reviewed and not faults:
         lines.append(f"every charge and change that required approvals had them ({reviewed})")
     lines += _by_revoked(project, by_revoked)
-    lines += [f"{rows_words(each.rows)} left out, by {each.who}: {each.why}" for each in disowned]
+    lines += [f"{rows_words(each.rows)} left out, by {each.by}: {each.why}" for each in disowned]
     lines += [line for _, line in seen]
     if unseen:
         lines.append(f"whether its end is missing is not known: {unseen}")

@@ -16,7 +16,6 @@ from policy_engine.attest.signers import KeySigner, Signer, signer_of, writer_of
 from policy_engine.attest.validity import written
 from policy_engine.cli.app import Commands
 from policy_engine.cli.balances import (
-    FaultSaid,
     publish,
     rows_words,
     show,
@@ -312,7 +311,7 @@ def settle_fault(
     project = own_project()
     with open_ledger(project, writer_of(project)) as opened:
         settled = deciding.settle(opened, number, who=by, why=why)
-    document = {"ledger": project.ledger_name, "settled": [*map(FaultSaid.of, settled)],
+    document = {"ledger": project.ledger_name, "settled": settled,
                 "by": by, "why": why}  # fmt: skip
     emit(document, [f"{each.text}; settled by {by}: {why}" for each in settled])
 

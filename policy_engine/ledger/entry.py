@@ -254,11 +254,11 @@ class Entry:
 
 @dataclass(frozen=True)
 class Decision:
-    """What somebody decided: by which record, when, who, and why."""
+    """What somebody decided: by which record, when, by whom, and why."""
 
     record: int
     at: datetime
-    who: str
+    by: str
     why: str
 
 
@@ -281,7 +281,7 @@ class Fault:
     record: int
     entry: int
     what: str
-    settled: Settlement | None = None
+    settled: Settlement | None
 
     @property
     def text(self) -> str:
@@ -389,7 +389,7 @@ def _replayed(records: Iterable[Record], where: str) -> tuple[tuple[Entry, ...],
                 if entry is None or fault:
                     what = f"is a {record.kind!r} of entry {record.entry}, {fault}"
                     faults.append(
-                        Fault(record.seq, record.entry, f"{what}: no release writes that")
+                        Fault(record.seq, record.entry, f"{what}: no release writes that", None)
                     )
                     continue
                 entries[record.entry] = _settled(entry, record.kind, told)

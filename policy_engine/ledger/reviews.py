@@ -322,7 +322,7 @@ class Requirement(Decision):
 
     account: str
     serial: int
-    policy: str
+    review_policy: str
 
     def concerns(self, account: str) -> bool:
         """Whether it changes what counts for an account."""
@@ -333,7 +333,7 @@ class Requirement(Decision):
 class Revocation(Decision):
     """The key of an approver was revoked; ``people`` had it in the review policies before."""
 
-    key: str
+    revoked_key: str
     people: tuple[str, ...]
 
     def concerns(self, account: str) -> bool:
@@ -527,4 +527,4 @@ class _Replay:
 
     def _fault(self, record: Record, what: str) -> None:
         entry = record.seq if record.kind == "reserve" else record.entry
-        self.faults.append(Fault(record.seq, entry, what))
+        self.faults.append(Fault(record.seq, entry, what, None))

@@ -169,7 +169,7 @@ class LimitStatement:
     def of(cls, change: LimitChange) -> LimitStatement:
         """What leaves of a change of a limit."""
         day, before, after = change.at.date(), _amounts(change.before), _amounts(change.after)
-        said = (day.isoformat(), before, after, change.who, change.why)
+        said = (day.isoformat(), before, after, change.by, change.why)
         return cls(change.record, change.account, *said)
 
     def to_json(self) -> dict[str, object]:

@@ -31,7 +31,7 @@ class LimitChange:
     record: int
     account: str
     at: datetime
-    who: str
+    by: str
     why: str
     before: Limit | None
     after: Limit
@@ -42,8 +42,8 @@ class Move(Decision):
     """The source of an entry, 0 for one that nobody was charged for, got to another account."""
 
     source_of: int
-    before: str
-    after: str
+    from_: str
+    to: str
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def order_faults(chain: Iterable[Record]) -> tuple[Fault, ...]:
         ordered = ordered or said(record, ORDERED) is True
         if ordered and before is not None and (at is None or at < before):
             what = "says it is from before the record in front of it, and time runs forwards"
-            found.append(Fault(record.seq, record.entry, what))
+            found.append(Fault(record.seq, record.entry, what, None))
         before = at
     return tuple(found)
 

@@ -45,7 +45,7 @@ class LedgerState:
             accounts=tuple(each for each in self.accounts if each.name == account),
             entries=tuple(entry for entry in self.entries if entry.account == account),
             changes=tuple(change for change in self.changes if change.account == account),
-            moves=tuple(move for move in self.moves if account in (move.before, move.after)),
+            moves=tuple(move for move in self.moves if account in (move.from_, move.to)),
             reviews=tuple(
                 each for each in self.reviews if getattr(each, "account", account) == account
             ),

@@ -314,7 +314,7 @@ def budget_of(state: LedgerState, stated: Unverified) -> PaidAccount | None:
         spent=None if limit is None else _amount(to_now, limit.delta),
         alone=None if limit is None else _amount(account.epsilon_of(this), limit.delta),
         left=None if left is None else BudgetLeft.of(left),
-        limit_by=last.who if last else None,
+        limit_by=last.by if last else None,
         limit_why=last.why if last else None,
         limit_at=f"{last.at:%Y-%m-%d}" if last else None,
         limit_where=limit.where or None if limit else None,

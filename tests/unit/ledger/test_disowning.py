@@ -101,7 +101,7 @@ def test_a_strangers_row_stops_the_ledger_until_it_is_disowned(path, row):
         ledger.start(ledger.reserve(charge()).id)
         [told] = disownings_of(ledger.read().chain.records, "")
         assert (told.record, told.rows) == (7, (5, 6))
-        assert (told.who, told.why) == ("Ada", "ticket 7")
+        assert (told.by, told.why) == ("Ada", "ticket 7")
         assert [change.record for change in ledger.read().budget.changes()] == [1]
     with opened(path) as ledger:
         assert ledger.verify().records == 9

@@ -326,7 +326,7 @@ def test_what_is_wrong_of_an_entry_is_settled_by_who_looked_into_it(tmp_path):
     [settled] = deciding.settle(book.ledger, entry.id, who="Ada", why="ticket 7")
     assert settled.record == 3
     [fault] = book.ledger.read().approvals.faults()
-    assert (fault.settled.who, fault.settled.why) == ("Ada", "ticket 7")
+    assert (fault.settled.by, fault.settled.why) == ("Ada", "ticket 7")
     with pytest.raises(UsageError, match="was settled already"):
         deciding.settle(book.ledger, entry.id, who="Ada", why="ticket 7")
     # What is wrong later is told again, and that its secret is an old one.
@@ -451,8 +451,8 @@ def test_a_stage_that_needs_nobody_is_met_by_nothing(book):
 def test_what_was_set_and_revoked_is_told(book):
     deciding.revoke(book.ledger, book.keys["Ben"].key_id, who="Ada", why="stolen")
     first, second = decisions(book.ledger.read().chain.records, "")
-    assert (first.account, first.serial, first.who) == ("people", 1, "Ada")
-    assert (second.key, second.people) == (book.keys["Ben"].key_id, ("Ben",))
+    assert (first.account, first.serial, first.by) == ("people", 1, "Ada")
+    assert (second.revoked_key, second.people) == (book.keys["Ben"].key_id, ("Ben",))
 
 
 def test_a_revoked_key_of_nobody_has_no_name(book):

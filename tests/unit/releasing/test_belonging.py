@@ -174,8 +174,8 @@ def test_a_source_is_given_to_another_account_by_a_record_that_says_who_and_why(
     with small.writing() as ledger:
         deciding.move(ledger, 1, "others", who="Ada", why="a new wave")
         [move] = moves_of(ledger.read().chain.records, "")
-    assert (move.source_of, move.before, move.after) == (1, "people", "others")
-    assert (move.who, move.why) == ("Ada", "a new wave")
+    assert (move.source_of, move.from_, move.to) == (1, "people", "others")
+    assert (move.by, move.why) == ("Ada", "a new wave")
     said = refused(small, "file: source.parquet", "account: people")
     assert "entry 1, and record" in said and "gave it to account 'others'" in said
     released(small, "file: source.parquet", _OTHERS, name="second")
@@ -352,7 +352,7 @@ def test_one_that_took_over_names_sources_as_before_and_opens_what_was_paid(smal
     with small.writing() as ledger:
         ledger.verify()
         records = ledger.read().chain.records
-        assert [(each.who, each.why) for each in rekeys_of(records, "")] == [
+        assert [(each.by, each.why) for each in rekeys_of(records, "")] == [
             ("Ada", "stolen"), ("Bob", "stolen too"),
         ]  # fmt: skip
         assert len({each.named_by for each in rekeys_of(records, "")}) == 1
