@@ -182,7 +182,7 @@ PROOFS = frozenset({
     "cli/test_processes.py::test_an_interrupt_after_the_charge_leaves_nothing_but_the_charge[15]",
     "cli/test_processes.py::test_two_releases_that_together_cost_too_much",
     "docs/test_docs.py::test_the_commands_of_a_page_do_what_it_shows[docs/howto/csv.md]",
-    "docs/test_docs.py::test_the_commands_of_a_page_do_what_it_shows[docs/howto/check-sql.md]",
+    "docs/test_docs.py::test_the_commands_of_a_page_do_what_it_shows[docs/howto/certify-sql.md]",
     "docs/test_docs.py::test_the_commands_of_a_page_do_what_it_shows[docs/howto/report.md]",
     "golden/test_golden.py::test_what_a_dialect_refuses_is_said_with_the_reason[bigquery]",
     "golden/test_golden.py::test_what_a_dialect_refuses_is_said_with_the_reason[databricks]",

@@ -18,7 +18,7 @@ IS_SQL = Law(
 IS_UNDERSTOOD = Law(
     "V02",
     "the text must be a release in a form that check understands",
-    "write it in one of the forms of docs/howto/check-sql.md, or write a policy",
+    "write it in one of the forms of docs/howto/certify-sql.md, or write a policy",
 )
 IS_SAMPLED = Law(
     "V03",
