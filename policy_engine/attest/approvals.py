@@ -30,6 +30,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from policy_engine.attest.attestation import (
     Envelope,
+    Json,
     Statement,
     open_envelope,
     sign,
@@ -79,7 +80,7 @@ class ReviewPolicy:
     lasts: timedelta
     until: datetime
     keys: Mapping[str, Ed25519PublicKey]
-    document: Mapping[str, Any]
+    document: Mapping[str, object]
 
     @property
     def digest(self) -> str:
@@ -122,7 +123,7 @@ class ReviewPolicy:
         return TrustedKeys(MappingProxyType(found))
 
 
-def document_digest(document: Mapping[str, Any]) -> str:
+def document_digest(document: Mapping[str, object]) -> str:
     """SHA-256 of a JSON document, its keys sorted, with the name of the law in front.
 
     >>> document_digest({})
@@ -240,7 +241,7 @@ def ask(
     at: datetime,
     *,
     last: str = "",
-    account: Mapping[str, Any] | None = None,
+    account: Mapping[str, object] | None = None,
 ) -> str:
     """A signed request for approvals of a matter, under the review policy of this digest.
 
@@ -381,7 +382,7 @@ class _Counting:
                 approved.setdefault(person.name, (person.name, person.role, line))
         return [*approved.values()], [*rejected.items()], refused
 
-    def _opened(self, text: str, kind: str, fields: set[str]) -> tuple[str, Mapping[str, Any]]:
+    def _opened(self, text: str, kind: str, fields: set[str]) -> tuple[str, Mapping[str, Json]]:
         """The key that signed a statement of this matter, and what it says."""
         trusted = self.policy.trusted(self.revoked)
         key = Envelope.from_json(text).key_id
@@ -399,14 +400,14 @@ class _Counting:
             raise _no("it is of another review policy")
         return found.key_id, said
 
-    def _check_time(self, said: Mapping[str, Any]) -> None:
+    def _check_time(self, said: Mapping[str, Json]) -> None:
         signed = moment(said["time"])
         if signed is None or signed > self.at + _SKEW:
             raise _no("it states a time that has not come")
         if signed + self.policy.lasts < self.at:
             raise _no(f"it counted until {written(signed + self.policy.lasts)}")
 
-    def _check(self, role: str, said: Mapping[str, Any]) -> None:
+    def _check(self, role: str, said: Mapping[str, Json]) -> None:
         if said["request"] != self.brought.request_sha256:
             raise _no("it answers another request")
         if said["verdict"] not in get_args(Verdict):

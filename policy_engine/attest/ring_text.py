@@ -79,7 +79,7 @@ def text_of(entries: tuple[RingKey, ...], seal: Seal | None) -> str:
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
-def _sealed(entries: tuple[RingKey, ...], seal: Seal) -> dict[str, Any]:
+def _sealed(entries: tuple[RingKey, ...], seal: Seal) -> dict[str, object]:
     return {
         "version": SIGNED_VERSION,
         "serial": seal.serial,
@@ -100,7 +100,7 @@ def in_order(entries: tuple[RingKey, ...]) -> tuple[RingKey, ...]:
     return tuple(sorted(entries, key=lambda entry: (entry.validity.added, entry.key_id)))
 
 
-def document_of(entry: RingKey) -> dict[str, Any]:
+def document_of(entry: RingKey) -> dict[str, object]:
     """An entry as the file and ``keys list`` write it."""
     dates, revoked = entry.validity, entry.validity.revoked
     told: dict[str, Any] | None = None
@@ -205,7 +205,7 @@ def read_ring(content: bytes, where: str) -> tuple[tuple[RingKey, ...], Seal | N
     return in_order(entries), _seal(told, publics) if names else None
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, object]:
     if len(dict(pairs)) < len(pairs):
         raise ValueError("a name is repeated")
     return dict(pairs)

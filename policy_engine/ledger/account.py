@@ -12,7 +12,6 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
-from typing import Any
 
 from policy_engine.accounting.domain import ADD_REMOVE, claimed, least_integer
 from policy_engine.accounting.events import SampledSuppression
@@ -123,7 +122,7 @@ class Account:
         found = price(spent, self.limit)
         return found.basic_epsilon if found.tight_epsilon is None else found.tight_epsilon
 
-    def to_json(self, own: Asked | None = None) -> dict[str, Any]:
+    def to_json(self, own: Asked | None = None) -> dict[str, object]:
         """The account as texts and whole numbers, in a record of its ``own`` charge."""
         return {
             "neighbours": self.neighbours,

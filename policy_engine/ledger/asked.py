@@ -42,7 +42,7 @@ class Asked:
     delta: Decimal
     part: tuple[str, str] | None = None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """Texts and whole numbers; DomainError for a partition, which is not charged by itself."""
         name = next((n for n, kind in _MECHANISMS.items() if type(self.event) is kind), None)
         if name is None:
@@ -79,7 +79,7 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, int) else str(value)
 
 
-def _statistic_to_json(statistic: Statistic) -> dict[str, Any]:
+def _statistic_to_json(statistic: Statistic) -> dict[str, object]:
     """Entries are hexadecimal texts: no reader of JSON rounds them."""
     table = statistic.table
     return {
@@ -129,7 +129,7 @@ def cost_from_json(state: list[str] | None) -> Cost | None:
     return Cost(mass, tuple(scales))
 
 
-def plan_to_json(plan: Plan) -> dict[str, Any]:
+def plan_to_json(plan: Plan) -> dict[str, object]:
     """A plan as texts."""
     amounts = {name: str(getattr(plan, name)) for name in _SHARES}
     return {**amounts, "orders": list(map(str, plan.orders)), "scales": list(map(str, plan.scales))}

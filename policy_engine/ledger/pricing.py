@@ -153,7 +153,7 @@ class Spent:
             return True
         return state.plan.pays(state._cost())
 
-    def to_json(self, own: Asked | None = None) -> dict[str, Any]:
+    def to_json(self, own: Asked | None = None) -> dict[str, object]:
         """Texts and whole numbers: a line for each kind, and no release twice.
 
         The first one is the number of its kind, if there is one of it still. Of the kind that is

@@ -36,7 +36,7 @@ class Remaining:
     epsilon: Decimal | None
     delta: Decimal | None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The numbers; amounts as texts."""
         epsilon = None if self.epsilon is None else str(self.epsilon)
         delta = None if self.delta is None else str(self.delta)

@@ -7,7 +7,6 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from policy_engine.attest.approvals import (
     Brought,
@@ -46,8 +45,8 @@ class Sought:
 
     matter: Matter
     file: Path
-    shown: Mapping[str, Any]
-    account: Mapping[str, Any] = field(default_factory=dict)
+    shown: Mapping[str, object]
+    account: Mapping[str, object] = field(default_factory=dict)
     entry: int = 0
 
 
@@ -93,7 +92,7 @@ def asked_of(
     return Sought(claim_of(asked), file, shown, stands, 0 if paid is None else paid.id)
 
 
-def _standing(account: Account, charge: Charge, paid: Entry | None) -> dict[str, Any]:
+def _standing(account: Account, charge: Charge, paid: Entry | None) -> dict[str, object]:
     """How an account would stand after a charge, or stands after the one that was paid."""
     if paid is None and not affords(account, charge):
         return {"fits": False}

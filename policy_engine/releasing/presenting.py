@@ -131,7 +131,7 @@ def _presented(read: RequestFile) -> Presented:
     return Presented(read.request, said, matter, policy, asker, read.shown, read.last, account)
 
 
-def policy_in(document: Mapping[str, Any]) -> ReviewPolicy:
+def policy_in(document: Mapping[str, object]) -> ReviewPolicy:
     """The review policy that a document of a request is; PolicyError where it is none."""
     return review_policy(json.dumps(document), Path("review policy"))
 

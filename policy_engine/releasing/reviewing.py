@@ -42,8 +42,8 @@ class RequestFile:
 
     request: str
     shown: Mapping[str, Any]
-    last: Mapping[str, Any]
-    review_policy: Mapping[str, Any]
+    last: Mapping[str, object]
+    review_policy: Mapping[str, object]
 
 
 def request_file(certificate: Path, stage: Stage) -> Path:
