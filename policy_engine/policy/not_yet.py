@@ -5,15 +5,22 @@ Whoever makes a part run takes it from here, and from ``waits`` of its document.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from policy_engine.policy.laws import inside, mapping
-from policy_engine.policy.models import PolicyDocument, ReleaseSpec
 from policy_engine.policy.project_models import AccountSpec, ProjectDocument
 from policy_engine.policy.reading import HalfRead
 from policy_engine.policy.time_models import PLANNED
 
+if TYPE_CHECKING:
+    from policy_engine.policy.models import PolicyDocument
+
 
 def refuse_editions(reading: HalfRead[PolicyDocument]) -> None:
     """Refuse what a policy says of its editions: each policy has one."""
+    # A project file is read without the language of policies: verify needs none of it.
+    from policy_engine.policy.models import PolicyDocument, ReleaseSpec
+
     data = mapping(reading.root.data())
     law = "is understood, and no edition of a policy is drawn yet"
     remedy = "remove it: 'policy-engine release' draws one release, whenever it is run"
