@@ -105,6 +105,12 @@ def at_home(relation: str, engine: str, names: Iterable[str] = ()) -> tuple[str,
     return (HOMES[engine], *parts) if engine in HOMES else parts
 
 
+_WIDTHS = {
+    **{"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "INT": 32, "BIGINT": 64},
+    **{"UTINYINT": 8, "USMALLINT": 16, "UINTEGER": 32, "UBIGINT": 64},
+}
+"""The bits of each type of whole numbers."""
+_LABEL = re.compile(r"'((?:[^']|'')*)'")
 _LONGEST_TYPE = 60
 _WHOLE = re.compile(r"DECIMAL\([0-9]+(, ?0)?\)")
 
@@ -131,6 +137,42 @@ class Field:
         if self.kind is not Kind.OTHER:
             return str(self.kind.value)
         return " ".join(self.type.removeprefix("OTHER ").split())[:_LONGEST_TYPE]
+
+    @property
+    def said(self) -> str:
+        """What it is, with the type where that says more, for a message about a value of it.
+
+        >>> Field("age", "UTINYINT").said
+        'a whole number (UTINYINT)'
+        """
+        type_name = " ".join(self.type.split())
+        return f"{self.noun} ({type_name})" if len(type_name) <= _LONGEST_TYPE else self.noun
+
+    @property
+    def whole_numbers(self) -> range:
+        """The whole numbers that its type can hold; none of a type that is of no whole numbers.
+
+        >>> Field("age", "UTINYINT").whole_numbers, Field("sex", "VARCHAR").whole_numbers
+        (range(0, 256), range(0, 0))
+        """
+        bits = _WIDTHS.get(self.type.upper())
+        if bits is None:
+            return range(0)
+        if self.type.upper().startswith("U"):
+            return range(2**bits)
+        return range(-(2 ** (bits - 1)), 2 ** (bits - 1))
+
+    @property
+    def labels(self) -> frozenset[str] | None:
+        """The labels of an enumeration; None where its type does not say them plainly.
+
+        >>> sorted(Field("sex", "ENUM('it''s', 'm')").labels), Field("sex", "VARCHAR").labels
+        (["it's", 'm'], None)
+        """
+        if self.kind is not Kind.LABEL or "\\" in self.type:
+            return None
+        found = _LABEL.findall(self.type)
+        return frozenset(label.replace("''", "'") for label in found) or None
 
     @property
     def is_whole(self) -> bool:

@@ -93,7 +93,10 @@ def claim_of(
             found = table.find(name)
             widest = 2**64 if read and found and found.type == "UBIGINT" else MOST_INTEGER + 1
             seen = read.seen if read else Type("text")
-            shown.append(Shown(name, read, recode_of(recoding, seen, widest)))
+            made = recode_of(recoding, seen, widest)
+            if isinstance(recoding, Lookup) and found and read and read.read_as is None:
+                _check_keys(recoding, found, seen)
+            shown.append(Shown(name, read, made))
     for name, spec in policy.filter:
         with problems.of(path_text(("filter", name)), f"column {name!r}"):
             conditions.append(_condition(column(name), spec))
@@ -314,8 +317,7 @@ def _map(table: tuple[tuple[str, str | None], ...], other: str | None, seen: Typ
     for key, label in table:
         value = _key(key, seen)
         if value is None:
-            law = f"no value of it, {_NOUNS[seen.kind]}, is the key {show(key)}"
-            raise _Misfit(f"{law}, so that its rows would be {show(other)}", _instead_of(key, seen))
+            raise _never(key, _NOUNS[seen.kind], other, _instead_of(key, seen))
         groups[label].append(value)
     keys = [key for members in groups.values() for key in members]
     if len(set(keys)) != len(keys):
@@ -324,6 +326,37 @@ def _map(table: tuple[tuple[str, str | None], ...], other: str | None, seen: Typ
 
 
 _NOUNS = {kind.of_a_claim: kind.value for kind in Kind}
+
+
+def _never(key: str, noun: str, other: str | None, remedy: str) -> _Misfit:
+    law = f"no value of it, {noun}, is the key {show(key)}"
+    return _Misfit(f"{law}, so that its rows would be {show(other)}", remedy)
+
+
+def _check_keys(recoding: Lookup, column: Field, seen: Type) -> None:
+    """That each key can stand in the column by all that its own type says: its width, its labels.
+
+    Raises _Misfit of the first that cannot. The keys are values of the kind already.
+    """
+    for key, _ in recoding.table:
+        if not _can_hold(column, key, seen):
+            raise _never(key, column.said, recoding.other, "take it out, or correct it")
+
+
+def _can_hold(column: Field, key: str, seen: Type) -> bool:
+    """Whether a value of the column's own type can be a key, that is a value of its kind."""
+    match column.kind:
+        case Kind.INTEGER:
+            return int(key) in column.whole_numbers
+        case Kind.DECIMAL:
+            return abs(Decimal(key)) < Decimal(10) ** (seen.digits - seen.scale)
+        case Kind.WIDE_INTEGER:
+            return bool(_DIGITS.fullmatch(key)) and "." not in key
+        case Kind.UUID:
+            return bool(_UUID.fullmatch(key))
+        case Kind.LABEL:
+            return column.labels is None or key in column.labels
+    return True
 
 
 def _instead_of(key: str, seen: Type) -> str:
@@ -342,6 +375,7 @@ def _instead_of(key: str, seen: Type) -> str:
 
 
 _DIGITS = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?")
+_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 def _key(key: str, seen: Type) -> Value | None:

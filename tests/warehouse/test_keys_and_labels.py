@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 from decimal import Decimal
@@ -102,6 +103,7 @@ def test_a_decimal_with_places_is_none(folder, capsys):
 ZIPS = pa.table({
     "zip": [1067] * 40 + [10115] * 40, "on": [True] * 80,
     "price": pa.array([Decimal("1.50")] * 80, pa.decimal128(9, 2)),
+    "age": pa.array([30] * 80, pa.uint8()), "wave": pa.array([3] * 80, pa.int16()),
 })  # fmt: skip
 
 
@@ -115,6 +117,10 @@ ZIPS = pa.table({
         ("{on: {map: {'yes': a}, other: b}}", "is the key 'yes'"),
         ("{on: {map: {'True': a}, other: b}}", "write 'true', or"),
         ("{price: {map: {'1.505': a}, other: b}}", "is the key '1.505'"),
+        ("{price: {map: {'10000000': a}, other: b}}", "(DECIMAL(9,2)), is the key '10000000'"),
+        ("{zip: {map: {1067: a}, other: b}, age: {map: {300: a}, other: b}}", "is the key '300'"),
+        ("{age: {map: {-1: a}, other: b}}", "a whole number (UTINYINT), is the key '-1'"),
+        ("{wave: {map: {32768: a}, other: b}}", "a whole number (SMALLINT), is the key '32768'"),
     ],
 )
 def test_a_key_that_no_value_of_the_type_is_is_found_before_the_charge(
@@ -127,6 +133,30 @@ def test_a_key_that_no_value_of_the_type_is_is_found_before_the_charge(
     assert told in capsys.readouterr().out
     assert run(["release", at]) == 1
     assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "can_be"),
+    [
+        ("UUID", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", True),
+        ("UUID", "Dresden", False),
+        ("HUGEINT", "170141183460469231731687303715884105727", True),
+        ("HUGEINT", "01067", False),
+        ("HUGEINT", "1.5", False),
+        ("ENUM('it''s', 'm')", "it's", True),
+        ("ENUM('it''s', 'm')", "f", False),
+        ("UBIGINT", "9223372036854775807", True),
+        ("BIGINT", "-9223372036854775807", True),
+    ],
+)
+def test_a_key_is_held_against_all_that_the_type_of_a_table_says(folder, capsys, kind, key, can_be):
+    with duckdb.connect("w.duckdb") as made:
+        made.execute(f"create table people (id bigint primary key, v {kind})")
+    served("duckdb", database="w.duckdb")
+    source = "{table: main.people}\nprivacy_unit: {column: id, rows: one}"
+    at = written(source, "{v: {map: {" + json.dumps(key) + ": a}, other: b}}")
+    assert run(["validate", at]) == (0 if can_be else 1)
+    assert ("is the key" in capsys.readouterr().out) is not can_be
 
 
 def test_keys_as_the_remedy_writes_them_are_found(folder):
