@@ -241,7 +241,8 @@ def _changes(old: Comparable, new: Comparable) -> Iterator[KeyChange]:
         if was != now:
             effect: Effect = "weaker" if is_weaker else "not weaker"
             yield KeyChange(key, _amount(was), _amount(now), effect, why if is_weaker else "")
-    yield from _measured(old, new)
+    measured = tuple(_measured(old, new))
+    yield from measured
     if old.unit != new.unit:
         why = "others are protected, and ε is of them"
         yield KeyChange("privacy_unit", old.unit, new.unit, "to judge", why)
@@ -265,7 +266,9 @@ def _changes(old: Comparable, new: Comparable) -> Iterator[KeyChange]:
         for each in (old, new)
     ]
     yield from _texts(texts[0], texts[1], "to judge", "")
-    yield from _texts(old.harmless, new.harmless, "not weaker", "by odds and size, as told above")
+    # What cannot weaken by itself has the verdict of what is measured of it.
+    as_measured: Effect = "weaker" if weakens(measured) else "not weaker"
+    yield from _texts(old.harmless, new.harmless, as_measured, "by odds and size, as told above")
 
 
 def _measured(old: Comparable, new: Comparable) -> Iterator[KeyChange]:

@@ -69,8 +69,19 @@ def test_a_recode_is_a_map_in_every_format(cli, policy):
 def test_another_law_shows_its_noise(cli, policy):
     old, new = policy("a"), policy("b", NOISY, **WIDE)
     found = cli("diff", old, new, "--format", "json")
-    assert (keys(found)["mechanism"], keys(found)["noise"]) == ("to judge", "not weaker")
+    assert (keys(found)["mechanism"], keys(found)["noise"]) == ("to judge", "weaker")
     assert keys(found)["guarantee.delta"] == "weaker"
+
+
+def test_noise_has_the_verdict_of_what_is_measured_of_it(cli, policy):
+    less = policy(
+        "a", (NOISY[0], f"{NOISY[1]}noise: {{distribution: discrete_gaussian}}\n"), **WIDE
+    )
+    more = policy("b", NOISY, **WIDE)
+    measured = ("visible", "odds", "noise")
+    for old, new, verdict in ((more, less, "not weaker"), (less, more, "weaker")):
+        found = keys(cli("diff", old, new, "--format", "json"))
+        assert {key: found[key] for key in measured} == dict.fromkeys(measured, verdict)
 
 
 def test_sums_are_shown_things(cli, policy):
