@@ -89,6 +89,14 @@ def _columns(found: object) -> tuple[str, ...]:
     return columns
 
 
+def _one_column(found: object) -> object:
+    """The law of the one column that names a person: several have a key of their own."""
+    if isinstance(found, list | tuple):
+        remedy = "columns that name a person together stand in columns: [hospital, patient]"
+        raise refusal(f"must be text, found {show(found)}", remedy)
+    return found
+
+
 ColumnsField = Annotated[
     tuple[str, ...],
     BeforeValidator(_columns),
@@ -106,7 +114,7 @@ class UnitSpec(Document):
         json_schema_extra={"oneOf": [{"required": ["column"]}, {"required": ["columns"]}]}
     )
 
-    column: fields.OptionalLineField = None
+    column: Annotated[fields.OptionalLineField, BeforeValidator(_one_column)] = None
     """The column that names the person, who may have many rows."""
     columns: ColumnsField = ()
     """Columns that name a person together, as in `[hospital, patient]`."""

@@ -274,7 +274,8 @@ def _of_the_key(policy: Policy, column: str, recoding: Recoding) -> errors.Probl
         message = (
             f"{path} is made of the column of privacy_unit and tells every person apart, so that"
         )
-    remedy = f"leave it out, unless {policy.k} people and more have the same value"
+    many = "several" if policy.k in (None, 1) else f"{policy.k} people and more"
+    remedy = f"leave it out, unless {many} have the same value"
     return errors.Problem(str(policy.file), 0, 0, path, f"{message} no group is released", remedy)
 
 

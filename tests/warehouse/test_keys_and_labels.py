@@ -360,6 +360,13 @@ def test_two_columns_that_read_alike_are_two_people_on_every_engine(folder, post
     assert abs(counts[1] - len(PAIRS)) < 4
 
 
+def test_a_list_in_the_place_of_one_column_is_told_where_it_goes(folder, capsys):
+    Path("p.csv").write_text("hh,pers,sex\n1,1,f\n")
+    at = written("{file: p.csv}\nprivacy_unit: {column: [hh, pers], rows: any}", "{sex: keep}")
+    assert run(["validate", at]) == 1
+    assert "stand in columns: [hospital, patient]" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("key", "recode", "told"),
     [
