@@ -194,7 +194,8 @@ class Table:
     table, and ``related`` what else its database holds: what the view reads is among it.
     ``partitions`` are names that its folders have, as in ``year=2020``, and no columns. ``unique``
     are the columns of which its engine enforces that no two rows have the same value. ``case`` says
-    which names its engine tells apart.
+    which names its engine tells apart. ``hides``: there may be columns that are not among them, for
+    the catalog leaves out those that the role may not read.
     """
 
     columns: tuple[Field, ...]
@@ -206,6 +207,7 @@ class Table:
     partitions: tuple[str, ...] = ()
     unique: frozenset[str] = frozenset()
     case: NameCase = "folded"
+    hides: bool = False
 
     def find(self, name: str) -> Field | None:
         """The one column that ``name`` can mean; None where there is none, or several."""

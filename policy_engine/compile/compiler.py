@@ -143,7 +143,8 @@ def _unknown(policy: Policy, table: Table) -> Iterator[_Found]:
             else:
                 yield path, law, "write one as it stands there"
         elif not columns:
-            yield path, f"{table.name} has no column {name!r}", _near(name, table)
+            readable = " that the role may read" if table.hides else ""
+            yield path, f"{table.name} has no column {name!r}{readable}", _near(name, table)
 
 
 def _of_the_unit(policy: Policy) -> list[tuple[str, str]]:
@@ -202,7 +203,7 @@ def _near(name: str, table: Table) -> str:
         return f"did you mean {names[close[0]]!r}?"
     if table.path is not None and is_csv(table.path) and len(names) == 1:
         return "its first line names one column alone: see csv.delimiter and csv.skip"
-    return "name a column of the source"
+    return f"name a column of the source{', or GRANT SELECT on it' if table.hides else ''}"
 
 
 def _key_problems(policy: Policy, table: Table) -> Iterator[_Found]:

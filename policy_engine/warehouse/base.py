@@ -337,6 +337,7 @@ class Warehouse(ABC):
             f"the role may not read {', '.join(columns)} of {table.name}: GRANT SELECT ({names}) ON"
             f" {self.quoted(*table.parts)} to it, or release with a role that may",
             of_setup=True,
+            code="no_right",
         )
 
     def check_writes(self, target: Name, query: str) -> None:

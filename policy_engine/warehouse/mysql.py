@@ -137,7 +137,7 @@ class MariaDBWarehouse(Warehouse):
                     f"{name} is a view whose definition the role may not see; grant it SHOW VIEW,"
                     " or release from a table"
                 )
-            return Table(columns, parts=parts, view=view)
+            return Table(columns, parts=parts, view=view, hides=self._hides(parts))
         if kind not in {"BASE TABLE", "SYSTEM VERSIONED"}:
             raise WarehouseError(f"{name} is a {kind.lower()}; copy it into a table")
         if engine not in _ENGINES:
@@ -146,7 +146,17 @@ class MariaDBWarehouse(Warehouse):
                 " they are read; copy it into a table of InnoDB"
             )
         unique = frozenset(column for (column,) in self._catalog(_UNIQUE, parts))
-        return Table(columns, parts=parts, unique=unique)
+        return Table(columns, parts=parts, unique=unique, hides=self._hides(parts))
+
+    def _hides(self, parts: Name) -> bool:
+        """Whether the catalog leaves out columns, of which the role has no right at all."""
+        every = f"SELECT * FROM {self.quoted(*parts)}"
+        try:
+            self.ask("PREPARE policy_engine_try FROM %s", (every,))
+        except WarehouseError as error:
+            return error.code == "no_right"
+        self.ask("DEALLOCATE PREPARE policy_engine_try")
+        return False
 
     def _facts(self, table: Table) -> object:
         """How what is read is stored, and since when."""

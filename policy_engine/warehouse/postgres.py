@@ -263,13 +263,21 @@ class PostgresWarehouse(Transactional):
         self.ask(f"SELECT 1 FROM {self.quoted(*table.parts)} LIMIT 0")
 
     def _check_place(self, target: Name) -> None:
+        if target[0].startswith("pg_"):
+            raise WarehouseError(f"{target[0]} is the server's own; name another in release.table")
         found = self._look(
-            "SELECT has_schema_privilege(oid, 'CREATE') FROM pg_namespace WHERE nspname = %s"
-            " AND NOT starts_with(nspname, 'pg_')",
+            "SELECT has_schema_privilege(oid, 'CREATE') FROM pg_namespace WHERE nspname = %s",
             target[:1],
         )
-        if not found or not found[0][0]:
-            raise no_schema(target[0], " in which the role may create tables")
+        if not found:
+            raise no_schema(target[0])
+        if not found[0][0]:
+            raise WarehouseError(
+                f"the role may not create tables in the schema {target[0]}: GRANT CREATE ON SCHEMA"
+                f" {self.quoted(target[0])} to it, or name another in release.table",
+                of_setup=True,
+                code="no_right",
+            )
 
     def _comment(self, target: Name) -> str | None:
         found = self._look(

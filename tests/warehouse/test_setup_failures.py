@@ -13,7 +13,7 @@ from mariadb_server import running
 from typer.testing import CliRunner
 
 from policy_engine.cli.app import app
-from policy_engine.errors import PolicyEngineError, WarehouseError
+from policy_engine.errors import PolicyEngineError, PolicyError, WarehouseError
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import default_project, load_project
 from policy_engine.releasing.books import has_ledger, open_ledger
@@ -139,6 +139,25 @@ def test_mariadb_tells_which_columns_the_role_may_not_read(mariadb, here):
     )
     mariadb.sql("GRANT SELECT (`name`) ON `work`.`visits` TO reader@localhost")
     assert told() == ""
+
+
+def test_mariadb_hides_columns_from_a_role_and_is_not_taken_for_a_table_without_them(mariadb, here):
+    mariadb.sql(
+        "CREATE OR REPLACE USER reader@localhost",
+        "GRANT SELECT (id) ON work.visits TO reader@localhost",
+    )
+
+    def told(user: str, recode: str) -> str:
+        return tried(MariaDBWarehouse("maria", mariadb.url(user=user)), here, "visits", recode)
+
+    with pytest.raises(
+        PolicyError, match=r"'name' that the role may read; .* or GRANT SELECT on it"
+    ):
+        told("reader", "{name: keep}")
+    with pytest.raises(PolicyError, match="has no column 'nobody'; name a column of the source"):
+        told("root", "{nobody: keep}")
+    mariadb.sql("GRANT SELECT (`name`) ON `work`.`visits` TO reader@localhost")
+    assert told("reader", "{name: keep}") == ""
 
 
 def test_where_mariadb_shows_whose_a_lock_is_is_told(mariadb):
