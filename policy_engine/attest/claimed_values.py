@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.recodes.meaning import RecodeMeaning
+from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.kernel.values_shown import MOMENT, number_of_text
 
@@ -47,14 +46,18 @@ def misfits(claim: Claim, columns: Sequence[Sequence[object]]) -> tuple[str, ...
     shown = zip(claim.columns, columns[len(claim.law.before) :], strict=True)
     wrong = []
     for each, values in shown:
-        meaning = recode_meaning(each.recode)
-        if not all(_can_show(meaning, each.kind, value) for value in values):
+        if not all(_can_show(each, value) for value in values):
             wrong.append(each.name)
     return tuple(wrong)
 
 
-def _can_show(meaning: RecodeMeaning[Any], kind: str, value: object) -> bool:
-    return meaning.can_show(value) and (not isinstance(value, str) or _is_text_of(kind, value))
+def _can_show(shown: Shown, value: object) -> bool:
+    if shown.missing is not None and (value is None or value == shown.missing):
+        return value is not None
+    meaning = recode_meaning(shown.recode)
+    return meaning.can_show(value) and (
+        not isinstance(value, str) or _is_text_of(shown.kind, value)
+    )
 
 
 def _is_text_of(kind: str, text: str) -> bool:

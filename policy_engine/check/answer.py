@@ -102,7 +102,7 @@ def _said(assumed: Iterable[Assumption]) -> tuple[str, ...]:
 def _instead(envelope: Wrapped, known: Known) -> Answer:
     """The text to run instead of a stranger's, if one can be guessed."""
     engine = known.engine
-    guess = guessed(envelope.query, engine, known)
+    guess = guessed(envelope.query, engine, known, known)
     if guess.claim is None:
         return Answer(findings=guess.findings)
     target = envelope.target or guess.target
@@ -199,7 +199,7 @@ def _untold(claim: Claim, query: str, known: Known) -> Iterator[str]:
 def _of_a_policy(envelope: Wrapped, policy: Policy, known: Known, found: list[Claim]) -> Answer:
     """Whether a text is what is printed for the policy's claim, with its guarantee."""
     if not found:
-        guess = guessed(envelope.query, known.engine, known)
+        guess = guessed(envelope.query, known.engine, known, known)
         compared = _against(envelope, policy, known, guess.claim, guess)
         if compared is not None:
             return compared
@@ -335,6 +335,6 @@ def differences(own: Claim, wanted: Claim) -> Iterator[Breach]:
     recodes = {shown.name: shown for shown in wanted.columns}
     for shown in own.columns:
         other = recodes.get(shown.name)
-        if other is not None and (shown.recode, shown.column) != (other.recode, other.column):
+        if other is not None and shown != other:
             yield laws.RECODINGS_ARE_THE_POLICYS.broken_by(f"{shown.name}: {words(shown)}")
             return

@@ -53,7 +53,7 @@ def _from_json(text: str, engine: str) -> Schema:
             raise _other("another JSON document")
     for name, types in tables.items():
         tables[name] = {column: _told(kind, engine) for column, kind in types.items()}
-    return Schema(tables, frozenset(views), known=True)
+    return Schema(tables, views, known=True)
 
 
 def _from_ddl(text: str, engine: str) -> Schema:
@@ -65,7 +65,7 @@ def _from_ddl(text: str, engine: str) -> Schema:
         raise _other("text that does not parse") from None
     labels = {fold(named[1]): named[2] for named in map(_ENUM.fullmatch, pieces) if named}
     tables: dict[str, dict[str, str]] = {}
-    views: set[str] = set()
+    views: dict[str, str] = {}
     constraints: dict[str, Constraints] = {}
     for piece, statement in parsed:
         kind = statement.kind if isinstance(statement, exp.Create) else None
@@ -76,7 +76,7 @@ def _from_ddl(text: str, engine: str) -> Schema:
         made = statement.this
         name = dotted(p.name for p in (made if isinstance(made, exp.Table) else made.this).parts)
         if kind == "VIEW" and statement.expression:
-            views.add(name)
+            views[name] = piece
         elif isinstance(made, exp.Schema):
             # Its own columns: the fields of a STRUCT are none.
             columns = [c for c in made.expressions if isinstance(c, exp.ColumnDef)]
@@ -84,7 +84,7 @@ def _from_ddl(text: str, engine: str) -> Schema:
             constraints[name] = constraints_of(made)
         else:
             raise _other(f"a {kind} without columns or a query")
-    return Schema(tables, frozenset(views), known=True, constraints=constraints)
+    return Schema(tables, views, known=True, constraints=constraints)
 
 
 def _statements(text: str, tokenizer: Tokenizer) -> list[str]:

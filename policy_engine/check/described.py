@@ -10,7 +10,9 @@ from policy_engine.check.columns import recoded
 from policy_engine.compile.catalog import Kind
 from policy_engine.kernel.assumptions import method_of, unit_of
 from policy_engine.kernel.claim import Claim, Shown
+from policy_engine.kernel.filters import words_of
 from policy_engine.kernel.mechanisms.meanings import meaning_of
+from policy_engine.kernel.recodes.meaning import some_entries
 from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.kernel.types import Type
 from policy_engine.kernel.wording import plain_words
@@ -33,19 +35,26 @@ them decimal places')
 def words(shown: Shown) -> str:
     """A recode on one line.
 
-    >>> from policy_engine.kernel.recodes.meanings import recode_meaning
-    >>> from policy_engine.kernel.sources import Column
-    >>> words(Shown("zip3", Column("zip", Type("text")), Prefix(3)))
-    'the first 3 characters of zip'
+        >>> from policy_engine.kernel.recodes.meaning import some_entries
+    from policy_engine.kernel.recodes.meanings import recode_meaning
+        >>> from policy_engine.kernel.sources import Column
+        >>> words(Shown("zip3", Column("zip", Type("text")), Prefix(3)))
+        'the first 3 characters of zip'
     """
     name = shown.column.name if shown.column else ""
-    return recode_meaning(shown.recode).of(name, shown.name)
+    if (listed := entries(shown)) is not None:
+        return some_entries(listed)
+    empty = "" if shown.missing is None else f", NULL as {shown.missing}"
+    return f"{recode_meaning(shown.recode).of(name, shown.name)}{empty}"
 
 
 def entries(shown: Shown) -> tuple[tuple[str, str], ...] | None:
     """A released column as a map of values, where it is one of few: which, and what is shown."""
     name = shown.column.name if shown.column else ""
-    return recode_meaning(shown.recode).entries(name)
+    listed = recode_meaning(shown.recode).entries(name)
+    if listed is None or shown.missing is None:
+        return listed
+    return tuple((when, shown.missing if label == "NULL" else label) for when, label in listed)
 
 
 @dataclass(frozen=True)
@@ -117,10 +126,4 @@ def lines(claim: Claim, engine: str) -> Iterator[str]:
     yield f"  columns  {', '.join(shown.name for shown in claim.columns)}"
     yield from (f"    {shown.name}: {words(shown)}" for shown in claim.columns)
     for each in claim.filter:
-        if each.members:
-            told = ", ".join(map(plain_words, each.members))
-            yield f"  only     {each.column.name}: {told}"
-        else:
-            least = [] if each.at_least is None else [f"from {plain_words(each.at_least)} on"]
-            below = [] if each.below is None else [f"below {plain_words(each.below)}"]
-            yield f"  only     {each.column.name}: {', '.join([*least, *below])}"
+        yield f"  only     {words_of(each, said=plain_words)}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from sqlglot import exp
@@ -24,13 +24,13 @@ from policy_engine.compile.claims import recode_of
 from policy_engine.engines import ENGINES
 from policy_engine.engines.base import Refused
 from policy_engine.errors import Finding
-from policy_engine.kernel.claim import Claim, Shown
-from policy_engine.kernel.filters import DROPPED, KEPT, Filter
+from policy_engine.kernel.claim import KEPT, Claim, Shown
+from policy_engine.kernel.filters import none_of
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Keyed, Law, Native, Secret
 from policy_engine.kernel.mechanisms.sampled_suppression.rate import threshold
 from policy_engine.kernel.printing import printed
-from policy_engine.kernel.recodes import Map
+from policy_engine.kernel.recodes import Bins, Constant, Map, Recode
 from policy_engine.kernel.sources import Column, Drawn, People, Rows
 from policy_engine.kernel.types import Type
 from policy_engine.names import fold
@@ -65,7 +65,9 @@ class Guess:
     findings: tuple[Finding, ...] = ()
 
 
-def guessed(text: str, engine: str, types_of: Types) -> Guess:
+def guessed(
+    text: str, engine: str, types_of: Types, relations: levels.Relations | None = None
+) -> Guess:
     """The claim that a text of any form may mean, of which the engine has a print.
 
     >>> text = "select sex, count(*) as n from a.people tablesample bernoulli (10)"
@@ -74,7 +76,7 @@ def guessed(text: str, engine: str, types_of: Types) -> Guess:
     Native(rate=Decimal('0.1'), k=5, raw_first=False)
     """
     try:
-        query = levels.Query(levels.parsed(text, engine), engine)
+        query = levels.Query(levels.parsed(text, engine), engine, relations)
         claim = _Reader(query, types_of(query.source.parts)).claim()
         printed(claim, engine)
         return Guess(claim, query.target, tuple(query.missed), tuple(query.taken))
@@ -97,19 +99,24 @@ class _Reader:
 
     def __init__(self, query: levels.Query, types_of: TypesOf) -> None:
         self.query, self.engine, self.missed = query, query.engine, query.missed
-        self.taken = _Taken(query.engine, types_of)
+        self.taken, self.types_of = _Taken(query.engine, types_of), types_of
         self.samples = [each.node for each in query.conditions if levels.draws(each.node)]
 
     def claim(self) -> Claim:
         """What the text may mean."""
         law = self._law()
         columns, count = self._columns()
+        filters = tuple(self._filters())
         key = self._key()
         columns = sorted(columns, key=lambda each: isinstance(each[1].means, recodings.Keep))
         made = {name: self._shown(name, reading, column) for name, reading, column in columns}
         order = [fold(name) for name in self.query.columns]
         shown = [made[name] for name in sorted(made, key=lambda name: order.index(fold(name)))]
         fitting = [each for each in shown if each is not None]
+        if not fitting and not self.query.columns.keys() - {fold(str(count))}:
+            named = fresh("everybody", self.query.columns)
+            fitting = [Shown(named, None, Constant(named))]
+            self.missed.append(f"one group of everybody: a release has a column, {named}")
         if not fitting:
             why = ", ".join(self.missed)
             raise levels.No(laws.IS_GROUPED.broken_by(f"no column that is understood: {why}"))
@@ -117,7 +124,9 @@ class _Reader:
             self.missed.append("rows for each person: counts are released")
             count = "n"
         unit = Rows() if law.method == "native" else self._unit(key)
-        filters = tuple(self._filters(unit))
+        if isinstance(unit, People) and unit.order and not (self._windows() or self.query.firsts):
+            self.query.taken.append(f"each {key} has one row: of several one is kept")
+        self._tell_of_choice(unit)
         return Claim(self.query.source, unit, law, tuple(fitting), count, filters)
 
     def _law(self) -> Law:
@@ -228,30 +237,43 @@ class _Reader:
                 recoding = (
                     self._in_pieces(name, means, read) if isinstance(means, Pieces) else means
                 )
-                shown = Shown(name, read, recode_of(recoding, read.type))
-                self._tell_of_null(shown, reading)
+                shown = self._named(Shown(name, read, recode_of(recoding, read.type)), reading)
+                self._tell_of_collation(shown)
             recoded(shown, self.engine)
         except Exception as error:  # what no value of the column can be, in whatever words
             self.missed.append(f"{name}: {str(error) or 'its values'}; left out")
             return None
         return shown
 
+    def _tell_of_collation(self, shown: Shown) -> None:
+        column, collates = shown.column, ENGINES[self.engine].collates
+        if column is not None and column.type.collated and self.types_of(column.name) is not None:
+            told = f"{column.name} is compared by its bytes"
+            others = self.query.taken if collates else self.missed
+            others.append(told if collates else f"{told}, and by the text by its collation")
+
     def _in_pieces(self, name: str, pieces: Pieces, column: Column) -> recodings.Intervals:
         cuts, labels = pieces.intervals(column.type)
-        if not cuts:
+        if not cuts and pieces.missing == labels[0]:
             raise NotUnderstood("it shows one label")
         if column.type.kind == "double" and pieces.nan != pieces.missing:
             self.missed.append(f"{name}: NaN is shown as NULL is, and by the text otherwise")
-        named = tuple("other" if label is None else label for label in labels)
-        if None in labels:
-            self.missed.append(f"{name}: values that the text shows as NULL are 'other'")
-        return recodings.Intervals(cuts, named)
+        return recodings.Intervals(cuts, labels)  # type: ignore[arg-type]
 
-    def _tell_of_null(self, shown: Shown, reading: Reading) -> None:
-        if reading.missing is not None:
-            self.query.taken.append(
-                f"{shown.name}: NULL is shown as NULL, and by the text as {reading.missing!r}"
+    def _named(self, shown: Shown, reading: Reading) -> Shown:
+        """A released column with what its text shows in place of NULL."""
+        if reading.missing is None:
+            return shown
+        if _gives_null(shown.recode) and shown.seen.kind != "boolean":
+            self.missed.append(f"{shown.name}: other values than NULL are NULL, too")
+        try:
+            return replace(shown, missing=reading.missing)
+        except ClaimError as error:
+            self.missed.append(
+                f"{shown.name}: NULL is shown as NULL, and by the text as {reading.missing!r}:"
+                f" {error}"
             )
+            return shown
 
     # Who is one unit
 
@@ -303,7 +325,7 @@ class _Reader:
 
     # Who is in
 
-    def _filters(self, unit: Rows | People) -> Iterator[Filter]:
+    def _filters(self) -> Iterator[Shown]:
         of: dict[str, list[levels.Condition]] = {}
         for each in self.query.conditions:
             node, named = each.node, columns_in(each.node)
@@ -325,11 +347,18 @@ class _Reader:
                 continue
             if found is not None:
                 yield found
-            if any(each.is_of_all for each in conditions) and isinstance(unit, People):
-                self.missed.append(
-                    f"{shown} is asked of the one row of each {unit.key.name} that is kept, and by"
-                    " the text of all its rows, of which one is then kept"
-                )
+
+    def _tell_of_choice(self, unit: Rows | People) -> None:
+        """What is asked before a row of each person is chosen, and by a release behind it."""
+        asked = [
+            levels.short(each.node) for each in self.query.conditions
+            if each.is_of_all and not levels.draws(each.node) and columns_in(each.node)
+        ]  # fmt: skip
+        if asked and isinstance(unit, People) and unit.order is not None:
+            self.missed.append(
+                f"{' AND '.join(asked)} is asked of the one row of each {unit.key.name} that is"
+                " kept, and by the text of all its rows, of which one is then kept"
+            )
 
     def _chooses(self, node: exp.Expr) -> bool:
         """Whether a condition keeps the first row of each person."""
@@ -355,28 +384,28 @@ class _Reader:
             return False
         return True
 
-    def _filter(self, name: str, nodes: list[exp.Expr]) -> Filter | None:
+    def _filter(self, name: str, nodes: list[exp.Expr]) -> Shown | None:
         """The conditions of one column as one; None where all values meet them."""
         found = condition_of(exp.and_(*nodes))
-        column = self.taken.column(name, found.means)
-        if found.missing == KEPT:
-            raise NotUnderstood("NULL meets no condition of a release")
+        column, missing = self.taken.column(name, found.means), found.missing
         means = found.means
         if isinstance(means, Pieces):
             cuts, labels = means.intervals(column.type)
-            kept = [place for place, label in enumerate(labels) if label == KEPT]
-            if len(kept) != 1 or len(labels) == 1:
-                raise NotUnderstood("a condition says who is in, by values or by one range")
-            values = recode_of(recodings.Intervals(cuts, tuple(map(str, labels))), column.type)
-            edges = (None, *values.cuts, None)  # type: ignore[union-attr]
-            return Filter(column, (), edges[kept[0]], edges[kept[0] + 1])
-        assert isinstance(means, recodings.Lookup)
-        table = tuple((key, KEPT) for key, label in means.table if label == KEPT)
-        if means.other == KEPT or not table:
-            raise NotUnderstood("a condition says who is in, by values or by one range")
-        made = recode_of(recodings.Lookup(table, DROPPED), column.type)
-        assert isinstance(made, Map)
-        return Filter(column, made.groups[0][0])
+            if not cuts:
+                means = recodings.Lookup((), labels[0])
+            else:
+                means = recodings.Intervals(cuts, labels)  # type: ignore[arg-type]
+        if isinstance(means, recodings.Lookup) and not means.table and means.other == KEPT:
+            return None if missing == KEPT else none_of(column, ())
+        recode = recode_of(means, column.type)
+        return Shown(KEPT, column, recode, KEPT if missing == KEPT else None)
+
+
+def _gives_null(recode: Recode) -> bool:
+    """Whether a recode gives NULL for a value that there is."""
+    if isinstance(recode, Map):
+        return None in (recode.other, *(label for _, label in recode.groups))
+    return isinstance(recode, Bins) and None in recode.labels
 
 
 def _is_always(node: exp.Expr) -> bool:

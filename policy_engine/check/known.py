@@ -66,6 +66,17 @@ class Known:
         """Whether the schema has a view of a name."""
         return bool(_ending(self.schema.views, parts))
 
+    def columns_of(self, parts: tuple[str, ...]) -> tuple[str, ...]:
+        """The columns of the one table of a name, in their order; none where it is not known."""
+        table = self.table(parts) if self.schema.known else None
+        return () if table is None else tuple(column.name for column in table.columns)
+
+    def view_of(self, parts: tuple[str, ...]) -> str:
+        """What the one view of a name reads; empty where there is none, or a table is meant."""
+        found = _ending(self.schema.views, parts)
+        is_one = len(found) == 1 and not _ending(self.schema.tables, parts)
+        return self.schema.views[found[0]] if is_one else ""
+
 
 def _ending(names: Iterable[str], parts: tuple[str, ...]) -> list[str]:
     """The names that are the last parts of one, or end in it: spelled alike, else in any case."""

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
+from typing import Protocol
 
 import sqlglot
 from sqlglot import exp
@@ -126,6 +127,16 @@ class Level:
     is_base: bool = False
 
 
+class Relations(Protocol):
+    """What is known of the tables and views that a text names."""
+
+    def columns_of(self, parts: tuple[str, ...]) -> tuple[str, ...]:
+        """The columns of a table; none where they are not known."""
+
+    def view_of(self, parts: tuple[str, ...]) -> str:
+        """The text of a view; empty where it is none."""
+
+
 Steps = dict[str, tuple[exp.CTE, "Steps"]]
 """The named queries that a query sees, each with those that it sees itself."""
 
@@ -141,7 +152,10 @@ class Condition:
 class Query:
     """One query, read through; ``missed`` is not as in the text, ``taken`` is taken for granted."""
 
-    def __init__(self, statement: ParsedText, engine: str) -> None:
+    def __init__(
+        self, statement: ParsedText, engine: str, relations: Relations | None = None
+    ) -> None:
+        self._relations = relations
         self.query, self.engine, self.target = statement.query, engine, statement.target
         self.missed: list[str] = list(statement.missed)
         self.taken: list[str] = list(statement.taken)
@@ -216,12 +230,23 @@ class Query:
             cte, seen = steps[fold(item.name)]
             below = _renamed(self._level(cte.this, seen, depth + 1), cte.args.get("alias"))
         elif isinstance(item, exp.Table) and isinstance(item.this, exp.Identifier):
-            self.bases.append(item)
-            below = Level({}, is_base=True)
+            below = self._table(item, depth)
         if below is None:
             return Level({})
         self._sampled(item, below)
         return _renamed(below, alias)
+
+    def _table(self, item: exp.Table, depth: int) -> Level:
+        """A table of the source, or what a view of it shows."""
+        parts = tuple(part.name for part in item.parts)
+        if self._relations is not None and (text := self._relations.view_of(parts)):
+            query, names = _viewed(text, self.engine)
+            level = self._level(query, {}, depth + 1)
+            self.taken.append(f"{'.'.join(parts)} is the view that the schema says")
+            return _named_anew(level, names)
+        self.bases.append(item)
+        known = () if self._relations is None else self._relations.columns_of(parts)
+        return Level({fold(name): (name, _column(name)) for name in known}, is_base=True)
 
     def _sampled(self, node: exp.Expr, below: Level) -> None:
         sample = node.args.get("sample")
@@ -240,7 +265,8 @@ class Query:
                 found |= _starred(node, below)
             else:
                 is_named = each.alias or isinstance(node, exp.Column)
-                name = each.alias_or_name if is_named else fresh("n", found)
+                given = (other.alias_or_name for other in query.expressions)
+                name = each.alias_or_name if is_named else fresh("n", (*given, *found))
                 self.unnamed |= set() if is_named else {name}
                 # A neighbour's name is its expression, unless the source has a column of it.
                 over = below.columns if not below.is_base else {}
@@ -322,7 +348,8 @@ class Query:
         own = found.get(fold(node.name)) if isinstance(node, exp.Column) else None
         if own is not None and fold(node.name) not in below.columns:
             # An engine takes a column of the source before a name that is given beside it.
-            if not (below.is_base and _reads(own[1], fold(node.name)) and own[1] != _plain(node)):
+            hides = below.is_base and _reads(own[1], fold(node.name))
+            if not hides or _text(own[1]) == _text(node):
                 return own[1]
             self.missed.append(
                 f"GROUP BY {node.name} is of the column, not of what is shown as {node.name}"
@@ -348,6 +375,19 @@ class Query:
                 self.missed.append(f"grouped by {short(key)}, which is not shown; left out")
 
 
+def _viewed(text: str, engine: str) -> tuple[exp.Expr, list[str]]:
+    """The query of a view, and the names that it gives its columns, if it does."""
+    whole = sqlglot.parse_one(text, read=parser_of(engine)).transform(partial(_spelled, engine))
+    if not isinstance(whole, exp.Create):
+        return whole, []
+    named = whole.this.expressions if isinstance(whole.this, exp.Schema) else ()
+    return whole.expression, [each.name for each in named]
+
+
+def _column(name: str) -> exp.Expr:
+    return exp.column(exp.to_identifier(name, quoted=True))
+
+
 Windows = dict[str, exp.Expr]
 _DEEPEST = 50
 
@@ -355,6 +395,10 @@ _DEEPEST = 50
 def _renamed(level: Level, alias: exp.Expr | None) -> Level:
     """A level under the names that an alias lists."""
     names = [] if alias is None else [each.name for each in alias.args.get("columns") or ()]
+    return _named_anew(level, names)
+
+
+def _named_anew(level: Level, names: list[str]) -> Level:
     pairs = zip(names, level.columns.values(), strict=False)
     if not names or level.is_base:
         return level
@@ -394,19 +438,15 @@ def _is_used(node: exp.Expr, name: str) -> bool:
     return any(fold(each.name) == name and not each.table for each in node.find_all(exp.Column))
 
 
-def _plain(node: exp.Expr) -> exp.Expr:
-    return exp.column(node.this.copy()) if isinstance(node, exp.Column) else node
-
-
 def _text(node: exp.Expr) -> str:
     """An expression without what says only how it is written."""
 
     def plain(each: exp.Expr) -> exp.Expr:
         if isinstance(each, exp.Column):
             return exp.column(fold(each.name))
-        return each.this if isinstance(each, exp.Paren) else each
+        return without_parentheses(each) if isinstance(each, exp.Paren) else each
 
-    return node.copy().transform(plain).sql(comments=False)
+    return str(node.copy().transform(plain).sql(comments=False))
 
 
 def _aggregates(node: exp.Expr) -> bool:
@@ -463,6 +503,8 @@ def is_count(node: exp.Expr) -> bool:
     node = without_parentheses(node)
     if isinstance(node, exp.Cast) and node.to.is_type(*exp.DataType.NUMERIC_TYPES):
         return is_count(node.this)
+    if isinstance(node, exp.Anonymous):
+        return fold(node.name) == "count_star"
     if isinstance(node, exp.Count):
         counted = node.this
         return counted is None or isinstance(counted, exp.Star) or point_of(counted) is not None

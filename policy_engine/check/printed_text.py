@@ -30,11 +30,9 @@ from policy_engine.check.words import (
 )
 from policy_engine.engines.base import Refused
 from policy_engine.kernel.certificate import NotPrinted, check_text
-from policy_engine.kernel.claim import Claim, Shown
-from policy_engine.kernel.filters import KEPT, Filter
+from policy_engine.kernel.claim import KEPT, Claim, Shown
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import IntegerTable, Keyed, Law, Native, Noisy, Secret
-from policy_engine.kernel.recodes import Map
 from policy_engine.kernel.sources import Column, Drawn, Files, Groups, People, Relation, Rows
 from policy_engine.kernel.types import Type
 
@@ -110,7 +108,7 @@ def _retyped(claim: Claim, name: str, kind: Type) -> Claim:
         order = tuple((typed(column), down) for column, down in unit.order)
         unit = replace(unit, order=order)
     columns = tuple(replace(s, column=s.column and typed(s.column)) for s in claim.columns)
-    conditions = tuple(replace(each, column=typed(each.column)) for each in claim.filter)
+    conditions = tuple(replace(s, column=s.column and typed(s.column)) for s in claim.filter)
     return replace(claim, unit=unit, columns=columns, filter=conditions)
 
 
@@ -134,7 +132,7 @@ class _Print:
         for chosen in product(*ways.values()):
             known = dict(zip(ways, chosen, strict=True))
             columns = tuple(_by(known, each) for each in shown)
-            filters = tuple(_filter(_by(known, each)) for each in conditions)
+            filters = tuple(_by(known, each) for each in conditions)
             law = self._noisy() if self.is_noisy else self._sampled()
             for unit in self._units(known):
                 with suppress(ClaimError):
@@ -194,13 +192,16 @@ class _Print:
         listed, _ = until(self.steps["recoded"][1:], "FROM")
         ours = ("policy_engine_count", "policy_engine_unit")
         items = [item for item in split(listed, ",") if item[-1] not in ours]
-        return [
-            self._shown(self._asked(item[:-2]), name_in(item[-1], self.engine) or "")
-            for item in items
-        ]
+        return [self._shown(item[:-2], name_in(item[-1], self.engine) or "") for item in items]
 
     def _shown(self, expression: Words, name: str) -> list[Shown]:
-        return list(meant(expression, name, self.engine, self.types_of))
+        missing = None
+        if expression[:2] == ("COALESCE", "("):
+            inner, behind = until(expression[2:-1], ",")
+            missing = next(iter(texts_in(behind, self.engine)), None)
+            expression = inner
+        found = meant(self._asked(expression), name, self.engine, self.types_of)
+        return [replace(each, missing=missing) for each in found if missing is None or each.column]
 
     def _sorted(self, columns: list[list[Shown]]) -> list[list[Shown]]:
         """Of each column what is sorted by as it stands in ORDER BY."""
@@ -344,15 +345,3 @@ def _by(known: Mapping[str, Column], options: list[Shown]) -> Shown:
         if column is not None and _alike(column, each.column):
             return replace(each, column=column)
     raise ClaimError("no column of these types is shown")
-
-
-def _filter(shown: Shown) -> Filter:
-    """The condition that is printed as a recode to what is kept."""
-    column, recode = shown.column, shown.recode
-    if column is None or not recode.reads:
-        raise ClaimError("a condition reads a column")
-    if isinstance(recode, Map):
-        return Filter(column, recode.groups[0][0])
-    cuts, labels = recode.cuts, recode.labels  # type: ignore[union-attr]
-    first = cuts[0] if labels[0] != KEPT else None
-    return Filter(column, (), first, cuts[-1] if labels[-1] != KEPT else None)

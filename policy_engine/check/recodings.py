@@ -29,7 +29,7 @@ from policy_engine.check.values import (
     value_of,
     without_parentheses,
 )
-from policy_engine.kernel.filters import DROPPED, KEPT
+from policy_engine.kernel.claim import DROPPED, KEPT
 from policy_engine.kernel.types import EXACT, MOMENTS, Type
 from policy_engine.policy import recodings
 
@@ -178,8 +178,7 @@ def _converted(node: exp.Expr) -> Reading | None:
     is_whole = node.to.is_type(*exp.DataType.NUMERIC_TYPES) and isinstance(
         found.means, recodings.Round
     )
-    is_own = isinstance(found.means, recodings.Keep)
-    if is_day or is_whole or (is_text and not is_own):
+    if is_day or is_whole or is_text:
         return found
     kind = node.to.sql()
     return replace(found, told=(*found.told, f"shown as it is, and by the text as {kind}"))
@@ -261,12 +260,12 @@ def _calendar(node: exp.Expr) -> Reading | None:
         unit, is_whole = _FORMATS.get(form, (None, True))
         return _start_of(unit, is_whole=is_whole)
     if isinstance(node, exp.Year | exp.Extract) or _is_named(node, "date_?part|toYear"):
-        words = [each.name for each in (node.this, *node.expressions)] if node.this else []
-        is_year = isinstance(node, exp.Year) or _is_named(node, "toYear")
-        is_year = is_year or "YEAR" in [str(word).upper() for word in words]
         asked = node.expression if isinstance(node, exp.Extract) else node.this
+        words = [node.this.name] if isinstance(node, exp.Extract) else ["year"]
         if isinstance(node, exp.Anonymous):
-            asked = node.expressions[-1]
+            *given, asked = node.expressions
+            words = [each.name for each in given] or ["year"]
+        is_year = [word.lower() for word in words] == ["year"]
         return _start_of("year", is_whole=False) if is_year and _is_column(asked) else None
     if isinstance(node, exp.DateFromParts):
         parts = [node.args[name] for name in ("year", "month", "day")]
@@ -394,7 +393,7 @@ def _by_values(node: exp.Expr) -> Reading:
 
 
 def _map(node: exp.Expr, points: tuple[Point, ...], missing: Label) -> Reading:
-    is_truth = all(isinstance(point, bool) for point in points)
+    is_truth = bool(points) and all(isinstance(point, bool) for point in points)
     rest = value_of(node, OTHER) if not is_truth else None
     if rest is OTHER:
         if all(value_of(node, point) == point for point in points):
@@ -420,9 +419,9 @@ def condition_of(node: exp.Expr) -> Reading:
     missing = label_of(value_of(shown, None))
     if asks_order(shown):
         return Reading(pieces_of(shown, points), missing)
-    is_truth = all(isinstance(point, bool) for point in points)
+    is_truth = bool(points) and all(isinstance(point, bool) for point in points)
     table = tuple(sorted((key_of(point), label_of(value_of(shown, point))) for point in points))
-    other = DROPPED if is_truth and points else label_of(value_of(shown, OTHER))
+    other = DROPPED if is_truth else label_of(value_of(shown, OTHER))
     return Reading(recodings.Lookup(table, other), missing)
 
 

@@ -29,7 +29,7 @@ class Constraints:
 
 @dataclass(frozen=True)
 class Schema:
-    """Column types by relation, and the names of views.
+    """Column types by relation, and what views read: a statement or a query, by their names.
 
     >>> schema = Schema({"main.adult": {"age": "BIGINT"}}, known=True)
     >>> schema.columns("census.main.adult")
@@ -37,7 +37,7 @@ class Schema:
     """
 
     tables: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    views: frozenset[str] = frozenset()
+    views: Mapping[str, str] = field(default_factory=dict)
     known: bool = False
     constraints: Mapping[str, Constraints] = field(default_factory=dict)
 

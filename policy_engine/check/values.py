@@ -66,6 +66,8 @@ def point_of(node: exp.Expr) -> Point | None:
         return -inner if isinstance(inner, Decimal) else None
     if isinstance(node, exp.Boolean):
         return bool(node.this)
+    if isinstance(node, exp.RawString | exp.National):
+        return str(node.name)
     if not isinstance(node, exp.Literal):
         return None
     if not node.is_string:
@@ -112,7 +114,10 @@ def points_in(node: exp.Expr) -> tuple[Point, ...]:
         if isinstance(each, exp.Column):
             found += [False, True] if _is_truth(each) else []
         elif isinstance(each, (*COMPARES, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Nullif)):
-            found += map(point_of, (each.this, each.expression))
+            sides = [without_parentheses(side) for side in (each.this, each.expression)]
+            # What a CASE shows is compared, and no value of the column.
+            if not any(isinstance(side, exp.Case | exp.If) for side in sides):
+                found += map(point_of, sides)
         elif isinstance(each, exp.Between):
             found += map(point_of, (each.args["low"], each.args["high"]))
         elif isinstance(each, exp.In):

@@ -20,7 +20,7 @@ from policy_engine.engines import ENGINES
 from policy_engine.errors import PolicyError, Problem
 from policy_engine.kernel import mechanisms, recodes, sources
 from policy_engine.kernel.claim import Claim, Shown
-from policy_engine.kernel.filters import Filter
+from policy_engine.kernel.filters import none_of, one_of, within
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms.common import groups_as_it_is
 from policy_engine.kernel.mechanisms.pure import Key
@@ -29,7 +29,7 @@ from policy_engine.policy.laws import suggestion
 from policy_engine.policy.mechanisms.common import LawParts
 from policy_engine.policy.model_specs import Keys
 from policy_engine.policy.recode_models import FilterSpec
-from policy_engine.policy.recodings import Intervals, Lookup, Recoding, labels_of
+from policy_engine.policy.recodings import Intervals, Lookup, Recoding
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import show
 from policy_engine.policy.tree import path_text
@@ -87,6 +87,7 @@ def claim_of(
         return _column(table, name, declared, collates=ENGINES[engine].collates)
 
     shown, conditions, sums = [], [], []
+    missing = dict(policy.missing)
     for name, recoding in policy.recodings:
         with problems.of(path_text(("recode", name)), f"column {name!r}"):
             read = None if not recoding.reads else column(name)
@@ -96,7 +97,7 @@ def claim_of(
             made = recode_of(recoding, seen, widest)
             if isinstance(recoding, Lookup) and found and read and read.read_as is None:
                 _check_keys(recoding, found, seen)
-            shown.append(Shown(name, read, made))
+            shown.append(Shown(name, read, made, missing.get(name)))
     for name, spec in policy.filter:
         with problems.of(path_text(("filter", name)), f"column {name!r}"):
             conditions.append(_condition(column(name), spec))
@@ -123,17 +124,22 @@ def claim_of(
     raise PolicyError(tuple(problems))
 
 
-def _condition(column: sources.Column, spec: FilterSpec) -> Filter:
+def _condition(column: sources.Column, spec: FilterSpec) -> Shown:
     seen = column.seen
     members = []
-    for text in spec.members:
+    for text in spec.members or spec.not_in:
         value = _key(text, seen)
         if value is None:
             raise _Misfit(f"{text!r} is no value of a column of {seen.kind}s", "take it out")
         members.append(value)
     least, end = (None if cut is None else _cut(cut, seen) for cut in (spec.at_least, spec.below))
+    listed, or_missing = tuple(dict.fromkeys(members)), spec.missing is True
     try:
-        return Filter(column, tuple(dict.fromkeys(members)), least, end)
+        if spec.members:
+            return one_of(column, listed, or_missing=or_missing)
+        if least is None and end is None:
+            return none_of(column, listed, or_missing=or_missing)
+        return within(column, least, end, or_missing=or_missing)
     except ClaimError:
         law = f"a column of {seen.kind}s has no such range"
         raise _Misfit(law, "a range is of numbers, dates or times; else use in") from None
@@ -230,7 +236,7 @@ def _listed(policy: Policy, lists: Keys, shown: list[Shown]) -> tuple[tuple[Key,
     Raises PolicyError where no row can show a value.
     """
     columns = {each.name: each for each in shown}
-    known = {name: labels_of(recoding) for name, recoding in policy.recodings}
+    known = {name: columns[name].values or None for name, _ in policy.recodings}
     problems = _Problems(policy)
 
     def value(name: str, text: str | None) -> Any:

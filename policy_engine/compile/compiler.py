@@ -12,7 +12,7 @@ from difflib import get_close_matches
 
 from policy_engine.compile.catalog import Field, Kind, Table
 from policy_engine.compile.claims import claim_of
-from policy_engine.compile.fitting import readable, type_problem
+from policy_engine.compile.fitting import missing_problem, readable, type_problem
 from policy_engine.compile.reading import read_as, read_columns
 from policy_engine.compile.rendering import headed
 from policy_engine.dialects import Engine
@@ -91,13 +91,14 @@ def _place_of(claim: Claim, dialect: Engine) -> str:
 
 def find_problems(policy: Policy, table: Table, dialect: Engine) -> tuple[Problem, ...]:
     """Everything in ``policy`` that does not fit ``table``."""
-    read = read_columns(policy, table)
+    read, missing = read_columns(policy, table), dict(policy.missing)
     found = [*_unknown(policy, table)]
     for name, recoding in policy.recodings:
         broken = None
         if name in read:
             casts = "try_cast" not in dialect.lacks
             broken = type_problem(recoding, read[name].column, casts=casts)
+            broken = broken or missing_problem(recoding, read[name].column, name in missing)
         if broken is not None:
             message, _, remedy = broken.partition("; ")
             found.append((path_text(("recode", name)), f"column {name!r}: {message}", remedy))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 
-from policy_engine.compile.catalog import NUMBERS, TIMES, Field, Kind
+from policy_engine.compile.catalog import KEPT_AS_TEXT, NUMBERS, TIMES, Field, Kind
 from policy_engine.compile.claims import type_of
 from policy_engine.kernel.recodes.round.recode import DIGITS, PLACES, is_exact
 from policy_engine.kernel.types import MOST_DIGITS, places_of, whole_digits_of
@@ -62,6 +62,18 @@ def type_problem(recoding: recodings.Recoding, column: Field, *, casts: bool = T
             fits = recoding.fits(type_of(column, collates=False))
             law = f"{type(recoding).__name__.lower()} does not fit"
             return _unless(fits, law, kind, _that_fits(column))
+
+
+def missing_problem(recoding: recodings.Recoding, column: Field, is_named: bool) -> str | None:
+    """Why NULL has no name in what a recoding shows of a column of this type; None if it may.
+
+    >>> missing_problem(recodings.Keep(), Field("age", "INTEGER"), True)
+    'missing is a text, and what is kept a whole number; use bins or map'
+    """
+    shown_as_text = column.kind in KEPT_AS_TEXT | {Kind.TEXT}
+    if not is_named or not isinstance(recoding, recodings.Keep) or shown_as_text:
+        return None
+    return f"missing is a text, and what is kept {column.noun}; use bins or map"
 
 
 def _that_fits(column: Field) -> str:

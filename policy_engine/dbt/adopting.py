@@ -29,9 +29,9 @@ from policy_engine.dbt.sources import call_of, of_manifest
 from policy_engine.dbt.yaml_items import Flow, FlowList, written
 from policy_engine.dialects import dialect_named
 from policy_engine.errors import PolicyError, UsageError
-from policy_engine.kernel.claim import Claim, Shown
-from policy_engine.kernel.filters import Filter
+from policy_engine.kernel.claim import KEPT, Claim, Shown
 from policy_engine.kernel.mechanisms.sampled_suppression.rate import threshold
+from policy_engine.kernel.recodes import Bins, Map
 from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.kernel.sources import Drawn, People
 from policy_engine.policy.loading import load_policy_text
@@ -141,7 +141,7 @@ def _document(claim: Claim, name: str, call: str, account: str) -> dict[str, obj
         "source": {"table": call},
         "privacy_unit": _unit(claim),
         "recode": {shown.name: _recode(shown) for shown in claim.columns},
-        "filter": {each.column.name: _condition(each) for each in claim.filter},
+        "filter": {each.column.name: _condition(each) for each in claim.filter if each.column},
         "sample": Flow(rate=rate),
         "k": law.k,
         "guarantee": Flow(epsilon=1, delta=delta),
@@ -167,7 +167,11 @@ def _unit(claim: Claim) -> object:
 
 def _recode(shown: Shown) -> object:
     written = recode_meaning(shown.recode).written()
-    return written if isinstance(written, str) else _flow(written)
+    if shown.missing is None:
+        return written if isinstance(written, str) else _flow(written)
+    # What is kept has no word beside the text for NULL.
+    said = {} if isinstance(written, str) else written
+    return _flow({**said, "missing": shown.missing})
 
 
 def _flow(written: Mapping[str, object]) -> Flow:
@@ -181,11 +185,23 @@ def _flow(written: Mapping[str, object]) -> Flow:
     return Flow(said)
 
 
-def _condition(found: Filter) -> Mapping[str, object]:
-    if found.members:
-        return Flow({"in": FlowList(map(_key, found.members))})
-    ends = {"at_least": found.at_least, "below": found.below}
-    return Flow({key: cut for key, cut in ends.items() if cut is not None})
+def _condition(found: Shown) -> Mapping[str, object]:
+    """A condition as a policy says it; several ranges have no words there."""
+    recode, told = found.recode, {"missing": True} if found.missing == KEPT else {}
+    if isinstance(recode, Map):
+        is_listed = recode.other != KEPT
+        keys = [_key(key) for keys, label in recode.groups for key in keys
+                if (label == KEPT) is is_listed]  # fmt: skip
+        if keys:
+            return Flow({"in" if is_listed else "not_in": FlowList(keys), **told})
+        return Flow(missing=is_listed)
+    assert isinstance(recode, Bins)
+    kept = [at for at, label in enumerate(recode.labels) if label == KEPT]
+    if len(kept) == len(recode.labels):
+        return Flow(missing=False)
+    edges = (None, *recode.cuts, None)
+    ends = {"at_least": edges[kept[0]], "below": edges[kept[-1] + 1]}
+    return Flow({**{key: cut for key, cut in ends.items() if cut is not None}, **told})
 
 
 def _key(value: object) -> str:

@@ -33,7 +33,8 @@ def version_entry(model: ReleaseModel, settings: DbtSpec) -> _Entry:
         "contract": Flow(enforced=True),
         "meta": {"privacy": _mark(model)},
     }
-    words = {name: column_words(recoding) for name, recoding in policy.recodings}
+    missing = dict(policy.missing)
+    words = {name: column_words(how, missing.get(name)) for name, how in policy.recodings}
     counts: _Entry = {"k": model.least_shown}
     if policy.release.form == "counts":
         words.setdefault(policy.release.count_as, count_words(model))

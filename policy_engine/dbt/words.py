@@ -88,13 +88,17 @@ def _filtered(model: ReleaseModel) -> str:
 
 def _condition(spec: FilterSpec) -> str:
     ends = [("at least", spec.at_least), ("below", spec.below)]
-    cuts = (f"{word} {cut_text(cut)}" for word, cut in ends if cut is not None)
-    return ", ".join(cuts) or f"in {_listed(spec.members)}"
+    said = [f"{word} {cut_text(cut)}" for word, cut in ends if cut is not None]
+    lists = (("in", spec.members), ("not in", spec.not_in))
+    said += [f"{word} {_listed(members)}" for word, members in lists if members]
+    missing = " or missing" if spec.missing else ""
+    return f"{', '.join(said)}{missing}" if said else "not missing"
 
 
-def column_words(recoding: Recoding) -> str:
-    """What a released column holds."""
-    return spaced(f"{COLUMN} {_recoded(recoding)}")
+def column_words(recoding: Recoding, missing: str | None = None) -> str:
+    """What a released column holds; ``missing`` stands there for NULL."""
+    named = "" if missing is None else f" What is missing is shown as {missing}."
+    return spaced(f"{COLUMN} {_recoded(recoding)}{named}")
 
 
 def count_words(model: ReleaseModel) -> str:

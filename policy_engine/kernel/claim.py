@@ -14,10 +14,9 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
-from policy_engine.kernel.filters import Filter
 from policy_engine.kernel.laws import require
 from policy_engine.kernel.mechanisms import Law
-from policy_engine.kernel.recodes import Recode
+from policy_engine.kernel.recodes import Bins, Recode
 from policy_engine.kernel.sources import (
     NAME_LAW,
     Column,
@@ -33,17 +32,23 @@ from policy_engine.kernel.types import Type, digits_of
 
 @dataclass(frozen=True)
 class Shown:
-    """A released column: its name, the source's column (none of a constant), and the recode."""
+    """A released column: its name, the source's column (none of a constant), and the recode.
+
+    ``missing`` is the text that stands where the recode gives NULL.
+    """
 
     name: str
     column: Column | None
     recode: Recode
+    missing: str | None = None
 
     def __post_init__(self) -> None:
         require(is_name(self.name), NAME_LAW)
         is_read = self.column is not None
         require(is_read == self.recode.reads, "a constant alone reads no column")
         require(self.recode.fits(self.seen), "a recode must fit the type of its column")
+        is_named = self.missing is None or (self.kind == "text" and self.recode.reads)
+        require(is_named, "a text alone has a label in place of NULL")
 
     @property
     def seen(self) -> Type:
@@ -55,15 +60,27 @@ class Shown:
         """The kind of what is shown."""
         return self.recode.released(self.seen)
 
+    @property
+    def values(self) -> tuple[str | None, ...]:
+        """All that can be shown, NULL last; nothing where the recode does not tell."""
+        known = self.recode.values
+        named = dict.fromkeys((*known[:-1], self.missing))
+        return tuple(named) if known and self.missing is not None else known
+
+
+KEPT, DROPPED = "kept", "dropped"
+
 
 @dataclass(frozen=True)
 class Claim:
     """A release: which units, by which law, what is shown of each, and how often.
 
     ``count`` is the name of the count's column; None where a group is shown as so many rows. A unit
-    is in a group if its one row meets every condition of ``filter``. Of the source the rows alone
-    are read that meet ``period``, where there is one, [PERIOD]: it stands below everything that
-    sees more than one row, so that all that is computed of a unit is of its rows of that period.
+    is in a group if every recode of ``filter`` shows its one row as ``KEPT``: a filter is a recode
+    to nothing, fixed before the data is looked at and total, so that it adds no loss, and no error.
+    Of the source the rows alone are read that meet ``period``, where there is one, [PERIOD]: it
+    stands below everything that sees more than one row, so that all that is computed of a unit is
+    of its rows of that period.
     """
 
     source: Relation | Files
@@ -71,8 +88,8 @@ class Claim:
     law: Law
     columns: tuple[Shown, ...]
     count: str | None = "n"
-    filter: tuple[Filter, ...] = ()
-    period: Filter | None = None
+    filter: tuple[Shown, ...] = ()
+    period: Shown | None = None
 
     def __post_init__(self) -> None:
         count = () if self.count is None else (self.count,)
@@ -82,11 +99,16 @@ class Claim:
         require(bool(self.columns) and apart, "shown names must differ by more than case")
         read = {column.name for column in self.read}
         require(len(read) == len(self.read), "a column is read in one way")
-        filtered = {each.column.name for each in self.filter}
+        period = () if self.period is None else (self.period,)
+        kept = all(each.name == KEPT and KEPT in each.values for each in (*self.filter, *period))
+        require(kept, "a condition is a recode to what is kept")
+        filtered = {each.column for each in self.filter}
         require(len(filtered) == len(self.filter), "a column has one condition")
         if self.period is not None:
-            ends = (self.period.at_least, self.period.below)
-            require(all(isinstance(end, date) for end in ends), "a period has two ends, in time")
+            ends = self.period.recode
+            is_range = isinstance(ends, Bins) and ends.labels == (DROPPED, KEPT, DROPPED)
+            in_time = is_range and all(isinstance(end, date) for end in ends.cuts)  # type: ignore[union-attr]
+            require(in_time and self.period.missing is None, "a period has two ends, in time")
         # Some engines let a name of the select list stand for a column of the source.
         for shown in self.columns:
             own = {shown.column.name} if shown.column is not None else set()
@@ -125,13 +147,14 @@ class Claim:
     @cached_property
     def inputs(self) -> tuple[Column, ...]:
         """The columns that are read of a row: those recoded, then those of the filter, once."""
-        return tuple(dict.fromkeys((*self.recoded, *(each.column for each in self.filter))))
+        filtered = (each.column for each in self.filter if each.column is not None)
+        return tuple(dict.fromkeys((*self.recoded, *filtered)))
 
     @cached_property
     def read(self) -> tuple[Column, ...]:
         """The same, and the one by which it is known whether a row is read at all."""
-        period = () if self.period is None else (self.period.column,)
-        return tuple(dict.fromkeys((*self.inputs, *period)))
+        period = self.period.column if self.period is not None else None
+        return tuple(dict.fromkeys((*self.inputs, *([] if period is None else [period]))))
 
     def delta(self, rate: Decimal, epsilon: Decimal, neighbours: str) -> Decimal:
         """The least δ for which one release is (ε, δ)-DP for one unit, never below the true one.
@@ -154,13 +177,17 @@ class Claim:
         a person's row is found: these differ between engines, and the same release has the same
         bytes on each.
         """
-        shown = [[each.name, to_json(each.recode)] for each in self.columns]
-        kept = [[each.column.name, to_json(each.recode)] for each in self.filter]
+        shown = [_parts(each.name, each) for each in self.columns]
+        kept = [_parts(each.column.name, each) for each in self.filter if each.column]
         named = [key.name.casefold() for key in self.unit.keys]
         key = named if len(named) > 1 else next(iter(named), None)
         whole = [{**to_json(self.law), "secret": None}, shown, kept, self.count, key]
         period = () if self.period is None else (to_json(self.period.recode),)
         return digest_of([*whole, self.unit.groups, *period]).removeprefix("sha256:")
+
+
+def _parts(name: str, shown: Shown) -> list[object]:
+    return [name, to_json(shown.recode), *([] if shown.missing is None else [shown.missing])]
 
 
 def digest_of(claim: object) -> str:

@@ -18,10 +18,9 @@ from markupsafe import Markup
 
 from policy_engine.engines import ENGINES
 from policy_engine.engines.base import Engine, Refused
-from policy_engine.kernel.claim import Claim, Shown
-from policy_engine.kernel.filters import KEPT
+from policy_engine.kernel.claim import KEPT, Claim, Shown
 from policy_engine.kernel.mechanisms.common import GROUPING
-from policy_engine.kernel.nodes import Identifier, Node, Number, Text
+from policy_engine.kernel.nodes import Identifier, Node, Number, Text, label_of
 from policy_engine.kernel.sources import Column, Drawn, Files, Groups, KeyColumns, Relation, Rows
 from policy_engine.kernel.types import AS_TEXT, MOST_DIGITS
 
@@ -188,8 +187,8 @@ def values_of(claim: Claim, engine: Engine) -> dict[str, Any]:
         "hashes": [Identifier(f"policy_engine_hash_{n}") for n in range(1, drawn + 1)],
         "columns": columns,
         "lookups": [column for column in columns if column["lookup"] is not None],
-        "filter": [shown_of(Shown(KEPT, each.column, each.recode)) for each in claim.filter],
-        "period": claim.period and shown_of(Shown(KEPT, claim.period.column, claim.period.recode)),
+        "filter": [shown_of(each) for each in claim.filter],
+        "period": claim.period and shown_of(claim.period),
         "kept": Text(KEPT, is_label=True),
         "relation": [Identifier(part) for part in parts],
         "path": Text(file.path) if file and file.kind == "parquet" else None,
@@ -270,6 +269,7 @@ def shown_of(shown: Shown) -> dict[str, Any]:
         "of": read_of(shown.column) if shown.column is not None else None,
         "how": type(shown.recode).__name__.lower(),
         "kind": shown.kind,
+        "missing": label_of(shown.missing),
         "lookup": None,
         "groupings": [],
         **shown.recode.nodes(shown.seen),

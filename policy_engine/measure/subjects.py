@@ -244,7 +244,8 @@ def _release(
         rate=float(promise.rate) if promise.rate < 1 else None,
         promise=_promise(path.name, certificate),
         orders={
-            shown.name: order  # of labels, from the least to the greatest
+            # Of labels, from the least to the greatest.
+            shown.name: order
             for shown in claim.columns
             if (order := recode_meaning(shown.recode).order)
         },

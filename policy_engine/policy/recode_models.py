@@ -17,6 +17,7 @@ from policy_engine.policy.recodings import (
     Constant,
     Cut,
     Intervals,
+    Keep,
     Lookup,
     Prefix,
     Recoding,
@@ -42,6 +43,8 @@ class BinsSpec(Document):
     """The cuts, in ascending order."""
     labels: Annotated[tuple[fields.LabelField, ...], fields.a_list("texts", minItems=2)] = ()
     """A name for each interval, one more than cuts."""
+    missing: fields.OptionalLabelField = None
+    """What stands for an empty value, and for every other that is shown as NULL; else NULL does."""
 
     @classmethod
     def _across(cls, data: Data) -> Broken:
@@ -105,6 +108,8 @@ class HierarchySpec(Document):
     """The column that is released; 1 is the one after the value."""
     other: fields.LabelOrNullField = "other"
     """What stands for a value that is not in the file."""
+    missing: fields.OptionalLabelField = None
+    """What stands for an empty value, and for every other that is shown as NULL; else NULL does."""
 
     def recoding(self, hierarchy: Hierarchy | None) -> Recoding:
         """What it means."""
@@ -124,6 +129,8 @@ class MapSpec(Document):
     """The label of each value; several may share one."""
     other: fields.LabelOrNullField
     """What stands for a value that is not in the map; null says NULL."""
+    missing: fields.OptionalLabelField = None
+    """What stands for an empty value, and for every other that is shown as NULL; else NULL does."""
 
     def recoding(self, hierarchy: Hierarchy | None) -> Recoding:
         """What it means."""
@@ -135,6 +142,8 @@ class PrefixSpec(Document):
 
     prefix: fields.PositiveField
     """How many characters."""
+    missing: fields.OptionalLabelField = None
+    """What stands for an empty value, and for every other that is shown as NULL; else NULL does."""
 
     def recoding(self, hierarchy: Hierarchy | None) -> Recoding:
         """What it means."""
@@ -163,6 +172,17 @@ class RoundSpec(Document):
         return Round(self.round)
 
 
+class KeptSpec(Document):
+    """The value itself, with a text where there is none."""
+
+    missing: fields.LabelField
+    """What stands for an empty value."""
+
+    def recoding(self, hierarchy: Hierarchy | None) -> Recoding:
+        """What it means."""
+        return Keep()
+
+
 class ConstantSpec(Document):
     """The same text for every row."""
 
@@ -174,7 +194,16 @@ class ConstantSpec(Document):
         return Constant(self.constant)
 
 
-Mapped = BinsSpec | HierarchySpec | MapSpec | PrefixSpec | TruncateSpec | RoundSpec | ConstantSpec
+Mapped = (
+    BinsSpec
+    | HierarchySpec
+    | MapSpec
+    | PrefixSpec
+    | TruncateSpec
+    | RoundSpec
+    | ConstantSpec
+    | KeptSpec
+)
 
 KINDS: dict[str, type[Mapped]] = {
     "bins": BinsSpec,
@@ -201,6 +230,8 @@ def _recode(found: object) -> object:
     if named:
         wrong = f"is a second recoding beside {named[0]}"
         raise refusal(wrong, "a column has exactly one", at=(named[1],), on_key=True)
+    if "missing" in found:
+        return KeptSpec.model_validate(found)
     first = next(iter(found))
     meant = suggestion(first, KINDS)
     if first == "keep":
@@ -214,30 +245,42 @@ Recode = Annotated[Literal["keep"] | Mapped, BeforeValidator(_recode)]
 """A column's recoding."""
 
 
+_CONDITIONS = ("in", "not_in", "at_least", "below", "missing")
+
+
 class FilterSpec(Document):
-    """What a column must hold: one of some values, or a number or a time in a range."""
+    """What a column must hold: one of some values or none, or a number or a time in a range."""
 
     model_config = ConfigDict(
-        json_schema_extra={"anyOf": [{"required": [key]} for key in ("in", "at_least", "below")]}
+        json_schema_extra={"anyOf": [{"required": [key]} for key in _CONDITIONS]}
     )
 
     members: Annotated[
         tuple[fields.LabelField, ...], fields.a_list("values", "as in [US, CA]", minItems=1)
     ] = Field(default=(), alias="in")
     """The values that are released, as they stand in the source."""
+    not_in: Annotated[
+        tuple[fields.LabelField, ...], fields.a_list("values", "as in [US, CA]", minItems=1)
+    ] = ()
+    """The values that are not released, where all others are."""
     at_least: fields.OptionalCutField = None
     """The least number, date or timestamp that is released."""
     below: fields.OptionalCutField = None
     """The first that is released no more."""
+    missing: fields.OptionalFlagField = None
+    """Whether who has no value is released as well; false alone says that a value must be there."""
 
     @classmethod
     def _across(cls, data: Data) -> Broken:
         """Values or a range, and a range that holds something."""
         ends = [key for key in ("at_least", "below") if key in data]
-        if "in" in data and ends:
-            yield refusal("must not stand beside in", "keep one", at=(ends[0],), on_key=True)
-        elif "in" not in data and not ends:
-            yield refusal("must have in, at_least or below", "as in {in: [US]} or {at_least: 18}")
+        lists = [key for key in ("in", "not_in") if key in data]
+        if lists and lists[1:] + ends:
+            wrong = f"must not stand beside {lists[0]}"
+            yield refusal(wrong, "keep one", at=((lists[1:] + ends)[0],), on_key=True)
+        elif not lists and not ends and data.get("missing") is not False:
+            wanted = "must have in, not_in, at_least, below or missing: false"
+            yield refusal(wanted, "as in {in: [US]} or {at_least: 18}")
         with suppress(KeyError, PydanticCustomError, TypeError):  # other laws say so
             least, end = (fields.cut(data[key]) for key in ("at_least", "below"))
             if end <= least:  # of two kinds, which no column has: TypeError

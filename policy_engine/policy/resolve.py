@@ -126,6 +126,8 @@ class Policy:
     directory: Path
     declared_budget: bool = True
     filter: tuple[tuple[str, FilterSpec], ...] = ()
+    missing: tuple[tuple[str, str], ...] = ()
+    """What stands for NULL, by the columns where a text does."""
     levels: tuple[tuple[str, tuple[int, int]], ...] = ()
     models: tuple[Model, ...] = ()
     stated: tuple[tuple[str, str], ...] = ()
@@ -270,6 +272,9 @@ def resolve(
         directory=directory,
         declared_budget=document.account is not None,
         filter=tuple(sorted(document.filter.items())),
+        missing=tuple(
+            (name, label) for name, spec in recode if (label := getattr(spec, "missing", None))
+        ),
         levels=tuple(levels),
         models=models,
         stated=tuple((name, text) for name, text in said.items() if text),

@@ -126,6 +126,7 @@ class Comparable:
                 "public_groups": _keys(protection.keys),
                 "part": "" if policy.part is None else "{1} of {0}".format(*policy.part),
                 **{f"filter.{column}": str(spec) for column, spec in policy.filter},
+                **{f"missing.{column}": label for column, label in policy.missing},
             },
             shown=dict(policy.recodings),
             sums={each.name: _summed(each) for each in protection.sums},
@@ -191,7 +192,8 @@ def _of_claim(claim: Claim) -> dict[str, str]:
         "values": "" if own is None else digest_of(own),
         "part": f"{law.number} of {law.parts}" if law.parts > 1 else "",
         **{f"column.{each.name}": column_words(each) for each in claim.columns},
-        **{f"filter.{each.column.name}": filter_line(each) for each in claim.filter},
+        **{f"filter.{each.column.name}": filter_line(each) for each in claim.filter if each.column},
+        **{f"missing.{each.name}": each.missing for each in claim.columns if each.missing},
     }
 
 

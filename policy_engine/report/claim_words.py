@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from policy_engine.kernel.claim import Claim, Shown
-from policy_engine.kernel.filters import Filter
+from policy_engine.kernel.filters import words_of
 from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.kernel.sources import Drawn, Groups, Relation, Rows
 from policy_engine.kernel.wording import (
@@ -76,18 +76,17 @@ def column_words(shown: Shown) -> str:
 
 def column_lines(shown: Shown) -> tuple[str, ...]:
     """A released column: of which it is made, and how, each label on a line of its own."""
-    return (column_words(shown), *(f"  {each}" for each in recode_meaning(shown.recode).lines()))
+    lines = [column_words(shown), *(f"  {each}" for each in recode_meaning(shown.recode).lines())]
+    if shown.missing is not None:
+        lines.append(f"  in place of NULL: {quoted(shown.missing)}")
+    return tuple(lines)
 
 
-def filter_line(each: Filter) -> str:
+def filter_line(each: Shown) -> str:
     """Which rows take part, by one column.
 
-    >>> filter_line(Filter(Column("age", Type("integer")), at_least=18, below=65))
+    >>> from policy_engine.kernel.filters import within
+    >>> filter_line(within(Column("age", Type("integer")), 18, 65))
     'age (integer) from 18 to below 65'
     """
-    column = column_text(each.column)
-    if each.members:
-        return f"{column} is one of {', '.join(map(value_words, each.members))}"
-    low = "" if each.at_least is None else f" from {value_words(each.at_least)}"
-    high = "" if each.below is None else f"{' to' if low else ''} below {value_words(each.below)}"
-    return f"{column}{low}{high or ' on'}"
+    return words_of(each, "" if each.column is None else column_text(each.column), value_words)

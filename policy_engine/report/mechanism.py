@@ -13,7 +13,7 @@ from policy_engine.accounting.comparison import per_cent
 from policy_engine.kernel.assumptions import ROW_UNIT
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.filters import Filter
+from policy_engine.kernel.filters import words_of
 from policy_engine.kernel.mechanisms.meaning import Chances
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.recodes.meanings import recode_meaning
@@ -79,7 +79,7 @@ def _steps(certificate: Certificate) -> Iterator[tuple[str, str]]:
     claim, meaning = certificate.claim, meaning_of(certificate.claim)
     yield "source", _source(certificate)
     if claim.filter:
-        only = "; ".join(map(filter_words, claim.filter))
+        only = "; ".join(map(words_of, claim.filter))
         yield "filter", f"only rows of one kind take part: {only}"
     yield from meaning.sampling(certificate)
     yield "recode", f"{_recoded(claim)}, whatever the data"
@@ -115,15 +115,6 @@ def _source(certificate: Certificate) -> str:
     if isinstance(order, Drawn):
         return f"{who}, of whose rows one is drawn"
     return who if order is None else f"{who}, of whose rows one is kept"
-
-
-def filter_words(each: Filter) -> str:
-    """Which rows take part, by one column."""
-    if each.members:
-        return f"{each.column.name} is {', '.join(map(str, each.members))}"
-    low = "" if each.at_least is None else f" from {each.at_least} on"
-    high = "" if each.below is None else f" below {each.below}"
-    return f"{each.column.name}{low}{high}"
 
 
 _STEP = re.compile(r"^(?:WITH |\)?, )([a-z_]+[0-9]*) AS (?:[A-Z]+ )*\($")

@@ -20,12 +20,12 @@ SOUND = [
 SOUND += [
     (case, OURS, parse_schema(corpus.DDL, "duckdb"))
     for case in corpus.ours("accepted.sql")
-    # Files, and names that the tables do not have.
-    if not case.name.startswith("open:")
+    # Files, names that the tables do not have, and a person for each age.
+    if not case.name.startswith("open:") and "sha256(? || ':u:' || cast(b" not in case.sql
 ]
 PARTS = 8
 #: How many of them are answered with a text of the same meaning, at least.
-SAME = 160
+SAME = 205
 
 
 @pytest.mark.parametrize("part", range(PARTS))

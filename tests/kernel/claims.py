@@ -16,7 +16,7 @@ from typing import Any
 from uuid import UUID
 
 from policy_engine.kernel.claim import Claim, Shown
-from policy_engine.kernel.filters import Filter
+from policy_engine.kernel.filters import none_of, one_of, within
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import (
     Aggregate,
@@ -170,7 +170,7 @@ def pure(chance: Random, count: int, names: Iterable[str] = COLUMNS) -> list[Cla
     listed = [name for name in known if name not in (*KEYS, "clock")]
     while len(found) < count:
         shown = [_shown(name, chance) for name in chance.sample(listed, chance.choice([1, 2, 3]))]
-        values = tuple(each.recode.values for each in shown)
+        values = tuple(each.values for each in shown)
         unit, secret = _unit(chance, known), Secret(("main", "salts"), "next")
         try:
             made = _pure(chance, unit, tuple(shown), values, chance.choice([None, secret]))
@@ -194,7 +194,7 @@ def in_period(claim: Claim, known: list[str]) -> Claim:
     column = read.get(name) or _column(name)
     ends = own_chance.sample(constants(column.seen, own_chance), 2)
     try:
-        return replace(claim, period=Filter(column, at_least=min(ends), below=max(ends)))
+        return replace(claim, period=within(column, at_least=min(ends), below=max(ends)))
     except ClaimError:  # a shown name is the column's
         return claim
 
@@ -301,16 +301,19 @@ def _column(name: str) -> Column:
     return Column(name, COLUMNS[name], read_as)  # type: ignore[arg-type]
 
 
-def _condition(column: Column, chance: Random) -> Filter | None:
+def _condition(column: Column, chance: Random) -> Shown | None:
     values = list(dict.fromkeys(constants(column.seen, chance)))
     few = chance.sample(values, min(len(values), 2))
     texts = [str(value) for value in few] if column.seen.kind == "wide_integer" else few
+    or_missing = chance.random() < 0.4
     makers = (
-        lambda: Filter(column, tuple(texts)),
-        lambda: Filter(column, (texts[0],)),
-        lambda: Filter(column, at_least=few[0]),
-        lambda: Filter(column, below=few[0]),
-        lambda: Filter(column, at_least=min(few), below=max(few)),
+        lambda: one_of(column, tuple(texts), or_missing=or_missing),
+        lambda: one_of(column, (texts[0],)),
+        lambda: none_of(column, tuple(texts), or_missing=or_missing),
+        lambda: none_of(column, ()),
+        lambda: within(column, at_least=few[0], or_missing=or_missing),
+        lambda: within(column, below=few[0]),
+        lambda: within(column, at_least=min(few), below=max(few), or_missing=or_missing),
     )
     for make in chance.sample(makers, len(makers)):
         with suppress(ClaimError):
@@ -340,7 +343,10 @@ def _shown(name: str, chance: Random) -> Shown:
     column = _column(name)
     fitting = [recode for recode in _RECODES if recode(column.seen, chance) is not None]
     recode = chance.choice(fitting)(column.seen, chance)
-    return Shown(chance.choice([name, f"{name}_shown"]), column, recode)
+    shown = Shown(chance.choice([name, f"{name}_shown"]), column, recode)
+    if shown.kind == "text" and chance.random() < 0.3:
+        return replace(shown, missing=chance.choice(["missing", "it's", "a", "other"]))
+    return shown
 
 
 def _labels(chance: Random, count: int) -> tuple[str, ...]:
@@ -429,8 +435,7 @@ def rows(
     near: dict[str, list[Any]] = {name: [] for name in COLUMNS}
     drawn = list(drawn)
     for claim in drawn:
-        filtered = [Shown("kept", each.column, each.recode) for each in claim.filter]
-        for shown in (*claim.columns, *filtered):
+        for shown in (*claim.columns, *claim.filter):
             if shown.column is not None:
                 near[shown.column.name] += neighbours(shown)
     pools = {name: _pool(name, near[name], chance, most) for name in COLUMNS if name != "row"}

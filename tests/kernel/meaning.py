@@ -26,7 +26,6 @@ from typing import Any
 from uuid import UUID
 
 from policy_engine.kernel.claim import Claim, Shown
-from policy_engine.kernel.filters import Filter
 from policy_engine.kernel.mechanisms import (
     Aggregate,
     Inserted,
@@ -270,19 +269,9 @@ def in_order(rows: list[Row], order: list[tuple[Column, bool]]) -> list[Row]:
     return rows
 
 
-def meets(condition: Filter, row: Row) -> bool:
-    """Whether a row's raw value is one of the members, or in the range."""
-    value = read(condition.column, row[condition.column.name])
-    if value is None or _is_nan(value):
-        return False
-    if condition.members:
-        return value in condition.members
-    kind = condition.column.seen.kind
-    number = {"double": float, "wide_integer": int}.get(kind, lambda given: given)
-    at_least, below = condition.at_least, condition.below
-    return (at_least is None or number(value) >= number(at_least)) and (
-        below is None or number(value) < number(below)
-    )
+def meets(condition: Shown, row: Row) -> bool:
+    """Whether what is shown of a row by a condition's recode is that it is kept."""
+    return shown_of(condition, row) == "kept"
 
 
 def is_in_period(claim: Claim, row: Row) -> bool:
@@ -323,7 +312,8 @@ def shown_of(shown: Shown, row: Row) -> Any:
         assert isinstance(shown.recode, Constant)
         return shown.recode.label
     value = read(shown.column, row[shown.column.name])
-    return None if value is None else _RECODED[type(shown.recode)](shown, value)
+    found = None if value is None else _RECODED[type(shown.recode)](shown, value)
+    return shown.missing if found is None else found
 
 
 def read(column: Column, value: Any) -> Any:

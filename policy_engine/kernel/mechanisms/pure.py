@@ -31,7 +31,7 @@ Key = tuple[str | int | date | None, ...]
 
 def public_values(columns: Sequence[Shown]) -> tuple[Values, ...]:
     """All that each column can show; ClaimError where it does not tell, or there are too many."""
-    values = tuple(shown.recode.values for shown in columns)
+    values = tuple(shown.values for shown in columns)
     require(all(values), "every column is binned or mapped, so that its values are public")
     few = len(values) <= MOST_COLUMNS and all(2 <= len(each) <= MOST_VALUES for each in values)
     require(few, f"at most {MOST_COLUMNS} columns, of 2 to {MOST_VALUES} values each")

@@ -16,7 +16,7 @@ from policy_engine.compile.compiler import find_problems
 from policy_engine.dialects import dialect_named
 from policy_engine.engines import ENGINES
 from policy_engine.errors import PolicyError
-from policy_engine.kernel.filters import Filter
+from policy_engine.kernel.filters import none_of, one_of, within
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.sources import Drawn, Files, People
 from policy_engine.policy.loading import load_policy_text
@@ -46,6 +46,17 @@ def policy_of(conditions: str, folder: Path, source: str = KEYED, recode: str = 
     return load_policy_text(text, folder / "policy.yaml", folder)
 
 
+def _one_of(column, members, *, or_missing=False):
+    return one_of(column, members, or_missing=or_missing)
+
+
+def _none_of(column, left, *, or_missing=False):
+    return none_of(column, left, or_missing=or_missing)
+
+
+MADE = {"members": _one_of, "left": _none_of, "at_least": within, "below": within}
+
+
 @pytest.mark.parametrize(
     ("column", "written", "meant"),
     [
@@ -65,6 +76,13 @@ def policy_of(conditions: str, folder: Path, source: str = KEYED, recode: str = 
         ("real", "{below: 0.1}", {"below": Decimal("0.1")}),
         ("born", "{at_least: 2000-01-01}", {"at_least": date(2000, 1, 1)}),
         ("seen", "{below: 2000-01-01}", {"below": datetime(2000, 1, 1)}),
+        ("whole", "{not_in: ['7']}", {"left": (7,)}),
+        ("whole", "{not_in: ['7'], missing: true}", {"left": (7,), "or_missing": True}),
+        ("whole", "{in: ['7'], missing: true}", {"members": (7,), "or_missing": True}),
+        ("whole", "{below: 17.5, missing: true}", {"below": 18, "or_missing": True}),
+        ("whole", "{missing: false}", {"left": ()}),
+        ("seen", "{missing: false}", {"left": ()}),
+        ("real", "{missing: false}", {"left": ()}),
     ],
 )
 def test_a_condition_is_of_values_of_its_column_s_type(tmp_path, column, written, meant):
@@ -72,7 +90,8 @@ def test_a_condition_is_of_values_of_its_column_s_type(tmp_path, column, written
     assert find_problems(policy, TABLE, dialect_named("duckdb")) == ()
     for engine in ENGINES:
         [found] = claim_of(policy, TABLE, engine).filter
-        assert found == Filter(found.column, **meant)
+        made = next(make for key, make in MADE.items() if key in meant)
+        assert found == made(found.column, **meant)
         assert found.column.name == column
 
 
@@ -190,3 +209,20 @@ def test_a_public_list_is_bounded(tmp_path):
     policy = load_policy_text(text, tmp_path / "policy.yaml", tmp_path)
     with pytest.raises(PolicyError, match="at most 10 columns, of 2 to 1000 values each"):
         claim_of(policy, TABLE, "duckdb")
+
+
+def test_a_label_stands_for_null_where_a_text_is_shown(tmp_path):
+    recode = (
+        "{zip: {missing: none}, whole: {bins: [18], labels: [a, b], missing: c},"
+        " truth: {map: {'true': x}, other: null, missing: y}}"
+    )
+    policy = policy_of("{born: {missing: false}}", tmp_path, recode=recode)
+    assert find_problems(policy, TABLE, dialect_named("duckdb")) == ()
+    columns = claim_of(policy, TABLE, "duckdb").columns
+    assert [each.missing for each in columns] == ["none", "c", "y"]
+    assert [each.values for each in columns] == [(), ("a", "b", "c"), ("x", "y")]
+    other = policy_of("{born: {missing: false}}", tmp_path, recode="{whole: {missing: none}}")
+    [problem] = find_problems(other, TABLE, dialect_named("duckdb"))
+    assert problem.message == (
+        "column 'whole': missing is a text, and what is kept a whole number"
+    )

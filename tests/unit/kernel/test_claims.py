@@ -9,7 +9,7 @@ import pytest
 
 from policy_engine.engines.base import Refused
 from policy_engine.kernel.claim import Claim, Shown, to_json
-from policy_engine.kernel.filters import Filter
+from policy_engine.kernel.filters import one_of, within
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Keyed, Native, Secret
 from policy_engine.kernel.printing import printed
@@ -59,19 +59,24 @@ CLAIM = Claim(PEOPLE, People(ID, ((AGE, False),)), Keyed(1 << 59, 5), (SHOWN,))
         (lambda: replace(CLAIM, unit=People(AGE, Drawn())), "rows that can differ"),
         (lambda: replace(CLAIM, columns=(Shown("a", None, Constant("*")),),
                          unit=People(ID, Drawn())), "rows that can differ"),
-        (lambda: Filter(AGE), "has members, or is a range"),
-        (lambda: Filter(AGE, (1,), below=3), "has members, or is a range"),
-        (lambda: Filter(AGE, at_least=3, below=3), "a filter fits its column"),
-        (lambda: Filter(AGE, ("1",)), "a filter fits its column"),
-        (lambda: Filter(AGE, at_least=Decimal(1)), "a filter fits its column"),
-        (lambda: Filter(Column("t", TEXT), below="a"), "a filter fits its column"),
-        (lambda: Filter(Column("r", REAL), (Decimal(1),)), "a filter fits its column"),
-        (lambda: replace(CLAIM, filter=(Filter(Column("age", TEXT), ("1",)),)), "in one way"),
-        (lambda: replace(CLAIM, filter=(Filter(AGE, (1,)), Filter(AGE, below=3))),
+        (lambda: within(AGE, at_least=3, below=3), "fit the type of its column"),
+        (lambda: one_of(AGE, ("1",)), "fit the type of its column"),
+        (lambda: within(AGE, at_least=Decimal(1)), "fit the type of its column"),
+        (lambda: within(Column("t", TEXT), below="a"), "fit the type of its column"),
+        (lambda: one_of(Column("r", REAL), (Decimal(1),)), "fit the type of its column"),
+        (lambda: replace(CLAIM, filter=(Shown("kept", AGE, Keep()),)), "to what is kept"),
+        (lambda: replace(CLAIM, filter=(Shown("kept", AGE, Bins((3,), ("a", "b"))),)),
+         "to what is kept"),
+        (lambda: replace(CLAIM, filter=(Shown("age", AGE, Bins((3,), ("kept", "b"))),)),
+         "to what is kept"),
+        (lambda: Shown("age", AGE, Keep(), "unknown"), "in place of NULL"),
+        (lambda: Shown("age", None, Constant("x"), "unknown"), "in place of NULL"),
+        (lambda: replace(CLAIM, filter=(one_of(Column("age", TEXT), ("1",)),)), "in one way"),
+        (lambda: replace(CLAIM, filter=(one_of(AGE, (1,)), within(AGE, below=3))),
          "a column has one condition"),
         (lambda: replace(CLAIM, columns=(SHOWN, Shown("x", None, Constant("*"))),
-                         filter=(Filter(Column("x", WHOLE), (1,)),)), "no other column's"),
-        (lambda: replace(CLAIM, law=Keyed(1, 5, raw_first=True), filter=(Filter(AGE, (1,)),),
+                         filter=(one_of(Column("x", WHOLE), (1,)),)), "no other column's"),
+        (lambda: replace(CLAIM, law=Keyed(1, 5, raw_first=True), filter=(one_of(AGE, (1,)),),
                          columns=(Shown("a", None, Constant("*")),)), "equal ones look alike"),
         (lambda: Shown("", AGE, Keep()), "a name must not be empty"),
         (lambda: Shown("a", None, Keep()), "a constant alone reads no column"),
@@ -247,12 +252,12 @@ def test_equal_claims_alone_have_equal_digests():
         replace(CLAIM, unit=Rows(), law=Native(Decimal("0.5"), 5)),
         replace(CLAIM, unit=People(ID, None)),
         replace(CLAIM, unit=People(ID, Drawn())),
-        replace(CLAIM, filter=(Filter(AGE, (1,)),)),
-        replace(CLAIM, filter=(Filter(AGE, (1, 2)),)),
-        replace(CLAIM, filter=(Filter(AGE, at_least=1),)),
-        replace(CLAIM, filter=(Filter(AGE, below=1),)),
-        replace(CLAIM, filter=(Filter(AGE, at_least=1, below=2),)),
-        replace(CLAIM, filter=(Filter(ID, (1,)),)),
+        replace(CLAIM, filter=(one_of(AGE, (1,)),)),
+        replace(CLAIM, filter=(one_of(AGE, (1, 2)),)),
+        replace(CLAIM, filter=(within(AGE, at_least=1),)),
+        replace(CLAIM, filter=(within(AGE, below=1),)),
+        replace(CLAIM, filter=(within(AGE, at_least=1, below=2),)),
+        replace(CLAIM, filter=(one_of(ID, (1,)),)),
         replace(CLAIM, unit=People(ID, ((AGE, True),))),
         replace(CLAIM, columns=(Shown("age", Column("age", DAY), Keep()),)),
         replace(CLAIM, columns=(Shown("age", Column("age", Type("decimal", 3, 1)), Keep()),)),
@@ -300,12 +305,12 @@ def test_a_folder_s_path_has_a_pattern():
 
 def test_names_that_differ_by_case_alone_are_printed_where_they_are_told_apart():
     """The same claim is refused by an engine that would read one column for the other."""
-    beside = replace(CLAIM, filter=(Filter(Column("AGE", WHOLE), (1,)),))
+    beside = replace(CLAIM, filter=(one_of(Column("AGE", WHOLE), (1,)),))
     assert beside.differs_by_case
     assert not CLAIM.differs_by_case
     constant = (SHOWN, Shown("x", None, Constant("*")))
     assert replace(
-        CLAIM, columns=constant, filter=(Filter(Column("X", WHOLE), (1,)),)
+        CLAIM, columns=constant, filter=(one_of(Column("X", WHOLE), (1,)),)
     ).differs_by_case
     assert not replace(CLAIM, columns=(Shown("AGE", AGE, Keep()),)).differs_by_case
     for name in ("postgres", "datafusion", "clickhouse"):

@@ -17,7 +17,7 @@ from policy_engine.engines import ENGINES
 from policy_engine.engines.base import Refused
 from policy_engine.kernel.claim import Claim, Shown, to_json
 from policy_engine.kernel.decoding import claim_from
-from policy_engine.kernel.filters import Filter
+from policy_engine.kernel.filters import one_of, within
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import (
     Aggregate,
@@ -50,7 +50,7 @@ DAY = Column("visited", Type("date"))
 REGION = Shown("region", Column("region", Type("text")), Keep())
 YES = Shown("region", Column("region", Type("text")), Map(((("a",), "x"),), "y"))
 COST = Column("cost", Type("integer"))
-OCTOBER = Filter(DAY, at_least=date(2026, 10, 1), below=date(2026, 11, 1))
+OCTOBER = within(DAY, at_least=date(2026, 10, 1), below=date(2026, 11, 1))
 SECRET = Secret(("main", "salts"), "next")
 TABLE = IntegerTable((1 << 59,), least=0)
 RELATION = Relation(("main", "visits"))
@@ -83,7 +83,7 @@ def claims():
         for law_name, law in LAWS.items():
             shown = YES if law_name in ("answers", "tuples") else REGION
             count = None if law_name == "tuples" else "n"
-            for kept in ((), (Filter(COST, at_least=1),)):
+            for kept in ((), (within(COST, at_least=1),)):
                 try:
                     claim = Claim(RELATION, unit, law, (shown,), count, kept, OCTOBER)
                 except ClaimError:
@@ -151,9 +151,9 @@ def test_the_column_of_a_period_is_read_and_is_no_input():
     [
         (replace(OCTOBER, at_least=None), "a period has two ends"),
         (replace(OCTOBER, below=None), "a period has two ends"),
-        (Filter(COST, at_least=1, below=5), "a period has two ends"),
-        (Filter(DAY, (date(2026, 10, 1),)), "a period has two ends"),
-        (Filter(Column("region", Type("date")), at_least=date(2026, 10, 1),
+        (within(COST, at_least=1, below=5), "a period has two ends"),
+        (one_of(DAY, (date(2026, 10, 1),)), "a period has two ends"),
+        (within(Column("region", Type("date")), at_least=date(2026, 10, 1),
                 below=date(2026, 11, 1)), "a column is read in one way"),
     ],
 )  # fmt: skip
@@ -169,7 +169,7 @@ def test_no_shown_name_is_that_of_its_column():
 
 
 def test_a_column_that_an_engine_cannot_compare_is_refused_there():
-    other = Filter(
+    other = within(
         Column("visited", Type("text"), "timestamp"),
         at_least=datetime(2026, 10, 1), below=datetime(2026, 11, 1),
     )  # fmt: skip

@@ -13,7 +13,7 @@ from policy_engine.engines import ENGINES
 from policy_engine.engines.base import Refused
 from policy_engine.kernel import printing
 from policy_engine.kernel.claim import Claim, Shown
-from policy_engine.kernel.filters import Filter
+from policy_engine.kernel.filters import one_of, within
 from policy_engine.kernel.fragments import in_sample
 from policy_engine.kernel.mechanisms import IntegerTable, Keyed, Native, NoisyPart, Secret
 from policy_engine.kernel.printing import printed, templates, templates_digest
@@ -65,7 +65,7 @@ def test_a_row_is_drawn_under_the_sample_s_secret(name):
 @pytest.mark.parametrize("name", EVERY)
 def test_a_filter_is_of_the_row_that_a_unit_has_and_read_where_no_name_is_made(name):
     """Some engines let a name of the select list stand for a column in WHERE."""
-    claim = replace(CLAIM, filter=(Filter(ID, at_least=3),))
+    claim = replace(CLAIM, filter=(within(ID, at_least=3),))
     for unit in (claim.unit, People(ID, Drawn()), People(ID, None)):
         text = printed(replace(claim, unit=unit), name)
         before, after = text.split("kept AS")
@@ -78,7 +78,7 @@ def test_a_filter_is_of_the_row_that_a_unit_has_and_read_where_no_name_is_made(n
 
 
 def test_a_column_of_the_filter_alone_is_not_grouped_by():
-    raw = replace(CLAIM, filter=(Filter(ID, (3,)),), law=Keyed(1 << 59, 5, raw_first=True))
+    raw = replace(CLAIM, filter=(one_of(ID, (3,)),), law=Keyed(1 << 59, 5, raw_first=True))
     counted = printed(raw, "duckdb").split("counted AS")[1].split("recoded AS")[0]
     assert '"id"' not in counted
 
@@ -138,16 +138,16 @@ def test_a_text_is_one_of_its_claim_alone(name):
         replace(CLAIM, source=Relation(("main", "others"))),
         replace(CLAIM, unit=People(ID, None)),
         replace(CLAIM, unit=People(ID, Drawn())),
-        replace(CLAIM, filter=(Filter(AGE, (1,)),)),
-        replace(CLAIM, filter=(Filter(AGE, (1, 2)),)),
-        replace(CLAIM, filter=(Filter(AGE, at_least=1),)),
-        replace(CLAIM, filter=(Filter(AGE, below=1),)),
-        replace(CLAIM, filter=(Filter(AGE, at_least=1, below=2),)),
-        replace(CLAIM, filter=(Filter(ID, (1,)),)),
-        replace(CLAIM, filter=(Filter(ID, (1,)), Filter(AGE, (1,)))),
-        replace(CLAIM, filter=(Filter(AGE, (1,)),), law=Keyed(1 << 59, 5, raw_first=True)),
-        replace(CLAIM, filter=(Filter(AGE, (1,)),), unit=People(ID, Drawn())),
-        replace(CLAIM, filter=(Filter(AGE, (1,)),), unit=People(ID, None)),
+        replace(CLAIM, filter=(one_of(AGE, (1,)),)),
+        replace(CLAIM, filter=(one_of(AGE, (1, 2)),)),
+        replace(CLAIM, filter=(within(AGE, at_least=1),)),
+        replace(CLAIM, filter=(within(AGE, below=1),)),
+        replace(CLAIM, filter=(within(AGE, at_least=1, below=2),)),
+        replace(CLAIM, filter=(one_of(ID, (1,)),)),
+        replace(CLAIM, filter=(one_of(ID, (1,)), one_of(AGE, (1,)))),
+        replace(CLAIM, filter=(one_of(AGE, (1,)),), law=Keyed(1 << 59, 5, raw_first=True)),
+        replace(CLAIM, filter=(one_of(AGE, (1,)),), unit=People(ID, Drawn())),
+        replace(CLAIM, filter=(one_of(AGE, (1,)),), unit=People(ID, None)),
         replace(CLAIM, unit=People(ID, ((AGE, False),))),
         replace(CLAIM, unit=People(AGE, ((AGE, True),))),
         replace(CLAIM, columns=(Shown("years", AGE, Keep()),)),
@@ -206,7 +206,7 @@ LACKED = {
     "double_column": of(Type("double"), Round(Decimal(5))),
     "boolean_column": of(Type("boolean"), Keep()),
     "uuid_text": of(Type("uuid"), Keep()),
-    "names_by_case": replace(CLAIM, filter=(Filter(Column("ID", Type("integer")), (1,)),)),
+    "names_by_case": replace(CLAIM, filter=(one_of(Column("ID", Type("integer")), (1,)),)),
     "fine_decimal": of(Type("decimal", 12, 2), Round(Decimal("0.0000000005"))),
     "week_or_hour": of(Type("date"), Truncate("week")),
     "first_half": replace(CLAIM, law=NoisyPart(IntegerTable((1 << 59,), 1), 1)),

@@ -15,7 +15,7 @@ from policy_engine.kernel.assumptions import assumptions
 from policy_engine.kernel.certificate import Terms, Unmet, certify
 from policy_engine.kernel.claim import Claim, Shown, to_json
 from policy_engine.kernel.decoding import claim_from
-from policy_engine.kernel.filters import Filter
+from policy_engine.kernel.filters import one_of
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Inserted, Native, Randomised, Secret
 from policy_engine.kernel.mechanisms.ab_insertion.meaning import (
@@ -130,7 +130,7 @@ BINS = Bins(tuple(range(999)), MANY)
         (ASKED, {"law": Randomised((Response(VALUES[0], 0), ANSWERS.responses[1]))}, "not always"),
         (ASKED, {"law": Randomised((Response(VALUES[0], 1 << 58), ANSWERS.responses[1]))},
          "not always"),
-        (ASKED, {"filter": (Filter(ID, (7,)),)}, "every unit of the source answers"),
+        (ASKED, {"filter": (one_of(ID, (7,)),)}, "every unit of the source answers"),
         (ASKED, {"source": replace(PEOPLE, is_rowwise=True)}, "every unit of the source answers"),
         (ASKED, {"unit": People(ID, Groups(2))}, "a unit has one row"),
         (ASKED, {"columns": (Shown("age", AGE, BINS),),

@@ -9,7 +9,7 @@ import pytest
 
 from policy_engine.engines import ENGINES
 from policy_engine.kernel.claim import Claim, Shown
-from policy_engine.kernel.filters import Filter
+from policy_engine.kernel.filters import within
 from policy_engine.kernel.mechanisms import Keyed
 from policy_engine.kernel.printing import printed, templates
 from policy_engine.kernel.recodes import Bins, Keep, Map, Round
@@ -64,7 +64,7 @@ def test_every_text_is_read_to_its_end(name):
     assert len(found) > 100
     assert tokens(f"-- sent by us\n{text}\n/* end */", name) == found
     drawn = replace(claim_for(name), unit=People(Column("id", Type("integer")), Drawn()))
-    drawn = replace(drawn, filter=(Filter(AGE, at_least=3),))
+    drawn = replace(drawn, filter=(within(AGE, at_least=3),))
     assert len(tokens(printed(drawn, name), name)) > len(found)
 
 

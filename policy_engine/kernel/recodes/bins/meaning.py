@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from policy_engine.kernel.recodes.bins.recode import Bins
 from policy_engine.kernel.recodes.meaning import Entry, RecodeMeaning, some_entries
-from policy_engine.kernel.wording import plain_words, quoted, value_words
+from policy_engine.kernel.wording import plain_words, value_words
 
 
 class BinsMeaning(RecodeMeaning[Bins]):
@@ -26,7 +26,7 @@ class BinsMeaning(RecodeMeaning[Bins]):
         ranges += [f"from {low} to below {high}" for low, high in pairwise(cuts)]
         ranges.append(f"from {cuts[-1]} on")
         for words, label in zip(ranges, self.recode.labels, strict=True):
-            yield f"  {words}: {quoted(label)}"
+            yield f"  {words}: {value_words(label)}"
 
     def of(self, name: str, shown: str) -> str:
         """What becomes of a column."""
@@ -42,18 +42,19 @@ class BinsMeaning(RecodeMeaning[Bins]):
         ranges = [f"{name} < {cuts[0]}"]
         ranges += [f"{low} <= {name} < {high}" for low, high in pairwise(cuts)]
         ranges.append(f"{cuts[-1]} <= {name}")
-        return (*zip(ranges, self.recode.labels, strict=True), (f"{name} IS NULL", "NULL"))
+        labels = ("NULL" if label is None else label for label in self.recode.labels)
+        return (*zip(ranges, labels, strict=True), (f"{name} IS NULL", "NULL"))
 
     @property
     def order(self) -> tuple[str, ...]:
         """Its labels, of ascending values."""
-        return self.recode.labels
+        return tuple(label for label in self.recode.values if label is not None)
 
     def can_show(self, value: object) -> bool:
         """A label, or nothing."""
         return value in self.recode.values
 
 
-def bins_in_short(cuts: Sequence[object], labels: Sequence[str]) -> str:
+def bins_in_short(cuts: Sequence[object], labels: Sequence[str | None]) -> str:
     """Intervals in few words."""
-    return f"bins at {', '.join(map(plain_words, cuts))}: {', '.join(labels)}"
+    return f"bins at {', '.join(map(plain_words, cuts))}: {', '.join(map(str, labels))}"

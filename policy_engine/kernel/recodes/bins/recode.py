@@ -16,11 +16,11 @@ _ORDERED = {"integer", "wide_integer", "decimal", "double", "date", *MOMENTS}
 class Bins(GivesText):
     """The label of the first cut that a value is below; ``labels[-1]`` from the last cut on.
 
-    ``cuts`` ascend strictly, one label more than cuts. NULL and NaN stay NULL.
+    ``cuts`` ascend strictly, one label more than cuts; None is NULL. NULL and NaN stay NULL.
     """
 
     cuts: tuple[Value, ...]
-    labels: tuple[str, ...]
+    labels: tuple[str | None, ...]
 
     def fits(self, seen: Type) -> bool:
         """Every cut is a value of the type, and they ascend."""
@@ -31,7 +31,7 @@ class Bins(GivesText):
     @property
     def values(self) -> tuple[str | None, ...]:
         """Every label once, then NULL."""
-        return (*dict.fromkeys(self.labels), None)
+        return (*dict.fromkeys(label for label in self.labels if label is not None), None)
 
     def nodes(self, seen: Type) -> dict[str, Any]:
         """What its macro is given."""
