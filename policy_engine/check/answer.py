@@ -177,7 +177,8 @@ def _untold(claim: Claim, query: str, known: Known) -> Iterator[str]:
     """What a schema would have told: that the source is a table, and the types of its columns."""
     if known.schema.known:
         return
-    collates, unit = ENGINES[known.engine].collates, unit_of(claim)
+    collates = ENGINES[known.engine].collates
+    keys = claim.unit.keys if isinstance(claim.unit, People) else ()
     kinds = dict(types_alike(query, claim, known.engine))
     if not isinstance(claim.source, Files):
         yield f"{source_of(claim)} is a base table"
@@ -185,10 +186,10 @@ def _untold(claim: Claim, query: str, known: Known) -> Iterator[str]:
             yield f"{source_of(claim)} has no column rowid"
     if isinstance(claim.unit, People):
         text = " or a UUID" if collates else ", a UUID, or text without a collation"
-        yield f"{unit} is a whole number{text}"
+        yield from (f"{key.name} is a whole number{text}" for key in keys)
         kinds = {column.name: (column.type,) for column in claim.unit.ordering} | kinds
     for name, types in kinds.items():
-        if name != unit:
+        if name not in {key.name for key in keys}:
             nouns = list(dict.fromkeys(noun(each, engine_collates=collates) for each in types))
             yield f"{name} is {' or '.join([', '.join(nouns[:-1]), nouns[-1]][len(nouns) < 2 :])}"
 

@@ -145,7 +145,7 @@ def _recodes(expression: words.Words, engine: str, seen: Type) -> Iterator[Recod
 def _of_branches(branches: list[words.Words], engine: str, seen: Type) -> Recode:
     """Bins, or a map: behind the branches of NULL and NaN."""
     groups: list[tuple[tuple[Value, ...], str | None]] = []
-    cuts: list[tuple[Value, str]] = []
+    cuts: list[tuple[Value, str | None]] = []
     last: str | None = None
     for branch in branches:
         condition, shown = words.until(branch, "THEN")
@@ -157,10 +157,10 @@ def _of_branches(branches: list[words.Words], engine: str, seen: Type) -> Recode
                 keys = words.split(rest[1:-1], ",")
                 groups.append((tuple(_value(each, engine, seen) for each in keys), label))
             elif word == "<":
-                cuts.append((_value(rest, engine, cut_type(seen)), str(label)))
-    if groups:
+                cuts.append((_value(rest, engine, cut_type(seen)), label))
+    if groups or not cuts:
         return Map(tuple(groups), last)
-    return Bins(tuple(cut for cut, _ in cuts), (*(label for _, label in cuts), str(last)))
+    return Bins(tuple(cut for cut, _ in cuts), (*(label for _, label in cuts), last))
 
 
 def _label(value: words.Words, engine: str) -> str | None:

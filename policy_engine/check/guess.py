@@ -31,7 +31,7 @@ from policy_engine.kernel.mechanisms import Keyed, Law, Native, Secret
 from policy_engine.kernel.mechanisms.sampled_suppression.rate import threshold
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.recodes import Bins, Constant, Map, Recode
-from policy_engine.kernel.sources import Column, Drawn, People, Rows
+from policy_engine.kernel.sources import Column, Drawn, KeyColumns, People, Rows
 from policy_engine.kernel.types import Type
 from policy_engine.names import fold
 from policy_engine.policy import recodings
@@ -107,7 +107,7 @@ class _Reader:
         law = self._law()
         columns, count = self._columns()
         filters = tuple(self._filters())
-        key = self._key()
+        key = self._keys()
         columns = sorted(columns, key=lambda each: isinstance(each[1].means, recodings.Keep))
         made = {name: self._shown(name, reading, column) for name, reading, column in columns}
         order = [fold(name) for name in self.query.columns]
@@ -125,7 +125,7 @@ class _Reader:
             count = "n"
         unit = Rows() if law.method == "native" else self._unit(key)
         if isinstance(unit, People) and unit.order and not (self._windows() or self.query.firsts):
-            self.query.taken.append(f"each {key} has one row: of several one is kept")
+            self.query.taken.append(f"each {unit.key.name} has one row: of several one is kept")
         self._tell_of_choice(unit)
         return Claim(self.query.source, unit, law, tuple(fitting), count, filters)
 
@@ -142,7 +142,7 @@ class _Reader:
             )
         if not 0 < rate < 1:
             raise levels.No(laws.IS_BERNOULLI.broken_by(f"a rate of {rate}"))
-        if self._key() is None:
+        if not self._keys():
             if "native_sample" in ENGINES[self.engine].lacks:
                 lack = ENGINES[self.engine].lacks["native_sample"].partition("; ")[0]
                 raise levels.No(
@@ -216,7 +216,7 @@ class _Reader:
 
     def _counts_people(self, name: str, column: str, is_distinct: bool) -> bool:
         """Whether the values of a column are counted that a release counts: its people."""
-        if column != self._key():
+        if (column,) != self._keys():
             return False
         if is_distinct and not self._windows() and not self.query.firsts:
             self.missed.append(
@@ -277,15 +277,16 @@ class _Reader:
 
     # Who is one unit
 
-    def _key(self) -> str | None:
+    def _keys(self) -> tuple[str, ...]:
+        """The columns that tell people apart: those that are hashed, or rows are chosen by."""
         for each in (*self.samples, *self._windows()):
             hashed = [node for node in each.find_all(exp.Func) if levels.is_hash(node)]
             for node in (*hashed, each):
                 part = node.args.get("partition_by") if isinstance(node, exp.Window) else None
                 names = [n for p in part for n in columns_in(p)] if part else levels.keys_in(node)
                 if names:
-                    return names[0]
-        return None
+                    return tuple(dict.fromkeys(names))
+        return ()
 
     def _windows(self) -> list[exp.Window]:
         return [
@@ -293,25 +294,31 @@ class _Reader:
             if window.find(exp.RowNumber)
         ]  # fmt: skip
 
-    def _unit(self, key: str | None) -> People:
-        assert key is not None
-        column, terms = self.taken.key(key), list[exp.Expr]()
+    def _unit(self, names: tuple[str, ...]) -> People:
+        columns, terms = tuple(map(self.taken.key, names)), list[exp.Expr]()
+        key = columns[0] if len(columns) == 1 else KeyColumns(columns)
         windows = self._windows()
         if windows:
             order = windows[0].args.get("order")
             terms = order.expressions if order is not None else []
+            parts = [n for p in windows[0].args.get("partition_by") or () for n in columns_in(p)]
+            if set(parts) != set(names):
+                by = ", ".join(parts) or "all rows"
+                self.missed.append(f"one row of {by}: one row of each {key.name} is kept")
             if any(levels.is_hash(node) for term in terms for node in term.find_all(exp.Func)):
-                return People(column, Drawn())
+                return People(key, Drawn())
         for on, given in [] if windows else self.query.firsts:
-            if columns_in(on) != (key,):
-                self.missed.append(f"DISTINCT ON {levels.short(on)}: one row of each {key} is kept")
+            if set(columns_in(on)) != set(names):
+                told = f"one row of each {key.name} is kept"
+                self.missed.append(f"DISTINCT ON {levels.short(on)}: {told}")
                 continue
-            terms = [term for term in given if columns_in(term) != (key,)]
-            for name in (columns_in(term)[:1] for term in terms if term.args.get("nulls_first")):
-                self.missed += [f"DISTINCT ON keeps a row without {n} first, the release last"
-                                for n in name]  # fmt: skip
+            terms = [term for term in given if not set(columns_in(term)) <= set(names)]
             break
-        return People(column, self._order(terms) or ((column, False),))
+        choice = "a window" if windows else "DISTINCT ON"
+        for name in (columns_in(term)[:1] for term in terms if term.args.get("nulls_first")):
+            told = f"{choice} keeps a row without {''.join(name)} first, the release last"
+            self.missed.append(told)
+        return People(key, self._order(terms) or ((columns[0], False),))
 
     def _order(self, terms: list[exp.Expr]) -> tuple[tuple[Column, bool], ...]:
         """The columns that order a person's rows, each once, and whether it descends."""

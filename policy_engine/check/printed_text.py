@@ -31,9 +31,19 @@ from policy_engine.check.words import (
 from policy_engine.engines.base import Refused
 from policy_engine.kernel.certificate import NotPrinted, check_text
 from policy_engine.kernel.claim import KEPT, Claim, Shown
+from policy_engine.kernel.fragments import unit_text
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import IntegerTable, Keyed, Law, Native, Noisy, Secret
-from policy_engine.kernel.sources import Column, Drawn, Files, Groups, People, Relation, Rows
+from policy_engine.kernel.sources import (
+    Column,
+    Drawn,
+    Files,
+    Groups,
+    KeyColumns,
+    People,
+    Relation,
+    Rows,
+)
 from policy_engine.kernel.types import Type
 
 _LONGEST_OPENING = 4000
@@ -75,7 +85,7 @@ def unwrapped(text: str, engine: str) -> Wrapped:
 def claims_of(text: str, engine: str, types_of: Types) -> Iterator[Claim]:
     """Every claim of which ``text`` is the print, as far as types can tell; most have few."""
     words = words_of(text, engine)
-    if words[1:2] in (("sampled",), ("people",)):
+    if words[1:2] in (("sampled",), ("people",), ("keyed",)):
         with suppress(*_Broken):
             for claim in islice(_Print(words, engine, types_of).claims(), _MOST):
                 with suppress(*_Broken):
@@ -116,10 +126,18 @@ class _Print:
     """The parts of one text, as a printer puts them; a part that is not there is a KeyError."""
 
     def __init__(self, words: Words, engine: str, types_of: Types) -> None:
-        self.engine, self.is_noisy = engine, words[1] == "people"
+        self.engine = engine
         self.steps, self.last = _steps(words)
-        self.selected, rest = until(self.steps[words[1]][1:], "FROM")
+        self.is_noisy = "people" in self.steps
+        first = self.steps["people" if self.is_noisy else "sampled"]
+        self.selected, rest = until(first[1:], "FROM")
         self.source, self.where = until(rest[1:], "WHERE", "TABLESAMPLE")
+        # The columns that name a unit together are in a step of their own.
+        self.together: tuple[str, ...] = ()
+        if "keyed" in self.steps:
+            _, rest = until(self.steps["keyed"][1:], "FROM")
+            self.source, filled = until(rest[1:], "WHERE")
+            self.together = names_in(filled, engine)
         self.types_of = types_of(names_in_turn(self.source, engine))
         # Behind the secret stand the key and the bound.
         self.secret, before, behind = self._secret()
@@ -242,18 +260,15 @@ class _Print:
     def _units(self, known: Mapping[str, Column]) -> Iterator[Rows | People]:
         """Who is one unit: each row, or a key with the order of its rows."""
         keyed = self.where if self.is_noisy else self.keyed
-        keys = [name for name in self._names(keyed) if not name.startswith("policy_engine_")]
-        if not keys or self.where[:1] == ("TABLESAMPLE",):
+        own = [name for name in self._names(keyed) if not name.startswith("policy_engine_")]
+        names = self.together or tuple(own[:1])
+        if not names or self.where[:1] == ("TABLESAMPLE",):
             yield Rows()
             return
-        # A key that is text has no collation.
-        kinds = self.types_of(keys[0], is_key=True)
-        if kinds is None:
-            untold = (replace(each, collated=False) for each in types_of_engine(self.engine))
-            kinds = tuple(dict.fromkeys(untold))
-        for kind in kinds:
+        for kinds in product(*map(self._kinds_of_key, names)):
+            keys = tuple(map(Column, names, kinds))
             with suppress(ClaimError):
-                key = Column(keys[0], kind)
+                key = KeyColumns(keys) if self.together else keys[0]
                 if "placed" in self.steps:
                     _, kept = until(self.steps["grouped"], "WHERE")
                     yield People(key, Groups(int(kept[kept.index("<=") + 1])))
@@ -262,9 +277,32 @@ class _Print:
                 elif "chosen" in self.steps:
                     yield People(key, Drawn())
                 else:
-                    yield People(key, self._order(known, key))
+                    yield People(key, self._order(known, keys))
 
-    def _order(self, known: Mapping[str, Column], key: Column) -> tuple[tuple[Column, bool], ...]:
+    def _kinds_of_key(self, name: str) -> tuple[Type, ...]:
+        """The types that a key may have: one that is text has no collation."""
+        kinds = self.types_of(name, is_key=True)
+        if kinds is None:
+            untold = (replace(each, collated=False) for each in types_of_engine(self.engine))
+            kinds = tuple(dict.fromkeys(untold))
+        if not self.together:
+            return kinds
+        # Of those that have the text that stands there the first: the others print alike.
+        own = (k for k in kinds if self._is_keyed_by(Column(name, k)))
+        return tuple(islice(own, 1))
+
+    def _is_keyed_by(self, column: Column) -> bool:
+        with suppress(Refused):
+            step = self.steps["keyed"]
+            text = words_of(unit_text(self.engine, (column,)), self.engine)
+            # What puts several together stands around each alone, too.
+            text = text[2 : closes(text, 1)] if text[:2] == ("CONCAT", "(") else text
+            return any(step[at : at + len(text)] == text for at in range(len(step)))
+        return False
+
+    def _order(
+        self, known: Mapping[str, Column], keys: tuple[Column, ...]
+    ) -> tuple[tuple[Column, bool], ...]:
         """What a unit's rows are ordered by, term by term."""
         place = self.selected.index("OVER") + 1
         _, order = until(self.selected[place + 1 : closes(self.selected, place)], "ORDER")
@@ -274,7 +312,7 @@ class _Print:
             told = self.types_of(name)
             types = (*types_of_engine(self.engine), _DECIMAL) if told is None else told
             given = [known[name]] if name in known else []
-            columns = [*given, *([key] if key.name == name else []),
+            columns = [*given, *(key for key in keys if key.name == name),
                        *(Column(name, kind) for kind in types)]  # fmt: skip
             terms = []
             for column, down in product(columns, (True, False)):

@@ -115,7 +115,11 @@ def bare(node: exp.Expr) -> exp.Expr:
 def columns_in(node: exp.Expr) -> tuple[str, ...]:
     """The columns that an expression reads, each once; not those of a query inside it."""
     own = (None, node.find_ancestor(exp.Select))
-    found = [each for each in node.find_all(exp.Column) if each.find_ancestor(exp.Select) in own]
+    found = [
+        each
+        for each in node.find_all(exp.Column, bfs=False)
+        if each.find_ancestor(exp.Select) in own
+    ]
     return tuple(dict.fromkeys(column.name for column in found))
 
 

@@ -32,7 +32,7 @@ SENTENCES: Mapping[str, str] = {
         "{source} is a Bernoulli sample of its population, drawn in secret at the rate {rate}"
     ),
     "row_is_person": "one row of {source} is one person",
-    "key_is_person": "{unit} identifies one person",
+    "key_is_person": "one person is identified by {unit}",
     "source_stays": "{source} does not change while it is read",
     "sample_alone": (
         "nothing else that depends on this sample leaves: it was drawn for this release alone"

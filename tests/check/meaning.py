@@ -155,7 +155,7 @@ def tables(ddl: str, text: str, k: int, seed: int) -> duckdb.DuckDBPyConnection:
         " ('salts', 'policy_engine_salts')"
     ).fetchall()
     for parts in named:
-        if "create view" not in ddl.lower() and parts[1].lower() not in text.lower():
+        if " view " not in ddl.lower() and parts[1].lower() not in text.lower():
             continue
         _fill(connection, '"{}"."{}"'.format(*parts), text, k, chosen)
     is_above = re.search(r"random\(\)\s*>[^=]", text) is not None

@@ -61,4 +61,5 @@ def test_schemas_of_a_database_are_made_and_hold_nothing():
 def test_a_view_is_known_by_its_name():
     schema = parse_schema("create table t (a int); create view s.v as select * from t", "duckdb")
     assert schema.views == {"s.v": " create view s.v as select * from t"}
-    assert parse_schema('{"tables": {}, "views": {"v": "select 1"}}', "duckdb").views == {"v": "select 1"}
+    told = parse_schema('{"tables": {}, "views": {"v": "select 1"}}', "duckdb")
+    assert told.views == {"v": "select 1"}

@@ -27,7 +27,6 @@ from policy_engine.kernel import printing  # noqa: E402
 from policy_engine.kernel.certificate import check_text  # noqa: E402
 from policy_engine.kernel.mechanisms import Listed, Noisy, Pure  # noqa: E402
 from policy_engine.kernel.printing import printed  # noqa: E402
-from policy_engine.kernel.sources import KeyColumns, People  # noqa: E402
 
 NOTHING = Schema()
 
@@ -46,13 +45,12 @@ ALIKE = [e if e in READ else pytest.param(e, marks=pytest.mark.evidence) for e i
 
 
 def is_of_a_policy_alone(claim):
-    """Whether `check` knows no such text: of sums, groupings, periods, lists, keys of columns."""
+    """Whether `check` knows no such text: of sums, groupings, periods, parts, lists."""
     if claim.period is not None:
         return True
     law = claim.law
-    by_columns = isinstance(claim.unit, People) and isinstance(claim.unit.key, KeyColumns)
     return isinstance(law, Pure | Listed) or bool(
-        by_columns or (isinstance(law, Noisy) and (law.aggregates or law.groupings))
+        isinstance(law, Noisy) and (law.aggregates or law.groupings or law.parts > 1)
     )
 
 

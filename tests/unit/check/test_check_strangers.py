@@ -244,6 +244,83 @@ def test_what_null_is_shown_as(text, missing):
     assert reading_of(parsed(text)).missing == missing
 
 
+VISITORS = parse_schema(
+    "create table main.visitors (site int, visitor int, plan text, primary key (site, visitor))",
+    "duckdb",
+)
+
+
+def test_a_person_of_several_columns_is_all_of_them():
+    text = (
+        "select plan, count(*) as n from main.visitors where sha256(? || ':u:' || site || ':' ||"
+        " visitor) < '1999' group by plan having count(*) >= 20"
+    )
+    for schema in (NOTHING, VISITORS):
+        found = answer(text, "duckdb", schema)
+        assert [key.name for key in found.claim.unit.keys] == ["site", "visitor"]
+        again = answer(found.canonical, "duckdb", schema)
+        assert again.claim.unit.key == found.claim.unit.key and again.findings == ()
+        assert "one person is identified by site and visitor" in again.assumptions
+    told = [each for each in again.assumptions if each.startswith(("site", "visitor"))]
+    assert told == []
+    untold = answer(found.canonical, "duckdb", NOTHING).assumptions
+    for name in ("site", "visitor"):
+        assert f"{name} is a whole number, a UUID, or text without a collation" in untold
+
+
+def test_what_is_asked_before_a_row_is_chosen_is_told():
+    text = """
+        select sex, count(*) as n from (
+          select sex, row_number() over (partition by id order by seen desc nulls last) as r
+          from a.people where sha256(? || id) < '1999' and age > 3
+        ) where r = 1 and sex <> 'x' group by sex having count(*) >= 20"""
+    found = answer(text, "duckdb", NOTHING)
+    [told] = found.missed
+    assert told.startswith("age > 3 is asked of the one row of each id that is kept")
+    other = answer(text.replace("partition by id", "partition by seen"), "duckdb", NOTHING)
+    assert "one row of seen: one row of each id is kept" in other.missed
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("select sex, count(*) as n from a.p tablesample bernoulli (10%) group by sex, age"
+         " having count(*) > 9", "grouped by age, which is not shown; left out"),
+        ("select left(zip, 3) as zip, count(*) as n from a.p tablesample bernoulli (10%)"
+         " group by zip having count(*) > 9",
+         "GROUP BY zip is of the column, not of what is shown as zip"),
+        ("select sex, count(*) as n from a.p tablesample bernoulli (10%) group by rollup (sex)"
+         " having count(*) > 9", "ROLLUP (sex): groups of all columns alone"),
+        ("select sum(n) as n, sex from (select sex, age, count(*) as n from a.p tablesample"
+         " bernoulli (10%) group by all having count(*) > 9) group by sex having sum(n) > 20",
+         "groups are added up behind the threshold; left out"),
+        ("select sex, count(*) as n from a.p tablesample 10% group by sex having count(*) > 9",
+         "a sample by SYSTEM: a release draws each row by itself"),
+        ("select sex, count(*) as n from a.p tablesample bernoulli (10%) group by sex having"
+         " count(*) > 9 and count(*) < 99", "the condition COUNT(*) < 99; left out"),
+        ("select sex, count(distinct id) as n from a.p where sha256(? || id) < '1999' group by sex"
+         " having count(distinct id) > 9",
+         "n: who has several rows is in one group, by one of them, and by the text in each group"
+         " of one"),
+    ],
+)  # fmt: skip
+def test_what_a_release_does_otherwise_is_told(text, told):
+    found = answer(text, "duckdb", NOTHING)
+    assert found.canonical
+    assert told in found.missed
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [("select sex, count(*) as n from a.p tablesample (10 rows) group by sex having count(*) > 9",
+      "V04"),
+     ("select * from (select sex, count(*) as n from a.p group by sex) where n > 9 and"
+      " random() < 0.1", "V03")],
+)  # fmt: skip
+def test_a_sample_of_another_kind_is_no_release(text, code):
+    assert [each.code for each in answer(text, "duckdb", NOTHING).findings] == [code]
+
+
 def test_what_is_no_count_of_rows_is_left_out():
     text = ("select sex, avg(age) as age, count(distinct id) as d, count(*) as n from a.people"
             " tablesample bernoulli (10 percent) group by sex having count(*) >= 20")  # fmt: skip
@@ -256,7 +333,8 @@ def test_what_is_no_count_of_rows_is_left_out():
     "text",
     ["age + year", "upper(zip)", "1 + 1", "case when age % 2 < 1 then 'a' else 'b' end",
      "case when name < 'a' then 'b' end", "quarter(seen)", "extract(month from seen)",
-     "nullif(sex, 'x')", "case when age is null then 'u' else age::text || '-' end", "case when sex = 'x' then 'blank' else sex end", "trim(sex)",
+     "nullif(sex, 'x')", "case when age is null then 'u' else age::text || '-' end",
+     "case when sex = 'x' then 'blank' else sex end", "trim(sex)",
      "case when age > 90 then 90 else age end", "born <= date '2026-01-01' - interval '18 years'",
      "date_trunc('decade', seen)", "zip like '9%'", "sex in (select 'f')",
      "case when f(age) then 'a' end", "case when age between x and 5 then 'a' end",

@@ -18,6 +18,18 @@ def test_conditions_are_values_or_a_range(load):
     assert born.below == date(2000, 1, 1)
 
 
+def test_a_condition_may_name_who_is_not_in_and_who_has_no_value(load):
+    written = "filter: {zip: {not_in: [a, b], missing: true}, age: {missing: false}}"
+    (_, age), (_, code) = load(filter=written).filter
+    assert (code.not_in, code.missing, code.members) == (("a", "b"), True, ())
+    assert (age.missing, age.not_in, age.members) == (False, (), ())
+
+
+def test_a_label_may_stand_for_null(load):
+    found = load(recode="recode: {zip: {missing: none}, age: {bins: [18], missing: '?'}, b: keep}")
+    assert found.missing == (("zip", "none"), ("age", "?"))
+
+
 def test_a_filter_is_part_of_the_policy_s_digest(load):
     digests = [
         load().digest,
@@ -39,8 +51,12 @@ def test_a_filter_is_part_of_the_policy_s_digest(load):
                " name at least one column, or uncomment one"),
         ("[US]", "9:9: filter must be a mapping of column: condition, found a list"),
         ("{zip: US}", "9:15: filter.zip must be a mapping, found 'US'"),
-        ("{zip: {}}", "9:15: filter.zip must have in, at_least or below; as in {in: [US]} or"
-                      " {at_least: 18}"),
+        ("{zip: {}}", "9:15: filter.zip must have in, not_in, at_least, below or missing: false;"
+                      " as in {in: [US]} or {at_least: 18}"),
+        ("{zip: {missing: true}}", "9:15: filter.zip must have in, not_in, at_least, below or"),
+        ("{zip: {not_in: [a], in: [b]}}", "9:16: filter.zip.not_in must not stand beside in"),
+        ("{zip: {not_in: []}}", "9:24: filter.zip.not_in must be a list of values, found an"),
+        ("{zip: {not_in: [a], missing: 1}}", "9:38: filter.zip.missing must be true or false"),
         ("{zip: {in: US}}", "9:20: filter.zip.in must be a list of values, found 'US'; as in"
                             " [US, CA]"),
         ("{zip: {in: []}}", "9:20: filter.zip.in must be a list of values, found an empty list;"

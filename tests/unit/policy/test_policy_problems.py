@@ -564,7 +564,7 @@ BROKEN_RECODINGS = [
     ("{prefix: '3'}", ["recode.a.prefix must be an integer of at least 1, found '3'"], 13),
     (
         "{prefix: 3, level: 2}",
-        ["recode.a.level is an unknown key; allowed here: prefix"],
+        ["recode.a.level is an unknown key; allowed here: prefix, missing"],
         16,
     ),
     (
