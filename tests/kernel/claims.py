@@ -305,17 +305,23 @@ def _condition(column: Column, chance: Random) -> Shown | None:
     values = list(dict.fromkeys(constants(column.seen, chance)))
     few = chance.sample(values, min(len(values), 2))
     texts = [str(value) for value in few] if column.seen.kind == "wide_integer" else few
-    or_missing = chance.random() < 0.4
+    own_chance = Random(f"missing {column} {few}")  # the other claims stay as they were
+    or_missing = own_chance.random() < 0.4
     makers = (
         lambda: one_of(column, tuple(texts), or_missing=or_missing),
         lambda: one_of(column, (texts[0],)),
-        lambda: none_of(column, tuple(texts), or_missing=or_missing),
-        lambda: none_of(column, ()),
         lambda: within(column, at_least=few[0], or_missing=or_missing),
         lambda: within(column, below=few[0]),
         lambda: within(column, at_least=min(few), below=max(few), or_missing=or_missing),
     )
-    for make in chance.sample(makers, len(makers)):
+    chosen = chance.sample(makers, len(makers))
+    others = (
+        lambda: none_of(column, tuple(texts), or_missing=or_missing),
+        lambda: none_of(column, ()),
+    )
+    if own_chance.random() < 0.4:
+        chosen.insert(0, own_chance.choice(others))
+    for make in chosen:
         with suppress(ClaimError):
             return make()
     return None
@@ -344,8 +350,9 @@ def _shown(name: str, chance: Random) -> Shown:
     fitting = [recode for recode in _RECODES if recode(column.seen, chance) is not None]
     recode = chance.choice(fitting)(column.seen, chance)
     shown = Shown(chance.choice([name, f"{name}_shown"]), column, recode)
-    if shown.kind == "text" and chance.random() < 0.3:
-        return replace(shown, missing=chance.choice(["missing", "it's", "a", "other"]))
+    own_chance = Random(f"missing {shown}")  # the other claims stay as they were
+    if shown.kind == "text" and own_chance.random() < 0.3:
+        return replace(shown, missing=own_chance.choice(["missing", "it's", "a", "other"]))
     return shown
 
 
