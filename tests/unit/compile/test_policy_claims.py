@@ -223,6 +223,4 @@ def test_a_label_stands_for_null_where_a_text_is_shown(tmp_path):
     assert [each.values for each in columns] == [(), ("a", "b", "c"), ("x", "y")]
     other = policy_of("{born: {missing: false}}", tmp_path, recode="{whole: {missing: none}}")
     [problem] = find_problems(other, TABLE, dialect_named("duckdb"))
-    assert problem.message == (
-        "column 'whole': missing is a text, and what is kept a whole number"
-    )
+    assert problem.message == ("column 'whole': missing is a text, and what is kept a whole number")
