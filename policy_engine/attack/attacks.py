@@ -161,8 +161,9 @@ def similarity(table: PublishedTable, kinds: Mapping[Any, str]) -> Attempt:
 def membership(promise: Promise, *others: Promise) -> Attempt:
     """What no attack on certified releases exceeds, whatever it knows: (e^ε + δ) / (1 + e^ε).
 
-    Of several the composed curve is taken at ε = 0: ½(1 + δ(0)), the same of one. Where they do not
-    compose, it is said that nothing is known of all of them.
+    Of several the composed curve is taken at ε = 0: ½(1 + δ(0)). That may be less than the former
+    of one, so it is said too what it is of one. Where they do not compose, it is said that nothing
+    is known of all of them.
     """
     from policy_engine.accounting.composition import Accountant
     from policy_engine.accounting.in_words import in_text
@@ -176,8 +177,11 @@ def membership(promise: Promise, *others: Promise) -> Attempt:
         by = f"both together, {by}"
         if len({(p.unit, p.neighbours) for p in both}) > 1:
             return unbounded("they are of different units, or count in different notions")
+        alone = [Accountant.of([p.event], promise.neighbours).delta(0) for p in both]
+        of_one = odds_sentence(0, max(alone)).partition("odds, ")[2].removesuffix(".")
+        by += f"; who sees one of them alone {of_one}, reckoned like that"
         accountant = Accountant.of([p.event for p in both], promise.neighbours)
-        epsilon, delta = Decimal(0), accountant.delta(0)
+        epsilon, delta = Decimal(0), max(*alone, accountant.delta(0))
     said = odds_sentence(epsilon, delta, promise.neighbours).removesuffix(".")
     return replace(_MEMBERSHIP, bound=f"{said}, by {by}")
 

@@ -145,6 +145,16 @@ def test_two_releases_are_bounded_by_what_both_say_together() -> None:
     assert truth <= right_at_most(told) <= truth + Decimal("0.002")
     assert right_at_most(told) < guessed_right("1.3", 0)
     assert "both together, ε = 1 and δ = 0 (unit: row) and ε = 0.3 and δ = 0 (unit: row)" in told
+    alone = right_at_most(told.partition("alone")[2])
+    assert chances[0] <= alone <= chances[0] + Decimal("0.002")
+
+
+def test_what_both_say_together_is_not_below_what_one_says_alone() -> None:
+    """Of one the sentence is by (ε, δ), of both by the curve, which may be less."""
+    noisy = promise("0.5", "1e-7", event=ApproximateDP("0.1", "1e-7"))
+    told = attacks.membership(noisy, noisy).bound
+    together, alone = right_at_most(told), right_at_most(told.partition("alone")[2])
+    assert alone <= together < right_at_most(attacks.membership(noisy).bound)
 
 
 @pytest.mark.parametrize("other", [{"unit": "id"}, {"notion": "replace_one"}])
