@@ -249,15 +249,15 @@ def _settled(
 def _lost(spot: Spot, ledger: Ledger, entry: Entry) -> NotReleasable:
     """Why what an entry has paid for can never stand; it is settled as spent."""
     why = f"had its {MOST_ATTEMPTS} attempts, and nothing came out that anybody could have seen"
+    price = f"ε {in_text(entry.epsilon)}, δ {in_text(entry.delta)}"
+    remedy = f"'policy-engine release --fresh' draws anew, at the price of a new release: {price}"
     if entry.only_digest is not None:
         why = "was drawn, and neither its release nor a copy of those bytes is here"
+        brought = "Bring the release and its certificate from where it was drawn, if it was another"
+        remedy = f"{brought} machine; or {remedy}"
     if entry.state == "started":
         ledger.keep(entry.id, why)
-    price = f"ε {in_text(entry.epsilon)}, δ {in_text(entry.delta)}"
-    return NotReleasable(
-        f"{spot.policy.name}: entry {entry.id} {why}; it stays charged. 'policy-engine release"
-        f" --fresh' draws anew, at the price of a new release: {price}"
-    )
+    return NotReleasable(f"{spot.policy.name}: entry {entry.id} {why}; it stays charged. {remedy}")
 
 
 def _check_first(plan: ReleasePlan, *, replace: bool) -> None:
