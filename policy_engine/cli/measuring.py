@@ -117,7 +117,7 @@ def _of_policy(subject: Path) -> tuple[Path, Recoded | None, Policy | None]:
         return subject, None, None
     from policy_engine.policy.loading import load_policy
 
-    policy = load_policy(subject, syntactic=True)
+    policy = load_policy(subject, unpromised=True)
     if policy.release_path is None:
         release = policy.release
         counts = f" --count {quote(release.count_as)}" if release.form == "counts" else ""

@@ -67,8 +67,8 @@ def plan(
         check_place(output, replace=replace)
     elif replace:
         raise UsageError("--replace replaces a plot; name it with --output")
-    loaded = load_policy(policy, syntactic=True)
-    if not loaded.is_syntactic:
+    loaded = load_policy(policy, unpromised=True)
+    if not loaded.is_unpromised:
         check_guarantee(loaded)
     with about(policy):
         found = preview(loaded)

@@ -103,7 +103,7 @@ def compile_(
     from policy_engine.policy.loading import load_policy
     from policy_engine.releasing.planning import compile_policy, dialect_of
 
-    loaded = load_policy(policy, syntactic=True)
+    loaded = load_policy(policy, unpromised=True)
     dialect = dialect_named(dialect or dialect_of(loaded)).name
     known = None
     if schema is not None:

@@ -85,10 +85,10 @@ def restore(
 
     Example: policy-engine restore policies/adult/policy.yaml
     """
-    found = load_policy(policy, syntactic=True)
+    found = load_policy(policy, unpromised=True)
     done = releasing.restore(found, replace=replace)
-    text = _uncertified_lines if found.is_syntactic else _lines
-    said = _unpromised(found, done) if found.is_syntactic else _said(done)
+    text = _uncertified_lines if found.is_unpromised else _lines
+    said = _unpromised(found, done) if found.is_unpromised else _said(done)
     output.emit(said, list(text(found, done)))
 
 
@@ -106,9 +106,9 @@ def _release(policy: Policy, *, replace: bool, fresh: bool) -> ReleaseSaid | Unp
     for remark in found.remarks:
         output.note(f"warning: {policy.name}: {remark}")
     if not output.is_json():
-        text = _uncertified_lines if policy.is_syntactic else _lines
+        text = _uncertified_lines if policy.is_unpromised else _lines
         output.confirm({}, text(policy, found))
-    return _unpromised(policy, found) if policy.is_syntactic else _said(found)
+    return _unpromised(policy, found) if policy.is_unpromised else _said(found)
 
 
 @dataclass(frozen=True)

@@ -211,7 +211,7 @@ def diff(
 def _comparable(path: Path) -> Comparable:
     """A policy or a certificate, by what its file's name ends in."""
     if path.suffix.lower() != ".json":
-        return Comparable.of_policy(load_policy(path, syntactic=True))
+        return Comparable.of_policy(load_policy(path, unpromised=True))
     text = read_certificate(path)
     said = unverified_release(text)
     return Comparable.of_certificate(certificate_in(said), said.subject_name)

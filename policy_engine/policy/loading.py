@@ -33,18 +33,18 @@ from policy_engine.policy.resolve import Policy, resolve
 from policy_engine.policy.source_models import key_columns, order_term
 
 
-def load_policy(path: str | Path, *, syntactic: bool = False) -> Policy:
-    """The policy in a file; one of no (ε, δ) only for who says that it takes ``syntactic`` ones.
+def load_policy(path: str | Path, *, unpromised: bool = False) -> Policy:
+    """The policy in a file; one of no (ε, δ) only for who says that it takes ``unpromised`` ones.
 
     Raises ``FileError`` where the file cannot be read, else ``PolicyError`` with every problem
     of the file and of its hierarchies.
     """
     file = Path(path)
-    return load_policy_text(read_text(file, "policy"), file, file.parent, syntactic=syntactic)
+    return load_policy_text(read_text(file, "policy"), file, file.parent, unpromised=unpromised)
 
 
 def load_policy_text(
-    text: str, file: str | Path, directory: str | Path, *, syntactic: bool = False
+    text: str, file: str | Path, directory: str | Path, *, unpromised: bool = False
 ) -> Policy:
     """The policy that ``text`` writes, as if it were in ``file``; paths start at ``directory``.
 
@@ -68,7 +68,7 @@ def load_policy_text(
     }
     hierarchies = {column: found for column, found in specs.items() if found is not None}
     document = reading.result()
-    if document.guarantee == NO_PAIR and not syntactic:
+    if document.guarantee == NO_PAIR and not unpromised:
         law = "is none, and this is of policies with an (ε, δ)"
         reading.refuse(("guarantee",), law, "write epsilon and delta")
         raise PolicyError(tuple(reading.problems))

@@ -21,7 +21,7 @@ from policy_engine.policy import fields, source_models, time_models
 from policy_engine.policy.laws import Broken, Data, Document, barred, mapping, refusal, word_or
 from policy_engine.policy.mechanisms import noisy_counts
 from policy_engine.policy.mechanisms.index import Mechanism, keeps_groups, one_mechanism
-from policy_engine.policy.mechanisms.whole_classes import NO_PAIR, syntactic_laws
+from policy_engine.policy.mechanisms.whole_classes import NO_PAIR, unpromised_laws
 from policy_engine.policy.model_specs import AutoSpec, KeysField, ModelsSpec, chooses, enforceable
 from policy_engine.policy.recode_models import BinsSpec, FilterSpec, Recode
 from policy_engine.policy.scalars import show
@@ -207,8 +207,8 @@ class PolicyDocument(Document):
                 wrong = "is a constant, and the name of a column of filter"
                 yield refusal(wrong, "give the constant another name", at=("recode", column))
         yield from chooses(data)
-        is_syntactic = data.get("guarantee") == NO_PAIR
-        yield from syntactic_laws(data) if is_syntactic else one_mechanism(data)
+        is_unpromised = data.get("guarantee") == NO_PAIR
+        yield from unpromised_laws(data) if is_unpromised else one_mechanism(data)
         yield from enforceable(data, keeps_groups=keeps_groups(data))
         yield from time_models.time_laws(data)
         persons = source_models.keys_of(data.get("privacy_unit"))

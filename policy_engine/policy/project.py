@@ -82,7 +82,7 @@ class Project:
     ``public_key`` is its key and ``signing_key`` stays unused; without one, ``public_key`` stands
     beside ``signing_key``. ``missing`` says what the environment lacks to open the ledger.
     ``begins`` is ``ledger_begins``, empty where the project file has none. ``reviews`` has the
-    digests of the review policies that the ledger must have, ``syntactic`` the accounts that
+    digests of the review policies that the ledger must have, ``unpromised`` the accounts that
     releases without (ε, δ) are charged to. Of a release of at most ``copies_most`` bytes a copy is
     kept. So many of the ``owners``, raw public keys, as
     ``owners_needed`` says must have signed the keyring. ``witnesses`` are outside ones.
@@ -107,7 +107,7 @@ class Project:
     owners_needed: int = 1
     witnesses: tuple[str, ...] = ()
     reviews: Mapping[str, str] = field(default_factory=dict)
-    syntactic: frozenset[str] = frozenset()
+    unpromised: frozenset[str] = frozenset()
     copies_most: int = 100_000_000
 
     @property
@@ -316,7 +316,7 @@ def _project(document: ProjectDocument, directory: Path, file: Path | None) -> P
             for name, each in accounts
         },
         accounts_open=document.accounts_open or not accounts,
-        syntactic=frozenset(name for name, each in accounts if each.syntactic),
+        unpromised=frozenset(name for name, each in accounts if each.guarantee),
         dbt=document.dbt,
         file=file,
         begins=document.ledger_begins,

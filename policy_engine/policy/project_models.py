@@ -266,8 +266,8 @@ class AccountSpec(Document):
 
     epsilon: fields.OptionalStepField = None
     delta: fields.OptionalShareField = None
-    syntactic: fields.FlagField = False
-    """Whether releases without (ε, δ) are charged to it: then no limit holds, and it has none."""
+    guarantee: Annotated[str, fields.word("none")] = ""
+    """``none`` where releases without (ε, δ) are charged to it: no limit holds, and it has none."""
     each: Annotated[time_models.Every | None, fields.word_of(time_models.Every)] = None
     """How long the limit is for: what the releases of one such window add. Every limit is for ever
     yet, and so with all that follows."""
@@ -287,9 +287,9 @@ class AccountSpec(Document):
         if ("epsilon" in data) != ("delta" in data):
             given, missing = ("epsilon", "delta") if "epsilon" in data else ("delta", "epsilon")
             yield refusal(f"is missing, {given} is given", "a limit has both", at=(missing,))
-        if data.get("syntactic") and {"epsilon", "delta"} & data.keys():
+        if "guarantee" in data and {"epsilon", "delta"} & data.keys():
             wrong = "cannot stand beside a limit, which no release without (ε, δ) keeps"
-            yield refusal(wrong, "remove one of them", at=("syntactic",), on_key=True)
+            yield refusal(wrong, "remove one of them", at=("guarantee",), on_key=True)
 
 
 _DIGEST = r"sha256:[0-9a-f]{64}"

@@ -140,7 +140,7 @@ class Policy:
         return None if self.protection.is_sample else self.protection
 
     @property
-    def is_syntactic(self) -> bool:
+    def is_unpromised(self) -> bool:
         """Whether nothing is certified of it: then ``guarantee`` is one that nothing meets."""
         return not self.protection.promises
 
@@ -218,10 +218,10 @@ class Recoded(NamedTuple):
     most: int
 
 
-def loaded(policy: object, *, syntactic: bool = False) -> Policy:
+def loaded(policy: object, *, unpromised: bool = False) -> Policy:
     """``policy`` itself; UsageError for anything else, such as the path of its file.
 
-    One without (ε, δ) is another thing too, but for who says that it takes ``syntactic`` ones.
+    One without (ε, δ) is another thing too, but for who says that it takes ``unpromised`` ones.
 
     >>> loaded("policy.yaml")
     Traceback (most recent call last):
@@ -230,7 +230,7 @@ def loaded(policy: object, *, syntactic: bool = False) -> Policy:
 call load_policy on the file's path first
     """
     if isinstance(policy, Policy):
-        if policy.is_syntactic and not syntactic:
+        if policy.is_unpromised and not unpromised:
             raise UsageError(f"a policy with (ε, δ) is needed, and {policy.name} has none")
         return policy
     found = f"the {type(policy).__name__} {show(str(policy))}"
@@ -351,7 +351,7 @@ def terms_of(policy: Policy, published_as: str, engine_version: str) -> Terms:
         policy_name=policy.name,
         policy_digest=policy.digest,
         source=policy.source.text,
-        promise=Unpromised() if policy.is_syntactic else promise,
+        promise=Unpromised() if policy.is_unpromised else promise,
         published_as=published_as,
         engine_version=engine_version,
         models=policy.models,

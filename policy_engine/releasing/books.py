@@ -48,9 +48,9 @@ def limit_of(policy: Policy, project: Project, account: str) -> Limit | None:
     """
     check_account(policy, project, account)
     relation = None if policy.declared_budget else policy.source.relation
-    if policy.is_syntactic and listed_as(account, project, relation) not in project.syntactic:
+    if policy.is_unpromised and listed_as(account, project, relation) not in project.unpromised:
         law = f"guarantee is none, and account {account!r} takes no such releases"
-        remedy = f"list it in the project file without a limit: {account}: {{syntactic: true}}"
+        remedy = f"list it in the project file without a limit: {account}: {{guarantee: none}}"
         raise refused(policy.file, "guarantee", law, remedy)
     return stated_limit(project, account, relation)
 

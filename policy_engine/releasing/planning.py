@@ -70,7 +70,7 @@ def warehouse_of(policy: Policy, project: Project) -> Named:
 
 def dialect_of(policy: Policy, project: Project | None = None) -> str:
     """The dialect of the text that a release of ``policy`` runs; nothing is connected to."""
-    named = warehouse_of(loaded(policy, syntactic=True), project or project_of(policy))
+    named = warehouse_of(loaded(policy, unpromised=True), project or project_of(policy))
     return named.type if named.profile is None else resolved(named).type
 
 
@@ -96,7 +96,7 @@ def vouched_for(
     claim, query = _compiled(policy, table, dialect)
     envelope = created("", name_of(target, dialect)).strip() if target else ROWS
     terms = terms_of(policy, envelope, warehouse.engine_version)
-    if policy.is_syntactic:
+    if policy.is_unpromised:
         return vouched(query, claim, dialect.name, terms), table
     return certified(query, claim, dialect.name, terms), table
 
@@ -168,7 +168,7 @@ def compile_policy(
         UsageError: no such dialect or method, or ``policy`` is not a loaded policy.
         PolicyError: the policy does not fit its source.
     """
-    policy = loaded(policy, syntactic=True)
+    policy = loaded(policy, unpromised=True)
     if method is not None:
         if method not in {"keyed", "native"}:
             raise errors.UsageError(f"method must be keyed or native, found {method!r}")

@@ -82,7 +82,7 @@ class Preview:
 
 def preview(policy: Policy, project: Project | None = None) -> Preview:
     """A dry run: the certificate to be, and what its account has left. Writes nothing."""
-    policy = loaded(policy, syntactic=True)
+    policy = loaded(policy, unpromised=True)
     project = project or project_of(policy)
     with (
         planned(policy, project) as plan,
@@ -188,7 +188,7 @@ def _of_all(asked: Iterable[_One], make: Callable[[_One], _Made]) -> list[_Made]
 
 
 def _loaded(path: Path) -> Policy:
-    policy = load_policy(path, syntactic=True)
+    policy = load_policy(path, unpromised=True)
     check_account(policy, project_of(policy))
     check_guarantee(policy)
     return policy

@@ -146,7 +146,7 @@ class _Sources:
         found = {}
         for path in beginning.files_in(self.project.directory, (".yaml", ".yml")):
             with suppress(PolicyEngineError, OSError):
-                policy = load_policy(path, syntactic=True)
+                policy = load_policy(path, unpromised=True)
                 found[policy.name, policy.digest] = policy
         return found
 

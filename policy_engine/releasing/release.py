@@ -122,7 +122,7 @@ def release(
             says that the release stands. If the sample was drawn, the charge stands.
         UsageError: ``policy`` is not a loaded policy.
     """
-    policy = loaded(policy, syntactic=True)
+    policy = loaded(policy, unpromised=True)
     project = project or project_of(policy)
     with closing(Reached(policy, project)) as reached, watch(reached.progress):
         if not fresh and (before := _released_before(policy, project, reached, replace, say)):
@@ -156,7 +156,7 @@ def restore(policy: Policy, project: Project | None = None, *, replace: bool = F
         NotReleasable: no copy of it is there.
         FileError, WarehouseError, LedgerError: something is in the way, or cannot be used.
     """
-    policy = loaded(policy, syntactic=True)
+    policy = loaded(policy, unpromised=True)
     project = project or project_of(policy)
     with closing(Reached(policy, project)) as reached:
         found = _released_before(policy, project, reached, replace, lambda text: None)
@@ -376,7 +376,7 @@ def _news(job: Job, last: Entry) -> str:
         f"at the price of ε {in_text(certificate.promise.epsilon)},"
         f" δ {in_text(certificate.promise.delta)} (unit: {certificate.unit})"
     )
-    if policy.is_syntactic:
+    if policy.is_unpromised:
         price = "and what is learnt from both together nothing limits"
     return (
         f"{policy.name} {before} (entry {last.id}{state}), and {why}: this is a new release,"

@@ -83,7 +83,7 @@ def check_policy(path: Path) -> Checked:
     policy = None
     problems: list[errors.Problem] = []
     try:
-        policy = load_policy(path, syntactic=True)
+        policy = load_policy(path, unpromised=True)
         problems += [*_guarantee(policy), *_target(policy)]
         project = project_of(policy)
     except errors.PolicyError as error:
@@ -101,7 +101,7 @@ def check_policy(path: Path) -> Checked:
 
     def look(warehouse: Warehouse) -> None:
         certificate, table = vouched_for(policy, project, warehouse)
-        if policy.is_syntactic:
+        if policy.is_unpromised:
             # Ledgers and keys are needed for such a policy alone.
             from policy_engine.releasing.books import limit_of
 
@@ -218,7 +218,7 @@ def warnings_of(policy: Policy) -> tuple[errors.Problem, ...]:
 
 def _of_guarantee(policy: Policy) -> Iterator[errors.Problem]:
     """Numbers that promise next to nothing."""
-    if policy.is_syntactic:
+    if policy.is_unpromised:
         names = ", ".join(name for name, _ in still_works(policy.k, policy.models))
         message = f"guarantee is none: {NONE}; attacks that it leaves open: {names}"
         remedy = "{epsilon: …, delta: …} bounds them all"

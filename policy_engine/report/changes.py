@@ -90,7 +90,7 @@ class Comparable:
         protection, source = policy.protection, policy.source
         law, drawn = protection.noise_words, protection.chance_words
         epsilon, delta = _NONE
-        if not policy.is_syntactic:
+        if not policy.is_unpromised:
             epsilon, delta = policy.guarantee.epsilon, policy.guarantee.delta
         place = source.text if policy.source_path is None else relpath(policy.source_path)
         terms = ", ".join(f"{name} {way}" for name, way in source.order_by)

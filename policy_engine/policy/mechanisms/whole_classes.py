@@ -1,4 +1,4 @@
-"""`guarantee: syntactic`: classes of the raw table are suppressed until its models hold.
+"""`guarantee: none`: classes of the raw table are suppressed until its models hold.
 
 Which class is shown is decided by the people in it alone, so nothing is certified: such a release
 has no (ε, δ), at any price. A release with (ε, δ) may be of such models too.
@@ -60,7 +60,7 @@ class Suppression(Protection):
         return WholeClasses(asked.policy.k, self.sensitive)
 
 
-def syntactic_laws(data: Data) -> Broken:
+def unpromised_laws(data: Data) -> Broken:
     """The laws of a policy without (ε, δ): what it suppresses by, and nothing of a mechanism."""
     wrong = "is of a release with (ε, δ), and this policy has guarantee: none"
     yield from barred(data, _OF_OTHERS, wrong, "remove one of them")

@@ -146,8 +146,9 @@ def test_a_lost_release_without_a_copy_has_a_price(cli, policy):
         assert lost.code == 1
         assert lost.err.startswith(
             "error: a: entry 2 was drawn, and neither its release nor a copy of those bytes is"
-            " here; it stays charged. 'policy-engine release --fresh' draws anew, at the price of a"
-            " new release: ε 0.5, δ "
+            " here; it stays charged. Bring the release and its certificate from where it was"
+            " drawn, if it was another machine; or 'policy-engine release --fresh' draws anew, at"
+            " the price of a new release: ε 0.5, δ "
         )
     assert cli("release", file, "--fresh").code == 0
     assert account(cli)["entries"] == 2

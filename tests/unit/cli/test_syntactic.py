@@ -1,4 +1,4 @@
-"""`guarantee: syntactic`: what is left of raw classes, and that all says first what it is not."""
+"""`guarantee: none`: what is left of raw classes, and that all says first what it is not."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ guarantee: none
 release: {{file: out/{name}.parquet, as: {form}}}
 account: patients
 """
-PROJECT = "accounts: {patients: {syntactic: true}, people: {epsilon: 10, delta: 0.5}}\n"
+PROJECT = "accounts: {patients: {guarantee: none}, people: {epsilon: 10, delta: 0.5}}\n"
 MODELS = {
     "distinct": "{l_diversity: {of: illness, l: 2}}",
     "close": "{t_closeness: {of: illness, t: 0.3}}",
@@ -197,9 +197,9 @@ def test_the_account_must_be_said_to_be_of_such_releases(cli: Cli, patients: Pat
         Path("policy-engine.yaml").write_text(text + "\n")
         for words in (["plan", path], ["release", path], ["validate", path]):
             refused = cli(*words)
-            assert refused.code == 1 and "syntactic: true" in refused.err + refused.out
+            assert refused.code == 1 and "guarantee: none" in refused.err + refused.out
     assert not Path("out").exists() and not Path(".policy-engine").exists()
-    both = "accounts: {patients: {epsilon: 9, delta: 0.5, syntactic: true}}\n"
+    both = "accounts: {patients: {epsilon: 9, delta: 0.5, guarantee: none}}\n"
     Path("policy-engine.yaml").write_text(both)
     assert "cannot stand beside a limit" in cli("plan", path).err
 
@@ -281,7 +281,7 @@ def test_nothing_that_certifies_takes_it(cli: Cli, patients: Path) -> None:
         Path("a.sql").write_text("SELECT 1")
         refused = cli(*words)
         assert refused.code in (1, 2) and "guarantee is none" in refused.err
-    policy = load_policy(path, syntactic=True)
+    policy = load_policy(path, unpromised=True)
     project = project_of(policy)
     warehouse = open_warehouse(policy, project, writes=False)
     with pytest.raises(UsageError, match="a policy with \\(ε, δ\\) is needed"):

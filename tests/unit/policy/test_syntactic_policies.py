@@ -1,4 +1,4 @@
-"""The language of `guarantee: syntactic`, who takes it, and which attacks it leaves open."""
+"""The language of `guarantee: none`, who takes it, and which attacks it leaves open."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ BARE = {"sample": "", "guarantee": "guarantee: none"}
 
 
 def policy_of(text, folder: Path, **lines: str) -> Policy:
-    return load_policy_text(text(**{**BARE, **lines}), "p.yaml", folder, syntactic=True)
+    return load_policy_text(text(**{**BARE, **lines}), "p.yaml", folder, unpromised=True)
 
 
 def test_it_has_a_guarantee_that_nothing_meets(text, tmp_path: Path) -> None:
     policy = policy_of(
         text,tmp_path, models="models: {l_diversity: {of: age, l: 2}}",
                        recode="recode: {age: keep, sex: keep}")  # fmt: skip
-    assert policy.is_syntactic and policy.guarantee == UNMET and policy.k == 20
+    assert policy.is_unpromised and policy.guarantee == UNMET and policy.k == 20
     assert policy.noise == Suppression(("age",)) and policy.noise.words
     assert (UNMET.epsilon, UNMET.delta) == (0, 0)
 
@@ -35,7 +35,7 @@ def test_it_is_taken_by_those_alone_who_say_so(text, tmp_path: Path) -> None:
     with pytest.raises(PolicyError, match="guarantee is none, and this is of"):
         load_policy_text(text(**BARE), "p.yaml", tmp_path)
     policy = policy_of(text, tmp_path)
-    assert loaded(policy, syntactic=True) is policy
+    assert loaded(policy, unpromised=True) is policy
     with pytest.raises(UsageError, match="is needed, and p has none"):
         loaded(policy)
 
@@ -67,12 +67,12 @@ def test_what_it_cannot_have(problems, lines: dict[str, str], told: str) -> None
 
 
 def test_an_account_without_a_limit_says_that_it_takes_such_releases() -> None:
-    text = "accounts: {a: {syntactic: true}, b: {}, c: {epsilon: 1, delta: 1e-6}}"
+    text = "accounts: {a: {guarantee: none}, b: {}, c: {epsilon: 1, delta: 1e-6}}"
     project = load_project_text(text, "policy-engine.yaml", ".")
-    assert project.syntactic == {"a"} and project.accounts["a"] is None
+    assert project.unpromised == {"a"} and project.accounts["a"] is None
     with pytest.raises(PolicyError, match="cannot stand beside a limit"):
         load_project_text(
-            "accounts: {a: {epsilon: 1, delta: 1e-6, syntactic: true}}", "policy-engine.yaml", "."
+            "accounts: {a: {epsilon: 1, delta: 1e-6, guarantee: none}}", "policy-engine.yaml", "."
         )
 
 
