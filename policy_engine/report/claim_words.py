@@ -86,6 +86,8 @@ def filter_line(each: Shown) -> str:
     """Which rows take part, by one column.
 
     >>> from policy_engine.kernel.filters import within
+    >>> from policy_engine.kernel.sources import Column
+    >>> from policy_engine.kernel.types import Type
     >>> filter_line(within(Column("age", Type("integer")), 18, 65))
     'age (integer) from 18 to below 65'
     """
