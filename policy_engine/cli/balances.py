@@ -31,6 +31,7 @@ from policy_engine.policy.project import Project
 from policy_engine.policy.scalars import counted
 from policy_engine.releasing.beginning import (
     certificates_in,
+    certificates_of,
     check_clean,
     forgotten,
     forgotten_text,
@@ -49,12 +50,14 @@ def show(
     The limit that is shown is the one that counts: the ledger's, or the project file's if that is
     lower.
 
-    Exits with 1 where something is wrong of a record that nobody has settled.
+    Exits with 1 where something is wrong of a record that nobody has settled, or where certificates
+    prove charges that the ledger has forgotten: nothing is released on it then.
 
     Example: policy-engine ledger show census
     """
     project = own_project()
     found = ledger_state(project)
+    entries = found.entries
     if account is not None:
         names = [each.name for each in found.accounts]
         found = found.of(account)
@@ -84,9 +87,13 @@ def show(
         reviews=found.reviews,
         entries=tuple(_entry(each, found) for each in found.entries),
         faults=found.faults,
+        not_charged=forgotten(certificates_of(project), entries, trusted_keys(project)),
     )
-    emit(said, _lines(project, balances, left, found))
-    if any(not each.settled for each in found.faults):
+    lines = [*_lines(project, balances, left, found)]
+    if said.not_charged:
+        lines.append(forgotten_text(said.not_charged))
+    emit(said, lines)
+    if said.not_charged or any(not each.settled for each in found.faults):
         raise Exit(1)
 
 
@@ -183,6 +190,8 @@ class LedgerSaid:
     reviews: tuple[Requirement | Revocation, ...]
     entries: tuple[EntrySaid, ...]
     faults: tuple[Fault, ...]
+    not_charged: tuple[Path, ...]
+    """Certificates of releases that this ledger has not charged."""
 
 
 def fault_line(fault: Fault) -> str:

@@ -232,10 +232,21 @@ def forgotten(
     return tuple(found.values())
 
 
+def certificates_of(project: Project, *places: Path) -> tuple[Path, ...]:
+    """Where certificates of a project's releases stand, ``places`` among them.
+
+    Where there is no project file nothing else is looked for.
+    """
+    others = () if project.file is None else certificates_in(project.directory)
+    return tuple(path.resolve() for path in (*places, *others))
+
+
 def check_remembers(books: Books, paths: Iterable[Path], trusted: TrustedKeys) -> None:
     """Return if a ledger has charged all that certificates say was released.
 
-    Raises LedgerError, of the code ``ledger_forgot``: nothing is charged on such a ledger.
+    An entry that it knows may have been drawn meanwhile, under the secret that it has.
+
+    Raises LedgerError, of the code ``ledger_forgot``: nothing is drawn or charged on such a ledger.
     """
     if missing := forgotten(paths, books.budget.entries(), trusted):
         text = f"{books.chain.where}: {forgotten_text(missing)}. Nothing was charged"

@@ -29,7 +29,7 @@ from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy, loaded
 from policy_engine.releasing import books
-from policy_engine.releasing.beginning import check_clean
+from policy_engine.releasing.beginning import certificates_of, check_clean, check_remembers
 from policy_engine.releasing.charging import ReleasePlan, another_account, planned
 from policy_engine.releasing.placing import Reached, Spot, check_place
 from policy_engine.releasing.planning import open_warehouse, project_of, through_view
@@ -106,6 +106,8 @@ def preview(policy: Policy, project: Project | None = None) -> Preview:
         found = Preview(plan.certificate, account, charge, plan.ends, "", repeats)
         try:
             if repeats is None and known is not None:
+                places = certificates_of(project, plan.ends.certificate_path)
+                check_remembers(known, places, books.trusted_keys(project))
                 last = known.budget.last_at(plan.place)
                 found = replace_field(found, news=another_account(policy, last, account))
                 # The people of a charge may pay from another account.

@@ -291,15 +291,9 @@ def _run(job: Job, say: Callable[[str], None]) -> Released:
 
 
 def _check_remembers(job: Job, known: Books) -> None:
-    """LedgerError where certificates prove what the ledger has forgotten: nothing is drawn then.
-
-    An entry that it knows may have been drawn meanwhile, under the secret that it has.
-    """
-    project = job.plan.project
-    places = [job.spot.ends.certificate_path.resolve()]
-    if project.file is not None:
-        places += [path.resolve() for path in beginning.certificates_in(project.directory)]
-    beginning.check_remembers(known, places, job.spot.trusted)
+    spot = job.spot
+    places = beginning.certificates_of(job.plan.project, spot.ends.certificate_path)
+    beginning.check_remembers(known, places, spot.trusted)
 
 
 def _charge(job: Job, known: Books, say: Callable[[str], None]) -> Released:

@@ -43,6 +43,12 @@ def test_nothing_is_released_on_it_until_a_person_books_what_is_proved(cli, poli
         assert refused.document["code"] == "ledger_forgot"
         assert "'policy-engine ledger reconcile --from-certificates'" in refused.document["error"]
     assert not Path("out/c.parquet").exists()
+    # Nor is a price or what is left said as if it counted.
+    planned = cli("plan", "c.yaml", "--format", "json")
+    assert (planned.code, planned.document["code"]) == (3, "ledger_forgot")
+    shown = cli("ledger", "show")
+    assert shown.code == (3 if seen else 1)
+    assert "ledger reconcile --from-certificates" in shown.err + shown.out
     done = cli("ledger", "reconcile", "--from-certificates", "--format", "json")
     assert done.code == 0
     [booked] = done.document["booked"]
