@@ -138,6 +138,7 @@ _TITLES = {
     "PrefixSpec": "Recoding `prefix`",
     "TruncateSpec": "Recoding `truncate`",
     "RoundSpec": "Recoding `round`",
+    "KeptSpec": "Recoding `missing`, alone",
     "ConstantSpec": "Recoding `constant`",
     "FilterSpec": "`filter`, for a column",
 }
