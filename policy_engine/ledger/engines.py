@@ -209,7 +209,9 @@ def _patiently(act: Callable[[], records.T], wait: float) -> records.T:
         try:
             return act()
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 255 != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+            # One of Python's own, of a text that is none, has no code.
+            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+            if code & 255 != sqlite3.SQLITE_BUSY or time.monotonic() > end:
                 raise
             time.sleep(random.uniform(0.001, 0.02))
 

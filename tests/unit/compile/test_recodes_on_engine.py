@@ -79,7 +79,12 @@ _TEXTS = (
     'a: null, "it\'s": "it\'s 20%"',
 )
 _KEYS = {
-    **dict.fromkeys([*NARROW, "DECIMAL(38,0)"], _WHOLE),
+    **dict.fromkeys([*INTEGER_TYPES, "DECIMAL(38,0)"], _WHOLE),
+    "ENUM('a', 'it''s', '', 'A')": ("a: x, A: y, '': empty", 'a: null, "it\'s": "it\'s 20%"'),
+    "UUID": (
+        "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11: x",
+        "00000000-0000-0000-0000-000000000000: null",
+    ),
     "DECIMAL(10,2)": ("'0.00': zero, '18.00': 18", "'17.99': null, '-0.01': \"it's 20%\""),
     "DECIMAL(38,37)": (f"'1.5{'0' * 36}': half", f"'0.{'0' * 37}': null"),
     "BOOLEAN": ("'true': yes", "'false': null, 'true': \"it's 20%\""),

@@ -204,7 +204,7 @@ TYPED = [
     ("VARCHAR", "{prefix: 60}"),
     ("VARCHAR", "keep"),
     ("ENUM('a', 'it''s b', 'cc')", "{prefix: 2}"),
-    ("ENUM('a', 'it''s b')", "{map: {a: x, it's b: y, z: z}, other: null}"),
+    ("ENUM('a', 'it''s b')", "{map: {a: x, it's b: y}, other: null}"),
     ("ENUM('a', 'b')", "keep"),
     ("BOOLEAN", "keep"),
     ("BOOLEAN", "{map: {'true': yes it is}, other: no it is not}"),
@@ -223,7 +223,7 @@ TYPED = [
     ("TIMESTAMP_S", "keep"),
     ("TIME", "keep"),
     ("UUID", "keep"),
-    ("UUID", "{map: {x: y}, other: z}"),
+    ("UUID", "{map: {a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11: y}, other: z}"),
 ]  # fmt: skip
 
 
