@@ -35,11 +35,11 @@ them decimal places')
 def words(shown: Shown) -> str:
     """A recode on one line.
 
-        >>> from policy_engine.kernel.recodes.meaning import some_entries
-    from policy_engine.kernel.recodes.meanings import recode_meaning
-        >>> from policy_engine.kernel.sources import Column
-        >>> words(Shown("zip3", Column("zip", Type("text")), Prefix(3)))
-        'the first 3 characters of zip'
+    >>> from policy_engine.kernel.recodes import Prefix
+    >>> from policy_engine.kernel.sources import Column
+    >>> from policy_engine.kernel.types import Type
+    >>> words(Shown("zip3", Column("zip", Type("text")), Prefix(3)))
+    'the first 3 characters of zip'
     """
     name = shown.column.name if shown.column else ""
     if (listed := entries(shown)) is not None:

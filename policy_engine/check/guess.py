@@ -18,7 +18,7 @@ from policy_engine.check.columns import TypesOf, recoded, types_of_engine
 from policy_engine.check.findings import Breach, Position, position
 from policy_engine.check.printed_text import Types
 from policy_engine.check.recodings import Pieces, Reading, columns_in, condition_of, reading_of
-from policy_engine.check.values import NotUnderstood, truth_of
+from policy_engine.check.values import NotUnderstood, number_of, truth_of
 from policy_engine.compile.catalog import fresh
 from policy_engine.compile.claims import recode_of
 from policy_engine.engines import ENGINES
@@ -163,7 +163,8 @@ class _Reader:
         if named in ("SYSTEM", "BLOCK", "RESERVOIR") or (not named and self.engine == "duckdb"):
             told = named or "SYSTEM"
             self.missed.append(f"a sample by {told}: a release draws each row by itself")
-        return Decimal(size.name) / 100 if isinstance(size, exp.Literal) else None
+        share = number_of(size.name) if isinstance(size, exp.Literal) else None
+        return None if share is None else share / 100
 
     def _secret(self) -> Secret | None:
         """Where the text reads its secret, if it says a relation and the release."""

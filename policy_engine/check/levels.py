@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
@@ -16,7 +15,7 @@ from sqlglot import exp
 from policy_engine.check import laws
 from policy_engine.check.findings import Breach
 from policy_engine.check.recodings import bare, columns_in
-from policy_engine.check.values import point_of, without_parentheses
+from policy_engine.check.values import number_of, point_of, without_parentheses
 from policy_engine.compile.catalog import HOMES, fresh
 from policy_engine.engines.types import parser_of
 from policy_engine.kernel.sources import Relation
@@ -635,8 +634,7 @@ def _fraction(node: exp.Expr | None) -> Decimal | None:
             return None
         return top * bottom if isinstance(inner, exp.Mul) else top / bottom
     if isinstance(inner, exp.Literal) and not inner.is_string:
-        with suppress(ArithmeticError):
-            return Decimal(inner.name)
+        return number_of(inner.name)
     return None
 
 

@@ -219,7 +219,13 @@ class _Print:
             missing = next(iter(texts_in(behind, self.engine)), None)
             expression = inner
         found = meant(self._asked(expression), name, self.engine, self.types_of)
-        return [replace(each, missing=missing) for each in found if missing is None or each.column]
+        if missing is None:
+            return list(found)
+        named: list[Shown] = []
+        for each in found:
+            with suppress(ClaimError):  # of what shows no text nothing is named
+                named.append(replace(each, missing=missing))
+        return named
 
     def _sorted(self, columns: list[list[Shown]]) -> list[list[Shown]]:
         """Of each column what is sorted by as it stands in ORDER BY."""

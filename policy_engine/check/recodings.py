@@ -24,6 +24,7 @@ from policy_engine.check.values import (
     asks_order,
     label_of,
     moment_of,
+    number_of,
     point_of,
     points_in,
     value_of,
@@ -469,7 +470,8 @@ def pieces_of(node: exp.Expr, points: tuple[Point, ...]) -> Pieces:
 
 def _as_number(point: Point) -> Point:
     if isinstance(point, str) and re.fullmatch(r"-?\d+(\.\d+)?", point):
-        return Decimal(point)
+        number = number_of(point)
+        return point if number is None else number
     return point
 
 

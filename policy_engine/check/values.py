@@ -48,6 +48,25 @@ def without_parentheses(node: exp.Expr) -> exp.Expr:
     return node
 
 
+_MOST_DIGITS = 100
+"""No engine holds a number of so many digits: 1e999999 would have a million of them."""
+
+
+def number_of(text: str) -> Decimal | None:
+    """The number that a text is, if an engine could hold one like it.
+
+    >>> number_of("-2.50"), number_of("1e999999"), number_of("ten"), number_of("NaN")
+    (Decimal('-2.50'), None, None, None)
+    """
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return None
+    if not number.is_finite() or abs(number.adjusted()) > _MOST_DIGITS:
+        return None
+    return number if len(number.as_tuple().digits) <= _MOST_DIGITS else None
+
+
 def point_of(node: exp.Expr) -> Point | None:
     """The value of a literal; a text that reads as a day or a moment is one.
 
@@ -71,9 +90,7 @@ def point_of(node: exp.Expr) -> Point | None:
     if not isinstance(node, exp.Literal):
         return None
     if not node.is_string:
-        with suppress(InvalidOperation):
-            return Decimal(node.name)
-        return None
+        return number_of(node.name)
     if node.name.lower() == "nan":
         return None
     for form in (date.fromisoformat, datetime.fromisoformat):
@@ -320,10 +337,10 @@ def _alike(one: Any, other: Any) -> tuple[Any, Any]:
 
 
 def _number(text: str) -> Decimal:
-    try:
-        return Decimal(text)
-    except InvalidOperation:
-        raise NotUnderstood("it compares values of several types") from None
+    number = number_of(text)
+    if number is None:
+        raise NotUnderstood("it compares values of several types")
+    return number
 
 
 def moment_of(day: date) -> datetime:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import corpus
-import meaning
 import pytest
+import run_beside
 
 from policy_engine.check.answer import answer
 from policy_engine.check.ddl import parse_schema
@@ -30,11 +30,11 @@ SAME = 205
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_no_text_is_answered_with_another_meaning_in_silence(part):
-    outcomes = [(case.name, meaning.outcome(case, *over)) for case, *over in SOUND[part::PARTS]]
+    outcomes = [(case.name, run_beside.outcome(case, *over)) for case, *over in SOUND[part::PARTS]]
     assert [(name, each.differs) for name, each in outcomes if each.kind == "silent"] == []
 
 
 def test_so_many_texts_are_answered_with_one_of_the_same_meaning():
     answers = [answer(case.sql, "duckdb", schema) for case, _, schema in SOUND]
     # What is told of none of them differs nowhere: the test above.
-    assert sum(bool(each.canonical) and not meaning.is_told(each) for each in answers) >= SAME
+    assert sum(bool(each.canonical) and not run_beside.is_told(each) for each in answers) >= SAME
