@@ -14,10 +14,10 @@ from running import Place
 from policy_engine.engines.base import Refused
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.laws import ClaimError
-from policy_engine.kernel.mechanisms import Keyed, Noisy
+from policy_engine.kernel.mechanisms import CountedBy, IntegerTable, Keyed, Noisy
 from policy_engine.kernel.mechanisms.common import Secret
 from policy_engine.kernel.printing import printed
-from policy_engine.kernel.recodes import Constant
+from policy_engine.kernel.recodes import Constant, Keep
 from policy_engine.kernel.sources import Column, People, Relation
 
 EVERYBODY = (Shown("everybody", None, Constant("*")),)
@@ -68,6 +68,26 @@ def edges(place: Place, count: int = 4) -> Iterator[Claim]:
                 found = place.claim(claim)
                 if found is not None:
                     yield found
+
+
+def thresholds(place: Place) -> Iterator[Claim]:
+    """Counts by each of some columns, shown from further on than the counts by it and another."""
+    few, many = (
+        IntegerTable(tuple((at + 1) * ((1 << 60) // (size + 1)) for at in range(size)), -size // 2)
+        for size in (2, 70)
+    )
+    key = Column("id", COLUMNS["id"])
+    truth = Shown("truth", Column("truth", COLUMNS["truth"]), Keep())
+    for name in ("text", "whole", "day", "label", "code"):
+        columns = (Shown(name, Column(name, COLUMNS[name]), Keep()), truth)
+        groupings = (CountedBy((name, "truth")), CountedBy((name,), (many,)))
+        law = Noisy(few, 1, secret=Secret(("main", "salts"), "next"), groupings=groupings)
+        with suppress(ClaimError):
+            unit = People(key, ((key, False),))
+            claim = Claim(Relation(("main", "people")), unit, law, columns)
+            found = place.claim(claim)
+            if found is not None:
+                yield found
 
 
 def printable(found: Iterable[Claim], name: str) -> Iterator[tuple[Claim, str]]:

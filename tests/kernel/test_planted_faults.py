@@ -9,7 +9,7 @@ import shutil
 
 import pytest
 from running import DuckDB
-from suite import edges, loaded, of_public_keys, of_public_values, outcome, printable
+from suite import edges, loaded, of_public_keys, of_public_values, outcome, printable, thresholds
 
 from policy_engine.kernel import printing
 
@@ -296,7 +296,7 @@ def suites(place_of):
             place = DuckDB() if name == "duckdb" else place_of(name)
             drawn = loaded(place, seed=5, count=220 if name == "duckdb" else 120, size=500, near=60)
             public = (*of_public_values(place, 5, 80, 0), *of_public_keys(place, 5, 60))
-            made[name] = place, [*edges(place), *drawn, *public]
+            made[name] = place, [*edges(place), *thresholds(place), *drawn, *public]
         place, drawn = made[name]
         if (name, longest) not in found:
             found[name, longest] = list(printable(drawn, name))
