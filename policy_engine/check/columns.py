@@ -12,7 +12,6 @@ from decimal import Decimal, InvalidOperation
 from typing import Protocol
 
 from policy_engine.check import words
-from policy_engine.check.values import number_of
 from policy_engine.engines import ENGINES
 from policy_engine.engines.base import Refused
 from policy_engine.kernel.claim import Shown
@@ -131,7 +130,7 @@ def _recodes(expression: words.Words, engine: str, seen: Type) -> Iterator[Recod
     if "FLOOR" in expression:
         told = (number.lstrip("-") for number in (*numbers, *words.texts_in(expression, engine)))
         for number in dict.fromkeys(told):
-            if step := number_of(number):
+            if step := words.number_of(number):
                 yield Round(step)
         return
     if expression[0] == "CASE":

@@ -18,7 +18,8 @@ from policy_engine.check.columns import TypesOf, recoded, types_of_engine
 from policy_engine.check.findings import Breach, Position, position
 from policy_engine.check.printed_text import Types
 from policy_engine.check.recodings import Pieces, Reading, columns_in, condition_of, reading_of
-from policy_engine.check.values import NotUnderstood, number_of, truth_of
+from policy_engine.check.values import NotUnderstood, truth_of
+from policy_engine.check.words import number_of
 from policy_engine.compile.catalog import fresh
 from policy_engine.compile.claims import recode_of
 from policy_engine.engines import ENGINES

@@ -15,7 +15,8 @@ from sqlglot import exp
 from policy_engine.check import laws
 from policy_engine.check.findings import Breach
 from policy_engine.check.recodings import bare, columns_in
-from policy_engine.check.values import number_of, point_of, without_parentheses
+from policy_engine.check.values import point_of, without_parentheses
+from policy_engine.check.words import number_of
 from policy_engine.compile.catalog import HOMES, fresh
 from policy_engine.engines.types import parser_of
 from policy_engine.kernel.sources import Relation

@@ -24,12 +24,12 @@ from policy_engine.check.values import (
     asks_order,
     label_of,
     moment_of,
-    number_of,
     point_of,
     points_in,
     value_of,
     without_parentheses,
 )
+from policy_engine.check.words import number_of
 from policy_engine.kernel.claim import DROPPED, KEPT
 from policy_engine.kernel.types import EXACT, MOMENTS, Type
 from policy_engine.policy import recodings

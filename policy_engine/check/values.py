@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import date, datetime, time
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from operator import eq, ge, gt, le, lt, ne
 from typing import Any, Final
 
 from sqlglot import exp
+
+from policy_engine.check.words import number_of
 
 
 class NotUnderstood(Exception):
@@ -46,25 +48,6 @@ def without_parentheses(node: exp.Expr) -> exp.Expr:
     while isinstance(node, _WRAPS):
         node = node.this
     return node
-
-
-_MOST_DIGITS = 100
-"""No engine holds a number of so many digits: 1e999999 would have a million of them."""
-
-
-def number_of(text: str) -> Decimal | None:
-    """The number that a text is, if an engine could hold one like it.
-
-    >>> number_of("-2.50"), number_of("1e999999"), number_of("ten"), number_of("NaN")
-    (Decimal('-2.50'), None, None, None)
-    """
-    try:
-        number = Decimal(text)
-    except InvalidOperation:
-        return None
-    if not number.is_finite() or abs(number.adjusted()) > _MOST_DIGITS:
-        return None
-    return number if len(number.as_tuple().digits) <= _MOST_DIGITS else None
 
 
 def point_of(node: exp.Expr) -> Point | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal, InvalidOperation
 from typing import TypeVar
 
 from policy_engine.engines import ENGINES
@@ -132,3 +133,22 @@ def numbers_in(words: Words) -> tuple[str, ...]:
         for place, word in enumerate(words)
         if word[0].isdigit()
     )
+
+
+_MOST_DIGITS = 100
+"""No engine holds a number of so many digits: 1e999999 would have a million of them."""
+
+
+def number_of(text: str) -> Decimal | None:
+    """The number that a text is, if an engine could hold one like it.
+
+    >>> number_of("-2.50"), number_of("1e999999"), number_of("ten"), number_of("NaN")
+    (Decimal('-2.50'), None, None, None)
+    """
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return None
+    if not number.is_finite() or abs(number.adjusted()) > _MOST_DIGITS:
+        return None
+    return number if len(number.as_tuple().digits) <= _MOST_DIGITS else None
