@@ -105,7 +105,9 @@ def time_laws(data: Data) -> Broken:
     release = mapping(data.get("release"))
     for place in ("file", "table"):
         text = release.get(place)
-        for hole in _HOLES.findall(text) if isinstance(text, str) else ():
+        if not isinstance(text, str) or "{{" in text or "{%" in text:
+            continue  # no template: that is refused wherever it stands
+        for hole in _HOLES.findall(text):
             if hole != "edition":
                 wrong = f"has {{{hole}}}, and nothing but {EDITION} is filled in"
                 yield refusal(wrong, f"write {EDITION}, or leave it out", at=("release", place))

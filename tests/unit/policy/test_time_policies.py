@@ -125,6 +125,9 @@ BROKEN = [
     ({"release": "release: {file: 'out/{month}.parquet'}", "period": PERIOD}, [
         "8:17: release.file has {month}, and nothing but {edition} is filled in; write {edition},"
         " or leave it out"]),
+    ({"release": "release: {file: 'out/{{ month }}.parquet'}"}, [
+        "8:17: release.file has {{ or {%, and nothing in a policy is a template: it is read as it"
+        " stands; write the value itself, or let a program of yours write the policy's file"]),
     ({"release": "release: {table: 't', append: true}"}, [
         "8:23: release.append is of several editions, and the policy has neither refresh nor"
         " period; add one of them, or leave it out"]),
