@@ -185,7 +185,7 @@ def _values(column: pa.ChunkedArray) -> Iterator[Any]:
 
 def _rows(groups: pa.Table) -> Iterator[tuple[object, ...]]:
     """What each row shows, to be compared with keys of a claim."""
-    yield from zip(*map(comparable_values, groups.columns), strict=True)
+    return zip(*map(comparable_values, groups.columns), strict=True)
 
 
 def _of(checked: RowsChecked) -> Results:

@@ -143,6 +143,15 @@ def test_the_text_of_a_value_is_one_of_its_kind(kind, good, bad):
         assert misfits(claim, [[text]]) == ("x",)
 
 
+def test_where_a_text_stands_for_null_no_null_is_shown():
+    claim = claim_of(Bins((18,), ("young", "old")))
+    [shown] = claim.columns
+    named = replace(claim, columns=(replace(shown, missing="unknown"),))
+    assert misfits(named, [["young", "unknown", "old"]]) == ()
+    for value in (None, "Unknown"):
+        assert misfits(named, [["young", value]]) == ("x",)
+
+
 def test_a_multiple_has_as_many_digits_as_an_engine_holds():
     claim = claim_of(Round(Decimal("0.01")), Type("decimal", 38, 2))
     assert misfits(claim, [["9" * 36 + ".99", Decimal("1" * 36)]]) == ()
