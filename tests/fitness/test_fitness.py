@@ -251,3 +251,14 @@ def test_what_is_trusted_of_a_mechanism_or_a_recode_is_its_law_alone():
     parts = {module.rpartition(".")[2] for module in own if module.startswith(homes)}
     assert {"law", "recode"} <= parts
     assert not parts & {"event", "events", "meaning", "meanings", "rows", "route", "checks"}
+
+
+def test_no_two_modules_of_tests_have_one_name() -> None:
+    """Where a folder is no package, pytest knows a module by its name alone: the second of a name
+    is not collected, nor is its folder where it is a helper's."""
+    seen: dict[str, Path] = {}
+    for path in sorted((ROOT / "tests").rglob("*.py")):
+        if path.name == "conftest.py" or (path.parent / "__init__.py").exists():
+            continue
+        assert path.name not in seen, (path, seen[path.name])
+        seen[path.name] = path
