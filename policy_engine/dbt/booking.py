@@ -12,7 +12,6 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Literal
 
 from policy_engine.attest.approvals import Brought
@@ -38,7 +37,7 @@ from policy_engine.ledger.states import NAMED_BY
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.reading import located, refused
 from policy_engine.policy.resolve import terms_of
-from policy_engine.releasing.beginning import certificates_in, check_remembers, ledger_writer
+from policy_engine.releasing.beginning import certificates_of, check_remembers, ledger_writer
 from policy_engine.releasing.books import (
     check_new_name,
     has_ledger,
@@ -106,11 +105,9 @@ def reserve(
     if ready:
         places = [release.certificate for release, _ in ready]
         signer = ledger_writer(desk.project, moment(ready[0][1].time), places)
-        places += [path.resolve() for path in certificates_in(desk.project.directory)]
         with open_ledger(desk.project, signer, say=say) as ledger:
-            check_remembers(
-                ledger.read(), map(Path.resolve, places), trusted_keys(desk.project, signer)
-            )
+            known = certificates_of(desk.project, *places)
+            check_remembers(ledger.read(), known, trusted_keys(desk.project, signer))
             bookings = [Booking(desk, ledger, *each) for each in ready]
             if not fresh:
                 _refuse(each.refused_again() for each in bookings)
