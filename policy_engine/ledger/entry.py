@@ -43,7 +43,9 @@ MOST_ATTEMPTS = 2
 class Run:
     """How a release is drawn, and where it goes; empty where nothing is known of it.
 
-    It is ``of`` a policy and a text, SHA-256 in hex. ``target`` and ``certificate`` are a table's
+    It is ``of`` a policy and a text, SHA-256 in hex. ``edition`` names the draw: a period of the
+    policy's schedule, as 2026-11, or what ``--edition`` said; it is empty where there is but one.
+    ``target`` and ``certificate`` are a table's
     name or paths from the project's folder. ``predicate`` is the certificate's, with the time that
     the release bears. ``mark`` is in the names of what is written aside. ``sealed`` is the secret
     of the last attempt, which is used once; empty where the engine draws the sample by itself.
@@ -56,6 +58,7 @@ class Run:
     mark: str = ""
     predicate: Mapping[str, Any] = field(default_factory=dict, hash=False)
     sealed: Mapping[str, str] = field(default_factory=dict, hash=False)
+    edition: str = ""
 
     @property
     def query(self) -> str:
