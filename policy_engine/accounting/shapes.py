@@ -41,13 +41,15 @@ _SHORT = Context(prec=6, rounding=ROUND_FLOOR)
 
 @dataclass(frozen=True)
 class Solved:
-    """An event, with what it does not say itself: the ``shares`` of chance that it is drawn with.
+    """An event, with what it does not say itself.
 
-    Each is a whole number of 2⁻⁶⁰: of a response for each column, of an insertion one.
+    ``law`` is that of its noise. ``each`` is the ε that one draw may cost, where answers or tuples
+    are left to chance: the least chance that costs no more follows from it (``finite``).
     """
 
     event: Event
-    shares: tuple[int, ...] = ()
+    law: str
+    each: Decimal | None = None
 
 
 class Shape(Protocol):
@@ -154,9 +156,9 @@ class NoisyShape:
             # A number that is moved by one step says as much at the same weight, and its pair is
             # had at once.
             shift = 1 if rough and not number.shows else number.shift
-            table = _table(law, part, shift, end)
+            table = _table(law, part, shift, end, self.at_least)
             statistics.append(Statistic(table, shift, number.groups, number.moves))
-        return Solved(TableNoise(tuple(statistics)))
+        return Solved(TableNoise(tuple(statistics)), law)
 
     def quality(self, solved: Solved) -> tuple[float, float]:
         """Of the first number that shows groups; its error is a standard deviation."""
@@ -180,8 +182,9 @@ class NoisyShape:
             at_least=self.at_least,
             listed=not number.shows,
         )
-        table = auto(aim)[1] if self.law is None else calibrated(self.law, aim)
-        return Solved(TableNoise((Statistic(table, number.shift, 1, number.moves),)))
+        found = auto(aim) if self.law is None else (self.law, calibrated(self.law, aim))
+        law, table = found
+        return Solved(TableNoise((Statistic(table, number.shift, 1, number.moves),)), law)
 
 
 class _NotAlone:
@@ -219,7 +222,7 @@ class SampledShape(_NotAlone):
         """The k and the rate that show the smallest groups."""
         ways = _ways(neighbours)
         k, rate = _sample(weight / ways, ends / ways, self.k, self.rate)
-        return Solved(SampledSuppression(k, rate))
+        return Solved(SampledSuppression(k, rate), law)
 
     def quality(self, solved: Solved) -> tuple[float, float]:
         """k over the rate; the error of a count at that size."""
@@ -259,21 +262,19 @@ class ResponseShape(_NotAlone):
         """As much for each column."""
         if len(self.values) == 1:
             [many] = self.values
-            epsilon = _greatest(lambda e: _response_weighs(e, many) <= weight)
-            share = _share(many, epsilon)
+            each = _shorter(_greatest(lambda e: _response_weighs(e, many) <= weight))
             with arithmetic(Decimal(1)):
-                truth = 1 - Decimal(many * share) / WHOLE
-            return Solved(RandomisedResponse(truth, many), (share,))
-        epsilon = _pure_epsilon(weight) / len(self.values)
-        shares = tuple(_share(many, epsilon) for many in self.values)
-        factors = [response(many, share) for many, share in zip(self.values, shares, strict=True)]
-        met = epsilon_of(factors)
+                truth = 1 - Decimal(many * _share(many, each)) / WHOLE
+            return Solved(RandomisedResponse(truth, many), law, each)
+        each = _shorter(_pure_epsilon(weight) / len(self.values))
+        met = epsilon_of([response(many, _share(many, each)) for many in self.values])
         assert met is not None  # a share gives no answer away
-        return Solved(PureDP(met), shares)
+        return Solved(PureDP(met), law, each)
 
     def quality(self, solved: Solved) -> tuple[float, float]:
         """The share of answers that are given by chance, of the first column."""
-        return 0, self.values[0] * solved.shares[0] / WHOLE
+        assert solved.each is not None
+        return 0, self.values[0] * _share(self.values[0], solved.each) / WHOLE
 
 
 @dataclass(frozen=True)
@@ -281,7 +282,7 @@ class InsertionShape(_NotAlone):
     """αβ insertion: a tuple that is there is shown, and one that is not is inserted, by chance.
 
     >>> InsertionShape().solved("insertion", 0.2, 1e-8, "add_remove").event
-    PureDP(epsilon=Decimal('0.450974724819'))
+    PureDP(epsilon=Decimal('0.450975000000'))
     """
 
     laws: tuple[str, ...] = field(default=("insertion",), init=False)
@@ -295,26 +296,28 @@ class InsertionShape(_NotAlone):
         self, law: str, weight: float, ends: float, neighbours: str, *, rough: bool = False
     ) -> Solved:
         """As likely to be inserted as to be left out."""
-        share = _share(2, _pure_epsilon(weight) / _ways(neighbours))
+        each = _shorter(_pure_epsilon(weight) / _ways(neighbours))
+        share = _share(2, each)
         factors = [presence(WHOLE - share, share)] * _ways(neighbours)
         met = epsilon_of(factors)
         assert met is not None  # a tuple is never told for certain
-        return Solved(PureDP(met), (share,))
+        return Solved(PureDP(met), law, each)
 
     def quality(self, solved: Solved) -> tuple[float, float]:
         """The chance that what is not there is inserted."""
-        return 0, solved.shares[0] / WHOLE
+        assert solved.each is not None
+        return 0, _share(2, solved.each) / WHOLE
 
 
 def _ways(neighbours: str) -> int:
     return 2 if neighbours == REPLACE_ONE else 1
 
 
-def _table(law: str, weight: float, shift: int, end: float) -> IntegerTable:
+def _table(law: str, weight: float, shift: int, end: float, at_least: int) -> IntegerTable:
     if end < _LEAST_END:
         raise DomainError("delta", "larger for a threshold, as a table has 60 bits", end)
     if law == PLACE:
-        return place(*_sample(weight, end, None, None))
+        return place(*_sample(weight, end, None, None, at_least))
     return _TABLES[law](weight, shift, end)
 
 
@@ -335,7 +338,7 @@ def _laplace_of(weight: float, shift: int, end: float) -> IntegerTable:
     each = whole / shift
     ends = -math.expm1(-whole) / (1 + math.exp(-each))
     bound = shift - 1 + math.ceil(math.log(max(1.0, ends / end)) / each)
-    return laplace(f"{each:.9g}", max(1, bound))
+    return laplace(f"{each:.6g}", max(1, bound))
 
 
 _TABLES: dict[str, Callable[[float, int, float], IntegerTable]] = {
@@ -344,12 +347,16 @@ _TABLES: dict[str, Callable[[float, int, float], IntegerTable]] = {
 }
 
 
-def _sample(weight: float, end: float, k: int | None, rate: Decimal | None) -> tuple[int, Decimal]:
+def _sample(
+    weight: float, end: float, k: int | None, rate: Decimal | None, at_least: int = 2
+) -> tuple[int, Decimal]:
     """The k and the rate with the least k/rate: μ² is rate²/(k·(1 − rate)), ends are rate^k."""
     if rate is not None:
         beta = float(rate)
         return max(2, math.ceil(beta * beta / ((1 - beta) * weight))), rate
-    tried = np.arange(2, _MOST_K, dtype=np.float64) if k is None else np.array([float(k)])
+    least = max(2, at_least) if k is None else k
+    most = max(least + 1, _MOST_K) if k is None else k + 1
+    tried = np.arange(least, most, dtype=np.float64)
     rates = (np.sqrt((tried * weight) ** 2 + 4 * tried * weight) - tried * weight) / 2
     if k is None:
         rates = np.minimum(rates, np.exp(math.log(_RARELY * end) / tried))
@@ -368,8 +375,13 @@ def _pure_epsilon(weight: float) -> float:
     return _greatest(lambda e: 2 * e * math.tanh(e / 2) <= weight)
 
 
-def _share(values: int, epsilon: float) -> int:
-    share = least_share(values, Decimal(f"{epsilon:.12g}"))
+def _shorter(epsilon: float) -> Decimal:
+    """In so few digits that the last bit of a float, which machines differ in, is in none."""
+    return Decimal(f"{epsilon:.6g}")
+
+
+def _share(values: int, epsilon: Decimal) -> int:
+    share = least_share(values, epsilon)
     if share is None:
         raise DomainError("epsilon", f"larger for {values} values", epsilon)
     return share

@@ -34,10 +34,10 @@ from policy_engine.errors import (
 from policy_engine.ledger.chain import Head
 from policy_engine.opening import opened
 from policy_engine.policy.loading import load_policy
+from policy_engine.policy.places import files_in
 from policy_engine.policy.project import Project, default_project, load_project
 from policy_engine.policy.resolve import Policy
 from policy_engine.releasing.asking import standing
-from policy_engine.releasing.beginning import files_in
 from policy_engine.releasing.books import has_ledger, open_ledger, trusted_keys
 from policy_engine.releasing.ledger_state import LedgerState, ledger_state
 from policy_engine.releasing.reviewing import REQUEST_SUFFIX, brought_at

@@ -17,7 +17,9 @@ from policy_engine.policy.mechanisms.common import LawParts, Protection
 from policy_engine.policy.model_specs import Keys
 
 if TYPE_CHECKING:
+    from policy_engine.accounting.shapes import NoisyShape, Solved
     from policy_engine.accounting.tables import Aim
+    from policy_engine.policy.mechanisms.noisy_counts import AggregateSpec
     from policy_engine.policy.models import PolicyDocument
     from policy_engine.policy.resolve import Policy
 
@@ -157,10 +159,7 @@ def solve_noise(document: PolicyDocument, guarantee: Guarantee) -> Noise:
     # Numbers and their search are needed for such a policy alone.
     from policy_engine.accounting.tables import Aim
 
-    rollup, recode = document.rollup, list(document.recode)
-    lists = document.marginals if rollup is None else (recode, rollup.to)
-    groupings = [tuple(sorted(names, key=recode.index)) for names in lists]
-    groups = document.contribution.max_groups if document.contribution else 1
+    rollup, groupings, groups = document.rollup, _groupings(document), _groups(document)
     times = groups * (1 if rollup else max(1, len(groupings)))
     whole = Aim(
         guarantee.epsilon,
@@ -177,11 +176,73 @@ def solve_noise(document: PolicyDocument, guarantee: Guarantee) -> Noise:
     except DomainError as error:
         raise NoSolution(str(error)) from None
     own = () if coarse is None else (coarse.table, *(each.table for each in coarse.sums))
+    return _grouped(document, found, own)
+
+
+def _groupings(document: PolicyDocument) -> list[tuple[str, ...]]:
+    """By which columns everybody is counted, in the order of recode; none where once by all."""
+    rollup, recode = document.rollup, list(document.recode)
+    lists = document.marginals if rollup is None else (recode, rollup.to)
+    return [tuple(sorted(names, key=recode.index)) for names in lists]
+
+
+def _groups(document: PolicyDocument) -> int:
+    return document.contribution.max_groups if document.contribution else 1
+
+
+def _grouped(
+    document: PolicyDocument, noise: Noise, own: tuple[mechanisms.IntegerTable, ...]
+) -> Noise:
+    """The noise of every grouping; the last has its ``own`` tables, where there are any."""
+    groupings = _groupings(document)
     last = len(groupings)
     by = (
         mechanisms.CountedBy(each, own if n == last else ()) for n, each in enumerate(groupings, 1)
     )
-    return replace(found, groupings=tuple(by), keys=document.public_groups)
+    return replace(noise, groupings=tuple(by), keys=document.public_groups)
+
+
+def noisy_shape(document: PolicyDocument, neighbours: str) -> NoisyShape:
+    """What an edition is whose strength follows from an account: its numbers, as they are charged.
+
+    A roll-up has its share of the weight, and every number of a grouping as much as the others.
+    Errors: DomainError where the law that is named is of one count.
+    """
+    from policy_engine.accounting.shapes import Noised, NoisyShape
+
+    rollup, groups = document.rollup, _groups(document)
+    shares = [Decimal(1)] * max(1, len(_groupings(document)))
+    if rollup is not None:
+        shares = [1 - rollup.share, rollup.share]
+    numbers = []
+    for share in shares:
+        numbers.append(Noised(groups=groups, share=share, shows=not document.public_groups))
+        for spec in document.aggregate.values():
+            clip = spec.clip
+            steps = clip.steps(neighbours)
+            numbers.append(Noised(steps, groups, clip.moves, share, shows=False))
+    law = document.noise.distribution if document.noise else "auto"
+    at_least = document.k if isinstance(document.k, int) else 1
+    return NoisyShape(tuple(numbers), None if law == "auto" else law, at_least)
+
+
+def noise_of(document: PolicyDocument, solved: Solved) -> Noise:
+    """The tables of an event that was found for the shape of a policy."""
+    from policy_engine.accounting.events import TableNoise
+
+    assert isinstance(solved.event, TableNoise)
+    tables = [statistic.table for statistic in solved.event.statistics]
+    many = 1 + len(document.aggregate)
+    sums = tuple(
+        _sum(name, spec, table)
+        for (name, spec), table in zip(document.aggregate.items(), tables[1:many], strict=True)
+    )
+    noise = Noise(solved.law, tables[0], _groups(document), sums)
+    return _grouped(document, noise, () if document.rollup is None else tuple(tables[-many:]))
+
+
+def _sum(name: str, spec: AggregateSpec, table: mechanisms.IntegerTable) -> Sum:
+    return Sum(name, spec.chosen.column or name, spec.chosen.round_to, spec.clip, table)
 
 
 def _part(aim: Aim, share: Decimal) -> Aim:
@@ -203,9 +264,9 @@ def _solved(document: PolicyDocument, aim: Aim, groups: int, times: int) -> Nois
     for tried in range(_TRIED):
         found, statistics = [], [Statistic(table, groups=times)]
         for name, spec in document.aggregate.items():
-            clip, said = spec.clip, spec.chosen
+            clip = spec.clip
             drawn = guessed(own, replace(part, shift=clip.steps(aim.neighbours)), tried)
-            found.append(Sum(name, said.column or name, said.round_to, clip, drawn))
+            found.append(_sum(name, spec, drawn))
             statistics.append(clip.statistic(drawn, times, aim.neighbours))
         if ReleaseCurve.of(statistics, aim.neighbours).delta(aim.epsilon).delta <= aim.delta:
             return replace(noise, sums=tuple(found))

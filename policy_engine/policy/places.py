@@ -1,8 +1,10 @@
-"""How a message says where a file is: from its project's folder on."""
+"""Where files of a project are, and how a message says so: from its folder on."""
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 PROJECT_FILE = "policy-engine.yaml"
@@ -31,3 +33,22 @@ def from_folder(message: str, folder: Path) -> str:
         return message
     within = re.compile(rf"(?<![\w./-]){re.escape(str(folder))}(?:/(?=[^\s/])|(?![\w.-]))")
     return within.sub(lambda found: "" if found[0].endswith("/") else ".", message)
+
+
+def files_in(folder: Path, endings: tuple[str, ...], beside: str = "") -> Iterator[Path]:
+    """The files in a folder and below it whose names end so.
+
+    Hidden folders, but those called ``beside``, environments, and folders that are projects of
+    their own are left out.
+    """
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(
+            name for name in folders if name == beside or not _is_apart(Path(place, name))
+        )
+        yield from (Path(place, name) for name in sorted(files) if name.endswith(endings))
+
+
+def _is_apart(folder: Path) -> bool:
+    if folder.name.startswith(".") or folder.name == "node_modules":
+        return True
+    return any((folder / name).exists() for name in (PROJECT_FILE, "pyvenv.cfg"))

@@ -24,6 +24,7 @@ from policy_engine.policy.places import PROJECT_FILE
 from policy_engine.policy.project_models import DbtSpec, ProjectDocument, WarehouseSpec
 from policy_engine.policy.reading import HalfRead, check, read_root, read_text
 from policy_engine.policy.scalars import EnvironmentText
+from policy_engine.policy.timing import WindowTerms, windows_of
 from policy_engine.policy.tree import YamlNode
 
 KEYRING_FILE = "keys.json"
@@ -83,7 +84,8 @@ class Project:
     beside ``signing_key``. ``missing`` says what the environment lacks to open the ledger.
     ``begins`` is ``ledger_begins``, empty where the project file has none. ``reviews`` has the
     digests of the review policies that the ledger must have, ``unpromised`` the accounts that
-    releases without (ε, δ) are charged to. Of a release of at most ``copies_most`` bytes a copy is
+    releases without (ε, δ) are charged to, ``windows`` of each listed account for how long its
+    limit is, and what is planned. Of a release of at most ``copies_most`` bytes a copy is
     kept. So many of the ``owners``, raw public keys, as
     ``owners_needed`` says must have signed the keyring. ``witnesses`` are outside ones.
     """
@@ -109,6 +111,7 @@ class Project:
     reviews: Mapping[str, str] = field(default_factory=dict)
     unpromised: frozenset[str] = frozenset()
     copies_most: int = 100_000_000
+    windows: Mapping[str, WindowTerms] = field(default_factory=dict)
 
     @property
     def ledger_name(self) -> str:
@@ -325,6 +328,7 @@ def _project(document: ProjectDocument, directory: Path, file: Path | None) -> P
         witnesses=tuple(_from(directory, place) for place in document.witnesses),
         reviews=dict(document.reviews),
         copies_most=document.keep_copies_mb * 1_000_000,
+        windows={name: windows_of(each) for name, each in accounts},
     )
 
 

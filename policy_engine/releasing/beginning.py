@@ -9,7 +9,6 @@ in the project's folder tell of its ledger too: of one that is gone, or has forg
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -26,7 +25,7 @@ from policy_engine.ledger.books import Books
 from policy_engine.ledger.entry import Entry
 from policy_engine.ledger.records import open_records
 from policy_engine.policy.pins import IN_EACH_CHECKOUT, check_can_pin, write_pin
-from policy_engine.policy.places import PROJECT_FILE
+from policy_engine.policy.places import PROJECT_FILE, files_in
 from policy_engine.policy.project import Project, default_project
 from policy_engine.releasing import books
 from policy_engine.releasing.publish import COPIES, content_of
@@ -189,25 +188,6 @@ def certificates_in(folder: Path) -> tuple[Path, ...]:
     """
     found = filter(is_of_a_release, files_in(folder, (CERTIFICATE_SUFFIX,), COPIES))
     return tuple(sorted(found, key=lambda path: path.parent.name == COPIES))
-
-
-def files_in(folder: Path, endings: tuple[str, ...], beside: str = "") -> Iterator[Path]:
-    """The files in a folder and below it whose names end so.
-
-    Hidden folders, but those called ``beside``, environments, and folders that are projects of
-    their own are left out.
-    """
-    for place, folders, files in os.walk(folder):
-        folders[:] = sorted(
-            name for name in folders if name == beside or not _is_apart(Path(place, name))
-        )
-        yield from (Path(place, name) for name in sorted(files) if name.endswith(endings))
-
-
-def _is_apart(folder: Path) -> bool:
-    if folder.name.startswith(".") or folder.name == "node_modules":
-        return True
-    return any((folder / name).exists() for name in (PROJECT_FILE, "pyvenv.cfg"))
 
 
 def is_of_a_release(path: Path) -> bool:

@@ -36,6 +36,7 @@ from policy_engine.ledger.entry import Charge, Entry, Run
 from policy_engine.ledger.store import Ledger
 from policy_engine.ledger.witness import Witness
 from policy_engine.policy.loading import load_policy
+from policy_engine.policy.places import files_in
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
 from policy_engine.releasing import beginning, books
@@ -144,7 +145,7 @@ class _Sources:
     @cached_property
     def _policies(self) -> Mapping[tuple[str, str], Policy]:
         found = {}
-        for path in beginning.files_in(self.project.directory, (".yaml", ".yml")):
+        for path in files_in(self.project.directory, (".yaml", ".yml")):
             with suppress(PolicyEngineError, OSError):
                 policy = load_policy(path, unpromised=True)
                 found[policy.name, policy.digest] = policy

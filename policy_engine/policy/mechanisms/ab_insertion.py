@@ -10,10 +10,11 @@ from policy_engine.accounting.noise import WHOLE
 from policy_engine.kernel.mechanisms import Inserted
 from policy_engine.kernel.mechanisms.pure import MOST_VALUES, public_values
 from policy_engine.policy.laws import Broken, Data, mapping, refusal
-from policy_engine.policy.mechanisms.common import ChosenNumbers, Language, LawParts
+from policy_engine.policy.mechanisms.common import ChosenNumbers, Language, LawParts, Written
 from policy_engine.policy.mechanisms.public_values import FLOOR, Chance, public_laws, share_of
 
 if TYPE_CHECKING:
+    from policy_engine.accounting.shapes import Shape, Solved
     from policy_engine.policy.auto import Guarantee
     from policy_engine.policy.models import PolicyDocument
 
@@ -50,4 +51,16 @@ def _solve(document: PolicyDocument, guarantee: Guarantee) -> ChosenNumbers:
     return ChosenNumbers(1, Tuples(each))
 
 
-LANGUAGE = Language(_laws, _solve, has_delta=False, keeps_groups=False)
+def _shape(written: Written) -> Shape:
+    """One tuple that is there or not."""
+    from policy_engine.accounting.shapes import InsertionShape
+
+    return InsertionShape()
+
+
+def _numbers(document: PolicyDocument, solved: Solved) -> ChosenNumbers:
+    assert solved.each is not None
+    return ChosenNumbers(1, Tuples(solved.each))
+
+
+LANGUAGE = Language(_laws, _solve, _shape, _numbers, has_delta=False, keeps_groups=False)

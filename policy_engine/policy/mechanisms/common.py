@@ -11,15 +11,17 @@ from policy_engine.kernel import mechanisms
 from policy_engine.kernel.claim import Shown
 from policy_engine.kernel.mechanisms.meaning import Curve
 from policy_engine.kernel.mechanisms.pure import Key
-from policy_engine.policy.fields import Method
+from policy_engine.policy.fields import Method, Neighbours
 from policy_engine.policy.laws import Broken, Data, mapping, refusal
 from policy_engine.policy.model_specs import Keys
 from policy_engine.policy.scalars import show
 
 if TYPE_CHECKING:
+    from policy_engine.accounting.shapes import Shape, Solved
     from policy_engine.policy.auto import Guarantee
     from policy_engine.policy.models import PolicyDocument
     from policy_engine.policy.noise import Sum
+    from policy_engine.policy.recodings import Recoding
     from policy_engine.policy.resolve import Policy
 
 ROWS = ("privacy_unit", "rows")
@@ -111,15 +113,28 @@ class ChosenNumbers:
 
 
 @dataclass(frozen=True)
+class Written:
+    """A policy as it is written, with its columns' recodings, under a notion of ``neighbours``."""
+
+    document: PolicyDocument
+    recodings: Mapping[str, Recoding]
+    neighbours: Neighbours
+
+
+@dataclass(frozen=True)
 class Language:
     """A mechanism as policies write it: the ``laws`` of its keys, and what meets a guarantee.
 
-    ``solve`` raises NoSolution. ``has_delta``: it costs a δ above 0; ``keeps_groups``: its rows are
-    groups of people, of which a model can hold.
+    ``solve`` raises NoSolution. ``shape`` is what one edition is where its strength is not written
+    but follows from an account; it raises DomainError where nothing is left open. ``numbers`` are
+    what is drawn so that an edition is the event that was found for its shape. ``has_delta``: it
+    costs a δ above 0; ``keeps_groups``: its rows are groups of people, of which a model can hold.
     """
 
     laws: Callable[[Data], Broken]
     solve: Callable[[PolicyDocument, Guarantee], ChosenNumbers]
+    shape: Callable[[Written], Shape]
+    numbers: Callable[[PolicyDocument, Solved], ChosenNumbers]
     has_delta: bool = True
     keeps_groups: bool = True
 

@@ -23,14 +23,22 @@ from policy_engine.policy.laws import (
     refusal,
     suggestion,
 )
-from policy_engine.policy.mechanisms.common import ROWS, ChosenNumbers, Language, everybody
+from policy_engine.policy.mechanisms.common import (
+    ROWS,
+    ChosenNumbers,
+    Language,
+    Written,
+    everybody,
+)
 from policy_engine.policy.model_specs import listed
 from policy_engine.policy.scalars import show
 from policy_engine.policy.source_models import counts_all
 
 if TYPE_CHECKING:
+    from policy_engine.accounting.shapes import Shape, Solved
     from policy_engine.policy.auto import Guarantee
     from policy_engine.policy.models import PolicyDocument
+    from policy_engine.policy.noise import Noise
 
 KEYS = ("noise", "contribution", "aggregate", "marginals", "rollup", "public_groups", "part")
 """The keys of a policy that are of noisy counts alone."""
@@ -244,9 +252,26 @@ def _solve(document: PolicyDocument, guarantee: Guarantee) -> ChosenNumbers:
     """The tables of noise that meet the guarantee."""
     from policy_engine.policy.noise import solve_noise
 
-    noise = solve_noise(document, guarantee)
+    return _at_least(document, solve_noise(document, guarantee))
+
+
+def _at_least(document: PolicyDocument, noise: Noise) -> ChosenNumbers:
     k = document.k if isinstance(document.k, int) else 1
     return ChosenNumbers(max(k, noise.k), noise)
 
 
-LANGUAGE = Language(noisy_laws, _solve)
+def _shape(written: Written) -> Shape:
+    """Its counts, and the sums beside them."""
+    from policy_engine.policy.noise import noisy_shape
+
+    return noisy_shape(written.document, written.neighbours)
+
+
+def _numbers(document: PolicyDocument, solved: Solved) -> ChosenNumbers:
+    """The tables that were found."""
+    from policy_engine.policy.noise import noise_of
+
+    return _at_least(document, noise_of(document, solved))
+
+
+LANGUAGE = Language(noisy_laws, _solve, _shape, _numbers)

@@ -10,11 +10,13 @@ from policy_engine.kernel.mechanisms import Randomised
 from policy_engine.kernel.mechanisms.pure import MOST_VALUES, public_values
 from policy_engine.kernel.mechanisms.randomised_response.law import Response
 from policy_engine.policy.laws import Broken, Data, barred, mapping, refusal
-from policy_engine.policy.mechanisms.common import ChosenNumbers, Language, LawParts
+from policy_engine.policy.mechanisms.common import ChosenNumbers, Language, LawParts, Written
 from policy_engine.policy.mechanisms.public_values import FLOOR, Chance, public_laws, share_of
+from policy_engine.policy.recodings import labels_of
 from policy_engine.policy.time_models import PLANNED
 
 if TYPE_CHECKING:
+    from policy_engine.accounting.shapes import Shape, Solved
     from policy_engine.policy.auto import Guarantee
     from policy_engine.policy.models import PolicyDocument
 
@@ -60,4 +62,20 @@ def _solve(document: PolicyDocument, guarantee: Guarantee) -> ChosenNumbers:
     return ChosenNumbers(1, Answers(each))
 
 
-LANGUAGE = Language(_laws, _solve, has_delta=False, keeps_groups=False)
+def _shape(written: Written) -> Shape:
+    """Of each column the number of its public values, one of them for what is missing."""
+    from policy_engine.accounting.shapes import ResponseShape
+
+    many = []
+    for column, spec in written.document.recode.items():
+        *known, _ = labels_of(written.recodings[column]) or (None,)
+        many.append(len({*known, getattr(spec, "missing", None)}))
+    return ResponseShape(tuple(many))
+
+
+def _numbers(document: PolicyDocument, solved: Solved) -> ChosenNumbers:
+    assert solved.each is not None
+    return ChosenNumbers(1, Answers(solved.each))
+
+
+LANGUAGE = Language(_laws, _solve, _shape, _numbers, has_delta=False, keeps_groups=False)

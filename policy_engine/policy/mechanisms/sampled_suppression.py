@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, ClassVar
 
+from policy_engine.accounting.domain import EXACT
 from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.one import delta_of_one
 from policy_engine.accounting.rates import NATIVE_GRAIN
@@ -14,7 +15,7 @@ from policy_engine.kernel.mechanisms import Keyed, Law, Native
 from policy_engine.kernel.mechanisms.meaning import Curve
 from policy_engine.kernel.mechanisms.sampled_suppression.law import certified_rate
 from policy_engine.kernel.mechanisms.sampled_suppression.rate import threshold
-from policy_engine.policy.auto import Guarantee, solve_auto
+from policy_engine.policy.auto import Guarantee, NoSolution, solve_auto
 from policy_engine.policy.laws import Broken, Data, barred, refusal
 from policy_engine.policy.mechanisms.common import (
     ROWS,
@@ -22,11 +23,13 @@ from policy_engine.policy.mechanisms.common import (
     Language,
     LawParts,
     Protection,
+    Written,
 )
 from policy_engine.policy.mechanisms.noisy_counts import KEYS
 from policy_engine.policy.source_models import counts_all
 
 if TYPE_CHECKING:
+    from policy_engine.accounting.shapes import Shape, Solved
     from policy_engine.policy.models import PolicyDocument
     from policy_engine.policy.resolve import Policy
 
@@ -92,4 +95,31 @@ def solve_sample(document: PolicyDocument, guarantee: Guarantee) -> ChosenNumber
     return ChosenNumbers(k, Sampled(), rate, sample.method)
 
 
-LANGUAGE = Language(sampled_laws, solve_sample)
+def _shape(written: Written) -> Shape:
+    """k or the rate where it is written; of the source's own rate nothing is gained."""
+    from policy_engine.accounting.shapes import SampledShape
+
+    document = written.document
+    assert document.sample is not None  # by the laws
+    k, rate = document.k, document.sample.rate
+    return SampledShape(
+        k if isinstance(k, int) else None,
+        None if rate == "auto" else certified_rate(rate, document.sample.method),
+    )
+
+
+def _numbers(document: PolicyDocument, solved: Solved) -> ChosenNumbers:
+    """The rate as it is written: an engine's own sample is drawn at a little more."""
+    from policy_engine.accounting.events import SampledSuppression
+
+    event, sample = solved.event, document.sample
+    assert isinstance(event, SampledSuppression)
+    assert sample is not None  # by the laws
+    grain = NATIVE_GRAIN if sample.method == "native" else Decimal(0)
+    rate = EXACT.subtract(Decimal(str(event.rate)), grain)
+    if rate <= 0:
+        raise NoSolution("no rate is small enough")
+    return ChosenNumbers(event.k, Sampled(), rate, sample.method)
+
+
+LANGUAGE = Language(sampled_laws, solve_sample, _shape, _numbers)
