@@ -9,28 +9,19 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from policy_engine.errors import FileError, PolicyError, Problem
+from policy_engine.errors import FileError, PolicyError
 from policy_engine.policy import fields, tree
 from policy_engine.policy.auto import NoSolution
-from policy_engine.policy.hierarchy import Hierarchy, HierarchyError, read_hierarchy
+from policy_engine.policy.documents import read_policy
 from policy_engine.policy.laws import inside, mapping
 from policy_engine.policy.mechanisms.index import language_of
 from policy_engine.policy.mechanisms.whole_classes import NO_PAIR
 from policy_engine.policy.models import PolicyDocument
-from policy_engine.policy.not_yet import refuse_editions
-from policy_engine.policy.places import PROJECT_FILE
-from policy_engine.policy.reading import (
-    MISSING,
-    HalfRead,
-    meant,
-    read_document,
-    read_root,
-    read_text,
-)
-from policy_engine.policy.recode_models import HierarchySpec
+from policy_engine.policy.reading import read_root, read_text
 from policy_engine.policy.recodings import Constant, Keep
 from policy_engine.policy.resolve import Policy, resolve
 from policy_engine.policy.source_models import key_columns, order_term
+from policy_engine.policy.time_models import PLANNED, EditionsSpec
 
 
 def load_policy(path: str | Path, *, unpromised: bool = False) -> Policy:
@@ -54,26 +45,20 @@ def load_policy_text(
     policy_engine.errors.PolicyError: policy.yaml:1:1: version is missing
     ...
     """
-    file, directory = Path(file), Path(directory)
-    reading = read_document(text, file, PolicyDocument, "policy")
-    if file.name == PROJECT_FILE and reading.root.child("source") is None:
-        message = "this is the project file, not a policy"
-        raise PolicyError((Problem(str(file), 0, 0, "", message, "name a policy file"),))
-    _refuse_templates(reading)
-    refuse_editions(reading)
-    data = mapping(reading.root.data())
-    specs = {
-        column: _hierarchy(reading, column, spec, directory)
-        for column, spec in mapping(data.get("recode")).items()
-    }
-    hierarchies = {column: found for column, found in specs.items() if found is not None}
-    document = reading.result()
+    read = read_policy(text, Path(file), Path(directory))
+    document, reading = read.document, read.reading
     if document.guarantee == NO_PAIR and not unpromised:
         law = "is none, and this is of policies with an (ε, δ)"
         reading.refuse(("guarantee",), law, "write epsilon and delta")
         raise PolicyError(tuple(reading.problems))
+    follows = None
+    if document.guarantee == PLANNED or isinstance(document.guarantee, EditionsSpec):
+        # Accounts, and the search for noise, are needed for such a policy alone.
+        from policy_engine.policy.following import following
+
+        follows = following(read)
     try:
-        return resolve(document, hierarchies, file, directory)
+        return resolve(document, read.hierarchies, read.file, read.directory, follows)
     except NoSolution as error:
         path: tree.Path = ("k",) if document.k == "auto" else ("sample", "rate")
         remedy = "'policy-engine calculate' shows what is possible"
@@ -87,53 +72,6 @@ def load_policy_text(
             law, remedy = f"is met by no chance: {error}", "raise epsilon"
         reading.refuse(path, law, remedy)
         raise PolicyError(tuple(reading.problems)) from None
-
-
-def _refuse_templates(reading: HalfRead[PolicyDocument]) -> None:
-    """The law that nothing is a template: ``{{ … }}`` would be a file's name, or an account's."""
-    for path, key, node in reading.root.walk():
-        is_name = key is not None and any(mark in str(path[-1]) for mark in _TEMPLATES)
-        if is_name or (isinstance(node.value, str) and any(m in node.value for m in _TEMPLATES)):
-            law = "has {{ or {%, and nothing in a policy is a template: it is read as it stands"
-            remedy = "write the value itself, or let a program of yours write the policy's file"
-            reading.refuse(path, law, remedy, on_key=is_name)
-
-
-_TEMPLATES = ("{{", "{%")
-
-
-def _hierarchy(
-    reading: HalfRead[PolicyDocument], column: str, recoding: object, directory: Path
-) -> Hierarchy | None:
-    """The hierarchy of a column that names a good one, whatever else is wrong with the file.
-
-    None for every other, and problems where it names one.
-    """
-    if "hierarchy" not in mapping(recoding):
-        return None
-    try:
-        spec = HierarchySpec.model_validate(recoding)
-    except ValidationError:
-        return None  # its own laws say so
-    path: tree.Path = ("recode", column)
-    file = directory / spec.hierarchy
-    try:
-        hierarchy = read_hierarchy(file)
-    except HierarchyError as error:
-        for line, reason in error.reasons:
-            if line:
-                wrong = f"the hierarchy {reason}"
-                problem = Problem(str(file), line, 1, tree.path_text(path), wrong)
-                reading.problems.append(problem)
-            else:
-                remedy = meant(file) if reason == MISSING else ""
-                reading.refuse((*path, "hierarchy"), f"names {file}, which {reason}", remedy)
-        return None
-    if spec.level > hierarchy.height:
-        law = f"must be at most {hierarchy.height}, the last level of {spec.hierarchy}"
-        reading.refuse((*path, "level"), f"{law}, found {spec.level}")
-        return None
-    return hierarchy
 
 
 _REST = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from datetime import date
 from decimal import Decimal
 from os.path import normpath
@@ -18,6 +19,7 @@ from pydantic import ConfigDict, Field
 
 from policy_engine.kernel.mechanisms.common import GROUPING
 from policy_engine.policy import fields, source_models, time_models
+from policy_engine.policy.auto import Guarantee
 from policy_engine.policy.laws import Broken, Data, Document, barred, mapping, refusal, word_or
 from policy_engine.policy.mechanisms import noisy_counts
 from policy_engine.policy.mechanisms.index import Mechanism, keeps_groups, one_mechanism
@@ -183,8 +185,9 @@ class PolicyDocument(Document):
         Literal["none", "planned"] | GuaranteeSpec | time_models.EditionsSpec,
         time_models.guarantee_or_editions(_GUARANTEE),
     ]
-    """The (ε, δ) that is certified, and between which neighbours; or `none`. What follows from the
-    account's plan, `planned`, or from its limit and so many `editions`, is not certified yet."""
+    """The (ε, δ) that is certified, and between which neighbours; or `none`. Or what follows from
+    the account that pays: `{editions: 12}` is so strong that 12 like it fill it, and `planned` as
+    strong as its plan says."""
     release: ReleaseSpec
     """The file or the table that is written, and its form."""
     account: fields.OptionalLineField = None
@@ -257,20 +260,25 @@ def _same_place(one: object, other: object) -> bool:
     return both and normpath(str(one)).casefold() == normpath(str(other)).casefold()
 
 
-def digest(document: PolicyDocument, hierarchies: Mapping[str, str]) -> str:
+def digest(
+    document: PolicyDocument, hierarchies: Mapping[str, str], follows: Guarantee | None = None
+) -> str:
     """The digest ``sha256:…`` of a policy and of its hierarchy files (digests by column).
 
     One for every file that says the same. Comments, the order of keys, quotes and the number of
     zeros do not matter, nor does a key that is written with its default. What does matter: every
     other key, the order of released columns, the labels of bins, and the bytes of every hierarchy
-    file. Only ``release.deprecated`` does not: it says when a release goes, and nothing of what it
-    is.
+    file; and the (ε, δ) that ``follows`` from the account, where the policy has none of its own: a
+    policy of another limit, or of another plan, is another one. Only ``release.deprecated`` does
+    not: it says when a release goes, and nothing of what it is.
     """
-    text = canonical_json(document, hierarchies)
+    text = canonical_json(document, hierarchies, follows)
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
 
-def canonical_json(document: PolicyDocument, hierarchies: Mapping[str, str]) -> str:
+def canonical_json(
+    document: PolicyDocument, hierarchies: Mapping[str, str], follows: Guarantee | None = None
+) -> str:
     """The text that is digested: JSON with sorted keys and no spaces, in ASCII."""
     left_out: dict[str, Any] = {"recode": True, "release": {"deprecated"}}
     data = document.model_dump(by_alias=True, exclude_defaults=True, exclude=left_out)
@@ -282,7 +290,12 @@ def canonical_json(document: PolicyDocument, hierarchies: Mapping[str, str]) -> 
         if isinstance(spec, BinsSpec):
             said["labels"] = spec.names()
         recode.append((column, said))
-    whole = {"policy": {**data, "recode": recode}, "hierarchies": dict(hierarchies)}
+    whole: dict[str, Any] = {
+        "policy": {**data, "recode": recode},
+        "hierarchies": dict(hierarchies),
+    }
+    if follows is not None:
+        whole["follows"] = asdict(follows)
     return json.dumps(whole, sort_keys=True, separators=(",", ":"), default=scalar_text)
 
 

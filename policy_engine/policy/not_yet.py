@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from policy_engine.policy.laws import inside, mapping
 from policy_engine.policy.project_models import AccountSpec, ProjectDocument
 from policy_engine.policy.reading import HalfRead
-from policy_engine.policy.time_models import PLANNED
 
 if TYPE_CHECKING:
     from policy_engine.policy.models import PolicyDocument
@@ -30,11 +29,6 @@ def refuse_editions(reading: HalfRead[PolicyDocument]) -> None:
     for key in ReleaseSpec.waits:
         if key in mapping(data.get("release")):
             reading.refuse(("release", key), law, remedy, on_key=True)
-    follows, remedy = "and no account has windows or a plan yet", "write epsilon and delta"
-    if data.get("guarantee") == PLANNED:
-        reading.refuse(("guarantee",), f"is planned, {follows}", remedy)
-    if "editions" in mapping(data.get("guarantee")):
-        reading.refuse(("guarantee", "editions"), f"is understood, {follows}", remedy, on_key=True)
 
 
 def refuse_windows(reading: HalfRead[ProjectDocument]) -> None:

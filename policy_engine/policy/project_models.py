@@ -262,7 +262,7 @@ class AccountSpec(Document):
     """An account of the ledger and its limit; without one it only adds up."""
 
     needs = ("", "write {} for an account without a limit")
-    waits = time_models.WINDOWED
+    waits = ("each", "of", "ever")
 
     epsilon: fields.OptionalStepField = None
     delta: fields.OptionalShareField = None
@@ -278,6 +278,8 @@ class AccountSpec(Document):
     """For which editions of which policies a window is."""
     rest: time_models.RestField = Decimal(0)
     """The part of ε and of δ that is left for what is not planned."""
+    neighbours: Annotated[fields.Neighbours, fields.word_of(fields.Neighbours)] = "add_remove"
+    """Of the plan: tables that differ by one person more or less, or by one person replaced."""
     ever: time_models.LimitSpec | None = None
     """The (ε, δ) of all windows together."""
 

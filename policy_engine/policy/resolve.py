@@ -9,7 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from policy_engine.errors import InternalError, UsageError
+from policy_engine.errors import UsageError
 from policy_engine.policy import recode_models as written
 from policy_engine.policy import recodings
 from policy_engine.policy.auto import Guarantee, effective_rate
@@ -25,6 +25,7 @@ from policy_engine.policy.scalars import show
 from policy_engine.policy.source_models import OrderSpec, SourceSpec, UnitSpec, order_term
 
 if TYPE_CHECKING:
+    from policy_engine.accounting.shapes import Solved
     from policy_engine.kernel.certificate import Terms
     from policy_engine.kernel.models import Model
 
@@ -239,16 +240,22 @@ call load_policy on the file's path first
 
 
 def resolve(
-    document: PolicyDocument, hierarchies: Mapping[str, Hierarchy], file: Path, directory: Path
+    document: PolicyDocument,
+    hierarchies: Mapping[str, Hierarchy],
+    file: Path,
+    directory: Path,
+    follows: Following | None = None,
 ) -> Policy:
     """The policy a document means, given the hierarchy of every column that has one.
 
-    Raises ``NoSolution`` where an ``auto`` cannot be solved.
+    ``follows`` is what its account gives it, where its guarantee is none of its own. Raises
+    ``NoSolution`` where an ``auto`` cannot be solved.
     """
     recode, about = document.recode.items(), document.about
     labels = {name: spec.names() for name, spec in recode if isinstance(spec, written.BinsSpec)}
     models = () if document.models is None else document.models.resolved(labels)
-    guarantee, chosen = _mechanism(document, models)
+    guarantee, chosen = _mechanism(document, models, follows)
+    digests = {column: found.digest for column, found in hierarchies.items()}
     source = resolve_source(document.source, document.privacy_unit)
     levels = []
     for name, spec in recode:
@@ -260,14 +267,12 @@ def resolve(
         name=document.name,
         description=document.description,
         source=source,
-        recodings=tuple(
-            (column, resolve_recoding(spec, hierarchies.get(column))) for column, spec in recode
-        ),
+        recodings=tuple(recodings_of(document, hierarchies).items()),
         guarantee=guarantee,
         release=resolve_release(document.release),
         budget=document.account or source.text,
         grouping=document.grouping,
-        digest=digest(document, {column: found.digest for column, found in hierarchies.items()}),
+        digest=digest(document, digests, None if follows is None else follows.guarantee),
         file=file,
         directory=directory,
         declared_budget=document.account is not None,
@@ -286,20 +291,39 @@ def resolve(
     )
 
 
+@dataclass(frozen=True)
+class Following:
+    """What an account gives a policy: one edition as an event, and the (ε, δ) of that alone."""
+
+    guarantee: Guarantee
+    solved: Solved
+
+
+def recodings_of(
+    document: PolicyDocument, hierarchies: Mapping[str, Hierarchy]
+) -> dict[str, recodings.Recoding]:
+    """The recoding of every released column, in their order."""
+    return {
+        column: resolve_recoding(spec, hierarchies.get(column))
+        for column, spec in document.recode.items()
+    }
+
+
 def _mechanism(
-    document: PolicyDocument, models: tuple[Model, ...]
+    document: PolicyDocument, models: tuple[Model, ...], follows: Following | None
 ) -> tuple[Guarantee, ChosenNumbers]:
     """What is promised, and what is drawn so that it holds: k, the rate, noise or chance."""
     given, k = document.guarantee, document.k if isinstance(document.k, int) else 1
     if given == NO_PAIR:
         told = tuple(dict.fromkeys(model.of for model in models))
         return UNMET, ChosenNumbers(k, Suppression(told))
-    if not isinstance(given, GuaranteeSpec):
-        raise InternalError("a guarantee that follows from an account was not refused")
-    guarantee = Guarantee(given.epsilon, given.delta, given.neighbours)
     language = language_of(document.mechanism, has_sample=document.sample is not None)
     assert language is not None  # by its field
-    return guarantee, language.solve(document, guarantee)
+    if isinstance(given, GuaranteeSpec):
+        guarantee = Guarantee(given.epsilon, given.delta, given.neighbours)
+        return guarantee, language.solve(document, guarantee)
+    assert follows is not None  # by its field
+    return follows.guarantee, language.numbers(document, follows.solved)
 
 
 def resolve_release(release: ReleaseSpec) -> Release:

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from policy_engine.calendars import Calendar, Period, Periods, Refresh
+from policy_engine.policy.fields import Neighbours
 from policy_engine.policy.time_models import EDITION
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class WindowTerms:
     ``each`` is how long one is, None where the limit is for ever. ``of`` is the column by whose
     periods rows are told apart; None where a window is of when releases are made. ``rest`` is the
     part of (ε, δ) that is left for what is not planned: all of it where nothing is. ``ever`` is the
-    (ε, δ) of all windows together.
+    (ε, δ) of all windows together, ``neighbours`` the notion of the plan.
     """
 
     each: Calendar | None = None
@@ -46,6 +47,7 @@ class WindowTerms:
     plan: tuple[PlannedPolicy, ...] = ()
     rest: Decimal = Decimal(1)
     ever: tuple[Decimal, Decimal] | None = None
+    neighbours: Neighbours = "add_remove"
 
 
 def schedule_of(document: PolicyDocument) -> Refresh | PeriodOf | None:
@@ -70,6 +72,7 @@ def windows_of(account: AccountSpec) -> WindowTerms:
         ),
         rest=account.rest if account.plan else Decimal(1),
         ever=None if ever is None else (ever.epsilon, ever.delta),
+        neighbours=account.neighbours,
     )
 
 

@@ -18,6 +18,7 @@ from policy_engine.policy.project import (
     load_project_text,
 )
 from policy_engine.policy.review_models import key_line
+from policy_engine.policy.timing import WindowTerms
 
 FULL = """\
 version: 1
@@ -62,6 +63,7 @@ def test_a_full_project():
             "census": ListedLimit(Decimal("1.0"), Decimal("1e-6")),
             "data/adult.parquet": None,
         },
+        windows={"census": WindowTerms(), "data/adult.parquet": WindowTerms()},
         file=Path("policy-engine.yaml"),
     )
     assert project.warehouse.name == "memory"

@@ -1,0 +1,100 @@
+"""A policy's file → its document and its hierarchies, with every problem of both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from policy_engine.errors import PolicyError, Problem
+from policy_engine.policy import tree
+from policy_engine.policy.hierarchy import Hierarchy, HierarchyError, read_hierarchy
+from policy_engine.policy.laws import mapping
+from policy_engine.policy.models import PolicyDocument
+from policy_engine.policy.not_yet import refuse_editions
+from policy_engine.policy.places import PROJECT_FILE
+from policy_engine.policy.reading import MISSING, HalfRead, meant, read_document
+from policy_engine.policy.recode_models import HierarchySpec
+
+
+@dataclass(frozen=True)
+class ReadPolicy:
+    """A policy as it is written, and what its columns' hierarchies hold.
+
+    ``reading`` knows the places of its keys, for what is found later.
+    """
+
+    document: PolicyDocument
+    hierarchies: Mapping[str, Hierarchy]
+    file: Path
+    directory: Path
+    reading: HalfRead[PolicyDocument]
+
+
+def read_policy(text: str, file: Path, directory: Path) -> ReadPolicy:
+    """What ``text`` writes, as if it were in ``file``; paths start at ``directory``.
+
+    Raises PolicyError with every problem of the text and of its hierarchies.
+    """
+    reading = read_document(text, file, PolicyDocument, "policy")
+    if file.name == PROJECT_FILE and reading.root.child("source") is None:
+        message = "this is the project file, not a policy"
+        raise PolicyError((Problem(str(file), 0, 0, "", message, "name a policy file"),))
+    _refuse_templates(reading)
+    refuse_editions(reading)
+    data = mapping(reading.root.data())
+    specs = {
+        column: _hierarchy(reading, column, spec, directory)
+        for column, spec in mapping(data.get("recode")).items()
+    }
+    hierarchies = {column: found for column, found in specs.items() if found is not None}
+    return ReadPolicy(reading.result(), hierarchies, file, directory, reading)
+
+
+_TEMPLATES = ("{{", "{%")
+
+
+def _refuse_templates(reading: HalfRead[PolicyDocument]) -> None:
+    """The law that nothing is a template: ``{{ … }}`` would be a file's name, or an account's."""
+    for path, key, node in reading.root.walk():
+        is_name = key is not None and any(mark in str(path[-1]) for mark in _TEMPLATES)
+        if is_name or (isinstance(node.value, str) and any(m in node.value for m in _TEMPLATES)):
+            law = "has {{ or {%, and nothing in a policy is a template: it is read as it stands"
+            remedy = "write the value itself, or let a program of yours write the policy's file"
+            reading.refuse(path, law, remedy, on_key=is_name)
+
+
+def _hierarchy(
+    reading: HalfRead[PolicyDocument], column: str, recoding: object, directory: Path
+) -> Hierarchy | None:
+    """The hierarchy of a column that names a good one, whatever else is wrong with the file.
+
+    None for every other, and problems where it names one.
+    """
+    if "hierarchy" not in mapping(recoding):
+        return None
+    try:
+        spec = HierarchySpec.model_validate(recoding)
+    except ValidationError:
+        return None  # its own laws say so
+    path: tree.Path = ("recode", column)
+    file = directory / spec.hierarchy
+    try:
+        hierarchy = read_hierarchy(file)
+    except HierarchyError as error:
+        for line, reason in error.reasons:
+            if line:
+                wrong = f"the hierarchy {reason}"
+                problem = Problem(str(file), line, 1, tree.path_text(path), wrong)
+                reading.problems.append(problem)
+            else:
+                remedy = meant(file) if reason == MISSING else ""
+                reading.refuse((*path, "hierarchy"), f"names {file}, which {reason}", remedy)
+        return None
+    if spec.level > hierarchy.height:
+        law = f"must be at most {hierarchy.height}, the last level of {spec.hierarchy}"
+        reading.refuse((*path, "level"), f"{law}, found {spec.level}")
+        return None
+    return hierarchy

@@ -1,0 +1,255 @@
+"""What an account gives a policy that has no (ε, δ) of its own: `{editions: n}`, or `planned`.
+
+All of it follows from the project file and from policies, so that it is public and the same on
+every machine; a policy of another limit or another plan has other numbers, and another digest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+from pathlib import Path
+from typing import NoReturn
+
+from policy_engine.accounting.plans import (
+    PlanLine,
+    PlannedLine,
+    WindowPlan,
+    certified,
+    for_editions,
+    planned,
+    split,
+)
+from policy_engine.accounting.shapes import Shape
+from policy_engine.errors import DomainError, FileError, PolicyError
+from policy_engine.policy.accounts import listed_as, nearest, path_from
+from policy_engine.policy.auto import Guarantee
+from policy_engine.policy.documents import ReadPolicy, read_policy
+from policy_engine.policy.fields import Neighbours
+from policy_engine.policy.laws import At, mapping
+from policy_engine.policy.mechanisms.common import Written
+from policy_engine.policy.mechanisms.index import language_of
+from policy_engine.policy.places import PROJECT_FILE, files_in
+from policy_engine.policy.project import ListedLimit, Project, find_project, load_project
+from policy_engine.policy.reading import read_root, read_text, refused
+from policy_engine.policy.resolve import Following, recodings_of
+from policy_engine.policy.scalars import show
+from policy_engine.policy.time_models import PLANNED, EditionsSpec
+from policy_engine.policy.timing import WindowTerms
+from policy_engine.policy.tree import path_text
+
+_OWN = "write epsilon and delta"
+_LIMIT = "{epsilon: 1.0, delta: 1.0e-6}"
+
+
+@dataclass(frozen=True)
+class _Payer:
+    """The account of a policy, as the project file lists it, with its limit."""
+
+    project: Project
+    name: str
+    limit: ListedLimit
+    terms: WindowTerms
+
+    @property
+    def file(self) -> Path:
+        """The project file."""
+        assert self.project.file is not None
+        return self.project.file
+
+    @property
+    def open_limit(self) -> tuple[Decimal, Decimal]:
+        """(ε, δ) of what is not planned: all of it where nothing is."""
+        if not self.terms.plan:
+            return self.limit.epsilon, self.limit.delta
+        return split(self.limit.epsilon, self.limit.delta, self.terms.rest)[2:]
+
+    def refuse(self, policy: str, found: str, remedy: str) -> NoReturn:
+        """Raise that a line of its plan is wrong, at its place in the project file."""
+        at = path_text(("accounts", self.name, "plan", policy))
+        raise refused(self.file, at, f"{at} {found}", remedy)
+
+
+def following(read: ReadPolicy) -> Following | None:
+    """What an account gives a policy; None of one with an (ε, δ) of its own, or with none.
+
+    Raises PolicyError: the account is not known or has no limit; its plan does not name the policy,
+    or names what is no planned policy of that account; or nothing is weak enough.
+    """
+    given = read.document.guarantee
+    if isinstance(given, EditionsSpec):
+        return _by_editions(read, given)
+    return _by_plan(read) if given == PLANNED else None
+
+
+def plan_of(project: Project, account: str) -> WindowPlan | None:
+    """The plan of an account as the project file lists it, solved; None where it has none.
+
+    Raises PolicyError as ``following``.
+    """
+    limit, terms = project.accounts.get(account), project.windows.get(account)
+    if limit is None or terms is None or not terms.plan:
+        return None
+    payer = _Payer(project, account, limit, terms)
+    return _solved(payer, _policies(payer))
+
+
+def _by_editions(read: ReadPolicy, given: EditionsSpec) -> Following:
+    at = ("guarantee", "editions")
+    payer = _payer(read, at)
+    epsilon, delta = payer.open_limit
+    if not epsilon:
+        law = f"fills what the plan of account {show(payer.name)} leaves, and that is nothing"
+        _refuse(read, at, law, f"write rest: 0.1 beside plan in {payer.file.name}, or {_OWN}")
+    try:
+        asked = PlanLine(read.document.name, _shape(read, given.neighbours), given.editions)
+        line = _for_editions(asked, epsilon, delta, given.neighbours)
+    except DomainError as error:
+        law = f"is met by nothing that account {show(payer.name)} has room for: {error}"
+        remedy = f"write fewer, or raise epsilon or delta of the account in {payer.file.name}"
+        _refuse(read, at, law, remedy)
+    return _given(line, payer.limit.delta, given.neighbours)
+
+
+def _by_plan(read: ReadPolicy) -> Following:
+    at, name = ("guarantee",), read.document.name
+    payer = _payer(read, at)
+    planned_here = [each.name for each in payer.terms.plan]
+    if name not in planned_here:
+        account, add = show(payer.name), f"plan: {{{name}: {{editions: 12}}}}"
+        found = (
+            f"account {account} has no plan"
+            if not planned_here
+            else (f"the plan of account {account} names {', '.join(planned_here)}")
+        )
+        law = f"is planned, and {found}, in {payer.file}"
+        near = nearest(name, planned_here)
+        meant = f"did you mean the policy {show(near)}? or " if near else ""
+        _refuse(read, at, law, f"{meant}add {add} to the account there, or {_OWN}")
+    plan = _solved(payer, _policies(payer, read))
+    line = next(each for each in plan.lines if each.name == name)
+    return _given(line, payer.limit.delta, payer.terms.neighbours)
+
+
+def _given(line: PlannedLine, delta: Decimal, neighbours: Neighbours) -> Following:
+    once = certified(line.solved.event, delta, neighbours)
+    return Following(Guarantee(once.epsilon, once.delta, neighbours), line.solved)
+
+
+def _payer(read: ReadPolicy, at: At) -> _Payer:
+    """The account that pays, which needs a limit."""
+    file = find_project(read.directory) or find_project(Path.cwd())
+    law = "follows from the limit of an account"
+    if file is None:
+        remedy = f"write {PROJECT_FILE} with accounts: {{people: {_LIMIT}}}, or {_OWN}"
+        _refuse(read, at, f"{law}, and there is no project file", remedy)
+    project = load_project(file)
+    account = _account(read, project)
+    if account is None:
+        law = f"{law}, and the policy names none: its source is a table"
+        _refuse(read, at, law, f"add account: NAME, one of {file}, or {_OWN}")
+    name = listed_as(account, project)
+    limit = None if name is None else project.accounts[name]
+    if name is None or limit is None:
+        remedy = f"write accounts: {{{account}: {_LIMIT}}} there, or {_OWN}"
+        _refuse(read, at, f"{law}, and {file} has none for {show(account)}", remedy)
+    return _Payer(project, name, limit, project.windows[name])
+
+
+def _account(read: ReadPolicy, project: Project) -> str | None:
+    """The account that a policy names, or that of its file; of a table the catalog would tell."""
+    document = read.document
+    if document.account is not None or document.source.file is None:
+        return document.account
+    return path_from(project, read.directory / document.source.file)
+
+
+def _policies(payer: _Payer, own: ReadPolicy | None = None) -> dict[str, ReadPolicy]:
+    """The policies that a plan names, each planned and of its account; ``own`` is one of them."""
+    names = [each.name for each in payer.terms.plan]
+    found: dict[str, ReadPolicy] = {} if own is None else {own.document.name: own}
+    for path in files_in(payer.project.directory, (".yaml", ".yml")):
+        if own is not None and path.resolve() == own.file.resolve():
+            continue
+        text, name = _named(path, names)
+        if name in found:
+            wrong = f"is the name of two policies, {found[name].file} and {path}"
+            payer.refuse(name, wrong, "give one of them another name")
+        if name:
+            found[name] = read_policy(text, path, path.parent)
+    for name in names:
+        if name not in found:
+            remedy = "add it, with guarantee: planned, or take it out of the plan"
+            payer.refuse(name, "is the name of no policy of the project", remedy)
+        _check_line(payer, name, found[name])
+    return {name: found[name] for name in names}
+
+
+def _named(path: Path, names: list[str]) -> tuple[str, str]:
+    """The text of a file and which of the policies it is; none of these where it is another."""
+    with suppress(FileError, PolicyError):
+        text = read_text(path, "policy")
+        if any(name in text for name in names):  # or a file need not be parsed
+            data = mapping(read_root(text, path, "policy")[0].data())
+            if "source" in data and data.get("name") in names:
+                return text, str(data["name"])
+    return "", ""
+
+
+def _check_line(payer: _Payer, name: str, read: ReadPolicy) -> None:
+    """Raise PolicyError unless a policy is planned and pays from the account of the plan."""
+    if read.document.guarantee != PLANNED:
+        wrong = f"is planned, and its policy {read.file} has another guarantee"
+        payer.refuse(name, wrong, "write guarantee: planned there, or take it out of the plan")
+    account = _account(read, payer.project)
+    if account is None or listed_as(account, payer.project) != payer.name:
+        paid = "from its source" if account is None else f"from account {show(account)}"
+        wrong = f"is planned here, and its policy {read.file} pays {paid}"
+        remedy = f"write account: {payer.name} there, or take it out of the plan"
+        payer.refuse(name, wrong, remedy)
+
+
+def _solved(payer: _Payer, policies: Mapping[str, ReadPolicy]) -> WindowPlan:
+    limit, terms = payer.limit, payer.terms
+    lines = []
+    for each in terms.plan:
+        try:
+            shape = _shape(policies[each.name], terms.neighbours)
+            shape.moved(terms.neighbours)
+        except DomainError as error:
+            remedy = f"change {policies[each.name].file}, or take it out of the plan"
+            payer.refuse(each.name, f"cannot be planned: {error}", remedy)
+        lines.append(PlanLine(each.name, shape, each.editions, each.share))
+    try:
+        return _planned(tuple(lines), limit.epsilon, limit.delta, terms.neighbours, terms.rest)
+    except DomainError as error:
+        at = path_text(("accounts", payer.name, "plan"))
+        remedy = "plan fewer editions, or raise epsilon or delta of the account"
+        raise refused(payer.file, at, f"{at} is met by nothing: {error}", remedy) from None
+
+
+# A command reads a policy more than once, and one plan for each of its policies.
+_planned = lru_cache(maxsize=8)(planned)
+
+
+@lru_cache(maxsize=32)
+def _for_editions(
+    asked: PlanLine, epsilon: Decimal, delta: Decimal, neighbours: Neighbours
+) -> PlannedLine:
+    return for_editions(asked.shape, asked.editions, epsilon, delta, neighbours)
+
+
+def _shape(read: ReadPolicy, neighbours: Neighbours) -> Shape:
+    document = read.document
+    language = language_of(document.mechanism, has_sample=document.sample is not None)
+    assert language is not None  # by its field
+    recodings = recodings_of(document, read.hierarchies)
+    return language.shape(Written(document, recodings, neighbours))
+
+
+def _refuse(read: ReadPolicy, at: At, law: str, remedy: str) -> NoReturn:
+    read.reading.refuse(at, law, remedy)
+    raise PolicyError(tuple(read.reading.problems))
