@@ -6,6 +6,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 
 from policy_engine.engines import ENGINES, Engine
+from policy_engine.engines.installed import engine_named, names_installed
 from policy_engine.errors import UsageError
 from policy_engine.policy.project_models import COMPILED
 
@@ -23,12 +24,13 @@ def dialect_named(name: str) -> Engine:
     >>> dialect_named("duckdb").name
     'duckdb'
     """
-    if name not in ENGINES:
-        known = ", ".join(ENGINES)
+    engine = engine_named(name)
+    if engine is None:
+        known = ", ".join(dict.fromkeys((*ENGINES, *names_installed())))
         meant = COMPILED.get(name.lower()) or next(iter(get_close_matches(name, ENGINES, 1)), "")
         hint = f"; did you mean {meant!r}?" if meant else ""
         raise UsageError(f"the dialect must be one of {known}, found {name!r}{hint}")
-    return ENGINES[name]
+    return engine
 
 
 def spark_of(version: str) -> Engine:
@@ -40,6 +42,7 @@ def spark_of(version: str) -> Engine:
     numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
     if numbers >= _SAMPLED:
         return ENGINES["spark"]
-    reason = "TABLESAMPLE has 1,000 possible seeds before Spark 4.3; use method: keyed, or a later"
-    lacks = {**ENGINES["spark"].lacks, "native_sample": f"{reason} Spark"}
+    reason = "TABLESAMPLE has 1,000 possible seeds before Spark 4.3"
+    native = (reason, "use method: keyed, or a later Spark")
+    lacks = {**ENGINES["spark"].lacks, "native_sample": native}
     return replace(ENGINES["spark"], lacks=lacks)

@@ -306,11 +306,11 @@ def _example(name: str, value: object) -> str:
 
 def warehouses_text() -> str:
     """What each dialect can do, from the tables of the engines themselves."""
-    from policy_engine.dialects import ENGINES
+    from policy_engine.engines import OURS
 
-    rows = "\n".join(_dialect_row(dialect) for dialect in ENGINES.values())
+    rows = "\n".join(_dialect_row(dialect) for dialect in OURS.values())
     header = "| engine | `dialect` | runs | native sampling | form `rows` | `source.columns` |"
-    sections = "\n\n".join(_engine_section(dialect) for dialect in ENGINES.values())
+    sections = "\n\n".join(_engine_section(dialect) for dialect in OURS.values())
     return f"{header}\n|---|---|---|---|---|---|\n{rows}\n\n{sections}"
 
 
@@ -339,8 +339,8 @@ def _engine_section(engine: Any) -> str:
     lines += [f"* Assumes that {text}." for text in own.values()]
     if "native" in engine.assumes:
         lines.append(f"* Native sampling assumes: {engine.assumes['native']}.")
-    for operation, reason in engine.lacks.items():
-        lines.append(f"* No {_OPERATIONS[operation]}: {reason}.")
+    for operation, (reason, remedy) in engine.lacks.items():
+        lines.append(f"* No {_OPERATIONS[operation]}: {reason}; {remedy}.")
     return "\n".join(lines)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from policy_engine.attest.attestation import Unverified
 from policy_engine.attest.parquet_file import plain
 from policy_engine.attest.validity import moment
-from policy_engine.engines import ENGINES
+from policy_engine.engines.installed import engine_named
 from policy_engine.errors import VerificationFailed
 from policy_engine.kernel.assumption import Assumption
 from policy_engine.kernel.certificate import ROWS, Certificate, Terms
@@ -137,6 +137,12 @@ def certificate_in(statement: Unverified) -> Certificate:
         )
     if wrong:
         reasons.append(f"the certificate lacks or misstates: {', '.join(dict.fromkeys(wrong))}")
+    engine = stated.get("engine")
+    if "engine" in wrong and isinstance(engine, str):
+        reasons.append(
+            f"the engine {engine[:60]!a} is none of policy-engine's; to verify what runs on"
+            " another's, install the package that brings it"
+        )
     if len(statement.subject_name) > _LONGEST_NAME:
         reasons.append("the certificate's subject is longer than a release's name can be")
     if reasons or certificate is None:
@@ -239,9 +245,9 @@ def _published_as(value: object) -> str:
 
 
 def _engine(value: object) -> str:
-    if value not in ENGINES:
+    if not isinstance(value, str) or engine_named(value) is None:
         raise _Misstated
-    return str(value)
+    return value
 
 
 def _time(value: object) -> str:

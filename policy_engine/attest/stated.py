@@ -39,7 +39,7 @@ def check_sql(certificate: Certificate) -> Results:
     if reasons := tuple(_differences(certificate)):
         return Results.refused(*reasons)
     query, claim, engine = certificate.query, certificate.claim, certificate.engine
-    is_known = certificate.templates == templates_digest()
+    is_known = certificate.templates == templates_digest(certificate.engine)
     try:
         terms = certificate.terms
         text = headed(terms.policy_name, terms.policy_digest, printed(claim, engine))

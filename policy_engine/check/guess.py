@@ -145,9 +145,11 @@ class _Reader:
             raise levels.No(laws.IS_BERNOULLI.broken_by(f"a rate of {rate}"))
         if not self._keys():
             if "native_sample" in ENGINES[self.engine].lacks:
-                lack = ENGINES[self.engine].lacks["native_sample"].partition("; ")[0]
+                reason, _ = ENGINES[self.engine].lacks["native_sample"]
                 raise levels.No(
-                    laws.COUNTS_UNITS.broken_by(f"no key of a person, and {lack}; sample by a key")
+                    laws.COUNTS_UNITS.broken_by(
+                        f"no key of a person, and {reason}; sample by a key"
+                    )
                 )
             return Native(rate, k)
         # A parameter, a variable, or another relation may bring it.

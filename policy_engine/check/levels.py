@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
@@ -17,7 +17,8 @@ from policy_engine.check.findings import Breach
 from policy_engine.check.recodings import bare, columns_in
 from policy_engine.check.values import point_of, without_parentheses
 from policy_engine.check.words import number_of
-from policy_engine.compile.catalog import HOMES, fresh
+from policy_engine.compile.catalog import fresh
+from policy_engine.engines import ENGINES
 from policy_engine.engines.types import parser_of
 from policy_engine.kernel.sources import Relation
 from policy_engine.names import fold
@@ -97,15 +98,10 @@ def _opened(whole: exp.Expr) -> tuple[exp.Expr, Told, Told, Told]:
 
 def _spelled(engine: str, node: exp.Expr) -> exp.Expr:
     """A name without quotes as the engine reads it."""
-    if isinstance(node, exp.Identifier) and not node.quoted and engine in _FOLDS:
-        node.set("this", _FOLDS[engine](node.name))
+    folds = ENGINES[engine].folds
+    if folds and isinstance(node, exp.Identifier) and not node.quoted:
+        node.set("this", node.name.lower() if folds == "lower" else node.name.upper())
     return node
-
-
-_FOLDS: dict[str, Callable[[str], str]] = {
-    **dict.fromkeys(("postgres", "redshift", "trino", "datafusion"), str.lower),
-    "snowflake": str.upper,
-}
 
 
 Columns = dict[str, tuple[str, exp.Expr]]
@@ -190,7 +186,7 @@ class Query:
             )
         parts = next(iter(names))
         if len(parts) == 1:
-            parts = (HOMES.get(self.engine, "main"), *parts)
+            parts = (ENGINES[self.engine].home or "main", *parts)
             self.taken.append(f"{parts[1]} is {'.'.join(parts)}")
         return Relation(parts)
 

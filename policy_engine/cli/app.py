@@ -41,6 +41,7 @@ COMMANDS = {
     "diff": ("reporting.diff", "What changed between two policies or certificates."),
     "audit": ("audit.audit", "Attack the mechanism: a lower bound on ε."),
     "schema": ("policies.schema", "Print the JSON Schema of a policy file."),
+    "engines": ("listing.engines", "The engines, and the packages that they are from."),
     "desk": ("desk.desk", "A page over ledger, policies, certificates; read only."),
     "ledger": ("records.ledger", "The accounts and what was charged."),
     "keys": ("keys.keys", "The signing key, and the keys that count."),
@@ -50,7 +51,7 @@ COMMANDS = {
 }
 """Where each is, and what it is for."""
 GROUPS = {
-    "Policies": ("init", "validate", "plan", "compile", "diff", "schema"),
+    "Policies": ("init", "validate", "plan", "compile", "diff", "schema", "engines"),
     "Releases": ("release", "restore", "show", "estimate"),
     "What a release tells": ("verify", "report", "assess", "attack", "audit"),
     "Without a policy": ("calculate", "certify-sql"),

@@ -80,14 +80,6 @@ def kind_of(type_name: str) -> Kind:
     return KINDS.get(name.split("(")[0].split(" COLLATE")[0].strip(), Kind.OTHER)
 
 
-HOMES = {
-    "duckdb": "main", "sqlite": "main", "postgres": "public", "redshift": "public",
-    "snowflake": "PUBLIC", "datafusion": "public", "tsql": "dbo", "spark": "default",
-    "databricks": "default", "clickhouse": "default", "trino": "default",
-}  # fmt: skip
-"""The schema that an engine reads a table from whose name says none."""
-
-
 def at_home(relation: str, engine: str, names: Iterable[str] = ()) -> tuple[str, ...]:
     """The parts of a table's name, with its schema where it says none.
 
@@ -102,7 +94,8 @@ def at_home(relation: str, engine: str, names: Iterable[str] = ()) -> tuple[str,
     longer = [name for name in names if name.lower().endswith(f".{relation.lower()}")]
     if len(longer) == 1:
         return tuple(longer[0].split("."))
-    return (HOMES[engine], *parts) if engine in HOMES else parts
+    home = ENGINES[engine].home
+    return (home, *parts) if home else parts
 
 
 _WIDTHS = {

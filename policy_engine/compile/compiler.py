@@ -26,6 +26,7 @@ from policy_engine.kernel.mechanisms.sampled_suppression.rate import threshold
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.sources import People
 from policy_engine.policy.csv_models import is_csv
+from policy_engine.policy.project_models import warehouses
 from policy_engine.policy.reading import refused
 from policy_engine.policy.recodings import Keep
 from policy_engine.policy.resolve import Policy
@@ -41,11 +42,6 @@ from policy_engine.policy.tree import path_text
 _KEYS = frozenset({Kind.INTEGER, Kind.WIDE_INTEGER, Kind.TEXT, Kind.UUID, Kind.LABEL})
 _COLUMNS = frozenset({Kind.TEXT, Kind.LABEL, Kind.DOUBLE, Kind.BOOLEAN})
 _NUMBERS = ("integer", "double")
-_PARTED = frozenset(
-    {"duckdb", "postgres", "mariadb", "spark", "clickhouse", "datafusion", "sqlite"}
-)
-"""The engines that releases run on: a text elsewhere may cut off half of a secret of two."""
-
 _Found = tuple[str, str, str]
 """A place in the policy, what is wrong with it, and what mends it."""
 
@@ -63,7 +59,8 @@ def compiled(
     """
     if problems := find_problems(policy, table, dialect):
         raise PolicyError(problems)
-    if policy.part is not None and (dialect.name not in _PARTED or secret is not None):
+    # Where no release of ours runs, a text may cut off half of a secret of two.
+    if policy.part is not None and (secret is not None or dialect.name not in warehouses()):
         law = f"part is of releases that policy-engine runs itself, and not of {dialect.title}'s"
         raise refused(policy.file, "part", law, "remove it: what draws the parts never leaves it")
     claim = claim_of(policy, table, dialect.name, secret)
@@ -188,10 +185,11 @@ def _dialect_problems(policy: Policy, table: Table, dialect: Engine) -> Iterator
     wanted += [("bytewise", path) for path, column in places if column.is_collated]
     lacks = {**dialect.lacks}
     if "row_number" in lacks:
-        lacks["place_of_a_row"] = "a person's rows have no order; name one in unit.keep.order_by"
+        remedy = "name one in unit.keep.order_by"
+        lacks["place_of_a_row"] = ("a person's rows have no order", remedy)
     for operation, path in wanted:
         if operation in lacks:
-            reason, _, remedy = lacks[operation].partition("; ")
+            reason, remedy = lacks[operation]
             yield path, f"{dialect.title} cannot do this: {reason}", remedy
 
 

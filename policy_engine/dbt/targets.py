@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING
 from policy_engine.dbt.manifest import mapping
 from policy_engine.dbt.naming import dialect_of
 from policy_engine.dbt.project import DbtProject
-from policy_engine.dialects import ENGINES, Engine, dialect_named
+from policy_engine.dialects import Engine, dialect_named
+from policy_engine.engines import OURS
 from policy_engine.errors import FileError, UsageError, WarehouseError
 from policy_engine.policy.project import ListedWarehouse, Profile, filled
 from policy_engine.warehouse.connecting import FILE, profiles_in, resolved
@@ -55,10 +56,10 @@ class Target:
         Raises UsageError: none is known.
         """
         name = dialect_of(self.adapter)
-        if name not in ENGINES:
+        if name not in OURS:
             raise UsageError(
                 f"the target {self.name} is of type {self.adapter or 'nothing'}, whose SQL is not"
-                f" written; known: {', '.join(ENGINES)}"
+                f" written; known: {', '.join(OURS)}"
             )
         return dialect_named(name)
 

@@ -1,6 +1,7 @@
 """What an engine is to the printer: how names and texts are written, and what it lacks, and why.
 
-What it says in its own words stands in ``sql_templates/engines/``.
+What it says in its own words stands in ``sql_templates/engines/``, or in the ``forms`` that a
+package brings beside its table.
 """
 
 from __future__ import annotations
@@ -9,16 +10,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+Lack = tuple[str, str]
+"""Why an engine cannot do something, and the remedy."""
+
 _OF_FILES = {
-    "file": "it reads tables; load the file, or release from it with DuckDB",
-    "row_number": "a row has no number that stays; name privacy_unit.column",
+    "file": ("it reads tables", "load the file, or release from it with DuckDB"),
+    "row_number": ("a row has no number that stays", "name privacy_unit.column"),
 }
 
 
 _OF_CASE = {
-    "names_by_case": "it takes a and A in a name for one, so that names which differ by case alone"
-    " are not told apart; rename a column"
-}
+    "names_by_case": ("it takes a and A in a name for one, so that names which differ by case"
+                      " alone are not told apart", "rename a column"),
+}  # fmt: skip
 NameCase = Literal["folded", "quoted", "exact"]
 """When names that differ by case alone are two: never, where they are quoted, or always."""
 
@@ -26,10 +30,9 @@ NameCase = Literal["folded", "quoted", "exact"]
 class Refused(Exception):
     """An engine cannot do what a claim asks for: ``reason``, and the ``remedy``."""
 
-    def __init__(self, title: str, lack: str) -> None:
-        self.title = title
-        self.reason, _, self.remedy = lack.partition("; ")
-        super().__init__(f"{title} cannot do this: {lack}")
+    def __init__(self, title: str, reason: str, remedy: str = "") -> None:
+        self.title, self.reason, self.remedy = title, reason, remedy
+        super().__init__(f"{title} cannot do this: {'; '.join(filter(None, (reason, remedy)))}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +54,11 @@ class Engine:
     ``enforces_keys``: no row breaks a PRIMARY KEY or UNIQUE. ``lists``: a text can list a relation,
     measured. ``lacks`` has a reason and a remedy for what it cannot do: unless it ``reads_files``,
     these, and the numbers of rows, too.
+
+    What a text says is not asked of these: ``home`` is the schema of a table whose name has none,
+    ``folds`` the case of a name without quotes, ``parser`` how sqlglot calls its SQL, where that is
+    not the engine's name. An engine of another package brings its ``types`` and ``forms``, and
+    names its ``warehouse`` as ``module:Class`` if one connects to it; ``package`` is filled in.
     """
 
     name: str
@@ -72,7 +80,14 @@ class Engine:
     enforces_keys: bool = False
     lists: bool = False
     reads_files: bool = False
-    lacks: Mapping[str, str] = field(default_factory=dict)
+    lacks: Mapping[str, Lack] = field(default_factory=dict)
+    home: str = ""
+    parser: str = ""
+    folds: Literal["", "lower", "upper"] = ""
+    types: str = ""
+    forms: str = ""
+    warehouse: str = ""
+    package: str = ""
 
     def __post_init__(self) -> None:
         by_case = _OF_CASE if self.case == "folded" else {}
@@ -83,7 +98,7 @@ class Engine:
         """Raise Refused, with the reason and the remedy, for the first of these that it lacks."""
         for each in asked:
             if each in self.lacks:
-                raise Refused(self.title, self.lacks[each])
+                raise Refused(self.title, *self.lacks[each])
 
     def identifier(self, name: str) -> str:
         """A name in quotes.
@@ -94,7 +109,7 @@ class Engine:
             raise Refused(self.title, f"the name {name!r} has a sign that it cannot write")
         if self.bounds_names and (name != name.strip() or max(name, default="") > "\uffff"):
             lack = "a name has no blank at its ends and no character beyond U+FFFF"
-            raise Refused(self.title, f"{lack}, found {name!r}; write another")
+            raise Refused(self.title, f"{lack}, found {name!r}", "write another")
         if len(name.encode()) > self.longest_name:
             lack = f"a name has at most {self.longest_name} bytes, found {name!r}"
             raise Refused(self.title, lack)
@@ -113,7 +128,7 @@ class Engine:
                 raise Refused(self.title, f"{text!r} has {sign!r}, which it may replace")
         if "\\" in text and self.backslash == "refused":
             found = f"{text!r} has a backslash, which it may read in a way of its own"
-            raise Refused(self.title, f"{found}; write another sign")
+            raise Refused(self.title, found, "write another sign")
         if self.backslash == "escapes":
             return "'" + text.translate(_ESCAPED) + "'"
         doubled = text.replace("'", "''")

@@ -9,6 +9,7 @@ from policy_engine.engines.base import Engine
 
 DATAFUSION = Engine(
     "datafusion", "DataFusion", 200, case="quoted", secret="$salt", lists=True,
+    home="public", folds="lower", parser="postgres",
     assumes={
         "secret": "nobody who may see the release can read the parameters of the process that"
         " runs it: its memory, its logs, or the plan of a query",
@@ -16,9 +17,9 @@ DATAFUSION = Engine(
         " sign, a time with zone is in UTC, and a day or time beyond the year 240,000 is NULL",
     },
     lacks={
-        "bytewise": "it compares texts by their bytes, and knows no collation; take it out",
-        "file": "its tables are the files of its folder; name one in source.table",
-        "native_sample": "TABLESAMPLE is ignored, and keeps every row; use method: keyed",
-        "try_cast": "a cast can fail on a row; give the column its type in the file",
+        "bytewise": ("it compares texts by their bytes, and knows no collation", "take it out"),
+        "file": ("its tables are the files of its folder", "name one in source.table"),
+        "native_sample": ("TABLESAMPLE is ignored, and keeps every row", "use method: keyed"),
+        "try_cast": ("a cast can fail on a row", "give the column its type in the file"),
     },
 )  # fmt: skip

@@ -9,12 +9,13 @@ from dataclasses import replace
 from policy_engine.engines.base import Engine
 
 _LACKS = {
-    "native_sample": "it has no TABLESAMPLE, and RAND() is drawn again wherever the optimiser"
-    " moves it; use method: keyed",
-    "try_cast": "a cast makes 0 of a text that is no number; give the column its type in the"
-    " source",
-    "repeat": "no function makes several rows of one; release counts",
-}
+    "native_sample": ("it has no TABLESAMPLE, and RAND() is drawn again wherever the optimiser"
+                      " moves it",
+                      "use method: keyed"),
+    "try_cast": ("a cast makes 0 of a text that is no number",
+                 "give the column its type in the source"),
+    "repeat": ("no function makes several rows of one", "release counts"),
+}  # fmt: skip
 _ASSUMES = {
     "secret": (
         "nobody who may see the release can read the variables, the statements or the process list"
@@ -30,6 +31,6 @@ _ASSUMES = {
 MARIADB = Engine(
     "mariadb", "MariaDB", 64, quote="`", backslash="escapes", secret="@policy_engine_salt",
     collates=True, enforces_keys=True, lists=True, bounds_names=True, assumes=_ASSUMES,
-    lacks=_LACKS,
+    lacks=_LACKS, parser="mysql",
 )  # fmt: skip
 MYSQL = replace(MARIADB, name="mysql", title="MySQL", family="mariadb", lists=False)

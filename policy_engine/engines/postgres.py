@@ -8,13 +8,14 @@ from policy_engine.engines.base import Engine
 
 POSTGRES = Engine(
     "postgres", "PostgreSQL", 63, backslash="prefixed", case="quoted", collates=True,
-    enforces_keys=True, lists=True,
+    enforces_keys=True, lists=True, home="public", folds="lower",
     assumes={
         "secret": "nobody who may see the release can read the session settings of the"
         " connection, or the statements with their parameters in the server's log",
     },
     lacks={
-        "native_sample": "TABLESAMPLE has a seed of 32 bits, found in minutes; use method: keyed",
-        "try_cast": "a cast can fail on a row; give the column its type in the source",
+        "native_sample": ("TABLESAMPLE has a seed of 32 bits, found in minutes",
+                          "use method: keyed"),
+        "try_cast": ("a cast can fail on a row", "give the column its type in the source"),
     },
 )  # fmt: skip

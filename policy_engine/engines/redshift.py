@@ -6,13 +6,11 @@ no TABLESAMPLE. Texts are compared without the blanks at their end: so they lose
 
 from policy_engine.engines.base import Engine
 
-_TEXTS = (
-    "texts are compared without their trailing blanks, so that one would stand for another; keep"
-    " codes as numbers, or leave it out"
-)
+_TEXTS = ("texts are compared without their trailing blanks, so that one would stand for another",
+          "keep codes as numbers, or leave it out")  # fmt: skip
 REDSHIFT = Engine(
     "redshift", "Amazon Redshift", 127, labels="no last blank",
-    collates=True,
+    collates=True, home="public", folds="lower",
     assumes={
         "secret": "nobody who may see the release can read the secrets relation or the history"
         " of queries that wrote it",
@@ -20,14 +18,16 @@ REDSHIFT = Engine(
         " ISO",
     },
     lacks={
-        "native_sample": "it has no TABLESAMPLE; use method: keyed",
-        "try_cast": "TRY_CAST takes few types; give the column its type in the source",
-        "repeat": "generate_series runs beside the tables only; use release.as: counts",
-        "text_key": "texts are compared without their trailing blanks, so that one person would"
-        " stand for another; name a key of numbers",
+        "native_sample": ("it has no TABLESAMPLE", "use method: keyed"),
+        "try_cast": ("TRY_CAST takes few types", "give the column its type in the source"),
+        "repeat": ("generate_series runs beside the tables only", "use release.as: counts"),
+        "text_key": ("texts are compared without their trailing blanks, so that one person would"
+                     " stand for another",
+                     "name a key of numbers"),
         "label_column": _TEXTS,
-        "double_column": "how NaN is compared is not documented; make it a decimal number",
-        "blank_label": "a label, or a key of a map, must not end in a blank, which is not compared;"
-        " take the blank out",
+        "double_column": ("how NaN is compared is not documented", "make it a decimal number"),
+        "blank_label": ("a label, or a key of a map, must not end in a blank, which is not"
+                        " compared",
+                        "take the blank out"),
     },
 )  # fmt: skip

@@ -13,7 +13,7 @@ _SESSION = (
 
 SNOWFLAKE = Engine(
     "snowflake", "Snowflake", 255, backslash="escapes", secret="$policy_engine_salt",
-    collates=True,
+    collates=True, home="PUBLIC", folds="upper",
     assumes={
         "secret": "nobody who may see the release can read the session's variables, the"
         " account's history of queries with the values bound to them, the profiles of queries,"
@@ -23,7 +23,7 @@ SNOWFLAKE = Engine(
         " as its documentation says and nobody here has measured; and " + _SESSION,
     },
     lacks={
-        "try_cast": "TRY_CAST takes texts only; give the column its type in the source",
-        "repeat": "no function repeats a row as often as a column says; use release.as: counts",
+        "try_cast": ("TRY_CAST takes texts only", "give the column its type in the source"),
+        "repeat": ("no function repeats a row as often as a column says", "use release.as: counts"),
     },
 )  # fmt: skip

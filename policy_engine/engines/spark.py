@@ -11,9 +11,10 @@ from dataclasses import replace
 from policy_engine.engines.base import Engine
 
 _LACKS = {
-    "file": "it reads tables; make a table of the file, or release from it with DuckDB",
-    "try_cast": "it reads other texts as numbers and dates; give the column its type in the source",
-}
+    "file": ("it reads tables", "make a table of the file, or release from it with DuckDB"),
+    "try_cast": ("it reads other texts as numbers and dates",
+                 "give the column its type in the source"),
+}  # fmt: skip
 _SESSION = (
     "the session's time zone is UTC, ANSI mode is on, and no setting changes what a text means"
 )
@@ -32,7 +33,7 @@ _NATIVE = (
 )
 SPARK = Engine(
     "spark", "Spark", 255, quote="`", backslash="escapes", unsaid=("${",), collates=True,
-    lists=True,
+    lists=True, home="default",
     assumes={**_ASSUMES, "native": _NATIVE}, lacks=_LACKS,
 )  # fmt: skip
 DATABRICKS = replace(SPARK, name="databricks", title="Databricks", family="spark", lists=False)

@@ -7,25 +7,26 @@ https://www.sqlite.org/quirks.html
 
 from policy_engine.engines.base import Engine
 
-_NO_DATES = "it has no dates and times; use prefix on a date that stands as text"
+_NO_DATES = ("it has no dates and times", "use prefix on a date that stands as text")
 
 SQLITE = Engine(
     "sqlite", "SQLite", 200, quote="`", unnamed="`", backslash="plain", secret=":salt",
-    collates=True, enforces_keys=True, lists=True,
+    collates=True, enforces_keys=True, lists=True, home="main",
     assumes={
         "secret": "the connection defines policy_engine_sha256 as SHA-256, as policy-engine"
         " does, and nobody who may see the release can read the memory of its process",
         "texts": "every text of the source is UTF-8 whoever is in it",
     },
     lacks={
-        "native_sample": "it has no TABLESAMPLE, and RANDOM() is no number below 1;"
-        " use method: keyed",
-        "try_cast": "a cast reads 'x' as 0; keep numbers in columns of numbers, and recode a day"
-        " that stands as text with prefix",
-        "repeat": "it has no function that repeats a row; release counts",
-        "decimal_column": "it has no decimal numbers; keep whole numbers, as in cents",
-        "boolean_column": "it has no truth values; use an integer",
-        "label_column": "it has no enumerations; use a text",
+        "native_sample": ("it has no TABLESAMPLE, and RANDOM() is no number below 1",
+                          "use method: keyed"),
+        "try_cast": ("a cast reads 'x' as 0",
+                     "keep numbers in columns of numbers, and recode a day that stands as text"
+                     " with prefix"),
+        "repeat": ("it has no function that repeats a row", "release counts"),
+        "decimal_column": ("it has no decimal numbers", "keep whole numbers, as in cents"),
+        "boolean_column": ("it has no truth values", "use an integer"),
+        "label_column": ("it has no enumerations", "use a text"),
         "date_column": _NO_DATES,
         "timestamp_column": _NO_DATES,
         "timestamp_zoned_column": _NO_DATES,

@@ -8,7 +8,7 @@ digits of a second, so every cast says six.
 from policy_engine.engines.base import Engine
 
 TRINO = Engine(
-    "trino", "Trino", 128,
+    "trino", "Trino", 128, home="default", folds="lower",
     assumes={
         "secret": "nobody who may see the release can read the secrets relation, its earlier"
         " states and files, or the queries that wrote it",
@@ -18,9 +18,9 @@ TRINO = Engine(
         " session's time zone is UTC",
     },
     lacks={
-        "bytewise": "it has no collations; leave the collation out",
-        "try_cast": "TRY_CAST reads other texts than other engines; give the column its type in"
-        " the source",
-        "repeat": "a select list repeats no row; use release.as: counts",
+        "bytewise": ("it has no collations", "leave the collation out"),
+        "try_cast": ("TRY_CAST reads other texts than other engines",
+                     "give the column its type in the source"),
+        "repeat": ("a select list repeats no row", "use release.as: counts"),
     },
 )  # fmt: skip

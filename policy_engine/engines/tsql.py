@@ -8,32 +8,32 @@ binary collation, as labels are.
 
 from policy_engine.engines.base import Engine
 
-_TEXTS = (
-    "texts are compared by a collation, and without the blanks at their end, so that one would"
-    " stand for another; keep codes as numbers, or leave it out"
-)
+_TEXTS = ("texts are compared by a collation, and without the blanks at their end, so that one"
+          " would stand for another",
+          "keep codes as numbers, or leave it out")  # fmt: skip
 TSQL = Engine(
     "tsql", "SQL Server", 128, quote="[", closing="]", labels="ASCII",
-    collates=True, enforces_keys=True,
+    collates=True, enforces_keys=True, home="dbo",
     assumes={
         "secret": "nobody who may see the release can read the secrets relation, the plans and"
         " statements that wrote it, or a trace of them",
         "relation": "the secrets relation holds its secret as VARCHAR or CHAR",
     },
     lacks={
-        "native_sample": "TABLESAMPLE SYSTEM takes pages of rows, not rows; use method: keyed",
-        "try_cast": "TRY_CAST follows the session's language; type the column in the source",
-        "repeat": "a select list repeats no row; use release.as: counts",
-        "text_key": "texts are compared by a collation, and without the blanks at their end, so"
-        " that one person would stand for another; name a key of numbers",
-        "create_table": "SELECT INTO stands inside a query, so the proved text would be edited;"
-        " write release.file, and fill a table by INSERT ... EXECUTE of a procedure that holds"
-        " the text",
+        "native_sample": ("TABLESAMPLE SYSTEM takes pages of rows, not rows", "use method: keyed"),
+        "try_cast": ("TRY_CAST follows the session's language", "type the column in the source"),
+        "repeat": ("a select list repeats no row", "use release.as: counts"),
+        "text_key": ("texts are compared by a collation, and without the blanks at their end, so"
+                     " that one person would stand for another",
+                     "name a key of numbers"),
+        "create_table": ("SELECT INTO stands inside a query, so the proved text would be edited",
+                         "write release.file, and fill a table by INSERT ... EXECUTE of a"
+                         " procedure that holds the text"),
         "label_column": _TEXTS,
-        "boolean_column": "it has no truth values, and shows 0 and 1; use an integer",
-        "blank_label": "a label, or a key of a map, must be ASCII and must not end in a blank;"
-        " write it otherwise",
-        "first_half": "a secret is read as 32 digits, and a part needs 64; take the part out",
-        "week_or_hour": "a week starts where the session says; use month or day",
+        "boolean_column": ("it has no truth values, and shows 0 and 1", "use an integer"),
+        "blank_label": ("a label, or a key of a map, must be ASCII and must not end in a blank",
+                        "write it otherwise"),
+        "first_half": ("a secret is read as 32 digits, and a part needs 64", "take the part out"),
+        "week_or_hour": ("a week starts where the session says", "use month or day"),
     },
 )  # fmt: skip

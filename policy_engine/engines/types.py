@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 
 from policy_engine.engines import ENGINES
 
@@ -20,7 +21,6 @@ DECLARED = {
 }
 """The types that a policy can say a column is read as."""
 
-_PARSERS = {"mariadb": "mysql", "datafusion": "postgres"}
 _SIZED = """
         BOOLEAN: bool
         TINYINT: int8
@@ -187,11 +187,17 @@ def _read(table: str) -> dict[str, str]:
 
 
 _TYPES = {name: _read(table) for name, table in _TABLES.items()}
+_read_once = cache(_read)
 
 
 def types_of(engine: str) -> Mapping[str, str]:
-    """The names of an engine's types, each with DuckDB's: its own, or its family's."""
-    return _TYPES.get(engine) or _TYPES[ENGINES[engine].family]
+    """The names of an engine's types, each with DuckDB's: its own, or its family's.
+
+    DuckDB's own are called as they are.
+    """
+    table = ENGINES[engine]
+    own = _TYPES.get(engine) or (_read_once(table.types) if table.types else None)
+    return own or _TYPES.get(table.family, {})
 
 
 def parser_of(engine: str) -> str:
@@ -200,7 +206,7 @@ def parser_of(engine: str) -> str:
     >>> parser_of("mariadb"), parser_of("trino"), parser_of("databricks")
     ('mysql', 'trino', 'databricks')
     """
-    return _PARSERS.get(engine, engine)
+    return ENGINES[engine].parser or engine
 
 
 def type_of(engine: str, native: str) -> str:

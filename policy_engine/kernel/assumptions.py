@@ -59,6 +59,8 @@ def _assumptions(
     if sampled_at != 1:
         yield of("source_sampled", source=source, rate=str(sampled_at))
     yield is_a_person(unit, source)
+    if package := ENGINES[engine].package:
+        yield of("forms_of_package", engine=ENGINES[engine].title, package=package)
     yield of("source_stays", source=source)
     yield from claim.law.assumes(unit, source)
     yield from map(of, claim.law.rests_on)

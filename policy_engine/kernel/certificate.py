@@ -154,7 +154,7 @@ def vouched(text: str, claim: Claim, engine: str, terms: Terms) -> Certificate:
         engine=engine,
         query=text,
         assumptions=assumptions(claim, engine, terms.source, terms.promise.sampled_at),
-        templates=templates_digest(),
+        templates=templates_digest(engine),
         time=now(),
     )
 

@@ -59,13 +59,18 @@ def templates() -> Path:
 
 
 @lru_cache
-def templates_digest() -> str:
-    """SHA-256 over the names and texts of all templates of queries: which set printed a text."""
+def templates_digest(engine: str) -> str:
+    """SHA-256 over the names and texts of all templates of queries: which set printed a text.
+
+    With the forms of an engine that a package brings, and the package's name.
+    """
     digest = hashlib.sha256()
     for file in sorted(templates().rglob("*.sql.j2")):
         name = file.relative_to(templates()).as_posix()
         if not name.startswith("envelopes/"):
             digest.update(f"{name}\0{file.read_text(encoding='utf-8')}\0".encode())
+    if (table := ENGINES[engine]).package:
+        digest.update(f"{table.package}\0{engine}\0{table.forms}\0".encode())
     return "sha256:" + digest.hexdigest()
 
 
@@ -123,8 +128,10 @@ def environment(name: str) -> jinja2.Environment:
                     super().dump_bytecode(bucket)
 
     engine = ENGINES[name]
+    # Ours come first: a package brings its engine's forms, and changes no others.
+    brought = jinja2.DictLoader({f"engines/{name}.sql.j2": engine.forms})
     made = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(templates()),
+        loader=jinja2.ChoiceLoader((jinja2.FileSystemLoader(templates()), brought)),
         bytecode_cache=Kept(str(templates() / "__pycache__")),
         undefined=jinja2.StrictUndefined,
         finalize=_finalizer(engine),

@@ -33,6 +33,10 @@ SENTENCES: Mapping[str, str] = {
     ),
     "row_is_person": "one row of {source} is one person",
     "key_is_person": "one person is identified by {unit}",
+    "forms_of_package": (
+        "the forms of {engine} are those of the package {package}, which policy-engine did not"
+        " measure: each does what its name says, and fails for no row"
+    ),
     "source_stays": "{source} does not change while it is read",
     "sample_alone": (
         "nothing else that depends on this sample leaves: it was drawn for this release alone"

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from pydantic_core import PydanticCustomError
 
+from policy_engine.engines.installed import engine_named, names_installed
 from policy_engine.policy import fields, time_models
 from policy_engine.policy.laws import (
     Broken,
@@ -43,14 +44,24 @@ COMPILED = {
 """Other engines, by the names that they go by, each with the name of its dialect."""
 
 
+def warehouses() -> tuple[str, ...]:
+    """The kinds of warehouse that can be connected to, with those of installed packages."""
+    brought = filter(None, map(engine_named, names_installed()))
+    others = (engine.name for engine in brought if engine.warehouse)
+    return tuple(dict.fromkeys((*WAREHOUSES, *others)))
+
+
 def _kind(found: object) -> str:
+    if found in WAREHOUSES:
+        return str(found)
+    known = warehouses()
     if isinstance(found, str) and found.lower() in COMPILED:
         raise refusal(
-            f"must be {', '.join(WAREHOUSES[:-1])} or {WAREHOUSES[-1]}, found {show(found)}",
+            f"must be {', '.join(known[:-1])} or {known[-1]}, found {show(found)}",
             f"to {found} nothing connects: 'policy-engine compile --dialect"
             f" {COMPILED[found.lower()]}' writes the SQL of a policy",
         )
-    return str(fields.word(*WAREHOUSES)(found))
+    return str(fields.word(*known)(found))
 
 
 # https://www.postgresql.org/docs/18/libpq-connect.html#LIBPQ-PARAMKEYWORDS
@@ -119,7 +130,7 @@ class WarehouseSpec(Document):
     """A warehouse."""
 
     type: Annotated[str, Ruled(_kind, {"enum": list(WAREHOUSES)})]
-    """The engine."""
+    """The engine: one of these, or one that an installed package connects to."""
     database: fields.OptionalLineField = None
     """The database's file, of an embedded engine; without it DuckDB's database is in memory."""
     url: fields.OptionalLineField = None
@@ -139,6 +150,8 @@ class WarehouseSpec(Document):
     def _across(cls, data: Data) -> Broken:
         kind = data.get("type")
         if kind not in WAREHOUSES:
+            if kind in warehouses():
+                yield from _of_a_package(data)
             return
         if kind != "duckdb":
             yield from barred(data, ("memory_limit", "threads"), "is a setting of DuckDB's alone")
@@ -164,6 +177,16 @@ class WarehouseSpec(Document):
             wrong = _wrong_url(kind, re.sub(r"\{\{.*?\}\}", "0", url))
             if wrong:
                 yield refusal(*wrong, at=("url",))
+
+
+def _of_a_package(data: Data) -> Broken:
+    """A warehouse of another package has its file or its URL, which the package reads."""
+    settings = ("profile", "target", "profiles_dir", "memory_limit", "threads")
+    yield from barred(data, settings, "has no meaning here")
+    if "url" in data:
+        yield from barred(data, ["database"], "cannot stand beside url", "remove one of them")
+    elif "database" not in data:
+        yield refusal("is missing", "or write database: FILE", at=("url",))
 
 
 class SigningSpec(Document):

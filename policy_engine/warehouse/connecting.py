@@ -19,6 +19,7 @@ from urllib.parse import quote, urlencode
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
+from policy_engine.engines import ENGINES
 from policy_engine.errors import FileError, WarehouseError, to_install
 from policy_engine.opening import text_in
 from policy_engine.policy.project import ListedWarehouse as Named
@@ -75,6 +76,8 @@ def connected(named: Named, *, writable: bool = False) -> Warehouse:
             from policy_engine.warehouse.sqlite import SQLiteWarehouse
 
             return SQLiteWarehouse(named.name, named.database, writable=writable)
+    if named.type != FILES.type:
+        return _of_a_package(named, writable=writable)
     from policy_engine.warehouse.duckdb import DuckDBWarehouse
 
     return DuckDBWarehouse(
@@ -84,6 +87,29 @@ def connected(named: Named, *, writable: bool = False) -> Warehouse:
         memory_limit=named.memory_limit,
         threads=named.threads,
     )
+
+
+def _of_a_package(named: Named, *, writable: bool) -> Warehouse:
+    """The warehouse that a package brings with its engine.
+
+    It is called with its name, and its file or URL as the project file has it.
+    """
+    engine = ENGINES[named.type]
+    try:
+        module, _, name = engine.warehouse.partition(":")
+        kind = getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise WarehouseError(
+            f"warehouse {named.name}: {engine.warehouse!r} of the package {engine.package} cannot"
+            f" be loaded, {error}"
+        ) from None
+    opened = kind(named.name, database=named.database, url=named.url, writable=writable)
+    if not isinstance(opened, Warehouse):
+        raise WarehouseError(
+            f"warehouse {named.name}: {engine.warehouse} of the package {engine.package} must be a"
+            " Warehouse"
+        )
+    return opened
 
 
 def _load(named: Named, driver: str, extra: str) -> None:

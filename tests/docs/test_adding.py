@@ -1,4 +1,4 @@
-"""The pages that say how to add a recode, an engine and a mechanism: what they show works."""
+"""The pages that say how to add a recode and a mechanism: what they show works."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ k: 2
 guarantee: {{epsilon: 5, delta: 0.9}}
 release: {{file: out.parquet}}
 """
-SCHEMA = "create table public.people (id bigint, age integer);"
 PEOPLE = """\
 import pyarrow as pa, pyarrow.parquet as pq
 pq.write_table(pa.table({"age": [n % 40 for n in range(400)] + [None] * 20,
@@ -84,7 +83,7 @@ class Copy:
         )
 
 
-@pytest.mark.parametrize("page", ["add-a-recode.md", "add-an-engine.md", "add-a-mechanism.md"])
+@pytest.mark.parametrize("page", ["add-a-recode.md", "add-a-mechanism.md"])
 def test_the_files_that_are_listed_are_those_that_change(tmp_path, page):
     copy = Copy(tmp_path, page)
     listed = re.findall(r"^\| `(\S+)` \|", copy.text, re.MULTILINE)
@@ -115,22 +114,6 @@ def test_of_what_is_there_a_recode_changes_indexes_its_macro_and_its_word(tmp_pa
     assert {*edited} == OF_A_RECODE
     added = re.findall(r"^--- /dev/null\n\+\+\+ b/(.*)$", change, re.MULTILINE)
     assert len(added) == 3 and all("recodes/clamp/" in name for name in added)
-
-
-def test_an_engine_is_added(tmp_path):
-    copy = Copy(tmp_path, "add-an-engine.md")
-    source = "{table: public.people}\nprivacy_unit: {column: id, rows: one}"
-    policy = POLICY.format(source=source, recode="{age: {bins: [18]}}")
-    (copy.work / "policy.yaml").write_text(policy)
-    (copy.work / "schema.sql").write_text(SCHEMA)
-    of = ("--dialect", "toybase", "--schema", "schema.sql")
-    text = copy.run("-m", "policy_engine", "compile", "policy.yaml", *of)
-    assert """WHERE SHA256_HEX($salt || ':u:' || CAST("id" AS TEXT)) < '800000000000000'""" in text
-    (copy.work / "text.sql").write_text(text)
-    found = copy.run(
-        "-m", "policy_engine", "certify-sql", "text.sql", "--policy", "policy.yaml", *of
-    )
-    assert found.startswith("certified")
 
 
 def test_a_mechanism_is_added(tmp_path):

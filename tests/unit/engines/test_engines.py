@@ -99,7 +99,7 @@ def test_a_label_is_one_that_the_engine_tells_from_others(name, label):
 def test_what_is_lacked_has_a_reason_and_a_remedy():
     for engine in ENGINES.values():
         for lack in engine.lacks.values():
-            refused = Refused(engine.title, lack)
+            refused = Refused(engine.title, *lack)
             assert refused.reason
             assert refused.remedy
-            assert str(refused) == f"{engine.title} cannot do this: {lack}"
+            assert str(refused) == f"{engine.title} cannot do this: {'; '.join(lack)}"
