@@ -178,6 +178,25 @@ class FixedList:
 
 
 @dataclass(frozen=True)
+class Replaced:
+    """A release in which one unit is replaced where a neighbour has one more or less, [PERIOD].
+
+    A unit of (person, period) that goes leaves its person in a release of several periods, with
+    other rows. The ``event`` has the numbers of replace_one; the account counts by add_remove.
+    Errors: DomainError unless it is one event of a pair.
+
+    >>> Replaced(PureDP("0.5"))
+    Replaced(event=PureDP(epsilon=Decimal('0.5')))
+    """
+
+    event: Event
+
+    def __post_init__(self) -> None:
+        if isinstance(self.event, Unbounded | Partitioned | FixedList | Replaced):
+            raise DomainError("event", "one event of a pair", repr(self.event))
+
+
+@dataclass(frozen=True)
 class Partitioned:
     """Releases on disjoint random parts: all events of a part hit one part's units, [PART].
 
@@ -207,6 +226,7 @@ Event = (
     | RandomisedResponse
     | Unbounded
     | FixedList
+    | Replaced
     | Partitioned
 )
 """Everything that an account can be charged with; anything else is refused."""

@@ -20,7 +20,13 @@ from policy_engine.accounting.domain import (
     sampling_rate,
     threshold,
 )
-from policy_engine.accounting.events import Event, FixedList, SampledSuppression, TableNoise
+from policy_engine.accounting.events import (
+    Event,
+    FixedList,
+    Replaced,
+    SampledSuppression,
+    TableNoise,
+)
 from policy_engine.accounting.groups import delta_group, group_size
 from policy_engine.accounting.losses import Composition
 from policy_engine.accounting.noise import ReleaseCurve
@@ -86,7 +92,7 @@ def has_curve(event: Event) -> bool:
     >>> has_curve(SampledSuppression(20, "0.1"))
     True
     """
-    return isinstance(event, SampledSuppression | TableNoise | FixedList)
+    return isinstance(event, SampledSuppression | TableNoise | FixedList | Replaced)
 
 
 def delta_of_event(
@@ -104,7 +110,7 @@ def delta_of_event(
             return delta_exact(k, rate, epsilon, neighbours, group).delta
         case TableNoise() if group == 1:
             return _curve(event, neighbours).delta(epsilon).delta
-        case FixedList() if group == 1:
+        case FixedList() | Replaced() if group == 1:
             return max(way.delta(epsilon) for way in _ways(event, neighbours))
     raise DomainError("event", _WITH_CURVE, repr(event))
 
@@ -131,7 +137,7 @@ def epsilon_of_event(
                 largest = max(Decimal(k).ln(), -(1 - beta).ln()) * group_size(group)
         case TableNoise() if group == 1:
             largest = _curve(event, neighbours).largest
-        case FixedList() if group == 1:
+        case FixedList() | Replaced() if group == 1:
             ways = _ways(event, neighbours)
             found = [value for way in ways if (value := way.epsilon(delta)) is not None]
             if len(found) < len(ways):
@@ -152,7 +158,7 @@ def epsilon_of_event(
     return Decimal(least_integer(-1, last, lambda step: at(step) <= delta)).scaleb(-digits)
 
 
-def _ways(event: FixedList, neighbours: str) -> list[Composition]:
+def _ways(event: FixedList | Replaced, neighbours: str) -> list[Composition]:
     """Its composition both ways; under replace_one they are alike."""
     times = Counter(pairs_of(event, neighbours)).items()
     ways = [Composition(times)]

@@ -19,7 +19,7 @@ from decimal import Context, Decimal, localcontext
 
 from policy_engine.accounting.arrays import Floats, np
 from policy_engine.accounting.binomial import log_factorial, sum_from, sum_to
-from policy_engine.accounting.domain import REPLACE_ONE, ROUNDING, arithmetic
+from policy_engine.accounting.domain import ADD_REMOVE, REPLACE_ONE, ROUNDING, arithmetic
 from policy_engine.accounting.events import (
     ApproximateDP,
     DiscreteLaplace,
@@ -27,6 +27,7 @@ from policy_engine.accounting.events import (
     FixedList,
     PureDP,
     RandomisedResponse,
+    Replaced,
     SampledSuppression,
     TableNoise,
 )
@@ -82,6 +83,10 @@ def pairs_of(event: Event, neighbours: str, group: int = 1) -> tuple[Pair, ...]:
         case FixedList(events=events):
             listed = ((pairs_of(each, neighbours, group), times) for each, times in events)
             return tuple(pair for pairs, times in listed for pair in pairs * times)
+        case Replaced(event=replaced):
+            if neighbours == REPLACE_ONE:  # two may move one number twice as far: no product tells
+                raise DomainError("neighbours", f"{ADD_REMOVE} where a unit is replaced", neighbours)
+            return pairs_of(replaced, REPLACE_ONE, group)
         case _:
             return (_alone(event, neighbours, group),)
     both = neighbours == REPLACE_ONE

@@ -18,6 +18,12 @@ is charged to each of them, as one person replaced, which is what any of those r
 counts in the first of them, and in the others as coins, for a filter without one of the releases
 that it admitted still keeps its limit. So again the sums over m windows.
 
+*One replaced.* A person who loses the rows of a period stays in such a release with others: under
+add_remove it is one person replaced (``events.Replaced``). Under replace_one another person has
+rows of the period instead, so two people's rows change, and both may leave one group and enter
+another: a number moves twice as far, which no product of pairs of one step covers. So that is the
+price of any two people of whom each is within (ε, δ): (2ε, (1 + e^ε)·δ).
+
 *For ever.* A limit over all windows is one more filter: everything that is not planned enters it as
 it is charged, and the plan of a window as one event, ``WindowPlan.event``, when its first slot is
 drawn.
@@ -26,12 +32,73 @@ drawn.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 
-from policy_engine.accounting.composition import Accountant, Charges
-from policy_engine.accounting.domain import EXACT, count
+from policy_engine.accounting import bounds
+from policy_engine.accounting.composition import Accountant, Basic, Charges, Question
+from policy_engine.accounting.domain import EXACT, REPLACE_ONE, count, neighbour_notion
+from policy_engine.accounting.events import ApproximateDP, Event, PureDP, Replaced, Unbounded
+from policy_engine.accounting.exact import epsilon_of_event, has_curve
 from policy_engine.errors import DomainError
+
+_TIMES = (1, 2, 4, 1000)
+"""So many times the δ of one person who comes or goes is that of one who is replaced."""
+
+
+@dataclass(frozen=True)
+class Spanning:
+    """What each window is charged with for a release that reads rows of several; its (ε, δ)."""
+
+    event: Event
+    epsilon: Decimal
+    delta: Decimal
+
+
+def spanning(event: Event, epsilon: Decimal, delta: Decimal, neighbours: str) -> Spanning:
+    """The price, in each of the windows whose rows it reads, of a release that is of several.
+
+    ``event`` has the numbers of replace_one, and ``epsilon`` and ``delta`` are what its
+    certificate says under the account's notion. Guarantee: it covers whoever loses, or has
+    replaced, the rows of one window. Errors: DomainError.
+
+    >>> from policy_engine.accounting.events import SampledSuppression
+    >>> event = SampledSuppression(20, "0.1")
+    >>> each = spanning(event, Decimal("0.5"), Decimal("3e-11"), "add_remove")
+    >>> str(each.epsilon), str(each.delta)
+    ('0.502152', '3E-11')
+    >>> spanning(PureDP(1), Decimal(1), Decimal(0), "replace_one").event
+    PureDP(epsilon=Decimal('2'))
+    """
+    if isinstance(event, Unbounded):
+        return Spanning(event, epsilon, delta)
+    if neighbour_notion(neighbours) == REPLACE_ONE:
+        two = bounds.group(epsilon, delta, 2)
+        return Spanning(known_as(*two), *two)
+    replaced = Replaced(event)
+    if not has_curve(event):
+        once, question = ((event, 1),), Question(REPLACE_ONE)
+        alone = Basic().epsilon(once, Decimal("0.5"), question)
+        assert alone is not None
+        return Spanning(replaced, alone, Basic().delta(once, alone, question) or Decimal(0))
+    for times in _TIMES:
+        with suppress(DomainError):
+            most = EXACT.multiply(delta, Decimal(times))
+            return Spanning(replaced, epsilon_of_event(replaced, most, neighbours), most)
+    raise DomainError("delta", "large enough for one unit that is replaced", delta)
+
+
+def known_as(epsilon: Decimal, delta: Decimal) -> Event:
+    """The event of which nothing but (ε, δ) is known.
+
+    >>> known_as(Decimal(1), Decimal(0)), known_as(Decimal(1), Decimal(1))
+    (PureDP(epsilon=Decimal('1')), Unbounded())
+    """
+    if delta >= 1:
+        return Unbounded()
+    return ApproximateDP(epsilon, delta) if delta else PureDP(epsilon)
+
 
 
 @dataclass(frozen=True)

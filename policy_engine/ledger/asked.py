@@ -27,6 +27,7 @@ _MECHANISMS: dict[str, type[Any]] = {
     "table_noise": events.TableNoise,
     "unbounded": events.Unbounded,
 }
+_FIXED_LIST, _REPLACED = "fixed_list", "replaced"
 
 
 @dataclass(frozen=True)
@@ -44,12 +45,8 @@ class Asked:
 
     def to_json(self) -> dict[str, object]:
         """Texts and whole numbers; DomainError for a partition, which is not charged by itself."""
-        name = next((n for n, kind in _MECHANISMS.items() if type(self.event) is kind), None)
-        if name is None:
-            raise DomainError("event", f"one of {', '.join(sorted(_MECHANISMS))}", self.event)
-        event = {each.name: _plain(getattr(self.event, each.name)) for each in fields(self.event)}
         return {
-            "event": {"mechanism": name, **event},
+            "event": event_to_json(self.event),
             "epsilon": str(self.epsilon),
             "delta": str(self.delta),
             "part": None if self.part is None else list(self.part),
@@ -59,18 +56,55 @@ class Asked:
     def from_json(cls, state: Mapping[str, Any]) -> Asked:
         """The release that ``to_json`` wrote; DomainError for anything else."""
         try:
-            part, values = state["part"], dict(state["event"])
-            mechanism = _MECHANISMS[values.pop("mechanism")]
-            if "statistics" in values:
-                values["statistics"] = tuple(map(_statistic_from_json, values["statistics"]))
+            part = state["part"]
             return cls(
-                mechanism(**values),
+                event_from_json(state["event"]),
                 read_amount(state["epsilon"]),
                 read_amount(state["delta"]),
                 None if part is None else (read_text(part[0]), read_text(part[1])),
             )
         except NONSENSE:
             raise DomainError("asked", "a release as this version writes it", state) from None
+
+
+def event_to_json(event: events.Event) -> dict[str, object]:
+    """Texts and whole numbers; DomainError for a partition.
+
+    >>> event_to_json(events.Replaced(events.PureDP(1)))
+    {'mechanism': 'replaced', 'event': {'mechanism': 'pure_dp', 'epsilon': '1'}}
+    """
+    match event:
+        case events.FixedList(events=listed):
+            told = [[event_to_json(each), times] for each, times in listed]
+            return {"mechanism": _FIXED_LIST, "events": told}
+        case events.Replaced(event=replaced):
+            return {"mechanism": _REPLACED, "event": event_to_json(replaced)}
+    name = next((n for n, kind in _MECHANISMS.items() if type(event) is kind), None)
+    if name is None:
+        raise DomainError("event", f"one of {', '.join(sorted(_MECHANISMS))}", event)
+    return {
+        "mechanism": name,
+        **{each.name: _plain(getattr(event, each.name)) for each in fields(event)},
+    }
+
+
+def event_from_json(state: Mapping[str, Any]) -> events.Event:
+    """The event that ``event_to_json`` wrote; one of NONSENSE for anything else.
+
+    >>> event_from_json(event_to_json(events.FixedList(((events.PureDP(1), 2),)))).events[0][1]
+    2
+    """
+    values = dict(state)
+    mechanism = values.pop("mechanism")
+    if mechanism == _FIXED_LIST:
+        listed = ((event_from_json(each), read_count(times)) for each, times in values["events"])
+        return events.FixedList(tuple(listed))
+    if mechanism == _REPLACED:
+        return events.Replaced(event_from_json(values["event"]))
+    if "statistics" in values:
+        values["statistics"] = tuple(map(_statistic_from_json, values["statistics"]))
+    found: events.Event = _MECHANISMS[mechanism](**values)
+    return found
 
 
 def _plain(value: Any) -> Any:
