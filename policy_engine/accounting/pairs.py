@@ -85,7 +85,9 @@ def pairs_of(event: Event, neighbours: str, group: int = 1) -> tuple[Pair, ...]:
             return tuple(pair for pairs, times in listed for pair in pairs * times)
         case Replaced(event=replaced):
             if neighbours == REPLACE_ONE:  # two may move one number twice as far: no product tells
-                raise DomainError("neighbours", f"{ADD_REMOVE} where a unit is replaced", neighbours)
+                raise DomainError(
+                    "neighbours", f"{ADD_REMOVE} where a unit is replaced", neighbours
+                )
             return pairs_of(replaced, REPLACE_ONE, group)
         case _:
             return (_alone(event, neighbours, group),)

@@ -100,7 +100,6 @@ def known_as(epsilon: Decimal, delta: Decimal) -> Event:
     return ApproximateDP(epsilon, delta) if delta else PureDP(epsilon)
 
 
-
 @dataclass(frozen=True)
 class ToldOf:
     """What is told in total of somebody who stood in the releases of so many windows."""

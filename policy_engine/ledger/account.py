@@ -9,20 +9,28 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from typing import Any
 
-from policy_engine.accounting.domain import ADD_REMOVE, claimed, least_integer
+from policy_engine.accounting.domain import ADD_REMOVE, EXACT, claimed, least_integer
 from policy_engine.accounting.events import SampledSuppression
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.accounting.in_words import in_text
-from policy_engine.errors import BudgetExceeded, DomainError, LedgerError
-from policy_engine.ledger.asked import Asked
-from policy_engine.ledger.chain import Record
+from policy_engine.accounting.left import SlotsLeft
+from policy_engine.accounting.plans import split
+from policy_engine.calendars import Calendar
+from policy_engine.errors import BudgetExceeded, DomainError, LedgerError, UsageError
+from policy_engine.ledger.asked import Asked, read_amount, read_count
+from policy_engine.ledger.chain import Record, canonical
 from policy_engine.ledger.entry import Charge, Entry, check_amount
+from policy_engine.ledger.planned import Planned
 from policy_engine.ledger.pricing import Price, Spent, fits, price
 from policy_engine.ledger.remaining import Remaining, remaining
+from policy_engine.ledger.window_states import Filter, Window
+from policy_engine.ledger.windows import FOR_EVER
+from policy_engine.policy.timing import PlannedPolicy
 
 _SIX_DIGITS = Context(prec=6, rounding=ROUND_FLOOR, Emin=MIN_EMIN, Emax=MAX_EMAX)
 _CEILING = Context(prec=12, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX)
@@ -37,32 +45,85 @@ _LEAST_DELTA = Decimal("1e-900")
 
 @dataclass(frozen=True)
 class Limit:
-    """The most an account may ever spend: what is true of all its releases together.
+    """The most an account may spend: what is true of all its releases together, or of a window's.
 
-    ``where`` is the place in the project file that says so; empty where the ledger alone does.
+    ``each`` is how long a window is, None where the limit is for ever; ``of`` the column by whose
+    periods rows are told apart, ``ever`` the (ε, δ) of all windows together. ``where`` is the place
+    in the project file that says so; empty where the ledger alone does. ``plan`` and ``rest`` are
+    the project file's: a window keeps the plan that was recorded of it.
 
     Raises DomainError unless both are Decimals, ε from 0 to 10⁹ and δ from 0 to 1.
 
-    >>> Limit(Decimal("1.0"), Decimal("1.0e-6"))
-    Limit(epsilon=Decimal('1.0'), delta=Decimal('0.0000010'))
+    >>> print(Limit(Decimal("1.0"), Decimal("1.0e-6")))
+    ε 1.0, δ 0.0000010
+    >>> print(Limit(Decimal(1), Decimal("1e-6"), each=Calendar.YEAR))
+    ε 1, δ 1e-6 each year
     """
 
     epsilon: Decimal
     delta: Decimal
     where: str = field(default="", compare=False, repr=False)
+    each: Calendar | None = None
+    of: str | None = None
+    ever: tuple[Decimal, Decimal] | None = None
+    plan: tuple[PlannedPolicy, ...] = field(default=(), compare=False, repr=False)
+    rest: Decimal = field(default=Decimal(1), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check the domain."""
-        check_amount("epsilon", self.epsilon, Decimal(10) ** 9)
-        check_amount("delta", self.delta, Decimal(1))
+        for epsilon, delta in ((self.epsilon, self.delta), self.ever or (Decimal(0),) * 2):
+            check_amount("epsilon", epsilon, Decimal(10) ** 9)
+            check_amount("delta", delta, Decimal(1))
 
     def is_above(self, other: Limit) -> bool:
-        """Whether it allows anything that ``other`` does not."""
-        return self.epsilon > other.epsilon or self.delta > other.delta
+        """Whether it allows anything that ``other`` does not, as far as can be told.
+
+        What windows of one length allow, those of another may not, nor what lasts for ever.
+        """
+        if (self.each, self.of) != (other.each, other.of):
+            return True
+        if self.epsilon > other.epsilon or self.delta > other.delta:
+            return True
+        if other.ever is None:
+            return False
+        return self.ever is None or self.ever[0] > other.ever[0] or self.ever[1] > other.ever[1]
+
+    @property
+    def plain(self) -> Limit:
+        """The two numbers alone, as a filter keeps them."""
+        return Limit(self.epsilon, self.delta)
+
+    @property
+    def rest_alone(self) -> Limit:
+        """What of a window is left for what is not planned, before any plan is recorded."""
+        if not self.plan:
+            return self.plain
+        return Limit(*split(self.epsilon, self.delta, self.rest)[2:])
+
+    @property
+    def for_ever(self) -> Limit | None:
+        """The limit of all windows together; None without one."""
+        return None if self.ever is None else Limit(*self.ever)
+
+    @property
+    def plan_text(self) -> str:
+        """What the project file says of a plan: another text is another plan; empty for none."""
+        if not self.plan:
+            return ""
+        lines = {
+            each.name: [each.editions, None if each.share is None else str(each.share)]
+            for each in self.plan
+        }
+        return canonical({"plan": lines, "rest": str(self.rest)})
 
     def __str__(self) -> str:
-        """The two numbers."""
-        return f"ε {in_text(self.epsilon)}, δ {in_text(self.delta)}"
+        """The numbers, and how long they are for."""
+        text = f"ε {in_text(self.epsilon)}, δ {in_text(self.delta)}"
+        if self.each is not None:
+            text += f" each {self.each.value}{f' of {self.of}' if self.of else ''}"
+        if self.ever is not None:
+            text += f", ε {in_text(self.ever[0])}, δ {in_text(self.ever[1])} for ever"
+        return text
 
 
 @dataclass(frozen=True)
@@ -70,7 +131,8 @@ class Account:
     """The running state of one account: its notion, what was spent, its limit.
 
     ``charges`` is how many releases are charged to it, ``review`` the number of the record that
-    says which approvals it requires; 0 for none.
+    says which approvals it requires; 0 for none. ``spent`` is all that was ever charged, where the
+    plan of a window is one event. ``windows`` are those in which anything counts, by their names.
     """
 
     name: str
@@ -79,32 +141,147 @@ class Account:
     spent: Spent | None = None
     limit: Limit | None = None
     review: int = 0
+    windows: tuple[Window, ...] = ()
+
+    @property
+    def has_windows(self) -> bool:
+        """Whether its limit is of windows."""
+        return self.limit is not None and self.limit.each is not None
+
+    def window(self, name: str, neighbours: str = ADD_REMOVE) -> Window:
+        """The window of this name; ``neighbours`` is the notion of one with nothing in it."""
+        found = (each for each in self.windows if each.name == name)
+        return next(found, Window.none(name, self.neighbours or neighbours))
+
+    def with_window(self, window: Window) -> Account:
+        """The account with another state of a window."""
+        others = (each for each in self.windows if each.name != window.name)
+        windows = tuple(sorted([*others, window], key=lambda each: each.name))
+        return replace(self, windows=windows)
+
+    def is_planned(self, charge: Charge) -> bool:
+        """Whether a charge takes a slot of the plan of its window."""
+        if not self.has_windows or len(charge.windows) > 1:
+            return False
+        [name] = charge.windows
+        return self.window(name, charge.neighbours).slot_for(charge) is not None
 
     def plus(self, charge: Charge) -> Account:
         """The account after a charge."""
-        spent = self.spent or Spent.none(charge.neighbours)
+        asked, ever = self.asked_for_ever(charge), self.limit
+        spent, found = self.spent or Spent.none(charge.neighbours), self
+        if self.limit is not None and self.has_windows:
+            ever = self.limit.for_ever
+            for name in charge.windows:
+                window = self.window(name, charge.neighbours).plus(charge, self.limit)
+                found = found.with_window(window)
         return replace(
-            self,
+            found,
             neighbours=charge.neighbours,
             charges=self.charges + 1,
-            spent=spent.plus(charge.asked, self.limit),
+            spent=spent if asked is None else spent.plus(asked, ever),
         )
 
-    def minus(self, asked: Asked) -> Account:
-        """The account without a charge of which it is proven that nothing ran."""
+    def asked_for_ever(self, charge: Charge) -> Asked | None:
+        """What a charge is for ever: of a plan all of it, at the first slot, and then nothing."""
+        if not self.is_planned(charge):
+            return charge.asked
+        [name] = charge.windows
+        window = self.window(name)
+        return window.planned.asked if window.planned and not window.slots else None
+
+    def minus(self, charge: Charge, *, planned: bool = False) -> Account:
+        """The account without a charge of which it is proven that nothing ran.
+
+        ``planned`` says whether it had taken a slot.
+        """
         assert self.spent is not None
-        return replace(self, charges=self.charges - 1, spent=self.spent.minus(asked))
+        found, asked = self, None if planned else charge.asked
+        known = {each.name: each for each in self.windows}
+        for name in charge.windows:
+            if name in known:
+                window = known[name].minus(charge, planned=planned)
+                found = found.with_window(window)
+                if planned and window.planned is not None and not window.slots:
+                    asked = window.planned.asked  # nothing of the plan ever ran
+        spent = self.spent if asked is None else self.spent.minus(asked)
+        return replace(found, charges=self.charges - 1, spent=spent)
+
+    def limited(self, limit: Limit, window: str = FOR_EVER) -> Account:
+        """The account under another limit; where windows are others now, what was charged counts.
+
+        All of it counts in the ``window`` in which the limit is changed. A window keeps its plan if
+        that is still of the limit.
+        """
+        if self.limit is None or self.limit.each == limit.each:
+            kept = tuple(
+                each.without_plan(limit)
+                if each.planned and each.planned.total != (limit.epsilon, limit.delta)
+                else each
+                for each in self.windows
+            )
+            return replace(self, limit=limit, windows=kept)
+        if self.spent is None or not self.charges:
+            return replace(self, limit=limit, windows=())
+        sums = [each.sums for each in self.windows]
+        if not sums:
+            told = price(self.spent, None)
+            sums = [(told.basic_epsilon, told.basic_delta)]
+        total = tuple(_total(each) for each in zip(*sums, strict=True))
+        moved = Window(window, self.spent, self.charges, (total[0], total[1]),
+                       promised=(self.limit.epsilon, self.limit.delta))  # fmt: skip
+        return replace(self, limit=limit, windows=(moved,))
+
+    def planning(self, window: str, planned: Planned) -> Account:
+        """The account with the plan of a window; what counts there already is the rest's."""
+        found = self.window(window, planned.neighbours).under_plan(planned)
+        return replace(self.with_window(found), neighbours=planned.neighbours)
+
+    def filters(self, windows: tuple[str, ...], neighbours: str = ADD_REMOVE) -> tuple[Filter, ...]:
+        """The rules that must all admit what is not planned; none without a limit."""
+        spent, limit = self.spent or Spent.none(self.neighbours or neighbours), self.limit
+        if limit is None:
+            return ()
+        if limit.each is None:
+            return (Filter(FOR_EVER, spent, limit),)
+        found = [self.window(name, neighbours).filter(limit) for name in windows]
+        if limit.for_ever is not None:
+            found.append(Filter(FOR_EVER, spent, limit.for_ever))
+        return tuple(found)
+
+    def slots_left(self, name: str) -> tuple[SlotsLeft, ...]:
+        """The slots of a window's plan, or of the one that its first draw records."""
+        window = self.window(name)
+        if window.planned is not None:
+            return window.planned.left(window.slots)
+        plan = () if self.limit is None else self.limit.plan
+        return tuple(SlotsLeft(each.name, each.editions) for each in plan)
 
     def remaining(
-        self, like: Asked | None = None, neighbours: str = ADD_REMOVE
+        self,
+        like: Asked | None = None,
+        neighbours: str = ADD_REMOVE,
+        windows: tuple[str, ...] = (FOR_EVER,),
     ) -> Remaining | None:
         """What it would still pay for, and how many more of a kind; None without a limit.
 
-        ``neighbours`` is the notion of one that has spent nothing yet. To try takes time: it is
-        asked once, by who prints it.
+        ``neighbours`` is the notion of one that has spent nothing yet. ``windows`` are those in
+        which what is asked about would count. To try takes time: it is asked once, by its printer.
         """
-        spent = self.spent or Spent.none(self.neighbours or neighbours)
-        return remaining(spent, self.limit, like)
+        found = remaining(self.filters(windows, neighbours), like)
+        if found is None or not self.has_windows:
+            return found
+        return replace(found, windows=windows, slots=self._offered(windows))
+
+    def _offered(self, windows: tuple[str, ...]) -> tuple[SlotsLeft, ...]:
+        """The slots of a plan that can be taken, by what holds for ever too."""
+        if len(windows) > 1:
+            return ()
+        window, ever = self.window(windows[0]), None if not self.limit else self.limit.for_ever
+        if window.planned is None or window.slots or ever is None:
+            return self.slots_left(window.name)
+        spent = self.spent or Spent.none(window.planned.neighbours)
+        return self.slots_left(window.name) if fits(spent, window.planned.asked, ever) else ()
 
     def last_kind(self, entries: Iterable[Entry]) -> Asked | None:
         """What was charged to it last of these entries; None where nothing was."""
@@ -119,28 +296,73 @@ class Account:
         spent = Spent.none(self.neighbours or ADD_REMOVE)
         for entry in entries:
             spent = spent.plus(entry.asked, None)
-        found = price(spent, self.limit)
+        limit = None if self.limit is None else self.limit.plain
+        found = price(spent, limit)
         return found.basic_epsilon if found.tight_epsilon is None else found.tight_epsilon
 
     def to_json(self, own: Asked | None = None) -> dict[str, object]:
-        """The account as texts and whole numbers, in a record of its ``own`` charge."""
+        """The account as texts and whole numbers, in a record of its ``own`` charge.
+
+        Of its windows those that the record has changed, and in which record each other one stands.
+        """
+        windows = {
+            each.name: each.record if each.record else each.to_json(own) for each in self.windows
+        }
         return {
             "neighbours": self.neighbours,
             "charges": self.charges,
             "spent": None if self.spent is None else self.spent.to_json(own),
             "limit": None if self.limit is None else limit_to_json(self.limit),
             **({"review": self.review} if self.review else {}),
+            **({"windows": windows} if windows else {}),
         }
 
 
-def limit_to_json(limit: Limit) -> dict[str, str]:
-    """A limit as texts."""
-    return {"epsilon": str(limit.epsilon), "delta": str(limit.delta)}
+def _total(amounts: Iterable[Decimal]) -> Decimal:
+    total = Decimal(0)
+    for amount in amounts:
+        total = EXACT.add(total, amount)
+    return total
 
 
-def account_of(name: str, last: Record | None, where: str) -> Account:
+def limit_to_json(limit: Limit) -> dict[str, object]:
+    """A limit as texts; of windows what it says of them too."""
+    ever = None if limit.ever is None else list(map(str, limit.ever))
+    return {
+        "epsilon": str(limit.epsilon),
+        "delta": str(limit.delta),
+        **({} if limit.each is None else {"each": limit.each.value}),
+        **({} if limit.of is None else {"of": limit.of}),
+        **({} if ever is None else {"ever": ever}),
+    }
+
+
+def limit_from_json(said: Mapping[str, Any]) -> Limit:
+    """The limit that ``limit_to_json`` wrote; one of ``asked.NONSENSE`` for anything else.
+
+    >>> monthly = Limit(Decimal(1), Decimal("1e-6"), each=Calendar.MONTH, of="visit_date")
+    >>> limit_from_json(limit_to_json(monthly)) == monthly
+    True
+    """
+    ever = said.get("ever")
+    return Limit(
+        Decimal(said["epsilon"]),
+        Decimal(said["delta"]),
+        each=None if "each" not in said else Calendar(said["each"]),
+        of=None if "of" not in said else str(said["of"]),
+        ever=None if ever is None else (read_amount(ever[0]), read_amount(ever[1])),
+    )
+
+
+def account_of(
+    name: str,
+    last: Record | None,
+    where: str,
+    known: Callable[[str, int], Window] | None = None,
+) -> Account:
     """The account as its last record left it; one without records has spent nothing.
 
+    ``known`` has the windows that other records state, by their names and those records' numbers.
     Raises LedgerError for a record this version cannot read.
 
     >>> account_of("census", None, "ledger.db").charges
@@ -153,19 +375,51 @@ def account_of(name: str, last: Record | None, where: str) -> Account:
         own = Asked.from_json(said["asked"]) if "asked" in said else None
         state = said["state"]
         spent, limit = state["spent"], state["limit"]
+        windows = []
+        for window, told in state.get("windows", {}).items():
+            if type(told) is int:
+                assert known is not None
+                windows.append(known(window, read_count(told)))
+            else:
+                windows.append(Window.from_json(window, told, last.seq, own))
         return Account(
             name,
             state["neighbours"],
             int(state["charges"]),
             None if spent is None else Spent.from_json(spent, own),
-            None if limit is None else Limit(Decimal(limit["epsilon"]), Decimal(limit["delta"])),
+            None if limit is None else limit_from_json(limit),
             int(state.get("review", 0)),
+            tuple(windows),
         )
     except (ArithmeticError, DomainError, KeyError, TypeError, ValueError):
         raise LedgerError(
             f"{where}: the state of account {name!r} in record {last.seq} cannot be read by this "
             "version of policy-engine; use the version that wrote it, or a newer one"
         ) from None
+
+
+def window_in(record: Record, name: str) -> Window:
+    """The window of this name as a record states it; one of ``asked.NONSENSE`` if it does not."""
+    said = json.loads(record.payload)
+    own = Asked.from_json(said["asked"]) if "asked" in said else None
+    return Window.from_json(name, said["state"]["windows"][name], record.seq, own)
+
+
+@dataclass(frozen=True)
+class WindowBalance:
+    """Where a window stands: how many releases count, their sum, and the price of the rest.
+
+    ``slots`` are those of its plan. ``rest`` is the limit of what is not planned, all where there
+    is no plan; ``price`` is by it.
+    """
+
+    name: str
+    charges: int
+    sums: tuple[Decimal, Decimal]
+    price: Price
+    rest: Limit
+    slots: tuple[SlotsLeft, ...]
+    promised: tuple[Decimal, Decimal]
 
 
 @dataclass(frozen=True)
@@ -184,6 +438,8 @@ class Balance:
     limit: Limit | None
     unbounded: int = 0
     """How many of its releases have no (ε, δ); with one, none holds of them all together."""
+    windows: tuple[WindowBalance, ...] = ()
+    """Those in which anything counts; then ``price`` is the sum of the certificates in them."""
 
     @property
     def spent_epsilon(self) -> Decimal:
@@ -206,26 +462,64 @@ def balance_of(account: Account) -> Balance:
     """
     spent, limit = account.spent, account.limit
     nothing = Price(Decimal(0), Decimal(0), None, None)
+    windows: tuple[WindowBalance, ...] = ()
+    found = nothing if spent is None else price(spent, limit)
+    if limit is not None and account.has_windows:
+        windows = tuple(_window_balance(account, each, limit) for each in account.windows)
+        sums = [_total(each) for each in zip(*(each.sums for each in windows), strict=True)]
+        found = Price(sums[0], sums[1], None, None) if sums else nothing
     return Balance(
         account.name,
         account.neighbours,
         account.charges,
-        nothing if spent is None else price(spent, limit),
+        found,
         limit,
         0 if spent is None else spent.unbounded,
+        windows,
     )
+
+
+def _window_balance(account: Account, window: Window, limit: Limit) -> WindowBalance:
+    rest = window.rest_of(limit)
+    return WindowBalance(
+        window.name, window.charges, window.sums, price(window.spent, rest), rest,
+        account.slots_left(window.name), window.promised,
+    )  # fmt: skip
 
 
 def check_not_raised(account: Account, limit: Limit | None) -> None:
     """BudgetExceeded where a project file raises the ledger's limit: it says not who or why."""
     if account.limit is None or limit is None or not limit.is_above(account.limit):
         return
+    where = limit.where or "the project file"
+    command = _raising(account.name, in_text(limit.epsilon), in_text(limit.delta))
+    what = "raises a limit"
+    if (limit.each, limit.of) != (account.limit.each, account.limit.of):
+        what = "changes how long a limit is for"
     raise BudgetExceeded(
-        f"{limit.where or 'the project file'} allows account {account.name!r} {limit}, and the"
-        f" ledger {account.limit}: only an entry that says who and why raises a limit; run"
-        f" '{_raising(account.name, in_text(limit.epsilon), in_text(limit.delta))}', or lower it in"
-        " the project file"
+        f"{where} allows account {account.name!r} {limit}, and the ledger {account.limit}: only an"
+        f" entry that says who and why {what}; run '{command}', or change it in the project file"
+        " to what the ledger has"
     )
+
+
+def check_windows(account: Account, limit: Limit) -> None:
+    """UsageError where an account's charges cannot be told by another limit's windows."""
+    before = account.limit
+    if not account.charges or (before is None and limit.each is None):
+        return
+    before_each, before_of = (None, None) if before is None else (before.each, before.of)
+    if before_each is not None and limit.each is None:
+        raise UsageError(
+            f"account {account.name!r} has windows, and no limit for ever follows them: keep 'each'"
+            " in the project file, and write 'ever: {epsilon: …, delta: …}', which is one"
+        )
+    if before_of != limit.of:
+        raise UsageError(
+            f"account {account.name!r} was charged already, and of nothing that was charged is it"
+            f" known which periods of {limit.of or before_of!r} it has read: list another account,"
+            " and give it the source with 'policy-engine ledger move'"
+        )
 
 
 def _raising(account: str, epsilon: str = "NUMBER", delta: str = "NUMBER") -> str:
@@ -247,7 +541,8 @@ def effective(account: Account, limit: Limit | None) -> Account:
         return account
     # Equal ones stay as they were recorded, to the character.
     numbers = account.limit if account.limit == limit and account.limit is not None else limit
-    return replace(account, limit=replace(numbers, where=limit.where))
+    stated = replace(numbers, where=limit.where, plan=limit.plan, rest=limit.rest)
+    return replace(account, limit=stated)
 
 
 def admit(account: Account, charge: Charge) -> None:
@@ -264,8 +559,15 @@ def affords(account: Account, charge: Charge) -> bool:
     """Whether the account can pay, all its releases together within its limit."""
     if account.neighbours not in (None, charge.neighbours):
         return False
-    spent, limit = account.spent or Spent.none(charge.neighbours), account.limit
-    return limit is None or fits(spent, charge.asked, limit)
+    if not account.is_planned(charge):
+        filters = account.filters(charge.windows, charge.neighbours)
+        return all(each.admits(charge.asked) for each in filters)
+    ever, asked = (
+        None if not account.limit else account.limit.for_ever,
+        account.asked_for_ever(charge),
+    )
+    spent = account.spent or Spent.none(charge.neighbours)
+    return ever is None or asked is None or fits(spent, asked, ever)
 
 
 def refusal(account: Account, charge: Charge) -> BudgetExceeded:
@@ -276,7 +578,7 @@ def refusal(account: Account, charge: Charge) -> BudgetExceeded:
             f"{charge.policy_name!r} guarantees {charge.neighbours}: the two do not add up; "
             "change 'neighbours' in the policy, or name another account under 'account'"
         )
-    spent, limit = account.spent or Spent.none(charge.neighbours), account.limit
+    limit = account.limit
     assert limit is not None
     if charge.is_unbounded:
         return BudgetExceeded(
@@ -284,20 +586,51 @@ def refusal(account: Account, charge: Charge) -> BudgetExceeded:
             " has no (ε, δ), with which no limit is kept: release it from other people, or with a"
             " guarantee"
         )
-    if spent.is_unbounded:
+    filters = account.filters(charge.windows, charge.neighbours)
+    if any(each.spent.is_unbounded for each in filters):
         return BudgetExceeded(
             f"account {charge.account!r} has the limit {limit}, and a release without (ε, δ) is"
             " charged to it, with which no limit is kept"
         )
-    found = remaining(spent, limit, charge.asked)
+    found = account.remaining(charge.asked, charge.neighbours, charge.windows)
     assert found is not None
+    remedy = _window_remedy(account, charge, limit)
+    if not account.has_windows:
+        remedy = _remedy(filters[0].spent, charge, limit, found)
     return BudgetExceeded(
         f"account {charge.account!r} cannot pay for policy {charge.policy_name!r}: it asks for "
         f"ε {brief(charge.epsilon)}, δ {brief(charge.delta)} (unit: {charge.unit}), and of {limit} "
-        f"there is left: {found.words()}; {_remedy(spent, charge, limit, found)}",
+        f"there is left: {found.words()}; {remedy}",
         account=charge.account,
         left=found,
     )
+
+
+def _window_remedy(account: Account, charge: Charge, limit: Limit) -> str:
+    """What would help where a window, its plan or what holds for ever is in the way."""
+    if account.is_planned(charge):
+        return "its plan does not fit what the limit has for ever: a lower limit of a window would"
+    refused = [
+        each
+        for each in account.filters(charge.windows, charge.neighbours)
+        if not each.admits(charge.asked)
+    ]
+    spent, window = refused[0].spent, refused[0].window
+    if not window:
+        return "the limit for ever is in the way: only a higher one, 'ever', helps"
+    ways = list(samples_that_fit(spent, charge.asked, refused[0].limit))
+    told = f"it would fit with {', or '.join(ways)}; or " if ways else ""
+    following = f"wait for the window after {window}"
+    if limit.of is not None:
+        following = "release it less exactly"
+    if account.window(window).planned is not None or limit.plan:
+        return f"{told}{following}, and plan it: it is not planned as it is, and takes of the rest"
+    raised = enough(spent, charge.asked, limit.plain)
+    command, to = _raising(charge.account), ""
+    if raised is not None:
+        command = _raising(charge.account, in_text(raised.epsilon), in_text(raised.delta))
+        to = f" to {raised}"
+    return f"{told}{following}, or raise the limit{to}: '{command}', and the project file"
 
 
 def _remedy(spent: Spent, charge: Charge, limit: Limit, left: Remaining) -> str:

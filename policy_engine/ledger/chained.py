@@ -14,10 +14,11 @@ from typing import TypeVar
 from policy_engine.attest.validity import LedgerEnd
 from policy_engine.errors import LedgerBroken, UsageError
 from policy_engine.ledger import chain
-from policy_engine.ledger.account import Account, Balance, account_of, balance_of
+from policy_engine.ledger.account import Account, Balance, account_of, balance_of, window_in
 from policy_engine.ledger.chain import Foreign, Head, Record, Trust
 from policy_engine.ledger.entry import Entry, entries_of
 from policy_engine.ledger.states import LimitChange, changes_of, places_of
+from policy_engine.ledger.window_states import Window
 
 _Key = TypeVar("_Key", str, int)
 
@@ -186,7 +187,10 @@ class Budget:
         """The running state of an account; one without records has spent nothing."""
         seq = self.chain.places.get(name)
         last = None if seq is None else self.chain.known(seq)
-        return account_of(name, last, self.chain.where)
+        return account_of(name, last, self.chain.where, self._window)
+
+    def _window(self, name: str, seq: int) -> Window:
+        return window_in(self.chain.known(seq), name)
 
     def balance(self, name: str) -> Balance:
         """Where one account stands."""

@@ -29,7 +29,7 @@ from policy_engine.accounting.events import ApproximateDP, Event, PureDP, Unboun
 from policy_engine.attest.approvals import Brought, Stage
 from policy_engine.attest.parquet_file import predicate_digest, record_text
 from policy_engine.errors import DomainError, LedgerError
-from policy_engine.ledger.asked import Asked
+from policy_engine.ledger.asked import Asked, read_text
 from policy_engine.ledger.chain import Foreign, Record
 
 Neighbours = Literal["add_remove", "replace_one"]
@@ -86,9 +86,10 @@ class Charge:
     hash of the unit, and the part of it that is read [PART]. ``request`` says what the
     release is of, ``run`` how to run it again. ``source`` has names of what is released from, of
     its place and of its content: digests, of which the content's is keyed, and says by which key.
-    ``unit`` says of whom ε and δ are; it is not recorded, for ``run`` says so too. ``brought`` are
-    the approvals that its account may require. ``beside`` are names of places that hold the source,
-    or that it holds, as a folder its files: they are looked up and not recorded.
+    ``windows`` are those of its account in which it counts. ``unit`` says of whom ε and δ are; it
+    is not recorded, for ``run`` says so too. ``brought`` are the approvals that its account may
+    require. ``beside`` are names of places that hold the source, or that it holds, as a folder its
+    files: they are looked up and not recorded.
 
     Raises DomainError unless ε is a Decimal from 0 to 10⁹, δ a Decimal from 0 to 1, both with
     at most 1000 decimal places (so that sums stay exact), the notion is known and the account
@@ -114,9 +115,12 @@ class Charge:
     unit: str = "not recorded"
     brought: Brought | None = None
     beside: tuple[str, ...] = ()
+    windows: tuple[str, ...] = ("",)
 
     def __post_init__(self) -> None:
         """Check the domain."""
+        if not self.windows or len(set(self.windows)) < len(self.windows):
+            raise DomainError("windows", "at least one, and each once", self.windows)
         if not self.account:
             raise DomainError("account", "a name", "an empty text")
         if self.neighbours not in get_args(Neighbours):
@@ -194,7 +198,8 @@ class Entry:
     crashed. ``hash`` and ``previous_hash`` are those of the reserving record. Times are in UTC.
     ``drawn_digest`` is of a result that perhaps nobody has seen: it never leaves. ``reviews`` are
     the approvals that its account required, and what was met. ``attempts`` are those that count;
-    the secret sealed in ``run`` is that of the last one.
+    the secret sealed in ``run`` is that of the last one. ``windows`` are those of its account in
+    which it counts; it is ``planned`` where it has taken a slot of the plan of its window.
     """
 
     id: int
@@ -218,6 +223,17 @@ class Entry:
     reviews: tuple[StageReview, ...] = ()
     asked: Asked = field(kw_only=True, repr=False)
     attempts: int = 0
+    windows: tuple[str, ...] = ("",)
+    planned: bool = False
+
+    @property
+    def charged(self) -> Charge:
+        """What its account was charged with."""
+        return Charge(
+            self.account, self.epsilon, self.delta, self.neighbours, self.policy_name,
+            self.policy_digest, self.certificate_digest, event=self.asked.event,
+            part=self.asked.part, request=self.request, run=self.run, windows=self.windows,
+        )  # fmt: skip
 
     @property
     def can_draw(self) -> bool:
@@ -308,23 +324,23 @@ def check_amount(name: str, value: Decimal, most: Decimal) -> None:
 _NAMES = ("account", "neighbours", "policy_name", "policy_digest", "certificate_digest", "request")
 
 
-def reserve_payload(charge: Charge, review: StageReview | None = None) -> dict[str, object]:
+def reserve_payload(
+    charge: Charge, review: StageReview | None = None, *, planned: bool = False
+) -> dict[str, object]:
     """What a ``reserve`` record says of its charge: numbers as text, and the run.
 
-    ``review`` is what its account required, and the approvals that were met.
+    ``review`` is what its account required, and the approvals that were met; ``planned`` whether it
+    takes a slot.
     """
     return {
         **({"review": review.to_json()} if review else {}),
+        "windows": list(charge.windows),
+        "planned": planned,
         **{name: getattr(charge, name) for name in _NAMES},
         "asked": charge.asked.to_json(),
         "source": dict(charge.source),
         "run": {each.name: getattr(charge.run, each.name) for each in fields(Run)},
     }
-
-
-def asked_of(record: Record) -> Asked:
-    """What a ``reserve`` record asked of its account."""
-    return Asked.from_json(json.loads(record.payload)["asked"])
 
 
 #: From which states a record of a kind may follow, and to which it leads; None: it stays.
@@ -338,7 +354,7 @@ _STEPS: Mapping[str, tuple[frozenset[State], State | None]] = {
     "keep": (frozenset({"started"}), "kept"),
 }
 _OF_NO_ENTRY = frozenset(
-    {"begin", "disown", "limit", "move", "rekey", "require", "revoke", "settle"}
+    {"begin", "disown", "limit", "move", "plan", "rekey", "require", "revoke", "settle"}
 )
 
 
@@ -428,6 +444,8 @@ def _reserved(record: Record, told: Mapping[str, Any]) -> Entry:
         previous_hash=record.previous_hash,
         hash=record.hash,
         reviews=(StageReview.from_json(told["review"]),) if told.get("review") else (),
+        windows=tuple(map(read_text, told["windows"])),
+        planned=told["planned"] is True,
     )
 
 

@@ -19,7 +19,7 @@ from weakref import WeakSet
 from policy_engine.errors import Code, InternalError, LedgerBroken, LedgerError, to_install
 from policy_engine.ledger.chain import Record
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 NO_LEDGER = "not a ledger {kind}; name another {place}, it was left as it is"
 LOCKED = (
     "another process has held the lock for too long; wait for its release to end, or stop it if "

@@ -6,19 +6,24 @@ It is asked of the rule that decides, by trying: no difference of two sums is wh
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from dataclasses import replace as replaced
 from decimal import Decimal
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.accounting.events import ApproximateDP, PureDP
 from policy_engine.accounting.in_words import in_text
-from policy_engine.accounting.left import MOST_ALIKE, most_of_another_kind, times_admitted
+from policy_engine.accounting.left import (
+    MOST_ALIKE,
+    SlotsLeft,
+    most_of_another_kind,
+    times_admitted,
+)
 from policy_engine.ledger.asked import Asked
-from policy_engine.ledger.pricing import Spent, fits
 
 if TYPE_CHECKING:
-    from policy_engine.ledger.account import Limit
+    from policy_engine.ledger.window_states import Filter
 
 
 @dataclass(frozen=True)
@@ -29,18 +34,25 @@ class Remaining:
     one more is not, unless it is ``MOST_ALIKE``, of which more may be; None where no kind was asked
     about. ``epsilon`` at ``delta``: the most that one release may take of which the account knows
     nothing else, in three digits; both None where no such release was found that is admitted. Each
-    is for itself: whoever takes one has less of the other.
+    is for itself: whoever takes one has less of the other. Of an account with ``windows`` it is of
+    those; what a plan has is in ``slots``, and the numbers are of its rest.
     """
 
     alike: int | None
     epsilon: Decimal | None
     delta: Decimal | None
+    windows: tuple[str, ...] = ()
+    slots: tuple[SlotsLeft, ...] = ()
 
     def to_json(self) -> dict[str, object]:
         """The numbers; amounts as texts."""
         epsilon = None if self.epsilon is None else str(self.epsilon)
         delta = None if self.delta is None else str(self.delta)
-        return {"alike": self.alike, "epsilon": epsilon, "delta": delta}
+        told: dict[str, object] = {"alike": self.alike, "epsilon": epsilon, "delta": delta}
+        if self.windows:
+            slots = [[each.name, each.editions, each.drawn] for each in self.slots]
+            told |= {"windows": list(self.windows), "slots": slots}
+        return told
 
     @classmethod
     def from_json(cls, stated: Mapping[str, Any]) -> Remaining:
@@ -50,10 +62,13 @@ class Remaining:
         3
         """
         epsilon, delta, alike = (stated[name] for name in ("epsilon", "delta", "alike"))
+        slots = ((str(name), int(of), int(drawn)) for name, of, drawn in stated.get("slots", ()))
         return cls(
             None if alike is None else int(alike),
             None if epsilon is None else Decimal(epsilon),
             None if delta is None else Decimal(delta),
+            tuple(map(str, stated.get("windows", ()))),
+            tuple(SlotsLeft(*each) for each in slots),
         )
 
     @property
@@ -70,7 +85,17 @@ class Remaining:
         none like the last; nothing of another kind
         >>> print(Remaining(None, Decimal(1), Decimal(0)).words())
         at most ε 1 (at δ 0) in one release
+        >>> print(Remaining(0, None, None, ("2026",), (SlotsLeft("visits", 12, 3),)).words())
+        in 2026 9 of 12 visits as planned; of the rest none like this; nothing of another kind
         """
+        text = self._rest(like)
+        if self.slots:
+            planned = ", ".join(each.words() for each in self.slots)
+            text = f"{planned} as planned; of the rest {text}"
+        return f"in {shown_windows(self.windows)} {text}" if self.windows else text
+
+    def _rest(self, like: str) -> str:
+        """What is left of what is not planned."""
         other = "nothing"
         if self.epsilon is not None and self.delta is not None:
             other = f"at most ε {in_text(self.epsilon)} (at δ {in_text(self.delta)})"
@@ -82,49 +107,67 @@ class Remaining:
         return f"{many} like {like}; {other} of another kind"
 
 
-def remaining(spent: Spent, limit: Limit | None, like: Asked | None = None) -> Remaining | None:
-    """What an account that spent so much would still pay for; None without a limit.
+def shown_windows(windows: tuple[str, ...]) -> str:
+    """The windows of a release, as people read them.
 
-    Guarantee: what is said to be admitted is admitted by ``pricing.fits`` if it is asked next.
+    >>> shown_windows(("2026-10",)), shown_windows(("2026-10", "2026-11", "2026-12"))
+    ('2026-10', 'each of 2026-10 to 2026-12')
+    """
+    return windows[0] if len(windows) == 1 else f"each of {windows[0]} to {windows[-1]}"
+
+
+def remaining(filters: tuple[Filter, ...], like: Asked | None = None) -> Remaining | None:
+    """What an account would still pay for, whose rules are these; None without a rule.
+
+    Guarantee: what is said to be admitted is admitted by all of them if it is asked next.
 
     >>> from policy_engine.ledger.account import Limit
-    >>> like = Asked(PureDP("0.3"), Decimal("0.3"), Decimal(0))
-    >>> print(remaining(Spent.none("add_remove"), Limit(Decimal(1), Decimal(0)), like).words())
+    >>> from policy_engine.ledger.pricing import Spent
+    >>> from policy_engine.ledger.window_states import Filter
+    >>> rule = Filter("", Spent.none("add_remove"), Limit(Decimal(1), Decimal(0)))
+    >>> print(remaining((rule,), Asked(PureDP("0.3"), Decimal("0.3"), Decimal(0))).words())
     3 more like this; at most ε 1 (at δ 0) of another kind
     """
-    if limit is None:
+    if not filters:
         return None
-    if spent.is_unbounded:
+    if any(each.spent.is_unbounded for each in filters):
         return Remaining(None if like is None else 0, None, None)
-    return _remaining(spent, limit, like)
+    return _remaining(filters, like)
 
 
 @lru_cache(maxsize=64)  # a page asks for one account in several places
-def _remaining(spent: Spent, limit: Limit, like: Asked | None) -> Remaining:
-    alike = None if like is None else _more(spent, like, limit)
-    epsilon, delta = _other_kind(spent, limit) or (None, None)
+def _remaining(filters: tuple[Filter, ...], like: Asked | None) -> Remaining:
+    alike = None
+    if like is not None:
+        told = [_Learning(each, like) for each in filters]
+        alike = times_admitted(lambda times: all(each.admits(times) for each in told))
+    epsilon, delta = _other_kind(filters) or (None, None)
     return Remaining(alike, epsilon, delta)
 
 
-def _more(spent: Spent, like: Asked, limit: Limit) -> int:
-    """How many more, up to a most."""
-    state = spent.plus(like, limit)
+class _Learning:
+    """A rule that is asked of more and more alike: what was learnt is not asked again."""
 
-    def fit(times: int) -> bool:
-        nonlocal state
-        found = state.plus(like, limit, times - 1) if times > 1 else state
-        state = replace(state, reach=found.reach)  # what was learnt is not asked again
-        return found.is_within(limit)
+    def __init__(self, rule: Filter, like: Asked) -> None:
+        self._like, self._limit = like, rule.limit
+        self._state = rule.spent.plus(like, rule.limit)
 
-    return times_admitted(fit)
+    def admits(self, times: int) -> bool:
+        found = self._state
+        if times > 1:
+            found = found.plus(self._like, self._limit, times - 1)
+        self._state = replaced(self._state, reach=found.reach)
+        return found.is_within(self._limit)
 
 
-def _other_kind(spent: Spent, limit: Limit) -> tuple[Decimal, Decimal] | None:
-    if spent.first is None and limit.epsilon and limit.delta < 1:
-        return limit.epsilon, limit.delta  # alone it may take all
+def _other_kind(filters: tuple[Filter, ...]) -> tuple[Decimal, Decimal] | None:
+    epsilon = min(each.limit.epsilon for each in filters)
+    delta = min(each.limit.delta for each in filters)
+    if all(each.spent.first is None for each in filters) and epsilon and delta < 1:
+        return epsilon, delta  # alone it may take all
 
     def is_admitted(epsilon: Decimal, delta: Decimal) -> bool:
         event = ApproximateDP(epsilon, delta) if delta else PureDP(epsilon)
-        return fits(spent, Asked(event, epsilon, delta), limit)
+        return all(each.admits(Asked(event, epsilon, delta)) for each in filters)
 
-    return most_of_another_kind(is_admitted, limit.epsilon, limit.delta)
+    return most_of_another_kind(is_admitted, epsilon, delta) if epsilon else None

@@ -13,7 +13,6 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,7 @@ from policy_engine.attest.approvals import (
 from policy_engine.attest.attestation import open_envelope, stated_type, unverified
 from policy_engine.errors import InternalError, NotApproved, PolicyError, VerificationFailed
 from policy_engine.kernel.claim import digest_of
-from policy_engine.ledger.account import Limit, limit_to_json
+from policy_engine.ledger.account import Limit, limit_from_json, limit_to_json
 from policy_engine.ledger.chain import Record, time_of
 from policy_engine.ledger.entry import Charge, Decision, Entry, Fault, StageReview, reading
 
@@ -172,7 +171,7 @@ def limit_matter(account: str, limit: Limit) -> Matter:
     return _change(account, LIMIT, limit_document(account, limit))
 
 
-def limit_document(account: str, limit: Limit | None) -> dict[str, str]:
+def limit_document(account: str, limit: Limit | None) -> dict[str, object]:
     """What is approved of a limit; nothing where there is none."""
     return {} if limit is None else {"account": account, **limit_to_json(limit)}
 
@@ -472,7 +471,7 @@ class _Replay:
             self._unapproved(record)
 
     def on_limit(self, record: Record, told: Any) -> None:
-        limit = Limit(Decimal(told["epsilon"]), Decimal(told["delta"]))
+        limit = limit_from_json(told)
         before, required = self.limits.get(record.account), self.now(record.account)
         self.limits[record.account] = limit
         if required is not None and before is not None and limit.is_above(before):

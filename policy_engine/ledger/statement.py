@@ -9,17 +9,24 @@ decided and why leave: whoever answers for a release is asked for that.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import reduce
 
 from policy_engine.accounting.domain import EXACT
+from policy_engine.accounting.left import SlotsLeft
 from policy_engine.attest.attestation import Json, open_envelope
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.results import Verified
 from policy_engine.errors import VerificationFailed
-from policy_engine.ledger.account import Balance, Limit
+from policy_engine.ledger.account import (
+    Balance,
+    Limit,
+    WindowBalance,
+    limit_from_json,
+    limit_to_json,
+)
 from policy_engine.ledger.asked import read_amount, read_count
 from policy_engine.ledger.chain import Head
 from policy_engine.ledger.entry import Entry
@@ -27,12 +34,16 @@ from policy_engine.ledger.states import LimitChange
 
 STATEMENT_TYPE = "https://policy-engine.dev/ledger-statement/v1"
 SUBJECT = "ledger"
-VERSION = 2
+VERSION = 3
 
 _FIELDS = {"version", "records", "head", "accounts", "entries", "limits", "time"}
-_ACCOUNT = {"account", "neighbours", "charges", "limit", "basic", "tight_epsilon", "tight_delta"}
+_ACCOUNT = {"account", "neighbours", "charges", "limit", "basic", "tight_epsilon", "tight_delta",
+            "windows"}  # fmt: skip
+_WINDOW = {"window", "charges", "basic", "rest", "tight_epsilon", "tight_delta", "planned"}
+_PLANNED = {"policy", "editions", "drawn"}
 _ENTRY = {"entry", "account", "policy", "policy_digest", "certificate_digest", "epsilon", "delta",
-          "neighbours", "charged", "published", "release_sha256", "date"}  # fmt: skip
+          "neighbours", "charged", "published", "release_sha256", "date", "edition",
+          "windows"}  # fmt: skip
 _LIMIT = {"record", "account", "date", "from", "to", "by", "why"}
 _UNCHECKED = (
     "the tight prices, which need the k and the rate of each release: its certificate has them",
@@ -45,16 +56,74 @@ Amounts = tuple[Decimal, Decimal]
 
 
 @dataclass(frozen=True)
+class WindowStatement:
+    """Where a window stands: the sum of what counts in it, and of what is not planned the price.
+
+    ``rest`` is the limit of that; ``planned`` how many editions a plan has, and how many are drawn.
+    """
+
+    window: str
+    charges: int
+    basic: Amounts
+    rest: Amounts
+    tight_epsilon: Decimal | None
+    tight_delta: Decimal | None
+    planned: tuple[SlotsLeft, ...]
+
+    @classmethod
+    def of(cls, balance: WindowBalance) -> WindowStatement:
+        """What leaves of a window."""
+        price, rest = balance.price, (balance.rest.epsilon, balance.rest.delta)
+        tight = (price.tight_epsilon, price.tight_delta)
+        return cls(balance.name, balance.charges, balance.sums, rest, *tight, balance.slots)
+
+    def to_json(self) -> dict[str, object]:
+        """Texts and whole numbers."""
+        return {
+            "window": self.window,
+            "charges": self.charges,
+            "basic": _told(self.basic),
+            "rest": _told(self.rest),
+            "tight_epsilon": None if self.tight_epsilon is None else str(self.tight_epsilon),
+            "tight_delta": None if self.tight_delta is None else str(self.tight_delta),
+            "planned": [
+                {"policy": each.name, "editions": each.editions, "drawn": each.drawn}
+                for each in self.planned
+            ],
+        }
+
+    @classmethod
+    def from_json(cls, said: Mapping[str, Json]) -> WindowStatement:
+        """What ``to_json`` wrote."""
+        return cls(
+            _text(said["window"]),
+            _count(said["charges"]),
+            _amounts_in(said["basic"]),
+            _amounts_in(said["rest"]),
+            None if said["tight_epsilon"] is None else _amount(said["tight_epsilon"]),
+            None if said["tight_delta"] is None else _amount(said["tight_delta"]),
+            tuple(
+                SlotsLeft(_text(each["policy"]), _count(each["editions"]), _count(each["drawn"]))
+                for each in _listed(said, "planned", _PLANNED)
+            ),
+        )
+
+
+@dataclass(frozen=True)
 class AccountStatement:
-    """Where an account stands: the ``basic`` sums of its charges, and the tight prices."""
+    """Where an account stands: the ``basic`` sums of its charges, and the tight prices.
+
+    Of one with windows ``basic`` is the sum over them, and each has prices of its own.
+    """
 
     account: str
     neighbours: str | None
     charges: int
-    limit: Amounts | None
+    limit: Limit | None
     basic: Amounts
     tight_epsilon: Decimal | None
     tight_delta: Decimal | None
+    windows: tuple[WindowStatement, ...] = ()
 
     @classmethod
     def of(cls, balance: Balance) -> AccountStatement:
@@ -64,10 +133,11 @@ class AccountStatement:
             balance.account,
             balance.neighbours,
             balance.charges,
-            _amounts(balance.limit),
+            balance.limit,
             (price.basic_epsilon, price.basic_delta),
             price.tight_epsilon,
             price.tight_delta,
+            tuple(map(WindowStatement.of, balance.windows)),
         )
 
     def to_json(self) -> dict[str, object]:
@@ -76,10 +146,11 @@ class AccountStatement:
             "account": self.account,
             "neighbours": self.neighbours,
             "charges": self.charges,
-            "limit": None if self.limit is None else _told(self.limit),
+            "limit": None if self.limit is None else limit_to_json(self.limit),
             "basic": _told(self.basic),
             "tight_epsilon": None if self.tight_epsilon is None else str(self.tight_epsilon),
             "tight_delta": None if self.tight_delta is None else str(self.tight_delta),
+            "windows": [each.to_json() for each in self.windows],
         }
 
     @classmethod
@@ -89,16 +160,17 @@ class AccountStatement:
             _text(said["account"]),
             None if said["neighbours"] is None else _text(said["neighbours"]),
             _count(said["charges"]),
-            None if said["limit"] is None else _amounts_in(said["limit"]),
+            None if said["limit"] is None else _limit_in(said["limit"]),
             _amounts_in(said["basic"]),
             None if said["tight_epsilon"] is None else _amount(said["tight_epsilon"]),
             None if said["tight_delta"] is None else _amount(said["tight_delta"]),
+            tuple(map(WindowStatement.from_json, _listed(said, "windows", _WINDOW))),
         )
 
 
 @dataclass(frozen=True)
 class EntryStatement:
-    """What an entry cost, of which certificate, and whether its release was published."""
+    """What an entry cost, in each of its windows; its certificate; whether it was published."""
 
     entry: int
     account: str
@@ -111,6 +183,8 @@ class EntryStatement:
     published: bool
     release_sha256: str | None
     date: str
+    edition: str
+    windows: tuple[str, ...]
 
     @classmethod
     def of(cls, entry: Entry) -> EntryStatement:
@@ -127,12 +201,14 @@ class EntryStatement:
             entry.state == "committed",
             entry.release_digest,
             entry.reserved_at.date().isoformat(),
+            entry.run.edition,
+            entry.windows,
         )
 
     def to_json(self) -> dict[str, object]:
         """Texts and whole numbers."""
         told = {name: value for name, value in vars(self).items() if name != "amounts"}
-        return {**told, **_told(self.amounts)}
+        return {**told, "windows": list(self.windows), **_told(self.amounts)}
 
     @classmethod
     def from_json(cls, said: Mapping[str, Json]) -> EntryStatement:
@@ -150,6 +226,8 @@ class EntryStatement:
             said["published"] is True,
             None if digest is None else _text(digest),
             _text(said["date"]),
+            _text(said["edition"]),
+            tuple(map(_text, _items(said["windows"]))),
         )
 
 
@@ -160,16 +238,15 @@ class LimitStatement:
     record: int
     account: str
     date: str
-    before: Amounts | None
-    after: Amounts | None
+    before: Limit | None
+    after: Limit
     by: str
     why: str
 
     @classmethod
     def of(cls, change: LimitChange) -> LimitStatement:
         """What leaves of a change of a limit."""
-        day, before, after = change.at.date(), _amounts(change.before), _amounts(change.after)
-        said = (day.isoformat(), before, after, change.by, change.why)
+        said = (change.at.date().isoformat(), change.before, change.after, change.by, change.why)
         return cls(change.record, change.account, *said)
 
     def to_json(self) -> dict[str, object]:
@@ -178,8 +255,8 @@ class LimitStatement:
             "record": self.record,
             "account": self.account,
             "date": self.date,
-            "from": None if self.before is None else _told(self.before),
-            "to": None if self.after is None else _told(self.after),
+            "from": None if self.before is None else limit_to_json(self.before),
+            "to": limit_to_json(self.after),
             "by": self.by,
             "why": self.why,
         }
@@ -191,8 +268,8 @@ class LimitStatement:
             _count(said["record"]),
             _text(said["account"]),
             _text(said["date"]),
-            None if said["from"] is None else _amounts_in(said["from"]),
-            _amounts_in(said["to"]),
+            None if said["from"] is None else _limit_in(said["from"]),
+            _limit_in(said["to"]),
             _text(said["by"]),
             _text(said["why"]),
         )
@@ -252,7 +329,8 @@ class LedgerStatement:
         if account.charges != len(own):
             yield f"account {name}: charges is {account.charges}, and its entries are {len(own)}"
         for place, amount in enumerate(("epsilon", "delta")):
-            total = reduce(EXACT.add, (entry.amounts[place] for entry in own), Decimal(0))
+            amounts = (entry.amounts[place] for entry in own for _ in entry.windows)
+            total = reduce(EXACT.add, amounts, Decimal(0))
             if account.basic[place] != total:
                 yield (
                     f"account {name}: the sum of {amount} is {account.basic[place]}, and that of"
@@ -260,6 +338,7 @@ class LedgerStatement:
                 )
         if own and {entry.neighbours for entry in own} != {account.neighbours}:
             yield f"account {name}: its entries count other neighbours"
+        yield from self._window_faults(account, own)
         before = None
         for limit in (limit for limit in self.limits if limit.account == name):
             if limit.before != before:
@@ -267,6 +346,27 @@ class LedgerStatement:
             before = limit.after
         if account.limit != before:
             yield f"account {name}: its limit is not the last one that was set"
+
+    def _window_faults(
+        self, account: AccountStatement, own: Sequence[EntryStatement]
+    ) -> Iterable[str]:
+        """What does not add up of windows; where their length was changed, of all together."""
+        if account.limit is None or account.limit.each is None:
+            if account.windows:
+                yield f"account {account.account}: it has windows, and its limit is for ever"
+            return
+        sums = [each.basic for each in account.windows]
+        lengths = {each.after.each for each in self.limits if each.account == account.account}
+        for place, amount in enumerate(("epsilon", "delta")):
+            total = reduce(EXACT.add, (each[place] for each in sums), Decimal(0))
+            if total != account.basic[place]:
+                yield f"account {account.account}: its windows do not add up to its sum of {amount}"
+        for window in account.windows if len(lengths) == 1 else ():
+            inside = [each for each in own if window.window in each.windows]
+            epsilon = reduce(EXACT.add, (each.amounts[0] for each in inside), Decimal(0))
+            delta = reduce(EXACT.add, (each.amounts[1] for each in inside), Decimal(0))
+            if (window.charges, window.basic) != (len(inside), (epsilon, delta)):
+                yield f"account {account.account}: window {window.window} is of other entries"
 
 
 _LISTS = {"accounts": _ACCOUNT, "entries": _ENTRY, "limits": _LIMIT}
@@ -337,10 +437,6 @@ def _items(value: Json) -> tuple[Json, ...]:
     return value
 
 
-def _amounts(limit: Limit | None) -> Amounts | None:
-    return None if limit is None else (limit.epsilon, limit.delta)
-
-
 def _told(amounts: Amounts) -> dict[str, str]:
     return {"epsilon": str(amounts[0]), "delta": str(amounts[1])}
 
@@ -349,6 +445,18 @@ def _amounts_in(value: Json) -> Amounts:
     if not isinstance(value, Mapping):
         raise TypeError(value)
     return _amount(value["epsilon"]), _amount(value["delta"])
+
+
+def _limit_in(value: Json) -> Limit:
+    """A limit, and nothing beside it."""
+    if not isinstance(value, Mapping):
+        raise TypeError(value)
+    found = limit_from_json(value)
+    if limit_to_json(found) != {
+        name: list(each) if isinstance(each, tuple) else each for name, each in value.items()
+    }:
+        raise ValueError(value)
+    return found
 
 
 def _amount(value: Json) -> Decimal:

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from policy_engine.errors import LedgerBroken, UsageError
-from policy_engine.ledger.account import Account, Limit, account_of
+from policy_engine.ledger.account import Account, Limit, account_of, limit_from_json
 from policy_engine.ledger.chain import ORDERED, Record, broken, disowned_in, said, time_of
 from policy_engine.ledger.entry import (
-    Charge,
     Decision,
     Fault,
     Settlement,
-    asked_of,
+    entries_of,
     faults_of,
     reading,
 )
+from policy_engine.ledger.window_states import Window
+from policy_engine.ledger.windows import FOR_EVER
 from policy_engine.policy.fields import is_line
 
 NAMED_BY = "named_by"
@@ -74,37 +75,62 @@ def check_states(chain: Sequence[Record], where: str) -> None:
             raise broken(where, record.seq, "it does not name the last record of each account")
         if not record.account:
             continue
-        found = account_of(record.account, record, where)
         before = states.get(record.account, Account(record.account))
-        if record.kind == "limit":
-            expected = replace(before, limit=found.limit)
-        elif record.kind == "require":
-            expected = replace(before, review=record.seq)
-        elif record.kind == "reserve":
+        found = account_of(record.account, record, where, _known(before))
+        if record.kind == "reserve":
             reserved[record.seq] = record
-            asked = asked_of(record)
-            with reading(record, where) as told:
-                neighbours = told["neighbours"]
-            expected = before.plus(
-                Charge(
-                    record.account, asked.epsilon, asked.delta, neighbours, "", "", "",
-                    event=asked.event, part=asked.part,
-                )
-            )  # fmt: skip
-        elif (
-            record.kind == "cancel"
-            and record.seq not in void
-            and reserved[record.entry].account == record.account
-        ):
-            expected = before.minus(asked_of(reserved[record.entry]))
+        if record.kind == "cancel" and record.seq in void:
+            expected = before
         else:
-            expected = before  # nothing else moves an account
+            expected = _expected(record, before, found, reserved, where)
         if found != expected:
             raise LedgerBroken(
                 f"{where}: the running state of account {record.account!r} in record {record.seq}"
                 " is not what the records before it amount to; compare the ledger with a backup"
             )
         states[record.account] = found
+
+
+def _known(account: Account) -> Callable[[str, int], Window]:
+    """The windows of an account as it was before, by their names and records."""
+
+    def known(name: str, record: int) -> Window:
+        window = account.window(name)
+        if window.record != record:
+            raise ValueError(record)
+        return window
+
+    return known
+
+
+def _expected(
+    record: Record,
+    before: Account,
+    found: Account,
+    reserved: Mapping[int, Record],
+    where: str,
+) -> Account:
+    """What an account is after a record, by what it was before."""
+    with reading(record, where) as told:
+        match record.kind:
+            case "limit":
+                assert found.limit is not None
+                return before.limited(found.limit, str(told.get("window", FOR_EVER)))
+            case "require":
+                return replace(before, review=record.seq)
+            case "plan":
+                window = str(told["window"])
+                planned = found.window(window).planned
+                if planned is None or not planned.holds():
+                    raise broken(where, record.seq, "its plan is not within the limit that it says")
+                return before.planning(window, planned)
+            case "reserve":
+                [entry] = entries_of((record,), where)
+                return before.plus(entry.charged)
+            case "cancel" if reserved[record.entry].account == record.account:
+                [entry] = entries_of((reserved[record.entry],), where)
+                return before.minus(entry.charged, planned=entry.planned)
+    return before  # nothing else moves an account
 
 
 def places_of(last: Record | None, where: str) -> Mapping[str, int]:
@@ -138,14 +164,13 @@ def changes_of(chain: Iterable[Record], where: str) -> tuple[LimitChange, ...]:
     before: dict[str, Limit] = {}
     for record in chain:
         if record.kind == "limit":
-            after = account_of(record.account, record, where).limit
             with reading(record, where) as told:
+                after = limit_from_json(told)
                 at, who, why = (
                     datetime.fromisoformat(told["at"]),
                     str(told["who"]),
                     str(told["why"]),
                 )
-                assert after is not None
             known = before.get(record.account)
             found.append(LimitChange(record.seq, record.account, at, who, why, known, after))
             before[record.account] = after

@@ -33,6 +33,7 @@ from policy_engine.ledger.account import (
     Limit,
     affords,
     check_not_raised,
+    check_windows,
     effective,
     limit_to_json,
     refusal,
@@ -49,9 +50,12 @@ from policy_engine.ledger.entry import (
     reserve_payload,
     settled,
 )
+from policy_engine.ledger.plan_records import Solve, check_plan, planned_windows, solved
+from policy_engine.ledger.planned import Planned
 from policy_engine.ledger.records import Records, open_records
 from policy_engine.ledger.reviews import limit_matter
 from policy_engine.ledger.states import check_said, check_states
+from policy_engine.ledger.windows import FOR_EVER
 from policy_engine.ledger.witness import Witness
 
 PROJECT_FILE = "the project file"
@@ -336,6 +340,7 @@ class Ledger:
         *,
         anew: bool = False,
         is_out: bool = False,
+        solve: Solve | None = None,
     ) -> Entry:
         """Charge the account now, whether or not the release is ever published.
 
@@ -344,13 +349,19 @@ class Ledger:
         says; a limit that the ledger holds already is never raised by it. A charge whose ``run``
         was charged before, in the same place, is not charged again: the entry is that one.
 
-        What ``is_out`` already, made by somebody else's run, is charged whatever the limit says.
+        Where the limit has a plan, the one that ``solve`` finds is recorded of a window before
+        anything else is charged to it. What ``is_out`` already, made by somebody else's run, is
+        charged whatever the limit says.
 
         Raises NotApproved where the account requires approvals that the charge has not ``brought``,
         BudgetExceeded when the account cannot pay, the source belongs to another one, or
         ``limit`` is above the recorded one (nothing is then charged), and LedgerError when the
         ledger fails or is not to be trusted.
         """
+        plan = None
+        if limit is not None and limit.plan and not is_out:
+            # To solve one takes a second or two, so nobody waits for the lock meanwhile.
+            plan = solved(self.read().budget.account(charge.account), charge, limit, solve)
         try:
             with self.writing() as page:
                 budget, of = page.books.budget, charge.run.of
@@ -360,10 +371,12 @@ class Ledger:
                 if not is_out:
                     page.books.sources.check(charge)
                 account = _limited(page, budget.account(charge.account), limit)
+                if not is_out:
+                    account = _planned(page, account, charge, plan)
                 if not is_out and not affords(account, charge):
                     raise _Refused(account)
                 review = page.books.approvals.reviewed(charge, is_out=is_out)
-                payload = reserve_payload(charge, review)
+                payload = reserve_payload(charge, review, planned=account.is_planned(charge))
                 record = page.add(
                     "reserve",
                     payload,
@@ -478,7 +491,9 @@ class Ledger:
         """Give back what an entry was charged that was never started; LedgerError where it was."""
         with self.writing() as page:
             entry = self._following("cancel", page, entry_id)
-            account = page.books.budget.account(entry.account).minus(entry.asked)
+            account = page.books.budget.account(entry.account).minus(
+                entry.charged, planned=entry.planned
+            )
             page.add("cancel", {}, entry=entry_id, account=account, why=why)
         return replace(entry, state="cancelled")
 
@@ -498,21 +513,30 @@ class Ledger:
     # Limits
 
     def set_limit(
-        self, account: str, limit: Limit, *, who: str, why: str, brought: Brought | None = None
+        self,
+        account: str,
+        limit: Limit,
+        *,
+        who: str,
+        why: str,
+        brought: Brought | None = None,
+        window: str = FOR_EVER,
     ) -> None:
         """Record the limit of an account, higher or lower, with who decided and why.
 
-        Raises UsageError where either is not said, NotApproved where the account has a review
-        policy, and its people have not approved it.
+        Where windows are others than before, all that was charged counts in the ``window`` of the
+        day. Raises UsageError where either is not said, or no window can be told, NotApproved where
+        the account has a review policy, and its people have not approved it.
         """
         check_said(account, who, why, "a limit is changed")
         with self.writing() as page:
             approvals = page.books.approvals
+            check_windows(page.books.budget.account(account), limit)
             told: dict[str, object] = {"who": who, "why": why}
             if (required := approvals.required(account)) is not None:
                 matter = limit_matter(account, limit)
                 told["review"] = approvals.met(required, matter, brought or Brought()).to_json()
-            _record_limit(page, page.books.budget.account(account), limit, told)
+            _record_limit(page, page.books.budget.account(account), limit, told, window)
 
 
 def _approved(page: Page, entry: Entry, brought: Brought | None, release_digest: str = "") -> Entry:
@@ -529,7 +553,10 @@ def _limited(page: Page, account: Account, limit: Limit | None) -> Account:
         return effective(account, limit)
     check_not_raised(account, limit)
     why = "its first limit" if account.limit is None else "lowered there"
-    return _record_limit(page, account, limit, {"who": PROJECT_FILE, "why": why})
+    told = {"who": PROJECT_FILE, "why": why}
+    if account.limit is None:
+        check_windows(account, limit)
+    return effective(_record_limit(page, account, limit, told), limit)
 
 
 def _record_limit(
@@ -537,7 +564,20 @@ def _record_limit(
     account: Account,
     limit: Limit,
     told: Mapping[str, object],
+    window: str = FOR_EVER,
 ) -> Account:
-    limited = replace(account, limit=limit)
-    page.add("limit", {**told, **limit_to_json(limit)}, account=limited)
+    limited = account.limited(limit, window)
+    counts = {"window": window} if window else {}
+    page.add("limit", {**told, **counts, **limit_to_json(limit)}, account=limited)
     return limited
+
+
+def _planned(page: Page, account: Account, charge: Charge, plan: Planned | None) -> Account:
+    """The account with the plans of the windows of a charge, recorded where they were not yet."""
+    for name in planned_windows(account, charge):
+        check_plan(account, name, charge, plan)
+        if account.window(name).planned is None:
+            assert plan is not None
+            account = account.planning(name, plan)
+            page.add("plan", {"window": name}, account=account)
+    return account

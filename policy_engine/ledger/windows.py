@@ -52,9 +52,7 @@ def windows_of_charge(
     """
     if terms.each is None:
         return (FOR_EVER,)
-    if terms.of is not None and (
-        not isinstance(schedule, PeriodOf) or schedule.column != terms.of
-    ):
+    if terms.of is not None and (not isinstance(schedule, PeriodOf) or schedule.column != terms.of):
         raise DomainError("period", f"of {terms.of}, as the windows of its account are", "another")
     today = zone.day_of(at)
     if isinstance(schedule, PeriodOf):

@@ -39,7 +39,7 @@ from policy_engine.attest.stated import check_sql
 from policy_engine.errors import DomainError, NotApproved, PolicyError, VerificationFailed
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.promise import Bounded
-from policy_engine.ledger.account import Limit
+from policy_engine.ledger.account import limit_from_json
 from policy_engine.ledger.entry import Charge, Run
 from policy_engine.ledger.reviews import (
     LIMIT,
@@ -140,8 +140,7 @@ def _matter(asked: Matter, shown: Mapping[str, Any]) -> Matter:
     """What is asked where just this is shown, in the place and from the account that are asked."""
     if asked.stage == "change":
         if asked.name == LIMIT:
-            limit = Limit(Decimal(shown["epsilon"]), Decimal(shown["delta"]))
-            return limit_matter(shown["account"], limit)
+            return limit_matter(shown["account"], limit_from_json(shown))
         if asked.name == ROWS:
             rows = {str(int(row)): bytes.fromhex(each).hex() for row, each in shown["rows"].items()}
             return rows_matter(shown["account"], rows)

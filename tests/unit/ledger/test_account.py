@@ -127,12 +127,12 @@ def test_charges_are_counted_and_given_back():
     found = account(one, one, two)
     assert (found.charges, found.neighbours) == (3, "add_remove")
     assert balance_of(found).price.basic_epsilon == Decimal("1.25")
-    assert found.minus(one.asked) == account(one, two)
+    assert found.minus(one) == account(one, two)
 
 
 def test_what_was_never_charged_is_not_given_back():
     with pytest.raises(DomainError, match=r"^asked must be a release "):
-        account(charge()).minus(charge("0.25").asked)
+        account(charge()).minus(charge("0.25"))
 
 
 STATES = [
@@ -143,7 +143,7 @@ STATES = [
     account(charge("2", "0", "replace_one", RandomisedResponse("0.5", 3)), most=limit("9")),
     account(charge("1", "0", event=DiscreteLaplace("0.5", 2)), charge("0", "0")),
     account(charge(part=("by", "one")), charge(part=("by", "two")), most=limit()),
-    account(charge(), most=limit()).minus(charge().asked),
+    account(charge(), most=limit()).minus(charge()),
 ]
 
 

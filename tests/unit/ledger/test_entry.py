@@ -14,7 +14,6 @@ from policy_engine.ledger.chain import Draft, extend, head
 from policy_engine.ledger.entry import (
     Charge,
     Run,
-    asked_of,
     check_amount,
     entries_of,
     faults_of,
@@ -169,6 +168,8 @@ def test_a_reserve_record_makes_an_entry():
         "reserved_at": AT,
         "reviews": (),
         "attempts": 0,
+        "windows": ("",),
+        "planned": False,
         "committed_at": None,
         "release_name": None,
         "release_digest": None,
@@ -178,7 +179,7 @@ def test_a_reserve_record_makes_an_entry():
     }
     assert str(entry.epsilon) == "0.50"
     assert '"delta":"1.0E-9"' in record.payload
-    assert asked_of(record) == CHARGE.asked
+    assert entry.asked == CHARGE.asked
 
 
 def test_charges_and_entries_are_frozen():

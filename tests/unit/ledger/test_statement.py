@@ -89,6 +89,7 @@ def test_an_account_without_limit_and_charges_has_none():
         "basic": {"epsilon": "0", "delta": "0"},
         "tight_epsilon": None,
         "tight_delta": None,
+        "windows": [],
     }
 
 
@@ -107,6 +108,8 @@ def test_it_says_of_each_entry_what_it_cost_and_of_which_certificate(ledger):
         "published": True,
         "release_sha256": "d" * 64,
         "date": "2026-01-02",
+        "edition": "",
+        "windows": [""],
     }
 
 
@@ -117,7 +120,7 @@ def test_a_charge_stands_unless_it_was_given_back(ledger):
 
 def test_it_says_where_the_chain_ended(ledger):
     found, end = statement(ledger), ledger.verify()
-    assert (found["version"], found["records"], found["head"]) == (2, end.records, end.hash)
+    assert (found["version"], found["records"], found["head"]) == (3, end.records, end.hash)
 
 
 def test_it_has_these_fields_and_no_others(ledger):
@@ -129,7 +132,7 @@ def test_it_has_these_fields_and_no_others(ledger):
     for entry in found["entries"]:
         assert set(entry) == {
             "entry", "account", "policy", "policy_digest", "certificate_digest", "epsilon", "delta",
-            "neighbours", "charged", "published", "release_sha256", "date",
+            "neighbours", "charged", "published", "release_sha256", "date", "edition", "windows",
         }  # fmt: skip
 
 
@@ -242,12 +245,12 @@ DAMAGES = {
     ),
     "field": (
         lambda s: s["entries"][0].update(more=1),
-        "each of entries has exactly account, certificate_digest, charged, date, delta, entry,"
-        " epsilon, neighbours, policy, policy_digest, published, release_sha256",
+        "each of entries has exactly account, certificate_digest, charged, date, delta, edition,"
+        " entry, epsilon, neighbours, policy, policy_digest, published, release_sha256, windows",
     ),
     "version": (
-        lambda s: s.update(version=3),
-        "a statement of version 2 has exactly accounts, entries, head, limits, records, time,"
+        lambda s: s.update(version=2),
+        "a statement of version 3 has exactly accounts, entries, head, limits, records, time,"
         " version",
     ),
     "nonsense": (

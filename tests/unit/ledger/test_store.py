@@ -714,7 +714,7 @@ def test_a_limit_that_forgets_a_charge_is_found(story, path):
     ("kind", "entry"), [("start", 2), ("start", 7), ("cancel", 7)], ids=["own", "other", "cancel"]
 )
 def test_a_charge_that_is_given_back_by_any_other_record_is_found(story, path, kind, entry):
-    state = story.read().budget.account("census").minus(charge().asked).to_json()
+    state = story.read().budget.account("census").minus(charge()).to_json()
     appended(path, kind, {"state": state}, entry=entry)
     wrong_state(story, 8)
 

@@ -1,0 +1,75 @@
+"""Whether a window has the plan that the project file says, and which one is recorded of it.
+
+A plan is recorded before the window's first draw, and unchanged within it. What was charged before
+is the rest's, and must be within that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from policy_engine.accounting.plans import WindowPlan
+from policy_engine.errors import BudgetExceeded, InternalError, LedgerError
+from policy_engine.ledger.account import Account, Limit, effective
+from policy_engine.ledger.entry import Charge
+from policy_engine.ledger.planned import Planned
+
+Solve = Callable[[], WindowPlan]
+"""Finds the events of the plan that the project file has of an account's windows."""
+
+
+def planned_windows(account: Account, charge: Charge) -> tuple[str, ...]:
+    """The windows of a charge that have a plan, or must have one before anything is charged."""
+    if account.limit is None or not account.has_windows:
+        return ()
+    told = bool(account.limit.plan)
+    return tuple(name for name in charge.windows if told or account.window(name).planned)
+
+
+def solved(
+    account: Account, charge: Charge, limit: Limit | None, solve: Solve | None
+) -> Planned | None:
+    """The plan that a charge records of its windows; None where none lacks one.
+
+    Raises what ``solve`` raises; InternalError where it finds one that is not within its limit.
+    """
+    account = effective(account, limit)
+    lacking = [
+        name for name in planned_windows(account, charge) if not account.window(name).planned
+    ]
+    if not lacking or solve is None or limit is None:
+        return None
+    found = Planned.of(solve(), limit.plan_text)
+    if not found.holds():
+        raise InternalError("a plan was solved that is not within its limit")
+    return found
+
+
+def check_plan(account: Account, name: str, charge: Charge, plan: Planned | None) -> None:
+    """BudgetExceeded unless a window has the plan that its account's limit says, or can have it."""
+    limit, window = account.limit, account.window(name, charge.neighbours)
+    assert limit is not None
+    wanted, amounts = limit.plan_text, (limit.epsilon, limit.delta)
+    known = window.planned
+    if known is not None and (known.terms, known.total) == (wanted, amounts):
+        return
+    where = limit.where or "the project file"
+    if known is not None:
+        raise BudgetExceeded(
+            f"{where} has another plan of account {account.name!r} than what was recorded of {name}"
+            " before its first draw: a plan holds for its window. Put it back as it was; the window"
+            f" after {name} takes the plan that {where} has then"
+        )
+    if plan is None:
+        raise LedgerError(f"the plan of {name} was ended meanwhile: run the command again")
+    if (plan.total, plan.neighbours) != (amounts, charge.neighbours):
+        raise BudgetExceeded(
+            f"the plan of account {account.name!r} is of {plan.neighbours}, and policy"
+            f" {charge.policy_name!r} guarantees {charge.neighbours}: they do not add up"
+        )
+    if window.charges and not window.spent.is_within(limit.rest_alone):
+        raise BudgetExceeded(
+            f"{where} plans {name} of account {account.name!r}, and what was charged to it before"
+            f" does not fit the rest of the plan, {limit.rest_alone}: write a larger 'rest', or"
+            f" plan from the window after {name} on"
+        )

@@ -1,0 +1,141 @@
+"""The plan of a window, as it was recorded before the window's first draw, and its slots, [PLAN].
+
+A *slot* is an edition of a policy that the plan names. It is taken by a release of the policy named
+so, of an edition that has taken none, whose event is covered by the slot's (``covering``): some
+processing of the slot's outcome gives the release's. All else that is charged to the window, a
+second draw of an edition too, is the rest's.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from policy_engine.accounting.covering import covers
+from policy_engine.accounting.domain import EXACT
+from policy_engine.accounting.events import Event, FixedList
+from policy_engine.accounting.left import SlotsLeft
+from policy_engine.accounting.plans import WindowPlan, charges_of, is_within
+from policy_engine.ledger.asked import (
+    NONSENSE,
+    Asked,
+    event_from_json,
+    event_to_json,
+    read_amount,
+    read_count,
+    read_text,
+)
+
+if TYPE_CHECKING:
+    from policy_engine.ledger.entry import Charge
+
+_AMOUNTS = ("epsilon", "delta", "rest_epsilon", "rest_delta")
+
+
+@dataclass(frozen=True)
+class Line:
+    """So many editions of a policy of this name, each of them such an event."""
+
+    name: str
+    editions: int
+    event: Event
+
+
+@dataclass(frozen=True)
+class Slot:
+    """An edition that took a slot of its policy, with what its certificate says."""
+
+    policy: str
+    edition: str
+    epsilon: Decimal
+    delta: Decimal
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A plan: its lines are together within (``epsilon``, ``delta``), as a list.
+
+    ``rest_epsilon`` and ``rest_delta`` are left for what is not planned. ``terms`` is what the
+    project file said when it was recorded: another text is another plan.
+    """
+
+    lines: tuple[Line, ...]
+    epsilon: Decimal
+    delta: Decimal
+    rest_epsilon: Decimal
+    rest_delta: Decimal
+    neighbours: str
+    terms: str = ""
+
+    @classmethod
+    def of(cls, plan: WindowPlan, terms: str) -> Planned:
+        """What is recorded of a plan that was solved."""
+        lines = tuple(Line(each.name, each.editions, each.solved.event) for each in plan.lines)
+        own = (plan.epsilon, plan.delta, plan.rest_epsilon, plan.rest_delta)
+        return cls(lines, *own, plan.neighbours, terms)
+
+    @property
+    def total(self) -> tuple[Decimal, Decimal]:
+        """(ε, δ) of the window: what is planned and the rest."""
+        return (
+            EXACT.add(self.epsilon, self.rest_epsilon),
+            EXACT.add(self.delta, self.rest_delta),
+        )
+
+    @property
+    def asked(self) -> Asked:
+        """All of it as one release: what an account is charged with for ever, at the first slot."""
+        events = FixedList(charges_of([(line.event, line.editions) for line in self.lines]))
+        return Asked(events, self.epsilon, self.delta)
+
+    def holds(self) -> bool:
+        """Whether the price of its list is within what is planned, computed anew."""
+        charges = charges_of([(line.event, line.editions) for line in self.lines])
+        return is_within(charges, self.epsilon, self.delta, self.neighbours)
+
+    def slot_for(self, charge: Charge, taken: Iterable[Slot]) -> Slot | None:
+        """The slot that a charge takes; None where it is of the rest."""
+        used = [each.edition for each in taken if each.policy == charge.policy_name]
+        line = next((each for each in self.lines if each.name == charge.policy_name), None)
+        if line is None or len(charge.windows) > 1 or charge.run.edition in used:
+            return None
+        if len(used) >= line.editions or charge.neighbours != self.neighbours:
+            return None
+        if not covers(line.event, charge.asked.event, self.neighbours):
+            return None
+        return Slot(charge.policy_name, charge.run.edition, charge.epsilon, charge.delta)
+
+    def left(self, taken: Iterable[Slot]) -> tuple[SlotsLeft, ...]:
+        """How many slots of each policy there are, and how many were taken."""
+        drawn = Counter(each.policy for each in taken)
+        return tuple(SlotsLeft(each.name, each.editions, drawn[each.name]) for each in self.lines)
+
+    def to_json(self) -> dict[str, object]:
+        """Texts and whole numbers."""
+        lines = [
+            {"policy": each.name, "editions": each.editions, "event": event_to_json(each.event)}
+            for each in self.lines
+        ]
+        amounts = {name: str(getattr(self, name)) for name in _AMOUNTS}
+        return {"lines": lines, **amounts, "neighbours": self.neighbours, "terms": self.terms}
+
+    @classmethod
+    def from_json(cls, state: Mapping[str, Any]) -> Planned:
+        """The plan that ``to_json`` wrote; ValueError for anything else."""
+        try:
+            lines = tuple(
+                Line(
+                    read_text(each["policy"]),
+                    read_count(each["editions"]),
+                    event_from_json(each["event"]),
+                )
+                for each in state["lines"]
+            )
+            epsilon, delta, rest, rest_delta = (read_amount(state[name]) for name in _AMOUNTS)
+            notion, terms = read_text(state["neighbours"]), read_text(state["terms"])
+            return cls(lines, epsilon, delta, rest, rest_delta, notion, terms)
+        except NONSENSE:
+            raise ValueError("a plan as this version writes it") from None

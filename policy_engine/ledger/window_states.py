@@ -1,0 +1,158 @@
+"""What one window of an account was charged: a filter state of its own, its plan, its slots.
+
+A value: ``plus`` and ``minus`` give new ones. It stands in the last record that touched it, and
+later records of the account say which that is, so that a charge is priced without the history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from policy_engine.accounting.domain import EXACT
+from policy_engine.ledger.asked import NONSENSE, Asked, read_amount, read_count, read_text
+from policy_engine.ledger.planned import Planned, Slot
+from policy_engine.ledger.pricing import Spent, fits
+
+if TYPE_CHECKING:
+    from policy_engine.ledger.account import Limit
+    from policy_engine.ledger.entry import Charge
+
+Amounts = tuple[Decimal, Decimal]
+"""ε and δ."""
+
+
+@dataclass(frozen=True)
+class Filter:
+    """One of the rules that must all admit a release: what was ``spent`` under a ``limit``.
+
+    ``window`` is whose rule it is; empty for what holds for ever.
+    """
+
+    window: str
+    spent: Spent
+    limit: Limit
+
+    def admits(self, asked: Asked, times: int = 1) -> bool:
+        """Whether so many more alike keep the limit, one after the other."""
+        return fits(self.spent, asked, self.limit, times)
+
+
+@dataclass(frozen=True)
+class Window:
+    """The running state of one window.
+
+    ``charges`` is how many releases count in it, ``sums`` what their certificates add up to.
+    ``spent`` is what is not planned; of the plan, which the record ``plan`` has, the ``slots`` were
+    taken. ``promised`` is the dearest limit that anything was charged under. ``record`` is where
+    this stands, 0 where it is to be written.
+    """
+
+    name: str
+    spent: Spent
+    charges: int = 0
+    sums: Amounts = (Decimal(0), Decimal(0))
+    planned: Planned | None = None
+    slots: tuple[Slot, ...] = ()
+    promised: Amounts = (Decimal(0), Decimal(0))
+    record: int = field(default=0, compare=False)
+
+    @classmethod
+    def none(cls, name: str, neighbours: str) -> Window:
+        """A window in which nothing counts yet."""
+        return cls(name, Spent.none(neighbours))
+
+    def slot_for(self, charge: Charge) -> Slot | None:
+        """The slot of the plan that a charge takes; None where it is of the rest."""
+        return None if self.planned is None else self.planned.slot_for(charge, self.slots)
+
+    def plus(self, charge: Charge, limit: Limit) -> Window:
+        """The window after a charge, of an account with this limit."""
+        slot, sums = self.slot_for(charge), (charge.epsilon, charge.delta)
+        found = replace(
+            self,
+            charges=self.charges + 1,
+            sums=_each(EXACT.add, self.sums, sums),
+            promised=_each(max, self.promised, (limit.epsilon, limit.delta)),
+            record=0,
+        )
+        if slot is not None:
+            return replace(found, slots=(*self.slots, slot))
+        return replace(found, spent=self.spent.plus(charge.asked, self.rest_of(limit)))
+
+    def minus(self, charge: Charge, *, planned: bool) -> Window:
+        """The window without a charge, which had taken a slot if ``planned``; nothing of it ran."""
+        sums = _each(EXACT.subtract, self.sums, (charge.epsilon, charge.delta))
+        found = replace(self, charges=self.charges - 1, sums=sums, record=0)
+        if not planned:
+            return replace(found, spent=self.spent.minus(charge.asked))
+        named = (charge.policy_name, charge.run.edition)
+        left = tuple(slot for slot in self.slots if (slot.policy, slot.edition) != named)
+        return replace(found, slots=left)
+
+    def rest_of(self, limit: Limit) -> Limit:
+        """The limit of what is not planned, where the account has this one."""
+        if self.planned is not None:
+            return replace(limit.plain, epsilon=self.planned.rest_epsilon,
+                           delta=self.planned.rest_delta)  # fmt: skip
+        return limit.rest_alone
+
+    def under_plan(self, planned: Planned) -> Window:
+        """The window with a plan; all that was charged before is the rest's."""
+        return replace(self, planned=planned, slots=(), record=0)
+
+    def without_plan(self, limit: Limit) -> Window:
+        """The window after its plan has ended: of it all counts, if anything of it was drawn."""
+        spent = self.spent
+        if self.planned is not None and self.slots:
+            spent = spent.plus(self.planned.asked, limit.plain)
+        return replace(self, spent=spent, planned=None, slots=(), record=0)
+
+    def filter(self, limit: Limit) -> Filter:
+        """The rule for what is not planned."""
+        return Filter(self.name, self.spent, self.rest_of(limit))
+
+    def to_json(self, own: Asked | None = None) -> dict[str, object]:
+        """Texts and whole numbers, in a record of its ``own`` charge; a plan as it was recorded."""
+        return {
+            "spent": self.spent.to_json(own),
+            "charges": self.charges,
+            "sums": list(map(str, self.sums)),
+            "plan": None if self.planned is None else self.planned.to_json(),
+            "slots": [[s.policy, s.edition, str(s.epsilon), str(s.delta)] for s in self.slots],
+            "promised": list(map(str, self.promised)),
+        }
+
+    @classmethod
+    def from_json(
+        cls, name: str, state: Mapping[str, Any], record: int, own: Asked | None = None
+    ) -> Window:
+        """The window that ``to_json`` wrote in a record; ValueError for anything else."""
+        try:
+            slots = tuple(
+                Slot(read_text(policy), read_text(edition), read_amount(e), read_amount(d))
+                for policy, edition, e, d in state["slots"]
+            )
+            return cls(
+                name,
+                Spent.from_json(state["spent"], own),
+                read_count(state["charges"]),
+                _amounts(state["sums"]),
+                None if state["plan"] is None else Planned.from_json(state["plan"]),
+                slots,
+                _amounts(state["promised"]),
+                record,
+            )
+        except NONSENSE:
+            raise ValueError("a window as this version writes it") from None
+
+
+def _each(combine: Any, one: Amounts, other: Amounts) -> Amounts:
+    return combine(one[0], other[0]), combine(one[1], other[1])
+
+
+def _amounts(state: Any) -> Amounts:
+    epsilon, delta = map(read_amount, state)
+    return epsilon, delta
