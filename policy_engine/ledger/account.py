@@ -20,6 +20,7 @@ from policy_engine.accounting.exact import delta_exact
 from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.left import SlotsLeft
 from policy_engine.accounting.plans import split
+from policy_engine.accounting.windows import known_as
 from policy_engine.calendars import Calendar
 from policy_engine.errors import BudgetExceeded, DomainError, LedgerError, UsageError
 from policy_engine.ledger.asked import Asked, read_amount, read_count
@@ -99,6 +100,12 @@ class Limit:
         if not self.plan:
             return self.plain
         return Limit(*split(self.epsilon, self.delta, self.rest)[2:])
+
+    @property
+    def planned_alone(self) -> Asked:
+        """What of a window is planned, as a release of which nothing else is known."""
+        pair = split(self.epsilon, self.delta, self.rest)[:2]
+        return Asked(known_as(*pair), *pair)
 
     @property
     def for_ever(self) -> Limit | None:
@@ -275,13 +282,15 @@ class Account:
 
     def _offered(self, windows: tuple[str, ...]) -> tuple[SlotsLeft, ...]:
         """The slots of a plan that can be taken, by what holds for ever too."""
-        if len(windows) > 1:
+        if len(windows) > 1 or self.limit is None:
             return ()
-        window, ever = self.window(windows[0]), None if not self.limit else self.limit.for_ever
-        if window.planned is None or window.slots or ever is None:
-            return self.slots_left(window.name)
-        spent = self.spent or Spent.none(window.planned.neighbours)
-        return self.slots_left(window.name) if fits(spent, window.planned.asked, ever) else ()
+        window, slots = self.window(windows[0]), self.slots_left(windows[0])
+        ever = self.limit.for_ever
+        if not slots or window.slots or ever is None:
+            return slots
+        asked = window.planned.asked if window.planned else self.limit.planned_alone
+        spent = self.spent or Spent.none(self.neighbours or ADD_REMOVE)
+        return slots if fits(spent, asked, ever) else ()
 
     def last_kind(self, entries: Iterable[Entry]) -> Asked | None:
         """What was charged to it last of these entries; None where nothing was."""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from policy_engine.accounting.plans import WindowPlan
 from policy_engine.errors import BudgetExceeded, InternalError, LedgerError
-from policy_engine.ledger.account import Account, Limit, effective
+from policy_engine.ledger.account import Account, Limit
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.planned import Planned
 
@@ -18,26 +18,21 @@ Solve = Callable[[], WindowPlan]
 """Finds the events of the plan that the project file has of an account's windows."""
 
 
-def planned_windows(account: Account, charge: Charge) -> tuple[str, ...]:
+def planned_windows(account: Account, limit: Limit | None, charge: Charge) -> tuple[str, ...]:
     """The windows of a charge that have a plan, or must have one before anything is charged."""
-    if account.limit is None or not account.has_windows:
+    if limit is None or limit.each is None:
         return ()
-    told = bool(account.limit.plan)
+    told = bool(limit.plan)
     return tuple(name for name in charge.windows if told or account.window(name).planned)
 
 
-def solved(
-    account: Account, charge: Charge, limit: Limit | None, solve: Solve | None
-) -> Planned | None:
+def solved(account: Account, charge: Charge, limit: Limit, solve: Solve | None) -> Planned | None:
     """The plan that a charge records of its windows; None where none lacks one.
 
     Raises what ``solve`` raises; InternalError where it finds one that is not within its limit.
     """
-    account = effective(account, limit)
-    lacking = [
-        name for name in planned_windows(account, charge) if not account.window(name).planned
-    ]
-    if not lacking or solve is None or limit is None:
+    windows = planned_windows(account, limit, charge)
+    if solve is None or all(account.window(name).planned for name in windows):
         return None
     found = Planned.of(solve(), limit.plan_text)
     if not found.holds():
@@ -45,10 +40,14 @@ def solved(
     return found
 
 
-def check_plan(account: Account, name: str, charge: Charge, plan: Planned | None) -> None:
-    """BudgetExceeded unless a window has the plan that its account's limit says, or can have it."""
-    limit, window = account.limit, account.window(name, charge.neighbours)
-    assert limit is not None
+def check_plan(
+    account: Account, limit: Limit, name: str, charge: Charge, plan: Planned | None
+) -> None:
+    """BudgetExceeded unless a window has the plan that a limit says, or can have it.
+
+    ``account`` is as it was before the project file had another limit than the ledger.
+    """
+    window = account.window(name, charge.neighbours)
     wanted, amounts = limit.plan_text, (limit.epsilon, limit.delta)
     known = window.planned
     if known is not None and (known.terms, known.total) == (wanted, amounts):

@@ -370,9 +370,10 @@ class Ledger:
                     return paid
                 if not is_out:
                     page.books.sources.check(charge)
-                account = _limited(page, budget.account(charge.account), limit)
+                known = budget.account(charge.account)
+                account = _limited(page, known, limit)
                 if not is_out:
-                    account = _planned(page, account, charge, plan)
+                    account = _planned(page, known, account, charge, plan)
                 if not is_out and not affords(account, charge):
                     raise _Refused(account)
                 review = page.books.approvals.reviewed(charge, is_out=is_out)
@@ -572,10 +573,16 @@ def _record_limit(
     return limited
 
 
-def _planned(page: Page, account: Account, charge: Charge, plan: Planned | None) -> Account:
-    """The account with the plans of the windows of a charge, recorded where they were not yet."""
-    for name in planned_windows(account, charge):
-        check_plan(account, name, charge, plan)
+def _planned(
+    page: Page, known: Account, account: Account, charge: Charge, plan: Planned | None
+) -> Account:
+    """The account with the plans of the windows of a charge, recorded where they were not yet.
+
+    ``known`` is the account before the limit that counts now.
+    """
+    for name in planned_windows(known, account.limit, charge):
+        assert account.limit is not None
+        check_plan(known, account.limit, name, charge, plan)
         if account.window(name).planned is None:
             assert plan is not None
             account = account.planning(name, plan)

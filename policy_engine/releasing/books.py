@@ -70,7 +70,11 @@ def stated_limit(project: Project, account: str, relation: str | None = None) ->
         [found] = located((errors.Problem("", 0, 0, place, ""),), project.file)
         file = project.named(project.file)
         where = f"{file}:{found.line}" if found.line else file
-    return Limit(limit.epsilon, limit.delta, where)
+    terms = project.windows[listed]
+    return Limit(
+        limit.epsilon, limit.delta, where,
+        each=terms.each, of=terms.of, ever=terms.ever, plan=terms.plan, rest=terms.rest,
+    )  # fmt: skip
 
 
 def check_new_name(found: Books, project: Project, account: str) -> None:
