@@ -56,9 +56,9 @@ class Limit:
     Raises DomainError unless both are Decimals, ε from 0 to 10⁹ and δ from 0 to 1.
 
     >>> print(Limit(Decimal("1.0"), Decimal("1.0e-6")))
-    ε 1.0, δ 0.0000010
+    ε 1, δ 0.000001
     >>> print(Limit(Decimal(1), Decimal("1e-6"), each=Calendar.YEAR))
-    ε 1, δ 1e-6 each year
+    ε 1, δ 0.000001 each year
     """
 
     epsilon: Decimal
