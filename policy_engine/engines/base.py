@@ -52,7 +52,8 @@ class Engine:
     them is what its own sampling does, and of nothing else. ``draws``: a sample is drawn before a
     text runs, as a relation that the text reads.
     ``enforces_keys``: no row breaks a PRIMARY KEY or UNIQUE. ``lists``: a text can list a relation,
-    measured. ``lacks`` has a reason and a remedy for what it cannot do: unless it ``reads_files``,
+    measured. ``shares``: a text can say that a step which is read several times is computed once.
+    ``lacks`` has a reason and a remedy for what it cannot do: unless it ``reads_files``,
     these, and the numbers of rows, too.
 
     What a text says is not asked of these: ``home`` is the schema of a table whose name has none,
@@ -79,6 +80,7 @@ class Engine:
     draws: bool = False
     enforces_keys: bool = False
     lists: bool = False
+    shares: bool = False
     reads_files: bool = False
     lacks: Mapping[str, Lack] = field(default_factory=dict)
     home: str = ""

@@ -11,7 +11,7 @@ _NO_DATES = ("it has no dates and times", "use prefix on a date that stands as t
 
 SQLITE = Engine(
     "sqlite", "SQLite", 200, quote="`", unnamed="`", backslash="plain", secret=":salt",
-    collates=True, enforces_keys=True, lists=True, home="main",
+    collates=True, enforces_keys=True, lists=True, shares=True, home="main",
     assumes={
         "secret": "the connection defines policy_engine_sha256 as SHA-256, as policy-engine"
         " does, and nobody who may see the release can read the memory of its process",

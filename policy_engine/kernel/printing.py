@@ -201,6 +201,7 @@ def values_of(claim: Claim, engine: Engine) -> dict[str, Any]:
         "path": Text(file.path) if file and file.kind == "parquet" else None,
         "loaded": Identifier(file.path) if file and file.kind != "parquet" else None,
         "is_folder": file and file.is_folder,
+        **_read_again(claim, engine, is_joined=any(each["lookup"] for each in columns)),
         "numbered": isinstance(claim.unit, Rows) and claim.law.numbers_rows,
         "order": [(read_of(column), down) for column, down in _order(claim)],
         "count": None if claim.count is None else Identifier(claim.count),
@@ -208,6 +209,15 @@ def values_of(claim: Claim, engine: Engine) -> dict[str, Any]:
         **_unit_values(claim),
         **claim.law.nodes(),
     }
+
+
+def _read_again(claim: Claim, engine: Engine, *, is_joined: bool) -> dict[str, Any]:
+    """Whether each grouping reads the people by itself, and whether these are long to find.
+
+    Else everybody is grouped by all columns once, and those groups are read.
+    """
+    is_long = is_joined or bool(_order(claim))
+    return {"again": engine.shares or not is_long, "is_long": is_long}
 
 
 def _groupings(claim: Claim, shown: Shown) -> list[Number]:

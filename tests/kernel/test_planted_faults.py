@@ -153,7 +153,7 @@ FAULTS = {
         "duckdb", NOISE, "{{ e.whole(how) }} AS policy_engine_people",
         "{{ e.count() }} AS policy_engine_people"),
     "a column is not grouped by before the noise": (
-        "duckdb", NOISE, "FROM recoded\n  GROUP BY {{ units.listed(columns) }}\n",
+        "clickhouse", NOISE, "FROM recoded\n  GROUP BY {{ units.listed(columns) }}\n",
         "FROM recoded\n  GROUP BY {% for s in columns %}{% if loop.first %}{{ s.name }}{% endif %}"
         "{% endfor %}\n"),
     "sums and counts share their noise": (
@@ -180,8 +180,16 @@ FAULTS = {
     "a mean of the true count": (
         "duckdb", NOISE, "SELECT {{ keys }}, policy_engine_people {% if is_open %}",
         "SELECT {{ keys }}, 0 * policy_engine_people {% if is_open %}"),
+    "a grouping that reads the people groups by a column of another": (
+        "duckdb", NOISE, "GROUP BY {% for s in columns if g in s.groupings %}",
+        "GROUP BY {% for s in columns %}"),
+    "a grouping that reads the people shows a column less": (
+        "duckdb", NOISE, "{% if g in s.groupings %}{{ s.name }}",
+        "{% if g in s.groupings and not loop.last %}{{ s.name }}"),
+    "groupings that read the people have one number": (
+        "duckdb", NOISE, "SELECT {{ g }}, {%", "SELECT 1, {%"),
     "a grouping has another's column": (
-        "duckdb", NOISE, "CASE WHEN {{ by }} IN (", "CASE WHEN 1 = 1 OR {{ by }} IN ("),
+        "clickhouse", NOISE, "CASE WHEN {{ by }} IN (", "CASE WHEN 1 = 1 OR {{ by }} IN ("),
     "groupings are one group": (
         "duckdb", NOISE, "{% set keys %}{% if groupings %}{{ by }}, {% endif %}", "{% set keys %}"
         "{% if groupings %}1 AS {{ by }}, {% endif %}"),

@@ -12,20 +12,18 @@ WITH people AS NOT MATERIALIZED (
     END AS "age",
     LEFT("zip", 2) AS "zip"
   FROM people
-), fine AS NOT MATERIALIZED (
-  SELECT "age", "zip", COUNT(*) AS policy_engine_count
-  FROM recoded
-  GROUP BY "age", "zip"
-), spread AS NOT MATERIALIZED (
-  SELECT policy_engine_grouping, policy_engine_count,
-    CASE WHEN policy_engine_grouping IN (1) THEN "age" END AS "age",
-    CASE WHEN policy_engine_grouping IN (2) THEN "zip" END AS "zip"
-  FROM fine
-  CROSS JOIN (SELECT 1 AS policy_engine_grouping UNION ALL SELECT 2) AS policy_engine_groupings
 ), grouped AS NOT MATERIALIZED (
-  SELECT policy_engine_grouping, "age", "zip", CAST(SUM(policy_engine_count) AS BIGINT) AS policy_engine_people
-  FROM spread
-  GROUP BY policy_engine_grouping, "age", "zip"
+  SELECT 0 AS policy_engine_grouping, "age", "zip", 0 AS policy_engine_people
+  FROM recoded
+  WHERE 1 = 0
+  UNION ALL
+  SELECT 1, "age", NULL, COUNT(*)
+  FROM recoded
+  GROUP BY "age"
+  UNION ALL
+  SELECT 2, NULL, "zip", COUNT(*)
+  FROM recoded
+  GROUP BY "zip"
 ), drawn AS NOT MATERIALIZED (
   SELECT policy_engine_grouping, "age", "zip", policy_engine_people,
     SHA256($salt || ':g:0:8063b0daa7308890974f3a59e0512d78be80ef09d39d40653058b0dcc395448b:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash

@@ -12,20 +12,18 @@ WITH people AS NOT MATERIALIZED (
     END AS "age",
     LEFT("zip", 2) AS "zip"
   FROM people
-), fine AS NOT MATERIALIZED (
-  SELECT "age", "zip", COUNT(*) AS policy_engine_count
+), grouped AS NOT MATERIALIZED (
+  SELECT 0 AS policy_engine_grouping, "age", "zip", 0 AS policy_engine_people
+  FROM recoded
+  WHERE 1 = 0
+  UNION ALL
+  SELECT 1, "age", "zip", COUNT(*)
   FROM recoded
   GROUP BY "age", "zip"
-), spread AS NOT MATERIALIZED (
-  SELECT policy_engine_grouping, policy_engine_count,
-    CASE WHEN policy_engine_grouping IN (1, 2) THEN "age" END AS "age",
-    CASE WHEN policy_engine_grouping IN (1) THEN "zip" END AS "zip"
-  FROM fine
-  CROSS JOIN (SELECT 1 AS policy_engine_grouping UNION ALL SELECT 2) AS policy_engine_groupings
-), grouped AS NOT MATERIALIZED (
-  SELECT policy_engine_grouping, "age", "zip", CAST(SUM(policy_engine_count) AS BIGINT) AS policy_engine_people
-  FROM spread
-  GROUP BY policy_engine_grouping, "age", "zip"
+  UNION ALL
+  SELECT 2, "age", NULL, COUNT(*)
+  FROM recoded
+  GROUP BY "age"
 ), drawn AS NOT MATERIALIZED (
   SELECT policy_engine_grouping, "age", "zip", policy_engine_people,
     SHA256($salt || ':g:0:e92b73ce8abf0200190b3ae394ba99bb61320f327fb973f339712bccf43e7126:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash

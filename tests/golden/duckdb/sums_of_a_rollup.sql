@@ -18,21 +18,20 @@ WITH people AS NOT MATERIALIZED (
       ELSE CAST("age" AS BIGINT)
     END AS "policy_engine_value_1"
   FROM people
-), fine AS NOT MATERIALIZED (
-  SELECT "age", "zip", COUNT(*) AS policy_engine_count, CAST(SUM("policy_engine_value_1") AS BIGINT) AS "policy_engine_value_1"
+), grouped AS NOT MATERIALIZED (
+  SELECT 0 AS policy_engine_grouping, "age", "zip", 0 AS policy_engine_people, 0 AS "policy_engine_total_1"
+  FROM recoded
+  WHERE 1 = 0
+  UNION ALL
+  SELECT 1, "age", "zip", COUNT(*),
+    CAST(SUM("policy_engine_value_1") AS BIGINT)
   FROM recoded
   GROUP BY "age", "zip"
-), spread AS NOT MATERIALIZED (
-  SELECT policy_engine_grouping, policy_engine_count, "policy_engine_value_1",
-    CASE WHEN policy_engine_grouping IN (1, 2) THEN "age" END AS "age",
-    CASE WHEN policy_engine_grouping IN (1) THEN "zip" END AS "zip"
-  FROM fine
-  CROSS JOIN (SELECT 1 AS policy_engine_grouping UNION ALL SELECT 2) AS policy_engine_groupings
-), grouped AS NOT MATERIALIZED (
-  SELECT policy_engine_grouping, "age", "zip", CAST(SUM(policy_engine_count) AS BIGINT) AS policy_engine_people,
-    CAST(SUM("policy_engine_value_1") AS BIGINT) AS "policy_engine_total_1"
-  FROM spread
-  GROUP BY policy_engine_grouping, "age", "zip"
+  UNION ALL
+  SELECT 2, "age", NULL, COUNT(*),
+    CAST(SUM("policy_engine_value_1") AS BIGINT)
+  FROM recoded
+  GROUP BY "age"
 ), drawn AS NOT MATERIALIZED (
   SELECT policy_engine_grouping, "age", "zip", policy_engine_people, "policy_engine_total_1",
     SHA256($salt || ':g:0:c63dd01310308ebdb1d951d2c9b99377444b461392f2ddf225cd038c3d9a9391:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash,

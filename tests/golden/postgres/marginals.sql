@@ -5,7 +5,7 @@ WITH people AS NOT MATERIALIZED (
     ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS policy_engine_rank
   FROM "main"."people"
   WHERE "person" IS NOT NULL
-), recoded AS NOT MATERIALIZED (
+), recoded AS MATERIALIZED (
   SELECT
     CASE
       WHEN "age" IS NULL THEN NULL
@@ -19,20 +19,18 @@ WITH people AS NOT MATERIALIZED (
     END AS "born"
   FROM people
   WHERE policy_engine_rank = 1
-), fine AS NOT MATERIALIZED (
-  SELECT "age", "born", COUNT(*) AS policy_engine_count
-  FROM recoded
-  GROUP BY "age", "born"
-), spread AS NOT MATERIALIZED (
-  SELECT policy_engine_grouping, policy_engine_count,
-    CASE WHEN policy_engine_grouping IN (1) THEN "age" END AS "age",
-    CASE WHEN policy_engine_grouping IN (2) THEN "born" END AS "born"
-  FROM fine
-  CROSS JOIN (SELECT 1 AS policy_engine_grouping UNION ALL SELECT 2) AS policy_engine_groupings
 ), grouped AS NOT MATERIALIZED (
-  SELECT policy_engine_grouping, "age", "born", CAST(SUM(policy_engine_count) AS BIGINT) AS policy_engine_people
-  FROM spread
-  GROUP BY policy_engine_grouping, "age", "born"
+  SELECT 0 AS policy_engine_grouping, "age", "born", 0 AS policy_engine_people
+  FROM recoded
+  WHERE 1 = 0
+  UNION ALL
+  SELECT 1, "age", NULL, COUNT(*)
+  FROM recoded
+  GROUP BY "age"
+  UNION ALL
+  SELECT 2, NULL, "born", COUNT(*)
+  FROM recoded
+  GROUP BY "born"
 ), drawn AS NOT MATERIALIZED (
   SELECT policy_engine_grouping, "age", "born", policy_engine_people,
     pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:0:92d88770385a89c480da6daf420250e1317c1b5bfdeff99b278fe1372cc52122:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST) AS TEXT), 'UTF8')) AS policy_engine_hash

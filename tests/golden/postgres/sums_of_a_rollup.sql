@@ -5,7 +5,7 @@ WITH people AS NOT MATERIALIZED (
     ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS policy_engine_rank
   FROM "main"."people"
   WHERE "person" IS NOT NULL
-), recoded AS NOT MATERIALIZED (
+), recoded AS MATERIALIZED (
   SELECT
     CASE
       WHEN "age" IS NULL THEN NULL
@@ -25,21 +25,20 @@ WITH people AS NOT MATERIALIZED (
     END AS "policy_engine_value_1"
   FROM people
   WHERE policy_engine_rank = 1
-), fine AS NOT MATERIALIZED (
-  SELECT "age", "born", COUNT(*) AS policy_engine_count, CAST(SUM("policy_engine_value_1") AS BIGINT) AS "policy_engine_value_1"
+), grouped AS NOT MATERIALIZED (
+  SELECT 0 AS policy_engine_grouping, "age", "born", 0 AS policy_engine_people, 0 AS "policy_engine_total_1"
+  FROM recoded
+  WHERE 1 = 0
+  UNION ALL
+  SELECT 1, "age", "born", COUNT(*),
+    CAST(SUM("policy_engine_value_1") AS BIGINT)
   FROM recoded
   GROUP BY "age", "born"
-), spread AS NOT MATERIALIZED (
-  SELECT policy_engine_grouping, policy_engine_count, "policy_engine_value_1",
-    CASE WHEN policy_engine_grouping IN (1, 2) THEN "age" END AS "age",
-    CASE WHEN policy_engine_grouping IN (1) THEN "born" END AS "born"
-  FROM fine
-  CROSS JOIN (SELECT 1 AS policy_engine_grouping UNION ALL SELECT 2) AS policy_engine_groupings
-), grouped AS NOT MATERIALIZED (
-  SELECT policy_engine_grouping, "age", "born", CAST(SUM(policy_engine_count) AS BIGINT) AS policy_engine_people,
-    CAST(SUM("policy_engine_value_1") AS BIGINT) AS "policy_engine_total_1"
-  FROM spread
-  GROUP BY policy_engine_grouping, "age", "born"
+  UNION ALL
+  SELECT 2, "age", NULL, COUNT(*),
+    CAST(SUM("policy_engine_value_1") AS BIGINT)
+  FROM recoded
+  GROUP BY "age"
 ), drawn AS NOT MATERIALIZED (
   SELECT policy_engine_grouping, "age", "born", policy_engine_people, "policy_engine_total_1",
     pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:0:4f22c6c0a95382a2e0d137fdba3b2b0ce85685b6afd6767d05d382e8f70af774:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST) AS TEXT), 'UTF8')) AS policy_engine_hash,
