@@ -106,10 +106,11 @@ class Rows:
 
 @dataclass(frozen=True)
 class Drawn:
-    """One of a unit's rows is drawn under the secret.
+    """One of a unit's different rows is drawn under the secret: each as likely as another.
 
-    A unit's rows have the places 1, 2, … in the order of the columns read, each ascending, NULL
-    last. The row is kept whose SHA-256 of ``secret:o:unit:place`` is least.
+    Rows that are alike in all columns read are one. They have the places 1, 2, … in the order of
+    these columns, each ascending, NULL last. The row is kept whose SHA-256 of
+    ``secret:o:unit:place`` is least.
     """
 
 

@@ -126,7 +126,7 @@ _STEPS = {
     "counted": "Equal rows, counted once: the release is the same, and made faster.",
     "looked": "Each value beside its label in the policy's map.",
     "recoded": "Each column as it may be shown: whatever has no label becomes empty.",
-    "placed": "In which groups each person is.",
+    "placed": "Each person's groups, or different rows, numbered in a fixed order.",
     "grouped": "How many people are in each group, before any noise.",
     "fine": "How many people there are by all columns together.",
     "spread": "Everybody once more for each set of columns that is counted by.",

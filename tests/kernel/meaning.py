@@ -247,9 +247,18 @@ def units(claim: Claim, rows: Iterable[Row], secret: str) -> list[tuple[str, Row
     if isinstance(claim.unit.order, Groups):
         return []
     if isinstance(claim.unit.order, Drawn):
-        return [(unit, drawn_of(unit, in_order(own, rest), secret)) for unit, own in of.items()]
+        found = ((unit, different(claim, in_order(own, rest))) for unit, own in of.items())
+        return [(unit, drawn_of(unit, own, secret)) for unit, own in found]
     order = [*(claim.unit.order or ()), *rest]
     return [(unit, in_order(own, order)[0]) for unit, own in of.items()]
+
+
+def different(claim: Claim, rows: list[Row]) -> list[Row]:
+    """The rows that differ in a column that is read, in their order."""
+    first: dict[tuple[Any, ...], Row] = {}
+    for row in rows:
+        first.setdefault(tuple(ascending(row[column.name]) for column in claim.inputs), row)
+    return list(first.values())
 
 
 def drawn_of(unit: str, rows: list[Row], secret: str) -> Row:

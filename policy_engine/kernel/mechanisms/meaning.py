@@ -23,7 +23,10 @@ Curve = Callable[[Decimal], Decimal]
 """δ at an ε."""
 PublicKeys = tuple[tuple[str, ...], tuple[tuple[object, ...], ...]]
 """A list of public keys: the names of its columns, and its rows."""
-_ANY_ROW = "; of each unit's rows one is kept, drawn by SHA-256 of the secret, the unit and the row"
+_ANY_ROW = (
+    "; of each unit's different rows one is kept, drawn by SHA-256 of the secret, the unit and the"
+    " row"
+)
 
 
 @dataclass(frozen=True)

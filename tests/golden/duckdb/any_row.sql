@@ -1,14 +1,17 @@
 -- policy: golden
 -- digest: sha256:4e5f834cbfbb1d9227c73118105da5c40051624e5c23ac9a01e756483997a73b
 WITH sampled AS NOT MATERIALIZED (
-  SELECT "age", "person",
-    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST) AS policy_engine_place
+  SELECT DISTINCT "age", "person"
   FROM "db"."main"."people"
   WHERE "person" IN (SELECT unit FROM "policy_engine_sample_400000000000000")
+), placed AS NOT MATERIALIZED (
+  SELECT "age", "person",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST) AS policy_engine_place
+  FROM sampled
 ), chosen AS NOT MATERIALIZED (
   SELECT "age",
     ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY SHA256($salt || ':o:' || CAST("person" AS VARCHAR) || ':' || CAST(policy_engine_place AS VARCHAR)), policy_engine_place) AS policy_engine_rank
-  FROM sampled
+  FROM placed
 ), counted AS NOT MATERIALIZED (
   SELECT "age", COUNT(*) AS policy_engine_count
   FROM chosen

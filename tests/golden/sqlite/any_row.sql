@@ -1,14 +1,17 @@
 -- policy: golden
 -- digest: sha256:4e5f834cbfbb1d9227c73118105da5c40051624e5c23ac9a01e756483997a73b
 WITH sampled AS (
-  SELECT `age`, `person`,
-    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` NULLS LAST) AS policy_engine_place
+  SELECT DISTINCT `age`, `person`
   FROM `main`.`people`
   WHERE POLICY_ENGINE_SHA256(CAST(:salt || ':u:' || CAST(`person` AS TEXT) AS BLOB)) < '400000000000000'
+), placed AS (
+  SELECT `age`, `person`,
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` NULLS LAST) AS policy_engine_place
+  FROM sampled
 ), chosen AS (
   SELECT `age`,
     ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY POLICY_ENGINE_SHA256(CAST(:salt || ':o:' || CAST(`person` AS TEXT) || ':' || CAST(policy_engine_place AS TEXT) AS BLOB)), policy_engine_place) AS policy_engine_rank
-  FROM sampled
+  FROM placed
 ), counted AS (
   SELECT `age`, COUNT(*) AS policy_engine_count
   FROM chosen

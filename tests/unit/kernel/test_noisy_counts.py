@@ -128,7 +128,11 @@ def test_what_it_rests_on_is_said():
     noise = "SHA-256 of a secret of 128 bits and the number of each group"
     assert meaning_of(CLAIM).randomness("duckdb") == noise
     drawn = replace(CLAIM, unit=People(ID, Drawn()))
-    assert meaning_of(drawn).randomness("duckdb").startswith(noise + "; of each unit's rows one")
+    assert (
+        meaning_of(drawn)
+        .randomness("duckdb")
+        .startswith(noise + "; of each unit's different rows one")
+    )
     many = replace(CLAIM, unit=People(ID, Groups(2)))
     assert meaning_of(many).randomness("duckdb").startswith(noise + "; each unit counts in 2 of")
 

@@ -158,8 +158,8 @@ def test_a_domain_is_bounded():
 
 def test_a_row_of_a_person_is_drawn_and_said():
     drawn = replace(ASKED, unit=People(ID, Drawn()))
-    assert "of each unit's rows one is kept" in meaning_of(drawn).randomness("duckdb")
-    assert "of each unit's rows" not in meaning_of(ASKED).randomness("duckdb")
+    assert "of each unit's different rows one is kept" in meaning_of(drawn).randomness("duckdb")
+    assert "of each unit's different rows" not in meaning_of(ASKED).randomness("duckdb")
 
 
 def test_estimates_are_unbiased():

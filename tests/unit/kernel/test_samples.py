@@ -35,7 +35,9 @@ def test_what_decides_which_row():
     shown = (Shown("age", Column("age", Type("integer")), Keep()),)
     unit = People(Column("id", Type("integer")), Drawn())
     whole = meaning_of(Claim(source, unit, law, shown)).randomness("duckdb")
-    assert whole.startswith(randomness("drawn", "id") + "; of each unit's rows one is kept")
+    assert whole.startswith(
+        randomness("drawn", "id") + "; of each unit's different rows one is kept"
+    )
 
 
 def test_what_a_sample_assumes_is_the_engines_own():

@@ -17,7 +17,7 @@ from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Aggregate, Clip, CountedBy, Keyed, Noisy
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.recodes import Keep
-from policy_engine.kernel.sources import Column, Groups, People, Relation, Rows
+from policy_engine.kernel.sources import Column, Drawn, Groups, People, Relation, Rows
 from policy_engine.kernel.types import Type
 
 TABLE = IntegerTable((1 << 57, 1 << 59, (1 << 60) - (1 << 57)), -1)
@@ -126,7 +126,11 @@ def test_groupings_compose_and_are_numbered():
     wanted = delta_of_release(statistics, Decimal(1)).delta
     assert found.delta(Decimal(1), Decimal(1), ADD_REMOVE) == wanted
     text = printed(found, "duckdb")
-    assert 'CASE WHEN policy_engine_grouping IN (1) THEN "race" END AS "race"' in text
+    assert 'SELECT 2, "sex", NULL, COUNT(*)\n  FROM recoded\n  GROUP BY "sex"\n' in text
+    asked = 'CASE WHEN policy_engine_grouping IN (1) THEN "race" END AS "race"'
+    assert asked in printed(
+        replace(found, unit=People(Column("id", Type("integer")), Drawn())), "clickhouse"
+    )
     assert "CASE WHEN policy_engine_grouping = 2 THEN 4 ELSE 3 END" in text
     assert claim_from(to_json(found)) == found
 
