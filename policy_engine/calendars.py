@@ -330,7 +330,7 @@ class Periods:
         """
         today, editions = zone.day_of(now), list[Period]()
         for period in _from(self.first):
-            day = self._ripens(period)
+            day = self.due_from(period)
             if day is None:
                 break
             if day > today:
@@ -339,7 +339,7 @@ class Periods:
                 editions.append(period)
         return Due(tuple(editions), None, None)
 
-    def _ripens(self, period: Period) -> date | None:
+    def due_from(self, period: Period) -> date | None:
         """The day from whose start on it is due; None after the year 9999."""
         left = (date.max - period.last).days
         return None if left <= self.after else period.last + (1 + self.after) * _DAY

@@ -17,11 +17,12 @@ from policy_engine.attest.attestation import Unverified
 from policy_engine.attest.parquet_file import plain
 from policy_engine.attest.validity import moment
 from policy_engine.engines.installed import engine_named
-from policy_engine.errors import VerificationFailed
+from policy_engine.errors import DomainError, VerificationFailed
 from policy_engine.kernel.assumption import Assumption
 from policy_engine.kernel.certificate import ROWS, Certificate, Terms
 from policy_engine.kernel.claim import Claim, to_json
 from policy_engine.kernel.decoding import claim_from
+from policy_engine.kernel.editions import Edition
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.mechanisms.whole_classes.meaning import NO_GUARANTEE, still_works
@@ -55,6 +56,7 @@ def predicate_of(certificate: Certificate) -> dict[str, Any]:
     claim, terms = certificate.claim, certificate.terms
     return {
         **dict(terms.said),
+        **({"edition": terms.edition.to_json()} if terms.edition else {}),
         "policy": {"name": terms.policy_name, "digest": terms.policy_digest},
         "source": terms.source,
         "mechanism": claim.law.mechanism,
@@ -163,6 +165,8 @@ class _Reader:
         forms = {name: _purpose if name == "purpose" else _said for name in SAID}
         stated = (name for name in SAID if name in self._stated)
         said = tuple((name, self._field(name, forms[name])) for name in stated)
+        has_edition = "edition" in self._stated
+        edition = self._field("edition", _edition) if has_edition else None
         claim = read["claim"]
         promise = self._promise(claim) if isinstance(claim, Claim) else None
         if self.wrong or promise is None:
@@ -170,7 +174,7 @@ class _Reader:
         name, digest = read["policy"]
         terms = Terms(
             name, digest, read["source"], promise, read["published_as"], read["engine_version"],
-            read["models"], said,
+            read["models"], said, edition,
         )  # fmt: skip
         return Certificate(
             terms, claim, read["engine"], read["query"], read["assumptions"], read["templates"],
@@ -180,7 +184,9 @@ class _Reader:
     def _field(self, name: str, form: Any) -> Any:
         try:
             return form(self._stated.get(name, ...))
-        except (_Misstated, ClaimError, NoModel, KeyError, TypeError, AttributeError):
+        except (
+            _Misstated, ClaimError, DomainError, NoModel, KeyError, TypeError, AttributeError,
+        ):  # fmt: skip
             self.wrong.append(name)
             return None
 
@@ -225,6 +231,13 @@ def _policy(value: Any) -> tuple[str, str]:
     if not isinstance(value, Mapping) or value.keys() != {"name", "digest"}:
         raise _Misstated
     return _matching(NAME, value["name"]), _digest(value["digest"])
+
+
+def _edition(value: Any) -> Edition:
+    edition = Edition.from_json(value)
+    if edition == Edition():
+        raise _Misstated
+    return edition
 
 
 def _said(value: object) -> str:
@@ -295,5 +308,5 @@ _NUMBERS: Mapping[str, Any] = {
     "rate": _decimal,
     "sampled_at": _decimal,
 }
-FIELDS = (*_FIELDS, *_NUMBERS, *DERIVED, *SAID)
+FIELDS = (*_FIELDS, *_NUMBERS, *DERIVED, *SAID, "edition")
 """Every field that a certificate can have."""

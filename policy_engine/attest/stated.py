@@ -14,6 +14,7 @@ from policy_engine.errors import DomainError
 from policy_engine.kernel.assumptions import assumptions
 from policy_engine.kernel.certificate import Certificate, NotPrinted, check_text
 from policy_engine.kernel.claim import Claim
+from policy_engine.kernel.editions import Edition
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.printing import printed, templates_digest
 from policy_engine.kernel.promise import Bounded
@@ -69,7 +70,12 @@ def _differences(certificate: Certificate) -> Iterator[str]:
             yield f"the SQL names another policy than the certificate: its {told} is another"
     if not _is_named(terms.source, claim):
         yield f"the certificate names another source than its claim, which reads {source_of(claim)}"
-    wanted = assumptions(claim, certificate.engine, terms.source, promise.sampled_at)
+    edition = terms.edition or Edition()
+    if differs := edition.differs(claim):
+        yield f"the certificate's edition is not what its claim reads: {differs}"
+    wanted = assumptions(
+        claim, certificate.engine, terms.source, promise.sampled_at, is_asked=edition.is_asked
+    )
     for each in wanted:
         if each not in certificate.assumptions:
             yield f"the certificate does not state what it rests on: {sentence_of(each)}"

@@ -43,3 +43,6 @@ SuppressedOption = Annotated[
 PublishedOption = Annotated[
     bool, Option("--published", help="It is no release of ours, and public by your word.")
 ]
+EditionOption = Annotated[
+    str | None, Option("--edition", metavar="NAME", help="The edition that is meant, as 2026-11.")
+]

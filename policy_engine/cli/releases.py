@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated
@@ -13,15 +14,19 @@ from typer import Argument, Exit, Option
 from policy_engine.accounting.odds import odds_sentence
 from policy_engine.cli import output, planning
 from policy_engine.cli.failures import failure
+from policy_engine.cli.options import EditionOption
 from policy_engine.cli.progress import progress
 from policy_engine.cli.results import Left, WithoutPromise, attacks_on
+from policy_engine.errors import UsageError
 from policy_engine.kernel.mechanisms.whole_classes.meaning import first_lines, still_works
 from policy_engine.kernel.words import people_word
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import counted
 from policy_engine.releasing import release as releasing
-from policy_engine.releasing.preview import about, make_ready
+from policy_engine.releasing.editions import Schedule
+from policy_engine.releasing.planning import project_of
+from policy_engine.releasing.preview import Ready, about, make_ready
 from policy_engine.releasing.validation import warnings_of
 
 _EMPTY = (
@@ -34,71 +39,152 @@ def release(
     policies: Annotated[
         list[Path], Argument(help="Policy files, released in this order.", readable=False)
     ],
+    edition: EditionOption = None,
     replace: Annotated[
         bool, Option("--replace", help="Replace the release that stands there.")
     ] = False,
-    fresh: Annotated[
-        bool, Option("--fresh", help="Draw anew, at a new price, what was released.")
+    revise: Annotated[
+        bool, Option("--revise", help="Draw anew, at a new price, what was released.")
     ] = False,
 ) -> None:
-    """Release: certify, charge the account, draw the sample, publish with the certificate.
+    """Release what is due: certify, charge the account, draw, publish with the certificate.
 
-    A release that stands stands, whatever its source holds by now: asked for again, nothing is
-    looked at, nothing is charged, and the exit code is 0. --fresh draws anew, at a new price. A
-    changed policy is a new release, with a price of its own, and is said to be one before anything
-    is charged.
+    Of a policy with refresh or period that is every edition whose time has come and that was not
+    drawn yet, the oldest first; of any other its one edition. An edition that stands stands,
+    whatever its source holds by now: asked for again, nothing is looked at, nothing is charged, and
+    the exit code is 0, as it is where nothing is due. What a crash has left is finished.
+
+    --edition names one: of a calendar, as 2026-11, when it is due; of a policy without schedule
+    another draw, at a new price, under a name of yours. --revise draws an edition that stands anew,
+    at a new price. A changed policy is a new release, with a price of its own, and is said to be
+    one before anything is charged; what was drawn of a calendar's editions stays.
 
     Of several policies all are certified, and their accounts asked, before the first one runs.
     If one fails nevertheless, those before it stand and are reported.
 
     Example: policy-engine release policies/adult/policy.yaml
     """
+    if edition is not None and len(policies) > 1:
+        raise UsageError("--edition names an edition of one policy: name one policy")
     done: list[ReleaseSaid | UnpromisedRelease] = []
+    said: list[object] = []
+    ready: tuple[Ready, ...] = ()
     try:
-        for policy in make_ready(policies, replace=replace, fresh=fresh):
-            done.append(_release(policy, replace=replace, fresh=fresh))
+        ready = make_ready(policies, replace=replace, revise=revise, edition=edition)
+        for each in ready:
+            first = len(done)
+            if each.schedule is not None:
+                _tell_lost(each, each.schedule)
+                releasing.give_up(each.schedule, project_of(each.policy))
+            for policy in each.editions:
+                done.append(_release(policy, replace=replace, revise=revise))
+            said.append(done[first] if each.schedule is None else _scheduled(each, done[first:]))
     except BaseException as error:
         if not done:
             raise
         failed = failure(error)
-        missing = [str(path) for path in policies[len(done) :]]
+        named = [
+            f"{path} ({policy.edition.name})" if policy.edition.zone else str(path)
+            for path, each in zip(policies, ready, strict=True)
+            for policy in each.editions
+        ]
+        missing = named[len(done) :]
         output.emit_error(failed, as_json=False)
         document = {**failed.document, "releases": done, "not_released": missing}
-        said = f"released {len(done)} of {len(policies)}; not released: {', '.join(missing)}"
-        output.emit(document, [said])
+        text = f"released {len(done)} of {len(named)}; not released: {', '.join(missing)}"
+        output.emit(document, [text])
         raise Exit(failed.exit_code) from None
     if output.is_json():
-        output.emit_json(done[0] if len(done) == 1 else {"releases": done})
+        output.emit_json(said[0] if len(said) == 1 else {"releases": said})
+
+
+@dataclass(frozen=True)
+class NextEdition:
+    """The edition that is due next, and from when on."""
+
+    edition: str
+    due: datetime
+
+
+@dataclass(frozen=True)
+class ScheduledSaid:
+    """What was due of a policy with a schedule: ``code`` is ``released`` or ``nothing_due``.
+
+    ``last`` is the edition that stood before, and ``lost`` are those that can be drawn no more but
+    with --revise.
+    """
+
+    policy: str
+    code: str
+    editions: tuple[ReleaseSaid | UnpromisedRelease, ...]
+    next: NextEdition | None
+    last: str | None
+    lost: tuple[str, ...]
+
+
+def _scheduled(ready: Ready, released: Sequence[ReleaseSaid | UnpromisedRelease]) -> ScheduledSaid:
+    """What became of the editions of a policy that were due; said at once as text."""
+    schedule = ready.schedule
+    assert schedule is not None
+    following, on = schedule.following, schedule.on
+    name, last = ready.policy.name, schedule.last
+    known = f"; the last is {last.run.edition} (entry {last.id})" if last is not None else ""
+    lines = [] if released else [f"{name}: nothing is due{known}"]
+    after = None
+    if following is not None and on is not None:
+        after = NextEdition(following.name, on)
+        lines.append(f"  next         {following.name}, due from {on:%Y-%m-%dT%H:%M:%SZ}")
+    if not output.is_json():
+        output.confirm({}, lines)
+    return ScheduledSaid(
+        policy=name,
+        code="released" if released else "nothing_due",
+        editions=tuple(released),
+        next=after,
+        last=None if last is None else last.run.edition,
+        lost=tuple(entry.run.edition for entry in schedule.lost),
+    )
+
+
+def _tell_lost(ready: Ready, schedule: Schedule) -> None:
+    for entry in schedule.lost:
+        edition = entry.run.edition
+        output.note(
+            f"warning: {ready.policy.name}: edition {edition} (entry {entry.id}) was charged, and"
+            f" nothing of it stands here: 'policy-engine release --edition {edition} --revise'"
+            " draws it anew, at a new price"
+        )
 
 
 def restore(
     policy: Annotated[Path, Argument(help="A policy file.", readable=False)],
+    edition: EditionOption = None,
     replace: Annotated[
         bool, Option("--replace", help="Replace the release that stands there.")
     ] = False,
 ) -> None:
     """Put a release back that is lost, or its certificate, from the bytes that were kept of it.
 
-    A copy of every release is kept beside its certificate, in the folder .released. What is put
-    back has the digest that the ledger recorded. No source is opened, no secret is needed, and
-    nothing is charged.
+    A copy of every release is kept beside its certificate, in the folder .released. Of a policy
+    with several editions it is that of --edition, or the last. What is put back has the digest that
+    the ledger recorded. No source is opened, no secret is needed, and nothing is charged.
 
     Example: policy-engine restore policies/adult/policy.yaml
     """
     found = load_policy(policy, unpromised=True)
-    done = releasing.restore(found, replace=replace)
+    done = releasing.restore(found, edition=edition, replace=replace)
     text = _uncertified_lines if found.is_unpromised else _lines
     said = _unpromised(found, done) if found.is_unpromised else _said(done)
     output.emit(said, list(text(found, done)))
 
 
-def _release(policy: Policy, *, replace: bool, fresh: bool) -> ReleaseSaid | UnpromisedRelease:
+def _release(policy: Policy, *, replace: bool, revise: bool) -> ReleaseSaid | UnpromisedRelease:
     """Release one policy; said at once as text, and for the one document as the answer."""
     for each in warnings_of(policy):
         output.note(f"warning: {each}")
     with progress(f"releasing {policy.name}") as seen, about(policy.file):
         found = releasing.release(
-            policy, replace=replace, fresh=fresh, say=output.note, watch=seen.watching
+            policy, replace=replace, revise=revise, say=output.note, watch=seen.watching
         )
     if not found.groups:
         few = "is large enough" if policy.noise else f"has {found.k} people in the sample"
@@ -135,6 +221,7 @@ class ReleaseSaid:
     outcome: str
     repeated: bool
     remarks: tuple[str, ...]
+    edition: str
     ledger: Paid
     people: int | None = None
     person_groups: int | None = None
@@ -154,6 +241,7 @@ def _said(done: releasing.Released) -> ReleaseSaid:
         outcome=done.outcome,
         repeated=done.repeated,
         remarks=done.remarks,
+        edition=done.edition,
         ledger=Paid(done.account, done.entry, Left.of(done.left)),
         people=done.people if is_people else None,
         person_groups=None if is_people else done.people,
@@ -183,11 +271,12 @@ def _lines(policy: Policy, done: releasing.Released) -> list[str]:
 
 def _title(policy: Policy, done: releasing.Released) -> str:
     """What became of a release."""
+    name = f"{policy.name}, edition {done.edition}," if done.edition else policy.name
     if done.outcome == "stands":
-        return f"{policy.name} stands; its source was not looked at, nothing was charged"
+        return f"{name} stands; its source was not looked at, nothing was charged"
     if done.outcome == "put back":
-        return f"{policy.name} is put back from the bytes that were kept; nothing was charged"
-    return f"released {policy.name}"
+        return f"{name} is put back from the bytes that were kept; nothing was charged"
+    return f"released {name.rstrip(',')}"
 
 
 def _size(policy: Policy, done: releasing.Released) -> str:
@@ -224,6 +313,7 @@ class UnpromisedRelease(WithoutPromise):
     outcome: str
     repeated: bool
     remarks: tuple[str, ...]
+    edition: str
     ledger: ChargedTo
 
 
@@ -240,6 +330,7 @@ def _unpromised(policy: Policy, done: releasing.Released) -> UnpromisedRelease:
         outcome=done.outcome,
         repeated=done.repeated,
         remarks=done.remarks,
+        edition=done.edition,
         ledger=ChargedTo(done.account, done.entry),
     )
 

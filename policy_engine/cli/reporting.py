@@ -43,7 +43,7 @@ _EXPORTS = {
 _CODES = {"green": 0, "amber": NothingChecked.exit_code, "red": 1}
 
 
-class Edition(StrEnum):
+class Audience(StrEnum):
     """For whom a report is."""
 
     public = "public"
@@ -55,9 +55,9 @@ def report(
     release: options.ReleaseOption = None,
     policy: options.PolicyOption = None,
     previous: Annotated[Path | None, Option(help="The certificate of the version before.")] = None,
-    edition: Annotated[
-        Edition, Option(help="public, or internal: with other releases and places.")
-    ] = Edition.public,
+    audience: Annotated[
+        Audience, Option(help="public, or internal: with other releases and places.")
+    ] = Audience.public,
     output: Annotated[
         Path | None,
         Option("--output", "-o", help="The page: FILE.html, or FILE.json; or the export."),
@@ -123,7 +123,7 @@ def report(
         previous=None if previous is None else (previous, read_certificate(previous)),
         books=None if project is None else ledger_state(project),
         keyring=keyring or (project.keyring if project else None),
-        edition=edition.value,
+        audience=audience.value,
         review_policy=None if review_policy is None else read_review_policy(review_policy),
     )
     found = gather(named)

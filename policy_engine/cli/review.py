@@ -151,9 +151,10 @@ def request(
     policy: Annotated[
         Path | None, Argument(help="The policy that is to be released.", readable=False)
     ] = None,
-    fresh: Annotated[
-        bool, Option("--fresh", help="Of a new sample, of what was released before.")
+    revise: Annotated[
+        bool, Option("--revise", help="Of a new draw of what was released before.")
     ] = False,
+    edition: options.EditionOption = None,
     review_policy: Annotated[Path | None, Option(help="Of another review policy instead.")] = None,
     limit: Annotated[str | None, Option(help="Of another limit of this account instead.")] = None,
     epsilon: options.NewEpsilonOption = "",
@@ -174,7 +175,7 @@ def request(
     project = project_here() if loaded is None else project_of(loaded)
     with open_ledger(project) as opened:
         if loaded is not None:
-            asked = asking.wanted(loaded, project, opened.read(), fresh=fresh)
+            asked = asking.wanted(loaded, project, opened.read(), edition=edition, revise=revise)
         elif review_policy is not None:
             found = read_review_policy(read_text(review_policy, "review policy"), review_policy)
             asked = Sought(policy_matter(found), _change_file(review_policy), found.document)

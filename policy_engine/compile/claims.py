@@ -14,12 +14,14 @@ from datetime import date, datetime, time
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any
 
+from policy_engine.calendars import Zone
 from policy_engine.compile.catalog import Field, Kind, Table
 from policy_engine.compile.reading import is_raw_first, read_as
 from policy_engine.engines import ENGINES
 from policy_engine.errors import PolicyError, Problem
 from policy_engine.kernel import mechanisms, recodes, sources
 from policy_engine.kernel.claim import Claim, Shown
+from policy_engine.kernel.editions import Edition, ends_of
 from policy_engine.kernel.filters import none_of, one_of, within
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms.common import groups_as_it_is
@@ -105,6 +107,10 @@ def claim_of(
         with problems.of(path_text(("aggregate", each.name)), f"column {each.column!r}"):
             read = column(each.column)
             sums.append(mechanisms.Aggregate(each.name, read, each.unit, each.clip, each.table))
+    period = None
+    if policy.edition.column:
+        with problems.of("period.column", f"column {policy.edition.column!r}"):
+            period = _period(column(policy.edition.column), policy.edition)
     unit: sources.Rows | sources.People = sources.Rows()
     with problems.of("privacy_unit", "first_by", "privacy_unit.rows.first_by"):
         unit = _unit(policy, table, engine)
@@ -120,8 +126,18 @@ def claim_of(
             columns=tuple(shown),
             count=policy.release.count_as if policy.release.form == "counts" else None,
             filter=tuple(conditions),
+            period=period,
         )
     raise PolicyError(tuple(problems))
+
+
+def _period(column: sources.Column, edition: Edition) -> Shown:
+    """The rows of an edition's period."""
+    assert edition.period is not None
+    ends = ends_of(edition.period, Zone(edition.zone), column.seen.kind)
+    if ends is None:
+        raise _Misfit("no period of a calendar ends in the year 10000", "name an earlier one")
+    return within(column, *ends)
 
 
 def _condition(column: sources.Column, spec: FilterSpec) -> Shown:

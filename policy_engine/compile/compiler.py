@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from difflib import get_close_matches
 
-from policy_engine.compile.catalog import Field, Kind, Table
+from policy_engine.compile.catalog import TIMES, Field, Kind, Table
 from policy_engine.compile.claims import claim_of
 from policy_engine.compile.fitting import missing_problem, readable, type_problem
 from policy_engine.compile.reading import read_as, read_columns
@@ -42,6 +42,7 @@ from policy_engine.policy.tree import path_text
 _KEYS = frozenset({Kind.INTEGER, Kind.WIDE_INTEGER, Kind.TEXT, Kind.UUID, Kind.LABEL})
 _COLUMNS = frozenset({Kind.TEXT, Kind.LABEL, Kind.DOUBLE, Kind.BOOLEAN})
 _NUMBERS = ("integer", "double")
+_DAYS = frozenset({Kind.DATE})
 _Found = tuple[str, str, str]
 """A place in the policy, what is wrong with it, and what mends it."""
 
@@ -101,6 +102,7 @@ def find_problems(policy: Policy, table: Table, dialect: Engine) -> tuple[Proble
             found.append((path_text(("recode", name)), f"column {name!r}: {message}", remedy))
     found += _dialect_problems(policy, table, dialect)
     found += _source_problems(policy, table)
+    found += _period_problems(policy, table, dialect)
     if policy.grouping == "raw_first":
         law = "raw_first needs columns that group by what they are, found"
         raw = [each.source for each in read.values()]
@@ -128,6 +130,8 @@ def _unknown(policy: Policy, table: Table) -> Iterator[_Found]:
     named += _of_the_unit(policy)
     named += [(path_text(("source", "columns", name)), name) for name, _ in policy.source.columns]
     named += [(path_text(("filter", name)), name) for name, _ in policy.filter]
+    if policy.edition.column:
+        named.append(("period.column", policy.edition.column))
     sums = () if policy.noise is None else policy.noise.sums
     named += [(path_text(("aggregate", each.name)), each.column) for each in sums]
     for path, name in named:
@@ -271,6 +275,28 @@ def _twice(
         if first != name:
             path = path_text((*place, name))
             yield path, f"{path} is the column {first!r} a second time", "name it once"
+
+
+def _period_problems(policy: Policy, table: Table, dialect: Engine) -> Iterator[_Found]:
+    """What is wrong with the column that says in which period a row lies."""
+    column = table.find(policy.edition.column) if policy.edition.column else None
+    if column is None:
+        return
+    declared = read_as(policy, table).get(column.name)
+    if declared in ("date", "timestamp") or (declared is None and column.kind in TIMES | _DAYS):
+        return
+    if "date_column" in dialect.lacks:
+        law = f"{dialect.title} has no dates, so that no row lies in a period"
+        remedy = "write the table to a Parquet file with a date, and release from that; or refresh"
+        yield "period.column", law, remedy
+        return
+    found = column.noun if declared is None else f"it is read as {declared}"
+    law = f"period.column must be a date or a time, found {found}"
+    casts = "try_cast" not in dialect.lacks and readable(column.kind, "date")
+    remedy = "name a column of dates or times"
+    if casts:
+        remedy = f"read it as a date: source.columns: {{{column.name}: date}}"
+    yield "period.column", law, remedy
 
 
 def _sample_problems(policy: Policy, table: Table, dialect: Engine) -> Iterator[_Found]:

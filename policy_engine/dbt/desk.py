@@ -215,7 +215,7 @@ class Desk:
 
     def place(self, release: DbtRelease) -> str:
         """What all releases of one table have in common, whatever their policy is called."""
-        return requests.place_of(release.id, self.ends(release))
+        return requests.place_of(release.id, self.ends(release), "")
 
     def last(self, ledger: Ledger | None, release: DbtRelease) -> Entry | None:
         """The entry that was charged last for a release; None where none was."""

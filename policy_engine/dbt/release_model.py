@@ -17,6 +17,7 @@ from functools import cached_property
 from itertools import count
 from pathlib import Path
 
+from policy_engine.calendars import Refresh
 from policy_engine.compile.catalog import Table
 from policy_engine.compile.compiler import compiled
 from policy_engine.dbt.releases import model_name
@@ -122,6 +123,11 @@ def broken_laws(policy: Policy, dialect: Engine) -> Iterator[_Law]:
     if source.relation is None:
         remedy = "name a node of dbt, as in table: ref('stg_people')"
         yield "source.file", "source.file has no meaning in a dbt project", remedy
+    if policy.schedule is not None:
+        key = "refresh" if isinstance(policy.schedule, Refresh) else "period"
+        law = f"{key} is not drawn in a dbt project yet: there a model has one edition"
+        remedy = "remove it, or release by 'policy-engine release' from what dbt has built"
+        yield key, law, remedy
     if policy.noise is not None and policy.noise.by_chance:
         law = "mechanism must be sampled_suppression or noisy_counts in a dbt project, found"
         remedy = "take one of them, or release it by policy-engine release"

@@ -177,7 +177,7 @@ class ProjectReader:
             release=self._release(certificate),
             books=self.books(),
             keyring=project.keyring,
-            edition="internal",
+            audience="internal",
             folder=self._folder,
         )
         return page(view(gather(named)))

@@ -38,10 +38,14 @@ def method_of(claim: Claim, engine: str) -> Method:
 
 
 def assumptions(
-    claim: Claim, engine: str, source: str, sampled_at: Decimal
+    claim: Claim, engine: str, source: str, sampled_at: Decimal, *, is_asked: bool = False
 ) -> tuple[Assumption, ...]:
-    """What a claim rests on, in an engine; ``source`` is the source's name in its sentences."""
-    return tuple(dict.fromkeys(_assumptions(claim, engine, source, sampled_at)))
+    """What a claim rests on, in an engine; ``source`` is the source's name in its sentences.
+
+    ``is_asked``: somebody asked for this draw by hand, who may have seen what the source holds.
+    """
+    asked = [Assumption.of("asked_blind")] if is_asked else []
+    return tuple(dict.fromkeys([*_assumptions(claim, engine, source, sampled_at), *asked]))
 
 
 def _assumptions(
@@ -62,6 +66,8 @@ def _assumptions(
     if package := ENGINES[engine].package:
         yield of("forms_of_package", engine=ENGINES[engine].title, package=package)
     yield of("source_stays", source=source)
+    if claim.period is not None and claim.period.column is not None and unit == ROW_UNIT:
+        yield of("period_stays", source=source, column=claim.period.column.name)
     yield from claim.law.assumes(unit, source)
     yield from map(of, claim.law.rests_on)
     if isinstance(claim.source, Files):

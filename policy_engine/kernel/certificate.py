@@ -22,6 +22,7 @@ from policy_engine.kernel.promise import Bounded, Promise
 from policy_engine.kernel.tokens import Unreadable, tokens
 
 if TYPE_CHECKING:
+    from policy_engine.kernel.editions import Edition
     from policy_engine.kernel.models import Model
 
 ROWS = "rows"
@@ -53,7 +54,8 @@ class Terms:
 
     ``source`` is the source's name in its sentences. Of what is asked for the promise's rate is the
     sample's as it is written, not below the law's. ``models`` hold of what is released, and
-    ``said`` is what the author says beside the numbers, by name: purpose, contact.
+    ``said`` is what the author says beside the numbers, by name: purpose, contact. ``edition`` is
+    which draw of the policy it is, where that is said.
     """
 
     policy_name: str
@@ -64,6 +66,7 @@ class Terms:
     engine_version: str = ""
     models: tuple[Model, ...] = ()
     said: tuple[tuple[str, str], ...] = ()
+    edition: Edition | None = None
 
 
 @dataclass(frozen=True)
@@ -153,7 +156,13 @@ def vouched(text: str, claim: Claim, engine: str, terms: Terms) -> Certificate:
         claim=claim,
         engine=engine,
         query=text,
-        assumptions=assumptions(claim, engine, terms.source, terms.promise.sampled_at),
+        assumptions=assumptions(
+            claim,
+            engine,
+            terms.source,
+            terms.promise.sampled_at,
+            is_asked=terms.edition is not None and terms.edition.is_asked,
+        ),
         templates=templates_digest(engine),
         time=now(),
     )

@@ -48,6 +48,10 @@ SENTENCES: Mapping[str, str] = {
     "limits_blind": (
         "the policy's recodings, noise and limits were chosen without looking at the source"
     ),
+    "period_stays": (
+        "a row of {source} stays in its period: one whose {column} moves to another is two units"
+    ),
+    "asked_blind": ("who asked for this draw by hand was moved by nothing that the source holds"),
     "csv_formed": "{source} is well-formed CSV whoever is in it",
     "texts_utf8": "every text in {source} is UTF-8 whoever is in it",
 }

@@ -347,7 +347,8 @@ class Ledger:
         Price, comparison and record are one transaction: of two processes after the last of
         a budget one gets it. When this returns the charge is durable. ``limit`` is what the project
         says; a limit that the ledger holds already is never raised by it. A charge whose ``run``
-        was charged before, in the same place, is not charged again: the entry is that one.
+        was charged before, in the same place, is not charged again: the entry is that one. What of
+        a calendar's edition was drawn, by whatever text, is not charged by another one.
 
         Where the limit has a plan, the one that ``solve`` finds is recorded of a window before
         anything else is charged to it. What ``is_out`` already, made by somebody else's run, is
@@ -368,6 +369,8 @@ class Ledger:
                 paid = None if anew or not of else budget.last_at(charge.request, of)
                 if paid is not None:
                     return paid
+                if not anew:
+                    _check_not_drawn(budget.last_at(charge.request), self.where)
                 if not is_out:
                     page.books.sources.check(charge)
                 known = budget.account(charge.account)
@@ -546,6 +549,16 @@ def _approved(page: Page, entry: Entry, brought: Brought | None, release_digest:
     if review is None:
         return entry
     return settled(entry, page.add("approve", review.to_json(), entry=entry.id))
+
+
+def _check_not_drawn(last: Entry | None, where: str) -> None:
+    """LedgerError where an edition of a calendar was drawn meanwhile, by another text."""
+    if last is None or last.only_digest is None or not last.run.edition[:1].isdigit():
+        return
+    raise LedgerError(
+        f"{where}: edition {last.run.edition} of {last.policy_name} was drawn meanwhile, by another"
+        f" text of the policy (entry {last.id}), and an edition is drawn once; nothing was charged"
+    )
 
 
 def _limited(page: Page, account: Account, limit: Limit | None) -> Account:

@@ -120,8 +120,6 @@ class PolicyDocument(Document):
 
     model_config = ConfigDict(title="policy-engine policy, version 1")
     needs = ("privacy_unit", "write privacy_unit: row where each row is one person")
-    waits = ("refresh", "period")
-
     version: fields.VersionField
     """The version of the language."""
     name: fields.NameField
@@ -141,9 +139,9 @@ class PolicyDocument(Document):
     ]
     """Every released column and its recoding; a column not named is not released."""
     refresh: time_models.RefreshSpec | None = None
-    """The whole source anew, once in each period of a calendar. Nothing is drawn by it yet."""
+    """The whole source anew, once in each period of a calendar."""
     period: time_models.PeriodSpec | None = None
-    """The rows of one period, once, when it has ended. Nothing is drawn by it yet."""
+    """The rows of one period, once, when it has ended."""
     filter: Annotated[
         dict[str, FilterSpec], fields.a_mapping("column: condition", _UNCOMMENT, minProperties=1)
     ] = fields.EMPTY

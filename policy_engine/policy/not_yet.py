@@ -18,14 +18,11 @@ if TYPE_CHECKING:
 def refuse_editions(reading: HalfRead[PolicyDocument]) -> None:
     """Refuse what a policy says of its editions: each policy has one."""
     # A project file is read without the language of policies: verify needs none of it.
-    from policy_engine.policy.models import PolicyDocument, ReleaseSpec
+    from policy_engine.policy.models import ReleaseSpec
 
     data = mapping(reading.root.data())
     law = "is understood, and no edition of a policy is drawn yet"
     remedy = "remove it: 'policy-engine release' draws one release, whenever it is run"
-    for key in PolicyDocument.waits:
-        if key in data:
-            reading.refuse((key,), law, remedy, on_key=True)
     for key in ReleaseSpec.waits:
         if key in mapping(data.get("release")):
             reading.refuse(("release", key), law, remedy, on_key=True)
@@ -40,6 +37,3 @@ def refuse_windows(reading: HalfRead[ProjectDocument]) -> None:
         for key in AccountSpec.waits:
             if inside(data, "accounts", name, key) is not None:
                 reading.refuse(("accounts", name, key), law, remedy, on_key=True)
-    if data.get("zone", "UTC") != "UTC":
-        law = "is understood, and every time is in UTC yet"
-        reading.refuse(("zone",), law, "remove it")

@@ -16,6 +16,7 @@ from decimal import Decimal
 from pathlib import Path
 from urllib.parse import quote
 
+from policy_engine.calendars import Zone
 from policy_engine.errors import UsageError
 from policy_engine.policy.laws import At
 from policy_engine.policy.not_yet import refuse_windows
@@ -88,6 +89,7 @@ class Project:
     limit is, and what is planned. Of a release of at most ``copies_most`` bytes a copy is
     kept. So many of the ``owners``, raw public keys, as
     ``owners_needed`` says must have signed the keyring. ``witnesses`` are outside ones.
+    Days, and with them all periods, are those of ``zone``.
     """
 
     directory: Path
@@ -112,6 +114,7 @@ class Project:
     unpromised: frozenset[str] = frozenset()
     copies_most: int = 100_000_000
     windows: Mapping[str, WindowTerms] = field(default_factory=dict)
+    zone: Zone = field(default=Zone())
 
     @property
     def ledger_name(self) -> str:
@@ -329,6 +332,7 @@ def _project(document: ProjectDocument, directory: Path, file: Path | None) -> P
         reviews=dict(document.reviews),
         copies_most=document.keep_copies_mb * 1_000_000,
         windows={name: windows_of(each) for name, each in accounts},
+        zone=Zone(document.zone),
     )
 
 

@@ -343,8 +343,6 @@ WitnessField = Annotated[
 class ProjectDocument(Document):
     """The project file as it is written."""
 
-    waits = ("zone",)
-
     version: fields.VersionField = 1
     warehouses: Annotated[dict[str, WarehouseSpec], fields.a_mapping("name: warehouse")] = (
         fields.EMPTY
@@ -352,7 +350,7 @@ class ProjectDocument(Document):
     default: Annotated[str | None, fields.name] = None
     """The warehouse of commands that name none."""
     zone: time_models.ZoneField = "UTC"
-    """The zone of calendars, as in `Europe/Berlin`. Nothing is told by another one than UTC yet."""
+    """The zone of days, and so of all periods, as in `Europe/Berlin`."""
     ledger: fields.LineField = LEDGER
     """A file of SQLite, or a `postgresql://` URL."""
     ledger_begins: BeginsField = ""

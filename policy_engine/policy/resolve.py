@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from policy_engine.calendars import Refresh
 from policy_engine.errors import UsageError
+from policy_engine.kernel.editions import Edition
 from policy_engine.policy import recode_models as written
 from policy_engine.policy import recodings
 from policy_engine.policy.auto import Guarantee, effective_rate
@@ -23,6 +25,7 @@ from policy_engine.policy.models import GuaranteeSpec, PolicyDocument, ReleaseSp
 from policy_engine.policy.recode_models import FilterSpec, Recode
 from policy_engine.policy.scalars import show
 from policy_engine.policy.source_models import OrderSpec, SourceSpec, UnitSpec, order_term
+from policy_engine.policy.timing import PeriodOf, place_of, schedule_of
 
 if TYPE_CHECKING:
     from policy_engine.accounting.shapes import Solved
@@ -82,6 +85,7 @@ class Release:
     """Where the release goes: ``path`` or ``relation``, the other is None; and its form.
 
     ``version`` and ``deprecated`` are of the dbt model that it is, in a dbt project.
+    ``append``: the table has the rows of all editions, told apart by its column ``edition``.
     """
 
     path: str | None
@@ -90,6 +94,7 @@ class Release:
     count_as: str = "n"
     version: int = 1
     deprecated: date | None = None
+    append: bool = False
 
     @property
     def text(self) -> str:
@@ -134,6 +139,20 @@ class Policy:
     stated: tuple[tuple[str, str], ...] = ()
     part: tuple[int, int] | None = None
     """How many parts there are, and the number of the one that is counted."""
+    schedule: Refresh | PeriodOf | None = None
+    """When it is due; None of a policy that is released when somebody asks."""
+    edition: Edition = field(default=Edition())
+    """Which draw of it is meant: none is named where a policy was read, and nothing more."""
+
+    def in_edition(self, edition: Edition) -> Policy:
+        """The same policy as one draw of it: with the place and the rows of that."""
+        path, relation = (
+            text if text is None else place_of(text, edition.name)
+            for text in (self.release.path, self.release.relation)
+        )
+        return replace(
+            self, edition=edition, release=replace(self.release, path=path, relation=relation)
+        )
 
     @property
     def noise(self) -> Protection | None:
@@ -283,6 +302,7 @@ def resolve(
         levels=tuple(levels),
         models=models,
         stated=tuple((name, text) for name, text in said.items() if text),
+        schedule=schedule_of(document),
         part=None if document.part is None else (document.part.of, document.part.number),
         k=chosen.k,
         rate=chosen.rate,
@@ -328,7 +348,7 @@ def _mechanism(
 
 def resolve_release(release: ReleaseSpec) -> Release:
     """The place and the form that a document means."""
-    said = release.model_dump(exclude={"append"})
+    said = release.model_dump()
     return Release(path=said.pop("file"), relation=said.pop("table"), **said)
 
 
@@ -380,4 +400,5 @@ def terms_of(policy: Policy, published_as: str, engine_version: str) -> Terms:
         engine_version=engine_version,
         models=policy.models,
         said=policy.stated,
+        edition=None if policy.edition == Edition() else policy.edition,
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from policy_engine.calendars import Calendar, Period, Periods, Refresh
+from policy_engine.calendars import Calendar, Periods, Refresh
 from policy_engine.policy.fields import Neighbours
 from policy_engine.policy.time_models import EDITION
 
@@ -76,10 +76,10 @@ def windows_of(account: AccountSpec) -> WindowTerms:
     )
 
 
-def place_of(text: str, edition: Period) -> str:
-    """The file or the table of one edition.
+def place_of(text: str, edition: str) -> str:
+    """The file or the table of the edition of that name.
 
-    >>> place_of("out/visits/edition={edition}/part.parquet", Period.parse("2026-10"))
+    >>> place_of("out/visits/edition={edition}/part.parquet", "2026-10")
     'out/visits/edition=2026-10/part.parquet'
     """
-    return text.replace(EDITION, edition.name)
+    return text.replace(EDITION, edition)

@@ -31,6 +31,7 @@ from policy_engine.policy.resolve import Policy
 from policy_engine.releasing import reviewing
 from policy_engine.releasing.books import naming_key
 from policy_engine.releasing.charging import names_of_source
+from policy_engine.releasing.editions import asked_for, at_moment, utc_now
 from policy_engine.releasing.planning import open_warehouse
 from policy_engine.releasing.presenting import Presented, presented
 from policy_engine.releasing.preview import preview
@@ -50,13 +51,25 @@ class Sought:
     entry: int = 0
 
 
-def wanted(policy: Policy, project: Project, books: Books, *, fresh: bool = False) -> Sought:
+def wanted(
+    policy: Policy,
+    project: Project,
+    books: Books,
+    *,
+    edition: str | None = None,
+    revise: bool = False,
+) -> Sought:
     """What the release of a policy waits for: approvals of what came out, else of its claim.
+
+    It is of the ``edition`` that is named, else of the one that is due next.
 
     Raises NotApproved where the account requires none.
     """
+    if edition is not None or revise:
+        at = at_moment(books) if policy.schedule is not None else utc_now()
+        policy = asked_for(policy, project, books, at, edition, revise=revise)
     found = preview(policy, project)
-    paid = None if fresh or found.repeats is None else books.budget.entry(found.repeats)
+    paid = None if revise or found.repeats is None else books.budget.entry(found.repeats)
     charge = reviewing.asked_for(found.charge, found.certificate, found.ends)
     return asked_of(charge, found.ends.certificate_path, books, found.account, paid)
 

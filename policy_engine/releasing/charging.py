@@ -23,6 +23,7 @@ from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
 from policy_engine.releasing import planning, requests
 from policy_engine.releasing.books import limit_of
+from policy_engine.releasing.naming import in_some_edition
 from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.connecting import resolved
 
@@ -65,7 +66,7 @@ class ReleasePlan:
     @property
     def place(self) -> str:
         """What the ledger calls the place of its releases."""
-        return requests.place_of(self.policy.name, self.ends)
+        return requests.place_of(self.policy.name, self.ends, self.policy.edition.name)
 
     @cached_property
     def of(self) -> str:
@@ -91,7 +92,11 @@ class ReleasePlan:
 
 
 def plan_of(policy: Policy, project: Project, warehouse: Warehouse) -> ReleasePlan:
-    """The plan of a policy, with the errors of ``planning.vouched_for``."""
+    """The plan of a policy, with the errors of ``planning.vouched_for``.
+
+    Of one whose edition is not named it is that of the first period, as of any other.
+    """
+    policy = in_some_edition(policy, project)
     return ReleasePlan(
         policy, project, warehouse, *planning.vouched_for(policy, project, warehouse)
     )

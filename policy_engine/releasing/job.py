@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Job:
-    """A certified release: new, or one that was charged before; ``fresh`` asks for a new one."""
+    """A certified release: new, or one that was charged before; ``revise`` asks for a new one."""
 
     plan: ReleasePlan
     spot: Spot
@@ -44,7 +44,7 @@ class Job:
     sealing: X25519PrivateKey
     naming: X25519PrivateKey
     replace: bool
-    fresh: bool
+    revise: bool
 
     def brought(self, stage: Stage) -> Brought:
         """The approvals that stand beside the certificate, or where it will."""

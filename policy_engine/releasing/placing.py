@@ -88,7 +88,7 @@ class Spot:
     @property
     def place(self) -> str:
         """What the ledger calls it."""
-        return place_of(self.policy.name, self.ends)
+        return place_of(self.policy.name, self.ends, self.policy.edition.name)
 
     @property
     def is_table(self) -> bool:
@@ -135,18 +135,23 @@ class Spot:
         """What is to do for the policy here, and the entry that it is to do for.
 
         Of several entries the last counts of which anything can stand; a cancelled one never does,
-        nor what is out, and lacks the approvals of its account.
+        nor what is out, and lacks the approvals of its account. What was drawn of a calendar's
+        edition stands, however the policy was changed since.
         """
         entries = [
             entry
             for entry in books.budget.at(self.place)
-            if entry.policy_digest == self.policy.digest and not _is_nothing_here(entry)
+            if self._is_ours(entry) and not _is_nothing_here(entry)
         ]
         for entry in reversed(entries):
             step = STEPS[self._state(entry)]
             if step != "refuse":
                 return step, entry
         return ("refuse", entries[-1]) if entries else ("charge", None)
+
+    def _is_ours(self, entry: Entry) -> bool:
+        is_drawn = bool(self.policy.edition.zone) and entry.only_digest is not None
+        return is_drawn or entry.policy_digest == self.policy.digest
 
     def _state(self, entry: Entry) -> tuple[Drawn, Standing]:
         digest = entry.only_digest
@@ -162,6 +167,27 @@ class Spot:
         """A whole copy of what was drawn; None where there is none."""
         certificate, is_table = self.ends.certificate_path, self.is_table
         return copies.copy_of(self.project, self.place, certificate, digest, is_table=is_table)
+
+    def replaces_own(self, books: Books) -> bool:
+        """Whether another edition of a policy with a schedule stands here, and nothing else.
+
+        Its place is the same in each edition, so that the next one takes the place of the last.
+        """
+        policy, target = self.policy, self.ends.name
+        if not policy.edition.zone or not self.is_there():
+            return False
+        others = [
+            entry
+            for entry in books.budget.entries()
+            if entry.policy_name == policy.name
+            and entry.run.target == target
+            and entry.run.edition != policy.edition.name
+        ]
+        path = self.ends.path
+        if path is not None:
+            return publish.file_digest(path) in {entry.release_digest for entry in others}
+        facts = publish.record_in(self.opened.comment(self.target)).get("facts")
+        return facts in {entry.run.digest for entry in others}
 
     # How it comes to stand
 

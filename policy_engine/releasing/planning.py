@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from policy_engine import errors
+from policy_engine.calendars import Zone
 from policy_engine.check.findings import findings_of
 from policy_engine.check.known import Known
 from policy_engine.check.laws import READS_A_TABLE, unmet
 from policy_engine.check.schema import Schema
-from policy_engine.compile.catalog import IF_ROWWISE, Table, at_home
+from policy_engine.compile.catalog import IF_ROWWISE, Kind, Table, at_home
 from policy_engine.compile.compiler import compiled
 from policy_engine.compile.rendering import created, name_of
 from policy_engine.dialects import Engine, dialect_named
@@ -30,6 +31,8 @@ from policy_engine.policy.project import ListedWarehouse as Named
 from policy_engine.policy.project import Project, default_project, find_project, load_project
 from policy_engine.policy.reading import located, refused
 from policy_engine.policy.resolve import Policy, loaded, terms_of
+from policy_engine.policy.tree import path_text
+from policy_engine.releasing.naming import in_some_edition
 from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.connecting import FILES, connected, resolved
 
@@ -89,8 +92,10 @@ def vouched_for(
     policy: Policy, project: Project, warehouse: Warehouse
 ) -> tuple[Certificate, Table]:
     """The same, and the statement of a policy without (ε, δ), of which nothing is certified."""
+    policy = in_some_edition(policy, project)
     table, target = _ends(policy, warehouse)
     _check_apart(policy, table, target)
+    _check_zone(policy, table, project)
     dialect = warehouse.dialect
     table_read(policy, table)
     claim, query = _compiled(policy, table, dialect)
@@ -138,6 +143,23 @@ def _ends(policy: Policy, warehouse: Warehouse) -> tuple[Table, tuple[str, ...]]
     return table, warehouse.target(relation) if relation is not None else ()
 
 
+def _check_zone(policy: Policy, table: Table, project: Project) -> None:
+    """Refuse what is told in UTC of an instant, where the days of the project are another zone's.
+
+    A visit of 1 January at 00:30 would be counted in January, and shown in December.
+    """
+    if project.zone == Zone():
+        return
+    recoded = [("recode", name) for name, recoding in policy.recodings if recoding.reads]
+    for place in (*recoded, *(("filter", name) for name, _ in policy.filter)):
+        column = table.find(place[1])
+        if column is not None and column.kind is Kind.TIMESTAMP_ZONED:
+            law = f"column {place[1]!r} is of instants, which are read in UTC, and the zone of the"
+            remedy = "name a column of dates, or of times without a zone, as a view may have one"
+            found = f"{law} project is {project.zone.name}"
+            raise refused(policy.file, path_text(place), found, remedy)
+
+
 def _check_apart(policy: Policy, table: Table, target: tuple[str, ...]) -> None:
     """Refuse a release over its own source, however the two are written."""
     source, path = policy.source_path, policy.release_path
@@ -176,6 +198,7 @@ def compile_policy(
             raise errors.UsageError("method is of a sample, and this policy counts everybody")
         policy = replace_field(policy, method=cast(Method, method))
     wanted = dialect_named(dialect or dialect_of(policy))
+    policy = in_some_edition(policy, project_of(policy))
     if schema is not None:
         table, relation = _described(policy, schema, wanted), policy.release.relation
         target = tuple(relation.split(".")) if relation else ()

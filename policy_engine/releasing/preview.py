@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from dataclasses import replace as replace_field
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from policy_engine.errors import BudgetExceeded, NotCertifiable, PolicyError, Problem
 from policy_engine.kernel.certificate import Certificate
+from policy_engine.kernel.editions import Edition
 from policy_engine.ledger.account import (
     Account,
     Balance,
@@ -31,7 +32,18 @@ from policy_engine.policy.resolve import Policy, loaded
 from policy_engine.releasing import books
 from policy_engine.releasing.beginning import certificates_of, check_clean, check_remembers
 from policy_engine.releasing.charging import ReleasePlan, another_account, planned
-from policy_engine.releasing.placing import Reached, Spot, check_place
+from policy_engine.releasing.editions import (
+    Clock,
+    Schedule,
+    asked_for,
+    at_moment,
+    in_next_edition,
+    known_books,
+    last_here,
+    schedule_at,
+    utc_now,
+)
+from policy_engine.releasing.placing import Reached, Spot
 from policy_engine.releasing.planning import open_warehouse, project_of, through_view
 from policy_engine.releasing.requests import Ends, SourceNames
 from policy_engine.releasing.reviewing import check_brought
@@ -47,7 +59,8 @@ class Preview:
     """What a release would be: its certificate, the account that would pay, what, and its place.
 
     ``refusal`` says why the account cannot pay, ``repeats`` is the entry that has paid already,
-    ``news`` what should be known before it is paid.
+    ``news`` what should be known before it is paid. ``edition`` is the
+    one that is due, or the next of a ``schedule``.
     """
 
     certificate: Certificate
@@ -57,6 +70,8 @@ class Preview:
     refusal: str = ""
     repeats: int | None = None
     news: str = ""
+    edition: Edition = field(default=Edition())
+    schedule: Schedule | None = None
 
     @property
     def balance(self) -> Balance:
@@ -84,6 +99,9 @@ def preview(policy: Policy, project: Project | None = None) -> Preview:
     """A dry run: the certificate to be, and what its account has left. Writes nothing."""
     policy = loaded(policy, unpromised=True)
     project = project or project_of(policy)
+    schedule = None
+    if policy.edition == Edition():
+        policy, schedule = in_next_edition(policy, project, known_books(project))
     with (
         planned(policy, project) as plan,
         through_view(plan.table),
@@ -103,12 +121,14 @@ def preview(policy: Policy, project: Project | None = None) -> Preview:
         account = effective(account, limit)
         if names is not None:
             charge = replace_field(charge, part=names.charged_part)
-        found = Preview(plan.certificate, account, charge, plan.ends, "", repeats)
+        found = Preview(
+            plan.certificate, account, charge, plan.ends, "", repeats, "", policy.edition, schedule
+        )
         try:
             if repeats is None and known is not None:
                 places = certificates_of(project, plan.ends.certificate_path)
                 check_remembers(known, places, books.trusted_keys(project))
-                last = known.budget.last_at(plan.place)
+                last = last_here(policy, known, plan.ends.name)
                 found = replace_field(found, news=another_account(policy, last, account))
                 # The people of a charge may pay from another account.
                 books.check_new_name(known, project, charge.account)
@@ -155,8 +175,29 @@ def stands(policy: Policy, project: Project) -> bool:
         return spot.next(ledger.read())[0] not in ("charge", "draw")
 
 
-def make_ready(paths: Sequence[Path], *, replace: bool, fresh: bool = False) -> tuple[Policy, ...]:
+@dataclass(frozen=True)
+class Ready:
+    """A policy, and those editions of it that are to be released, in this order.
+
+    ``schedule`` is what is due of it, None where an edition was named, or it has none.
+    """
+
+    policy: Policy
+    editions: tuple[Policy, ...]
+    schedule: Schedule | None = None
+
+
+def make_ready(
+    paths: Sequence[Path],
+    *,
+    replace: bool,
+    revise: bool = False,
+    edition: str | None = None,
+    clock: Clock = utc_now,
+) -> tuple[Ready, ...]:
     """The policies of ``paths``, once all of them together could be released.
+
+    Of each that is its ``edition``, where one is named; else what is due by its schedule.
 
     Everything that can fail without touching the data is tried for every file: loading,
     certifying, targets, and whether the accounts can pay for all of them. Nothing is charged
@@ -170,9 +211,23 @@ def make_ready(paths: Sequence[Path], *, replace: bool, fresh: bool = False) -> 
     clashes = target_clashes(policies)
     if clashes:
         raise PolicyError(tuple(problem for found in clashes.values() for problem in found))
+    ready = tuple(_ready(policy, edition, clock, revise=revise) for policy in policies)
+    first = [each.editions[0] for each in ready if each.editions]
     if len(policies) > 1:
-        _try_all(policies, replace=replace, fresh=fresh)
-    return tuple(policies)
+        _try_all(first, replace=replace, revise=revise)
+    return ready
+
+
+def _ready(policy: Policy, edition: str | None, clock: Clock, *, revise: bool) -> Ready:
+    project = project_of(policy)
+    known = known_books(project)
+    # Only a calendar's editions are told by the time.
+    at = utc_now() if policy.schedule is None else at_moment(known, clock)
+    if policy.schedule is None or edition is not None or revise:
+        named = asked_for(policy, project, known, at, edition, revise=revise)
+        return Ready(policy, (named,))
+    schedule = schedule_at(policy, project, known, at)
+    return Ready(policy, tuple(map(policy.in_edition, schedule.due)), schedule)
 
 
 def _of_all(asked: Iterable[_One], make: Callable[[_One], _Made]) -> list[_Made]:
@@ -196,25 +251,30 @@ def _loaded(path: Path) -> Policy:
     return policy
 
 
-def _try_all(policies: Sequence[Policy], *, replace: bool, fresh: bool) -> None:
+def _try_all(policies: Sequence[Policy], *, replace: bool, revise: bool) -> None:
     def previewed(policy: Policy) -> tuple[Policy, Project, Preview]:
         project = project_of(policy)
         with about(policy.file):
             return policy, project, preview(policy, project)
 
     asked_for = policies
-    if not fresh:  # of what stands nothing is looked at
+    if not revise:  # of what stands nothing is looked at
         asked_for = [policy for policy in policies if not stands(policy, project_of(policy))]
     found = _of_all(asked_for, previewed)
-    new = [each for each in found if fresh or each[2].repeats is None]
+    new = [each for each in found if revise or each[2].repeats is None]
     check_together(
         AskedCharge(str(project.ledger), asked.account, asked.charge, asked.refusal)
         for _, project, asked in new
     )
     for policy, project, asked in new:
-        with closing(open_warehouse(policy, project, writes=False)) as warehouse:
-            check_place(asked.ends, warehouse, replace=replace)
-        with books.begun_ledger(project) as ledger:
+        trusted = books.trusted_keys(project)
+        with (
+            closing(open_warehouse(policy, project, writes=False)) as warehouse,
+            books.begun_ledger(project) as ledger,
+        ):
+            spot = Spot(policy, project, asked.ends, warehouse, trusted)
+            is_own = ledger is not None and spot.replaces_own(ledger.read())
+            spot.check(replace=replace or is_own)
             if ledger is not None:
                 check_brought(ledger.read(), asked.charge, asked.certificate, asked.ends)
 

@@ -21,7 +21,7 @@ from policy_engine.attest.attestation import (
     stated_type,
 )
 from policy_engine.attest.certificates import certificate_in
-from policy_engine.attest.parquet_file import CERTIFICATE_SUFFIX, predicate_digest
+from policy_engine.attest.parquet_file import predicate_digest
 from policy_engine.attest.signers import writer_of
 from policy_engine.errors import (
     BudgetExceeded,
@@ -31,6 +31,7 @@ from policy_engine.errors import (
     UsageError,
 )
 from policy_engine.kernel.certificate import ROWS
+from policy_engine.kernel.editions import Edition
 from policy_engine.kernel.mechanisms.events import charged
 from policy_engine.ledger.entry import Charge, Entry, Run
 from policy_engine.ledger.store import Ledger
@@ -42,7 +43,13 @@ from policy_engine.policy.resolve import Policy
 from policy_engine.releasing import beginning, books
 from policy_engine.releasing.asking import source_of
 from policy_engine.releasing.publish import COPIES, content_of
-from policy_engine.releasing.requests import Ends, new_run, place_of, release_id
+from policy_engine.releasing.requests import (
+    Ends,
+    certificate_of_table,
+    new_run,
+    place_of,
+    release_id,
+)
 
 _WHY = "its certificate proves that it was released"
 
@@ -106,12 +113,13 @@ def _run(said: Unverified, path: Path, project: Project) -> tuple[Run, str]:
     if said.subject_name.lower().endswith(".parquet"):
         ends = Ends.of_file(folder / said.subject_name, project.directory)
     else:
-        beside = folder / f"{name}{CERTIFICATE_SUFFIX}" if _is_copy(path) else path
+        called = certificate_of_table(name, certificate.terms.edition or Edition())
+        beside = folder / called if _is_copy(path) else path
         ends = Ends.of_table(said.subject_name, beside, project.directory)
         if certificate.terms.published_as == ROWS:  # by dbt, which calls a release as its model
             name = path.name.partition(".")[0]
     run = new_run(release_id(certificate), ends, certificate, {})
-    return run, place_of(name, ends)
+    return run, place_of(name, ends, run.edition)
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from policy_engine.errors import (
     UsageError,
 )
 from policy_engine.kernel.certificate import Certificate
+from policy_engine.kernel.editions import Edition
 from policy_engine.kernel.promise import Bounded
 from policy_engine.ledger.account import Account, Balance, admit, balance_of, effective
 from policy_engine.ledger.asked import Asked
@@ -37,8 +38,19 @@ from policy_engine.ledger.remaining import Remaining
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy, loaded
-from policy_engine.releasing import beginning, books, copies
+from policy_engine.releasing import beginning, books, copies, standing
 from policy_engine.releasing.charging import ReleasePlan, another_account, plan_of
+from policy_engine.releasing.editions import (
+    Clock,
+    Schedule,
+    asked_for,
+    at_moment,
+    drawn_before,
+    known_books,
+    last_here,
+    schedule_at,
+    utc_now,
+)
 from policy_engine.releasing.job import Job
 from policy_engine.releasing.placing import Reached, Spot, check_place
 from policy_engine.releasing.planning import project_of, through_view, unenforced
@@ -75,6 +87,7 @@ class Released:
     """In how many groups a person counts at most: of several, ``people`` counts them in each."""
     outcome: Outcome = "released"
     remarks: tuple[str, ...] = ()
+    edition: str = ""
 
     @property
     def repeated(self) -> bool:
@@ -96,12 +109,14 @@ def release(
     policy: Policy,
     project: Project | None = None,
     *,
+    edition: str | None = None,
     replace: bool = False,
-    fresh: bool = False,
+    revise: bool = False,
     say: Callable[[str], None] = lambda text: None,
     watch: Callable[[Callable[[], float | None]], AbstractContextManager[object]] = nullcontext,
+    clock: Clock = utc_now,
 ) -> Released:
-    """Publish what ``policy`` says, with its certificate, and charge its account.
+    """Publish one edition of what ``policy`` says, with its certificate, and charge its account.
 
     Guarantee: what is published is what the certificate's text computes from a sample under a
     secret of its own; the account is charged before the sample is drawn, and the ledger has the
@@ -109,23 +124,32 @@ def release(
     stands is the answer: its source is not looked at, and nothing is charged; one that is lost is
     put back from the bytes that were kept.
 
-    ``fresh`` draws anew at a new price all the same. ``say`` is told, before anything is
+    ``edition`` names the draw: a period of the policy's schedule, whose edition has to be due by
+    the ``clock``; or another draw of a policy without one, at a price of its own. Without it the
+    only one is meant, or the last.
+
+    ``revise`` draws anew at a new price all the same. ``say`` is told, before anything is
     charged, that a release is a new one though one was made in its place before. ``watch`` is
     given a function that says how many per cent of the running query are done, if the engine does;
     it may ask until its body ends, and not later: the connection is closed then.
 
     Raises:
         PolicyError, NotCertifiable: the policy does not fit, or cannot be certified.
-        NotReleasable: its release was charged and is lost; only ``fresh`` draws another.
+        NotReleasable: its release was charged and is lost; only ``revise`` draws another. Or the
+            edition is not due yet, or cannot be drawn any more.
         BudgetExceeded: the account cannot pay; nothing was drawn.
         FileError, WarehouseError, LedgerError: nothing was published, unless the message
             says that the release stands. If the sample was drawn, the charge stands.
-        UsageError: ``policy`` is not a loaded policy.
+        UsageError: ``policy`` is not a loaded policy; or has a schedule, and no edition is named.
     """
     policy = loaded(policy, unpromised=True)
     project = project or project_of(policy)
+    if policy.edition == Edition():
+        known = known_books(project)
+        at = utc_now() if policy.schedule is None else at_moment(known, clock)
+        policy = asked_for(policy, project, known, at, edition, revise=revise)
     with closing(Reached(policy, project)) as reached, watch(reached.progress):
-        if not fresh and (before := _released_before(policy, project, reached, replace, say)):
+        if not revise and (before := _released_before(policy, project, reached, replace, say)):
             return before
         plan = plan_of(policy, project, reached.warehouse)
         for warning in unenforced(policy, plan.certificate):
@@ -140,16 +164,70 @@ def release(
             naming = books.named_by(sealing, project, ledger.books)
             spot = Spot.of(policy, project, reached, books.trusted_keys(project, signer))
             names = plan.names(naming)
-            job = Job(plan, spot, ledger, names, signer, sealing, naming, replace, fresh)
+            replace = replace or spot.replaces_own(ledger.books)
+            job = Job(plan, spot, ledger, names, signer, sealing, naming, replace, revise)
             with copies.alone(project, spot.place):
                 return _run(job, say)
 
 
-def restore(policy: Policy, project: Project | None = None, *, replace: bool = False) -> Released:
+@dataclass(frozen=True)
+class DueReleases:
+    """What was due of a policy with a schedule, released now; and what comes next."""
+
+    released: tuple[Released, ...]
+    schedule: Schedule
+
+
+def release_due(
+    policy: Policy,
+    project: Project | None = None,
+    *,
+    replace: bool = False,
+    say: Callable[[str], None] = lambda text: None,
+    clock: Clock = utc_now,
+) -> DueReleases:
+    """Publish the editions of a policy that are due by its schedule, the oldest first.
+
+    What a crash has left of one is finished, at no cost. Where nothing is due nothing is looked at
+    but the ledger. Raises as ``release``, of the first edition that fails: those before it stand.
+    """
+    policy = loaded(policy, unpromised=True)
+    project = project or project_of(policy)
+    known = known_books(project)
+    schedule = schedule_at(policy, project, known, at_moment(known, clock))
+    give_up(schedule, project)
+    return DueReleases(
+        tuple(
+            release(policy.in_edition(edition), project, replace=replace, say=say)
+            for edition in schedule.due
+        ),
+        schedule,
+    )
+
+
+def give_up(schedule: Schedule, project: Project) -> None:
+    """Settle what was begun of a refresh and not drawn, when its period has passed."""
+    if not schedule.settled:
+        return
+    signer = writer_of(project)
+    with books.open_ledger(project, signer) as ledger:
+        trusted = books.trusted_keys(project, signer)
+        for entry in schedule.settled:
+            standing.settle(ledger, entry, project, trusted)
+
+
+def restore(
+    policy: Policy,
+    project: Project | None = None,
+    *,
+    edition: str | None = None,
+    replace: bool = False,
+) -> Released:
     """Put a release back that is lost, or its certificate, from the bytes that were kept of it.
 
     No source is looked at, no secret is opened, and nothing is charged: what stands afterwards has
-    the digest that the ledger has. ``replace`` allows for another release in its place.
+    the digest that the ledger has. ``replace`` allows for another release in its place. ``edition``
+    is as for ``release``: one that was drawn.
 
     Raises:
         UsageError: nothing was released.
@@ -158,6 +236,7 @@ def restore(policy: Policy, project: Project | None = None, *, replace: bool = F
     """
     policy = loaded(policy, unpromised=True)
     project = project or project_of(policy)
+    policy = drawn_before(policy, project, known_books(project), edition)
     with closing(Reached(policy, project)) as reached:
         found = _released_before(policy, project, reached, replace, lambda text: None)
     if found is None:
@@ -231,6 +310,7 @@ def _settled(
     if step == "refuse":
         raise _lost(spot, ledger, entry)
     digest, run = str(entry.only_digest), entry.run
+    replace = replace or spot.replaces_own(known)
     spot.mend(run)
     if step == "place":
         if entry.state != "committed":
@@ -250,7 +330,8 @@ def _lost(spot: Spot, ledger: Ledger, entry: Entry) -> NotReleasable:
     """Why what an entry has paid for can never stand; it is settled as spent."""
     why = f"had its {MOST_ATTEMPTS} attempts, and nothing came out that anybody could have seen"
     price = f"ε {in_text(entry.epsilon)}, δ {in_text(entry.delta)}"
-    remedy = f"'policy-engine release --fresh' draws anew, at the price of a new release: {price}"
+    revise = f"policy-engine release{_named(spot.policy)} --revise"
+    remedy = f"'{revise}' draws anew, at the price of a new release: {price}"
     if entry.only_digest is not None:
         why = "was drawn, and neither its release nor a copy of those bytes is here"
         brought = "Bring the release and its certificate from where it was drawn, if it was another"
@@ -258,6 +339,11 @@ def _lost(spot: Spot, ledger: Ledger, entry: Entry) -> NotReleasable:
     if entry.state == "started":
         ledger.keep(entry.id, why)
     return NotReleasable(f"{spot.policy.name}: entry {entry.id} {why}; it stays charged. {remedy}")
+
+
+def _named(policy: Policy) -> str:
+    """How a command names the edition of a policy; empty where it need not."""
+    return f" --edition {policy.edition.name}" if policy.edition.zone else ""
 
 
 def _check_first(plan: ReleasePlan, *, replace: bool) -> None:
@@ -275,7 +361,7 @@ def _check_first(plan: ReleasePlan, *, replace: bool) -> None:
 def _run(job: Job, say: Callable[[str], None]) -> Released:
     """Draw what was charged and not drawn yet, or charge a new release and draw that."""
     known = job.ledger.read()
-    if not job.fresh:
+    if not job.revise:
         # A run of the same beside this one may have been faster.
         found = _settled(job.spot, job.ledger, known, lambda: job.signer, replace=job.replace)
         if found is not None:
@@ -304,14 +390,15 @@ def _charge(job: Job, known: Books, say: Callable[[str], None]) -> Released:
     books.check_new_name(known, plan.project, plan.account)
     check_pinned(plan.project, known, plan.account)
     plan.check_runs(writes=True)
-    limit, charge, last = plan.limit, job.charge(), known.budget.last_at(plan.place)
+    limit, charge, last = plan.limit, job.charge(), last_here(plan.policy, known, plan.ends.name)
     # No price is announced of what would not be charged; whether it is, reserve decides.
-    if last is not None and known.can_pay(charge, limit):
+    is_next = last is not None and _is_next(plan.policy, last)
+    if last is not None and not is_next and known.can_pay(charge, limit):
         say(_news(job, last))
         if other := another_account(plan.policy, last, Account(plan.account, limit=limit)):
             say(other)
     try:
-        paid = ledger.reserve(charge, limit, anew=job.fresh)
+        paid = ledger.reserve(charge, limit, anew=job.revise)
     except KeyboardInterrupt as error:
         note = "'policy-engine ledger show' says whether it was charged"
         with suppress(LedgerError):
@@ -355,14 +442,27 @@ def _published(job: Job, entry: Entry) -> Released:
         raise
 
 
+def _is_next(policy: Policy, last: Entry) -> bool:
+    """Whether a calendar's edition follows another that was drawn by the same text."""
+    is_another = bool(policy.edition.zone) and last.run.edition != policy.edition.name
+    return is_another and last.policy_digest == policy.digest
+
+
 def _news(job: Job, last: Entry) -> str:
     """That this is a new release, and why, before it costs anything."""
     policy, certificate = job.plan.policy, job.plan.certificate
     drawn = "sample" if policy.noise is None else "draw of the noise"
     why = f"a new {drawn} is asked for"
+    if policy.edition.zone and last.run.edition != policy.edition.name:
+        return (
+            f"{policy.name} has changed since edition {last.run.edition} (entry {last.id}):"
+            f" {policy.edition.name} is by its new text, and what was drawn stays as it is"
+        )
     if last.policy_digest != policy.digest:
         why = "the policy has changed"
-    elif not job.fresh:
+    elif last.run.edition != policy.edition.name:
+        why = f"another edition is asked for, {policy.edition.name}"
+    elif not job.revise:
         why = "what is printed for it has changed: the source's columns, or the templates"
     before = "was released before" if last.state == "committed" else "was begun before"
     state = "" if last.state == "committed" else f", {last.state}"
@@ -398,6 +498,7 @@ def _released(
         entry=entry.id,
         state=state,
         asked=entry.asked,
+        edition=entry.run.edition,
         groups_a_person=spot.policy.groups_a_person,
         outcome=outcome,
     )
@@ -407,14 +508,14 @@ def _how_to_go_on(job: Job, entry: Entry) -> str:
     """What to do about a release that was charged, and failed."""
     if entry.state == "committed":
         return f"entry {entry.id} is committed, and its release stands"
-    same = "the same command without --fresh" if job.fresh else "the same command again"
+    same = "the same command without --revise" if job.revise else "the same command again"
     if entry.only_digest is not None:
         return f"entry {entry.id} is paid and drawn: {same} puts just those bytes there, at no cost"
     if entry.can_draw:
         return f"entry {entry.id} is paid: {same} draws it, under a fresh secret, at no cost"
     return (
         f"entry {entry.id} had its {MOST_ATTEMPTS} attempts, and stays charged: 'policy-engine"
-        " release --fresh' draws anew, at a new price"
+        f" release{_named(job.plan.policy)} --revise' draws anew, at a new price"
     )
 
 

@@ -1,7 +1,7 @@
 """What a release is of, where it goes, and what its source is called.
 
-A release has a *place*, its policy and where it goes, and is *of* a policy and a text. What the
-source holds is in neither: no raw data decides whether something is drawn.
+A release has a *place*, its policy, its edition and where it goes, and is *of* a policy and a text.
+What the source holds is in neither: no raw data decides whether something is drawn.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from policy_engine.attest.certificates import certificate_in, predicate_of
 from policy_engine.attest.parquet_file import CERTIFICATE_SUFFIX, certificate_path
 from policy_engine.attest.sealing import keyed_name
 from policy_engine.kernel.certificate import Certificate
+from policy_engine.kernel.editions import Edition
 from policy_engine.kernel.sources import People
 from policy_engine.ledger.entry import Run
 from policy_engine.policy.accounts import path_from
@@ -86,8 +87,21 @@ def ends_of(policy: Policy, project: Project, warehouse: Warehouse | None) -> En
 
 
 def table_certificate_path(policy: Policy) -> Path:
-    """Where the certificate of a release into a table stands: beside the policy."""
-    return policy.directory / f"{policy.name}{CERTIFICATE_SUFFIX}"
+    """Where the certificate of a release into a table stands: beside the policy.
+
+    Of a table that is another in each edition, or has the rows of several, each has its own.
+    """
+    return policy.directory / certificate_of_table(policy.name, policy.edition)
+
+
+def certificate_of_table(name: str, edition: Edition) -> str:
+    """What the certificate of a table is called.
+
+    >>> certificate_of_table("visits", Edition("2026-11", "UTC"))
+    'visits.2026-11.certificate.json'
+    """
+    period = f".{edition.name}" if edition.zone else ""
+    return f"{name}{period}{CERTIFICATE_SUFFIX}"
 
 
 def _from(folder: Path, path: Path) -> str:
@@ -122,7 +136,9 @@ def release_id(certificate: Certificate) -> str:
 
 def new_run(of: str, ends: Ends, certificate: Certificate, sealed: Mapping[str, str]) -> Run:
     """How a release is run for the first time, under a secret that is ``sealed``."""
+    edition = certificate.terms.edition
     return Run(
+        edition="" if edition is None else edition.name,
         of=of,
         target=ends.name,
         certificate=ends.certificate,
@@ -209,9 +225,9 @@ def _server(url: str) -> list[str]:
     return [host, str(port), found.path]
 
 
-def place_of(name: str, ends: Ends) -> str:
-    """What the releases have in common that a policy of this name makes of one place."""
-    return _digest([name, ends.name])
+def place_of(name: str, ends: Ends, edition: str) -> str:
+    """What the draws have in common that a policy of this name makes of one place and edition."""
+    return _digest([name, ends.name, edition])
 
 
 def _digest(parts: list[str]) -> str:

@@ -72,7 +72,7 @@ _OTHER = (
 )
 NOT_STARTED = "it was never started, so nothing ran"
 NOT_DRAWN = "nothing came out that anybody could have seen: 'release' draws it, at no cost"
-SPENT = f"it had its {MOST_ATTEMPTS} attempts: 'release --fresh' draws anew, at a new price"
+SPENT = f"it had its {MOST_ATTEMPTS} attempts: 'release --revise' draws anew, at a new price"
 NOT_THERE = "it was drawn and does not stand: 'release' puts it there, while its bytes are kept"
 
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from policy_engine.policy.resolve import Policy
     from policy_engine.releasing.ledger_state import LedgerState
 
-Edition = Literal["public", "internal"]
+Audience = Literal["public", "internal"]
 Fault = Literal["certificate", "release", "policy", "approvals"]
 """What does not hold: the certificate, its release, its policy, or who has approved it."""
 
@@ -70,7 +70,7 @@ class Named:
     previous: tuple[Path, str] | None = None
     books: LedgerState | None = None
     keyring: Path | None = None
-    edition: Edition = "public"
+    audience: Audience = "public"
     folder: Path | None = None
     review_policy: ReviewPolicy | None = None
 

@@ -26,7 +26,7 @@ from policy_engine.kernel.mechanisms.whole_classes.meaning import NO_GUARANTEE, 
 from policy_engine.releasing.showing import in_reading_order
 from policy_engine.report.approvals import ApprovalLine
 from policy_engine.report.changes import Comparable, KeyChange, changes
-from policy_engine.report.evidence import Edition, Evidence, Fault, PaidAccount
+from policy_engine.report.evidence import Audience, Evidence, Fault, PaidAccount
 from policy_engine.report.hazards import Answered, hazards
 from policy_engine.report.mechanism import Clause, How, clauses, how
 from policy_engine.report.promise import PromiseSaid, Risks, promise, risks
@@ -165,14 +165,14 @@ class Check:
 
 @dataclass(frozen=True)
 class ReportView:
-    """All that is said of a release, in an edition: the public one names no other release.
+    """All that is said of a release for an audience: the public one names no other release.
 
     ``details`` are None where anything does not hold, which ``fault`` of the band says;
     ``required`` is what the ledger says was required of approvals, None where there is no ledger;
     ``by_policy`` what a review policy that was named asks for, and whether it is there.
     """
 
-    edition: Edition
+    audience: Audience
     band: PageBand
     details: Details | None
     account: PaidAccount | None
@@ -186,10 +186,10 @@ class ReportView:
 def view(found: Evidence) -> ReportView:
     """All that is said of a release."""
     budget, is_whole = found.budget, found.verified is not None
-    if budget is not None and found.named.edition == "public":
+    if budget is not None and found.named.audience == "public":
         budget = replace(budget, others=(), limit_where=None)
     return ReportView(
-        edition=found.named.edition,
+        audience=found.named.audience,
         band=_band(found),
         # Of what does not hold no promise is shown: a picture of one is believed before it is read.
         details=_details(found, found.certificate) if is_whole and found.certificate else None,
@@ -285,9 +285,9 @@ def _changed(found: Evidence) -> Changed | None:
 
 
 def _named(found: Evidence, file: str | Path) -> str:
-    """A file as the edition names it: the public one shows no folder of this machine."""
+    """A file as it is named for the audience: the public one shows no folder of this machine."""
     path, folder = PurePath(file), found.named.folder
-    if found.named.edition == "public":
+    if found.named.audience == "public":
         return path.name
     inside = folder is not None and path.is_relative_to(folder)
     return str(path.relative_to(folder) if inside and folder is not None else path)
@@ -313,7 +313,7 @@ def _check(found: Evidence) -> Check:
         claim_sha256=None if certificate is None else certificate.claim.digest[len("sha256:") :],
         engine=own,
         contact=_said(found, "contact"),
-        trusted=found.named.trusted if found.named.edition == "internal" else (),
+        trusted=found.named.trusted if found.named.audience == "internal" else (),
         clauses=clauses(certificate) if certificate and found.verified else (),
     )
 

@@ -515,5 +515,6 @@ def read_of(policy: Policy, table: Table) -> tuple[str, ...]:
     """The columns of a table that a release reads."""
     named = [name for name, how in policy.recodings if how.reads]
     named += [name for name, _ in policy.source.order_by]
+    named += [policy.edition.column] if policy.edition.column else []
     read = {table.find(name) for name in (*named, *policy.reads_beside, *policy.source.keys)}
     return tuple(column.name for column in table.columns if column in read)

@@ -13,7 +13,7 @@ from policy_engine.policy.escapes import escaped
 
 PAGES = {
     "hostile": (0, ()),
-    "hostile-internal": (0, ("--edition", "internal", "--policy", "hostile.yaml")),
+    "hostile-internal": (0, ("--audience", "internal", "--policy", "hostile.yaml")),
     "noisy": (0, ("--previous", "hostile.certificate.json")),
     "nothing": (0, ()),
     "amber": (4, ("--bare",)),

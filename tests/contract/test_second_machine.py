@@ -96,7 +96,7 @@ def test_a_second_machine_joins(machines):
     assert published[0] == published[1]
     # Each builds on what the other has written.
     for machine in (two, one):
-        machine.run("release", "policy.yaml", "--fresh", "--replace")
+        machine.run("release", "policy.yaml", "--revise", "--replace")
         machine.run("ledger", "verify")
     assert len(json.loads(two.run("ledger", "show", "--format", "json").stdout)["entries"]) == 3
 
@@ -140,7 +140,7 @@ def test_a_stray_row_is_left_out_by_either_and_both_go_on(machines, postgres):
     two.run("ledger", "disown", str(count + 1), "--by", "Ada", "--why", "ticket 7")
     for machine in (one, two):
         assert f"row {count + 1} is left out" in machine.run("ledger", "verify").stdout
-        machine.run("release", "policy.yaml", "--fresh", "--replace")
+        machine.run("release", "policy.yaml", "--revise", "--replace")
 
 
 def test_without_the_sealing_key_nothing_is_charged_anew(machines):
@@ -148,7 +148,7 @@ def test_without_the_sealing_key_nothing_is_charged_anew(machines):
     two.run("join", "--keyring", one.state / "keys.json", code=1)
     enter(one, two)
     two.run("join", "--keyring", one.state / "keys.json", code=1)
-    anew = ("release", "policy.yaml", "--fresh", "--replace")
+    anew = ("release", "policy.yaml", "--revise", "--replace")
     said = two.run(*anew, code=3).stderr
     assert "sealing.pem: the sealing key is missing" in said
     assert "'policy-engine join --sealing FILE' takes a copy" in said

@@ -236,7 +236,7 @@ def _broken_off(folder: Path, case: Case) -> None:
         publish.os.link = die_at_second  # type: ignore[attr-defined]
     else:
         publish._take_place = lambda aside, target: die()  # type: ignore[assignment]
-    released(folder, replace=True, fresh=True)
+    released(folder, replace=True, revise=True)
 
 
 def die() -> None:
@@ -257,7 +257,7 @@ def acted(folder: Path, case: Case) -> Any:
     """What is killed."""
     if case.settles:
         return [settled.outcome for settled in standing.reconcile(project_in(folder))]
-    return released(folder, replace=case.replaces, fresh=case.replaces)
+    return released(folder, replace=case.replaces, revise=case.replaces)
 
 
 # What an observer sees.

@@ -76,10 +76,10 @@ SHORT = (
     Night(0, ((RELEASE, None),)),
     Night(0, ((RELEASE, None),)),
     Night(0, ((RELEASE, None),), ("release", "certificate")),
-    Night(1, (((*RELEASE, "--fresh"), "drawn"), (RELEASE, None))),
-    Night(1, (((*RELEASE, "--fresh"), "recorded"), (SETTLE, None), (RELEASE, None)), ("release",)),
-    Night(1, (((*RELEASE, "--fresh"), "placed"), (RESTORE, None)), ("release",)),
-    Night(1, (((*RELEASE, "--fresh"), "started"), (RELEASE, "drawn"), (RELEASE, None))),
+    Night(1, (((*RELEASE, "--revise"), "drawn"), (RELEASE, None))),
+    Night(1, (((*RELEASE, "--revise"), "recorded"), (SETTLE, None), (RELEASE, None)), ("release",)),
+    Night(1, (((*RELEASE, "--revise"), "placed"), (RESTORE, None)), ("release",)),
+    Night(1, (((*RELEASE, "--revise"), "started"), (RELEASE, "drawn"), (RELEASE, None))),
 )
 HERS: tuple[tuple[str | None, int] | None, ...] = (
     None, ROWS[0], ROWS[1], ROWS[2], None, ROWS[3], ROWS[4],
@@ -92,7 +92,7 @@ def nights(seed: int, count: int) -> tuple[Night, ...]:
     found, others = [], 0
     for night in range(count):
         others += chance.random() < 0.3
-        word = RELEASE if night == 0 or chance.random() < 0.5 else (*RELEASE, "--fresh")
+        word = RELEASE if night == 0 or chance.random() < 0.5 else (*RELEASE, "--revise")
         crash = chance.choice(CRASHES) if chance.random() < 0.5 else None
         then = chance.choice([(), ((RELEASE, None),), ((SETTLE, None),), ((RESTORE, None),)])
         away = chance.choice([(), (), ("release",), ("certificate",), ("release", "certificate")])

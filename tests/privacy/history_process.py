@@ -92,8 +92,8 @@ def _is_unchanged(root: Path) -> bool:
 def a_charge_where_the_source_changed(root: Path) -> None:
     real = releasing.release
 
-    def release(*words: Any, fresh: bool, **named: Any) -> Any:
-        return real(*words, fresh=fresh or not _is_unchanged(root), **named)
+    def release(*words: Any, revise: bool, **named: Any) -> Any:
+        return real(*words, revise=revise or not _is_unchanged(root), **named)
 
     releasing.release = release
 

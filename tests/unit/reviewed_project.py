@@ -128,10 +128,12 @@ class Reviewed:
     def lines(self) -> list[str]:
         return self.bundle.read_text().splitlines()
 
-    def ask(self, name: str = "Cleo", policy: Policy | None = None, *, fresh: bool = False) -> bool:
+    def ask(
+        self, name: str = "Cleo", policy: Policy | None = None, *, revise: bool = False
+    ) -> bool:
         policy = policy or self.policy
         with open_ledger(self.small.project) as ledger:
-            asked = wanted(policy, self.small.project, ledger.read(), fresh=fresh)
+            asked = wanted(policy, self.small.project, ledger.read(), revise=revise)
         return self.ask_for(asked, name)
 
     def ask_for(self, asked: Sought, name: str) -> bool:
@@ -163,9 +165,9 @@ class Reviewed:
         _, line = answered(request, self.keys[name], at, verdict=verdict, role=role)
         add_approval(request, line)
 
-    def approved(self, *, asks: str = "Cleo", fresh: bool = False) -> Reviewed:
+    def approved(self, *, asks: str = "Cleo", revise: bool = False) -> Reviewed:
         """Sought for, and approved by those who are needed."""
-        self.ask(asks, fresh=fresh)
+        self.ask(asks, revise=revise)
         self.approve("Ada")
         self.approve("Ben")
         return self

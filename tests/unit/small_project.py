@@ -85,11 +85,11 @@ class SmallProject:
         return load_policy_text(text, self.folder / "policy.yaml", self.folder)
 
     def release(
-        self, target: str = FILE, *, method: str = "keyed", fresh: bool = False
+        self, target: str = FILE, *, method: str = "keyed", revise: bool = False
     ) -> Released:
         """A release."""
         policy = self.policy(target, method=method)
-        return release(policy, self.project, fresh=fresh, replace=fresh)
+        return release(policy, self.project, revise=revise, replace=revise)
 
     def killed(self, patched, owner: object, name: str, target: str = FILE) -> Entry:
         """The entry that a run leaves that is killed as it comes to ``owner.name``."""

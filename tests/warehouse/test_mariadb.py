@@ -823,7 +823,7 @@ def test_a_release_from_the_command_line(place, tmp_path):
     assert place.sql("SELECT age, n > 10 FROM place.out") == [(0, 1), (1, 1)]
     command("verify", "typed.certificate.json", code=4)  # no release was looked at
     assert "nothing" in command("release", "policy.yaml").lower()
-    command("release", "policy.yaml", "--fresh", "--replace")
+    command("release", "policy.yaml", "--revise", "--replace")
     assert tables(place) == {"people", "out"}
 
 

@@ -411,7 +411,7 @@ def test_the_command_releases_from_a_lasting_catalog_and_is_quiet(spark, tmp_pat
     assert "WARN" not in first.stdout + first.stderr
     again = run(engine, "release", "policy.yaml")
     assert again.returncode == 0, again.stdout + again.stderr
-    anew = run(engine, "release", "policy.yaml", "--fresh", "--replace")
+    anew = run(engine, "release", "policy.yaml", "--revise", "--replace")
     assert anew.returncode == 0, anew.stdout + anew.stderr
 
 

@@ -106,7 +106,7 @@ def test_a_key_that_is_not_in_the_keyring_charges_nothing(cli, policy, project, 
     words = ("--epsilon", "2", "--delta", "1e-6", "--by", "Bob", "--why", "x")
     for command in (
         ("release", policy("b")),
-        ("release", policy("a"), "--fresh", "--replace"),
+        ("release", policy("a"), "--revise", "--replace"),
         ("ledger", "limit", "people", *words),
         ("ledger", "reconcile"),
     ):
@@ -126,11 +126,11 @@ def test_a_key_that_is_not_in_the_keyring_charges_nothing(cli, policy, project, 
 # A run that is stopped after its charge.
 
 
-@pytest.mark.parametrize("fresh", [False, True])
-def test_an_interrupted_run_names_its_entry_and_how_to_go_on(cli, policy, monkeypatch, fresh):
+@pytest.mark.parametrize("revise", [False, True])
+def test_an_interrupted_run_names_its_entry_and_how_to_go_on(cli, policy, monkeypatch, revise):
     file = policy()
-    words = ("--fresh", "--replace") if fresh else ()
-    if fresh:
+    words = ("--revise", "--replace") if revise else ()
+    if revise:
         cli("release", file)
 
     def stop(*_, **__):
@@ -141,16 +141,16 @@ def test_an_interrupted_run_names_its_entry_and_how_to_go_on(cli, policy, monkey
         stopped = cli("release", file, *words)
     assert stopped.code == 130
     number = cli("ledger", "show", "--format", "json").document["entries"][-1]["entry"]
-    how = "the same command without --fresh" if fresh else "the same command again"
+    how = "the same command without --revise" if revise else "the same command again"
     assert stopped.err.splitlines()[-1] == (
         f"error: interrupted; nothing half written stands; entry {number} is paid: {how} draws it,"
         " under a fresh secret, at no cost"
     )
     before = charges(cli)
-    if fresh:
+    if revise:
         refused = cli("release", file)
         assert f"entry {number} has paid for this release: --replace" in refused.err
-    assert cli("release", file, *(["--replace"] if fresh else [])).code == 0
+    assert cli("release", file, *(["--replace"] if revise else [])).code == 0
     assert charges(cli) == before
 
 
@@ -259,7 +259,7 @@ def test_a_lost_sealing_key_is_said_and_not_made_anew(cli, policy, project, rele
     for half in ("pem", "pub"):
         (project / f".policy-engine/sealing.{half}").unlink()
     assert cli("release", file).code == 0  # it stands, and asks for no secret
-    refused = cli("release", file, "--fresh", "--replace")
+    refused = cli("release", file, "--revise", "--replace")
     assert refused.code == 3
     assert "sealing.pem: the sealing key is missing" in refused.err
     assert charges(cli) == 1

@@ -247,6 +247,7 @@ def test_a_release_prints_the_contracts_document(cli, policy):
         "outcome": "released",
         "repeated": False,
         "remarks": [],
+        "edition": "",
         "ledger": {"account": "people", "entry": 2},
     }
     assert Path("out/a.parquet").exists()
@@ -343,7 +344,7 @@ def test_a_second_target_in_the_way_stops_the_first(cli, policy, project):
     (project / "policy-engine.yaml").write_text(MUCH)
     second = policy("b")
     cli("release", second)
-    for words in (("--fresh",), ()):
+    for words in (("--revise",), ()):
         result = cli("release", policy("a"), second, *words)
         assert result.code == 3
         assert "out/b.parquet exists; use --replace" in result.err
@@ -371,7 +372,7 @@ def test_an_account_must_pay_for_all(cli, policy, project):
     assert not Path("out").exists()
     assert not Path(".policy-engine").exists()
     cli("release", policy("a"))
-    both = cli("release", policy("a"), policy("b"), "--fresh", "--replace")
+    both = cli("release", policy("a"), policy("b"), "--revise", "--replace")
     assert "cannot pay for policy 'a'" in both.err
     assert "nothing was charged" in both.err
 

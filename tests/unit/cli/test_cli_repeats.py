@@ -118,11 +118,11 @@ def test_fresh_draws_anew_and_charges(cli, policy):
     file = policy()
     cli("release", file)
     before = digests()
-    kept = cli("release", file, "--fresh")
+    kept = cli("release", file, "--revise")
     assert kept.code == 3
     assert "exists; use --replace" in kept.err
     assert (digests(), account(cli)["entries"]) == (before, 1)
-    done = cli("release", file, "--fresh", "--replace", "--format", "json")
+    done = cli("release", file, "--revise", "--replace", "--format", "json")
     assert done.err.startswith(
         "a was released before (entry 2), and a new sample is asked for: this is a new release"
     )
@@ -147,10 +147,10 @@ def test_a_lost_release_without_a_copy_has_a_price(cli, policy):
         assert lost.err.startswith(
             "error: a: entry 2 was drawn, and neither its release nor a copy of those bytes is"
             " here; it stays charged. Bring the release and its certificate from where it was"
-            " drawn, if it was another machine; or 'policy-engine release --fresh' draws anew, at"
+            " drawn, if it was another machine; or 'policy-engine release --revise' draws anew, at"
             " the price of a new release: ε 0.5, δ "
         )
-    assert cli("release", file, "--fresh").code == 0
+    assert cli("release", file, "--revise").code == 0
     assert account(cli)["entries"] == 2
 
 

@@ -196,10 +196,10 @@ def test_who_set_the_limit_and_why(cli, reported):
     assert budget["limit"] == {"epsilon": "2", "delta": "0.000001"}
 
 
-def test_the_public_edition_names_no_other_release_and_no_folder(cli, policy, reported):
+def test_the_page_for_the_public_names_no_other_release_and_no_folder(cli, policy, reported):
     cli("release", policy("other", k="30"))
     public = reported()
-    internal = reported("--edition", "internal")
+    internal = reported("--audience", "internal")
     assert public["account"]["charges"] == internal["account"]["charges"] == 2
     assert [each["policy"] for each in internal["account"]["others"]] == ["other"]
     assert public["account"]["others"] == []

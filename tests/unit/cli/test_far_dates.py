@@ -43,9 +43,9 @@ def test_show_prints_them(cli, released):
     assert cli("show", "out/far.parquet").code == 0
 
 
-@pytest.mark.parametrize("edition", ["public", "internal"])
-def test_the_page_and_its_json_have_them(cli, released, edition):
-    named = ("out/far.certificate.json", "--release", "out/far.parquet", "--edition", edition)
+@pytest.mark.parametrize("audience", ["public", "internal"])
+def test_the_page_and_its_json_have_them(cli, released, audience):
+    named = ("out/far.certificate.json", "--release", "out/far.parquet", "--audience", audience)
     told = cli("report", *named, "--format", "json")
     assert told.code == 0, told.err
     assert {row[0] for row in json.loads(told.out)["details"]["rows"]["rows"]} == set(DAYS)

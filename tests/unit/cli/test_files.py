@@ -239,7 +239,7 @@ def test_a_pipe_or_a_folder_is_no_file(begun, in_time, name, named):
 
 #: What a command finds by itself, the command that reads it, and its exit code.
 FOUND = {
-    "people.parquet": (3, "release", "a.yaml", "--fresh", "--replace"),
+    "people.parquet": (3, "release", "a.yaml", "--revise", "--replace"),
     "levels.csv": (1, "validate", "b.yaml"),
     "policy-engine.yaml": (3, "ledger", "show"),
     "heads.jsonl": (3, "ledger", "verify"),
@@ -248,7 +248,7 @@ FOUND = {
     "out/b.certificate.claim.review.json": (3, "release", "b.yaml"),
     ".policy-engine/keys.json": (3, "verify", "out/a.certificate.json"),
     ".policy-engine/signing.pem": (3, "review", "request", "b.yaml"),
-    ".policy-engine/sealing.pem": (3, "release", "a.yaml", "--fresh", "--replace"),
+    ".policy-engine/sealing.pem": (3, "release", "a.yaml", "--revise", "--replace"),
     ".policy-engine/ledger.sqlite": (3, "ledger", "show"),
     ".policy-engine/ledger.sqlite.head": (3, "ledger", "show"),
 }
@@ -280,8 +280,8 @@ SAID = (
     ("compile", "a.yaml"),
     ("plan", "a.yaml"),
     ("release", "a.yaml"),
-    ("release", "a.yaml", "--fresh"),
-    ("release", "a.yaml", "--fresh", "--replace"),
+    ("release", "a.yaml", "--revise"),
+    ("release", "a.yaml", "--revise", "--replace"),
     ("release", "b.yaml"),
     ("restore", "a.yaml"),
     ("show", "out/a.parquet"),

@@ -37,7 +37,7 @@ def entries(cli):
 def test_nothing_is_released_on_it_until_a_person_books_what_is_proved(cli, policy, restored, seen):
     if not seen:  # on another machine
         Path(".policy-engine/ledger.sqlite.head").unlink()
-    for words in (("release", "b.yaml", "--fresh", "--replace"), ("release", str(policy("c")))):
+    for words in (("release", "b.yaml", "--revise", "--replace"), ("release", str(policy("c")))):
         refused = cli(*words, "--quiet", "--format", "json")
         assert refused.code == 3
         assert refused.document["code"] == "ledger_forgot"
@@ -160,14 +160,14 @@ def test_two_draws_of_one_second_are_two_charges(cli, policy, monkeypatch):
     with closing(sqlite3.connect(LEDGER)) as connection:
         connection.execute("vacuum into 'backup.sqlite'")
     for _ in range(2):
-        assert cli("release", "a.yaml", "--fresh", "--replace").code == 0
+        assert cli("release", "a.yaml", "--revise", "--replace").code == 0
     with closing(sqlite3.connect(LEDGER)) as connection:
         told = connection.execute("select payload from records where kind = 'reserve'").fetchall()
     assert len({json.loads(payload)["certificate_digest"] for [payload] in told}) == 1
     for beside in LEDGER.parent.glob("ledger.sqlite*"):
         beside.unlink()
     shutil.copy("backup.sqlite", LEDGER)
-    assert cli("release", "a.yaml", "--fresh", "--replace").code == 3
+    assert cli("release", "a.yaml", "--revise", "--replace").code == 3
     done = cli("ledger", "reconcile", "--from-certificates")
     assert "2 booked from certificates" in done.out
     assert cli("release", "a.yaml").code == 0  # what stands is the last one's

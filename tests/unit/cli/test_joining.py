@@ -79,7 +79,7 @@ def test_a_clone_is_told_to_join_and_obeys(cli, clone, project, monkeypatch):
     assert "lacks the key" in second.out and "lacks the ledger" not in second.out
     # What stands asks for no key; what is drawn does.
     assert "a stands" in cli("release", "a.yaml").out
-    waits = cli("release", "a.yaml", "--fresh", "--replace")
+    waits = cli("release", "a.yaml", "--revise", "--replace")
     assert waits.code == 3 and "run 'policy-engine join'" in waits.err
     # Who keeps the keyring enters the key from what was printed.
     Path("printed.pem").write_text(
@@ -92,11 +92,11 @@ def test_a_clone_is_told_to_join_and_obeys(cli, clone, project, monkeypatch):
     assert third.code == 0 and third.out.endswith(f"{STATE}/ledger.sqlite holds\n")
     again = cli("release", "a.yaml", "--format", "json")
     assert again.code == 0 and again.document["repeated"]
-    assert cli("release", "a.yaml", "--fresh", "--replace").code == 0
+    assert cli("release", "a.yaml", "--revise", "--replace").code == 0
     # The first machine is not locked out, and each builds on what the other has written.
     monkeypatch.chdir(project)
     assert cli("ledger", "verify").code == 0
-    assert cli("release", "a.yaml", "--fresh", "--replace").code == 0
+    assert cli("release", "a.yaml", "--revise", "--replace").code == 0
     monkeypatch.chdir(clone)
     assert cli("ledger", "verify").code == 0
     assert cli("join", "--format", "json").document["lacks"] == []
@@ -137,7 +137,7 @@ def test_it_does_not_send_whoever_runs_it_to_itself(cli, clone, project, monkeyp
     monkeypatch.chdir(project)
     # A key that the clone's keyring has not writes into the ledger.
     assert cli("keys", "rotate").code == 0
-    assert cli("release", "a.yaml", "--fresh", "--replace").code == 0
+    assert cli("release", "a.yaml", "--revise", "--replace").code == 0
     monkeypatch.chdir(clone)
     told.append(cli("join").out)
     assert "lacks a keyring as new as the ledger" in told[-1]

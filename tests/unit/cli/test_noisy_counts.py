@@ -36,7 +36,7 @@ def many(project):
 def test_fresh_noise_is_no_new_sample(cli, policy):
     file = policy("a", NOISY, **WIDE)
     cli("release", file)
-    done = cli("release", file, "--fresh", "--replace")
+    done = cli("release", file, "--revise", "--replace")
     assert done.err.startswith(
         "a was released before (entry 2), and a new draw of the noise is asked for: this is a new"
     )

@@ -241,7 +241,7 @@ def test_a_limit_that_comes_later_lets_nothing_more_be_charged(cli: Cli, patient
     Path("dp.yaml").write_text(dp.replace("name: p", "name: dp").replace("out/p", "out/dp"))
     refused = cli("release", "dp.yaml")
     assert refused.code == 1 and "with which no limit is kept" in refused.err
-    refused = cli("release", path, "--fresh", "--replace")
+    refused = cli("release", path, "--revise", "--replace")
     assert refused.code == 1 and "has no (ε, δ), with which no limit is kept" in refused.err
     account = patients_account(cli)
     left = {"like_this": 0, "or_more": False, "other_epsilon": None, "other_delta": None}

@@ -36,7 +36,7 @@ def told(project):
 @pytest.mark.parametrize(
     "words",
     [
-        ("release",), ("release", "--replace"), ("release", "--fresh"), ("plan",), ("compile",),
+        ("release",), ("release", "--replace"), ("release", "--revise"), ("plan",), ("compile",),
         ("audit",), ("restore",),
     ],
     ids=lambda words: " ".join(map(str, words)),

@@ -283,6 +283,8 @@ def test_a_model_of_somebodys_own_is_never_written_over(world, name, folder):
         ({"unit": "row"}, "6:1: privacy_unit must name a column in a dbt project, found row"),
         ({"rate": "0.1, method: native", "unit": "row"},
          "10:21: sample.method must be keyed in a dbt project, found native"),
+        ({"rate": "0.1}\nrefresh: {every: month"},
+         "11:1: refresh is not drawn in a dbt project yet"),
         ({"model": "my-towns"}, "13:11: release.table must end in the name of a model"),
         ({"model": "stg_people"}, "release.table must not be the source itself"),
         ({"recode": "  'a\"b': keep"}, "8:3: recode.a\"b must have a name without quotes"),

@@ -302,7 +302,7 @@ BROKEN_VALUES = [
         "xyz: x",
         [
             "9:1: xyz is an unknown key; allowed here: version, name, description, purpose, "
-            "about, source, privacy_unit, recode, filter, mechanism, sample, "
+            "about, source, privacy_unit, recode, refresh, period, filter, mechanism, sample, "
             "noise, contribution, aggregate, rollup, marginals, public_groups, part, k, auto, "
             "models, guarantee, release, account, grouping"
         ],
@@ -816,7 +816,7 @@ extra: 1
         "5:20: recode.edu.hierarchy names missing.csv, which does not exist",
         "6:28: release.table must not stand beside file; keep one of them",
         "7:1: extra is an unknown key; allowed here: version, name, description, purpose, "
-        "about, source, privacy_unit, recode, filter, mechanism, sample, "
+        "about, source, privacy_unit, recode, refresh, period, filter, mechanism, sample, "
         "noise, contribution, aggregate, rollup, marginals, public_groups, part, k, auto, "
         "models, guarantee, release, account, grouping",
     ]

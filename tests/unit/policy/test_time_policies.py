@@ -87,9 +87,9 @@ def test_a_guarantee_may_follow_from_an_account(document):
 def test_the_place_of_an_edition(document):
     release = "release: {file: 'out/visits/edition={edition}/part.parquet'}"
     said = document(release=release, period=PERIOD).release
-    assert place_of(said.file, Period.parse("2026-W05")).endswith("edition=2026-W05/part.parquet")
+    assert place_of(said.file, "2026-W05").endswith("edition=2026-W05/part.parquet")
     said = document(release="release: {table: mart.visits, append: true}", period=PERIOD).release
-    assert said.append and place_of(said.table, Period.parse("2026")) == "mart.visits"
+    assert said.append and place_of(said.table, "2026") == "mart.visits"
 
 
 BROKEN = [
@@ -151,9 +151,8 @@ def test_what_is_no_schedule_is_told(problems, lines, expected):
 @pytest.mark.parametrize(
     ("lines", "expected"),
     [
-        ({"refresh": "refresh: {every: month}"}, [f"9:1: refresh {DRAWN_ONCE}"]),
         ({"period": PERIOD, "release": "release: {table: t, append: true}"}, [
-            f"8:21: release.append {DRAWN_ONCE}", f"9:1: period {DRAWN_ONCE}"]),
+            f"8:21: release.append {DRAWN_ONCE}"]),
     ],
 )  # fmt: skip
 def test_what_nothing_draws_is_refused(problems, lines, expected):
@@ -239,7 +238,6 @@ def project_problems(text):
         ("'+01:00'", "1:7: zone must be a name of the IANA's list of zones, found '+01:00'; as in"
                      " Europe/Berlin"),
         ("1", "1:7: zone must be text, found 1; put it in quotes"),
-        ("Europe/Berlin", "1:7: zone is understood, and every time is in UTC yet; remove it"),
     ],
 )  # fmt: skip
 def test_a_zone_has_a_name(zone, expected):
@@ -247,8 +245,12 @@ def test_a_zone_has_a_name(zone, expected):
     assert found[0] == expected
 
 
-def test_utc_is_the_zone_that_everything_has():
-    load_project_text("zone: UTC\n", "policy-engine.yaml", ".")
+def test_a_project_has_one_zone_for_all():
+    found = [
+        load_project_text(text, "policy-engine.yaml", ".").zone.name
+        for text in ("", "zone: Europe/Berlin\n")
+    ]
+    assert found == ["UTC", "Europe/Berlin"]
 
 
 def test_windows_that_nothing_keeps_are_refused():
@@ -259,5 +261,5 @@ def test_windows_that_nothing_keeps_are_refused():
 
 
 def test_what_waits_is_not_offered(problems):
-    [found] = problems(extra="refrsh: {every: month}")
-    assert "refresh" not in found.partition("allowed here")[2]
+    [found] = problems(release="release: {table: t, apend: true}")
+    assert "append" not in found.partition("allowed here")[2]

@@ -380,8 +380,8 @@ def test_approvals_of_the_account_whose_policy_has_the_same_people(lab):
 
 def test_an_approval_pays_for_one_draw(lab):
     lab.approved().release()
-    _refused(lab, fresh=True, replace=True)
-    _refused(lab, kind=FileError, fresh=True)
+    _refused(lab, revise=True, replace=True)
+    _refused(lab, kind=FileError, revise=True)
     lab.small.write(80)  # the same claim, of other people: it stands, and nothing is drawn
     assert lab.release(replace=True).repeated
     _refused(lab, lab.edited(), replace=True)
@@ -390,21 +390,21 @@ def test_an_approval_pays_for_one_draw(lab):
 def test_a_request_that_has_served_is_not_good_for_another_place(lab):
     lab.approved().release()
     lab.small.out.rename(lab.folder / "taken.parquet")
-    _refused(lab, fresh=True, replace=True)
+    _refused(lab, revise=True, replace=True)
 
 
 def test_a_request_of_its_own_pays_for_a_second_draw(lab):
     lab.approved().release()
-    lab.approved(fresh=True).release(fresh=True, replace=True)
+    lab.approved(revise=True).release(revise=True, replace=True)
     assert lab.state()[0] == 2
 
 
 def test_old_approvals_do_not_answer_a_new_request(lab):
     lab.approved().release()
-    lab.ask(fresh=True)
-    _refused(lab, fresh=True, replace=True)
+    lab.ask(revise=True)
+    _refused(lab, revise=True, replace=True)
     lab.approve("Ada")
-    _refused(lab, fresh=True, replace=True)
+    _refused(lab, revise=True, replace=True)
 
 
 def test_a_request_that_serves_still_is_not_asked_again(lab):
@@ -554,7 +554,7 @@ def test_what_came_out_is_not_put_in_its_place(strict, attempt):
         strict.release()
     attempt(strict)
     _refused(strict)
-    for how in ({"replace": True}, {"fresh": True}):
+    for how in ({"replace": True}, {"revise": True}):
         _refused(strict, **how)
 
 

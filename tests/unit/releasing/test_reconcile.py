@@ -82,7 +82,7 @@ def test_what_may_have_been_seen_is_kept(lab, monkeypatch, target):
 
 @pytest.mark.parametrize("target", [FILE, TABLE])
 def test_what_nobody_can_have_seen_is_kept_and_drawn_once_more(lab, monkeypatch, target):
-    for told in ("'release' draws it, at no cost", "'release --fresh' draws anew"):
+    for told in ("'release' draws it, at no cost", "'release --revise' draws anew"):
         lab.killed(monkeypatch, Ledger, "draw", target)
         [settled] = reconcile(lab.project)
         assert settled.outcome == "kept"

@@ -99,8 +99,8 @@ class Lab:
         (self.folder / "policy.yaml").write_text(text)
         return load_policy_text(text, self.folder / "policy.yaml", self.folder)
 
-    def release(self, *, replace: bool = False, fresh: bool = False, **changes: str) -> Released:
-        return release(self.policy(**changes), self.project, replace=replace, fresh=fresh)
+    def release(self, *, replace: bool = False, revise: bool = False, **changes: str) -> Released:
+        return release(self.policy(**changes), self.project, replace=replace, revise=revise)
 
     @property
     def entries(self) -> list[str]:
@@ -304,9 +304,9 @@ def test_a_table_is_replaced_only_when_asked(lab):
     table = {"source": "{table: people}\nprivacy_unit: row", "release": "{table: out}"}
     first = lab.release(**table).certificate.read_bytes()
     with pytest.raises(FileError, match=r"db.main.out exists; use --replace"):
-        lab.release(**table, fresh=True)
+        lab.release(**table, revise=True)
     assert lab.entries == ["committed"]
-    done = lab.release(**table, replace=True, fresh=True)
+    done = lab.release(**table, replace=True, revise=True)
     assert done.certificate.read_bytes() != first
     lab.verify(done.certificate)
 
@@ -314,9 +314,9 @@ def test_a_table_is_replaced_only_when_asked(lab):
 def test_a_file_is_replaced_only_when_asked(lab):
     lab.release()
     with pytest.raises(FileError, match=r"exists; use --replace to release anew"):
-        lab.release(fresh=True)
+        lab.release(revise=True)
     assert lab.entries == ["committed"]
-    done = lab.release(replace=True, fresh=True)
+    done = lab.release(replace=True, revise=True)
     lab.verify(done.certificate, Path(done.release))
     assert lab.entries == ["committed"] * 2
     assert len(lab.standing) == 2
@@ -363,10 +363,10 @@ def test_the_order_of_the_source_changes_no_byte_of_a_release_by_key(lab, monkey
     monkeypatch.setattr(job, "new_secret", lambda: SECRET)
     monkeypatch.setattr(certifying, "datetime", FrozenClock)
     by_key = "{file: source.parquet}\nprivacy_unit: {column: person, rows: any}"
-    first = Path(lab.release(source=by_key).release).read_bytes()
+    first = Path(lab.release(source=by_key, revise=True).release).read_bytes()
     for order in (ROWS[::-1], ROWS[31:] + ROWS[:31]):
         write_source(lab.folder / "source.parquet", order)
-        again = lab.release(source=by_key, replace=True, fresh=True)
+        again = lab.release(source=by_key, replace=True, revise=True)
         assert Path(again.release).read_bytes() == first
 
 
@@ -469,7 +469,7 @@ def test_a_step_that_fails_leaves_all_as_it_was_and_charged_if_drawn(
     fail(monkeypatch, owner, name, error, number)
     policy = lab.policy()
     with pytest.raises((type(error), FileError, WarehouseError)) as caught:
-        release(policy, lab.project, replace=replace, fresh=replace)
+        release(policy, lab.project, replace=replace, revise=replace)
     if isinstance(error, OSError) and owner in {pq, copies, publish, os} and name != "check_target":
         assert "the disk is full; nothing was published" in str(caught.value)
     monkeypatch.undo()
@@ -503,7 +503,7 @@ def test_replacing_restores_the_old_release_when_it_cannot_be_moved(lab, monkeyp
     before = lab.standing
     fail(monkeypatch, Path, "rename", READ_ONLY, step)
     with pytest.raises(FileError, match="the file system is read-only; nothing was published"):
-        lab.release(replace=True, fresh=True)
+        lab.release(replace=True, revise=True)
     monkeypatch.undo()
     assert lab.standing == before
 
@@ -556,7 +556,7 @@ def test_a_table_that_cannot_be_written_is_as_it_was(
 
     monkeypatch.setattr(DuckDBWarehouse, "publish", publishing)
     with pytest.raises((WarehouseError, KeyboardInterrupt)) as caught:
-        lab.release(**TABLE, replace=replace, fresh=replace)
+        lab.release(**TABLE, replace=replace, revise=replace)
     assert told in str(caught.value)
     assert "abc" not in str(caught.value)
     assert "34" not in str(caught.value)
@@ -577,7 +577,7 @@ def test_no_table_stands_without_its_certificate(lab, monkeypatch, owner, name, 
     before = lab.standing, lab.table("SELECT sql, comment FROM duckdb_tables() ORDER BY 1")
     fail(monkeypatch, owner, name, error)
     with pytest.raises((FileError, OSError, KeyboardInterrupt)):
-        lab.release(**TABLE, replace=replace, fresh=replace)
+        lab.release(**TABLE, replace=replace, revise=replace)
     monkeypatch.undo()
     after = lab.standing, lab.table("SELECT sql, comment FROM duckdb_tables() ORDER BY 1")
     assert after == before
@@ -608,7 +608,7 @@ def test_of_two_releases_at_once_exactly_one_stands(lab, replace):
     outcomes: list[str] = []
 
     def run() -> None:
-        release(policy, lab.project, replace=replace, fresh=replace)
+        release(policy, lab.project, replace=replace, revise=replace)
         outcomes.append("done")
 
     threads = [threading.Thread(target=run) for _ in range(2)]
@@ -919,10 +919,12 @@ def test_what_was_drawn_and_is_gone_is_spent(lab, monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             lab.release()
     shutil.rmtree(lab.folder / ".policy-engine/drawn")
-    with pytest.raises(NotReleasable, match=r"neither its release nor a copy .* release --fresh' "):
+    with pytest.raises(
+        NotReleasable, match=r"neither its release nor a copy .* release --revise' "
+    ):
         lab.release()
     assert lab.entries == ["kept"]
-    assert lab.release(fresh=True).outcome == "released"
+    assert lab.release(revise=True).outcome == "released"
     assert lab.entries == ["kept", "committed"]
 
 
@@ -956,7 +958,7 @@ def test_a_third_attempt_is_a_new_release_at_a_new_price(lab, monkeypatch):
                 lab.release()
         spent = "had its 2 attempts, and stays charged" in caught.value.__notes__[-1]
         assert spent is (number == 2)
-    with pytest.raises(NotReleasable, match=r"entry 2 had its 2 attempts, .* --fresh' draws anew"):
+    with pytest.raises(NotReleasable, match=r"entry 2 had its 2 attempts, .* --revise' draws anew"):
         lab.release()
     assert lab.entries == ["kept"]
 

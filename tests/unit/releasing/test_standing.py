@@ -124,7 +124,7 @@ def test_a_certificate_of_another_run_with_the_same_bytes_is_not_its_own(lab):
 
 def test_a_release_that_replaced_it_is_not_its_own(lab):
     lab.release()
-    release(lab.policy(k=3), lab.project, replace=True, fresh=True)
+    release(lab.policy(k=3), lab.project, replace=True, revise=True)
     first, second = lab.entries
     assert found(lab, first) is None
     assert found(lab, second) == second.release_digest
@@ -177,7 +177,7 @@ def test_a_certificate_that_a_table_lacks_is_put_in_its_place(lab, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(publish, "_take_place", replace)
         with pytest.raises(KeyboardInterrupt):
-            lab.release(TABLE, fresh=True)
+            lab.release(TABLE, revise=True)
     assert path.read_text() == old
     assert found(lab, lab.entries[-1], ask=look) is not None
     assert len(hidden(lab)) == 1

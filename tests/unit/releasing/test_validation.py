@@ -202,8 +202,8 @@ def test_one_certificate_for_two_releases_is_a_clash(write):
 
 
 def test_one_file_is_ready_when_it_loads(write):
-    [policy] = make_ready([write(source=("people.parquet", "nope.parquet"))], replace=False)
-    assert policy.name == "a"
+    [ready] = make_ready([write(source=("people.parquet", "nope.parquet"))], replace=False)
+    assert (ready.policy.name, ready.editions, ready.schedule) == ("a", (ready.policy,), None)
 
 
 def test_about_names_the_file_and_keeps_the_findings():

@@ -1,0 +1,245 @@
+"""Which edition of a policy is meant, and which are due: by its calendar, the ledger, and a clock.
+
+Nothing here looks at a source. An edition of a calendar is drawn once, whatever became of its
+policy's text since; what somebody asks for by hand is another draw, at a price of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from policy_engine.calendars import Period, Refresh, Zone, moment
+from policy_engine.errors import DomainError, NotReleasable, UsageError
+from policy_engine.kernel.editions import NAMED_BY_HAND, Edition, is_named_by_hand
+from policy_engine.ledger.books import Books
+from policy_engine.ledger.chain import time_of
+from policy_engine.ledger.entry import Entry
+from policy_engine.policy.project import Project
+from policy_engine.policy.resolve import Policy
+from policy_engine.policy.scalars import show
+from policy_engine.policy.timing import PeriodOf
+from policy_engine.releasing import books
+from policy_engine.releasing.naming import edition_of
+
+Clock = Callable[[], datetime]
+
+
+def utc_now() -> datetime:
+    """What this machine's clock says."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """What a policy's calendar says at a moment, and its ledger of what was drawn.
+
+    ``due`` are to be drawn, the oldest first, or to be finished; ``settled`` were given up: the
+    period that a refresh is of has passed, and nothing of them was drawn. ``lost`` can be drawn no
+    more. ``following`` is due from ``on``; both are None after the year 9999. ``last`` is the last
+    that stands.
+    """
+
+    due: tuple[Edition, ...]
+    following: Edition | None
+    on: datetime | None
+    last: Entry | None = None
+    lost: tuple[Entry, ...] = ()
+    settled: tuple[Entry, ...] = ()
+
+
+def at_moment(known: Books | None, clock: Clock = utc_now) -> datetime:
+    """The moment that counts; EnvironmentFailed where the clock went back behind the ledger."""
+    last = None if known is None else known.chain.last
+    return moment(clock(), None if last is None else time_of(last))
+
+
+def drawn_of(policy: Policy, known: Books | None) -> Mapping[str, Entry]:
+    """The last entry of each edition of a policy that was not given back, by the name of that."""
+    entries = () if known is None else known.budget.entries()
+    return {
+        entry.run.edition: entry
+        for entry in entries
+        if entry.policy_name == policy.name and entry.state != "cancelled" and not entry.is_out
+    }
+
+
+def schedule_at(policy: Policy, project: Project, known: Books | None, at: datetime) -> Schedule:
+    """What is due of a policy with a schedule."""
+    schedule, zone = policy.schedule, project.zone
+    assert schedule is not None
+    calendar = schedule if isinstance(schedule, Refresh) else schedule.periods
+    entries = {
+        Period.parse(name): entry
+        for name, entry in drawn_of(policy, known).items()
+        if calendar.every.has(name)
+    }
+    standing = {period for period, entry in entries.items() if entry.state == "committed"}
+    lost = {period for period, entry in entries.items() if _is_lost(entry)}
+    found = calendar.due(at, zone, standing | lost)
+    left = [period for period in entries if period not in standing | lost | {*found.editions}]
+    if isinstance(schedule, Refresh):  # what was drawn can still be put in its place
+        past = [period for period in left if entries[period].only_digest is None]
+        left = [period for period in left if period not in past]
+    else:
+        past = []
+    due = sorted({*found.editions, *left}, key=lambda period: period.first)
+    named = [entries[period] for period in sorted(standing, key=lambda period: period.first)]
+    return Schedule(
+        due=tuple(edition_of(policy, zone, period) for period in due),
+        following=None if found.following is None else edition_of(policy, zone, found.following),
+        on=found.on,
+        last=named[-1] if named else None,
+        lost=tuple(entries[period] for period in sorted(lost, key=lambda period: period.first)),
+        settled=tuple(entries[period] for period in past if entries[period].is_open),
+    )
+
+
+def last_here(policy: Policy, known: Books, target: str) -> Entry | None:
+    """The last entry of a policy's releases into a place, of any edition; None where none was.
+
+    Of a calendar's edition wherever it went: each may have a place of its own.
+    """
+    in_calendar = bool(policy.edition.zone)
+    entries = (
+        entry
+        for entry in reversed(known.budget.entries())
+        if entry.policy_name == policy.name and entry.state != "cancelled"
+    )
+    return next((entry for entry in entries if in_calendar or entry.run.target == target), None)
+
+
+def in_next_edition(
+    policy: Policy, project: Project, known: Books | None, clock: Clock = utc_now
+) -> tuple[Policy, Schedule | None]:
+    """A policy as the edition that its next release is of, and what is due of it.
+
+    Of a calendar that is the oldest that is due, else the one that follows.
+    """
+    if policy.schedule is None:
+        return policy.in_edition(Edition(_last_name(policy, known))), None
+    found = schedule_at(policy, project, known, at_moment(known, clock))
+    editions = (*found.due, *([] if found.following is None else [found.following]))
+    return (policy.in_edition(editions[0]) if editions else policy), found
+
+
+def _is_lost(entry: Entry) -> bool:
+    """Whether nothing comes of an entry any more, and somebody was told."""
+    return entry.state == "kept" and not entry.can_draw
+
+
+def asked_for(
+    policy: Policy,
+    project: Project,
+    known: Books | None,
+    at: datetime,
+    name: str | None = None,
+    *,
+    revise: bool = False,
+) -> Policy:
+    """A policy as the edition that is asked for: by ``name``, else the only one, or the last.
+
+    ``revise``: as another draw of it.
+
+    Raises:
+        UsageError: no edition can be called so, or which one of a schedule is not said.
+        NotReleasable: it is not due yet, or its time has passed.
+    """
+    if policy.schedule is not None:
+        if name is None:
+            raise UsageError(
+                f"{policy.name} has a schedule: name the edition that is meant with --edition"
+            )
+        return policy.in_edition(_of_schedule(policy, project, known, at, name, revise=revise))
+    if name is not None and not is_named_by_hand(name):
+        why = f"{policy.name} has no schedule, and its editions are called {NAMED_BY_HAND}"
+        raise UsageError(f"--edition: {why}; found {show(name)}")
+    if name is None:
+        name = _last_name(policy, known)
+        return policy.in_edition(Edition(name, is_asked=revise or bool(name)))
+    return policy.in_edition(Edition(name, is_asked=True))
+
+
+def _last_name(policy: Policy, known: Books | None) -> str:
+    """The name of the last edition of a policy, as it is now; empty of its first."""
+    entries = () if known is None else known.budget.entries()
+    names = [
+        entry.run.edition
+        for entry in entries
+        if entry.policy_name == policy.name
+        and entry.policy_digest == policy.digest
+        and entry.state != "cancelled"
+    ]
+    return names[-1] if names else ""
+
+
+def drawn_before(
+    policy: Policy, project: Project, known: Books | None, name: str | None = None
+) -> Policy:
+    """A policy as an edition that was drawn: by ``name``, else the last one.
+
+    Raises UsageError where no edition of that name was.
+    """
+    if policy.schedule is None and name is None:
+        return policy.in_edition(Edition(_last_name(policy, known)))
+    names = [name for name, entry in drawn_of(policy, known).items() if entry.only_digest]
+    wanted = name or (names[-1] if names else None)
+    if wanted is None or wanted not in names:
+        which = "nothing" if not names else f"no edition {wanted}"
+        told = f"; there are {', '.join(filter(None, names))}" if any(names) else ""
+        made = "'policy-engine release' does, at a price"
+        raise UsageError(f"{policy.name}: {which} was released of this policy: {made}{told}")
+    if policy.schedule is None:
+        return policy.in_edition(Edition(wanted))
+    return policy.in_edition(edition_of(policy, project.zone, Period.parse(wanted, "--edition")))
+
+
+def _of_schedule(
+    policy: Policy, project: Project, known: Books | None, at: datetime, name: str, *, revise: bool
+) -> Edition:
+    schedule, zone = policy.schedule, project.zone
+    assert schedule is not None
+    calendar = schedule if isinstance(schedule, Refresh) else schedule.periods
+    try:
+        period = calendar.every.parse(name, f"{policy.name}: --edition")
+    except DomainError as error:
+        raise UsageError(str(error)) from None
+    edition = edition_of(policy, zone, period, is_asked=revise)
+    entry = drawn_of(policy, known).get(name)
+    is_drawn = entry is not None and entry.only_digest is not None
+    if is_drawn and not revise:
+        return edition
+    due = calendar.due(at, zone, ())
+    if period in due.editions:
+        return edition
+    if isinstance(schedule, PeriodOf) and period.first < schedule.periods.first.first:
+        raise NotReleasable(
+            f"{policy.name}: the first edition is {schedule.periods.first.name}, by period.from;"
+            f" found {name}"
+        )
+    if isinstance(schedule, PeriodOf):
+        ripe = _ripens(schedule, period, zone)
+        raise NotReleasable(
+            f"{policy.name}: edition {name} is not due yet: its period must have ended, and"
+            f" {schedule.periods.after} days have passed since; it is due from {ripe}"
+        )
+    current = due.editions[0]
+    if period.first > current.first:
+        starts = period.start(zone).strftime("%Y-%m-%dT%H:%M:%SZ")
+        raise NotReleasable(f"{policy.name}: edition {name} is not due yet: it is from {starts}")
+    raise NotReleasable(
+        f"{policy.name}: edition {name} cannot be drawn any more: it is of the source as it was"
+        f" then, and that is another one now; edition {current.name} is drawn until it ends"
+    )
+
+
+def _ripens(schedule: PeriodOf, period: Period, zone: Zone) -> str:
+    day = schedule.periods.due_from(period)
+    return "the year 10000" if day is None else zone.start_of(day).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def known_books(project: Project) -> Books | None:
+    """What the ledger of a project says; None where there is none yet."""
+    with books.begun_ledger(project) as ledger:
+        return None if ledger is None else ledger.read()

@@ -1,0 +1,23 @@
+"""The editions of a policy with a schedule, by its calendar and the zone of its project."""
+
+from __future__ import annotations
+
+from policy_engine.calendars import Period, Zone
+from policy_engine.kernel.editions import Edition
+from policy_engine.policy.project import Project
+from policy_engine.policy.resolve import Policy
+from policy_engine.policy.timing import PeriodOf
+
+
+def edition_of(policy: Policy, zone: Zone, period: Period, *, is_asked: bool = False) -> Edition:
+    """One edition of a policy with a schedule."""
+    column = policy.schedule.column if isinstance(policy.schedule, PeriodOf) else ""
+    return Edition(period.name, zone.name, column, is_asked)
+
+
+def in_some_edition(policy: Policy, project: Project) -> Policy:
+    """A policy as one of its editions, whichever: for what is asked of all of them alike."""
+    if not isinstance(policy.schedule, PeriodOf) or policy.edition.name:
+        return policy
+    first = policy.schedule.periods.first
+    return policy.in_edition(edition_of(policy, project.zone, first))

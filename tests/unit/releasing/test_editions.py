@@ -1,0 +1,297 @@
+"""Editions: what is due is drawn once, oldest first; what stands is not looked at again."""
+
+from __future__ import annotations
+
+import pytest
+from visits_project import REFRESH, SIZES, Visits, at
+
+from policy_engine.attest.attestation import unverified
+from policy_engine.errors import EnvironmentFailed, LedgerError, NotReleasable, UsageError
+from policy_engine.ledger.store import Ledger
+from policy_engine.releasing import publish
+from policy_engine.releasing.job import Job
+from policy_engine.releasing.placing import Spot
+from policy_engine.releasing.preview import preview
+from policy_engine.releasing.release import restore
+
+MOST_NOISE = 30
+ONE_FILE = "{file: out/part.parquet}"
+
+
+@pytest.fixture
+def lab(tmp_path):
+    return Visits.at(tmp_path)
+
+
+def predicate(done):
+    return unverified(done.certificate.read_text()).predicate
+
+
+# A period
+
+
+def test_all_periods_that_are_due_are_drawn_oldest_first_each_of_its_own_rows(lab):
+    found = lab.due()
+    assert [each.edition for each in found.released] == ["2027-01", "2027-02", "2027-03"]
+    for month, size in SIZES.items():
+        assert abs(lab.people(f"2027-{month:02}") - size) <= 2 * MOST_NOISE
+    assert (found.schedule.following.name, found.schedule.on) == ("2027-04", at(5, 11, 0))
+    assert [entry.run.edition for entry in lab.entries] == ["2027-01", "2027-02", "2027-03"]
+
+
+def test_a_certificate_says_the_edition_and_the_rows_that_it_reads(lab):
+    done = lab.due().released[0]
+    assert predicate(done)["edition"] == {
+        "name": "2027-01", "zone": "UTC",
+        "rows": {"column": "visited", "start": "2027-01-01T00:00:00Z",
+                 "end": "2027-02-01T00:00:00Z"},
+    }  # fmt: skip
+
+
+def test_a_standing_edition_is_not_looked_at_and_costs_nothing(lab):
+    lab.drawn()
+    (lab.folder / "visits.parquet").unlink()
+    found = lab.due()
+    assert (found.released, found.schedule.last.run.edition) == ((), "2027-03")
+    done = lab.release("2027-02")
+    assert (done.outcome, done.edition, len(lab.entries)) == ("stands", "2027-02", 3)
+
+
+def test_late_rows_stay_out_and_the_next_period_is_drawn_when_it_is_due(lab):
+    lab.drawn()
+    lab.write({**SIZES, 1: 900, 4: 700})
+    lab.now = at(5, 10, 23)
+    assert lab.drawn() == []
+    lab.now = at(5, 11, 0)
+    assert lab.drawn() == ["2027-04"]
+    assert abs(lab.people("2027-04") - 700) <= 2 * MOST_NOISE
+    assert abs(lab.people("2027-01") - 100) <= 2 * MOST_NOISE
+
+
+@pytest.mark.parametrize(
+    ("edition", "law"),
+    [
+        ("2027-04", r"2027-04 is not due yet.* it is due from 2027-05-11T00:00:00Z"),
+        ("2026-12", r"the first edition is 2027-01, by period.from"),
+    ],
+)
+def test_an_edition_that_cannot_be_drawn_is_refused_before_anything(lab, edition, law):
+    with pytest.raises(NotReleasable, match=law):
+        lab.release(edition)
+    assert not lab.project.ledger.exists()
+
+
+@pytest.mark.parametrize("edition", ["2027-W01", "January", "", "2027-13"])
+def test_what_is_no_period_of_the_calendar_is_wrong_usage(lab, edition):
+    with pytest.raises(UsageError, match="must be a month, as 2026-11"):
+        lab.release(edition)
+
+
+def test_of_a_schedule_an_edition_is_named(lab):
+    with pytest.raises(UsageError, match="name the edition that is meant with --edition"):
+        lab.release(None)
+
+
+def test_the_zone_of_the_project_says_which_rows(tmp_path):
+    lab = Visits.at(tmp_path, "zone: Pacific/Auckland\naccounts: {patients: {}}\n")
+    [done, *_] = lab.due().released
+    assert predicate(done)["edition"]["rows"]["start"] == "2026-12-31T11:00:00Z"
+    assert predicate(done)["edition"]["zone"] == "Pacific/Auckland"
+
+
+# A refresh
+
+
+def test_a_refresh_is_drawn_once_while_its_period_lasts(lab):
+    policy = lab.policy(REFRESH)
+    assert lab.drawn(policy) == ["2027-04"]
+    assert lab.drawn(policy) == []
+    lab.now = at(6, 1, 0)
+    assert lab.drawn(policy) == ["2027-06"]
+    with pytest.raises(NotReleasable, match="2027-05 cannot be drawn any more"):
+        lab.release("2027-05", policy)
+    with pytest.raises(NotReleasable, match="not due yet: it is from 2027-07-01T00:00:00Z"):
+        lab.release("2027-07", policy)
+    assert lab.release("2027-04", policy).outcome == "stands"
+
+
+def test_where_the_place_is_one_the_next_edition_takes_it(lab):
+    policy = lab.policy(REFRESH, release=ONE_FILE)
+    lab.drawn(policy)
+    lab.now = at(5, 1)
+    assert lab.drawn(policy) == ["2027-05"]
+    done = restore(policy, lab.project, edition="2027-04", replace=True)
+    assert (done.edition, done.outcome) == ("2027-04", "put back")
+
+
+def test_what_is_no_edition_of_it_is_not_replaced(lab):
+    lab.now = at(5, 1)
+    other = lab.policy(REFRESH, release=ONE_FILE, name="other")
+    lab.drawn(other)
+    with pytest.raises(EnvironmentFailed, match="exists"):
+        lab.drawn(lab.policy(REFRESH, release=ONE_FILE))
+
+
+# A policy that was changed
+
+
+def test_of_a_changed_policy_what_was_drawn_stands_and_the_next_is_by_its_new_text(lab):
+    lab.now = at(3, 15)
+    assert lab.drawn() == ["2027-01", "2027-02"]
+    changed, said = lab.policy(epsilon="4"), []
+    lab.now = at(4, 15)
+    assert [each.edition for each in lab.due(changed, said.append).released] == ["2027-03"]
+    [told] = [text for text in said if "changed" in text]
+    assert told == (
+        "visits has changed since edition 2027-02 (entry 5): 2027-03 is by its new text, and what"
+        " was drawn stays as it is"
+    )
+    assert lab.release("2027-01", changed).outcome == "stands"
+    assert len(lab.entries) == 3
+
+
+def test_a_policy_whose_place_is_another_draws_nothing_anew(lab):
+    lab.drawn()
+    assert lab.drawn(lab.policy(release='{file: "new/{edition}.parquet"}')) == []
+
+
+# What somebody asks for by hand
+
+
+def test_a_revision_is_another_draw_at_a_price_and_says_so(lab):
+    lab.drawn()
+    done = lab.release("2027-02", revise=True, replace=True)
+    assert (done.outcome, len(lab.entries)) == ("released", 4)
+    assert predicate(done)["edition"]["asked"] is True
+    assert {"code": "asked_blind"} in predicate(done)["assumptions"]
+    assert lab.drawn() == []
+
+
+def test_another_edition_of_a_policy_without_schedule_has_a_price(lab):
+    policy = lab.policy("", release=ONE_FILE)
+    first = lab.release(None, policy)
+    assert "edition" not in predicate(first)
+    second = lab.release("second", policy, replace=True)
+    assert predicate(second)["edition"] == {"name": "second", "asked": True}
+    assert [entry.run.edition for entry in lab.entries] == ["", "second"]
+    again = lab.release(None, policy)
+    assert (again.edition, again.outcome) == ("second", "stands")
+    assert restore(policy, lab.project, edition="second").outcome == "stands"
+    with pytest.raises(UsageError, match=r"no edition third was released.*there are second"):
+        restore(policy, lab.project, edition="third")
+
+
+@pytest.mark.parametrize("name", ["2027-01", "Second", "../x", "a b", "x" * 41])
+def test_by_hand_an_edition_is_not_called_like_a_period(lab, name):
+    with pytest.raises(UsageError, match="its editions are called a small letter"):
+        lab.release(name, lab.policy("", release=ONE_FILE))
+
+
+# A crash, two runners, a clock
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [(Ledger, "start"), (Job, "_draw_file"), (Ledger, "draw"), (Spot, "put"),
+     (publish, "publish_file"), (Ledger, "commit")],
+    ids=lambda each: each if isinstance(each, str) else "",
+)  # fmt: skip
+@pytest.mark.parametrize("schedule", [None, REFRESH])
+def test_what_a_crash_left_is_finished_by_the_next_run(lab, monkeypatch, owner, name, schedule):
+    policy = lab.policy() if schedule is None else lab.policy(schedule)
+    first = lab.killed(monkeypatch, owner, name, policy)
+    lab.now = at(4, 16)
+    drawn = lab.drawn(policy)
+    assert drawn[0] == first.run.edition
+    assert [entry.state for entry in lab.entries] == ["committed"] * len(drawn)
+    assert len({entry.run.edition for entry in lab.entries}) == len(lab.entries)
+    assert lab.drawn(policy) == []
+
+
+def test_a_refresh_that_was_not_drawn_while_it_lasted_is_settled(lab, monkeypatch):
+    policy = lab.policy(REFRESH)
+    lab.killed(monkeypatch, Job, "_draw_file", policy)
+    lab.now = at(5, 2)
+    assert lab.drawn(policy) == ["2027-05"]
+    assert [entry.state for entry in lab.entries] == ["kept", "committed"]
+    assert lab.drawn(policy) == []
+
+
+def test_a_refresh_that_was_drawn_is_put_in_its_place_later(lab, monkeypatch):
+    policy = lab.policy(REFRESH)
+    lab.killed(monkeypatch, Spot, "put", policy)
+    lab.now = at(5, 2)
+    assert lab.drawn(policy) == ["2027-04", "2027-05"]
+    assert [entry.state for entry in lab.entries] == ["committed", "committed"]
+
+
+def test_what_is_lost_is_told_and_does_not_keep_the_next_from_being_drawn(lab, monkeypatch):
+    lab.now = at(2, 15)
+    first = lab.killed(monkeypatch, Spot, "put")
+    for path in (lab.folder / ".policy-engine" / "drawn").rglob("*.parquet"):
+        path.unlink()
+    with pytest.raises(NotReleasable, match="release --edition 2027-01 --revise' draws anew"):
+        lab.drawn()
+    lab.now = at(3, 15)
+    found = lab.due()
+    assert [each.edition for each in found.released] == ["2027-02"]
+    assert [entry.id for entry in found.schedule.lost] == [first.id]
+
+
+def test_a_clock_that_went_back_is_refused(lab):
+    lab.drawn()
+    lab.now = at(1, 1, year=2020)
+    with pytest.raises(EnvironmentFailed, match="the clock says 2020") as caught:
+        lab.due()
+    assert caught.value.code == "clock_went_back"
+
+
+def test_an_edition_that_another_text_drew_meanwhile_is_not_charged_again(lab, monkeypatch):
+    lab.now = at(2, 15)
+    other = lab.policy(epsilon="4")
+    verified = Job.charge
+
+    def faster(job):
+        monkeypatch.undo()
+        lab.drawn(other)
+        return verified(job)
+
+    # As on another machine: nothing waits for a lock there.
+    monkeypatch.setattr("policy_engine.releasing.copies.fcntl.flock", lambda *_: None)
+    monkeypatch.setattr(Job, "charge", faster)
+    with pytest.raises(LedgerError, match="2027-01 of visits was drawn meanwhile, by another text"):
+        lab.drawn()
+    assert len(lab.entries) == 1
+
+
+def test_the_same_text_on_another_machine_is_charged_once(lab, monkeypatch):
+    lab.now = at(2, 15)
+    charge = Job.charge
+
+    def faster(job):
+        monkeypatch.undo()
+        lab.drawn()
+        return charge(job)
+
+    monkeypatch.setattr("policy_engine.releasing.copies.fcntl.flock", lambda *_: None)
+    monkeypatch.setattr(Job, "charge", faster)
+    assert [each.outcome for each in lab.due().released] == ["stands"]
+    assert len(lab.entries) == 1
+
+
+# What is asked before
+
+
+def test_a_dry_run_is_of_the_edition_that_is_due_next(lab):
+    found = preview(lab.policy(), lab.project)
+    assert found.edition.name == "2027-01"  # none is due yet by this machine's clock
+    assert not lab.project.ledger.exists()
+
+
+def test_a_table_has_a_certificate_for_each_edition(lab):
+    import duckdb
+
+    duckdb.connect(str(lab.folder / "db.duckdb")).close()
+    lab.due(lab.policy(release='{table: "visits_{edition}"}'))
+    names = sorted(path.name for path in lab.folder.glob("*.certificate.json"))
+    assert names == [f"visits.2027-{month:02}.certificate.json" for month in SIZES]
