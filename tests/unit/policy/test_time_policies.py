@@ -248,7 +248,7 @@ def test_a_zone_has_a_name(zone, expected):
 def test_a_project_has_one_zone_for_all():
     found = [
         load_project_text(text, "policy-engine.yaml", ".").zone.name
-        for text in ("", "zone: Europe/Berlin\n")
+        for text in ("version: 1\n", "zone: Europe/Berlin\n")
     ]
     assert found == ["UTC", "Europe/Berlin"]
 
