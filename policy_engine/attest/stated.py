@@ -73,7 +73,8 @@ def _differences(certificate: Certificate) -> Iterator[str]:
     edition = terms.edition or Edition()
     if differs := edition.differs(claim):
         yield f"the certificate's edition is not what its claim reads: {differs}"
-    wanted = assumptions(claim, certificate.engine, terms.source, promise.sampled_at, terms.edition)
+    stated = (terms.source, promise.sampled_at, edition.is_asked)
+    wanted = assumptions(claim, certificate.engine, *stated)
     for each in wanted:
         if each not in certificate.assumptions:
             yield f"the certificate does not state what it rests on: {sentence_of(each)}"

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from policy_engine.engines import ENGINES
 from policy_engine.kernel.assumption import Assumption
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.sources import Files, People, Relation
-
-if TYPE_CHECKING:
-    from policy_engine.kernel.editions import Edition
 
 ROW_UNIT = "row"
 """The privacy unit where one row is one person."""
@@ -41,17 +38,17 @@ def method_of(claim: Claim, engine: str) -> Method:
 
 
 def assumptions(
-    claim: Claim, engine: str, source: str, sampled_at: Decimal, edition: Edition | None = None
+    claim: Claim, engine: str, source: str, sampled_at: Decimal, is_asked: bool = False
 ) -> tuple[Assumption, ...]:
     """What a claim rests on, in an engine; ``source`` is the source's name in its sentences.
 
-    Of an ``edition`` that somebody asked for by hand it rests on what moved them, too.
+    Where somebody asked for it by hand, ``is_asked``, it rests on what moved them, too.
     """
-    return tuple(dict.fromkeys(_assumptions(claim, engine, source, sampled_at, edition)))
+    return tuple(dict.fromkeys(_assumptions(claim, engine, source, sampled_at, is_asked)))
 
 
 def _assumptions(
-    claim: Claim, engine: str, source: str, sampled_at: Decimal, edition: Edition | None
+    claim: Claim, engine: str, source: str, sampled_at: Decimal, is_asked: bool
 ) -> Iterator[Assumption]:
     of, unit = Assumption.of, unit_of(claim)
     if claim.law.promises:
@@ -74,7 +71,7 @@ def _assumptions(
     yield from map(of, claim.law.rests_on)
     if isinstance(claim.source, Files):
         yield of("csv_formed" if claim.source.kind == "csv" else "texts_utf8", source=source)
-    if edition is not None and edition.is_asked:
+    if is_asked:
         yield of("asked_blind")
 
 

@@ -152,12 +152,13 @@ def certify(text: str, claim: Claim, engine: str, terms: Terms) -> Certificate:
 def vouched(text: str, claim: Claim, engine: str, terms: Terms) -> Certificate:
     """What is stated of a text, by its terms: its promise is theirs, which nobody checks here."""
     sampled_at = terms.promise.sampled_at
+    is_asked = terms.edition is not None and terms.edition.is_asked
     return Certificate(
         terms=terms,
         claim=claim,
         engine=engine,
         query=text,
-        assumptions=assumptions(claim, engine, terms.source, sampled_at, terms.edition),
+        assumptions=assumptions(claim, engine, terms.source, sampled_at, is_asked),
         templates=templates_digest(engine),
         time=now(),
     )
