@@ -62,6 +62,21 @@ class Calendar(Enum):
         order = list(Calendar)
         return order.index(self) <= order.index(other)
 
+    def most_in(self, window: Calendar) -> int:
+        """How many periods of this calendar begin in one of another at most; at least 1.
+
+        >>> [each.most_in(Calendar.YEAR) for each in Calendar]
+        [366, 53, 12, 4, 1]
+        >>> Calendar.DAY.most_in(Calendar.QUARTER), Calendar.YEAR.most_in(Calendar.MONTH)
+        (92, 1)
+        """
+        months = {Calendar.MONTH: 1, Calendar.QUARTER: 3, Calendar.YEAR: 12}
+        if self in months and window in months:
+            return max(1, months[window] // months[self])
+        days = {Calendar.DAY: 1, Calendar.WEEK: 7, Calendar.MONTH: 31,
+                Calendar.QUARTER: 92, Calendar.YEAR: 366}  # fmt: skip
+        return max(1, -(-days[window] // days[self]))
+
     def period(self, day: date) -> Period:
         """The period in which a day lies. Errors: DomainError before the year 1000.
 

@@ -27,13 +27,14 @@ from policy_engine.policy.escapes import sql_lines
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.noise import Noise
 from policy_engine.policy.resolve import Policy
-from policy_engine.releasing.planning import unenforced
+from policy_engine.releasing.planning import project_of, unenforced
 from policy_engine.releasing.preview import Preview, about, preview
 from policy_engine.releasing.validation import check_guarantee, warnings_of
 
 if TYPE_CHECKING:
     from policy_engine.cli.comparing import Compared, ComparisonTable
     from policy_engine.cli.outlook import Estimates, Outlook, Seen
+    from policy_engine.releasing.yearly import Yearly
 
 _FEW = 3
 
@@ -44,8 +45,9 @@ UNLIMITED = "no account limits it: with this charge no (ε, δ) holds of what is
 def plan(
     policy: PolicyArgument,
     releases: Annotated[
-        int, Option(min=1, help="Compare mechanisms if the guarantee were of so many.")
-    ] = 1,
+        int | None,
+        Option(min=1, help="Compare mechanisms over so many, and say what to write for them."),
+    ] = None,
     output: Annotated[
         Path | None,
         Option("--output", "-o", help="Draw the comparison: FILE.svg, .png or .pdf."),
@@ -92,33 +94,54 @@ def plan(
 
 
 def _planned(
-    policy: Policy, found: Preview, releases: int, output: Path | None
+    policy: Policy, found: Preview, releases: int | None, output: Path | None
 ) -> tuple[PlanSaid, list[str]]:
     """The plan of a certified release, in JSON and as text; its comparison may be drawn."""
     # A release, which says some of the same, needs none of it.
     from policy_engine.cli.outlook import Outlook, chance_lines, estimates_of
 
     # Of public values there is nothing to compare: they are for those who trust no centre.
+    ways = _yearly(policy, found, releases or 0)
     if policy.is_by_chance:
         seen = chance_lines(found.certificate)
         document = _planned_as(policy, found, estimates_of(found.certificate))
-        return document, [*_lines(policy, found, seen, ())]
+        return replace(document, editions=ways), [*_lines(policy, found, seen, (), ways)]
     outlook = Outlook.of(policy)
-    table = _compared(policy, outlook, releases)
-    document = replace(
-        _planned_as(policy, found, outlook.seen),
-        comparison=table.compared,
-        plot=table.drawn(output),
-    )
-    lines = [*_lines(policy, found, outlook.lines(policy), table.lines())]
+    document, table = _planned_as(policy, found, outlook.seen), None
+    if policy.follows is None or not policy.follows.planned:
+        table = _compared(policy, outlook, releases or 1)
+        document = replace(document, comparison=table.compared, plot=table.drawn(output))
+    elif output is not None:
+        wrong = "the plan of an account shares it out, and no other mechanism stands beside it"
+        raise UsageError(f"{wrong}; leave --output out")
+    document = replace(document, editions=ways)
+    compared = () if table is None else table.lines()
+    lines = [*_lines(policy, found, outlook.lines(policy), compared, ways)]
     return document, lines if output is None else [*lines, f"plot  {output}"]
+
+
+def _yearly(policy: Policy, found: Preview, releases: int) -> Yearly | None:
+    from policy_engine.releasing.yearly import yearly
+
+    with progress("asking what so many would need"):
+        return yearly(policy, project_of(policy), found.account, releases)
+
+
+def _ways(found: Yearly | None) -> Iterator[str]:
+    """What to write for so many releases."""
+    if found is None:
+        return
+    yield f"editions   {found.editions} releases like this from account {found.account}; write"
+    for number, way in enumerate(found.ways):
+        yield f"           {'or ' if number else ''}{way.words()}"
 
 
 def _compared(policy: Policy, seen: Outlook, releases: int) -> ComparisonTable:
     """Every mechanism at the policy's guarantee, for one release or for several together.
 
-    k of a sample is the accountant's: noise is not asked for groups of so many people. Of several
-    numbers a person each gets an equal part.
+    Where it follows from the account's limit, at that, for as many as it is of. k of a sample is
+    the accountant's: noise is not asked for groups of so many people. Of several numbers a person
+    each gets an equal part.
     """
     from policy_engine.accounting.comparison import compare
     from policy_engine.accounting.tables import Aim
@@ -127,7 +150,10 @@ def _compared(policy: Policy, seen: Outlook, releases: int) -> ComparisonTable:
     asked, noise = policy.guarantee, policy.noise
     assert noise is None or isinstance(noise, Noise)
     numbers, at_least = (1, 1) if noise is None else (noise.numbers, policy.k)
-    aim = Aim(asked.epsilon, asked.delta, asked.neighbours, numbers, releases,
+    together = asked.epsilon, asked.delta
+    if policy.follows is not None:
+        together, releases = policy.follows.limit, policy.follows.editions
+    aim = Aim(*together, asked.neighbours, numbers, releases,
               at_least=at_least, listed=seen.own.listed)  # fmt: skip
     with progress("comparing mechanisms"):
         return ComparisonTable(aim, compare(aim), seen.own if releases == 1 else seen.own.law)
@@ -164,6 +190,7 @@ class PlanSaid:
     refusal: str | None = None
     comparison: Compared | None = None
     plot: Path | None = None
+    editions: Yearly | None = None
 
 
 def _planned_as(policy: Policy, found: Preview, outlook: Seen | Estimates) -> PlanSaid:
@@ -195,7 +222,11 @@ def _place(policy: Policy) -> str:
 
 
 def _lines(
-    policy: Policy, found: Preview, seen: Iterable[str], table: Iterable[str]
+    policy: Policy,
+    found: Preview,
+    seen: Iterable[str],
+    table: Iterable[str],
+    ways: Yearly | None,
 ) -> Iterator[str]:
     certificate = found.certificate
     numbers = certificate.promise.epsilon, certificate.promise.delta
@@ -206,6 +237,9 @@ def _lines(
         f" {certificate.unit})"
     )
     yield f"           {odds_sentence(*numbers, certificate.promise.neighbours)}"
+    if (follows := policy.follows) is not None:
+        kind = "of the plan of" if follows.planned else "that fill"
+        yield f"           one of {follows.editions} editions {kind} account {follows.account}"
     sampled = f"rate {shown(certificate.promise.rate)}, k = {certificate.k}"
     yield f"mechanism  {noise_words(policy) or sampled}"
     yield from (f"           {text}" for text in (*about_rate(policy), *_about_rows(policy)))
@@ -223,6 +257,7 @@ def _lines(
             yield f"           left after: {found.after.words()}"
         else:
             yield "           it is paid for already"
+    yield from _ways(ways)
     yield "assuming:"
     yield from (f"  - {text}" for text in sentences_of(certificate.assumptions))
     if found.repeats is not None:

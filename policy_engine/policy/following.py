@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
@@ -105,13 +105,13 @@ def _by_editions(read: ReadPolicy, given: EditionsSpec) -> Following:
         law = f"fills what the plan of account {show(payer.name)} leaves, and that is nothing"
         _refuse(read, at, law, f"write rest: 0.1 beside plan in {payer.file.name}, or {_OWN}")
     try:
-        asked = PlanLine(read.document.name, _shape(read, given.neighbours), given.editions)
+        asked = PlanLine(read.document.name, shape_of(read, given.neighbours), given.editions)
         line = _for_editions(asked, epsilon, delta, given.neighbours)
     except DomainError as error:
         law = f"is met by nothing that account {show(payer.name)} has room for: {error}"
         remedy = f"write fewer, or raise epsilon or delta of the account in {payer.file.name}"
         _refuse(read, at, law, remedy)
-    return _given(line, payer.limit.delta, given.neighbours)
+    return _given(line, payer, given.neighbours)
 
 
 def _by_plan(read: ReadPolicy) -> Following:
@@ -131,12 +131,15 @@ def _by_plan(read: ReadPolicy) -> Following:
         _refuse(read, at, law, f"{meant}add {add} to the account there, or {_OWN}")
     plan = _solved(payer, _policies(payer, read))
     line = next(each for each in plan.lines if each.name == name)
-    return _given(line, payer.limit.delta, payer.terms.neighbours)
+    return replace(_given(line, payer, payer.terms.neighbours), planned=True)
 
 
-def _given(line: PlannedLine, delta: Decimal, neighbours: Neighbours) -> Following:
-    once = certified(line.solved.event, delta, neighbours)
-    return Following(Guarantee(once.epsilon, once.delta, neighbours), line.solved)
+def _given(line: PlannedLine, payer: _Payer, neighbours: Neighbours) -> Following:
+    """What a line gives, with the ε of one edition at the δ of the account."""
+    limit = payer.open_limit
+    once = certified(line.solved.event, payer.limit.delta, neighbours)
+    guarantee = Guarantee(once.epsilon, once.delta, neighbours)
+    return Following(guarantee, line.solved, payer.name, limit, line.editions)
 
 
 def _payer(read: ReadPolicy, at: At) -> _Payer:
@@ -217,7 +220,7 @@ def _solved(payer: _Payer, policies: Mapping[str, ReadPolicy]) -> WindowPlan:
     lines = []
     for each in terms.plan:
         try:
-            shape = _shape(policies[each.name], terms.neighbours)
+            shape = shape_of(policies[each.name], terms.neighbours)
             shape.moved(terms.neighbours)
         except DomainError as error:
             remedy = f"change {policies[each.name].file}, or take it out of the plan"
@@ -242,7 +245,8 @@ def _for_editions(
     return for_editions(asked.shape, asked.editions, epsilon, delta, neighbours)
 
 
-def _shape(read: ReadPolicy, neighbours: Neighbours) -> Shape:
+def shape_of(read: ReadPolicy, neighbours: Neighbours) -> Shape:
+    """What one edition of a policy is, but for its strength. Errors: DomainError."""
     document = read.document
     language = language_of(document.mechanism, has_sample=document.sample is not None)
     assert language is not None  # by its field

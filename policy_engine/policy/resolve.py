@@ -103,6 +103,22 @@ class Release:
 
 
 @dataclass(frozen=True)
+class Following:
+    """What an account gives a policy: one edition as an event, and the (ε, δ) of that alone.
+
+    ``editions`` like it fill the account's limit, or are what its plan has of the policy:
+    ``planned``.
+    """
+
+    guarantee: Guarantee
+    solved: Solved
+    account: str
+    limit: tuple[Decimal, Decimal]
+    editions: int
+    planned: bool = False
+
+
+@dataclass(frozen=True)
 class Policy:
     """A policy with nothing left open: every default filled in, every ``auto`` solved.
 
@@ -143,6 +159,8 @@ class Policy:
     """When it is due; None of a policy that is released when somebody asks."""
     edition: Edition = field(default=Edition())
     """Which draw of it is meant: none is named where a policy was read, and nothing more."""
+    follows: Following | None = None
+    """What gave it its guarantee, where that is not written in it."""
 
     def in_edition(self, edition: Edition) -> Policy:
         """The same policy as one draw of it: with the place and the rows of that."""
@@ -308,15 +326,8 @@ def resolve(
         rate=chosen.rate,
         method=chosen.method,
         protection=chosen.protection,
+        follows=follows,
     )
-
-
-@dataclass(frozen=True)
-class Following:
-    """What an account gives a policy: one edition as an event, and the (ε, δ) of that alone."""
-
-    guarantee: Guarantee
-    solved: Solved
 
 
 def recodings_of(

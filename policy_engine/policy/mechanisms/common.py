@@ -127,8 +127,9 @@ class Language:
 
     ``solve`` raises NoSolution. ``shape`` is what one edition is where its strength is not written
     but follows from an account; it raises DomainError where nothing is left open. ``numbers`` are
-    what is drawn so that an edition is the event that was found for its shape. ``has_delta``: it
-    costs a δ above 0; ``keeps_groups``: its rows are groups of people, of which a model can hold.
+    what is drawn so that an edition is the event that was found for its shape. ``named`` is the
+    policy with the law of its noise written in it, where it has one. ``has_delta``: it costs a δ
+    above 0; ``keeps_groups``: its rows are groups of people, of which a model can hold.
     """
 
     laws: Callable[[Data], Broken]
@@ -137,6 +138,7 @@ class Language:
     numbers: Callable[[PolicyDocument, Solved], ChosenNumbers]
     has_delta: bool = True
     keeps_groups: bool = True
+    named: Callable[[PolicyDocument, str], PolicyDocument] = lambda document, law: document
 
 
 def everybody(data: Data, counts: str) -> Broken:

@@ -274,4 +274,9 @@ def _numbers(document: PolicyDocument, solved: Solved) -> ChosenNumbers:
     return _at_least(document, noise_of(document, solved))
 
 
-LANGUAGE = Language(noisy_laws, _solve, _shape, _numbers)
+def _named(document: PolicyDocument, law: str) -> PolicyDocument:
+    noise = NoiseSpec.model_validate({"distribution": law})
+    return document.model_copy(update={"noise": noise})
+
+
+LANGUAGE = Language(noisy_laws, _solve, _shape, _numbers, named=_named)
