@@ -26,7 +26,7 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_CEILING, Context, Decimal
 from itertools import product
 
 from policy_engine.accounting.adaptive import CHAIN, Repeated, holds_chain, plan_for
@@ -53,6 +53,7 @@ _STEP = 1.04
 """A start is nearly right; the steps grow where it is not."""
 _FEW = 2
 """The exact curve of so many numbers is had at once."""
+_FOUR_UP = Context(prec=4, rounding=ROUND_CEILING)
 _LEAST = 1e-12
 _MANY = 4
 """From so many numbers on that a unit moves, Gaussian noise shows the smallest groups."""
@@ -236,9 +237,13 @@ def for_editions(
 
 
 def certified(event: Event, delta: Decimal, neighbours: str) -> Repeated:
-    """An event with the (ε, δ) that its certificate says of one edition alone: ε at this δ."""
+    """An event with the (ε, δ) that its certificate says of one edition alone: ε at this δ.
+
+    Guarantee: never below the true ε; of a curve it is rounded up to four digits, for people.
+    """
     if has_curve(event):
-        return Repeated(event, epsilon_of_event(event, delta, neighbours), delta)
+        exact = epsilon_of_event(event, delta, neighbours)
+        return Repeated(event, _FOUR_UP.plus(exact), delta)
     who, charges = Question(neighbours), ((event, 1),)
     epsilon = Basic().epsilon(charges, Decimal("0.5"), who)
     own = None if epsilon is None else Basic().delta(charges, epsilon, who)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from datetime import date
 from decimal import Decimal
 from os.path import normpath
@@ -19,7 +18,6 @@ from pydantic import ConfigDict, Field
 
 from policy_engine.kernel.mechanisms.common import GROUPING
 from policy_engine.policy import fields, source_models, time_models
-from policy_engine.policy.auto import Guarantee
 from policy_engine.policy.laws import Broken, Data, Document, barred, mapping, refusal, word_or
 from policy_engine.policy.mechanisms import noisy_counts
 from policy_engine.policy.mechanisms.index import Mechanism, keeps_groups, one_mechanism
@@ -259,15 +257,17 @@ def _same_place(one: object, other: object) -> bool:
 
 
 def digest(
-    document: PolicyDocument, hierarchies: Mapping[str, str], follows: Guarantee | None = None
+    document: PolicyDocument,
+    hierarchies: Mapping[str, str],
+    follows: Mapping[str, Any] | None = None,
 ) -> str:
     """The digest ``sha256:…`` of a policy and of its hierarchy files (digests by column).
 
     One for every file that says the same. Comments, the order of keys, quotes and the number of
     zeros do not matter, nor does a key that is written with its default. What does matter: every
     other key, the order of released columns, the labels of bins, and the bytes of every hierarchy
-    file; and the (ε, δ) that ``follows`` from the account, where the policy has none of its own: a
-    policy of another limit, or of another plan, is another one. Only ``release.deprecated`` does
+    file; and what ``follows`` from the account, where the policy has no (ε, δ) of its own: of
+    another limit, or of another plan, it is another policy. Only ``release.deprecated`` does
     not: it says when a release goes, and nothing of what it is.
     """
     text = canonical_json(document, hierarchies, follows)
@@ -275,7 +275,9 @@ def digest(
 
 
 def canonical_json(
-    document: PolicyDocument, hierarchies: Mapping[str, str], follows: Guarantee | None = None
+    document: PolicyDocument,
+    hierarchies: Mapping[str, str],
+    follows: Mapping[str, Any] | None = None,
 ) -> str:
     """The text that is digested: JSON with sorted keys and no spaces, in ASCII."""
     left_out: dict[str, Any] = {"recode": True, "release": {"deprecated"}}
@@ -293,7 +295,7 @@ def canonical_json(
         "hierarchies": dict(hierarchies),
     }
     if follows is not None:
-        whole["follows"] = asdict(follows)
+        whole["follows"] = follows
     return json.dumps(whole, sort_keys=True, separators=(",", ":"), default=scalar_text)
 
 

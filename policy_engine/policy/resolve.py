@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from policy_engine.calendars import Refresh
 from policy_engine.errors import UsageError
@@ -116,6 +116,12 @@ class Following:
     limit: tuple[Decimal, Decimal]
     editions: int
     planned: bool = False
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """What is promised, and every number of what is drawn."""
+        event = self.solved.event
+        return {"guarantee": asdict(self.guarantee), type(event).__name__: asdict(event)}
 
 
 @dataclass(frozen=True)
@@ -309,7 +315,7 @@ def resolve(
         release=resolve_release(document.release),
         budget=document.account or source.text,
         grouping=document.grouping,
-        digest=digest(document, digests, None if follows is None else follows.guarantee),
+        digest=digest(document, digests, None if follows is None else follows.numbers),
         file=file,
         directory=directory,
         declared_budget=document.account is not None,

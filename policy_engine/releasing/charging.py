@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
@@ -72,6 +72,14 @@ class ReleasePlan:
     def of(self) -> str:
         """What its release is of, as the ledger calls it."""
         return requests.release_id(self.certificate)
+
+    def with_numbers(self, policy: Policy) -> ReleasePlan:
+        """The plan of the policy with other numbers: of the same source, to the same place."""
+        policy = in_some_edition(policy, self.project)
+        relation = policy.release.relation
+        target = () if relation is None else self.warehouse.target(relation)
+        found = planning.vouched_over(policy, self.table, target, self.warehouse)
+        return replace(self, policy=policy, certificate=found)
 
     def charge(self) -> Charge:
         """What the ledger is asked to book, as far as the certificate says."""

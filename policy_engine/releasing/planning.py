@@ -96,14 +96,21 @@ def vouched_for(
     table, target = _ends(policy, warehouse)
     _check_apart(policy, table, target)
     _check_zone(policy, table, project)
-    dialect = warehouse.dialect
     table_read(policy, table)
+    return vouched_over(policy, table, target, warehouse), table
+
+
+def vouched_over(
+    policy: Policy, table: Table, target: tuple[str, ...], warehouse: Warehouse
+) -> Certificate:
+    """The same over a source that was described before; ``target`` names the table to write."""
+    dialect = warehouse.dialect
     claim, query = _compiled(policy, table, dialect)
     envelope = created("", name_of(target, dialect)).strip() if target else ROWS
     terms = terms_of(policy, envelope, warehouse.engine_version)
     if policy.is_unpromised:
-        return vouched(query, claim, dialect.name, terms), table
-    return certified(query, claim, dialect.name, terms), table
+        return vouched(query, claim, dialect.name, terms)
+    return certified(query, claim, dialect.name, terms)
 
 
 def _compiled(policy: Policy, table: Table, dialect: Engine) -> tuple[Claim, str]:

@@ -50,6 +50,9 @@ accounts:
 #   own: {type: duckdb, database: own.duckdb}
 """
 
+_STARTED = ListedLimit(Decimal(1), Decimal("1e-6"))
+"""As the project file above says."""
+
 _POLICY = """\
 version: 1
 name: {name}
@@ -60,13 +63,15 @@ source:
 {recode}
 mechanism: noisy_counts    # everybody is counted, and each count gets noise
 # k: 10                    # then each group that is shown has at least 10 people, for certain
-guarantee: {{epsilon: {epsilon}, delta: {delta}}}
+guarantee: {guarantee}
 release:
   file: out/{name}.parquet{count}
 {budget}
 """
 _ROWS = "privacy_unit: row          # one row is one person"
 _EPSILON, _DELTA = Decimal("0.5"), Decimal("1e-7")
+_A_YEAR, _FEW = 12, 5
+"""So many editions of a table with dates, which grows, and of another one."""
 _EMPTY = """\
 # Uncomment the columns to release, and choose how coarse each is before you look at the data.
 recode:                    # a column that is not named here is not released
@@ -149,6 +154,7 @@ def _write_new(files: dict[Path, str]) -> None:
 
 def _policy(source: str | None, folder: Path, project: Project) -> str:
     name, place, recode, count = "my_release", "file: data/people.parquet", _EXAMPLE, ""
+    has_dates = False
     unit = f"{_ROWS}; else  {{column: person_id, rows: any}}"
     if source is not None:
         if not source.strip():
@@ -164,18 +170,26 @@ def _policy(source: str | None, folder: Path, project: Project) -> str:
         recode = _EMPTY.format(columns="\n".join(_lines(table)))
         counted = fresh("n", [column.name for column in table.columns])
         count = "" if counted == "n" else f"\n  count_as: {counted}            # n is a column"
-    epsilon, delta = _loose(project)
+        has_dates = any(column.kind in {*TIMES, Kind.DATE} for column in table.columns)
     return _POLICY.format(
-        name=name, source=place, unit=unit, recode=recode, epsilon=in_text(epsilon),
-        delta=f"{delta:.1e}", count=count, budget=_budget(project),
+        name=name, source=place, unit=unit, recode=recode, count=count,
+        guarantee=_guarantee(project, _A_YEAR if has_dates else _FEW), budget=_budget(project),
     )  # fmt: skip
 
 
-def _loose(project: Project) -> tuple[Decimal, Decimal]:
+def _guarantee(project: Project, editions: int) -> str:
+    """So many editions of the one account that can pay; else numbers that leave room in each."""
+    limits = [*project.accounts.values()] if project.file else [_STARTED]
+    planned = any(terms.plan for terms in project.windows.values())
+    if len(limits) == 1 and limits[0] is not None and not planned:
+        return f"{{editions: {editions}}}  # so strong that {editions} like it fill the account"
+    epsilon, delta = _loose(limits)
+    return f"{{epsilon: {in_text(epsilon)}, delta: {delta:.1e}}}"
+
+
+def _loose(accounts: Iterable[ListedLimit | None]) -> tuple[Decimal, Decimal]:
     """ε and δ that leave room: the least account pays for four by the plain sum alone."""
-    of_starter = ListedLimit(Decimal(1), Decimal("1e-6"))  # as _PROJECT says
-    accounts = project.accounts if project.file else {"people": of_starter}
-    limits = [limit for limit in accounts.values() if limit is not None]
+    limits = [limit for limit in accounts if limit is not None]
     first_digit = Context(prec=1, rounding=ROUND_FLOOR).plus
     epsilon = min([_EPSILON, *(first_digit(limit.epsilon / 4) for limit in limits)])
     return epsilon, min([_DELTA, *(first_digit(limit.delta / 10) for limit in limits)])

@@ -86,7 +86,7 @@ def test_what_is_printed_works_when_it_is_written(cli, write, kind):
             continue  # a plan is tried below
         write(kind, written(way["policy"]), anew=True)
         for _ in range(many):
-            done = cli("release", "visits.yaml", "--fresh", "--replace")
+            done = cli("release", "visits.yaml", "--revise", "--replace")
             assert done.code == 0, done.err
         left = cli("plan", "visits.yaml", "--format", "json").document["ledger"]["left"]
         assert left["like_this"] < many
@@ -140,7 +140,7 @@ def test_an_account_that_has_spent_is_asked_as_it_stands(cli, write):
     [way] = ways(cli, "--releases", 3)
     write("counts", written(way["policy"]))
     for _ in range(3):
-        assert cli("release", path, "--fresh", "--replace").code == 0
+        assert cli("release", path, "--revise", "--replace").code == 0
 
 
 def test_without_room_nothing_is_offered(cli, write):

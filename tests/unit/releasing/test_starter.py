@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import date
 from pathlib import Path
 
 import duckdb
@@ -111,23 +112,38 @@ def test_not_all_numbers_are_cut_alike(folder):
 
 
 @pytest.mark.parametrize(
-    ("limit", "epsilon"),
-    [("{epsilon: 3, delta: 1.0e-6}", "0.5"), ("{epsilon: 1, delta: 1.0e-6}", "0.2"),
-     ("{epsilon: 0.5, delta: 1.0e-6}", "0.1"), ("{epsilon: 0.09, delta: 1.0e-12}", "0.02"),
-     ("{}", "0.5")],
+    "limit",
+    ["{epsilon: 3, delta: 1.0e-6}", "{epsilon: 1, delta: 1.0e-6}",
+     "{epsilon: 0.09, delta: 1.0e-12}"],
 )  # fmt: skip
-def test_the_guarantee_leaves_room_in_the_account(folder, limit, epsilon):
+@pytest.mark.parametrize("editions", [5, 12])
+def test_so_many_editions_fill_the_account(folder, limit, editions):
+    """Twelve of a table with dates, which grows, and five of any other."""
     (folder / "policy-engine.yaml").write_text(f"accounts: {{people: {limit}}}\n")
-    pq.write_table(pa.table({"age": [1], "plan": ["a"]}), folder / "people.parquet")
+    columns = {"age": [1], "visited": [date(2026, 1, 1)]} if editions == 12 else {"age": [1]}
+    pq.write_table(pa.table(columns), folder / "people.parquet")
     write_starter("people.parquet", Path("policy.yaml"))
     full = uncommented(Path("policy.yaml"))
     policy = load_policy(full)
-    assert str(policy.guarantee.epsilon) == epsilon
-    assert policy.noise is not None
+    assert policy.follows is not None and policy.follows.editions == editions
     assert check_policy(full).problems == ()
     left = preview(policy).left
-    assert (left is None) == (limit == "{}")
-    assert left is None or (left.alike or 0) >= 3
+    assert left is not None and left.alike == editions
+
+
+@pytest.mark.parametrize(
+    ("accounts", "epsilon"),
+    [
+        ("{a: {epsilon: 3, delta: 1.0e-6}, b: {epsilon: 1, delta: 1.0e-6}}", "0.2"),
+        ("{a: {}}", "0.5"),
+        ("{a: {epsilon: 0.5, delta: 1.0e-6, plan: {b: {editions: 1}}}}", "0.1"),
+    ],
+)
+def test_where_no_account_is_meant_the_guarantee_leaves_room_in_each(folder, accounts, epsilon):
+    (folder / "policy-engine.yaml").write_text(f"accounts: {accounts}\n")
+    pq.write_table(pa.table({"age": [1], "plan": ["a"]}), folder / "people.parquet")
+    write_starter("people.parquet", Path("policy.yaml"))
+    assert f"guarantee: {{epsilon: {epsilon}, delta: 1.0e-7}}\n" in Path("policy.yaml").read_text()
 
 
 def test_editors_find_the_schemas_that_the_first_lines_name(folder):
