@@ -217,7 +217,7 @@ def _read_again(claim: Claim, engine: Engine, *, is_joined: bool) -> dict[str, A
     Else everybody is grouped by all columns once, and those groups are read.
     """
     is_long = is_joined or bool(_order(claim))
-    return {"again": engine.shares or not is_long, "is_long": is_long}
+    return {"again": engine.shares or not is_long, "is_long": is_long, "shares": engine.shares}
 
 
 def _groupings(claim: Claim, shown: Shown) -> list[Number]:

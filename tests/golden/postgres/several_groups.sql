@@ -31,23 +31,39 @@ WITH people AS NOT MATERIALIZED (
     END AS "policy_engine_value_2",
     "person" AS policy_engine_unit
   FROM people
-), placed AS NOT MATERIALIZED (
+), found AS MATERIALIZED (
   SELECT "age", "born", policy_engine_unit,
     CASE WHEN SUM("policy_engine_value_1") <= 0 THEN 0 WHEN SUM("policy_engine_value_1") >= 4 THEN 4 ELSE CAST(SUM("policy_engine_value_1") AS BIGINT) END AS "policy_engine_value_1",
-    CASE WHEN SUM("policy_engine_value_2") <= 0 THEN 0 WHEN SUM("policy_engine_value_2") >= 100 THEN 100 ELSE CAST(SUM("policy_engine_value_2") AS BIGINT) END AS "policy_engine_value_2",
-    ROW_NUMBER() OVER (PARTITION BY policy_engine_unit ORDER BY "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST) AS policy_engine_place
+    CASE WHEN SUM("policy_engine_value_2") <= 0 THEN 0 WHEN SUM("policy_engine_value_2") >= 100 THEN 100 ELSE CAST(SUM("policy_engine_value_2") AS BIGINT) END AS "policy_engine_value_2"
   FROM recoded
   GROUP BY "age", "born", policy_engine_unit
+), beyond AS MATERIALIZED (
+  SELECT policy_engine_unit
+  FROM found
+  GROUP BY policy_engine_unit
+  HAVING COUNT(*) > 2
+), placed AS NOT MATERIALIZED (
+  SELECT "age", "born", policy_engine_unit, "policy_engine_value_1", "policy_engine_value_2",
+    ROW_NUMBER() OVER (PARTITION BY policy_engine_unit ORDER BY "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST) AS policy_engine_place
+  FROM found
+  WHERE EXISTS (SELECT 1 FROM beyond WHERE beyond.policy_engine_unit = found.policy_engine_unit)
 ), chosen AS NOT MATERIALIZED (
   SELECT "age", "born", "policy_engine_value_1", "policy_engine_value_2",
     ROW_NUMBER() OVER (PARTITION BY policy_engine_unit ORDER BY pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':o:' || CAST(policy_engine_unit AS TEXT) || ':' || CAST(policy_engine_place AS TEXT), 'UTF8')), policy_engine_place) AS policy_engine_rank
   FROM placed
+), within AS NOT MATERIALIZED (
+  SELECT "age", "born", "policy_engine_value_1", "policy_engine_value_2"
+  FROM found
+  WHERE NOT EXISTS (SELECT 1 FROM beyond WHERE beyond.policy_engine_unit = found.policy_engine_unit)
+  UNION ALL
+  SELECT "age", "born", "policy_engine_value_1", "policy_engine_value_2"
+  FROM chosen
+  WHERE policy_engine_rank <= 2
 ), grouped AS NOT MATERIALIZED (
   SELECT "age", "born", COUNT(*) AS policy_engine_people,
     CAST(SUM("policy_engine_value_1") AS BIGINT) - 2 * COUNT(*) AS "policy_engine_total_1",
     CAST(SUM("policy_engine_value_2") AS BIGINT) AS "policy_engine_total_2"
-  FROM chosen
-  WHERE policy_engine_rank <= 2
+  FROM within
   GROUP BY "age", "born"
 ), drawn AS NOT MATERIALIZED (
   SELECT "age", "born", policy_engine_people, "policy_engine_total_1", "policy_engine_total_2",
