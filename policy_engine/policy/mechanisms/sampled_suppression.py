@@ -95,7 +95,7 @@ def solve_sample(document: PolicyDocument, guarantee: Guarantee) -> ChosenNumber
     return ChosenNumbers(k, Sampled(), rate, sample.method)
 
 
-def _shape(written: Written) -> Shape:
+def sample_shape(written: Written) -> Shape:
     """k or the rate where it is written; of the source's own rate nothing is gained."""
     from policy_engine.accounting.shapes import SampledShape
 
@@ -108,7 +108,7 @@ def _shape(written: Written) -> Shape:
     )
 
 
-def _numbers(document: PolicyDocument, solved: Solved) -> ChosenNumbers:
+def sample_numbers(document: PolicyDocument, solved: Solved) -> ChosenNumbers:
     """The rate as it is written: an engine's own sample is drawn at a little more."""
     from policy_engine.accounting.events import SampledSuppression
 
@@ -122,4 +122,4 @@ def _numbers(document: PolicyDocument, solved: Solved) -> ChosenNumbers:
     return ChosenNumbers(event.k, Sampled(), rate, sample.method)
 
 
-LANGUAGE = Language(sampled_laws, solve_sample, _shape, _numbers)
+LANGUAGE = Language(sampled_laws, solve_sample, sample_shape, sample_numbers)

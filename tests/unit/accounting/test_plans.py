@@ -85,6 +85,7 @@ def test_a_year_of_monthly_releases():
     [line] = plan.lines
     assert line.error <= 16 and line.half <= 83 and plan.holds()
     assert line.error <= 15 and line.half <= 80
+    assert plan.event == FixedList(((line.solved.event, 12),))
 
 
 def test_a_year_and_its_yearbook_are_planned_in_two_seconds():

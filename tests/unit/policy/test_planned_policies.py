@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+import time
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from policy_engine.accounting.covering import covers
+from policy_engine.accounting.noise_laws import deviation
 from policy_engine.accounting.plans import certified, is_within
 from policy_engine.compile.catalog import Field, Table
 from policy_engine.compile.compiler import compiled
@@ -176,6 +178,20 @@ def test_a_plan_gives_each_policy_its_part(tmp_path):
         assert event(policy)[0] == line.solved.event
         once = certified(line.solved.event, Decimal("1e-6"), "add_remove")
         assert (policy.guarantee.epsilon, policy.guarantee.delta) == (once.epsilon, once.delta)
+
+
+def test_a_year_of_monthly_releases_and_a_yearbook(tmp_path):
+    """The bar: of a year alone SD ≤ 16 and 83 people; with a yearbook and a rest in two seconds."""
+    project(tmp_path, PLAN)
+    path = write(tmp_path, "p", "planned", "counts")
+    noise = load_policy(path).protection
+    assert deviation(noise.table) <= 16 and noise.half(1) <= 83
+    write(tmp_path, "yearbook", "planned", "counts")
+    project(tmp_path, ", rest: 0.1, plan: {p: {editions: 12, share: 2}, yearbook: {editions: 1}}")
+    start = time.process_time()
+    policy = load_policy(path)
+    assert time.process_time() - start < 2
+    assert policy.follows.editions == 12 and policy.follows.planned
 
 
 def test_without_a_plan_there_is_none(tmp_path):
