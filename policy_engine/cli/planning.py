@@ -303,8 +303,10 @@ def _about_rows(policy: Policy) -> list[str]:
     if source.counts_all:
         return [f"all of each {source.key}'s rows count, once in each group"]
     order = ", ".join(f"{name} {way}" for name, way in source.order_by)
-    drawn = "one drawn by a keyed hash, another in every new sample"
-    return [f"of each {source.key}'s rows {f'the first by {order}' if order else drawn}"]
+    if order:
+        return [f"of each {source.key}'s rows the first by {order}"]
+    drawn = "one is drawn by a keyed hash, another in every new release"
+    return [f"of each {source.key}'s different rows {drawn}"]
 
 
 def about_rate(policy: Policy) -> list[str]:

@@ -41,7 +41,7 @@ class Source:
 
     ``keys`` are the columns that name a person together, none where one row is one person and has
     no key of its own; with a key, ``unique`` says so. ``order_by`` is empty where no order is
-    named: of a person's rows one is drawn then.
+    named: of a person's different rows one is drawn then.
     ``is_rowwise``: the author confirms that each row of a view comes from the rows of one unit.
     ``counts_all``: a person counts in the groups of all rows, and not of one.
     ``key_stays``: the author confirms that a person's key never changes.

@@ -51,7 +51,7 @@ def person_words(claim: Claim) -> str:
         case None:
             return f"{who}; the engine enforces that nobody has a second row"
         case Drawn():
-            return f"{who}; of a person's rows one is drawn by chance"
+            return f"{who}; of a person's different rows one is drawn by chance"
         case Groups(most):
             return (
                 f"{who}; all rows of a person count, once in each group, in {most} groups at most,"

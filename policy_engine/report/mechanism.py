@@ -113,7 +113,7 @@ def _source(certificate: Certificate) -> str:
     if isinstance(order, Groups):
         return f"{who}, counted in {order.most} groups at most"
     if isinstance(order, Drawn):
-        return f"{who}, of whose rows one is drawn"
+        return f"{who}, of whose different rows one is drawn"
     return who if order is None else f"{who}, of whose rows one is kept"
 
 
