@@ -127,7 +127,7 @@ def test_what_init_writes_is_planned_and_released(cli, project):
     assert cli("validate", "policy.yaml").code == 0
     planned = cli("plan", "policy.yaml", "--format", "json").document
     assert planned["ledger"]["left_after"]["like_this"] >= 3
-    assert marked(planned["comparison"], "used") == ["truncated_laplace"]
+    assert marked(planned["comparison"], "used") == ["discrete_gaussian"]
     assert "people, counted with noise)" in cli("release", "policy.yaml").out
     verified = cli("verify", "out/people.certificate.json", "--release", "out/people.parquet")
     assert verified.code == 0
