@@ -19,7 +19,7 @@ from policy_engine.attest.validity import moment
 from policy_engine.engines.installed import engine_named
 from policy_engine.errors import DomainError, VerificationFailed
 from policy_engine.kernel.assumption import Assumption
-from policy_engine.kernel.certificate import ROWS, Certificate, Terms
+from policy_engine.kernel.certificate import ADDED, ROWS, Certificate, Terms
 from policy_engine.kernel.claim import Claim, to_json
 from policy_engine.kernel.decoding import claim_from
 from policy_engine.kernel.editions import Edition
@@ -33,8 +33,8 @@ from policy_engine.policy.fields import MOST_PURPOSE, NAME, is_line
 
 SAID = ("purpose", "contact", "recipients", "access", "justification", "region", "sector")
 """What a certificate says in the words of the policy's author, where they said it."""
-ENVELOPE = re.compile(r"CREATE TABLE (?P<table>[^\r\n]+) AS")
-"""How a query is published that makes a table."""
+ENVELOPE = re.compile(rf"CREATE TABLE (?P<table>[^\r\n]+) AS|{ADDED}(?P<into>[^\r\n]+)")
+"""How a query is published that makes a table, or whose rows are added to one."""
 DERIVED = (
     "mechanism", "source_tag", "unit", "k", "columns", "count", "form", "randomness",
     "query_digest", "guarantee", "still_works",
@@ -98,6 +98,13 @@ def _promised(certificate: Certificate) -> dict[str, Any]:
         "guarantee": NO_GUARANTEE,
         "still_works": [{"attack": name, "why": why} for name, why in attacks],
     }
+
+
+def added_edition(certificate: Certificate) -> str:
+    """The edition whose rows were added to a table; empty of a table or a file by itself."""
+    terms = certificate.terms
+    is_added = terms.edition is not None and terms.published_as.startswith(ADDED)
+    return terms.edition.name if terms.edition is not None and is_added else ""
 
 
 def query_digest(certificate: Certificate) -> str:

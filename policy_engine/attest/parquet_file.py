@@ -97,6 +97,17 @@ def record_text(predicate: Mapping[str, Any], certificate: str) -> str:
     return json.dumps(record, sort_keys=True, ensure_ascii=False)
 
 
+def record_of_editions(policy: str) -> str:
+    """What a table carries that has the rows of several editions: each has its own certificate.
+
+    >>> json.loads(record_of_editions("visits"))["certificate"]
+    'visits.{edition}.certificate.json'
+    """
+    certificate = f"{policy}.{{edition}}{CERTIFICATE_SUFFIX}"
+    record = {"certificate": certificate, "facts": "", "policy": policy}
+    return json.dumps(record, sort_keys=True, ensure_ascii=False)
+
+
 def record_of_file(predicate: Mapping[str, Any], subject: str) -> str:
     """What a release's file, released as ``subject``, carries of the certificate beside it."""
     return record_text(predicate, certificate_path(Path(subject)).name)

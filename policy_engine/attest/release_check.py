@@ -19,12 +19,12 @@ from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.parquet_file import check_bytes, read_signed, record_of_file
 from policy_engine.attest.results import Results, Verified
 from policy_engine.attest.rows import (
-    HOW,
     TableRows,
     check_classes,
     check_export,
     check_rows,
     check_table,
+    how_to_export,
 )
 from policy_engine.attest.stated import check_sql
 from policy_engine.attest.validity import moment
@@ -117,7 +117,8 @@ def _check_release(
     subject = statement.subject_name
     # The table that a release is; empty where a file, or dbt's, is made of it.
     envelope = ENVELOPE.fullmatch(certificate.terms.published_as)
-    table = (envelope["table"] if envelope else "").replace('"', "").replace("`", "")
+    named = (envelope["table"] or envelope["into"]) if envelope else ""
+    table = named.replace('"', "").replace("`", "")
     # Files are released as Parquet, under their own name.
     if not table and subject.lower().endswith(".parquet"):
         if release is None:
@@ -127,7 +128,7 @@ def _check_release(
     if table and fold(subject) != fold(table):
         return Results.refused(f"the SQL makes the table {table}, certified is {subject}")
     if release is None:
-        return Results((), (), (_A_TABLE.format(subject, HOW.format(table=subject)),))
+        return Results((), (), (_A_TABLE.format(subject, how_to_export(certificate, subject)),))
     return check_export(certificate, statement.subject_sha256, subject, Path(release))
 
 

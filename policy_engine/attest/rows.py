@@ -18,6 +18,7 @@ from itertools import groupby, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from policy_engine.attest.certificates import added_edition
 from policy_engine.attest.claimed_values import misfits, mistyped, untruncated
 from policy_engine.attest.keys import explained
 from policy_engine.attest.parquet_file import read_csv_texts, read_parquet
@@ -33,9 +34,9 @@ from policy_engine.opening import opened
 if TYPE_CHECKING:
     import pyarrow as pa
 
-HOW = (
-    "export the table in its own order: COPY (FROM {table}) TO 'release.parquet', and name that"
-    " file with --release"
+_HOW = (
+    "export the table in its own order: COPY ({rows}) TO 'release.parquet', and name that file with"
+    " --release"
 )
 BESIDE = (
     "whether {} holds anything beside those rows: there are many ways to export a table, so nothing"
@@ -262,9 +263,18 @@ def check_table(certificate: Certificate, digest: str, subject: str, table: Tabl
     return held + (columns if columns.reasons else columns + _groups(claim, table.lines))
 
 
+def how_to_export(certificate: Certificate, table: str) -> str:
+    """How somebody gets the rows of a table: of several editions, those of one."""
+    edition = added_edition(certificate)
+    if not edition:
+        return _HOW.format(rows=f"FROM {table}")
+    rows = f"SELECT * EXCLUDE (edition) FROM {table} WHERE edition = '{edition}'"
+    return _HOW.format(rows=rows)
+
+
 def check_export(certificate: Certificate, digest: str, subject: str, release: Path) -> Results:
     """The exported rows of a table, by digest and as any release's; FileError if unreadable."""
-    is_csv, how = release.suffix.lower() == ".csv", HOW.format(table=subject)
+    is_csv, how = release.suffix.lower() == ".csv", how_to_export(certificate, subject)
     with explained(f"{release} could not be read"):
         with opened(release) as file:
             is_parquet = file.read(4) == b"PAR1"

@@ -29,6 +29,7 @@ from policy_engine.accounting.events import ApproximateDP, Event, PureDP, Unboun
 from policy_engine.attest.approvals import Brought, Stage
 from policy_engine.attest.parquet_file import predicate_digest, record_text
 from policy_engine.errors import DomainError, LedgerError
+from policy_engine.kernel.certificate import ADDED
 from policy_engine.ledger.asked import Asked, read_text
 from policy_engine.ledger.chain import Foreign, Record
 
@@ -70,6 +71,12 @@ class Run:
         """What the release carries of its certificate: a file stands beside that."""
         path = Path(self.certificate)
         return record_text(self.predicate, path.name if self.is_file else path.as_posix())
+
+    @property
+    def appended(self) -> str:
+        """The edition whose rows are a part of a table; empty of one that is a table or a file."""
+        is_added = str(self.predicate.get("published_as", "")).startswith(ADDED)
+        return self.edition if is_added else ""
 
     @cached_property
     def digest(self) -> str:

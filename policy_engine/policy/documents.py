@@ -13,7 +13,6 @@ from policy_engine.policy import tree
 from policy_engine.policy.hierarchy import Hierarchy, HierarchyError, read_hierarchy
 from policy_engine.policy.laws import mapping
 from policy_engine.policy.models import PolicyDocument
-from policy_engine.policy.not_yet import refuse_editions
 from policy_engine.policy.places import PROJECT_FILE
 from policy_engine.policy.reading import MISSING, HalfRead, meant, read_document
 from policy_engine.policy.recode_models import HierarchySpec
@@ -43,7 +42,6 @@ def read_policy(text: str, file: Path, directory: Path) -> ReadPolicy:
         message = "this is the project file, not a policy"
         raise PolicyError((Problem(str(file), 0, 0, "", message, "name a policy file"),))
     _refuse_templates(reading)
-    refuse_editions(reading)
     data = mapping(reading.root.data())
     specs = {
         column: _hierarchy(reading, column, spec, directory)

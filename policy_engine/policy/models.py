@@ -76,7 +76,6 @@ class ReleaseSpec(Document):
     """Where the release goes, and its form."""
 
     model_config = ConfigDict(json_schema_extra=source_models.ONE_PLACE)
-    waits = ("append",)
 
     file: fields.OptionalPathField = None
     """A file, relative to the policy file."""
@@ -89,8 +88,7 @@ class ReleaseSpec(Document):
     version: fields.PositiveField = 1
     """In a dbt project: the version of the model that the release is."""
     append: fields.FlagField = False
-    """Whether the rows of each edition are added to one table, beside a column `edition`. Nothing
-    is added yet."""
+    """Whether the rows of each edition are added to one table, beside a column `edition`."""
     deprecated: Annotated[date | None, fields.day] = None
     """In a dbt project: when this version of the model goes."""
 

@@ -5,27 +5,9 @@ Whoever makes a part run takes it from here, and from ``waits`` of its document.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from policy_engine.policy.laws import inside, mapping
 from policy_engine.policy.project_models import AccountSpec, ProjectDocument
 from policy_engine.policy.reading import HalfRead
-
-if TYPE_CHECKING:
-    from policy_engine.policy.models import PolicyDocument
-
-
-def refuse_editions(reading: HalfRead[PolicyDocument]) -> None:
-    """Refuse what a policy says of its editions: each policy has one."""
-    # A project file is read without the language of policies: verify needs none of it.
-    from policy_engine.policy.models import ReleaseSpec
-
-    data = mapping(reading.root.data())
-    law = "is understood, and no edition of a policy is drawn yet"
-    remedy = "remove it: 'policy-engine release' draws one release, whenever it is run"
-    for key in ReleaseSpec.waits:
-        if key in mapping(data.get("release")):
-            reading.refuse(("release", key), law, remedy, on_key=True)
 
 
 def refuse_windows(reading: HalfRead[ProjectDocument]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
 from difflib import get_close_matches
@@ -114,8 +115,12 @@ def time_laws(data: Data) -> Broken:
             elif not has_schedule:
                 wrong = f"has {EDITION}, and the policy has neither refresh nor period"
                 yield refusal(wrong, "add one of them, or leave it out", at=("release", place))
-    if not release.get("append"):
-        return
+    if release.get("append"):
+        yield from _append_laws(data, release, has_schedule=has_schedule)
+
+
+def _append_laws(data: Data, release: Mapping[str, object], *, has_schedule: bool) -> Broken:
+    """The laws of rows that are added: of several editions, to one table, beside its column."""
     at = ("release", "append")
     if not has_schedule:
         wrong = "is of several editions, and the policy has neither refresh nor period"
@@ -126,6 +131,14 @@ def time_laws(data: Data) -> Broken:
     elif EDITION in str(release.get("table", "")):
         wrong = f"adds all editions to one table, and its name has {EDITION}"
         yield refusal(wrong, "keep one of them", at=at, on_key=True)
+    places = ("recode", "aggregate")
+    named = [(under, str(name)) for under in places for name in mapping(data.get(under))]
+    wrong, remedy = "is the column that says of which edition a row is", "give it another name"
+    for under, name in named:
+        if name.casefold() == "edition":
+            yield refusal(wrong, remedy, at=(under, name), on_key=True)
+    if str(release.get("count_as", "")).casefold() == "edition":
+        yield refusal(wrong, remedy, at=("release", "count_as"))
 
 
 class LimitSpec(Document):

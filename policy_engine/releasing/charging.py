@@ -60,6 +60,11 @@ class ReleasePlan:
         """
         query, relation = self.certificate.query, self.policy.release.relation
         self.warehouse.check_reads(self.policy, self.table, query)
+        if self.policy.release.append:
+            claim = self.certificate.claim
+            count = () if claim.count is None else (claim.count,)
+            names = (*claim.released, *count, *claim.law.beside)
+            self.warehouse.check_added(self.warehouse.target(relation or ""), names)
         if writes and relation is not None:
             self.warehouse.check_writes(self.warehouse.target(relation), query)
 

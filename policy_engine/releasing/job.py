@@ -111,11 +111,11 @@ class Job:
 
     def _draw_table(self, entry: Entry, secret: bytes) -> None:
         plan, spot, run = self.plan, self.spot, entry.run
-        warehouse, target = spot.opened, spot.target
+        warehouse, target, edition = spot.opened, spot.target, spot.ends.edition
 
         def write(path: Path) -> None:
-            lines = warehouse.release_lines(target)
-            copies.write_rows(path, warehouse.types(target), lines, run.record)
+            lines = warehouse.release_lines(target, edition)
+            copies.write_rows(path, warehouse.types(target, edition), lines, run.record)
 
         with (
             publish.certificate_of_table(spot.ends.certificate_path, run.mark) as put,
@@ -127,7 +127,8 @@ class Job:
                 digest = self._record(entry, self._drawn(write))
                 put(spot.envelope(run, digest, self.signer))
 
-            warehouse.publish(run.query, target, run.record, attest, replace=self.replace)
+            comment, replace = spot.comment(run), self.replace
+            warehouse.publish(run.query, target, comment, attest, replace=replace, edition=edition)
 
     def _drawn(self, write: Callable[[Path], object]) -> copies.Copy:
         project, place = self.plan.project, self.plan.place

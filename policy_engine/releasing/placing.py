@@ -13,10 +13,10 @@ from typing import Literal
 
 from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.keys import TrustedKeys
-from policy_engine.attest.parquet_file import read_parquet
+from policy_engine.attest.parquet_file import read_parquet, record_of_editions
 from policy_engine.attest.signers import Signer
 from policy_engine.attest.validity import moment
-from policy_engine.errors import WarehouseError
+from policy_engine.errors import FileError, WarehouseError
 from policy_engine.ledger.books import Books
 from policy_engine.ledger.entry import Entry, Run
 from policy_engine.policy.project import Project
@@ -110,14 +110,18 @@ class Spot:
 
     def is_there(self) -> bool:
         """Whether anything stands in the place."""
-        path = self.ends.path
-        return self.opened.exists(self.target) if path is None else path.exists()
+        path, edition = self.ends.path, self.ends.edition
+        if path is not None:
+            return path.exists()
+        if edition:
+            return self.opened.has_edition(self.target, edition)
+        return self.opened.exists(self.target)
 
     def digest(self, run: Run) -> str | None:
         """The digest of what stands; None where nothing of the run does."""
         path = self.ends.path
         if path is None:
-            return self._of_table(run.target, run.digest)
+            return self._of_table(run)
         return publish.file_digest(path) if path.is_file() else None
 
     def mend(self, run: Run) -> str | None:
@@ -128,8 +132,14 @@ class Spot:
         """The same; nothing is written."""
         return standing.look(run, self.ends, self._of_table, self.trusted)
 
-    def _of_table(self, name: str, facts: str) -> str | None:
-        return standing.digest_of_table(self.opened, name, facts)
+    def _of_table(self, run: Run) -> str | None:
+        return standing.digest_of_table(self.opened, run)
+
+    def comment(self, run: Run) -> str:
+        """What the table of a run carries: its certificate's record, or how to find several."""
+        if not self.ends.edition:
+            return run.record
+        return record_of_editions(self.policy.name)
 
     def next(self, books: Books) -> tuple[Step, Entry | None]:
         """What is to do for the policy here, and the entry that it is to do for.
@@ -174,7 +184,7 @@ class Spot:
         Its place is the same in each edition, so that the next one takes the place of the last.
         """
         policy, target = self.policy, self.ends.name
-        if not policy.edition.zone or not self.is_there():
+        if not policy.edition.zone or self.ends.edition or not self.is_there():
             return False
         others = [
             entry
@@ -232,11 +242,18 @@ class Spot:
                 put(envelope)
 
             self.opened.put_back(
-                copy.columns, copy.rows(), self.target, run.record, check, replace=replace
+                copy.columns,
+                copy.rows(),
+                self.target,
+                self.comment(run),
+                check,
+                replace=replace,
+                edition=ends.edition,
             )
 
     def _of_lines(self) -> str:
-        return standing.digest_of_lines(self.opened.release_lines(self.target))[0]
+        lines = self.opened.release_lines(self.target, self.ends.edition)
+        return standing.digest_of_lines(lines)[0]
 
     def envelope(self, run: Run, digest: str, signer: Signer) -> str:
         """The certificate of what was drawn, signed now."""
@@ -258,8 +275,8 @@ class Spot:
         path = self.ends.path
         if path is not None:
             return standing.size_of(read_parquet(path), self.policy)
-        lines, target = self.opened.release_lines, self.target
-        return standing.size_of_lines(lambda: lines(target), self.policy)
+        lines, target, edition = self.opened.release_lines, self.target, self.ends.edition
+        return standing.size_of_lines(lambda: lines(target, edition), self.policy)
 
 
 def _is_nothing_here(entry: Entry) -> bool:
@@ -280,9 +297,32 @@ def check_place(
     assert warehouse is not None
     target = warehouse.target(ends.name)
     if warehouse.exists(target):
-        if not publish.record_in(warehouse.comment(target)):
+        record = publish.record_in(warehouse.comment(target))
+        if not record:
             raise publish.not_a_release(ends.name)
-        if not replace:
+        if ends.edition:
+            _check_added(ends, warehouse, record, replace=replace, paid=paid)
+        elif not replace:
             raise publish.exists(ends.name, paid)
-        warehouse.check_replaceable(target)
+        else:
+            warehouse.check_replaceable(target)
     publish.check_certificate(ends.certificate_path, ends.name, replace=replace, paid=paid)
+
+
+def _check_added(
+    ends: Ends,
+    warehouse: Warehouse,
+    record: Mapping[str, object],
+    *,
+    replace: bool,
+    paid: int | None,
+) -> None:
+    """Refuse to add an edition's rows to a release by itself, or to those that are there."""
+    if record.get("facts"):
+        raise FileError(
+            f"{ends.name} is a release by itself, and no edition is added to it: name another table"
+            " in release.table",
+            code="place_taken",
+        )
+    if warehouse.has_edition(warehouse.target(ends.name), ends.edition) and not replace:
+        raise publish.exists(f"edition {ends.edition} of {ends.name}", paid)

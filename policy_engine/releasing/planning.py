@@ -21,7 +21,15 @@ from policy_engine.compile.catalog import IF_ROWWISE, Kind, Table, at_home
 from policy_engine.compile.compiler import compiled
 from policy_engine.compile.rendering import created, name_of
 from policy_engine.dialects import Engine, dialect_named
-from policy_engine.kernel.certificate import ROWS, Certificate, Terms, Unmet, certify, vouched
+from policy_engine.kernel.certificate import (
+    ADDED,
+    ROWS,
+    Certificate,
+    Terms,
+    Unmet,
+    certify,
+    vouched,
+)
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.sources import People
 from policy_engine.names import dotted
@@ -107,6 +115,9 @@ def vouched_over(
     dialect = warehouse.dialect
     claim, query = _compiled(policy, table, dialect)
     envelope = created("", name_of(target, dialect)).strip() if target else ROWS
+    if policy.release.append:
+        _check_appends(policy, warehouse)
+        envelope = f"{ADDED}{name_of(target, dialect)}"
     terms = terms_of(policy, envelope, warehouse.engine_version)
     if policy.is_unpromised:
         return vouched(query, claim, dialect.name, terms)
@@ -148,6 +159,14 @@ def _ends(policy: Policy, warehouse: Warehouse) -> tuple[Table, tuple[str, ...]]
     """The source, and the full name of the table to write; no name for a file."""
     table, relation = warehouse.table(policy.source, policy.directory), policy.release.relation
     return table, warehouse.target(relation) if relation is not None else ()
+
+
+def _check_appends(policy: Policy, warehouse: Warehouse) -> None:
+    """Refuse to add rows where no engine adds all of them or none."""
+    if not warehouse.appends:
+        law = f"release.append is not of {warehouse.dialect.title}, which adds rows in no one step"
+        remedy = "write {edition} in release.table: a table for each edition"
+        raise refused(policy.file, "release.append", law, remedy)
 
 
 def _check_zone(policy: Policy, table: Table, project: Project) -> None:

@@ -20,7 +20,7 @@ from policy_engine.attest.attestation import (
     open_envelope,
     stated_type,
 )
-from policy_engine.attest.certificates import certificate_in
+from policy_engine.attest.certificates import added_edition, certificate_in
 from policy_engine.attest.parquet_file import predicate_digest
 from policy_engine.attest.signers import writer_of
 from policy_engine.errors import (
@@ -115,7 +115,8 @@ def _run(said: Unverified, path: Path, project: Project) -> tuple[Run, str]:
     else:
         called = certificate_of_table(name, certificate.terms.edition or Edition())
         beside = folder / called if _is_copy(path) else path
-        ends = Ends.of_table(said.subject_name, beside, project.directory)
+        added = added_edition(certificate)
+        ends = Ends.of_table(said.subject_name, beside, project.directory, added)
         if certificate.terms.published_as == ROWS:  # by dbt, which calls a release as its model
             name = path.name.partition(".")[0]
     run = new_run(release_id(certificate), ends, certificate, {})

@@ -40,13 +40,15 @@ _HERE = ("localhost", "127.0.0.1", "::1", "", "/var/run/postgresql", "/run/postg
 class Ends:
     """Where a release goes: a file, or a table without a ``path``, and its certificate.
 
-    ``name`` and ``certificate`` are as the ledger names them, paths from the project's folder.
+    ``name`` and ``certificate`` are as the ledger names them, paths from the project's folder. With
+    an ``edition`` it is the rows of a table that are of that.
     """
 
     name: str
     certificate: str
     path: Path | None
     certificate_path: Path
+    edition: str = ""
 
     @classmethod
     def of_file(cls, path: Path, project: Path) -> Ends:
@@ -55,16 +57,16 @@ class Ends:
         return replace(ends, path=path)
 
     @classmethod
-    def of_table(cls, name: str, certificate: Path, project: Path) -> Ends:
-        """A table and the file of its certificate."""
-        return cls(name, _from(project, certificate), None, certificate)
+    def of_table(cls, name: str, certificate: Path, project: Path, edition: str = "") -> Ends:
+        """A table, or the rows of an edition there, and the file of its certificate."""
+        return cls(name, _from(project, certificate), None, certificate, edition)
 
     @classmethod
     def of_run(cls, run: Run, project: Path) -> Ends:
         """Where the release of a run went, seen from the folder of the project."""
         if run.is_file:
             return cls.of_file(project / run.target, project)
-        return cls.of_table(run.target, project / run.certificate, project)
+        return cls.of_table(run.target, project / run.certificate, project, run.appended)
 
     @property
     def told(self) -> str:
@@ -83,7 +85,8 @@ def ends_of(policy: Policy, project: Project, warehouse: Warehouse | None) -> En
         return Ends.of_file(policy.release_path, project.directory)
     assert warehouse is not None
     name = ".".join(warehouse.target(policy.release.relation or ""))
-    return Ends.of_table(name, table_certificate_path(policy), project.directory)
+    edition = policy.edition.name if policy.release.append else ""
+    return Ends.of_table(name, table_certificate_path(policy), project.directory, edition)
 
 
 def table_certificate_path(policy: Policy) -> Path:

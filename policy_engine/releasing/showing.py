@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from policy_engine.attest.attestation import Unverified, unverified_release
-from policy_engine.attest.certificates import certificate_in
+from policy_engine.attest.certificates import added_edition, certificate_in
 from policy_engine.attest.parquet_file import certificate_path, read_parquet
 from policy_engine.attest.values import plain_values
 from policy_engine.errors import FileError, UsageError, VerificationFailed
@@ -151,7 +151,7 @@ def _of_table(certificate: Path, stated: Unverified, project: Project, rows: int
                 f"the table {name}, of which {certificate} is the certificate, is not in the"
                 f" project's warehouse {project.warehouse.name}"
             )
-        lines = list(warehouse.release_lines(target))
+        lines = list(warehouse.release_lines(target, added_edition(certified)))
     if digest_of_lines(lines)[0] != stated.subject_sha256:
         raise VerificationFailed((f"the table {name} is not the one that {certificate} is of",))
     claim, meaning = certified.claim, meaning_of(certified.claim)

@@ -85,8 +85,8 @@ class Settled:
     why: str
 
 
-Digest = Callable[[str, str], str | None]
-"""The digest of the rows of a table with these facts; None where no such table stands."""
+Digest = Callable[[Run], str | None]
+"""The digest of the rows of a run's table; None where that does not stand."""
 
 
 def reconcile(project: Project) -> tuple[Settled, ...]:
@@ -136,12 +136,13 @@ def settle(ledger: Ledger, entry: Entry, project: Project, trusted: TrustedKeys)
 def table_of(project: Project) -> Digest:
     """Asks the warehouse of a project for the digests of its tables."""
 
-    def digest(name: str, facts: str) -> str | None:
+    def digest(run: Run) -> str | None:
         named = project.warehouse
         if named.type == "duckdb" and named.database is None:
-            raise WarehouseError(f"warehouse {named.name} has no database to look for {name} in")
+            sought = f"warehouse {named.name} has no database to look for {run.target} in"
+            raise WarehouseError(sought)
         with closing(connected(named)) as warehouse:
-            return digest_of_table(warehouse, name, facts)
+            return digest_of_table(warehouse, run)
 
     return digest
 
@@ -150,7 +151,7 @@ def look(run: Run, ends: Ends, of_table: Digest, trusted: TrustedKeys) -> str | 
     """The digest of the release of a run, if it stands with its certificate; None if not."""
     path, certificate = ends.path, ends.certificate_path
     if path is None:
-        digest = of_table(run.target, run.digest)
+        digest = of_table(run)
     else:
         digest = file_digest(path) if path.is_file() and certificate.is_file() else None
     return digest if digest and _certified(run, certificate, trusted) == digest else None
@@ -198,14 +199,18 @@ class Size:
     remarks: tuple[str, ...] = ()
 
 
-def digest_of_table(warehouse: Warehouse, name: str, facts: str) -> str | None:
-    """The digest of a table's rows, if it stands and its comment names facts of that digest."""
-    target = warehouse.target(name)
+def digest_of_table(warehouse: Warehouse, run: Run) -> str | None:
+    """The digest of a table's rows, if it stands and its comment names the facts of the run.
+
+    Of a table of several editions that of the rows of one: its comment names no facts.
+    """
+    target = warehouse.target(run.target)
     if not warehouse.exists(target):
         return None
+    facts = "" if run.appended else run.digest
     if record_in(warehouse.comment(target)).get("facts") != facts:
         return None
-    return digest_of_lines(warehouse.release_lines(target))[0]
+    return digest_of_lines(warehouse.release_lines(target, run.appended))[0]
 
 
 def digest_of_lines(lines: Lines, policy: Policy | None = None) -> tuple[str, Size]:

@@ -43,6 +43,9 @@ _NUMBERS = (
 """The numbers below 1,000, in SQL that every engine reads."""
 
 
+EDITION = "edition"
+"""The column of a table that has the rows of several editions, which says of which a row is."""
+
 Make = Callable[[Name], None]
 """Makes a table in a place."""
 
@@ -57,6 +60,10 @@ class Warehouse(ABC):
     _text: ClassVar[str]
     """A column as the text that the engine writes it as, by whose bytes rows are ordered."""
     _nulls: ClassVar[str] = ""
+    appends: ClassVar[bool] = False
+    """Whether the rows of one more edition can be added to a table, all in one step or none."""
+    _edition_type: ClassVar[str]
+    """The type of the column that tells editions apart, where rows are added."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -415,14 +422,19 @@ class Warehouse(ABC):
         attest: Callable[[], None],
         *,
         replace: bool = False,
+        edition: str = "",
     ) -> None:
         """Make the table ``target`` of a certified query, and comment it: both stand, or neither.
 
         The query stands unedited in an envelope of the warehouse's. ``attest`` is called last
         before they stand, and sees the table; if it raises, what stood before stands. ``replace``
         allows for a table of that name, and its rights are kept.
+
+        With an ``edition`` the rows are added to the table, which is made where there is none, and
+        its column says so; ``replace`` allows for rows of that edition, which go.
         """
-        self._put(partial(self._drawn, query), target, comment, attest, replace=replace)
+        make = partial(self._drawn, query)
+        self._put(make, target, comment, attest, replace=replace, edition=edition)
 
     def put_back(
         self,
@@ -433,17 +445,30 @@ class Warehouse(ABC):
         check: Callable[[], None],
         *,
         replace: bool = False,
+        edition: str = "",
     ) -> None:
         """Make the table ``target`` again of the rows that it had; nothing else is read.
 
-        ``columns`` are what ``types`` said of it. ``check`` and ``replace`` are as for ``publish``.
+        ``columns`` are what ``types`` said of it. ``check``, ``replace`` and ``edition`` are as for
+        ``publish``.
         """
-        self._put(partial(self._fill, columns, rows), target, comment, check, replace=replace)
+        make = partial(self._fill, columns, rows)
+        self._put(make, target, comment, check, replace=replace, edition=edition)
 
     def _put(
-        self, make: Make, target: Name, comment: str, check: Callable[[], None], *, replace: bool
+        self,
+        make: Make,
+        target: Name,
+        comment: str,
+        check: Callable[[], None],
+        *,
+        replace: bool,
+        edition: str = "",
     ) -> None:
         with self._alone(target):
+            if edition:
+                self._add(make, target, comment, check, replace=replace, edition=edition)
+                return
             place = self._aside[target] = self._place(target)
             try:
                 self._made(make, place, comment, replace=replace)
@@ -456,19 +481,92 @@ class Warehouse(ABC):
             finally:
                 del self._aside[target]
 
-    def types(self, target: Name) -> Columns:
-        """The columns of a published table, or of one that ``publish`` makes, with their types."""
-        with self._withheld():
-            return self._types(self._aside.get(target, target))
+    def _add(
+        self,
+        make: Make,
+        target: Name,
+        comment: str,
+        check: Callable[[], None],
+        *,
+        replace: bool,
+        edition: str,
+    ) -> None:
+        """Add the rows of an edition to a table, all in one step."""
+        raise NotImplementedError
 
-    def release_lines(self, target: Name) -> Iterator[Row]:
-        """The rows of a published table, in their order, each value as the engine writes it."""
+    def check_added(self, target: Name, names: tuple[str, ...]) -> None:
+        """Refuse columns that a table of several editions does not have, before a charge."""
+        found = self.types(target, EDITION) if self.exists(target) else ()
+        if found and tuple(name for name, _ in found) != names:
+            raise WarehouseError(
+                f"{'.'.join(target)} has the columns {', '.join(name for name, _ in found)}, and an"
+                f" edition has {', '.join(names)}: name another table in release.table, or put the"
+                " policy back",
+                of_setup=True,
+            )
+
+    def _into(self, part: Name, target: Name, comment: str, edition: str, *, replace: bool) -> None:
+        """Add the rows of a table to another one, which is made where there is none."""
+        columns = self._types(part)
+        all_columns = ((EDITION, self._edition_type), *columns)
+        if not self.exists(target):
+            fill = partial(self._fill, all_columns, iter(()))
+            self._made(fill, target, comment, replace=False)
+        elif [*map(_declared, self._types(target))] != [*map(_declared, all_columns)]:
+            raise WarehouseError(
+                f"{'.'.join(target)} has other columns than edition {edition}, by name or type;"
+                " nothing was added: name another table in release.table, or put the policy back",
+                of_setup=True,
+            )
+        elif replace:
+            self._do(f"DELETE FROM {self.quoted(*target)} {self._of_edition(edition)}")
+        names = ", ".join(self.quoted(name) for name, _ in columns)
+        self._do(
+            f"INSERT INTO {self.quoted(*target)} ({self.quoted(EDITION)}, {names})"
+            f" SELECT '{edition}', {names} FROM {self.quoted(*part)}"
+        )
+
+    def _do(self, sql: str) -> None:
+        """Run a statement of ours."""
+        raise NotImplementedError
+
+    def _of_edition(self, edition: str) -> str:
+        """The condition that a row is of an edition; its name has letters, digits and -."""
+        return f"WHERE {self.quoted(EDITION)} = '{edition}'" if edition else ""
+
+    def has_edition(self, target: Name, edition: str) -> bool:
+        """Whether a table is there and has rows of an edition."""
+        where = self._of_edition(edition)
+        sql = f"SELECT 1 FROM {self.quoted(*target)} {where} LIMIT 1"
+        return self.exists(target) and bool(self.ask(sql))
+
+    def types(self, target: Name, edition: str = "") -> Columns:
+        """The columns of a published table, or of one that ``publish`` makes, with their types.
+
+        Of a table of several editions those that the rows of one have.
+        """
+        with self._withheld():
+            found = self._types(self._aside.get(target, target))
+        return found[1:] if edition else found
+
+    def release_lines(self, target: Name, edition: str = "") -> Iterator[Row]:
+        """The rows of a published table, in their order, each value as the engine writes it.
+
+        Of a table of several editions those of one.
+        """
         place = self._aside.get(target, target)
-        shown = [self._text.format(self.quoted(name)) for name in self._columns_of(place)]
+        names = self._columns_of(place)[1 if edition else 0 :]
+        shown = [self._text.format(self.quoted(name)) for name in names]
         order = ", ".join(text + self._nulls for text in shown)
-        sql = f"SELECT {', '.join(shown)} FROM {self.quoted(*place)} ORDER BY {order}"
+        where = self._of_edition(edition)
+        sql = f"SELECT {', '.join(shown)} FROM {self.quoted(*place)} {where} ORDER BY {order}"
         with self._withheld():
             yield from self._streamed(sql)
+
+
+def _declared(column: tuple[str, str]) -> tuple[str, str]:
+    """A column as it is declared, without what an engine knows of its values."""
+    return column[0], column[1].partition("/")[0]
 
 
 class Transactional(Warehouse):
@@ -477,6 +575,7 @@ class Transactional(Warehouse):
     _connection: Any
     _error: ClassVar[type[Exception]]
     """What its driver raises."""
+    appends = True
 
     def check_writes(self, target: Name, query: str) -> None:
         """Meet a right that is missing beside ``target`` before it is charged.
@@ -501,6 +600,33 @@ class Transactional(Warehouse):
             with suppress(self._error):
                 self._connection.execute("ROLLBACK TO SAVEPOINT policy_engine_try")
                 self._connection.execute("RELEASE SAVEPOINT policy_engine_try")
+
+    def _add(
+        self,
+        make: Make,
+        target: Name,
+        comment: str,
+        check: Callable[[], None],
+        *,
+        replace: bool,
+        edition: str,
+    ) -> None:
+        part = (*target[:-1], f"policy_engine_part_{token_hex(4)}")
+        try:
+            self._made(make, part, "", replace=False)
+            with self._withheld():
+                self._into(part, target, comment, edition, replace=replace)
+                self._gone(part)
+            with Warehouse._withheld(self):
+                check()
+            self._stands(part, target, replace=replace)
+        except BaseException:
+            self._undone(part)
+            raise
+
+    def _gone(self, place: Name) -> None:
+        """Take away a table of ours."""
+        self._do(f"DROP TABLE {self.quoted(*place)}")
 
     def _stands(self, place: Name, target: Name, *, replace: bool) -> None:
         with self._withheld():

@@ -206,7 +206,7 @@ class DataFusionWarehouse(Warehouse):
         with suppress(OSError):
             self._path(place).unlink(missing_ok=True)
 
-    def release_lines(self, target: Name) -> Iterator[Row]:
+    def release_lines(self, target: Name, edition: str = "") -> Iterator[Row]:
         """The rows of a published table, in their order."""
         with self._withheld():
             rows = read_parquet(self._path(self._aside.get(target, target)))

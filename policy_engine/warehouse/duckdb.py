@@ -29,7 +29,7 @@ from policy_engine.warehouse import duckdb_catalog as catalog
 from policy_engine.warehouse import files
 from policy_engine.warehouse import known_answers as known
 from policy_engine.warehouse.arrow import portable
-from policy_engine.warehouse.base import Columns, Make, Row, Texts, Transactional
+from policy_engine.warehouse.base import EDITION, Columns, Make, Row, Texts, Transactional
 from policy_engine.warehouse.catalogs import Name, no_schema, points_to
 from policy_engine.warehouse.drawing import DrawnSample, sample_relation
 from policy_engine.warehouse.failures import withheld
@@ -46,6 +46,7 @@ _ROWS = f"{_OURS}rows"
 class DuckDBWarehouse(Transactional):
     """A connection that reads files, and the database file that is attached to it."""
 
+    _edition_type = "VARCHAR"
     dialect = dialect_named("duckdb")
     _error = duckdb.Error
     engine_version = str(duckdb.__version__)
@@ -67,6 +68,7 @@ class DuckDBWarehouse(Transactional):
         self._snapshot: files.SourceFiles | None = None
         self._before: files.FilesState | None = None
         self._asks: dict[str, bool] = {}
+        self._in_transaction = False
         try:
             self._connection = connect(self._spill.path, memory_limit, threads)
             self._sample = DrawnSample(self._connection)
@@ -344,11 +346,24 @@ class DuckDBWarehouse(Transactional):
 
     def _made(self, make: Make, place: Name, comment: str, *, replace: bool) -> None:
         with withheld():
-            self._connection.execute("BEGIN")
+            if not self._in_transaction:
+                self._connection.execute("BEGIN")
+                self._in_transaction = True
             if replace:
                 self._connection.execute(f"DROP TABLE IF EXISTS {quoted(*place)}")
             make(place)
             self._connection.execute(f"COMMENT ON TABLE {quoted(*place)} IS {literal(comment)}")
+
+    def _stands(self, place: Name, target: Name, *, replace: bool) -> None:
+        super()._stands(place, target, replace=replace)
+        self._in_transaction = False
+
+    def _undone(self, place: Name) -> None:
+        super()._undone(place)
+        self._in_transaction = False
+
+    def _do(self, sql: str) -> None:
+        self._connection.execute(sql)
 
     def _create(self, query: str, place: Name) -> None:
         text = created(query, quoted(*place))
@@ -369,11 +384,15 @@ class DuckDBWarehouse(Transactional):
             self._connection.execute(f"INSERT INTO {quoted(*place)} SELECT * FROM {_ROWS}")
             self._connection.unregister(_ROWS)
 
-    def release_lines(self, target: Name) -> Iterator[Row]:
-        """The rows of a published table, in their order."""
+    def release_lines(self, target: Name, edition: str = "") -> Iterator[Row]:
+        """The rows of a published table, in their order; of a table of several editions one's."""
+        shown = f"* EXCLUDE ({quoted(EDITION)})" if edition else "*"
+        where = self._of_edition(edition)
         with withheld():
             # As the engine writes them: Python has no infinite date and no year before 1.
-            found = self._connection.execute(f"SELECT COLUMNS(*)::VARCHAR FROM {quoted(*target)}")
+            found = self._connection.execute(
+                f"SELECT COLUMNS({shown})::VARCHAR FROM {quoted(*target)} {where}"
+            )
             while batch := found.fetchmany(10_000):
                 yield from batch
 

@@ -27,7 +27,7 @@ from policy_engine.errors import WarehouseError
 from policy_engine.policy.recodings import Keep
 from policy_engine.policy.resolve import Policy
 from policy_engine.warehouse import mysql_session
-from policy_engine.warehouse.base import Columns, Make, Row, Texts, Warehouse
+from policy_engine.warehouse.base import EDITION, Columns, Make, Row, Texts, Warehouse
 from policy_engine.warehouse.catalogs import Name, missing, no_schema, points_to
 
 SALT = "policy_engine_salt"
@@ -86,6 +86,8 @@ class MariaDBWarehouse(Warehouse):
     """A MariaDB server, by a URL as ``mariadb://user@host/database``."""
 
     dialect = dialect_named("mariadb")
+    appends = True
+    _edition_type = "varchar(40) CHARACTER SET ascii COLLATE ascii_bin"
     _text = "CAST({} AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin"
 
     def __init__(self, name: str, url: str) -> None:
@@ -243,7 +245,7 @@ class MariaDBWarehouse(Warehouse):
         for statement in mysql_session.sorting(longest, keys):
             self.ask(statement)
 
-    def release_lines(self, target: Name) -> Iterator[Row]:
+    def release_lines(self, target: Name, edition: str = "") -> Iterator[Row]:
         """The rows of a published table, in their order, each value as the engine writes it."""
         place = self._aside.get(target, target)
         columns = self._columns_of(place)
@@ -251,7 +253,7 @@ class MariaDBWarehouse(Warehouse):
         [found] = self.ask(f"SELECT {sizes} FROM {self.quoted(*place)}")
         longest = max(int(size or 0) for size in found)
         self._sort_by(longest, len(columns))
-        yield from super().release_lines(target)
+        yield from super().release_lines(target, edition)
 
     def _fetched(self, sql: str) -> pa.Table:
         self._make_room(sql)
@@ -340,6 +342,40 @@ class MariaDBWarehouse(Warehouse):
                 self.close()
                 self._connection = mysql_session.connect(self._name, self._url)
                 self._drop(place)
+
+    def _add(
+        self,
+        make: Make,
+        target: Name,
+        comment: str,
+        check: Callable[[], None],
+        *,
+        replace: bool,
+        edition: str,
+    ) -> None:
+        """In a transaction of its own, once the rows stand aside: to make a table ends one."""
+        part = self._place(target)
+        try:
+            self._made(make, part, "", replace=False)
+            if not self.exists(target):
+                declared = ((EDITION, self._edition_type), *self._types(part))
+                self._fill(declared, iter(()), target)
+                self.ask(f"ALTER TABLE {self.quoted(*target)} COMMENT = %s", (comment,))
+            self.ask("START TRANSACTION")
+            try:
+                self._into(part, target, comment, edition, replace=replace)
+                with Warehouse._withheld(self):
+                    check()
+                self.ask("COMMIT")
+            except BaseException:
+                with suppress(WarehouseError):
+                    self.ask("ROLLBACK")
+                raise
+        finally:
+            self._undone(part)
+
+    def _do(self, sql: str) -> None:
+        self.ask(sql)
 
     def _drop(self, table: Name) -> None:
         if self._catalog(_TABLE, table):

@@ -151,6 +151,7 @@ class PostgresWarehouse(Transactional):
     dialect = dialect_named("postgres")
     _error = psycopg.Error
     _text = '{}::text COLLATE "C"'
+    _edition_type = "text"
 
     def __init__(self, name: str, url: str) -> None:
         super().__init__(name)
@@ -341,6 +342,9 @@ class PostgresWarehouse(Transactional):
             more = " WITH GRANT OPTION" if is_grantable else ""
             self._session.do(f"GRANT {privilege} ON {name} TO {grantee}{more}")
         self._session.do(f"COMMENT ON TABLE {name} IS {literal(comment)}")
+
+    def _do(self, sql: str) -> None:
+        self._session.do(sql)
 
     def _create(self, query: str, place: Name) -> None:
         self._session.do(created(query, self.quoted(*place)))

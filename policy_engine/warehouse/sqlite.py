@@ -76,6 +76,7 @@ class SQLiteWarehouse(Transactional):
 
     dialect = dialect_named("sqlite")
     _error = sqlite3.Error
+    _edition_type = "TEXT/"
     _connection: sqlite3.Connection
 
     def __init__(self, name: str, database: Path | None, *, writable: bool = False) -> None:
@@ -231,6 +232,13 @@ class SQLiteWarehouse(Transactional):
         )
         self.ask(f"INSERT OR REPLACE INTO main.{RELEASES} VALUES (?, ?)", (place[1], comment))
 
+    def _do(self, sql: str) -> None:
+        self.ask(sql)
+
+    def _gone(self, place: Name) -> None:
+        super()._gone(place)
+        self.ask(f"DELETE FROM main.{RELEASES} WHERE name = ?", (place[1],))
+
     def _create(self, query: str, place: Name) -> None:
         self.ask(created(query, self.quoted(*place)))
 
@@ -257,12 +265,15 @@ class SQLiteWarehouse(Transactional):
         with self._withheld():
             self._connection.executemany(sql, rows)
 
-    def release_lines(self, target: Name) -> Iterator[Row]:
-        """The rows of a published table, in their order."""
-        [(count,)] = self.ask("SELECT count(*) FROM pragma_table_info(?)", (target[1],))
-        order = ", ".join(f"{place} COLLATE BINARY" for place in range(1, count + 1))
+    def release_lines(self, target: Name, edition: str = "") -> Iterator[Row]:
+        """The rows of a published table, in their order; of a table of several editions one's."""
+        found = self.ask("SELECT name FROM pragma_table_info(?)", (target[1],))
+        names = [self.quoted(name) for (name,) in found[1 if edition else 0 :]]
+        order = ", ".join(f"{place} COLLATE BINARY" for place in range(1, len(names) + 1))
+        where = self._of_edition(edition)
+        shown = f"SELECT {', '.join(names)} FROM {self.quoted(*target)} {where}"
         with self._withheld():
-            yield from self._run(f"SELECT * FROM {self.quoted(*target)} ORDER BY {order}")
+            yield from self._run(f"{shown} ORDER BY {order}")
 
 
 def _text(value: bytes) -> str:

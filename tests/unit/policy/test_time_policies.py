@@ -25,10 +25,6 @@ from policy_engine.policy.timing import (
 )
 
 PERIOD = 'period: {column: visit_date, every: month, from: "2026-01", after: 10d}'
-DRAWN_ONCE = (
-    "is understood, and no edition of a policy is drawn yet; remove it: 'policy-engine release'"
-    " draws one release, whenever it is run"
-)
 FOR_EVER = (
     "is understood, and every limit is for ever yet; remove it: epsilon and delta are of all that"
     " the account ever pays"
@@ -148,17 +144,6 @@ def test_what_is_no_schedule_is_told(problems, lines, expected):
     assert [each for each in problems(**lines) if "is understood" not in each] == expected
 
 
-@pytest.mark.parametrize(
-    ("lines", "expected"),
-    [
-        ({"period": PERIOD, "release": "release: {table: t, append: true}"}, [
-            f"8:21: release.append {DRAWN_ONCE}"]),
-    ],
-)  # fmt: skip
-def test_what_nothing_draws_is_refused(problems, lines, expected):
-    assert problems(**lines) == expected
-
-
 def test_a_planned_answer_by_chance_has_the_notion_of_its_account(problems):
     found = problems(
         mechanism="mechanism: randomised_response", sample="", k="",
@@ -260,6 +245,6 @@ def test_windows_that_nothing_keeps_are_refused():
     load_project_text(f"accounts: {{b: {{{limit}}}}}", "policy-engine.yaml", ".")
 
 
-def test_what_waits_is_not_offered(problems):
-    [found] = problems(release="release: {table: t, apend: true}")
-    assert "append" not in found.partition("allowed here")[2]
+def test_what_waits_is_not_offered():
+    [found] = wrong_account("epsilon: 1, delta: 1.0e-6, eahc: year")
+    assert "each" not in found.partition("allowed here")[2].split(", ")

@@ -12,7 +12,7 @@ from policy_engine.releasing import publish
 from policy_engine.releasing.job import Job
 from policy_engine.releasing.placing import Spot
 from policy_engine.releasing.preview import preview
-from policy_engine.releasing.release import restore
+from policy_engine.releasing.release import release, restore
 
 MOST_NOISE = 30
 ONE_FILE = "{file: out/part.parquet}"
@@ -295,3 +295,127 @@ def test_a_table_has_a_certificate_for_each_edition(lab):
     lab.due(lab.policy(release='{table: "visits_{edition}"}'))
     names = sorted(path.name for path in lab.folder.glob("*.certificate.json"))
     assert names == [f"visits.2027-{month:02}.certificate.json" for month in SIZES]
+
+
+# Rows that are added to a table
+
+ADDED = "{table: visits, append: true}"
+
+
+@pytest.fixture
+def table(lab):
+    import duckdb
+
+    duckdb.connect(str(lab.folder / "db.duckdb")).close()
+    return lab
+
+
+def rows(lab):
+    """The rows of the table, by their editions."""
+    import duckdb
+
+    found = {}
+    with duckdb.connect(str(lab.folder / "db.duckdb")) as connection:
+        for edition, *row in connection.sql("SELECT * FROM visits").fetchall():
+            found.setdefault(edition, []).append(tuple(row))
+    return found
+
+
+def test_the_rows_of_each_edition_are_added_to_one_table(table):
+    policy = table.policy(release=ADDED)
+    found = table.due(policy)
+    assert [each.outcome for each in found.released] == ["released"] * 3
+    assert {edition: len(own) for edition, own in rows(table).items()} == {
+        "2027-01": 2, "2027-02": 2, "2027-03": 2
+    }  # fmt: skip
+    said = predicate(found.released[0])
+    assert said["published_as"] == 'INSERT INTO "db"."main"."visits"'
+    assert table.drawn(policy) == []
+    assert table.release("2027-02", policy).outcome == "stands"
+
+
+def test_one_edition_of_a_table_is_put_back_and_the_others_stay(table):
+    import duckdb
+
+    policy = table.policy(release=ADDED)
+    table.due(policy)
+    before = rows(table)
+    with duckdb.connect(str(table.folder / "db.duckdb")) as connection:
+        connection.execute("DELETE FROM visits WHERE edition = '2027-02'")
+    assert restore(policy, table.project, edition="2027-02").outcome == "put back"
+    assert rows(table) == before
+    with duckdb.connect(str(table.folder / "db.duckdb")) as connection:
+        connection.execute("DROP TABLE visits")
+    for month in (1, 2, 3):
+        restore(policy, table.project, edition=f"2027-{month:02}")
+    assert rows(table) == before
+
+
+def test_a_revision_takes_the_place_of_its_editions_rows_alone(table):
+    policy = table.policy(release=ADDED)
+    table.due(policy)
+    before = rows(table)
+    with pytest.raises(EnvironmentFailed, match=r"edition 2027-02 of db\.main\.visits exists"):
+        table.release("2027-02", policy, revise=True)
+    table.release("2027-02", policy, revise=True, replace=True)
+    after = rows(table)
+    assert after.keys() == before.keys()
+    assert [after[each] == before[each] for each in ("2027-01", "2027-03")] == [True, True]
+    assert [entry.state for entry in table.entries] == ["committed"] * 4
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [(Ledger, "start"), (Job, "_draw_table"), (Ledger, "draw"), (Spot, "envelope"),
+     (Ledger, "commit")],
+    ids=lambda each: each if isinstance(each, str) else "",
+)  # fmt: skip
+def test_what_a_crash_left_of_a_table_is_finished(table, monkeypatch, owner, name):
+    policy = table.policy(release=ADDED)
+    table.killed(monkeypatch, owner, name, policy)
+    assert table.drawn(policy)[0] == "2027-01"
+    assert sorted(rows(table)) == ["2027-01", "2027-02", "2027-03"]
+    assert [entry.state for entry in table.entries] == ["committed"] * 3
+    assert table.drawn(policy) == []
+
+
+def test_rows_of_other_columns_are_not_added(table):
+    table.now = at(2, 15)
+    table.due(table.policy(release=ADDED))
+    table.now = at(3, 15)
+    other = table.policy(release=ADDED, recode="{region: keep, person: {bins: [50]}}")
+    with pytest.raises(
+        EnvironmentFailed, match="has the columns region, n, and an edition has region, person, n"
+    ):
+        table.due(other)
+    assert len(table.entries) == 1
+    assert sorted(rows(table)) == ["2027-01"]
+    assert table.drawn(table.policy(release=ADDED)) == ["2027-02"]
+
+
+def test_nothing_is_added_to_a_release_by_itself(table):
+    release(table.policy("", release="{table: visits}", name="once"), table.project)
+    with pytest.raises(EnvironmentFailed, match="is a release by itself"):
+        table.due(table.policy(release=ADDED))
+    assert len(table.entries) == 1
+
+
+def test_the_first_rows_of_one_edition_are_shown(table):
+    from policy_engine.releasing.showing import show
+
+    policy = table.policy(release=ADDED)
+    [first, *_] = table.due(policy).released
+    shown = show(first.certificate, table.project, 10)
+    assert (shown.columns, shown.size) == (("region", "n"), 2)
+
+
+@pytest.mark.parametrize(
+    ("changes", "place"),
+    [({"recode": "{Edition: {constant: a}, region: keep}"}, "recode.Edition"),
+     ({"release": "{table: v, append: true, count_as: edition}"}, "release.count_as")],
+)  # fmt: skip
+def test_the_column_of_editions_is_nobody_elses(lab, changes, place):
+    from policy_engine.errors import PolicyError
+
+    with pytest.raises(PolicyError, match=f"{place} is the column that says of which edition"):
+        lab.policy(**{"release": ADDED, **changes})
