@@ -14,12 +14,12 @@ from decimal import Decimal
 from typing import Any
 
 from policy_engine.attest.attestation import Unverified
-from policy_engine.attest.parquet_file import plain
+from policy_engine.attest.parquet_file import ADDED, plain
 from policy_engine.attest.validity import moment
 from policy_engine.engines.installed import engine_named
 from policy_engine.errors import DomainError, VerificationFailed
 from policy_engine.kernel.assumption import Assumption
-from policy_engine.kernel.certificate import ADDED, ROWS, Certificate, Terms
+from policy_engine.kernel.certificate import ROWS, Certificate, Terms
 from policy_engine.kernel.claim import Claim, to_json
 from policy_engine.kernel.decoding import claim_from
 from policy_engine.kernel.editions import Edition

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 METADATA_KEY = "policy_engine.certificate"
 """Under which a Parquet file carries the record of its certificate."""
+ADDED = "INSERT INTO "
+"""What begins how a query is published whose rows are added to a table, as those of an edition."""
 CERTIFICATE_SUFFIX = ".certificate.json"
 _LONGEST_PATH = 1000  # characters: MariaDB's comments have 2,048
 # Row groups of a fixed size: the file's layout and statistics tell only what its rows tell.

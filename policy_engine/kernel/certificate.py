@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 ROWS = "rows"
 """What a query is published as that stands in no envelope: its rows are the release."""
 
-ADDED = "INSERT INTO "
-"""What begins how a query is published whose rows are added to a table, as those of an edition."""
-
 # A δ below this is stated as this: nobody can tell them apart, and a ledger keeps exact sums.
 _LEAST_DELTA = Decimal("1e-300")
 

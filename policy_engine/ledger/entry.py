@@ -27,9 +27,8 @@ from typing import Any, Literal, get_args
 
 from policy_engine.accounting.events import ApproximateDP, Event, PureDP, Unbounded
 from policy_engine.attest.approvals import Brought, Stage
-from policy_engine.attest.parquet_file import predicate_digest, record_text
+from policy_engine.attest.parquet_file import ADDED, predicate_digest, record_text
 from policy_engine.errors import DomainError, LedgerError
-from policy_engine.kernel.certificate import ADDED
 from policy_engine.ledger.asked import Asked, read_text
 from policy_engine.ledger.chain import Foreign, Record
 
