@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from policy_engine import errors
+from policy_engine.attest.parquet_file import ADDED
 from policy_engine.calendars import Zone
 from policy_engine.check.findings import findings_of
 from policy_engine.check.known import Known
@@ -22,7 +23,6 @@ from policy_engine.compile.compiler import compiled
 from policy_engine.compile.rendering import created, name_of
 from policy_engine.dialects import Engine, dialect_named
 from policy_engine.kernel.certificate import (
-    ADDED,
     ROWS,
     Certificate,
     Terms,
