@@ -208,7 +208,7 @@ def noisy_shape(document: PolicyDocument, neighbours: str) -> NoisyShape:
     A roll-up has its share of the weight, and every number of a grouping as much as the others.
     Errors: DomainError where the law that is named is of one count.
     """
-    from policy_engine.accounting.shapes import Noised, NoisyShape
+    from policy_engine.accounting.shapes import PLACE, Noised, NoisyShape
 
     rollup, groups = document.rollup, _groups(document)
     shares = [Decimal(1)] * max(1, len(_groupings(document)))
@@ -222,7 +222,9 @@ def noisy_shape(document: PolicyDocument, neighbours: str) -> NoisyShape:
             steps = clip.steps(neighbours)
             numbers.append(Noised(steps, groups, clip.moves, share, shows=False))
     law = document.noise.distribution if document.noise else "auto"
-    at_least = document.k if isinstance(document.k, int) else 1
+    # The least size of a group moves the threshold alone, unless a place is drawn from it on: who
+    # asks for another one keeps the noise, and what an account has recorded of it.
+    at_least = document.k if law == PLACE and isinstance(document.k, int) else 1
     return NoisyShape(tuple(numbers), None if law == "auto" else law, at_least)
 
 

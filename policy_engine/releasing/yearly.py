@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, Context, Decimal
 from typing import TYPE_CHECKING
 
@@ -128,10 +128,10 @@ class _Question:
         if is_new and self.project.file is not None and policy.declared_budget:
             editions = f"editions: {self.editions}"
             other = "" if notion == "add_remove" else f", neighbours: {notion}"
-            yield Way(f"guarantee: {{{editions}{other}}}", "", _half(line))
+            yield Way(f"guarantee: {{{editions}{other}}}", "", self._half(policy, line))
             named = f"plan: {{{policy.name}: {{{editions}}}}}{other}"
             there = f"{named} beside the limit of {self.account.name}"
-            yield Way("guarantee: planned", there, _half(whole.lines[0]))
+            yield Way("guarantee: planned", there, self._half(policy, whole.lines[0]))
 
     def _written(self, policy: Policy, line: PlannedLine) -> Iterator[Way]:
         """With numbers of its own: the ε and the δ of those tried that show the smallest groups."""
@@ -150,9 +150,8 @@ class _Question:
                         break
         if not found:
             return
-        best, said = min(found, key=lambda made: _seen(made[0]))
-        asked, half = best.guarantee, _seen(best)
-        yield Way(said, "", half if half > 1 else None, asked.epsilon, asked.delta)
+        best, said = min(found, key=lambda made: _seen(made[0]) or 0)
+        yield Way(said, "", _seen(best), best.guarantee.epsilon, best.guarantee.delta)
 
     def _with(
         self, epsilon: Decimal, delta: Decimal, notion: str, law: str
@@ -173,6 +172,14 @@ class _Question:
             return resolve(written, read.hierarchies, read.file, read.directory), text
         return None
 
+    def _half(self, policy: Policy, line: PlannedLine) -> int | None:
+        """From how many people on such an edition shows a group half of the time."""
+        document = self.read.document
+        language = language_of(document.mechanism, has_sample=document.sample is not None)
+        assert language is not None  # by its field
+        chosen = language.numbers(document, line.solved)
+        return _seen(replace(policy, k=chosen.k, rate=chosen.rate, protection=chosen.protection))
+
     def _admits(self, asked: Asked, notion: str) -> bool:
         spent = self.account.spent or Spent.none(notion)
         return fits(spent, asked, self.limit, self.editions)
@@ -191,12 +198,10 @@ def _tried(event: Event, notion: str) -> Iterator[tuple[Decimal, Decimal]]:
             yield _SHORT.plus(epsilon_of_event(event, delta, notion)), delta
 
 
-def _seen(policy: Policy) -> int:
-    return max(policy.protection.visible(policy).values(), default=0)
-
-
-def _half(line: PlannedLine) -> int | None:
-    return int(line.half) or None
+def _seen(policy: Policy) -> int | None:
+    """From how many people on all its groupings do; None where groups are shown in any case."""
+    listed = policy.protection.keys
+    return None if listed else max(policy.protection.visible(policy).values(), default=None)
 
 
 def _yaml(delta: Decimal) -> str:

@@ -194,6 +194,19 @@ def test_a_year_of_monthly_releases_and_a_yearbook(tmp_path):
     assert policy.follows.editions == 12 and policy.follows.planned
 
 
+def test_what_does_not_change_the_noise_keeps_its_slot(tmp_path):
+    """Another k, purpose or recode leaves each policy of a plan with the noise that it had."""
+    project(tmp_path, ", plan: {p: {editions: 12, share: 3}, other: {editions: 3}}")
+    path = write(tmp_path, "p", "planned", "counts")
+    other = write(tmp_path, "other", "planned", "sums")
+    found = load_policy(path), load_policy(other)
+    changed = load_policy(write(tmp_path, "p", "planned", "of k", recode="{age: {bins: [18]}}"))
+    again = load_policy(other)
+    assert changed.follows == found[0].follows and again.follows == found[1].follows
+    assert changed.digest != found[0].digest and again.digest == found[1].digest
+    assert changed.protection == found[0].protection and changed.k == 20
+
+
 def test_without_a_plan_there_is_none(tmp_path):
     found = load_project(project(tmp_path, open="{}"))
     assert [plan_of(found, name) for name in ("people", "open", "nobody")] == [None] * 3
