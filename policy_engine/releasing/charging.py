@@ -17,6 +17,7 @@ from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.mechanisms.events import charged
 from policy_engine.kernel.mechanisms.sampled_suppression.law import certified_rate
 from policy_engine.ledger.account import Account, Limit
+from policy_engine.ledger.asked import Asked
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.states import NAMED_BY
 from policy_engine.policy.project import Project
@@ -85,6 +86,11 @@ class ReleasePlan:
         target = () if relation is None else self.warehouse.target(relation)
         found = planning.vouched_over(policy, self.table, target, self.warehouse)
         return replace(self, policy=policy, certificate=found)
+
+    @property
+    def asked(self) -> Asked:
+        """What its account is asked for one release, in whatever window."""
+        return charge_of(self.account, self.certificate, self.policy).asked
 
     def charge(self) -> Charge:
         """What the ledger is asked to book, as far as the certificate says."""

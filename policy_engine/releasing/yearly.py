@@ -144,7 +144,7 @@ class _Question:
                     made = self._with(less, delta, notion, line.solved.law)
                     if made is None:
                         continue
-                    own = plan.with_numbers(made[0]).charge().asked
+                    own = plan.with_numbers(made[0]).asked
                     if self._admits(own, notion):
                         found.append(made)
                         break
