@@ -19,10 +19,11 @@ from policy_engine.cli.reading import own_project
 from policy_engine.cli.results import Left
 from policy_engine.errors import LedgerBroken, NoLedger, NothingChecked, UsageError
 from policy_engine.ledger import outside
-from policy_engine.ledger.account import Balance, Limit, balance_of, brief
+from policy_engine.ledger.account import Balance, Limit, WindowBalance, balance_of, brief
 from policy_engine.ledger.chain import GENESIS, Head, Record
 from policy_engine.ledger.entry import Decision, Entry, Fault, StageReview
-from policy_engine.ledger.remaining import Remaining
+from policy_engine.ledger.promises import promises, totals
+from policy_engine.ledger.remaining import Remaining, shown_windows
 from policy_engine.ledger.reviews import Requirement, Revocation, approvers
 from policy_engine.ledger.states import Move, Rekey, disownings_of
 from policy_engine.ledger.witness import Witness
@@ -66,10 +67,10 @@ def show(
             raise UsageError(f"no account {account!r} in {project.ledger_name}; {remedy}")
     # To price an account takes time, and to try what is left: each is done once.
     balances = [balance_of(each) for each in found.accounts]
-    left = {each.name: each.remaining(each.last_kind(found.entries)) for each in found.accounts}
+    left = {each.name: found.left(each) for each in found.accounts}
     said = LedgerSaid(
         ledger=project.ledger_name,
-        accounts=tuple(_account(each, found.entries, left[each.account]) for each in balances),
+        accounts=tuple(_account(each, found, left[each.account]) for each in balances),
         limits=tuple(
             LimitSaid(
                 each.record,
@@ -77,8 +78,8 @@ def show(
                 each.at,
                 each.by,
                 each.why,
-                PairSaid.of(each.before),
-                PairSaid.of(each.after),
+                TermsSaid.of_limit(each.before),
+                TermsSaid.of_limit(each.after),
             )
             for each in found.changes
         ),
@@ -104,10 +105,23 @@ class PairSaid:
     epsilon: Decimal
     delta: Decimal
 
+
+@dataclass(frozen=True)
+class TermsSaid(PairSaid):
+    """A limit; of one of windows how long they are, and the (ε, δ) of all of them together."""
+
+    each: str | None = None
+    of: str | None = None
+    ever: PairSaid | None = None
+
     @classmethod
-    def of(cls, limit: Limit | None) -> PairSaid | None:
+    def of_limit(cls, limit: Limit | None) -> TermsSaid | None:
         """That of a limit; None without one."""
-        return None if limit is None else cls(limit.epsilon, limit.delta)
+        if limit is None:
+            return None
+        each = None if limit.each is None else limit.each.value
+        ever = None if limit.ever is None else PairSaid(*limit.ever)
+        return cls(limit.epsilon, limit.delta, each, limit.of, ever)
 
 
 @dataclass(frozen=True)
@@ -119,8 +133,43 @@ class LimitSaid:
     at: datetime
     by: str
     why: str
-    from_: PairSaid | None
-    to: PairSaid | None
+    from_: TermsSaid | None
+    to: TermsSaid | None
+
+
+@dataclass(frozen=True)
+class SlotsSaid:
+    """How many editions of a policy a window plans, and how many of them are drawn."""
+
+    policy: str
+    editions: int
+    drawn: int
+
+
+@dataclass(frozen=True)
+class WindowSaid:
+    """A window: the sum of what counts in it, and of what is not planned the limit and the price.
+
+    ``rest`` is that limit: all of the window's where it has no plan.
+    """
+
+    window: str
+    entries: int
+    epsilon_basic: Decimal
+    delta_basic: Decimal
+    rest: PairSaid
+    rest_epsilon_spent: Decimal
+    rest_delta_spent: Decimal
+    planned: tuple[SlotsSaid, ...]
+
+
+@dataclass(frozen=True)
+class TotalSaid:
+    """What so many windows tell in total of whoever stands in their releases, and no others."""
+
+    windows: int
+    epsilon: Decimal
+    delta: Decimal
 
 
 @dataclass(frozen=True)
@@ -139,6 +188,12 @@ class AccountSaid:
     epsilon_basic: Decimal | None
     delta_basic: Decimal | None
     left: Left | None
+    limit_each: str | None = None
+    limit_of: str | None = None
+    limit_ever: PairSaid | None = None
+    windows: tuple[WindowSaid, ...] = ()
+    totals: tuple[TotalSaid, ...] = ()
+    """By the limits of windows; empty of a limit for ever, which is the total."""
     without_epsilon_delta: int | None = None
 
 
@@ -175,6 +230,9 @@ class EntrySaid:
     unit: str
     reserved_at: datetime
     release: str | None
+    edition: str
+    windows: tuple[str, ...]
+    planned: bool
     approvals: tuple[ApprovalsSaid, ...]
 
 
@@ -213,8 +271,10 @@ def _open(account: str, entries: tuple[Entry, ...]) -> int:
     return sum(entry.is_open and entry.account == account for entry in entries)
 
 
-def _account(balance: Balance, entries: tuple[Entry, ...], left: Remaining | None) -> AccountSaid:
+def _account(balance: Balance, found: LedgerState, left: Remaining | None) -> AccountSaid:
     limit, price, is_bounded = balance.limit, balance.price, not balance.unbounded
+    entries, terms = found.entries, TermsSaid.of_limit(limit)
+    promised = [each.promised for each in balance.windows]
     return AccountSaid(
         account=balance.account,
         neighbours=balance.neighbours,
@@ -228,8 +288,35 @@ def _account(balance: Balance, entries: tuple[Entry, ...], left: Remaining | Non
         epsilon_basic=price.basic_epsilon if is_bounded else None,
         delta_basic=price.basic_delta if is_bounded else None,
         left=Left.of(left),
+        limit_each=None if terms is None else terms.each,
+        limit_of=None if terms is None else terms.of,
+        limit_ever=None if terms is None else terms.ever,
+        windows=tuple(map(_window, balance.windows)),
+        totals=()
+        if limit is None or limit.each is None
+        else tuple(
+            TotalSaid(each.windows, each.epsilon, each.delta) for each in totals(limit, promised)
+        ),
         without_epsilon_delta=balance.unbounded or None,
     )
+
+
+def _window(balance: WindowBalance) -> WindowSaid:
+    price = balance.price
+    return WindowSaid(
+        window=balance.name,
+        entries=balance.charges,
+        epsilon_basic=balance.sums[0],
+        delta_basic=balance.sums[1],
+        rest=PairSaid(balance.rest.epsilon, balance.rest.delta),
+        rest_epsilon_spent=_or(price.tight_epsilon, price.basic_epsilon),
+        rest_delta_spent=_or(price.tight_delta, price.basic_delta),
+        planned=tuple(SlotsSaid(each.name, each.editions, each.drawn) for each in balance.slots),
+    )
+
+
+def _or(tight: Decimal | None, basic: Decimal) -> Decimal:
+    return basic if tight is None else tight
 
 
 def _entry(entry: Entry, found: LedgerState) -> EntrySaid:
@@ -243,6 +330,9 @@ def _entry(entry: Entry, found: LedgerState) -> EntrySaid:
         unit=entry.unit,
         reserved_at=entry.reserved_at,
         release=entry.release_name,
+        edition=entry.run.edition,
+        windows=tuple(filter(None, entry.windows)),
+        planned=entry.planned,
         approvals=tuple(_approvals(each, found) for each in entry.reviews),
     )
 
@@ -267,7 +357,10 @@ def _lines(
 ) -> Iterator[str]:
     if not has_ledger(project):
         yield _no_ledger(project)
-    yield from (_account_line(each, left[each.account], found) for each in balances)
+    for balance, account in zip(balances, found.accounts, strict=True):
+        yield _account_line(balance, left[balance.account], found)
+        yield from map(_window_line, balance.windows)
+        yield from (f"  {sentence}" for sentence in promises(account))
     for each in found.changes:
         what = f"{each.account}  {each.before or 'no limit'} → {each.after}"
         yield _row(each.record, each.at, "limit", f"{what}, by {each.by}: {each.why}")
@@ -277,7 +370,7 @@ def _lines(
     for entry in found.entries:
         price = f"ε {brief(entry.epsilon)}  δ {brief(entry.delta)}"
         numbers = f"{'no (ε, δ)' if entry.is_unbounded else price}  unit {entry.unit}"
-        what = f"{entry.account}  {numbers}  {entry.policy_name}"
+        what = f"{entry.account}  {numbers}  {entry.policy_name}{_counts(entry)}"
         yield _row(entry.id, entry.reserved_at, entry.state, what)
         yield from (_approvals_line(_approvals(each, found)) for each in entry.reviews)
     for move in found.moves:
@@ -321,6 +414,9 @@ def _account_line(balance: Balance, left: Remaining | None, found: LedgerState) 
         )
     elif limit is None:
         text = f"{basic} spent; no limit"
+    elif balance.limit is not None and balance.limit.each is not None:
+        told = "" if left is None else left.words("the last")
+        text = f"{limit}; {balance.charges} charged; left: {told}"
     else:
         is_lower = recorded not in (None, limit)
         whose = f" (by {limit.where}, lower than the ledger's {recorded})" * is_lower
@@ -333,6 +429,28 @@ def _account_line(balance: Balance, left: Remaining | None, found: LedgerState) 
     if count := _open(name, found.entries):
         text += f"; {count} charged without a release: running, failed or stopped"
     return text
+
+
+def _window_line(balance: WindowBalance) -> str:
+    """What counts in a window: all that is planned, and the price of what is not."""
+    price, planned = balance.price, ", ".join(each.words() for each in balance.slots)
+    spent = _or(price.tight_epsilon, price.basic_epsilon)
+    kept = _or(price.tight_delta, price.basic_delta)
+    of = f"of {balance.rest}"
+    if balance.slots:
+        of = f"planned and left: {planned}; of the rest, {balance.rest}"
+    return (
+        f"  {balance.name}: {balance.charges} charged; {of}, ε {brief(spent)} is spent at that δ,"
+        f" δ {brief(kept)} at that ε (sum of the certificates: ε {brief(balance.sums[0])},"
+        f" δ {brief(balance.sums[1])})"
+    )
+
+
+def _counts(entry: Entry) -> str:
+    """The edition and the windows of an entry, where it has any."""
+    edition = f" {entry.run.edition}" if entry.run.edition else ""
+    windows = f"  in {shown_windows(entry.windows)}" if any(entry.windows) else ""
+    return f"{edition}{windows}{' as planned' if entry.planned else ''}"
 
 
 def _review_words(decision: Requirement | Revocation) -> str:

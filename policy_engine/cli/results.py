@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,10 @@ class Left:
     or_more: bool
     other_epsilon: float | None
     other_delta: float | None
+    windows: tuple[str, ...] | None = None
+    """Of which windows it is said; None of a limit for ever."""
+    planned: Mapping[str, int] | None = None
+    """How many editions of each policy are planned and not drawn yet; the rest is said beside."""
 
     @classmethod
     def of(cls, found: Remaining | None) -> Left | None:
@@ -29,7 +33,10 @@ class Left:
         if found is None:
             return None
         epsilon, delta = (number(each, down=True) for each in (found.epsilon, found.delta))
-        return cls(found.alike, found.or_more, epsilon, delta)
+        if not found.windows:
+            return cls(found.alike, found.or_more, epsilon, delta)
+        planned = {each.name: each.left for each in found.slots}
+        return cls(found.alike, found.or_more, epsilon, delta, found.windows, planned)
 
 
 @dataclass(frozen=True)

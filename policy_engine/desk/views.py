@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -12,8 +12,9 @@ from typing import Any
 from policy_engine.accounting.in_words import in_text
 from policy_engine.errors import VerificationFailed
 from policy_engine.kernel.laws import ClaimError
-from policy_engine.ledger.account import Account, Balance, balance_of, brief
+from policy_engine.ledger.account import Account, Balance, WindowBalance, balance_of, brief
 from policy_engine.ledger.entry import Entry
+from policy_engine.ledger.promises import promises
 from policy_engine.ledger.reviews import approvers
 from policy_engine.ledger.states import LimitChange
 from policy_engine.releasing.ledger_state import LedgerState
@@ -43,6 +44,21 @@ class AccountRow:
     left: str | None
     share: float | None
     needs: str | None
+    windows: tuple[WindowRow, ...] = ()
+    promises: tuple[str, ...] = ()
+    """What its windows promise; none of a limit for ever."""
+
+
+@dataclass(frozen=True)
+class WindowRow:
+    """A window: what is planned and left of it, and what is spent of the rest."""
+
+    name: str
+    charges: int
+    planned: str | None
+    rest: str
+    spent: str
+    sums: str
 
 
 @dataclass(frozen=True)
@@ -114,6 +130,7 @@ def _row(account: Account, entries: Sequence[Entry], state: LedgerState) -> Acco
     balance = balance_of(account)
     basic = balance.price
     required = state.in_force.get(account.name)
+    spent = f"ε {brief(balance.spent_epsilon)}, δ {brief(balance.spent_delta)}"
     return AccountRow(
         name=account.name,
         id=account_id(account.name),
@@ -121,11 +138,27 @@ def _row(account: Account, entries: Sequence[Entry], state: LedgerState) -> Acco
         charges=balance.charges,
         open=sum(entry.is_open for entry in entries),
         limit=None if account.limit is None else str(account.limit),
-        spent=f"ε {brief(balance.spent_epsilon)}, δ {brief(balance.spent_delta)}",
+        spent="in each window for itself" if account.has_windows else spent,
         sums=f"ε {brief(basic.basic_epsilon)}, δ {brief(basic.basic_delta)}",
-        left=_left(account, entries),
-        share=_share(balance),
+        left=_left(account, state),
+        share=None if account.has_windows else _share(balance),
         needs=None if required is None else needs_in_words(required.policy.needs),
+        windows=tuple(map(_window, balance.windows)),
+        promises=promises(account),
+    )
+
+
+def _window(balance: WindowBalance) -> WindowRow:
+    price = balance.price
+    spent = price.basic_epsilon if price.tight_epsilon is None else price.tight_epsilon
+    kept = price.basic_delta if price.tight_delta is None else price.tight_delta
+    return WindowRow(
+        name=balance.name,
+        charges=balance.charges,
+        planned=", ".join(each.words() for each in balance.slots) or None,
+        rest=str(balance.rest),
+        spent=f"ε {brief(spent)}, δ {brief(kept)}",
+        sums=f"ε {brief(balance.sums[0])}, δ {brief(balance.sums[1])}",
     )
 
 
@@ -142,9 +175,9 @@ def _roles(needs: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {role}" for role, count in needs.items())
 
 
-def _left(account: Account, entries: Sequence[Entry]) -> str | None:
+def _left(account: Account, state: LedgerState) -> str | None:
     """What it would still pay for, of the kind of its last charge and of others."""
-    left = account.remaining(account.last_kind(entries))
+    left = state.left(account)
     return None if left is None else left.words("the last")
 
 
@@ -165,6 +198,9 @@ def burn_down(
     The line is ε at the limit's δ by the account's rule; of one without a limit the sum of the
     certificates. The rule takes time, so that long histories are drawn at few moments only.
     """
+    # Of windows there is no one limit: the sums of the certificates are drawn.
+    if account.has_windows:
+        account, limits = replace(account, limit=None), ()
     limit = account.limit
     charged = [entry for entry in entries if entry.state != "cancelled"]
     moments = [entry.reserved_at for entry in charged] + [change.at for change in limits]

@@ -22,7 +22,13 @@ from policy_engine.accounting.left import SlotsLeft
 from policy_engine.accounting.plans import split
 from policy_engine.accounting.windows import known_as
 from policy_engine.calendars import Calendar
-from policy_engine.errors import BudgetExceeded, DomainError, LedgerError, UsageError
+from policy_engine.errors import (
+    BudgetExceeded,
+    DomainError,
+    InternalError,
+    LedgerError,
+    UsageError,
+)
 from policy_engine.ledger.asked import Asked, read_amount, read_count
 from policy_engine.ledger.chain import Record, canonical
 from policy_engine.ledger.entry import Charge, Entry, check_amount
@@ -275,6 +281,8 @@ class Account:
         ``neighbours`` is the notion of one that has spent nothing yet. ``windows`` are those in
         which what is asked about would count. To try takes time: it is asked once, by its printer.
         """
+        if self.has_windows == (windows == (FOR_EVER,)):
+            raise InternalError(f"what is left of {self.name!r} is asked in the windows {windows}")
         found = remaining(self.filters(windows, neighbours), like)
         if found is None or not self.has_windows:
             return found
@@ -292,6 +300,13 @@ class Account:
         spent = self.spent or Spent.none(self.neighbours or ADD_REMOVE)
         return slots if fits(spent, asked, ever) else ()
 
+    def windows_of(self, entry: Entry) -> tuple[str, ...]:
+        """The windows in which an entry counts; where others were then, the last."""
+        if not self.has_windows:
+            return (FOR_EVER,)
+        known = [each.name for each in self.windows]
+        return entry.windows if {*entry.windows} <= {*known} else (known[-1],)
+
     def last_kind(self, entries: Iterable[Entry]) -> Asked | None:
         """What was charged to it last of these entries; None where nothing was."""
         own = [e.asked for e in entries if e.account == self.name and e.state != "cancelled"]
@@ -300,13 +315,13 @@ class Account:
     def epsilon_of(self, entries: Iterable[Entry]) -> Decimal:
         """What some of its charges took, by the account's rule: ε at the limit's δ.
 
-        Without a limit, and where nothing less is proven, the sum of the certificates.
+        Without a limit, and where nothing less is proven, the sum of the certificates. Of one with
+        windows they are those of one.
         """
         spent = Spent.none(self.neighbours or ADD_REMOVE)
         for entry in entries:
             spent = spent.plus(entry.asked, None)
-        limit = None if self.limit is None else self.limit.plain
-        found = price(spent, limit)
+        found = price(spent, None if self.limit is None else self.limit.plain)
         return found.basic_epsilon if found.tight_epsilon is None else found.tight_epsilon
 
     def to_json(self, own: Asked | None = None) -> dict[str, object]:
@@ -528,6 +543,17 @@ def check_windows(account: Account, limit: Limit) -> None:
             f"account {account.name!r} was charged already, and of nothing that was charged is it"
             f" known which periods of {limit.of or before_of!r} it has read: list another account,"
             " and give it the source with 'policy-engine ledger move'"
+        )
+
+
+def check_windows_told(account: Account, charge: Charge) -> None:
+    """BudgetExceeded where a charge does not say in which windows of its account it counts."""
+    if account.has_windows == (charge.windows == (FOR_EVER,)):
+        where = "the project file" if account.limit is None else account.limit.where or "the ledger"
+        raise BudgetExceeded(
+            f"{where} has the limit {account.limit} of account {account.name!r}, and policy"
+            f" {charge.policy_name!r} is charged to {', '.join(charge.windows) or 'no window'}: the"
+            " project file says another length of windows; write 'each' there as the ledger has it"
         )
 
 

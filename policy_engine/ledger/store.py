@@ -34,6 +34,7 @@ from policy_engine.ledger.account import (
     affords,
     check_not_raised,
     check_windows,
+    check_windows_told,
     effective,
     limit_to_json,
     refusal,
@@ -375,6 +376,7 @@ class Ledger:
                     page.books.sources.check(charge)
                 known = budget.account(charge.account)
                 account = _limited(page, known, limit)
+                check_windows_told(account, charge)
                 if not is_out:
                     account = _planned(page, known, account, charge, plan)
                 if not is_out and not affords(account, charge):

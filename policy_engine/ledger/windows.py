@@ -69,6 +69,16 @@ def windows_of_charge(
     return (terms.each.period(today).name,)
 
 
+def window_at(each: Calendar | None, at: datetime, zone: Zone) -> tuple[str, ...]:
+    """The window of a moment, of an account whose windows are so long.
+
+    >>> from datetime import UTC
+    >>> window_at(Calendar.YEAR, datetime(2026, 12, 31, 23, tzinfo=UTC), Zone("Europe/Berlin"))
+    ('2027',)
+    """
+    return (FOR_EVER if each is None else each.period(zone.day_of(at)).name,)
+
+
 def overlapping(period: Period, calendar: Calendar) -> Iterator[Period]:
     """The periods of a calendar that have a day of another's, in order.
 

@@ -113,6 +113,7 @@ class Project:
     reviews: Mapping[str, str] = field(default_factory=dict)
     unpromised: frozenset[str] = frozenset()
     copies_most: int = 100_000_000
+    zone: Zone = field(default=Zone())
     windows: Mapping[str, WindowTerms] = field(default_factory=dict)
     zone: Zone = field(default=Zone())
 
@@ -331,6 +332,7 @@ def _project(document: ProjectDocument, directory: Path, file: Path | None) -> P
         witnesses=tuple(_from(directory, place) for place in document.witnesses),
         reviews=dict(document.reviews),
         copies_most=document.keep_copies_mb * 1_000_000,
+        zone=Zone(document.zone),
         windows={name: windows_of(each) for name, each in accounts},
         zone=Zone(document.zone),
     )

@@ -110,7 +110,7 @@ def _standing(account: Account, charge: Charge, paid: Entry | None) -> dict[str,
     if paid is None and not affords(account, charge):
         return {"fits": False}
     after = account if paid else account.plus(charge)
-    left, limit = after.remaining(charge.asked), account.limit
+    left, limit = after.remaining(charge.asked, windows=charge.windows), account.limit
     if limit is None or left is None:
         return {"fits": True}
     return {"fits": True, "limit": limit_to_json(limit), "left": left.to_json()}

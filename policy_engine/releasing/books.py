@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
+from datetime import datetime
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
@@ -23,13 +24,14 @@ from policy_engine.attest.owners import believed
 from policy_engine.attest.signers import Signer, public_key_of, writer_of
 from policy_engine.attest.validity import LedgerEnd
 from policy_engine.ledger import deciding
-from policy_engine.ledger.account import Limit
+from policy_engine.ledger.account import Account, Limit
 from policy_engine.ledger.books import Books
 from policy_engine.ledger.chain import Trust
 from policy_engine.ledger.entry import Run
 from policy_engine.ledger.records import open_records
 from policy_engine.ledger.sources import Sources
 from policy_engine.ledger.store import Ledger
+from policy_engine.ledger.windows import window_at
 from policy_engine.ledger.witness import Witness
 from policy_engine.policy.accounts import check_account, listed_as, twin_of
 from policy_engine.policy.pins import BEGINS, write_pin
@@ -38,6 +40,7 @@ from policy_engine.policy.project import Project
 from policy_engine.policy.reading import located, refused
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import counted
+from policy_engine.policy.timing import WindowTerms
 from policy_engine.policy.tree import path_text
 
 
@@ -70,11 +73,19 @@ def stated_limit(project: Project, account: str, relation: str | None = None) ->
         [found] = located((errors.Problem("", 0, 0, place, ""),), project.file)
         file = project.named(project.file)
         where = f"{file}:{found.line}" if found.line else file
-    terms = project.windows[listed]
+    terms = project.windows.get(listed, WindowTerms())
     return Limit(
         limit.epsilon, limit.delta, where,
         each=terms.each, of=terms.of, ever=terms.ever, plan=terms.plan, rest=terms.rest,
     )  # fmt: skip
+
+
+def windows_now(account: Account, project: Project, at: datetime) -> tuple[str, ...]:
+    """The window of an account at a moment; of one whose windows are of rows, the last there is."""
+    limit = account.limit
+    if limit is not None and limit.of is not None and account.windows:
+        return (account.windows[-1].name,)
+    return window_at(None if limit is None else limit.each, at, project.zone)
 
 
 def check_new_name(found: Books, project: Project, account: str) -> None:
@@ -83,7 +94,8 @@ def check_new_name(found: Books, project: Project, account: str) -> None:
     twin = None if account in known else twin_of(account, known, project)
     if twin is None:
         return
-    left, most = found.budget.account(twin).remaining(), "--epsilon NUMBER --delta NUMBER"
+    former, most = found.budget.account(twin), "--epsilon NUMBER --delta NUMBER"
+    left = None if former.has_windows else former.remaining()
     if left is not None and left.epsilon is not None and left.delta is not None:
         most = f"--epsilon {in_text(left.epsilon)} --delta {in_text(left.delta)}"
     raise errors.BudgetExceeded(

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
 from policy_engine.ledger.account import Account, Limit, effective
 from policy_engine.ledger.books import Books
 from policy_engine.ledger.chain import Head
 from policy_engine.ledger.entry import Entry, Fault
+from policy_engine.ledger.remaining import Remaining
 from policy_engine.ledger.reviews import Required, Requirement, Revocation, decisions
 from policy_engine.ledger.states import LimitChange, Move, Rekey, moves_of, rekeys_of
+from policy_engine.ledger.windows import FOR_EVER
 from policy_engine.policy.accounts import listed_as
 from policy_engine.policy.project import Project
-from policy_engine.releasing.books import begun_ledger, stated_limit
+from policy_engine.releasing.books import begun_ledger, stated_limit, windows_now
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,7 @@ class LedgerState:
 
     ``recorded`` are the ledger's own limits. ``required`` has, by the record that says so, what
     approvals an entry had to have; ``in_force`` what each account requires now. ``faults`` are what
-    is wrong of single records.
+    is wrong of single records. ``now`` has the window of each account at the moment.
     """
 
     accounts: tuple[Account, ...] = ()
@@ -36,6 +39,12 @@ class LedgerState:
     required: Mapping[int, Required] = field(default_factory=dict)
     in_force: Mapping[str, Required] = field(default_factory=dict)
     head: Head | None = None
+    now: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def left(self, account: Account) -> Remaining | None:
+        """What an account would still pay for in its window of now; None without a limit."""
+        windows = self.now.get(account.name, (FOR_EVER,))
+        return account.remaining(account.last_kind(self.entries), windows=windows)
 
     def of(self, account: str) -> LedgerState:
         """The same of one account."""
@@ -70,10 +79,10 @@ def ledger_state(project: Project) -> LedgerState:
 
     The ledger is read and not written; where none has begun, nothing was spent. Raises LedgerError.
     """
-    found, state = dict[str, Account](), LedgerState()
+    found, state, at = dict[str, Account](), LedgerState(), datetime.now(UTC)
     with begun_ledger(project) as opened:
         if opened is not None:
-            books = opened.read()
+            books, at = opened.read(), opened.books.at
             found = {name: books.budget.account(name) for name in books.budget.names()}
             state = _read(books, found)
     # With the accounts of the project file too, each under the lower of its limits.
@@ -81,7 +90,8 @@ def ledger_state(project: Project) -> LedgerState:
     named = {name: Account(name) for name in project.accounts if name not in listed} | found
     accounts = [effective(named[name], stated_limit(project, name)) for name in sorted(named)]
     recorded = {name: each.limit for name, each in found.items()}
-    return replace(state, accounts=tuple(accounts), recorded=recorded)
+    now = {each.name: windows_now(each, project, at) for each in accounts}
+    return replace(state, accounts=tuple(accounts), recorded=recorded, now=now)
 
 
 def _read(books: Books, accounts: Iterable[str]) -> LedgerState:

@@ -86,13 +86,14 @@ class Preview:
     @cached_property
     def left(self) -> Remaining | None:
         """What the account would pay for now; None without a limit."""
-        return self.account.remaining(self.charge.asked, self.charge.neighbours)
+        charge = self.charge
+        return self.account.remaining(charge.asked, charge.neighbours, charge.windows)
 
     @cached_property
     def after(self) -> Remaining | None:
         """What the account would pay for once it has paid, if it must; None without a limit."""
         paid = self.account if self.repeats is not None else self.account.plus(self.charge)
-        return paid.remaining(self.charge.asked)
+        return paid.remaining(self.charge.asked, windows=self.charge.windows)
 
 
 def preview(policy: Policy, project: Project | None = None) -> Preview:

@@ -36,6 +36,7 @@ from policy_engine.ledger.books import Books
 from policy_engine.ledger.entry import MOST_ATTEMPTS, Entry
 from policy_engine.ledger.remaining import Remaining
 from policy_engine.ledger.store import Ledger
+from policy_engine.ledger.windows import FOR_EVER
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy, loaded
 from policy_engine.releasing import beginning, books, copies, standing
@@ -88,6 +89,8 @@ class Released:
     outcome: Outcome = "released"
     remarks: tuple[str, ...] = ()
     edition: str = ""
+    windows: tuple[str, ...] = (FOR_EVER,)
+    """Those of its account in which it counts."""
 
     @property
     def repeated(self) -> bool:
@@ -102,7 +105,7 @@ class Released:
     @cached_property
     def left(self) -> Remaining | None:
         """What the account would still pay for; None without a limit. To try takes time too."""
-        return self.state.remaining(self.asked)
+        return self.state.remaining(self.asked, windows=self.windows)
 
 
 def release(
@@ -501,6 +504,7 @@ def _released(
         edition=entry.run.edition,
         groups_a_person=spot.policy.groups_a_person,
         outcome=outcome,
+        windows=state.windows_of(entry),
     )
 
 

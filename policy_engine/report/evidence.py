@@ -123,7 +123,8 @@ class PaidAccount:
     Sums of ε and δ before the release, of it and since, each with the share of the limit that it
     took by the account's own rule; what was ``spent`` by that rule of the limit, ``alone`` by the
     release itself, and what is ``left``: ε at the limit's δ. ``units`` are those of its charges;
-    ``limit_by`` and the rest are of the entry that set the limit last, else None.
+    ``limit_by`` and the rest are of the entry that set the limit last, else None. Where the limit
+    is of windows, all of it is of one, ``window``, and ``promises`` say what that amounts to.
     """
 
     account: str
@@ -141,6 +142,8 @@ class PaidAccount:
     limit_at: str | None
     limit_where: str | None
     others: tuple[OtherRelease, ...]
+    window: str | None = None
+    promises: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -282,17 +285,26 @@ def _previous(named: Named) -> tuple[str, Certificate, str] | None:
 
 def budget_of(state: LedgerState, stated: Unverified) -> PaidAccount | None:
     """The account that was charged for a certificate; None where no entry is of it."""
+    # Whoever has no ledger needs none of it.
+    from policy_engine.ledger.promises import promises
+    from policy_engine.ledger.remaining import shown_windows
+
     entry = state.charged_for(predicate_digest(stated.predicate), stated.subject_sha256)
     if entry is None:
         return None
     own = state.of(entry.account)
     [account] = own.accounts
     limit = account.limit
-    charged = [each for each in own.entries if each.state != "cancelled"]
+    windows = account.windows_of(entry)
+    charged = [
+        each
+        for each in own.entries
+        if each.state != "cancelled" and {*account.windows_of(each)} & {*windows}
+    ]
     before = [each for each in charged if each.id < entry.id]
     since = [each for each in charged if each.id > entry.id]
     this = [entry] if entry in charged else []
-    left = account.remaining(entry.asked)
+    left = account.remaining(entry.asked, windows=windows)
     to_before, to_this, to_now = (
         account.epsilon_of(each) for each in (before, [*before, *this], charged)
     )
@@ -323,6 +335,8 @@ def budget_of(state: LedgerState, stated: Unverified) -> PaidAccount | None:
             for each in charged
             if each.id != entry.id
         ),
+        window=shown_windows(windows) if account.has_windows else None,
+        promises=promises(account),
     )
 
 

@@ -1,0 +1,101 @@
+"""What the limit of an account with windows promises, in the words that every output has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from policy_engine.accounting.in_words import in_text
+from policy_engine.accounting.windows import ToldOf, told_of
+from policy_engine.calendars import Calendar
+from policy_engine.ledger.account import Account, Limit
+from policy_engine.ledger.window_states import Amounts
+
+_FEW = (1, 3)
+"""Of so many windows the total is told."""
+_WORDS = {1: "one", 3: "three"}
+
+
+def totals(limit: Limit, promised: Iterable[Amounts] = ()) -> tuple[ToldOf, ...]:
+    """What one window, and what three of an account promise together, by their limits.
+
+    ``promised`` are the limits under which windows were charged before, which may have been
+    higher; whatever holds for ever is not passed.
+    """
+    limits = [(limit.epsilon, limit.delta)] * max(_FEW)
+    found = (told_of([*limits, *promised], windows) for windows in _FEW)
+    if limit.ever is None:
+        return tuple(found)
+    epsilon, delta = limit.ever
+    return tuple(
+        each if each.epsilon <= epsilon and each.delta <= delta
+        else ToldOf(each.windows, epsilon, delta)
+        for each in found
+    )  # fmt: skip
+
+
+def promises(account: Account) -> tuple[str, ...]:
+    """The sentences of an account with windows; none of another.
+
+    >>> from decimal import Decimal
+    >>> year = Limit(Decimal(1), Decimal("1e-6"), each=Calendar.YEAR)
+    >>> for sentence in promises(Account("people", limit=year)):
+    ...     print(sentence)
+    What the releases of one year add to what was known before them: (1, 0.000001) of anybody.
+    In total: (1, 0.000001) of somebody whose rows stood in the table during releases of one year \
+only, (3, 0.000003) for three, whenever the rows' own events were. Rows that are never deleted \
+are in every year to come.
+    """
+    limit = account.limit
+    if limit is None or limit.each is None:
+        return ()
+    return tuple(_sentences(limit, limit.each, [each.promised for each in account.windows]))
+
+
+def _sentences(limit: Limit, each: Calendar, promised: Sequence[Amounts]) -> Iterator[str]:
+    word, pair = each.value, _pair((limit.epsilon, limit.delta))
+    one, three = totals(limit, promised)
+    if limit.of is not None:
+        yield (
+            f"What is ever told of one person's rows of one {word}, by {limit.of}:"
+            f" {_pair((one.epsilon, one.delta))}, whatever is released of other {word}s. Of one"
+            f" person's rows of three {word}s: {_pair((three.epsilon, three.delta))}."
+        )
+    else:
+        yield (
+            f"What the releases of one {word} add to what was known before them: {pair} of anybody."
+        )
+        yield (
+            f"In total: {_pair((one.epsilon, one.delta))} of somebody whose rows stood in the table"
+            f" during releases of one {word} only, {_pair((three.epsilon, three.delta))} for three,"
+            f" whenever the rows' own events were. Rows that are never deleted are in every {word}"
+            " to come."
+        )
+    if limit.ever is not None:
+        yield f"Of all {word}s together, for ever: {_pair(limit.ever)}."
+
+
+def beginning(account: Account, windows: Iterable[str]) -> str:
+    """That a release is the first in windows of an account; empty where it is in none.
+
+    >>> from decimal import Decimal
+    >>> year = Limit(Decimal(1), Decimal("1e-6"), each=Calendar.YEAR)
+    >>> print(beginning(Account("people", limit=year), ["2027"]))
+    2027 begins for account 'people': what its releases add to what was known before them is up to \
+(1, 0.000001) more
+    """
+    limit = account.limit
+    new = [name for name in windows if not account.window(name).charges]
+    if limit is None or limit.each is None or not new:
+        return ""
+    names = new[0] if len(new) == 1 else f"{new[0]} to {new[-1]}"
+    verb = "begins" if len(new) == 1 else "begin"
+    pair = _pair((limit.epsilon, limit.delta))
+    if limit.of is not None:
+        told = f"what is ever told of one person's rows of each is up to {pair}"
+    else:
+        told = f"what its releases add to what was known before them is up to {pair} more"
+    return f"{names} {verb} for account {account.name!r}: {told}"
+
+
+def _pair(amounts: Amounts) -> str:
+    return f"({in_text(amounts[0])}, {in_text(amounts[1])})"
