@@ -191,9 +191,9 @@ class AccountSaid:
     limit_each: str | None = None
     limit_of: str | None = None
     limit_ever: PairSaid | None = None
-    windows: tuple[WindowSaid, ...] = ()
-    totals: tuple[TotalSaid, ...] = ()
-    """By the limits of windows; empty of a limit for ever, which is the total."""
+    windows: tuple[WindowSaid, ...] | None = None
+    totals: tuple[TotalSaid, ...] | None = None
+    """By the limits of windows; None of a limit for ever, which is the total."""
     without_epsilon_delta: int | None = None
 
 
@@ -230,10 +230,12 @@ class EntrySaid:
     unit: str
     reserved_at: datetime
     release: str | None
-    edition: str
-    windows: tuple[str, ...]
-    planned: bool
     approvals: tuple[ApprovalsSaid, ...]
+    edition: str | None = None
+    windows: tuple[str, ...] | None = None
+    """Those of its account in which it counts; None where its limit is for ever."""
+    planned: bool | None = None
+    """Whether it took a slot of the plan of its window."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -291,8 +293,8 @@ def _account(balance: Balance, found: LedgerState, left: Remaining | None) -> Ac
         limit_each=None if terms is None else terms.each,
         limit_of=None if terms is None else terms.of,
         limit_ever=None if terms is None else terms.ever,
-        windows=tuple(map(_window, balance.windows)),
-        totals=()
+        windows=tuple(map(_window, balance.windows)) or None,
+        totals=None
         if limit is None or limit.each is None
         else tuple(
             TotalSaid(each.windows, each.epsilon, each.delta) for each in totals(limit, promised)
@@ -330,10 +332,10 @@ def _entry(entry: Entry, found: LedgerState) -> EntrySaid:
         unit=entry.unit,
         reserved_at=entry.reserved_at,
         release=entry.release_name,
-        edition=entry.run.edition,
-        windows=tuple(filter(None, entry.windows)),
-        planned=entry.planned,
         approvals=tuple(_approvals(each, found) for each in entry.reviews),
+        edition=entry.run.edition or None,
+        windows=entry.windows if any(entry.windows) else None,
+        planned=entry.planned if any(entry.windows) else None,
     )
 
 
