@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from policy_engine.accounting.plans import WindowPlan
 from policy_engine.attest.approvals import Brought
 from policy_engine.attest.keys import key_id
 from policy_engine.attest.sealing import seal
@@ -31,7 +32,7 @@ from policy_engine.errors import (
     WarehouseError,
 )
 from policy_engine.kernel.certificate import ROWS, Certificate
-from policy_engine.ledger.account import Account, Limit, check_not_raised, effective
+from policy_engine.ledger.account import Account, Limit, effective
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.states import NAMED_BY
 from policy_engine.ledger.store import Ledger
@@ -48,7 +49,8 @@ from policy_engine.releasing.books import (
     secret_of,
     trusted_keys,
 )  # fmt: skip
-from policy_engine.releasing.charging import charge_of
+from policy_engine.releasing.charging import charge_of, in_windows, solved_plan
+from policy_engine.releasing.editions import at_moment
 from policy_engine.releasing.planning import certified as certificate_of
 from policy_engine.releasing.planning import table_read
 from policy_engine.releasing.requests import name_of_place, new_run
@@ -265,15 +267,19 @@ class Booking:
         if self._last()[0] in {"waits", "not started"}:
             return None
         charge, refusal = self.charge(), ""
-        account, limit = self.ledger.read().budget.account(charge.account), self._limit
+        account = self.account()
         try:
             check_new_name(self.ledger.read(), self.desk.project, charge.account)
             self.ledger.read().sources.check(charge)
-            check_not_raised(account, limit)
+            account = self.ledger.read().paying(charge, self._limit, self.window_plan)
         except BudgetExceeded as error:
             refusal = str(error)
         place = str(self.desk.project.ledger)
-        return AskedCharge(place, effective(account, limit), charge, refusal)
+        return AskedCharge(place, account, charge, refusal)
+
+    def window_plan(self) -> WindowPlan:
+        """The plan of its account, solved."""
+        return solved_plan(self.release.written, self.desk.project, self.release.policy.budget)
 
     @property
     def _limit(self) -> Limit | None:
@@ -291,7 +297,9 @@ class Booking:
                 entry = self.ledger.start(last.id, self.brought)
             else:
                 check_new_name(self.ledger.read(), self.desk.project, self.release.policy.budget)
-                paid_now = self.ledger.reserve(self.charge(), self._limit, anew=True)
+                paid_now = self.ledger.reserve(
+                    self.charge(), self._limit, anew=True, solve=self.window_plan
+                )
                 entry = self.ledger.start(paid_now.id)
             run = entry.run
             # An engine that draws by itself needs no secret, but it does need leave to draw once.
@@ -312,7 +320,7 @@ class Booking:
         source = {"place": where, NAMED_BY: key_id(naming.public_key())}
         place = desk.place(self.release)
         if certificate is None:
-            return Charge(
+            charge = Charge(
                 account=policy.budget,
                 epsilon=policy.guarantee.epsilon,
                 delta=policy.guarantee.delta,
@@ -324,16 +332,23 @@ class Booking:
                 request=place,
                 source=source,
             )
+            return self._in_windows(charge)
         of, ends = self._of, desk.ends(self.release)
         key = sealing.public_key()
         sealed = seal(new_secret(), of, [key]) if policy.method == "keyed" else {}
         return replace(
-            charge_of(policy.budget, certificate, policy),
+            self._in_windows(charge_of(policy.budget, certificate, policy)),
             request=place,
             run=new_run(of, ends, certificate, sealed),
             source=source,
             brought=self.brought,
         )
+
+    def _in_windows(self, charge: Charge) -> Charge:
+        """A charge with the window of its account in which it counts: a model has one edition."""
+        at, limit = at_moment(self.ledger.read()), self.account().limit
+        policy, project = self.release.policy, self.desk.project
+        return in_windows(charge, policy, project, self.certificate, limit=limit, at=at)
 
     @property
     def brought(self) -> Brought:

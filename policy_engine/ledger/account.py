@@ -226,7 +226,8 @@ class Account:
         All of it counts in the ``window`` in which the limit is changed. A window keeps its plan if
         that is still of the limit.
         """
-        if self.limit is None or self.limit.each == limit.each:
+        before = self.limit
+        if (None if before is None else before.each) == limit.each:
             kept = tuple(
                 each.without_plan(limit)
                 if each.planned and each.planned.total != (limit.epsilon, limit.delta)
@@ -240,9 +241,9 @@ class Account:
         if not sums:
             told = price(self.spent, None)
             sums = [(told.basic_epsilon, told.basic_delta)]
-        total = tuple(_total(each) for each in zip(*sums, strict=True))
-        moved = Window(window, self.spent, self.charges, (total[0], total[1]),
-                       promised=(self.limit.epsilon, self.limit.delta))  # fmt: skip
+        epsilon, delta = (_total(each) for each in zip(*sums, strict=True))
+        promised = (epsilon, delta) if before is None else (before.epsilon, before.delta)
+        moved = Window(window, self.spent, self.charges, (epsilon, delta), promised=promised)
         return replace(self, limit=limit, windows=(moved,))
 
     def planning(self, window: str, planned: Planned) -> Account:

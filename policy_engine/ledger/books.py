@@ -7,10 +7,11 @@ from datetime import datetime
 from functools import cached_property
 
 from policy_engine.errors import BudgetExceeded, NotApproved
-from policy_engine.ledger.account import Limit, affords, check_not_raised, effective
+from policy_engine.ledger.account import Account, Limit, affords
 from policy_engine.ledger.approvals import Approvals
 from policy_engine.ledger.chained import Budget, Chain
 from policy_engine.ledger.entry import Charge
+from policy_engine.ledger.plan_records import Solve, paying
 from policy_engine.ledger.sources import Sources
 
 
@@ -45,16 +46,24 @@ class Books:
         if self.chain.records:
             self.chain.trusted(self.chain.records[-1])
 
-    def can_pay(self, charge: Charge, limit: Limit | None = None) -> bool:
+    def can_pay(
+        self, charge: Charge, limit: Limit | None = None, solve: Solve | None = None
+    ) -> bool:
         """Whether ``reserve`` would charge this now, and not refuse it."""
-        account = self.budget.account(charge.account)
         try:
             self.sources.check(charge)
-            check_not_raised(account, limit)
+            account = self.paying(charge, limit, solve)
             self.check_reviewed(charge)
         except (BudgetExceeded, NotApproved):
             return False
-        return affords(effective(account, limit), charge)
+        return affords(account, charge)
+
+    def paying(self, charge: Charge, limit: Limit | None, solve: Solve | None) -> Account:
+        """The account of a charge as it is when it is asked: under its limit, with its plan.
+
+        Raises BudgetExceeded where the limit is another one than the ledger's, or the plan.
+        """
+        return paying(self.budget.account(charge.account), charge, limit, solve)
 
     def check_reviewed(self, charge: Charge) -> None:
         """NotApproved where a charge lacks what its account requires; ``reserve`` asks again."""

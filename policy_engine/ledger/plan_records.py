@@ -6,11 +6,17 @@ is the rest's, and must be within that.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from policy_engine.accounting.plans import WindowPlan
 from policy_engine.errors import BudgetExceeded, InternalError, LedgerError
-from policy_engine.ledger.account import Account, Limit
+from policy_engine.ledger.account import (
+    Account,
+    Limit,
+    check_not_raised,
+    check_windows_told,
+    effective,
+)
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.planned import Planned
 
@@ -38,6 +44,41 @@ def solved(account: Account, charge: Charge, limit: Limit, solve: Solve | None) 
     if not found.holds():
         raise InternalError("a plan was solved that is not within its limit")
     return found
+
+
+def paying(
+    known: Account, charge: Charge, limit: Limit | None, solve: Solve | None = None
+) -> Account:
+    """An account as it is when it is asked for a charge: under its limit, with its plan.
+
+    Raises BudgetExceeded where the limit is another one than the ledger's, or the plan.
+    """
+    check_not_raised(known, limit)
+    account = effective(known, limit)
+    check_windows_told(account, charge)
+    plan = None
+    if account.limit is not None and account.limit.plan:
+        plan = solved(known, charge, account.limit, solve)
+    for _, found in with_plans(known, account, charge, plan):
+        account = found
+    return account
+
+
+def with_plans(
+    known: Account, account: Account, charge: Charge, plan: Planned | None
+) -> Iterator[tuple[str, Account]]:
+    """Each window of a charge that gets its plan now, and the account with it.
+
+    ``known`` is the account before the limit that counts now. Raises as ``check_plan``.
+    """
+    limit = account.limit
+    for name in planned_windows(known, limit, charge):
+        assert limit is not None
+        check_plan(known, limit, name, charge, plan)
+        if account.window(name).planned is None:
+            assert plan is not None
+            account = account.planning(name, plan)
+            yield name, account
 
 
 def check_plan(

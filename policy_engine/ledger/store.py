@@ -51,7 +51,7 @@ from policy_engine.ledger.entry import (
     reserve_payload,
     settled,
 )
-from policy_engine.ledger.plan_records import Solve, check_plan, planned_windows, solved
+from policy_engine.ledger.plan_records import Solve, solved, with_plans
 from policy_engine.ledger.planned import Planned
 from policy_engine.ledger.records import Records, open_records
 from policy_engine.ledger.reviews import limit_matter
@@ -375,7 +375,7 @@ class Ledger:
                 if not is_out:
                     page.books.sources.check(charge)
                 known = budget.account(charge.account)
-                account = _limited(page, known, limit)
+                account = _limited(page, known, limit, charge.windows[0])
                 check_windows_told(account, charge)
                 if not is_out:
                     account = _planned(page, known, account, charge, plan)
@@ -563,8 +563,11 @@ def _check_not_drawn(last: Entry | None, where: str) -> None:
     )
 
 
-def _limited(page: Page, account: Account, limit: Limit | None) -> Account:
-    """The account under what the project says; a limit that is new or lower is recorded."""
+def _limited(page: Page, account: Account, limit: Limit | None, window: str) -> Account:
+    """The account under what the project says; a limit that is new or lower is recorded.
+
+    What was charged before the first limit counts in the ``window`` of what is asked.
+    """
     if account.limit == limit or limit is None:
         return effective(account, limit)
     check_not_raised(account, limit)
@@ -572,7 +575,7 @@ def _limited(page: Page, account: Account, limit: Limit | None) -> Account:
     told = {"who": PROJECT_FILE, "why": why}
     if account.limit is None:
         check_windows(account, limit)
-    return effective(_record_limit(page, account, limit, told), limit)
+    return effective(_record_limit(page, account, limit, told, window), limit)
 
 
 def _record_limit(
@@ -595,11 +598,7 @@ def _planned(
 
     ``known`` is the account before the limit that counts now.
     """
-    for name in planned_windows(known, account.limit, charge):
-        assert account.limit is not None
-        check_plan(known, account.limit, name, charge, plan)
-        if account.window(name).planned is None:
-            assert plan is not None
-            account = account.planning(name, plan)
-            page.add("plan", {"window": name}, account=account)
+    for window, found in with_plans(known, account, charge, plan):
+        page.add("plan", {"window": window}, account=found)
+        account = found
     return account

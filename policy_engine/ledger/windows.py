@@ -15,57 +15,47 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from policy_engine.calendars import Calendar, Period, Refresh, Zone
+from policy_engine.calendars import Calendar, Period, Zone
 from policy_engine.errors import DomainError
-from policy_engine.policy.timing import PeriodOf, WindowTerms
+from policy_engine.kernel.editions import Edition
+from policy_engine.policy.timing import WindowTerms
 
 FOR_EVER = ""
 """The window of an account whose limit is for ever."""
 
 
 def windows_of_charge(
-    terms: WindowTerms,
-    schedule: Refresh | PeriodOf | None,
-    edition: str,
-    at: datetime,
-    zone: Zone,
+    terms: WindowTerms, edition: Edition, at: datetime, zone: Zone
 ) -> tuple[str, ...]:
-    """The names of the windows in which a release counts, in order.
+    """The names of the windows in which a draw counts, in order.
 
-    ``edition`` is the name of what is drawn of a policy with this ``schedule``, at a moment that is
-    never before the ledger's last record. Several are of a release that reads the rows of several
-    periods. Errors: DomainError where the account is ``of`` a column by whose periods the policy
-    does not read, or the edition is none of its schedule or not begun.
+    ``at`` is a moment that is never before the ledger's last record. Several are of a draw that
+    reads the rows of several periods. Errors: DomainError where the account is ``of`` a column by
+    whose periods the draw does not read, or its period has not begun.
 
     >>> from datetime import UTC
-    >>> from policy_engine.calendars import Periods
     >>> january, year = datetime(2027, 1, 10, tzinfo=UTC), WindowTerms(Calendar.YEAR)
-    >>> monthly = PeriodOf("visit_date", Periods(Period.parse("2026-01"), 10))
-    >>> windows_of_charge(year, monthly, "2026-12", january, Zone())
+    >>> windows_of_charge(year, Edition("2026-12", "UTC", "visit_date"), january, Zone())
     ('2026',)
-    >>> windows_of_charge(year, None, "", january, Zone())
+    >>> windows_of_charge(year, Edition(), january, Zone())
     ('2027',)
     >>> of_month = WindowTerms(Calendar.MONTH, "visit_date")
-    >>> quarterly = PeriodOf("visit_date", Periods(Period.parse("2026-Q1")))
-    >>> windows_of_charge(of_month, quarterly, "2026-Q4", january, Zone())
+    >>> windows_of_charge(of_month, Edition("2026-Q4", "UTC", "visit_date"), january, Zone())
     ('2026-10', '2026-11', '2026-12')
     """
     if terms.each is None:
         return (FOR_EVER,)
-    if terms.of is not None and (not isinstance(schedule, PeriodOf) or schedule.column != terms.of):
+    if terms.of is not None and edition.column != terms.of:
         raise DomainError("period", f"of {terms.of}, as the windows of its account are", "another")
-    today = zone.day_of(at)
-    if isinstance(schedule, PeriodOf):
-        period = schedule.periods.every.parse(edition, "edition")
+    today, period = zone.day_of(at), edition.period
+    if period is not None and edition.column:
         if period.first > today:
-            raise DomainError("edition", "of a period that has begun", edition)
+            raise DomainError("edition", "of a period that has begun", edition.name)
         if terms.of is not None:
             return tuple(each.name for each in overlapping(period, terms.each))
         return (period.within(terms.each).name,)
-    if schedule is not None and schedule.every.has(edition):
-        period = schedule.every.parse(edition)
-        if period.first <= today <= period.last:
-            return (period.within(terms.each).name,)
+    if period is not None and period.first <= today <= period.last:
+        return (period.within(terms.each).name,)
     return (terms.each.period(today).name,)
 
 

@@ -115,7 +115,6 @@ class Project:
     copies_most: int = 100_000_000
     zone: Zone = field(default=Zone())
     windows: Mapping[str, WindowTerms] = field(default_factory=dict)
-    zone: Zone = field(default=Zone())
 
     @property
     def ledger_name(self) -> str:
@@ -334,7 +333,6 @@ def _project(document: ProjectDocument, directory: Path, file: Path | None) -> P
         copies_most=document.keep_copies_mb * 1_000_000,
         zone=Zone(document.zone),
         windows={name: windows_of(each) for name, each in accounts},
-        zone=Zone(document.zone),
     )
 
 

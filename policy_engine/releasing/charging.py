@@ -5,25 +5,38 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
+from policy_engine.accounting.plans import WindowPlan
+from policy_engine.accounting.windows import spanning
 from policy_engine.attest.certificates import predicate_of
 from policy_engine.attest.keys import key_id
 from policy_engine.attest.parquet_file import predicate_digest
+from policy_engine.attest.validity import moment
 from policy_engine.compile.catalog import Table
+from policy_engine.errors import DomainError
 from policy_engine.kernel.certificate import Certificate
-from policy_engine.kernel.mechanisms.events import charged
+from policy_engine.kernel.editions import Edition
+from policy_engine.kernel.mechanisms.events import charged, of_replaced
 from policy_engine.kernel.mechanisms.sampled_suppression.law import certified_rate
-from policy_engine.ledger.account import Account, Limit
+from policy_engine.ledger.account import Account, Limit, effective
 from policy_engine.ledger.asked import Asked
+from policy_engine.ledger.books import Books
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.states import NAMED_BY
+from policy_engine.ledger.windows import window_at, windows_of_charge
+from policy_engine.policy.accounts import listed_as
+from policy_engine.policy.following import plan_of as plan_of_account
 from policy_engine.policy.project import Project
+from policy_engine.policy.reading import refused
 from policy_engine.policy.resolve import Policy
+from policy_engine.policy.timing import WindowTerms
 from policy_engine.releasing import planning, requests
 from policy_engine.releasing.books import limit_of
+from policy_engine.releasing.editions import at_moment
 from policy_engine.releasing.naming import in_some_edition
 from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.connecting import resolved
@@ -92,9 +105,24 @@ class ReleasePlan:
         """What its account is asked for one release, in whatever window."""
         return charge_of(self.account, self.certificate, self.policy).asked
 
-    def charge(self) -> Charge:
-        """What the ledger is asked to book, as far as the certificate says."""
-        return charge_of(self.account, self.certificate, self.policy)
+    def account_in(self, known: Books | None) -> Account:
+        """The account that pays, as a ledger has it, under the limit that counts."""
+        found = Account(self.account) if known is None else known.budget.account(self.account)
+        return effective(found, self.limit)
+
+    def charge(self, known: Books | None) -> Charge:
+        """What the ledger is asked to book, as far as the certificate and the calendar say.
+
+        ``known`` is what the ledger says, None where it has not begun. Raises PolicyError where the
+        windows of the account are of rows that the policy does not tell apart.
+        """
+        charge = charge_of(self.account, self.certificate, self.policy)
+        limit, at = self.account_in(known).limit, at_moment(known)
+        return in_windows(charge, self.policy, self.project, self.certificate, limit=limit, at=at)
+
+    def window_plan(self) -> WindowPlan:
+        """The plan of its account, solved, which is recorded of a window before its first draw."""
+        return solved_plan(self.policy, self.project, self.account)
 
     def names(self, naming: X25519PrivateKey) -> requests.SourceNames:
         """What the ledger calls its source."""
@@ -142,6 +170,89 @@ def names_of_source(
         "place": requests.name_of_place(policy, project, named, read, naming),
         NAMED_BY: key_id(naming.public_key()),
     }
+
+
+def solved_plan(policy: Policy, project: Project, account: str) -> WindowPlan:
+    """The plan of an account that pays for a policy, where the project file has one.
+
+    Raises PolicyError where it cannot be met, or names what is no planned policy.
+    """
+    relation = None if policy.declared_budget else policy.source.relation
+    found = plan_of_account(project, listed_as(account, project, relation) or "")
+    assert found is not None  # it is asked of a limit that has one
+    return found
+
+
+def in_windows(
+    charge: Charge,
+    policy: Policy,
+    project: Project,
+    certificate: Certificate | None,
+    *,
+    limit: Limit | None,
+    at: datetime,
+) -> Charge:
+    """A charge with the windows of its account in which it counts, and what it costs in each.
+
+    Raises PolicyError as ``check_reads_period``.
+    """
+    charge = replace(charge, run=replace(charge.run, edition=policy.edition.name))
+    if limit is None or limit.each is None:
+        return charge
+    check_reads_period(policy, charge.account, limit)
+    terms = WindowTerms(limit.each, limit.of)
+    return _counted(charge, certificate, windows_of_charge(terms, policy.edition, at, project.zone))
+
+
+def _counted(charge: Charge, certificate: Certificate | None, windows: tuple[str, ...]) -> Charge:
+    """A charge as it counts in windows: in several, one person is replaced in each of them."""
+    charge = replace(charge, windows=windows)
+    if len(windows) == 1 or charge.is_unbounded:
+        return charge
+    assert certificate is not None  # what reads several periods has a text
+    event = of_replaced(certificate.claim, certificate.promise)
+    found = spanning(event, charge.epsilon, charge.delta, charge.neighbours)
+    return replace(charge, event=found.event, epsilon=found.epsilon, delta=found.delta)
+
+
+def recalled(charge: Charge, certificate: Certificate, known: Books, project: Project) -> Charge:
+    """A charge that a certificate proves, with the windows that its account has in a ledger.
+
+    By the certificate's edition, and by its time where that is none of a calendar. What does not
+    tell the account's windows apart counts in each that there is.
+    """
+    account, at = known.budget.account(charge.account), moment(certificate.time)
+    limit = account.limit
+    if limit is None or limit.each is None or at is None:
+        return charge
+    terms, edition = WindowTerms(limit.each, limit.of), certificate.terms.edition or Edition()
+    try:
+        windows = windows_of_charge(terms, edition, at, project.zone)
+    except DomainError:
+        day = window_at(limit.each, at, project.zone)
+        windows = tuple(sorted({*day, *(each.name for each in account.windows)}))
+    return _counted(charge, certificate, windows)
+
+
+def check_reads_period(policy: Policy, account: str, limit: Limit) -> None:
+    """PolicyError where an account's windows are of rows that a policy does not tell apart."""
+    if limit.of is None or policy.edition.column == limit.of:
+        return
+    found = "and it has no period: what it shows is of all periods at once"
+    if policy.edition.column:
+        found = f"and its period is by {policy.edition.column}"
+    law = (
+        f"pays from account {account!r}, whose limit is of one {_word(limit)}'s {limit.of}, {found}"
+    )
+    remedy = (
+        f"add period: {{column: {limit.of}, every: {_word(limit)}, from: …}}, or name an account"
+        " whose limit is of when releases are made"
+    )
+    raise refused(policy.file, "period" if policy.edition.column else "account", law, remedy)
+
+
+def _word(limit: Limit) -> str:
+    return "" if limit.each is None else limit.each.value
 
 
 def charge_of(account: str, certificate: Certificate, policy: Policy) -> Charge:

@@ -55,7 +55,7 @@ class Job:
         plan, names = self.plan, self.names
         _, sealed = self._new_secret()
         return replace_field(
-            plan.charge(),
+            plan.charge(self.ledger.read()),
             request=plan.place,
             part=names.charged_part,
             run=new_run(plan.of, plan.ends, plan.certificate, sealed),

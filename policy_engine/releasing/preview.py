@@ -18,11 +18,10 @@ from policy_engine.ledger.account import (
     Balance,
     admit,
     balance_of,
-    check_not_raised,
-    effective,
 )
 from policy_engine.ledger.books import Books
 from policy_engine.ledger.entry import Charge
+from policy_engine.ledger.plan_records import paying
 from policy_engine.ledger.remaining import Remaining
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.accounts import check_account
@@ -115,11 +114,8 @@ def preview(policy: Policy, project: Project | None = None) -> Preview:
         check_clean(project, (plan.ends.certificate_path,))
         if repeats is None:
             plan.check_runs(writes=False)
-        limit, charge = plan.limit, plan.charge()
-        account = (
-            Account(plan.account) if ledger is None else ledger.read().budget.account(plan.account)
-        )
-        account = effective(account, limit)
+        limit, charge = plan.limit, plan.charge(known)
+        account = plan.account_in(known)
         if names is not None:
             charge = replace_field(charge, part=names.charged_part)
         found = Preview(
@@ -137,7 +133,9 @@ def preview(policy: Policy, project: Project | None = None) -> Preview:
                 if names is not None:
                     named = replace_field(charge, source=names.source, beside=names.beside)
                 known.sources.check(named)
-            check_not_raised(account, limit)
+            before = Account(plan.account) if known is None else known.budget.account(plan.account)
+            account = paying(before, charge, limit, plan.window_plan)
+            found = replace_field(found, account=account)
             admit(account, charge)
         except BudgetExceeded as error:
             return replace_field(found, refusal=str(error))

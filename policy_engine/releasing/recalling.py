@@ -42,6 +42,7 @@ from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
 from policy_engine.releasing import beginning, books
 from policy_engine.releasing.asking import source_of
+from policy_engine.releasing.charging import recalled
 from policy_engine.releasing.publish import COPIES, content_of
 from policy_engine.releasing.requests import (
     Ends,
@@ -95,6 +96,7 @@ def recall(project: Project, account: str | None = None) -> tuple[Recalled, ...]
         for (path, said), owner in zip(found, accounts, strict=True):
             run, place = _run(said, path, project)
             charge = replace(_charge(said, owner), request=place, run=run)
+            charge = recalled(charge, certificate_in(said), ledger.read(), project)
             charge, unknown = sources.named(charge)
             booked.append(Recalled(_book(ledger, charge, said), path, unknown))
         _remember(project, ledger)

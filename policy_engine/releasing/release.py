@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from dataclasses import dataclass
+from dataclasses import replace as replace_field
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
@@ -34,6 +35,8 @@ from policy_engine.ledger.account import Account, Balance, admit, balance_of, ef
 from policy_engine.ledger.asked import Asked
 from policy_engine.ledger.books import Books
 from policy_engine.ledger.entry import MOST_ATTEMPTS, Entry
+from policy_engine.ledger.plan_records import paying
+from policy_engine.ledger.promises import beginning as beginning_of
 from policy_engine.ledger.remaining import Remaining
 from policy_engine.ledger.store import Ledger
 from policy_engine.ledger.windows import FOR_EVER
@@ -352,9 +355,10 @@ def _named(policy: Policy) -> str:
 def _check_first(plan: ReleasePlan, *, replace: bool) -> None:
     """Refuse a first release before a ledger or a key is made for it."""
     beginning.check_clean(plan.project, (plan.ends.certificate_path,))
-    account = Account(plan.account, limit=plan.limit)
+    charge = plan.charge(None)
     try:
-        admit(account, plan.charge())
+        account = paying(Account(plan.account), charge, plan.limit, plan.window_plan)
+        admit(account, charge)
         check_place(plan.ends, plan.warehouse, replace=replace)
     except (BudgetExceeded, FileError):
         if not books.has_ledger(plan.project):  # else a run of the same beside this one was faster
@@ -396,12 +400,14 @@ def _charge(job: Job, known: Books, say: Callable[[str], None]) -> Released:
     limit, charge, last = plan.limit, job.charge(), last_here(plan.policy, known, plan.ends.name)
     # No price is announced of what would not be charged; whether it is, reserve decides.
     is_next = last is not None and _is_next(plan.policy, last)
-    if last is not None and not is_next and known.can_pay(charge, limit):
+    if last is not None and not is_next and known.can_pay(charge, limit, plan.window_plan):
         say(_news(job, last))
         if other := another_account(plan.policy, last, Account(plan.account, limit=limit)):
             say(other)
+    if begins := beginning_of(plan.account_in(known), charge.windows):
+        say(begins)
     try:
-        paid = ledger.reserve(charge, limit, anew=job.revise)
+        paid = ledger.reserve(charge, limit, anew=job.revise, solve=plan.window_plan)
     except KeyboardInterrupt as error:
         note = "'policy-engine ledger show' says whether it was charged"
         with suppress(LedgerError):
@@ -505,7 +511,15 @@ def _released(
         groups_a_person=spot.policy.groups_a_person,
         outcome=outcome,
         windows=state.windows_of(entry),
+        remarks=() if outcome != "released" else _begun(state, entry),
     )
+
+
+def _begun(state: Account, entry: Entry) -> tuple[str, ...]:
+    """That a release was the first in a window of its account, which did not renew silently."""
+    new = [name for name in state.windows_of(entry) if state.window(name).charges == 1]
+    told = beginning_of(replace_field(state, windows=()), new)
+    return (told,) if told else ()
 
 
 def _how_to_go_on(job: Job, entry: Entry) -> str:

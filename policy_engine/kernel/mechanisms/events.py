@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any
 
-from policy_engine.accounting.domain import claimed
+from policy_engine.accounting.domain import REPLACE_ONE, claimed
 from policy_engine.accounting.events import Event
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms.ab_insertion import event as ab_insertion
@@ -45,8 +45,19 @@ def charged(claim: Claim, promise: Promise, rate: Decimal | None = None) -> tupl
     without it only, so event and δ are those of the release's own sample, which was drawn with at
     most the ``rate``: as the promise has it unless it is said.
     """
-    delta, notion = promise.delta, promise.neighbours
-    own = _CEILING.divide(promise.rate, promise.sampled_at) if rate is None else rate
+    delta, notion, own = promise.delta, promise.neighbours, _own_rate(promise, rate)
     if promise.sampled_at != 1:
         delta = claimed(claim.delta(own, promise.epsilon, notion))
     return event_of(claim, own, notion), delta
+
+
+def of_replaced(claim: Claim, promise: Promise) -> Event:
+    """The event of a release by the notion under which a unit is replaced, [PERIOD].
+
+    Errors: DomainError where no ε is met.
+    """
+    return event_of(claim, _own_rate(promise, None), REPLACE_ONE)
+
+
+def _own_rate(promise: Promise, rate: Decimal | None) -> Decimal:
+    return _CEILING.divide(promise.rate, promise.sampled_at) if rate is None else rate

@@ -21,7 +21,7 @@ from policy_engine.accounting.plans import PlannedLine, WindowPlan, split
 from policy_engine.accounting.shapes import Solved
 from policy_engine.accounting.windows import spanning
 from policy_engine.attest.signers import KeySigner
-from policy_engine.calendars import Calendar, Period, Periods, Refresh, Zone
+from policy_engine.calendars import Calendar, Zone
 from policy_engine.errors import (
     BudgetExceeded,
     DomainError,
@@ -29,6 +29,7 @@ from policy_engine.errors import (
     LedgerError,
     UsageError,
 )
+from policy_engine.kernel.editions import Edition
 from policy_engine.ledger.account import Account, Limit, affords, effective
 from policy_engine.ledger.asked import event_from_json, event_to_json
 from policy_engine.ledger.chain import Draft, Trust, extend, head
@@ -37,52 +38,53 @@ from policy_engine.ledger.planned import Planned
 from policy_engine.ledger.records import open_records
 from policy_engine.ledger.store import Ledger
 from policy_engine.ledger.windows import windows_of_charge
-from policy_engine.policy.timing import PeriodOf, PlannedPolicy, WindowTerms
+from policy_engine.policy.timing import PlannedPolicy, WindowTerms
 
 OURS = KeySigner(Ed25519PrivateKey.from_private_bytes(bytes([1]) * 32))
 TRUST = Trust.of(OURS)
 ONE, SMALL = Decimal(1), Decimal("1e-6")
-YEAR = WindowTerms(Calendar.YEAR)
-MONTHLY = PeriodOf("visited", Periods(Period.parse("2026-01"), 10))
-WEEKLY = PeriodOf("visited", Periods(Period.parse("2026-W01")))
-BY_MONTH = WindowTerms(Calendar.MONTH, "visited")
+YEAR, BY_MONTH = WindowTerms(Calendar.YEAR), WindowTerms(Calendar.MONTH, "visited")
 NOON = datetime(2026, 11, 27, 12, tzinfo=UTC)
 
 
 # Which windows
 
 
+def of_rows(name, column="visited"):
+    return Edition(name, "UTC", column)
+
+
+def of_all(name):
+    return Edition(name, "UTC")
+
+
 @pytest.mark.parametrize(
-    ("terms", "schedule", "edition", "at", "windows"),
+    ("terms", "edition", "at", "windows"),
     [
-        (WindowTerms(), MONTHLY, "2026-12", "2027-01-10T12:00", [""]),
-        (YEAR, MONTHLY, "2026-12", "2027-01-10T12:00", ["2026"]),
-        (YEAR, MONTHLY, "2026-12", "2028-05-01T12:00", ["2026"]),
-        (YEAR, None, "", "2027-01-10T12:00", ["2027"]),
-        (YEAR, None, "2026-12", "2027-01-10T12:00", ["2027"]),
-        (YEAR, Refresh(Calendar.MONTH), "2027-01", "2027-01-10T12:00", ["2027"]),
+        (WindowTerms(), of_rows("2026-12"), "2027-01-10T12:00", [""]),
+        (YEAR, of_rows("2026-12"), "2027-01-10T12:00", ["2026"]),
+        (YEAR, of_rows("2026-12"), "2028-05-01T12:00", ["2026"]),
+        (YEAR, Edition(), "2027-01-10T12:00", ["2027"]),
+        (YEAR, Edition("second", is_asked=True), "2027-01-10T12:00", ["2027"]),
+        (YEAR, of_all("2027-01"), "2027-01-10T12:00", ["2027"]),
         # What the whole table says in January tells of those who stand in it in January.
-        (YEAR, Refresh(Calendar.MONTH), "2026-12", "2027-01-10T12:00", ["2027"]),
-        (YEAR, Refresh(Calendar.WEEK), "2026-W53", "2027-01-02T12:00", ["2026"]),
-        (YEAR, Refresh(Calendar.WEEK), "2026-W01", "2025-12-30T12:00", ["2026"]),
-        (WindowTerms(Calendar.MONTH), Refresh(Calendar.DAY), "2028-02-29", "2028-02-29T01:00",
-         ["2028-02"]),
-        (WindowTerms(Calendar.MONTH, "visited"), MONTHLY, "2026-10", "2026-11-27", ["2026-10"]),
-        (WindowTerms(Calendar.YEAR, "visited"), MONTHLY, "2026-10", "2026-11-27", ["2026"]),
-        (WindowTerms(Calendar.MONTH, "visited"), PeriodOf("visited", Periods(Period.parse("2025"))),
-         "2025", "2026-11-27", [f"2025-{month:02}" for month in range(1, 13)]),
+        (YEAR, of_all("2026-12"), "2027-01-10T12:00", ["2027"]),
+        (YEAR, of_all("2026-W53"), "2027-01-02T12:00", ["2026"]),
+        (YEAR, of_all("2026-W01"), "2025-12-30T12:00", ["2026"]),
+        (WindowTerms(Calendar.MONTH), of_all("2028-02-29"), "2028-02-29T01:00", ["2028-02"]),
+        (BY_MONTH, of_rows("2026-10"), "2026-11-27", ["2026-10"]),
+        (WindowTerms(Calendar.YEAR, "visited"), of_rows("2026-10"), "2026-11-27", ["2026"]),
+        (BY_MONTH, of_rows("2025"), "2026-11-27", [f"2025-{month:02}" for month in range(1, 13)]),
         # A week is of the one or two months that its days are in.
-        (BY_MONTH, WEEKLY, "2026-W18", "2026-11-27", ["2026-04", "2026-05"]),
-        (BY_MONTH, WEEKLY, "2026-W17", "2026-11-27", ["2026-04"]),
-        (WindowTerms(Calendar.WEEK, "visited"), MONTHLY, "2026-02", "2026-11-27",
+        (BY_MONTH, of_rows("2026-W18"), "2026-11-27", ["2026-04", "2026-05"]),
+        (BY_MONTH, of_rows("2026-W17"), "2026-11-27", ["2026-04"]),
+        (WindowTerms(Calendar.WEEK, "visited"), of_rows("2026-02"), "2026-11-27",
          ["2026-W05", "2026-W06", "2026-W07", "2026-W08", "2026-W09"]),
     ],
 )  # fmt: skip
-def test_a_release_counts_in_the_windows_of_its_name_or_of_its_day(
-    terms, schedule, edition, at, windows
-):
+def test_a_release_counts_in_the_windows_of_its_name_or_of_its_day(terms, edition, at, windows):
     moment = datetime.fromisoformat(at).replace(tzinfo=UTC)
-    assert windows_of_charge(terms, schedule, edition, moment, Zone()) == tuple(windows)
+    assert windows_of_charge(terms, edition, moment, Zone()) == tuple(windows)
 
 
 @pytest.mark.parametrize(
@@ -98,22 +100,21 @@ def test_a_release_counts_in_the_windows_of_its_name_or_of_its_day(
 )
 def test_days_are_those_of_the_projects_zone(zone, at, window):
     moment = datetime.fromisoformat(at).replace(tzinfo=UTC)
-    assert windows_of_charge(YEAR, None, "", moment, Zone(zone)) == (window,)
+    assert windows_of_charge(YEAR, Edition(), moment, Zone(zone)) == (window,)
 
 
 @pytest.mark.parametrize(
-    ("schedule", "edition", "fault"),
+    ("edition", "fault"),
     [
-        (None, "", "period must be of visited"),
-        (Refresh(Calendar.MONTH), "2026-11", "period must be of visited"),
-        (PeriodOf("born", MONTHLY.periods), "2026-10", "period must be of visited"),
-        (MONTHLY, "2026-12", "edition must be of a period that has begun"),
-        (MONTHLY, "2026", "edition must be a month"),
+        (Edition(), "period must be of visited"),
+        (of_all("2026-11"), "period must be of visited"),
+        (of_rows("2026-10", "born"), "period must be of visited"),
+        (of_rows("2026-12"), "edition must be of a period that has begun"),
     ],
 )
-def test_what_reads_no_period_of_the_column_counts_in_no_window_of_it(schedule, edition, fault):
+def test_what_reads_no_period_of_the_column_counts_in_no_window_of_it(edition, fault):
     with pytest.raises(DomainError, match=fault):
-        windows_of_charge(WindowTerms(Calendar.MONTH, "visited"), schedule, edition, NOON, Zone())
+        windows_of_charge(BY_MONTH, edition, NOON, Zone())
 
 
 @pytest.mark.parametrize("calendar", Calendar)
@@ -122,13 +123,11 @@ def test_every_day_of_a_period_is_in_just_one_of_its_windows(calendar, every):
     """By counting days: no row that a release reads is in a window that is not charged."""
     for day in range(0, 800, 37):
         period = every.period((NOON + timedelta(days=day)).date())
-        schedule = PeriodOf("visited", Periods(every.period(datetime(2020, 6, 1).date())))
         terms = WindowTerms(calendar, "visited")
         at = NOON + timedelta(days=2000)
-        found = windows_of_charge(terms, schedule, period.name, at, Zone())
-        inside = [
-            period.first + timedelta(days=n) for n in range((period.last - period.first).days + 1)
-        ]
+        found = windows_of_charge(terms, of_rows(period.name), at, Zone())
+        length = (period.last - period.first).days + 1
+        inside = [period.first + timedelta(days=n) for n in range(length)]
         assert set(found) == {calendar.period(each).name for each in inside}
 
 
