@@ -174,7 +174,10 @@ class TotalSaid:
 
 @dataclass(frozen=True)
 class AccountSaid:
-    """An account; of one with releases without (ε, δ) no (ε, δ) is said to be spent."""
+    """An account; of one with releases without (ε, δ) no (ε, δ) is said to be spent.
+
+    Nor of one with windows, each of which says so for itself.
+    """
 
     account: str
     neighbours: str | None
@@ -285,8 +288,8 @@ def _account(balance: Balance, found: LedgerState, left: Remaining | None) -> Ac
         reserved=_open(balance.account, entries),
         epsilon_limit=None if limit is None else limit.epsilon,
         delta_limit=None if limit is None else limit.delta,
-        epsilon_spent=balance.spent_epsilon if is_bounded else None,
-        delta_spent=balance.spent_delta if is_bounded else None,
+        epsilon_spent=balance.spent_epsilon if is_bounded and not balance.windows else None,
+        delta_spent=balance.spent_delta if is_bounded and not balance.windows else None,
         epsilon_basic=price.basic_epsilon if is_bounded else None,
         delta_basic=price.basic_delta if is_bounded else None,
         left=Left.of(left),
@@ -416,7 +419,7 @@ def _account_line(balance: Balance, left: Remaining | None, found: LedgerState) 
         )
     elif limit is None:
         text = f"{basic} spent; no limit"
-    elif balance.limit is not None and balance.limit.each is not None:
+    elif balance.windows or limit.each is not None:
         told = "" if left is None else left.words("the last")
         text = f"{limit}; {balance.charges} charged; left: {told}"
     else:
@@ -438,11 +441,11 @@ def _window_line(balance: WindowBalance) -> str:
     price, planned = balance.price, ", ".join(each.words() for each in balance.slots)
     spent = _or(price.tight_epsilon, price.basic_epsilon)
     kept = _or(price.tight_delta, price.basic_delta)
-    of = f"of {balance.rest}"
+    of, name = f"of {balance.rest}", balance.name or "for ever"
     if balance.slots:
         of = f"planned and left: {planned}; of the rest, {balance.rest}"
     return (
-        f"  {balance.name}: {balance.charges} charged; {of}, ε {brief(spent)} is spent at that δ,"
+        f"  {name}: {balance.charges} charged; {of}, ε {brief(spent)} is spent at that δ,"
         f" δ {brief(kept)} at that ε (sum of the certificates: ε {brief(balance.sums[0])},"
         f" δ {brief(balance.sums[1])})"
     )

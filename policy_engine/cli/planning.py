@@ -285,7 +285,7 @@ def _warning(found: Preview) -> str:
     if found.repeats is not None or not found.affordable or found.after is None:
         return ""
     more, name = found.after.alike, found.account.name
-    if more is None or more >= _FEW:
+    if more is None or more >= _FEW or found.account.is_planned(found.charge):
         return ""
     if not more:
         return (

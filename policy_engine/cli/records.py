@@ -40,9 +40,9 @@ from policy_engine.cli.reading import change_file, decimal_of, own_project, proj
 from policy_engine.cli.results import Left
 from policy_engine.errors import FileError, UsageError
 from policy_engine.ledger import deciding
-from policy_engine.ledger.account import Limit
 from policy_engine.ledger.statement import STATEMENT_TYPE, SUBJECT, public_statement
 from policy_engine.ledger.store import Ledger
+from policy_engine.ledger.windows import window_at
 from policy_engine.ledger.witness import Witness
 from policy_engine.policy.accounts import listed_as, nearest, twin_of
 from policy_engine.policy.escapes import Exact
@@ -110,28 +110,33 @@ def limit(
 ) -> None:
     """Change the limit of an account, by an entry that says who decided and why.
 
-    Write the same limit into the project file. Only this raises a limit: the project file lowers
-    one, and opens an account with its first. A name that is nearly that of an account is taken for
-    a mistyped one. An account with a review policy asks for approvals first: see 'review request'.
+    Write the same limit into the project file; how long it is for, 'each', is as it is written
+    there: where windows are others than before, all that was charged counts in that of today. Only
+    this raises a limit: the project file lowers one, and opens an account with its first. A name
+    that is nearly that of an account is taken for a mistyped one. An account with a review policy
+    asks for approvals first: see 'review request'.
 
     Example: policy-engine ledger limit census --epsilon 2 --delta 1e-6 --by Ada --why "2026 wave"
     """
     project = own_project()
-    wanted = Limit(decimal_of("--epsilon", epsilon), decimal_of("--delta", delta))
+    numbers = decimal_of("--epsilon", epsilon), decimal_of("--delta", delta)
+    wanted = books.wanted_limit(project, account, *numbers)
     brought = brought_at(change_file(account, "limit", project))
     with open_ledger(project, beginning.ledger_writer(project), say=note) as opened:
         if not new:
             _check_meant(account, opened, project)
-        opened.set_limit(account, wanted, who=by, why=why, brought=brought)
+        [window] = window_at(wanted.each, opened.read().at, project.zone)
+        opened.set_limit(account, wanted, who=by, why=why, brought=brought, window=window)
         budget = opened.read().budget
         entries = budget.entries()
         state, units = budget.account(account), units_of(account, entries)
-        left = state.remaining(state.last_kind(entries))
+        windows = books.windows_now(state, project, opened.books.at)
+        left = state.remaining(state.last_kind(entries), windows=windows)
     document = {
         "account": account, "units": units, "by": by, "why": why,
         "epsilon_limit": wanted.epsilon, "delta_limit": wanted.delta, "left": Left.of(left),
     }  # fmt: skip
-    text = f"{account}: the limit is now ε {shown(wanted.epsilon)}, δ {shown(wanted.delta)}"
+    text = f"{account}: the limit is now {wanted}"
     confirm(document, [f"{text} (unit: {', '.join(units) or 'none yet'}), by {by}: {why}"])
     stated = books.stated_limit(project, account)
     if stated is not None and wanted.is_above(stated):

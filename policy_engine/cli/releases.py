@@ -225,6 +225,8 @@ class ReleaseSaid:
     ledger: Paid
     people: int | None = None
     person_groups: int | None = None
+    begins: str | None = None
+    """That it is the first in its window of the account, and what that window adds."""
 
 
 def _said(done: releasing.Released) -> ReleaseSaid:
@@ -245,6 +247,7 @@ def _said(done: releasing.Released) -> ReleaseSaid:
         ledger=Paid(done.account, done.entry, Left.of(done.left)),
         people=done.people if is_people else None,
         person_groups=None if is_people else done.people,
+        begins=done.begins or None,
     )
 
 

@@ -23,7 +23,7 @@ from policy_engine.cli.reading import change_file, decimal_of, own_project, proj
 from policy_engine.errors import LedgerError, UsageError
 from policy_engine.kernel.wording import quoted
 from policy_engine.ledger import deciding
-from policy_engine.ledger.account import Limit, limit_to_json
+from policy_engine.ledger.account import limit_to_json
 from policy_engine.ledger.reviews import Required, limit_matter, policy_matter
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.accounts import listed_as, nearest, twin_of
@@ -35,7 +35,7 @@ from policy_engine.policy.reading import read_text
 from policy_engine.releasing import asking
 from policy_engine.releasing.asking import Sought
 from policy_engine.releasing.beginning import ledger_writer
-from policy_engine.releasing.books import has_ledger, open_ledger
+from policy_engine.releasing.books import has_ledger, open_ledger, wanted_limit
 from policy_engine.releasing.planning import project_of
 from policy_engine.releasing.presenting import Presented, presented
 from policy_engine.releasing.reviewing import add_approval, brought_at
@@ -181,7 +181,8 @@ def request(
             asked = Sought(policy_matter(found), _change_file(review_policy), found.document)
         else:
             account = str(limit)
-            new = Limit(decimal_of("--epsilon", epsilon), decimal_of("--delta", delta))
+            numbers = decimal_of("--epsilon", epsilon), decimal_of("--delta", delta)
+            new = wanted_limit(project, account, *numbers)
             shown = {"account": account, **limit_to_json(new)}
             asked = Sought(
                 limit_matter(account, new), change_file(account, "limit", project), shown

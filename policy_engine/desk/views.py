@@ -153,7 +153,7 @@ def _window(balance: WindowBalance) -> WindowRow:
     spent = price.basic_epsilon if price.tight_epsilon is None else price.tight_epsilon
     kept = price.basic_delta if price.tight_delta is None else price.tight_delta
     return WindowRow(
-        name=balance.name,
+        name=balance.name or "for ever",
         charges=balance.charges,
         planned=", ".join(each.words() for each in balance.slots) or None,
         rest=str(balance.rest),

@@ -158,13 +158,33 @@ class Account:
 
     @property
     def has_windows(self) -> bool:
-        """Whether its limit is of windows."""
-        return self.limit is not None and self.limit.each is not None
+        """Whether its limit is of windows, or has a plan, for which one window is for ever."""
+        limit = self.limit
+        return limit is not None and bool(limit.each or limit.plan or self.windows)
 
     def window(self, name: str, neighbours: str = ADD_REMOVE) -> Window:
-        """The window of this name; ``neighbours`` is the notion of one with nothing in it."""
-        found = (each for each in self.windows if each.name == name)
-        return next(found, Window.none(name, self.neighbours or neighbours))
+        """The window of this name; ``neighbours`` is the notion of one with nothing in it.
+
+        Where the limit is for ever all that was charged counts in the only one.
+        """
+        for each in self.windows:
+            if each.name == name:
+                return each
+        if name == FOR_EVER and self.spent is not None:
+            return self._all_in(name)
+        return Window.none(name, self.neighbours or neighbours)
+
+    def _all_in(self, name: str) -> Window:
+        """A window in which all counts that was charged until now."""
+        assert self.spent is not None
+        sums = [each.sums for each in self.windows]
+        if not sums:
+            told = price(self.spent, None)
+            sums = [(told.basic_epsilon, told.basic_delta)]
+        epsilon, delta = (_total(each) for each in zip(*sums, strict=True))
+        before = self.limit
+        promised = (epsilon, delta) if before is None else (before.epsilon, before.delta)
+        return Window(name, self.spent, self.charges, (epsilon, delta), promised=promised)
 
     def with_window(self, window: Window) -> Account:
         """The account with another state of a window."""
@@ -237,14 +257,7 @@ class Account:
             return replace(self, limit=limit, windows=kept)
         if self.spent is None or not self.charges:
             return replace(self, limit=limit, windows=())
-        sums = [each.sums for each in self.windows]
-        if not sums:
-            told = price(self.spent, None)
-            sums = [(told.basic_epsilon, told.basic_delta)]
-        epsilon, delta = (_total(each) for each in zip(*sums, strict=True))
-        promised = (epsilon, delta) if before is None else (before.epsilon, before.delta)
-        moved = Window(window, self.spent, self.charges, (epsilon, delta), promised=promised)
-        return replace(self, limit=limit, windows=(moved,))
+        return replace(self, limit=limit, windows=(self._all_in(window),))
 
     def planning(self, window: str, planned: Planned) -> Account:
         """The account with the plan of a window; what counts there already is the rest's."""
@@ -256,7 +269,7 @@ class Account:
         spent, limit = self.spent or Spent.none(self.neighbours or neighbours), self.limit
         if limit is None:
             return ()
-        if limit.each is None:
+        if not self.has_windows:
             return (Filter(FOR_EVER, spent, limit),)
         found = [self.window(name, neighbours).filter(limit) for name in windows]
         if limit.for_ever is not None:
@@ -282,7 +295,8 @@ class Account:
         ``neighbours`` is the notion of one that has spent nothing yet. ``windows`` are those in
         which what is asked about would count. To try takes time: it is asked once, by its printer.
         """
-        if self.has_windows == (windows == (FOR_EVER,)):
+        limit = self.limit
+        if limit is not None and (limit.each is None) != (windows == (FOR_EVER,)):
             raise InternalError(f"what is left of {self.name!r} is asked in the windows {windows}")
         found = remaining(self.filters(windows, neighbours), like)
         if found is None or not self.has_windows:
@@ -303,7 +317,7 @@ class Account:
 
     def windows_of(self, entry: Entry) -> tuple[str, ...]:
         """The windows in which an entry counts; where others were then, the last."""
-        if not self.has_windows:
+        if self.limit is None or self.limit.each is None:
             return (FOR_EVER,)
         known = [each.name for each in self.windows]
         return entry.windows if {*entry.windows} <= {*known} else (known[-1],)
@@ -549,7 +563,8 @@ def check_windows(account: Account, limit: Limit) -> None:
 
 def check_windows_told(account: Account, charge: Charge) -> None:
     """BudgetExceeded where a charge does not say in which windows of its account it counts."""
-    if account.has_windows == (charge.windows == (FOR_EVER,)):
+    each = None if account.limit is None else account.limit.each
+    if (each is None) != (charge.windows == (FOR_EVER,)):
         where = "the project file" if account.limit is None else account.limit.where or "the ledger"
         raise BudgetExceeded(
             f"{where} has the limit {account.limit} of account {account.name!r}, and policy"
@@ -652,12 +667,12 @@ def _window_remedy(account: Account, charge: Charge, limit: Limit) -> str:
         if not each.admits(charge.asked)
     ]
     spent, window = refused[0].spent, refused[0].window
-    if not window:
+    if not window and limit.ever is not None:
         return "the limit for ever is in the way: only a higher one, 'ever', helps"
     ways = list(samples_that_fit(spent, charge.asked, refused[0].limit))
     told = f"it would fit with {', or '.join(ways)}; or " if ways else ""
     following = f"wait for the window after {window}"
-    if limit.of is not None:
+    if limit.of is not None or limit.each is None:
         following = "release it less exactly"
     if account.window(window).planned is not None or limit.plan:
         return f"{told}{following}, and plan it: it is not planned as it is, and takes of the rest"

@@ -26,7 +26,7 @@ Solve = Callable[[], WindowPlan]
 
 def planned_windows(account: Account, limit: Limit | None, charge: Charge) -> tuple[str, ...]:
     """The windows of a charge that have a plan, or must have one before anything is charged."""
-    if limit is None or limit.each is None:
+    if limit is None:
         return ()
     told = bool(limit.plan)
     return tuple(name for name in charge.windows if told or account.window(name).planned)
@@ -95,13 +95,16 @@ def check_plan(
         return
     where = limit.where or "the project file"
     if known is not None:
+        following = f"the window after {name} takes the plan that {where} has then"
+        if not name:
+            following = "a plan for ever ends with 'policy-engine ledger limit' of other numbers"
         raise BudgetExceeded(
-            f"{where} has another plan of account {account.name!r} than what was recorded of {name}"
-            " before its first draw: a plan holds for its window. Put it back as it was; the window"
-            f" after {name} takes the plan that {where} has then"
+            f"{where} has another plan of account {account.name!r} than what was recorded"
+            f"{f' of {name}' if name else ''} before its first draw: a plan holds for its window."
+            f" Put it back as it was; {following}"
         )
     if plan is None:
-        raise LedgerError(f"the plan of {name} was ended meanwhile: run the command again")
+        raise LedgerError("a plan was ended meanwhile: run the command again")
     if (plan.total, plan.neighbours) != (amounts, charge.neighbours):
         raise BudgetExceeded(
             f"the plan of account {account.name!r} is of {plan.neighbours}, and policy"
@@ -109,7 +112,7 @@ def check_plan(
         )
     if window.charges and not window.spent.is_within(limit.rest_alone):
         raise BudgetExceeded(
-            f"{where} plans {name} of account {account.name!r}, and what was charged to it before"
-            f" does not fit the rest of the plan, {limit.rest_alone}: write a larger 'rest', or"
-            f" plan from the window after {name} on"
+            f"{where} has a plan{f' for {name}' if name else ''} of account {account.name!r}, and"
+            f" what was charged before does not fit the rest of it, {limit.rest_alone}: write a"
+            " larger 'rest', or plan a window in which nothing counts yet"
         )

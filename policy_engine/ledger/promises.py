@@ -75,7 +75,9 @@ def _sentences(limit: Limit, each: Calendar, promised: Sequence[Amounts]) -> Ite
 
 
 def beginning(account: Account, windows: Iterable[str]) -> str:
-    """That a release is the first in windows of an account; empty where it is in none.
+    """That a release is the first in a window of an account; empty where it is not.
+
+    Windows of rows do not renew: each is of other rows, and told of once.
 
     >>> from decimal import Decimal
     >>> year = Limit(Decimal(1), Decimal("1e-6"), each=Calendar.YEAR)
@@ -85,16 +87,11 @@ def beginning(account: Account, windows: Iterable[str]) -> str:
     """
     limit = account.limit
     new = [name for name in windows if not account.window(name).charges]
-    if limit is None or limit.each is None or not new:
+    if limit is None or limit.each is None or limit.of is not None or not new:
         return ""
-    names = new[0] if len(new) == 1 else f"{new[0]} to {new[-1]}"
-    verb = "begins" if len(new) == 1 else "begin"
     pair = _pair((limit.epsilon, limit.delta))
-    if limit.of is not None:
-        told = f"what is ever told of one person's rows of each is up to {pair}"
-    else:
-        told = f"what its releases add to what was known before them is up to {pair} more"
-    return f"{names} {verb} for account {account.name!r}: {told}"
+    told = f"what its releases add to what was known before them is up to {pair} more"
+    return f"{new[0]} begins for account {account.name!r}: {told}"
 
 
 def _pair(amounts: Amounts) -> str:

@@ -92,7 +92,7 @@ class Remaining:
         if self.slots:
             planned = ", ".join(each.words() for each in self.slots)
             text = f"{planned} as planned; of the rest {text}"
-        return f"in {shown_windows(self.windows)} {text}" if self.windows else text
+        return f"in {shown_windows(self.windows)} {text}" if any(self.windows) else text
 
     def _rest(self, like: str) -> str:
         """What is left of what is not planned."""

@@ -351,9 +351,10 @@ class LedgerStatement:
         self, account: AccountStatement, own: Sequence[EntryStatement]
     ) -> Iterable[str]:
         """What does not add up of windows; where their length was changed, of all together."""
-        if account.limit is None or account.limit.each is None:
-            if account.windows:
-                yield f"account {account.account}: it has windows, and its limit is for ever"
+        each = None if account.limit is None else account.limit.each
+        if each is None and any(window.window for window in account.windows):
+            yield f"account {account.account}: it has windows, and its limit is for ever"
+        if not account.windows:
             return
         sums = [each.basic for each in account.windows]
         lengths = {each.after.each for each in self.limits if each.account == account.account}

@@ -113,13 +113,11 @@ class Document(BaseModel):
     """A frozen mapping of a file, its keys closed.
 
     ``needs`` is a key and what to write where it is missing; of "", where there is no mapping.
-    ``waits`` are keys that are read, and refused until something runs them (``not_yet``).
     """
 
     # Most commands read one kind of file: what is not read is not built.
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
     needs: ClassVar[tuple[str, str]] = ("", "")
-    waits: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def _across(cls, data: Data) -> Broken:
@@ -165,8 +163,7 @@ class Document(BaseModel):
             return refusal("is missing", cls._remedy(str(loc[-1])))
         if kind == "extra_forbidden":
             names = [field.alias or name for name, field in cls.model_fields.items()]
-            allowed = [name for name in names if name not in cls.waits]
-            return refusal("is an unknown key", suggestion(loc[-1], allowed), on_key=True)
+            return refusal("is an unknown key", suggestion(loc[-1], names), on_key=True)
         raise InternalError(f"a field without a law of its own: {kind}")
 
 

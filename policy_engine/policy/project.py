@@ -19,7 +19,6 @@ from urllib.parse import quote
 from policy_engine.calendars import Zone
 from policy_engine.errors import UsageError
 from policy_engine.policy.laws import At
-from policy_engine.policy.not_yet import refuse_windows
 from policy_engine.policy.pins import IN_EACH_CHECKOUT
 from policy_engine.policy.places import PROJECT_FILE
 from policy_engine.policy.project_models import DbtSpec, ProjectDocument, WarehouseSpec
@@ -232,7 +231,6 @@ epsilon is given; a limit has both
         return next((told for at, told in lacking.items() if at[: len(under)] == under), "")
 
     checked = check(reading, ProjectDocument)
-    refuse_windows(checked)
     found = _project(checked.result(), Path(directory), file)
     warehouses = {
         name: replace(each, missing=missing("warehouses", name))

@@ -285,15 +285,14 @@ class AccountSpec(Document):
     """An account of the ledger and its limit; without one it only adds up."""
 
     needs = ("", "write {} for an account without a limit")
-    waits = ("each", "of", "ever")
 
     epsilon: fields.OptionalStepField = None
     delta: fields.OptionalShareField = None
     guarantee: Annotated[str, fields.word("none")] = ""
     """``none`` where releases without (ε, δ) are charged to it: no limit holds, and it has none."""
     each: Annotated[time_models.Every | None, fields.word_of(time_models.Every)] = None
-    """How long the limit is for: what the releases of one such window add. Every limit is for ever
-    yet, and so with all that follows."""
+    """How long the limit is for: what the releases of one such window add to what was known before.
+    Without it the limit is for ever."""
     of: fields.OptionalLineField = None
     """The column of dates or times by whose periods rows are told apart: then the limit is of what
     is ever told of one person's rows of one period."""

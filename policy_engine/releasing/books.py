@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
@@ -78,6 +79,14 @@ def stated_limit(project: Project, account: str, relation: str | None = None) ->
         limit.epsilon, limit.delta, where,
         each=terms.each, of=terms.of, ever=terms.ever, plan=terms.plan, rest=terms.rest,
     )  # fmt: skip
+
+
+def wanted_limit(project: Project, account: str, epsilon: Decimal, delta: Decimal) -> Limit:
+    """A limit of these numbers, for as long as the project file says of the account."""
+    stated = stated_limit(project, account)
+    if stated is None:
+        return Limit(epsilon, delta)
+    return Limit(epsilon, delta, each=stated.each, of=stated.of, ever=stated.ever)
 
 
 def windows_now(account: Account, project: Project, at: datetime) -> tuple[str, ...]:

@@ -23,7 +23,6 @@ from policy_engine.kernel.editions import Edition
 from policy_engine.kernel.mechanisms.events import charged, of_replaced
 from policy_engine.kernel.mechanisms.sampled_suppression.law import certified_rate
 from policy_engine.ledger.account import Account, Limit, effective
-from policy_engine.ledger.asked import Asked
 from policy_engine.ledger.books import Books
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.states import NAMED_BY
@@ -99,11 +98,6 @@ class ReleasePlan:
         target = () if relation is None else self.warehouse.target(relation)
         found = planning.vouched_over(policy, self.table, target, self.warehouse)
         return replace(self, policy=policy, certificate=found)
-
-    @property
-    def asked(self) -> Asked:
-        """What its account is asked for one release, in whatever window."""
-        return charge_of(self.account, self.certificate, self.policy).asked
 
     def account_in(self, known: Books | None) -> Account:
         """The account that pays, as a ledger has it, under the limit that counts."""
@@ -241,9 +235,8 @@ def check_reads_period(policy: Policy, account: str, limit: Limit) -> None:
     found = "and it has no period: what it shows is of all periods at once"
     if policy.edition.column:
         found = f"and its period is by {policy.edition.column}"
-    law = (
-        f"pays from account {account!r}, whose limit is of one {_word(limit)}'s {limit.of}, {found}"
-    )
+    whose = f"whose limit is of one {_word(limit)} by {limit.of}"
+    law = f"pays from account {account!r}, {whose}, {found}"
     remedy = (
         f"add period: {{column: {limit.of}, every: {_word(limit)}, from: …}}, or name an account"
         " whose limit is of when releases are made"

@@ -94,6 +94,8 @@ class Released:
     edition: str = ""
     windows: tuple[str, ...] = (FOR_EVER,)
     """Those of its account in which it counts."""
+    begins: str = ""
+    """That it is the first in its window, and what that window adds; empty of another."""
 
     @property
     def repeated(self) -> bool:
@@ -511,15 +513,14 @@ def _released(
         groups_a_person=spot.policy.groups_a_person,
         outcome=outcome,
         windows=state.windows_of(entry),
-        remarks=() if outcome != "released" else _begun(state, entry),
+        begins="" if outcome != "released" else _begins(state, entry),
     )
 
 
-def _begun(state: Account, entry: Entry) -> tuple[str, ...]:
-    """That a release was the first in a window of its account, which did not renew silently."""
+def _begins(state: Account, entry: Entry) -> str:
+    """That a release was the first in a window of its account, which does not renew silently."""
     new = [name for name in state.windows_of(entry) if state.window(name).charges == 1]
-    told = beginning_of(replace_field(state, windows=()), new)
-    return (told,) if told else ()
+    return beginning_of(replace_field(state, windows=()), new)
 
 
 def _how_to_go_on(job: Job, entry: Entry) -> str:

@@ -19,8 +19,7 @@ from policy_engine.accounting.plans import PlanLine, PlannedLine, certified, for
 from policy_engine.calendars import Refresh
 from policy_engine.errors import DomainError
 from policy_engine.ledger.account import Account, Limit
-from policy_engine.ledger.asked import Asked
-from policy_engine.ledger.pricing import Spent, fits
+from policy_engine.ledger.entry import Charge
 from policy_engine.policy.auto import NoSolution
 from policy_engine.policy.documents import ReadPolicy, read_policy
 from policy_engine.policy.following import shape_of
@@ -144,8 +143,7 @@ class _Question:
                     made = self._with(less, delta, notion, line.solved.law)
                     if made is None:
                         continue
-                    own = plan.with_numbers(made[0]).asked
-                    if self._admits(own, notion):
+                    if self._admits(plan.with_numbers(made[0]).charge(None)):
                         found.append(made)
                         break
         if not found:
@@ -180,9 +178,9 @@ class _Question:
         chosen = language.numbers(document, line.solved)
         return _seen(replace(policy, k=chosen.k, rate=chosen.rate, protection=chosen.protection))
 
-    def _admits(self, asked: Asked, notion: str) -> bool:
-        spent = self.account.spent or Spent.none(notion)
-        return fits(spent, asked, self.limit, self.editions)
+    def _admits(self, charge: Charge) -> bool:
+        rules = self.account.filters(charge.windows, charge.neighbours)
+        return all(rule.admits(charge.asked, self.editions) for rule in rules)
 
 
 def _tried(event: Event, notion: str) -> Iterator[tuple[Decimal, Decimal]]:

@@ -335,7 +335,7 @@ def budget_of(state: LedgerState, stated: Unverified) -> PaidAccount | None:
             for each in charged
             if each.id != entry.id
         ),
-        window=shown_windows(windows) if account.has_windows else None,
+        window=shown_windows(windows) or None,
         promises=promises(account),
     )
 

@@ -375,7 +375,7 @@ def test_what_was_charged_before_a_plan_is_the_rests(ledger):
     with pytest.raises(BudgetExceeded):
         reserve(ledger, charge("0.03", policy="other"))
     ledger.reserve(charge("0.2", "2027", policy="other"), limit())
-    with pytest.raises(BudgetExceeded, match=r"does not fit the rest of the plan, ε 0\.1, δ 1e-7"):
+    with pytest.raises(BudgetExceeded, match=r"does not fit the rest of it, ε 0\.1, δ 1e-7"):
         reserve(ledger, charge("0.15", "2027", edition="2027-01"))
 
 

@@ -25,9 +25,6 @@ from policy_engine.policy.timing import (
 )
 
 PERIOD = 'period: {column: visit_date, every: month, from: "2026-01", after: 10d}'
-FOR_EVER = (
-    "is understood, and every limit is for ever yet; remove it: epsilon and delta are of all that"
-    " the account ever pays"
 )
 
 
@@ -238,13 +235,8 @@ def test_a_project_has_one_zone_for_all():
     assert found == ["UTC", "Europe/Berlin"]
 
 
-def test_windows_that_nothing_keeps_are_refused():
+def test_an_account_says_how_long_its_limit_is_for():
     limit = "epsilon: 1, delta: 1.0e-6"
-    found = project_problems(f"accounts:\n  a: {{{limit}, each: year}}\n  b: {{{limit}}}\n")
-    assert found == [f"2:34: accounts.a.each {FOR_EVER}"]
-    load_project_text(f"accounts: {{b: {{{limit}}}}}", "policy-engine.yaml", ".")
-
-
-def test_what_waits_is_not_offered():
-    [found] = wrong_account("epsilon: 1, delta: 1.0e-6, eahc: year")
-    assert "each" not in found.partition("allowed here")[2].split(", ")
+    text = f"accounts:\n  a: {{{limit}, each: year, of: seen}}\n  b: {{{limit}}}\n"
+    found = load_project_text(text, "policy-engine.yaml", ".").windows
+    assert [found["a"].each.value, found["a"].of, found["b"].each] == ["year", "seen", None]
