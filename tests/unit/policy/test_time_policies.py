@@ -25,7 +25,6 @@ from policy_engine.policy.timing import (
 )
 
 PERIOD = 'period: {column: visit_date, every: month, from: "2026-01", after: 10d}'
-)
 
 
 @pytest.fixture
