@@ -16,7 +16,7 @@ import pytest
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", ["same_bytes", pytest.param("extreme_values", marks=pytest.mark.evidence)]
+    "name", ["same_bytes", "editions", pytest.param("extreme_values", marks=pytest.mark.evidence)]
 )
 def test_every_engine_releases_the_same_bytes_and_samples_by_the_law(name):
     suite = Path(__file__).with_name(f"{name}_suite.py")
