@@ -187,6 +187,8 @@ class PlanSaid:
     release: str
     outlook: Seen | Estimates
     ledger: Payment
+    edition: str = ""
+    due: tuple[str, ...] = ()
     refusal: str | None = None
     comparison: Compared | None = None
     plot: Path | None = None
@@ -212,6 +214,8 @@ def _planned_as(policy: Policy, found: Preview, outlook: Seen | Estimates) -> Pl
         ledger=Payment(
             found.account.name, found.affordable, found.repeats, Left.of(found.left), after
         ),
+        edition=found.edition.name,
+        due=() if found.schedule is None else tuple(each.name for each in found.schedule.due),
         refusal=None if found.affordable else found.refusal,
     )
 
@@ -219,6 +223,18 @@ def _planned_as(policy: Policy, found: Preview, outlook: Seen | Estimates) -> Pl
 def _place(policy: Policy) -> str:
     """Where the release goes, as ``release`` says it of a file."""
     return str(policy.release_path or policy.release.text)
+
+
+def _edition_lines(found: Preview) -> Iterator[str]:
+    """Which edition is due, or comes next, and when."""
+    if found.schedule is None:
+        return
+    due, following, on = found.schedule.due, found.schedule.following, found.schedule.on
+    yield f"edition    {found.edition.words}"
+    if due:
+        yield f"           {len(due)} due now: {', '.join(edition.name for edition in due)}"
+    if following is not None and on is not None:
+        yield f"           {following.name} is due from {on:%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _lines(
@@ -232,6 +248,7 @@ def _lines(
     numbers = certificate.promise.epsilon, certificate.promise.delta
     price = [shown(number) for number in numbers]
     yield f"release    {_place(policy)} ({policy.release.form})"
+    yield from _edition_lines(found)
     yield (
         f"guarantee  ε = {price[0]}, δ = {price[1]} ({certificate.promise.neighbours}, unit:"
         f" {certificate.unit})"

@@ -27,6 +27,7 @@ from policy_engine.cli.reading import read_certificate
 from policy_engine.cli.results import WithoutPromise, attacks_on
 from policy_engine.errors import NothingChecked, UsageError
 from policy_engine.kernel.certificate import Certificate
+from policy_engine.kernel.editions import comes_and_goes, unit_words
 from policy_engine.kernel.mechanisms.whole_classes.meaning import (
     first_lines,
 )
@@ -101,10 +102,12 @@ _NO_RELEASE = {
 def _tell(found: Verified, places: tuple[Trusted, ...], *, is_whole: bool) -> None:
     """Say what was checked of a certificate, and of its release where it ``is_whole``."""
     is_verified = is_whole and found.is_recomputed
+    edition = certified(found).terms.edition
     document = {
         "verified": is_verified,
         "release": found.subject,
         **vars(LookedAt.at(found, places)),
+        "edition": None if edition is None else edition.to_json(),
         "assumptions": found.assumptions,
         **vars(Numbers.of(certified(found))),
     }
@@ -115,7 +118,8 @@ def _tell(found: Verified, places: tuple[Trusted, ...], *, is_whole: bool) -> No
         head = (
             "not verified: nothing but the accountant recomputed δ; what else was looked at holds"
         )
-    lines = [head, *checked_lines(found, places), meaning(found), *_assuming(found)]
+    own = [] if edition is None else [f"edition {edition.words}"]
+    lines = [head, *checked_lines(found, places), *own, meaning(found), *_assuming(found)]
     conclude(document, lines, 0 if is_verified else NothingChecked.exit_code)
 
 
@@ -183,9 +187,11 @@ def meaning(found: Verified) -> str:
     """What the numbers of a certificate mean to somebody who guesses."""
     certificate = certified(found)
     promise = certificate.promise
-    told = f"ε = {shown(promise.epsilon)}, δ = {shown(promise.delta)}, unit: {certificate.unit}"
+    unit = unit_words(certificate.unit, certificate.terms.edition)
+    told = f"ε = {shown(promise.epsilon)}, δ = {shown(promise.delta)}, unit: {unit}"
     said = odds_sentence(promise.epsilon, promise.delta, promise.neighbours)
-    return f"meaning ({told}): {said}"
+    apart = comes_and_goes(certificate.terms.edition, promise.neighbours)
+    return f"meaning ({told}): {said}" + (f" That is {apart}." if apart else "")
 
 
 def _count(found: Verified, places: tuple[Trusted, ...]) -> tuple[Mapping[str, object], list[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from policy_engine.calendars import Period, Zone
@@ -74,15 +74,14 @@ class Edition:
         """What it is, in words; empty of the only one of a policy.
 
         >>> print(Edition("2026-11", "UTC", "visited").words)
-        2026-11: the rows with visited from 2026-11-01T00:00:00Z to before 2026-12-01T00:00:00Z
+        2026-11: the rows with visited from 2026-11-01 to before 2026-12-01, days of UTC
         >>> Edition("second", is_asked=True).words
         'second, asked for by hand'
         """
-        told = self.name
-        if self.column:
-            zone = "" if self.zone == "UTC" else f" ({self.zone})"
-            rows = f"the rows with {named(self.column)} from {self.start} to before {self.end}"
-            told += f": {rows}{zone}"
+        told, period = self.name, self.period
+        if self.column and period is not None:
+            days = f"from {period.first} to before {period.last + timedelta(1)}"
+            told += f": the rows with {named(self.column)} {days}, days of {self.zone}"
         asked = "asked for by hand" if self.is_asked else ""
         return ", ".join(filter(None, (told, asked)))
 
@@ -114,6 +113,27 @@ class Edition:
         ends = ends_of(self.period, Zone(self.zone), read.seen.kind)
         is_same = ends == read.recode.cuts  # type: ignore[union-attr]  # by the claim's law
         return "" if is_same else "it reads the rows of another period than it says"
+
+
+def unit_words(unit: str, edition: Edition | None) -> str:
+    """Who is protected, with the rows that an edition reads of them.
+
+    >>> print(unit_words("id", Edition("2026-11", "UTC", "visited")))
+    id, with the rows of 2026-11 by visited, and no others
+    """
+    if edition is None or not edition.column:
+        return unit
+    return f"{unit}, with the rows of {edition.name} by {named(edition.column)}, and no others"
+
+
+def comes_and_goes(edition: Edition | None, neighbours: str) -> str:
+    """What replacing a person hides nothing of, where a source is looked at again and again."""
+    if edition is None or not edition.zone or neighbours != "replace_one":
+        return ""
+    return (
+        "between editions, in which somebody else takes a person's place whenever they were there:"
+        " when people came and went, and how many there are, is not hidden"
+    )
 
 
 def ends_of(period: Period, zone: Zone, kind: str) -> tuple[date, date] | None:

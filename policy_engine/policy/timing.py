@@ -61,6 +61,21 @@ def schedule_of(document: PolicyDocument) -> Refresh | PeriodOf | None:
     return PeriodOf(said.column, Periods(first, int(said.after.removesuffix("d"))))
 
 
+def schedule_words(schedule: Refresh | PeriodOf | None) -> str:
+    """When a policy is due, in words; empty of one without schedule.
+
+    >>> schedule_words(Refresh(Calendar.MONTH))
+    'refresh: once in each month'
+    """
+    if schedule is None:
+        return ""
+    if isinstance(schedule, Refresh):
+        return f"refresh: once in each {schedule.every.value}"
+    periods = schedule.periods
+    first = f"from {periods.first.name} on, {periods.after} days after its end"
+    return f"period: each {periods.every.value} of {schedule.column} {first}"
+
+
 def windows_of(account: AccountSpec) -> WindowTerms:
     """The windows of an account."""
     ever = account.ever

@@ -164,8 +164,9 @@ def _of_table(certificate: Path, stated: Unverified, project: Project, rows: int
 
 def _told(certificate: Certificate, names: tuple[str, ...], lines: Lines) -> tuple[str, ...]:
     """What the numbers mean."""
-    meaning = meaning_of(certificate.claim)
-    return (*meaning.told(certificate), *meaning.found(names, lines))
+    meaning, edition = meaning_of(certificate.claim), certificate.terms.edition
+    own = () if edition is None else (f"this is edition {edition.words}",)
+    return (*own, *meaning.told(certificate), *meaning.found(names, lines))
 
 
 def _left_out(models: Iterable[Model]) -> tuple[str, ...]:

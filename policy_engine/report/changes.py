@@ -24,6 +24,7 @@ from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.sentences import sentences_of
 from policy_engine.kernel.types import digits_of
 from policy_engine.policy.resolve import Policy
+from policy_engine.policy.timing import schedule_words
 from policy_engine.report import recodes
 from policy_engine.report.claim_words import (
     column_words,
@@ -112,6 +113,8 @@ class Comparable:
                 "release.as": policy.release.form,
                 "release.count_as": policy.release.count_as,
                 "release": policy.release.text,
+                "release.append": "each edition's rows" if policy.release.append else "",
+                "schedule": schedule_words(policy.schedule),
                 **dict(policy.stated),
                 "source": place,
                 "source.columns": _each(source.columns),
@@ -146,6 +149,7 @@ class Comparable:
             "release.count_as": claim.count or "",
             "release": place,
             "release.published_as": terms.published_as,
+            "edition": "" if terms.edition is None else terms.edition.words,
             "models": "; ".join(map(str, terms.models)),
             **dict(terms.said),
             **_of_claim(claim),
@@ -191,6 +195,7 @@ def _of_claim(claim: Claim) -> dict[str, str]:
         "public_groups": _keys([*meaning.public_keys()]),
         "values": "" if own is None else digest_of(own),
         "part": f"{law.number} of {law.parts}" if law.parts > 1 else "",
+        "period": "" if claim.period is None else filter_line(claim.period),
         **{f"column.{each.name}": column_words(each) for each in claim.columns},
         **{f"filter.{each.column.name}": filter_line(each) for each in claim.filter if each.column},
         **{f"missing.{each.name}": each.missing for each in claim.columns if each.missing},

@@ -14,6 +14,7 @@ from decimal import Decimal
 from policy_engine.accounting.in_words import in_text
 from policy_engine.kernel.assumptions import ROW_UNIT
 from policy_engine.kernel.certificate import Certificate
+from policy_engine.kernel.editions import comes_and_goes
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.sentences import sentences_of
 from policy_engine.report.evidence import PaidAccount
@@ -52,7 +53,9 @@ def hazards(
         "A large ε, or a large δ that hides it", "certificate: epsilon, delta", (numbers,)
     )
     yield Answered("δ as total failure", "computed from the certificate", _failure(certificate))
-    yield Answered("Differences outside of the unit; event level", "certificate: unit", (unit,))
+    outside = (unit, comes_and_goes(certificate.terms.edition, certificate.promise.neighbours))
+    told = tuple(filter(None, outside))
+    yield Answered("Differences outside of the unit; event level", "certificate: unit", told)
     compared = (f"{said.numbers}: no ε stands here without its δ and its unit",)
     yield Answered("Unequal δ or units compared", "certificate: epsilon, delta, unit", compared)
     yield Answered("Exact releases of the same data", "ledger", _others(budget), LEDGER)

@@ -86,6 +86,7 @@ class PageBand:
     releaser: str
     releaser_note: str | None
     date: str | None
+    edition: str | None
     release: str
     checked: tuple[str, ...]
     unchecked: tuple[str, ...]
@@ -220,6 +221,9 @@ def _band(found: Evidence) -> PageBand:
         releaser=found.key_id,
         releaser_note=found.note or None,
         date=certificate.time if certificate else None,
+        edition=certificate.terms.edition.words
+        if certificate and certificate.terms.edition
+        else None,
         release=found.subject,
         checked=verified.checked if verified else (),
         unchecked=verified.unchecked if verified else (),
@@ -237,6 +241,9 @@ def _details(found: Evidence, certificate: Certificate) -> Details:
     unit = "each row of the source, taken for one person"
     if certificate.unit != ROW_UNIT:
         unit = f"each value of {certificate.unit}, taken for one person, with all its rows"
+    edition = certificate.terms.edition
+    if edition is not None and edition.column:
+        unit += f" of {edition.name} by {edition.column}: no others are read"
     said = promise(certificate, _said(found, "justification"))
     made = how(certificate, estimated)
     return Details(

@@ -9,7 +9,7 @@ import pytest
 from policy_engine.calendars import Period, Zone
 from policy_engine.errors import DomainError
 from policy_engine.kernel.claim import Claim, Shown
-from policy_engine.kernel.editions import Edition, ends_of
+from policy_engine.kernel.editions import Edition, comes_and_goes, ends_of, unit_words
 from policy_engine.kernel.filters import within
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Native
@@ -84,8 +84,7 @@ def test_it_is_written_and_read_again(edition):
 
 def test_its_words_say_its_name_its_rows_and_who_asked():
     assert NOVEMBER.words == (
-        "2026-11: the rows with visited from 2026-10-31T23:00:00Z to before 2026-11-30T23:00:00Z"
-        " (Europe/Berlin)"
+        "2026-11: the rows with visited from 2026-11-01 to before 2026-12-01, days of Europe/Berlin"
     )
     assert (Edition().words, Edition(is_asked=True).words) == ("", "asked for by hand")
     assert Edition("2026-11", "UTC").words == "2026-11"
@@ -104,3 +103,14 @@ def test_a_period_is_one_of_a_calendar():
         Edition("again", "UTC")
     with pytest.raises(DomainError, match="zone must be a name"):
         Edition("2026-11", "Berlin")
+
+
+def test_who_is_protected_is_said_with_the_rows_that_are_read():
+    assert unit_words("id", None) == unit_words("id", Edition("2026-11", "UTC")) == "id"
+    assert unit_words("id", NOVEMBER) == "id, with the rows of 2026-11 by visited, and no others"
+
+
+def test_replacing_a_person_hides_not_when_people_came_and_went():
+    assert "came and went" in comes_and_goes(NOVEMBER, "replace_one")
+    assert comes_and_goes(NOVEMBER, "add_remove") == comes_and_goes(None, "replace_one") == ""
+    assert comes_and_goes(Edition("again"), "replace_one") == ""
