@@ -320,7 +320,7 @@ def _dialect_row(dialect: Any) -> str:
     runs = "yes" if dialect.name in WAREHOUSES else "printed only"
     does = [
         "no" if operation in dialect.lacks else "yes"
-        for operation in ("native_sample", "repeat", "try_cast")
+        for operation in ("native_sample", "repeat", "strict_cast")
     ]
     return row(dialect.title, f"`{dialect.name}`", runs, *does)
 
@@ -365,7 +365,8 @@ _OPERATIONS = {
     "file": "files",
     "row_number": "numbers of rows",
     "native_sample": "native sampling",
-    "try_cast": "`source.columns`",
+    "strict_cast": "`source.columns`",
+    "try_cast": "`source.columns` for what is no text",
     "repeat": "form `rows`",
     "bytewise": "text under a collation",
     "text_key": "unit whose key is a text",

@@ -75,16 +75,29 @@ def sorted_by(shown: Shown, engine: str) -> str:
 # What a column may be
 
 
-def meant(expression: words.Words, name: str, engine: str, types_of: TypesOf) -> Iterator[Shown]:
-    """Every released column called ``name`` that is printed as ``expression``."""
-    for shown in _candidates(expression, name, engine, types_of):
+def meant(
+    expression: words.Words, name: str, engine: str, types_of: TypesOf, *, is_typed: bool
+) -> Iterator[Shown]:
+    """Every released column called ``name`` that is printed as ``expression``.
+
+    ``is_typed``: a step before it reads its column as another type.
+    """
+    is_typed = is_typed or any(word in expression for word in _READ)
+    for shown in _candidates(expression, name, engine, types_of, is_typed=is_typed):
         with suppress(*_Broken):
             if words.words_of(recoded(shown, engine), engine) == expression:
                 yield shown
 
 
+_READ = (
+    *("TRY_CAST", "REGEXP_FULL_MATCH", "REGEXP_LIKE", "REGEXP", "RLIKE", "match"),
+    *("'True'", "'False'"),
+)
+"""What an expression has that reads a column as another type."""
+
+
 def _candidates(
-    expression: words.Words, name: str, engine: str, types_of: TypesOf
+    expression: words.Words, name: str, engine: str, types_of: TypesOf, *, is_typed: bool
 ) -> Iterator[Shown]:
     read = words.names_in(expression, engine)
     if not read:
@@ -95,7 +108,7 @@ def _candidates(
     known = types_of(read[0])
     if known is None:
         known = (*types_of_engine(engine), *_decimals(expression, engine))
-    casts = (None, *sorted(READABLE)) if "TRY_CAST" in expression else (None,)
+    casts = (None, *sorted(READABLE)) if is_typed else (None,)
     for kind in known:
         for read_as in casts:
             column = Column(read[0], kind, read_as)  # type: ignore[arg-type]

@@ -139,6 +139,10 @@ class _Print:
             self.source, filled = until(rest[1:], "WHERE")
             self.together = names_in(filled, engine)
         self.types_of = types_of(names_in_turn(self.source, engine))
+        listed, _ = until(self.steps.get("typed", ("SELECT",))[1:], "FROM")
+        self.typed = {
+            name_in(item[-1], engine) or "": item[:-2] for item in split(listed, ",") if item[1:]
+        }
         # Behind the secret stand the key and the bound.
         self.secret, before, behind = self._secret()
         self.keyed = (*before, *behind)
@@ -210,15 +214,22 @@ class _Print:
         listed, _ = until(self.steps["recoded"][1:], "FROM")
         ours = ("policy_engine_count", "policy_engine_unit")
         items = [item for item in split(listed, ",") if item[-1] not in ours]
-        return [self._shown(item[:-2], name_in(item[-1], self.engine) or "") for item in items]
+        return [
+            self._shown(item[:-2], name_in(item[-1], self.engine) or "", is_typed=True)
+            for item in items
+        ]
 
-    def _shown(self, expression: Words, name: str) -> list[Shown]:
+    def _shown(self, expression: Words, name: str, *, is_typed: bool) -> list[Shown]:
+        """What a column may be; ``is_typed``: behind the step that reads columns as other types."""
         missing = None
         if expression[:2] == ("COALESCE", "("):
             inner, behind = until(expression[2:-1], ",")
             missing = next(iter(texts_in(behind, self.engine)), None)
             expression = inner
-        found = meant(self._asked(expression), name, self.engine, self.types_of)
+        asked = self._asked(expression)
+        is_typed = is_typed and any(each in self.typed for each in self._names(asked))
+        asked = self._untyped(asked) if is_typed else asked
+        found = meant(asked, name, self.engine, self.types_of, is_typed=is_typed)
         if missing is None:
             return list(found)
         named: list[Shown] = []
@@ -226,6 +237,11 @@ class _Print:
             with suppress(ClaimError):  # of what shows no text nothing is named
                 named.append(replace(each, missing=missing))
         return named
+
+    def _untyped(self, words: Words) -> Words:
+        """What reads columns as other types, in the places of the names that it has there."""
+        named = ((word, self.typed.get(name_in(word, self.engine) or "")) for word in words)
+        return tuple(each for word, typed in named for each in typed or (word,))
 
     def _sorted(self, columns: list[list[Shown]]) -> list[list[Shown]]:
         """Of each column what is sorted by as it stands in ORDER BY."""
@@ -261,7 +277,9 @@ class _Print:
         """The recodes as which the conditions of a filter are printed."""
         _, where = until(self.steps.get("kept", ()), "WHERE")
         conditions = [each for each in split(where[1:], "AND") if each[:1] != (_RANK,)]
-        return [self._shown(until(each, "=")[0], KEPT) for each in conditions if each]
+        return [
+            self._shown(until(each, "=")[0], KEPT, is_typed=False) for each in conditions if each
+        ]
 
     def _units(self, known: Mapping[str, Column]) -> Iterator[Rows | People]:
         """Who is one unit: each row, or a key with the order of its rows."""
@@ -275,13 +293,13 @@ class _Print:
             keys = tuple(map(Column, names, kinds))
             with suppress(ClaimError):
                 key = KeyColumns(keys) if self.together else keys[0]
-                if "placed" in self.steps:
-                    _, kept = until(self.steps["grouped"], "WHERE")
+                _, kept = until(self.steps.get("grouped", ()), "WHERE")
+                if "<=" in kept:
                     yield People(key, Groups(int(kept[kept.index("<=") + 1])))
+                elif "placed" in self.steps:
+                    yield People(key, Drawn())
                 elif "OVER" not in self.selected:
                     yield People(key, None)
-                elif "chosen" in self.steps:
-                    yield People(key, Drawn())
                 else:
                     yield People(key, self._order(known, keys))
 

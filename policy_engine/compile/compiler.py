@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from policy_engine.compile.catalog import TIMES, Field, Kind, Table
 from policy_engine.compile.claims import claim_of
 from policy_engine.compile.fitting import missing_problem, readable, type_problem
-from policy_engine.compile.reading import read_as, read_columns
+from policy_engine.compile.reading import casts_of, read_as, read_columns
 from policy_engine.compile.rendering import headed
 from policy_engine.dialects import Engine
 from policy_engine.engines.base import Refused
@@ -94,7 +94,7 @@ def find_problems(policy: Policy, table: Table, dialect: Engine) -> tuple[Proble
     for name, recoding in policy.recodings:
         broken = None
         if name in read:
-            casts = "try_cast" not in dialect.lacks
+            casts = casts_of(read[name].source) not in dialect.lacks
             broken = type_problem(recoding, read[name].column, casts=casts)
             broken = broken or missing_problem(recoding, read[name].column, name in missing)
         if broken is not None:
@@ -168,11 +168,13 @@ def _dialect_problems(policy: Policy, table: Table, dialect: Engine) -> Iterator
     numbers_rows = keyed and policy.source.key is None and policy.noise is None
     read = read_columns(policy, table)
     beside = {each.source for each in read.values()} - {*map(table.find, policy.source.keys)}
+    others = read_as(policy, table)
+    as_others = [column for column in table.columns if column.name in others]
     asked = {
         "file": ("source.file", table.path is not None and not table.parts),
         "row_number": ("privacy_unit", numbers_rows),
         "native_sample": ("sample.method", not keyed),
-        "try_cast": ("source.columns", bool(read_as(policy, table))),
+        **{casts_of(column): ("source.columns", True) for column in as_others},
         # Any of a person's rows would do, and none is the first by what is read.
         "place_of_a_row": ("privacy_unit", policy.source.draws_a_row and not beside),
         "repeat": ("release.as", policy.release.form == "rows" and not is_chance),

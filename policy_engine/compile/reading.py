@@ -43,6 +43,11 @@ def read_as(policy: Policy, table: Table) -> Mapping[str, ColumnType]:
     }
 
 
+def casts_of(column: Field) -> str:
+    """What reads a column as another type, by the name of what engines lack."""
+    return "strict_cast" if column.kind is Kind.TEXT else "try_cast"
+
+
 def read_columns(policy: Policy, table: Table) -> Mapping[str, ReadColumn]:
     """The source column of every recoding that reads one, by the policy's name for it."""
     declared = {name: DECLARED[kind] for name, kind in read_as(policy, table).items()}

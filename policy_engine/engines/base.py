@@ -13,6 +13,9 @@ from typing import Literal
 Lack = tuple[str, str]
 """Why an engine cannot do something, and the remedy."""
 
+_OF_TEXTS = {
+    "strict_cast": ("how it reads texts was not measured", "give the column its type in the source")
+}
 _OF_FILES = {
     "file": ("it reads tables", "load the file, or release from it with DuckDB"),
     "row_number": ("a row has no number that stays", "name privacy_unit.column"),
@@ -52,9 +55,10 @@ class Engine:
     them is what its own sampling does, and of nothing else. ``draws``: a sample is drawn before a
     text runs, as a relation that the text reads.
     ``enforces_keys``: no row breaks a PRIMARY KEY or UNIQUE. ``lists``: a text can list a relation,
-    measured. ``shares``: a text can say that a step which is read several times is computed once.
-    ``lacks`` has a reason and a remedy for what it cannot do: unless it ``reads_files``,
-    these, and the numbers of rows, too.
+    measured. ``casts``: it reads texts as other types by what they look like, measured. ``shares``:
+    a text can say that a step which is read several times is computed once. ``lacks`` has a reason
+    and a remedy for what it cannot do: unless it ``reads_files``, these, and the numbers of rows,
+    too.
 
     What a text says is not asked of these: ``home`` is the schema of a table whose name has none,
     ``folds`` the case of a name without quotes, ``parser`` how sqlglot calls its SQL, where that is
@@ -80,6 +84,7 @@ class Engine:
     draws: bool = False
     enforces_keys: bool = False
     lists: bool = False
+    casts: bool = False
     shares: bool = False
     reads_files: bool = False
     lacks: Mapping[str, Lack] = field(default_factory=dict)
@@ -94,7 +99,8 @@ class Engine:
     def __post_init__(self) -> None:
         by_case = _OF_CASE if self.case == "folded" else {}
         of_files = {} if self.reads_files else _OF_FILES
-        object.__setattr__(self, "lacks", {**by_case, **of_files, **self.lacks})
+        of_texts = {} if self.casts else _OF_TEXTS
+        object.__setattr__(self, "lacks", {**by_case, **of_files, **of_texts, **self.lacks})
 
     def check(self, *asked: str) -> None:
         """Raise Refused, with the reason and the remedy, for the first of these that it lacks."""

@@ -12,7 +12,7 @@ from policy_engine.engines.base import Engine
 
 _LACKS = {
     "file": ("it reads tables", "make a table of the file, or release from it with DuckDB"),
-    "try_cast": ("it reads other texts as numbers and dates",
+    "try_cast": ("it reads texts alone as other types",
                  "give the column its type in the source"),
 }  # fmt: skip
 _SESSION = (
@@ -33,7 +33,9 @@ _NATIVE = (
 )
 SPARK = Engine(
     "spark", "Spark", 255, quote="`", backslash="escapes", unsaid=("${",), collates=True,
-    lists=True, home="default",
+    lists=True, casts=True, home="default",
     assumes={**_ASSUMES, "native": _NATIVE}, lacks=_LACKS,
 )  # fmt: skip
-DATABRICKS = replace(SPARK, name="databricks", title="Databricks", family="spark", lists=False)
+DATABRICKS = replace(
+    SPARK, name="databricks", title="Databricks", family="spark", lists=False, casts=False
+)

@@ -8,6 +8,10 @@ https://www.sqlite.org/quirks.html
 from policy_engine.engines.base import Engine
 
 _NO_DATES = ("it has no dates and times", "use prefix on a date that stands as text")
+_AS_IT_IS = (
+    "a cast reads 'x' as 0, and no regular expression tells it from 0",
+    "keep numbers in columns of numbers, and recode a day that stands as text with prefix",
+)
 
 SQLITE = Engine(
     "sqlite", "SQLite", 200, quote="`", unnamed="`", backslash="plain", secret=":salt",
@@ -20,9 +24,8 @@ SQLITE = Engine(
     lacks={
         "native_sample": ("it has no TABLESAMPLE, and RANDOM() is no number below 1",
                           "use method: keyed"),
-        "try_cast": ("a cast reads 'x' as 0",
-                     "keep numbers in columns of numbers, and recode a day that stands as text"
-                     " with prefix"),
+        "strict_cast": _AS_IT_IS,
+        "try_cast": _AS_IT_IS,
         "repeat": ("it has no function that repeats a row", "release counts"),
         "decimal_column": ("it has no decimal numbers", "keep whole numbers, as in cents"),
         "boolean_column": ("it has no truth values", "use an integer"),

@@ -77,6 +77,7 @@ def templates_digest(engine: str) -> str:
 def asked_of(claim: Claim) -> list[str]:
     """What a claim asks of an engine, by the names of what engines lack."""
     unit, law, keys = claim.unit, claim.law, claim.unit.keys
+    others = [column for column in claim.read if column.type.kind != "text"]
     kinds = [column.type.kind for column in (*claim.read, *keys, *unit.ordering)]
     asked = {
         "names_by_case": claim.differs_by_case,
@@ -85,7 +86,8 @@ def asked_of(claim: Claim) -> list[str]:
         "decimal_column": any(each.clip.is_mean and each.unit % 1 for each in law.aggregates),
         "native_sample": law.method == "native",
         "file": isinstance(claim.source, Files),
-        "try_cast": any(c.read_as or c.type.kind == "timestamp_other" for c in claim.read),
+        "try_cast": any(c.read_as or c.type.kind == "timestamp_other" for c in others),
+        "strict_cast": any(c.read_as and c.type.kind == "text" for c in claim.read),
     }
     of_columns = [f"{kind}_column" for kind in dict.fromkeys(kinds)]
     of_recodes = [each for s in claim.columns for each in s.recode.asks(s.seen)]
@@ -180,7 +182,7 @@ def _lookup(shown: Shown, number: int, engine: Engine) -> dict[str, Identifier] 
 def values_of(claim: Claim, engine: Engine) -> dict[str, Any]:
     """What the templates get: nodes, and plain values that they can only ask about."""
     columns = [
-        shown_of(shown)
+        shown_of(shown, typed=True)
         | {"lookup": _lookup(shown, number, engine), "groupings": _groupings(claim, shown)}
         for number, shown in enumerate(claim.columns, 1)
     ]
@@ -230,7 +232,7 @@ def _noise_values(claim: Claim) -> dict[str, Any]:
     """What is drawn besides a count, and what tells one draw from another's."""
     law = claim.law
     aggregates = [
-        {"of": read_of(each.column), **each.nodes(number, many=claim.unit.counts_all)}
+        {"of": read_of(each.column, typed=True), **each.nodes(number, many=claim.unit.counts_all)}
         for number, each in enumerate(law.aggregates, 1)
     ]
     return {
@@ -271,19 +273,23 @@ def _order(claim: Claim) -> list[tuple[Column, bool]]:
     return rest if isinstance(order, Drawn) else [*order, *rest]
 
 
-def read_of(column: Column) -> dict[str, Any]:
-    """A column of the source, and as what a recode sees it."""
+def read_of(column: Column, *, typed: bool = False) -> dict[str, Any]:
+    """A column of the source, and as what a recode sees it.
+
+    ``typed``: behind the step that reads it as the type that a recode sees.
+    """
     seen = column.seen
     numbers = {"digits": Number(seen.digits), "scale": Number(seen.scale)}
-    found = {"name": Identifier(column.name), "type": column.type, "kind": seen.kind}
-    return found | numbers | {"read_as": column.read_as, "most_digits": Number(MOST_DIGITS)}
+    kind, read_as = (seen, None) if typed else (column.type, column.read_as)
+    found = {"name": Identifier(column.name), "type": kind, "kind": seen.kind, "read_as": read_as}
+    return found | numbers | {"most_digits": Number(MOST_DIGITS)}
 
 
-def shown_of(shown: Shown) -> dict[str, Any]:
+def shown_of(shown: Shown, *, typed: bool = False) -> dict[str, Any]:
     """A released column: its name, what is read, how, and the recode's own values as nodes."""
     return {
         "name": Identifier(shown.name),
-        "of": read_of(shown.column) if shown.column is not None else None,
+        "of": read_of(shown.column, typed=typed) if shown.column is not None else None,
         "how": type(shown.recode).__name__.lower(),
         "kind": shown.kind,
         "missing": label_of(shown.missing),

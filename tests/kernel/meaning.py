@@ -38,7 +38,7 @@ from policy_engine.kernel.mechanisms import (
 )
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
 from policy_engine.kernel.sources import Column, Drawn, Groups, People
-from policy_engine.kernel.types import AS_TEXT, Type
+from policy_engine.kernel.types import AS_TEXT
 
 Row = Mapping[str, Any]
 Released = list[tuple[Any, ...]]
@@ -335,16 +335,87 @@ def read(column: Column, value: Any) -> Any:
 
 
 def _spelled(text: str, kind: str) -> Any:
-    """A text read as a type, where it is plainly one or plainly none."""
-    truths = {"true": True, "false": False}
-    try:
-        if kind == "integer":
-            return int(text) if Type("integer").holds(int(text)) else None
-        reading = {"double": float, "date": date.fromisoformat, "boolean": truths.__getitem__,
-                   "timestamp": datetime.fromisoformat, "text": str}[kind]  # fmt: skip
-        return reading(text)  # type: ignore[operator]
-    except (ValueError, KeyError):
+    """A text read as a type: plainly one, or nothing."""
+    return {"integer": _whole, "double": _double, "date": _day, "timestamp": _moment, "text": str,
+            "boolean": {**dict.fromkeys(("true", "True", "TRUE", "t", "T", "1"), True),
+                        **dict.fromkeys(("false", "False", "FALSE", "f", "F", "0"), False)}.get,
+            }[kind](text)  # type: ignore[operator]  # fmt: skip
+
+
+def _is_digits(text: str, least: int, most: int) -> bool:
+    return least <= len(text) <= most and all("0" <= sign <= "9" for sign in text)
+
+
+def _unsigned(text: str) -> str:
+    return text[1:] if text[:1] in ("+", "-") else text
+
+
+def _whole(text: str) -> int | None:
+    """1 to 18 digits, with a sign or without."""
+    return int(text) if _is_digits(_unsigned(text), 1, 18) else None
+
+
+def _double(text: str) -> float | None:
+    """Up to 30 digits before a point and behind it, one at least, and an exponent of two digits."""
+    mantissa, e, exponent = _unsigned(text).replace("E", "e").partition("e")
+    before, point, behind = mantissa.partition(".")
+    fits = _is_digits(before, 0, 30) and _is_digits(behind, 0, 30) and (before or behind)
+    fits = fits and (before or point) and (not e or _is_digits(_unsigned(exponent), 1, 2))
+    return float(text) if fits else None
+
+
+def _day(text: str) -> date | None:
+    """A day of four digits, two and two, and perhaps a time of day, which is left out."""
+    moment = _local(text)
+    return moment and moment.date()
+
+
+def _local(text: str) -> datetime | None:
+    year, month, day = text[:4], text[5:7], text[8:10]
+    if not (_is_digits(year, 4, 4) and _is_digits(month, 2, 2) and _is_digits(day, 2, 2)):
         return None
+    if text[4] + text[7] != "--" or int(year) < 1000:
+        return None
+    hour, minute, second, fraction = "00", "00", "00", ""
+    clock = text[10:]
+    if clock:
+        if clock[0] not in "T " or len(clock) not in (6, 9, *range(11, 20)) or clock[3] != ":":
+            return None
+        hour, minute = clock[1:3], clock[4:6]
+        if len(clock) > 6:
+            second, fraction = clock[7:9], clock[10:]
+            if clock[6] != ":" or clock[9:10] not in ("", ".") or len(clock) == 10:
+                return None
+    if not all(_is_digits(each, 2, 2) for each in (hour, minute, second)):
+        return None
+    if not _is_digits(fraction, 0, 9) or fraction[6:].strip("0"):
+        return None
+    micros = int(fraction[:6].ljust(6, "0"))
+    try:
+        return datetime(*map(int, (year, month, day, hour, minute, second)), micros)  # type: ignore[misc]
+    except ValueError:
+        return None
+
+
+def _moment(text: str) -> datetime | None:
+    """The same, or with an offset from UTC, from 1001 to 9998, as a time in UTC."""
+    at = next((n for n, sign in enumerate(text) if n > 10 and sign in "Z+-"), None)
+    if at is None:
+        return _local(text)
+    found, offset = _local(text[:at]), text[at:]
+    if found is None or not 1001 <= found.year <= 9998 or len(text[:at]) < 16:
+        return None
+    if offset == "Z":
+        return found
+    hours, minutes = offset[1:3], offset[3:].removeprefix(":")
+    if not _is_digits(hours, 2, 2) or not (
+        minutes == offset[3:] == "" or _is_digits(minutes, 2, 2)
+    ):
+        return None
+    if int(hours) > 14 or int(minutes or 0) > 59:
+        return None
+    shift = timedelta(hours=int(hours), minutes=int(minutes or 0))
+    return found + shift if offset[0] == "-" else found - shift
 
 
 def _bins(shown: Shown, value: Any) -> str | None:

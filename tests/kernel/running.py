@@ -259,13 +259,14 @@ class DuckDB(Place):
 
 class Postgres(Place):
     name, source, salts = "postgres", ("public", "people"), ("public", "salts")
-    collated = frozenset({"text", "folded", "code"})
+    collated = frozenset({"text", "folded", "code", *(f"csv_{each}" for each in READ_AS)})
     columns: ClassVar = {
         "row": "BIGINT", "id": "BIGINT",
         "code": "TEXT", "who": "UUID", "whole": "BIGINT", "money": "NUMERIC(12, 3)",
         "huge": "NUMERIC(38, 10)", "real": "DOUBLE PRECISION", "text": "TEXT",
         "folded": 'TEXT COLLATE "C.utf8"', "label": "kernel_label", "truth": "BOOLEAN",
         "day": "DATE", "at": "TIMESTAMP", "zoned": "TIMESTAMP WITH TIME ZONE", "clock": "TIME",
+**{f"csv_{each}": "TEXT" for each in READ_AS},
     }  # fmt: skip
 
     def _load(self, rows: Rows) -> None:
@@ -280,7 +281,7 @@ class Postgres(Place):
 
 class MariaDB(Place):
     name, source, salts, quote = "mariadb", ("work", "people"), ("work", "salts"), "`"
-    collated = frozenset({"text", "folded", "code"})
+    collated = frozenset({"text", "folded", "code", *(f"csv_{each}" for each in READ_AS)})
     columns: ClassVar = {
         "row": "BIGINT", "id": "BIGINT",
         "code": "VARCHAR(200) COLLATE utf8mb4_nopad_bin", "whole": "BIGINT",
@@ -289,6 +290,7 @@ class MariaDB(Place):
         "folded": "VARCHAR(200) COLLATE utf8mb4_general_ci",
         "label": "ENUM('A', 'a', 'b', 'é', '😀') COLLATE utf8mb4_nopad_bin", "truth": "BOOLEAN",
         "day": "DATE", "at": "DATETIME(6)", "zoned": "TIMESTAMP(6) NULL", "clock": "TIME(6)",
+**{f"csv_{each}": "VARCHAR(200) COLLATE utf8mb4_nopad_bin" for each in READ_AS},
     }  # fmt: skip
 
     def holds(self, name: str, value: Any) -> bool:
@@ -316,13 +318,14 @@ class MariaDB(Place):
 class Spark(Place):
     name, quote = "spark", "`"
     source, salts = ("spark_catalog", "default", "people"), ("spark_catalog", "default", "salts")
-    collated = frozenset({"text", "folded", "code"})
+    collated = frozenset({"text", "folded", "code", *(f"csv_{each}" for each in READ_AS)})
     columns: ClassVar = {
         "row": "BIGINT", "id": "BIGINT",
         "code": "STRING", "whole": "BIGINT", "money": "DECIMAL(12, 3)",
         "huge": "DECIMAL(38, 10)", "real": "DOUBLE", "text": "STRING",
         "folded": "STRING COLLATE UTF8_LCASE", "truth": "BOOLEAN", "day": "DATE",
         "at": "TIMESTAMP_NTZ", "zoned": "TIMESTAMP",
+**{f"csv_{each}": "STRING" for each in READ_AS},
     }  # fmt: skip
 
     def holds(self, name: str, value: Any) -> bool:
@@ -353,6 +356,7 @@ class ClickHouse(Place):
             "text": "String", "folded": "String", "label": ENUM.replace("ENUM", "Enum8"),
             "truth": "Bool", "day": "Date32", "at": "DateTime64(6)",
             "zoned": "DateTime64(6, 'UTC')",
+**{f"csv_{each}": "String" for each in READ_AS},
         }.items()
     }  # fmt: skip
 
@@ -387,6 +391,7 @@ class DataFusion(Place):
         "huge": pa.decimal128(38, 10), "real": pa.float64(), "text": pa.string(),
         "folded": pa.large_string(), "truth": pa.bool_(), "day": pa.date32(),
         "at": pa.timestamp("us"), "zoned": pa.timestamp("us", "UTC"), "clock": pa.time64("us"),
+**{f"csv_{each}": pa.string() for each in READ_AS},
     }  # fmt: skip
 
     def holds(self, name: str, value: Any) -> bool:
@@ -409,7 +414,7 @@ class DataFusion(Place):
 
 class SQLite(Place):
     name, source, salts, quote = "sqlite", ("main", "people"), ("main", "salts"), "`"
-    collated = frozenset({"text", "folded", "code"})
+    collated = frozenset({"text", "folded", "code", *(f"csv_{each}" for each in READ_AS)})
     made = " STRICT"
     columns: ClassVar = {
         "row": "INTEGER", "id": "INTEGER",

@@ -91,9 +91,9 @@ def test_public_keys_are_shown_as_the_claim_means(place_of, name, seed):
 def test_a_map_that_is_joined_means_the_same(place_of, name, seed, monkeypatch):
     monkeypatch.setattr(printing, "LONG", 0)
     place = place_of(name)
-    drawn = [each for each in printable(loaded(place, seed, 80), name) if "looked" in each[1]]
+    drawn = [each for each in printable(loaded(place, seed, 200), name) if "looked" in each[1]]
     assert len(drawn) > 5
     with place.opened() as warehouse:
-        for claim, text in drawn[: 6 if name == "spark" else None]:
+        for claim, text in drawn[: 6 if name == "spark" else 30]:
             found, wanted = place.run(warehouse, claim, text), place.meant(claim)
             assert found == wanted, f"{claim}\n{text}"

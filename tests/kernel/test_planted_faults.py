@@ -41,7 +41,20 @@ FAULTS = {
     "the end is rounded": (
         "duckdb", "recodes", "ABS({{ d }}) < {{ s.below }}", "ABS({{ d }}) <= {{ s.below }}"),
     "each unit is a month": ("duckdb", STANDARD, "({{ unit.text }}", "('month'"),
-    "a cast that fails": ("duckdb", DUCKDB, "TRY_CAST(", "CAST("),
+    "a text is cast whatever it is": (
+        "duckdb", "recodes", "e.integer(matched(x, whole))", "e.integer(x)"),
+    "a whole number has a point": ("duckdb", "recodes", "[+-]?[0-9]{1,18}", "[+-]?[0-9.]{1,18}"),
+    "a number has nineteen digits": ("duckdb", "recodes", "[0-9]{1,18}", "[0-9]{1,19}"),
+    "a year has three digits": (
+        "duckdb", "recodes", "([1-9][0-9]{3}-{{", "([0-9]{4}-{{"),
+    "every February has 29 days": (
+        "duckdb", "recodes", "1[0-9]|2[0-8]))", "1[0-9]|2[0-9]))"),
+    "an offset is dropped": (
+        "duckdb", STANDARD, "CAST({{ x }} AS TIMESTAMP WITH TIME ZONE)",
+        "TIMEZONE('UTC', CAST({{ x }} AS TIMESTAMP))"),
+    "what is true is false": ("duckdb", "recodes", "'T', '1') THEN TRUE", "'T', '1') THEN FALSE"),
+    "an offset is added (MariaDB)": ("mariadb", MARIADB, "DATE_SUB(CAST(REG", "DATE_ADD(CAST(REG"),
+    "a line ends behind a text (MariaDB)": ("mariadb", MARIADB, "(?!.)'", "$'"),
     "a wide number is sorted as one": (
         "duckdb", "recodes", "s.of.kind == 'label' or s.of.kind == 'wide_integer'",
         "s.of.kind == 'label'"),
@@ -309,7 +322,7 @@ def suites(place_of):
     def suite(name, longest):
         if name not in made:
             place = DuckDB() if name == "duckdb" else place_of(name)
-            drawn = loaded(place, seed=5, count=220 if name == "duckdb" else 120, size=500, near=60)
+            drawn = loaded(place, seed=5, count=220, size=500, near=60)
             public = (*of_public_values(place, 5, 80, 0), *of_public_keys(place, 5, 60))
             made[name] = place, [*edges(place), *thresholds(place), *drawn, *public]
         place, drawn = made[name]

@@ -8,15 +8,20 @@ WITH sampled AS NOT MATERIALIZED (
   SELECT "zip", COUNT(*) AS policy_engine_count
   FROM sampled
   GROUP BY "zip"
+), typed AS NOT MATERIALIZED (
+  SELECT
+    CAST(CASE WHEN REGEXP_FULL_MATCH("zip", '[+-]?[0-9]{1,18}') THEN "zip" END AS BIGINT) AS "zip",
+    policy_engine_count
+  FROM counted
 ), recoded AS NOT MATERIALIZED (
   SELECT
     CASE
-      WHEN TRY_CAST("zip" AS BIGINT) IS NULL THEN NULL
-      WHEN TRY_CAST("zip" AS BIGINT) < 50000 THEN '<50000'
+      WHEN "zip" IS NULL THEN NULL
+      WHEN "zip" < 50000 THEN '<50000'
       ELSE '>=50000'
     END AS "zip",
     policy_engine_count
-  FROM counted
+  FROM typed
 )
 SELECT "zip", CAST(SUM(policy_engine_count) AS BIGINT) AS "n"
 FROM recoded

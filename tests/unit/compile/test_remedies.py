@@ -82,7 +82,7 @@ def test_every_remedy_of_a_type_that_a_recoding_does_not_take_works(tmp_path, en
                     named |= check_remedies(tmp_path, engine, kind, recoding, problem)
     assert len(named) > 5
     reads = any("source.columns" in remedy for remedy in named)
-    assert reads is ("try_cast" not in ENGINES[engine].lacks)
+    assert reads is ("strict_cast" not in ENGINES[engine].lacks)
 
 
 def check_remedies(folder, engine: str, kind: str, recoding: str, problem: str) -> set[str]:

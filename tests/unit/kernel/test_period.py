@@ -175,7 +175,7 @@ def test_a_column_that_an_engine_cannot_compare_is_refused_there():
     )  # fmt: skip
     claim = Claim(RELATION, Rows(), NOISY, (REGION,), period=other)
     with pytest.raises(Refused):
-        printed(claim, "mariadb")
+        printed(claim, "mysql")
 
 
 def visits(chance):

@@ -194,6 +194,9 @@ LACKED = {
     "row_number": replace(CLAIM, unit=Rows()),
     "native_sample": replace(CLAIM, unit=Rows(), law=Native(Decimal("0.1"), 5)),
     "try_cast": of(Type("timestamp_other"), Keep()),
+    "strict_cast": replace(
+        CLAIM, columns=(Shown("c", Column("c", Type("text"), "integer"), Keep()),)
+    ),
     "repeat": replace(CLAIM, count=None),
     "bytewise": of(Type("text", collated=True), Keep()),
     "text_key": replace(CLAIM, unit=replace(CLAIM.unit, key=Column("id", Type("text")))),
