@@ -117,10 +117,11 @@ def test_a_line_of_code_is_told_from_a_docstring(tmp_path):
 
 
 # What a certificate of a release rests on: a claim and the exact curves of five mechanisms, with
-# sums, means, several groupings and parts; and the templates.
+# sums, means, several groupings and parts; which engines read texts as other types, which is 16
+# lines, and 42 of templates; and the templates.
 PRINTS = ("policy_engine.kernel.certificate",)
-PRINTS_MOST = 2_700
-TEMPLATES_MOST = 750
+PRINTS_MOST = 2_716
+TEMPLATES_MOST = 781
 
 
 def test_what_certifies_by_printing_fits_its_bar():
