@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,6 +13,7 @@ from typing import Annotated
 from typer import Argument, Exit, Option
 
 from policy_engine.accounting.odds import odds_sentence
+from policy_engine.calendars import Refresh
 from policy_engine.cli import output, planning
 from policy_engine.cli.failures import failure
 from policy_engine.cli.options import EditionOption
@@ -151,9 +153,17 @@ def _tell_lost(ready: Ready, schedule: Schedule) -> None:
         edition = entry.run.edition
         output.note(
             f"warning: {ready.policy.name}: edition {edition} (entry {entry.id}) was charged, and"
-            f" nothing of it stands here: 'policy-engine release --edition {edition} --revise'"
-            " draws it anew, at a new price"
+            f" nothing of it stands here: {_how_to_draw(ready, edition)}"
         )
+
+
+def _how_to_draw(ready: Ready, edition: str) -> str:
+    """What can be done about an edition that is lost: a refresh is of its time alone."""
+    if isinstance(ready.policy.schedule, Refresh):
+        return "it is drawn no more once its time has passed; until then --edition and --revise do"
+    path = shlex.quote(str(ready.policy.file))
+    again = f"'policy-engine release {path} --edition {edition} --revise'"
+    return f"{again} draws it anew, at a new price"
 
 
 def restore(

@@ -20,8 +20,9 @@ from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import show
 from policy_engine.policy.timing import PeriodOf
-from policy_engine.releasing import books
+from policy_engine.releasing import books, copies
 from policy_engine.releasing.naming import edition_of
+from policy_engine.releasing.requests import Ends
 
 Clock = Callable[[], datetime]
 
@@ -76,7 +77,7 @@ def schedule_at(policy: Policy, project: Project, known: Books | None, at: datet
         if calendar.every.has(name)
     }
     standing = {period for period, entry in entries.items() if entry.state == "committed"}
-    lost = {period for period, entry in entries.items() if _is_lost(entry)}
+    lost = {period for period, entry in entries.items() if _is_lost(entry, project)}
     found = calendar.due(at, zone, standing | lost)
     left = [period for period in entries if period not in standing | lost | {*found.editions}]
     if isinstance(schedule, Refresh):  # what was drawn can still be put in its place
@@ -124,9 +125,16 @@ def in_next_edition(
     return (policy.in_edition(editions[0]) if editions else policy), found
 
 
-def _is_lost(entry: Entry) -> bool:
-    """Whether nothing comes of an entry any more, and somebody was told."""
-    return entry.state == "kept" and not entry.can_draw
+def _is_lost(entry: Entry, project: Project) -> bool:
+    """Whether nothing comes of an entry any more here, and somebody was told."""
+    if entry.state != "kept" or entry.can_draw:
+        return False
+    run, digest = entry.run, entry.only_digest
+    if digest is None:
+        return True
+    certificate = Ends.of_run(run, project.directory).certificate_path
+    is_table = not run.is_file
+    return copies.copy_of(project, entry.request, certificate, digest, is_table=is_table) is None
 
 
 def asked_for(

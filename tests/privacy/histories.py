@@ -18,6 +18,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from datetime import date, timedelta
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -36,6 +37,7 @@ version: 1
 name: people
 source: {source}
 recode: {{city: keep, age: {{bins: [18, 65]}}}}
+{schedule}
 sample: {{rate: 0.5, method: keyed}}
 k: 4
 guarantee: {{epsilon: 3, delta: 0.1}}
@@ -81,6 +83,16 @@ SHORT = (
     Night(1, (((*RELEASE, "--revise"), "placed"), (RESTORE, None)), ("release",)),
     Night(1, (((*RELEASE, "--revise"), "started"), (RELEASE, "drawn"), (RELEASE, None))),
 )
+#: Nights of a calendar: each is days after the one before it, so that months end in between.
+CALENDAR = (
+    Night(0, ((RELEASE, None),)),
+    Night(1, ((RELEASE, None),)),
+    Night(1, ((RELEASE, "drawn"), (RELEASE, None))),
+    Night(1, ((RELEASE, None), ((*RELEASE, "--edition", "2126-11", "--revise"), None))),
+    Night(2, ((RELEASE, "recorded"), (SETTLE, None), (RELEASE, None))),
+    Night(2, ((RELEASE, "started"), (RELEASE, None), (RELEASE, None)), ("release",)),
+    Night(2, (((*RESTORE, "--edition", "2126-11"), None), (RELEASE, None))),
+)
 HERS: tuple[tuple[str | None, int] | None, ...] = (
     None, ROWS[0], ROWS[1], ROWS[2], None, ROWS[3], ROWS[4],
 )  # fmt: skip
@@ -111,10 +123,15 @@ def her_rows(seed: int, count: int) -> tuple[tuple[str | None, int] | None, ...]
 
 
 def rows_of(others: int, hers: tuple[str | None, int] | None) -> pa.Table:
-    """The source of a night."""
-    rows = [(n, ("Rome", "Oslo", "Lima")[n % 3], 10 + 7 * n % 80) for n in range(300 + 5 * others)]
-    rows += [(10**6, *hers)] if hers is not None else []
-    fields = [("id", pa.int64()), ("city", pa.string()), ("age", pa.int64())]
+    """The source of a night: hers are of one day, and so is each of the others' rows."""
+    first = date(2126, 10, 1)
+    rows = [
+        (n, ("Rome", "Oslo", "Lima")[n % 3], 10 + 7 * n % 80, first + timedelta(n % 120))
+        for n in range(300 + 5 * others)
+    ]
+    # She comes late: what is of a month that was released already stays out.
+    rows += [(10**6, *hers, date(2126, 11, 5)), (10**6, *hers, date(2126, 12, 7))] if hers else []
+    fields = [("id", pa.int64()), ("city", pa.string()), ("age", pa.int64()), ("day", pa.date32())]
     names = [name for name, _ in fields]
     return pa.Table.from_pylist(
         [dict(zip(names, row, strict=True)) for row in rows], schema=pa.schema(fields)
@@ -125,6 +142,8 @@ class Files:
     """A source in a file, a release in a file."""
 
     warehouse = DUCKDB
+    schedule = ""
+    days = 1
     source = f"{{file: source.parquet}}\n{UNIT}"
     target = "{file: out/people.parquet}"
     certificate = "out/people.certificate.json"
@@ -138,16 +157,36 @@ class Files:
     def remove(self, project: Path) -> None:
         (project / "out/people.parquet").unlink(missing_ok=True)
 
-    def stands(self, project: Path) -> tuple[str | None, str]:
-        """The digest of the release, and what else is told of it."""
-        path = project / "out/people.parquet"
-        return (hashlib.sha256(path.read_bytes()).hexdigest(), "") if path.exists() else (None, "")
+    def stands(self, project: Path) -> tuple[dict[str, str], str]:
+        """The digest of each release, by its edition, and what else is told of them."""
+        found = sorted((project / "out").glob("*.parquet"))
+        return {each.stem: hashlib.sha256(each.read_bytes()).hexdigest() for each in found}, ""
+
+
+class Calendar(Files):
+    """The same by a calendar: each edition is drawn once, when it is due."""
+
+    schedule = "refresh: {every: month}"
+    days = 12
+    target = '{file: "out/{edition}.parquet"}'
+    certificate = "out/2126-11.certificate.json"
+
+    def remove(self, project: Path) -> None:
+        (project / "out/2126-11.parquet").unlink(missing_ok=True)
+
+
+class Periods(Calendar):
+    """The rows of each month, once, when it is over."""
+
+    schedule = 'period: {column: day, every: month, from: "2126-10", after: 5d}'
 
 
 class Tables:
     """A source and a release in a DuckDB database."""
 
     warehouse = DUCKDB
+    schedule = ""
+    days = 1
     source = f"{{table: source}}\n{UNIT}"
     target = "{table: people}"
     certificate = "people.certificate.json"
@@ -170,15 +209,15 @@ class Tables:
     def remove(self, project: Path) -> None:
         self._sql(project, "DROP TABLE IF EXISTS people")
 
-    def stands(self, project: Path) -> tuple[str | None, str]:
+    def stands(self, project: Path) -> tuple[dict[str, str], str]:
         tables = self._sql(
             project, "SELECT table_name, comment FROM duckdb_tables() ORDER BY table_name"
         )
         comments = {name: comment for name, comment in tables if name != "source"}
         if "people" not in comments:
-            return None, repr(comments)
+            return {}, repr(comments)
         lines = self._sql(project, "SELECT COLUMNS(*)::VARCHAR FROM people ORDER BY ALL NULLS LAST")
-        return _digest(lines), repr(comments)
+        return {"people": _digest(lines)}, repr(comments)
 
 
 @dataclass
@@ -195,7 +234,7 @@ class Server(Tables):
         self.postgres.sql("DROP TABLE IF EXISTS source", "DROP TABLE IF EXISTS people")
 
     def write(self, project: Path, rows: pa.Table) -> None:
-        kinds = "id bigint, city text, age bigint"
+        kinds = "id bigint, city text, age bigint, day date"
         self.postgres.sql("DROP TABLE IF EXISTS source", f"CREATE TABLE source ({kinds})")
         import psycopg
 
@@ -209,21 +248,21 @@ class Server(Tables):
     def remove(self, project: Path) -> None:
         self.postgres.sql("DROP TABLE IF EXISTS people")
 
-    def stands(self, project: Path) -> tuple[str | None, str]:
+    def stands(self, project: Path) -> tuple[dict[str, str], str]:
         found = self.postgres.sql(
             "SELECT relname, obj_description(oid, 'pg_class') FROM pg_class WHERE relkind = 'r'"
             " AND relnamespace = 'public'::regnamespace AND relname <> 'source' ORDER BY 1"
         )
         if "people" not in dict(found):
-            return None, repr(found)
+            return {}, repr(found)
         columns = "city::text, age::text, n::text"
         lines = self.postgres.sql(
             f'SELECT {columns} FROM people ORDER BY city COLLATE "C", age COLLATE "C"'
         )
-        return _digest(lines), repr(found)
+        return {"people": _digest(lines)}, repr(found)
 
 
-Place = Files | Tables | Server
+Place = Files | Calendar | Tables | Server
 
 
 def _digest(lines: Sequence[tuple[Any, ...]]) -> str:
@@ -263,7 +302,7 @@ class Game:
     def close(self) -> None:
         self._process.close()
 
-    def _run(self, night: int, words: Sequence[str], **given: Any) -> dict[str, Any]:
+    def _run(self, night: float, words: Sequence[str], **given: Any) -> dict[str, Any]:
         code = self._process.code_of(
             self.root, "project", {"night": night, "words": words, **given}
         )
@@ -284,7 +323,7 @@ class Game:
         for name in ("home", "tmp"):
             (self.root / name).mkdir()
         (project / "policy.yaml").write_text(
-            POLICY.format(source=place.source, target=place.target)
+            POLICY.format(source=place.source, target=place.target, schedule=place.schedule)
         )
         (project / "policy-engine.yaml").write_text(PROJECT.format(warehouse=place.warehouse))
         place.begin(project)
@@ -296,13 +335,13 @@ class Game:
             if "certificate" in night.removes:
                 (project / place.certificate).unlink(missing_ok=True)
             for words, crash in night.commands:
-                seen = self._run(number, words, crash=crash, plant=plant)
-                digest, about = place.stands(project)
-                if digest is not None and digest not in self._drawn():
+                seen = self._run(number * place.days, words, crash=crash, plant=plant)
+                digests, about = place.stands(project)
+                if not {*digests.values()} <= {*self._drawn()}:
                     faults.append(f"night {number}: what stands was never drawn for an entry")
-                observed.append(self._observed(seen, digest, about))
-            observed.append(self._observed(self._run(number, SHOW), digest, about))
-        if self._run(len(calendar), VERIFY)["code"] != 0:
+                observed.append(self._observed(seen, digests, about))
+            observed.append(self._observed(self._run(number * place.days, SHOW), digests, about))
+        if self._run(len(calendar) * place.days, VERIFY)["code"] != 0:
             faults.append("the ledger does not hold")
         secrets = (self.root / "sampled").read_text().split()
         if len(set(secrets)) < len(secrets):
@@ -323,14 +362,16 @@ class Game:
         found = self._ledger("SELECT payload FROM records WHERE kind = 'draw' ORDER BY seq")
         return [json.loads(payload)["release_digest"] for (payload,) in found]
 
-    def _observed(self, seen: dict[str, Any], digest: str | None, about: str) -> Observed:
+    def _observed(self, seen: dict[str, Any], digests: dict[str, str], about: str) -> Observed:
         drawn, sizes = self._drawn(), []
         if seen["stdout"].startswith("{") and seen["code"] == 0:
             document = json.loads(seen["stdout"])
-            if "groups" in document and digest is not None:
-                sizes.append((digest, [document.pop(name, None) for name in SIZES]))
+            for each in (document, *document.get("editions", ())):
+                digest = digests.get(each.get("edition") or "people")
+                if "groups" in each and digest is not None:
+                    sizes.append((digest, [each.pop(name, None) for name in SIZES]))
             seen = {**seen, "stdout": document}
-        stands = [digest, about]
+        stands = [digests, about]
         told = {"seen": seen, "stands": stands, "files": self._files(drawn), **self._records()}
         return Observed(json.loads(_named(json.dumps(told, sort_keys=True), drawn)), tuple(sizes))
 

@@ -129,6 +129,19 @@ def a_second_attempt_under_the_first_secret(root: Path) -> None:
     job.Job.begin = begin
 
 
+def a_month_is_drawn_again_for_late_rows(root: Path) -> None:
+    real = releasing.give_up
+
+    def give_up(schedule: Any, project: Any) -> None:
+        real(schedule, project)
+        if not _is_unchanged(root) and schedule.last is not None:
+            policy = import_module("policy_engine.policy.loading").load_policy(Path("policy.yaml"))
+            named = {"edition": schedule.last.run.edition, "revise": True, "replace": True}
+            releasing.release(policy, project, **named)
+
+    releasing.give_up = give_up
+
+
 def an_exit_code_of_a_source_that_changed(root: Path) -> None:
     real = releasing.release
 
@@ -147,6 +160,7 @@ PLANTS: dict[str, Callable[[Path], None]] = {
         a_charge_where_the_source_changed,
         a_free_run_where_the_source_changed,
         a_second_attempt_under_the_first_secret,
+        a_month_is_drawn_again_for_late_rows,
         an_exit_code_of_a_source_that_changed,
     )
 }

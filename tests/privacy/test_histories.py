@@ -6,7 +6,21 @@ import os
 from dataclasses import replace
 
 import pytest
-from histories import HERS, SHORT, Files, Server, Tables, differences, game, her_rows, nights
+from histories import (
+    CALENDAR,
+    HERS,
+    ROWS,
+    SHORT,
+    Calendar,
+    Files,
+    Periods,
+    Server,
+    Tables,
+    differences,
+    game,
+    her_rows,
+    nights,
+)
 
 LONG = 20
 # In one night nobody but her changes, in another the others do; one attempt of two is killed.
@@ -36,6 +50,11 @@ def test_nothing_but_what_was_charged_tells_two_histories_apart(played, place):
     assert neighbours(played, place, SHORT, HERS) == []
 
 
+@pytest.mark.parametrize("place", [Calendar(), Periods()], ids=["refresh", "period"])
+def test_nothing_does_by_a_calendar_late_rows_included(played, place):
+    assert neighbours(played, place, CALENDAR, HERS) == []
+
+
 @pytest.mark.evidence
 @pytest.mark.parametrize("seed", range(int(os.environ.get("HISTORIES", "3"))))
 def test_nothing_does_in_many_nights_of_any_calendar(played, place, seed):
@@ -54,3 +73,9 @@ def test_nothing_does_in_many_nights_of_any_calendar(played, place, seed):
 def test_a_product_that_looks_at_the_source_is_noticed(played, plant, told):
     found = neighbours(played, Files(), LOOKED_AT, HERS[: len(LOOKED_AT)], plant)
     assert any(told in difference for difference in found)
+
+
+def test_a_month_that_is_drawn_again_for_late_rows_is_noticed(played):
+    plant = "a_month_is_drawn_again_for_late_rows"
+    found = neighbours(played, Periods(), CALENDAR[:4], (None, None, None, ROWS[0]), plant)
+    assert any("ledger" in difference for difference in found)

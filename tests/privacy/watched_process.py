@@ -22,7 +22,7 @@ job = import_module("policy_engine.releasing.job")
 
 
 class Clock:
-    """A clock that stands at a night."""
+    """A clock that stands at a night, after every real record: a ledger's clock never goes back."""
 
     night = 0
     strptime = datetime.strptime
@@ -30,7 +30,7 @@ class Clock:
 
     @classmethod
     def now(cls, zone: Any) -> datetime:
-        return datetime(2026, 11, 21, tzinfo=zone) + timedelta(days=cls.night)
+        return datetime(2126, 11, 21, tzinfo=zone) + timedelta(days=cls.night)
 
 
 def fix(new_secret: Callable[[], bytes], night: int = 0) -> None:
@@ -42,6 +42,7 @@ def fix(new_secret: Callable[[], bytes], night: int = 0) -> None:
     )
     import_module("policy_engine.kernel.certificate").datetime = Clock
     import_module("policy_engine.ledger.store").datetime = Clock
+    import_module("policy_engine.releasing.editions").datetime = Clock
 
 
 def command(words: list[str]) -> None:
