@@ -408,14 +408,15 @@ class RecordsContract:
             (1, "keep it, begin another, and lower its limits by what this one has spent"),
             (2, "keep it, begin another, and lower its limits by what this one has spent"),
             (3, "keep it, begin another, and lower its limits by what this one has spent"),
-            (5, "use a newer policy-engine"),
+            (4, "keep it, begin another, and lower its limits by what this one has spent"),
+            (6, "use a newer policy-engine"),
         ],
     )
     def test_another_schema_is_refused(self, records, place, sql, version, remedy):
         sql(self.version_of(version))
         assert failure(lambda: open_records(place)) == (
             f"{records.where}: the ledger has schema version {version} and this policy-engine "
-            f"reads version 4; {remedy}"
+            f"reads version 5; {remedy}"
         )
 
     def test_a_ledger_whose_table_is_gone_is_told(self, records, sql):
