@@ -8,10 +8,22 @@ from fractions import Fraction
 
 import pytest
 
-from policy_engine.accounting.events import ApproximateDP, FixedList, PureDP
+from policy_engine.accounting.events import (
+    ApproximateDP,
+    DiscreteLaplace,
+    FixedList,
+    PureDP,
+    RandomisedResponse,
+    Replaced,
+    TableNoise,
+    Unbounded,
+)
+from policy_engine.accounting.exact import delta_of_event, epsilon_of_event, has_curve
+from policy_engine.accounting.noise import WHOLE, IntegerTable, Statistic
+from policy_engine.accounting.pairs import pairs_of
 from policy_engine.accounting.plans import PlanLine, planned
 from policy_engine.accounting.shapes import NoisyShape
-from policy_engine.accounting.windows import ToldOf, odometer, told_by_plan, told_of
+from policy_engine.accounting.windows import ToldOf, odometer, spanning, told_by_plan, told_of
 from policy_engine.errors import DomainError
 from policy_engine.ledger.account import Limit
 from policy_engine.ledger.asked import Asked
@@ -128,3 +140,105 @@ def test_what_holds_for_ever_is_charged_with_a_plan_as_one_event():
     opaque = Asked(ApproximateDP(plan.epsilon, plan.delta), plan.epsilon, plan.delta)
     assert fits(Spent.none("add_remove"), opaque, limit, 3)
     assert not fits(Spent.none("add_remove"), opaque, limit, 4)
+
+
+# A release that spans windows
+
+
+def moved(law, steps):
+    """Masses of n + z where a neighbour moves n by so many steps, and where it does not."""
+    values = sorted({*law, *(z + steps for z in law)})
+    return [(law.get(z - steps, Fraction(0)), law.get(z, Fraction(0))) for z in values]
+
+
+def hockey(pairs, epsilon):
+    """δ at ε of independent numbers, outcome by outcome; e^ε is taken from below."""
+    scale = Fraction(Decimal(str(epsilon)).exp().next_minus())
+    total = Fraction(0)
+    for draws in itertools.product(*pairs):
+        p = q = Fraction(1)
+        for one, other in draws:
+            p, q = p * one, q * other
+        total += max(Fraction(0), p - scale * q)
+    return total
+
+
+COIN = IntegerTable(tuple(WHOLE * each // 64 for each in (1, 2, 4, 8, 16, 48, 56, 60, 62, 63)), -5)
+
+
+def law_of(table):
+    return {table.least + place: Fraction(m, WHOLE) for place, m in enumerate(table.masses)}
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_who_loses_the_rows_of_a_period_is_replaced_in_what_spans_it(groups):
+    """The person stays with other rows: leaves one group, and enters another, in each of theirs."""
+    event = TableNoise((Statistic(COIN, groups=groups),))
+    found = spanning(event, ONE, Decimal("0.1"), "add_remove")
+    up, down = moved(law_of(COIN), 1), [(q, p) for p, q in moved(law_of(COIN), 1)]
+    true = hockey([up, down] * groups, found.epsilon)
+    assert true <= Fraction(found.delta)
+    assert true > Fraction(found.delta) * Fraction(9, 10)
+    assert found.event == Replaced(event)
+    # Priced as one who comes or goes it would not hold.
+    alone = epsilon_of_event(event, found.delta, "add_remove")
+    assert hockey([up, down] * groups, alone) > Fraction(found.delta)
+
+
+def test_where_another_has_rows_of_the_period_instead_two_people_are_replaced():
+    """Both may leave one group and enter another: two pairs of one step do not cover that."""
+    masses = (1, 8, 64, 960, 1016, 1023)
+    table = IntegerTable(tuple(WHOLE * each // 1024 for each in masses), -3)
+    event, epsilon = TableNoise((Statistic(table),)), Decimal(3)
+    found = spanning(event, epsilon, delta_of_event(event, epsilon, "replace_one"), "replace_one")
+    assert (found.epsilon, type(found.event)) == (Decimal(6), ApproximateDP)
+    up, down = moved(law_of(table), 2), [(q, p) for p, q in moved(law_of(table), 2)]
+    true = hockey([up, down], found.epsilon)
+    assert true <= Fraction(found.delta)
+    one, other = moved(law_of(table), 1), [(q, p) for p, q in moved(law_of(table), 1)]
+    assert hockey([one, one, other, other], found.epsilon) < true
+
+
+def test_a_filter_of_a_window_admits_what_spans_it_as_it_would_any_event():
+    """A month's own releases, and a yearbook: every order ends within the limit, by brute force."""
+    own = TableNoise((Statistic(COIN),))
+    wide = spanning(own, ONE, Decimal("0.1"), "add_remove")
+    limit = Limit(Decimal(6), Decimal("0.9"))
+    month, year = Asked(own, ONE, Decimal("0.1")), Asked(wide.event, wide.epsilon, wide.delta)
+    up = moved(law_of(COIN), 1)
+    down = [(q, p) for p, q in up]
+    for asked in itertools.product([month, year], repeat=2):
+        spent, pairs = Spent.none("add_remove"), []
+        for each in asked:
+            if fits(spent, each, limit):
+                spent = spent.plus(each, limit)
+                pairs += [up] if each is month else [up, down]
+        assert hockey(pairs, limit.epsilon) <= Fraction(limit.delta)
+
+
+@pytest.mark.parametrize(
+    ("event", "epsilon", "delta"),
+    [
+        (PureDP("0.7"), "0.7", "0"),
+        (ApproximateDP("0.5", "1e-7"), "0.5", "1e-7"),
+        (RandomisedResponse("0.5", 2), "1.09861228867", "0"),
+        (DiscreteLaplace(2), "0.500000000001", "0"),
+    ],
+)
+def test_what_is_known_by_two_numbers_has_those_of_the_one_who_is_replaced(event, epsilon, delta):
+    found = spanning(event, Decimal(9), Decimal("0.5"), "add_remove")
+    assert (found.epsilon, found.delta) == (Decimal(epsilon), Decimal(delta))
+    assert found.event == Replaced(event)
+
+
+def test_what_has_no_pair_spans_nothing():
+    assert spanning(Unbounded(), ONE, ONE, "add_remove").event == Unbounded()
+    assert spanning(PureDP(400), Decimal(400), Decimal("0.9"), "replace_one").event == Unbounded()
+    with pytest.raises(DomainError, match="large enough for one unit that is replaced"):
+        spanning(TableNoise((Statistic(COIN),)), ONE, Decimal("1e-9"), "add_remove")
+    for event in (Unbounded(), Replaced(PureDP(1)), FixedList(((PureDP(1), 1),))):
+        with pytest.raises(DomainError, match="one event of a pair"):
+            Replaced(event)
+    with pytest.raises(DomainError, match="add_remove where a unit is replaced"):
+        pairs_of(Replaced(PureDP(1)), "replace_one")
+    assert has_curve(Replaced(PureDP(1)))
