@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 import sys
 from codecs import BOM_UTF8
@@ -152,12 +151,6 @@ def own_project() -> Project:
             " folder with -C"
         )
     return project
-
-
-def change_file(account: str, what: str, project: Project) -> Path:
-    """Where the request of a change of an account stands, as of its ``limit``."""
-    name = re.sub(r"[^A-Za-z0-9_.-]", "_", account)
-    return project.directory / f"{name}.{what}.change.review.json"
 
 
 def names_in(listed: str | None) -> tuple[str, ...]:

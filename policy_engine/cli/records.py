@@ -36,7 +36,7 @@ from policy_engine.cli.output import (
     note,
     shown,
 )
-from policy_engine.cli.reading import change_file, decimal_of, own_project, project_here
+from policy_engine.cli.reading import decimal_of, own_project, project_here
 from policy_engine.cli.results import Left
 from policy_engine.errors import FileError, UsageError
 from policy_engine.ledger import deciding
@@ -51,7 +51,7 @@ from policy_engine.policy.scalars import counted
 from policy_engine.releasing import asking, beginning, books
 from policy_engine.releasing.books import open_ledger
 from policy_engine.releasing.publish import write_certificate
-from policy_engine.releasing.reviewing import brought_at
+from policy_engine.releasing.reviewing import brought_at, change_file
 
 ledger = Commands()
 ledger.command("publish", short_help="Publish the head to an outside witness.")(publish)

@@ -19,12 +19,12 @@ from policy_engine.cli import options
 from policy_engine.cli.app import Commands
 from policy_engine.cli.output import complain, confirm, emit, is_json, is_quiet, one_line
 from policy_engine.cli.output import note as say
-from policy_engine.cli.reading import change_file, decimal_of, own_project, project_here
+from policy_engine.cli.reading import decimal_of, own_project, project_here
 from policy_engine.errors import LedgerError, UsageError
 from policy_engine.kernel.wording import quoted
 from policy_engine.ledger import deciding
 from policy_engine.ledger.account import limit_to_json
-from policy_engine.ledger.reviews import Required, limit_matter, policy_matter
+from policy_engine.ledger.reviews import Required, limit_matter, plan_matter, policy_matter
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.accounts import listed_as, nearest, twin_of
 from policy_engine.policy.fields import is_line
@@ -35,10 +35,15 @@ from policy_engine.policy.reading import read_text
 from policy_engine.releasing import asking
 from policy_engine.releasing.asking import Sought
 from policy_engine.releasing.beginning import ledger_writer
-from policy_engine.releasing.books import has_ledger, open_ledger, wanted_limit
+from policy_engine.releasing.books import (
+    has_ledger,
+    open_ledger,
+    planned_document,
+    wanted_limit,
+)
 from policy_engine.releasing.planning import project_of
 from policy_engine.releasing.presenting import Presented, presented
-from policy_engine.releasing.reviewing import add_approval, brought_at
+from policy_engine.releasing.reviewing import add_approval, brought_at, change_file
 from policy_engine.report.request_words import decides
 
 review = Commands()
@@ -159,6 +164,9 @@ def request(
     limit: Annotated[str | None, Option(help="Of another limit of this account instead.")] = None,
     epsilon: options.NewEpsilonOption = "",
     delta: options.NewDeltaOption = "",
+    plan: Annotated[
+        str | None, Option(help="Of the plan of this account instead, as the project file has it.")
+    ] = None,
     key: options.SignerOption = None,
 ) -> None:
     """Write a signed request for approvals, to be handed to those who approve.
@@ -169,8 +177,11 @@ def request(
 
     Example: policy-engine review request policies/adult/policy.yaml --key ada.pem
     """
-    if [policy, review_policy, limit].count(None) != 2:
-        raise UsageError("name a POLICY, or --review-policy FILE, or --limit ACCOUNT, and one only")
+    if [policy, review_policy, limit, plan].count(None) != 3:
+        raise UsageError(
+            "name a POLICY, or --review-policy FILE, --limit ACCOUNT or --plan ACCOUNT, and one"
+            " only"
+        )
     loaded = None if policy is None else load_policy(policy)
     project = project_here() if loaded is None else project_of(loaded)
     with open_ledger(project) as opened:
@@ -179,6 +190,9 @@ def request(
         elif review_policy is not None:
             found = read_review_policy(read_text(review_policy, "review policy"), review_policy)
             asked = Sought(policy_matter(found), _change_file(review_policy), found.document)
+        elif plan is not None:
+            document = planned_document(project, plan)
+            asked = Sought(plan_matter(document), change_file(plan, "plan", project), document)
         else:
             account = str(limit)
             numbers = decimal_of("--epsilon", epsilon), decimal_of("--delta", delta)

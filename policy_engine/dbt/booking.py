@@ -54,7 +54,12 @@ from policy_engine.releasing.editions import at_moment
 from policy_engine.releasing.planning import certified as certificate_of
 from policy_engine.releasing.planning import table_read
 from policy_engine.releasing.requests import name_of_place, new_run
-from policy_engine.releasing.reviewing import brought_at, check_pinned, request_file
+from policy_engine.releasing.reviewing import (
+    brought_at,
+    change_file,
+    check_pinned,
+    request_file,
+)
 from policy_engine.releasing.together import AskedCharge, check_together
 from policy_engine.warehouse.drawing import new_secret
 from policy_engine.warehouse.waiting import WaitingSecrets, waiting_secrets
@@ -298,7 +303,13 @@ class Booking:
             else:
                 check_new_name(self.ledger.read(), self.desk.project, self.release.policy.budget)
                 paid_now = self.ledger.reserve(
-                    self.charge(), self._limit, anew=True, solve=self.window_plan
+                    self.charge(),
+                    self._limit,
+                    anew=True,
+                    solve=self.window_plan,
+                    brought=brought_at(
+                        change_file(self.release.policy.budget, "plan", self.desk.project)
+                    ),
                 )
                 entry = self.ledger.start(paid_now.id)
             run = entry.run

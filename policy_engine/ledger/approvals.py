@@ -9,6 +9,7 @@ from datetime import datetime
 from policy_engine.attest.approvals import Brought, Matter, ReviewPolicy, Stage
 from policy_engine.errors import NotApproved
 from policy_engine.ledger import reviews
+from policy_engine.ledger.chain import said
 from policy_engine.ledger.chained import Budget, Chain
 from policy_engine.ledger.entry import Charge, Entry, Fault, StageReview, entries_of, faults_of
 from policy_engine.ledger.states import order_faults, settlements_of
@@ -38,8 +39,8 @@ class Approvals:
         return reviews.required_then(self.chain.known(seq), self.chain.where)
 
     def _is_revoked(self, key: str) -> bool:
-        said = self.chain.saying(reviews.REVOKED_KEY, key)
-        return key in self.chain.trust.revoked or any(said)
+        told = self.chain.saying(reviews.REVOKED_KEY, key)
+        return key in self.chain.trust.revoked or any(told)
 
     def holds_back(self, account: str) -> bool:
         """Whether the releases of an account wait for anybody."""
@@ -111,6 +112,8 @@ class Approvals:
         account = matter.of["account"]
         if matter.stage == "change":
             required = self.required(account)
+            if matter.name == reviews.PLAN:
+                return self.last_plan(account)
             if matter.name == reviews.LIMIT:
                 return reviews.limit_document(account, self.budget.account(account).limit)
             return {} if required is None else required.policy.document
@@ -122,6 +125,27 @@ class Approvals:
                 if reviews.is_approved(entry):
                     return reviews.without_time(entry.run.predicate)
         return {}
+
+    def last_plan(self, account: str) -> Mapping[str, object]:
+        """What was approved of the plan that was recorded last of an account; empty for none."""
+        for record in reversed(self.chain.own):
+            if record.kind == "plan" and record.account == account:
+                plan = said(self.chain.trusted(record), "plan")
+                return dict(plan) if isinstance(plan, Mapping) else {}
+        return {}
+
+    def planned(self, document: Mapping[str, object], brought: Brought) -> StageReview | None:
+        """What is recorded of the approvals of a plan; None where nobody must approve it.
+
+        The plan that was recorded last is approved for every window to come. Raises NotApproved.
+        """
+        account = str(document["account"])
+        required = self.required(account)
+        if required is None or not required.needs("change"):
+            return None
+        if self.last_plan(account) == document:
+            return None
+        return self.met(required, reviews.plan_matter(document), brought)
 
     def served(self, request_sha256: str, entry_id: int = 0) -> int:
         """What a request has served for, but ``entry_id`` and what was given back; else 0."""

@@ -8,6 +8,7 @@ second draw of an edition too, is the rest's.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from policy_engine.accounting.covering import covers
 from policy_engine.accounting.domain import EXACT
 from policy_engine.accounting.events import Event, FixedList
+from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.left import SlotsLeft
 from policy_engine.accounting.plans import WindowPlan, charges_of, is_within
 from policy_engine.ledger.asked import (
@@ -113,6 +115,10 @@ class Planned:
         drawn = Counter(each.policy for each in taken)
         return tuple(SlotsLeft(each.name, each.editions, drawn[each.name]) for each in self.lines)
 
+    def document(self, account: str) -> dict[str, object]:
+        """What people approve of it: what the project file says, and of which limit."""
+        return plan_document(account, *self.total, self.terms)
+
     def to_json(self) -> dict[str, object]:
         """Texts and whole numbers."""
         lines = [
@@ -139,3 +145,17 @@ class Planned:
             return cls(lines, epsilon, delta, rest, rest_delta, notion, terms)
         except NONSENSE:
             raise ValueError("a plan as this version writes it") from None
+
+
+def plan_document(account: str, epsilon: Decimal, delta: Decimal, terms: str) -> dict[str, object]:
+    """What people approve of a plan: what the project file says, and of which limit.
+
+    >>> plan_document("people", Decimal("1.0"), Decimal("1e-6"), '{"plan":{},"rest":"0"}')
+    {'account': 'people', 'epsilon': '1', 'delta': '0.000001', 'plan': {}, 'rest': '0'}
+    """
+    return {
+        "account": account,
+        "epsilon": in_text(epsilon),
+        "delta": in_text(delta),
+        **json.loads(terms),
+    }

@@ -36,7 +36,7 @@ from policy_engine.ledger.chain import Record, time_of
 from policy_engine.ledger.entry import Charge, Decision, Entry, Fault, StageReview, reading
 
 REQUEST_KEY, REVOKED_KEY, REQUIRES_KEY = "request_sha256", "revoked_key", "requires"
-LIMIT, REVIEW_POLICY, ROWS = "limit", "review policy", "rows left out"
+LIMIT, PLAN, REVIEW_POLICY, ROWS = "limit", "plan", "review policy", "rows left out"
 """What a change is called that people approve."""
 _ASK: Mapping[Stage, str] = {
     "claim": "'policy-engine review request POLICY' asks for them; nothing was charged",
@@ -49,6 +49,7 @@ _ASK: Mapping[Stage, str] = {
 # The options of 'review request', by what is changed.
 _OF_A_CHANGE: Mapping[str, str] = {
     LIMIT: "--limit {} --epsilon NUMBER --delta NUMBER",
+    PLAN: "--plan {}",
     REVIEW_POLICY: "--review-policy FILE",
 }
 
@@ -174,6 +175,11 @@ def limit_matter(account: str, limit: Limit) -> Matter:
 def limit_document(account: str, limit: Limit | None) -> dict[str, object]:
     """What is approved of a limit; nothing where there is none."""
     return {} if limit is None else {"account": account, **limit_to_json(limit)}
+
+
+def plan_matter(document: Mapping[str, object]) -> Matter:
+    """Another plan of an account's windows, by its ``planned.plan_document``."""
+    return _change(str(document["account"]), PLAN, document)
 
 
 def last_of(document: Mapping[str, object]) -> str:
@@ -394,6 +400,7 @@ class _Replay:
     approved: dict[int, set[str]] = field(default_factory=dict)
     of_policy: dict[tuple[str, str], set[int]] = field(default_factory=dict)
     limits: dict[str, Limit] = field(default_factory=dict)
+    plans: dict[str, Mapping[str, object]] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
 
     def now(self, account: str) -> Required | None:
@@ -480,6 +487,13 @@ class _Replay:
                 limit_document(record.account, before),
             )
             self._check(record, required, matter, _review(told.get("review")), last)
+
+    def on_plan(self, record: Record, told: Any) -> None:
+        plan, required = dict(told["plan"]), self.now(record.account)
+        before = self.plans.get(record.account, {})
+        self.plans[record.account] = plan
+        if required is not None and required.needs("change") and plan != before:
+            self._check(record, required, plan_matter(plan), _review(told.get("review")), before)
 
     def _before(self, entry: Entry) -> Mapping[str, object]:
         """The certificate of the last entry before this one that people had approved."""

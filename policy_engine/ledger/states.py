@@ -123,6 +123,8 @@ def _expected(
                 planned = found.window(window).planned
                 if planned is None or not planned.holds():
                     raise broken(where, record.seq, "its plan is not within the limit that it says")
+                if planned.document(record.account) != told["plan"]:
+                    raise broken(where, record.seq, "its plan is another one than was approved")
                 return before.planning(window, planned)
             case "reserve":
                 [entry] = entries_of((record,), where)

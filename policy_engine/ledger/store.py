@@ -342,6 +342,7 @@ class Ledger:
         anew: bool = False,
         is_out: bool = False,
         solve: Solve | None = None,
+        brought: Brought | None = None,
     ) -> Entry:
         """Charge the account now, whether or not the release is ever published.
 
@@ -352,8 +353,9 @@ class Ledger:
         a calendar's edition was drawn, by whatever text, is not charged by another one.
 
         Where the limit has a plan, the one that ``solve`` finds is recorded of a window before
-        anything else is charged to it. What ``is_out`` already, made by somebody else's run, is
-        charged whatever the limit says.
+        anything else is charged to it; ``brought`` are the approvals of it, which its account may
+        require of one that is another than before. What ``is_out`` already, made by somebody else's
+        run, is charged whatever the limit says.
 
         Raises NotApproved where the account requires approvals that the charge has not ``brought``,
         BudgetExceeded when the account cannot pay, the source belongs to another one, or
@@ -378,7 +380,7 @@ class Ledger:
                 account = _limited(page, known, limit, charge.windows[0])
                 check_windows_told(account, charge)
                 if not is_out:
-                    account = _planned(page, known, account, charge, plan)
+                    account = _planned(page, known, account, charge, plan, brought=brought)
                 if not is_out and not affords(account, charge):
                     raise _Refused(account)
                 review = page.books.approvals.reviewed(charge, is_out=is_out)
@@ -592,13 +594,24 @@ def _record_limit(
 
 
 def _planned(
-    page: Page, known: Account, account: Account, charge: Charge, plan: Planned | None
+    page: Page,
+    known: Account,
+    account: Account,
+    charge: Charge,
+    plan: Planned | None,
+    *,
+    brought: Brought | None,
 ) -> Account:
     """The account with the plans of the windows of a charge, recorded where they were not yet.
 
-    ``known`` is the account before the limit that counts now.
+    ``known`` is the account before the limit that counts now. Raises NotApproved.
     """
     for window, found in with_plans(known, account, charge, plan):
-        page.add("plan", {"window": window}, account=found)
+        planned = found.window(window).planned
+        assert planned is not None
+        document = planned.document(account.name)
+        review = page.books.approvals.planned(document, brought or Brought())
+        told = {} if review is None else {"review": review.to_json()}
+        page.add("plan", {**told, "window": window, "plan": document}, account=found)
         account = found
     return account

@@ -29,6 +29,7 @@ from policy_engine.ledger.account import Account, Limit
 from policy_engine.ledger.books import Books
 from policy_engine.ledger.chain import Trust
 from policy_engine.ledger.entry import Run
+from policy_engine.ledger.planned import plan_document
 from policy_engine.ledger.records import open_records
 from policy_engine.ledger.sources import Sources
 from policy_engine.ledger.store import Ledger
@@ -87,6 +88,14 @@ def wanted_limit(project: Project, account: str, epsilon: Decimal, delta: Decima
     if stated is None:
         return Limit(epsilon, delta)
     return Limit(epsilon, delta, each=stated.each, of=stated.of, ever=stated.ever)
+
+
+def planned_document(project: Project, account: str) -> dict[str, object]:
+    """What people approve of the plan of an account; UsageError where the project file has none."""
+    limit = stated_limit(project, account)
+    if limit is None or not limit.plan:
+        raise errors.UsageError(f"{file_of(project)} has no plan of account {account!r}")
+    return plan_document(account, limit.epsilon, limit.delta, limit.plan_text)
 
 
 def windows_now(account: Account, project: Project, at: datetime) -> tuple[str, ...]:

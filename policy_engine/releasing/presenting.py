@@ -43,11 +43,13 @@ from policy_engine.ledger.account import limit_from_json
 from policy_engine.ledger.entry import Charge, Run
 from policy_engine.ledger.reviews import (
     LIMIT,
+    PLAN,
     REVIEW_POLICY,
     ROWS,
     claim_of,
     last_of,
     limit_matter,
+    plan_matter,
     policy_matter,
     release_of,
     rows_matter,
@@ -141,6 +143,8 @@ def _matter(asked: Matter, shown: Mapping[str, Any]) -> Matter:
     if asked.stage == "change":
         if asked.name == LIMIT:
             return limit_matter(shown["account"], limit_from_json(shown))
+        if asked.name == PLAN:
+            return plan_matter(shown)
         if asked.name == ROWS:
             rows = {str(int(row)): bytes.fromhex(each).hex() for row, each in shown["rows"].items()}
             return rows_matter(shown["account"], rows)

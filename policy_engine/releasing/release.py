@@ -59,7 +59,12 @@ from policy_engine.releasing.job import Job
 from policy_engine.releasing.placing import Reached, Spot, check_place
 from policy_engine.releasing.planning import project_of, through_view, unenforced
 from policy_engine.releasing.requests import certificate_of
-from policy_engine.releasing.reviewing import brought_at, check_pinned, request_file
+from policy_engine.releasing.reviewing import (
+    brought_at,
+    change_file,
+    check_pinned,
+    request_file,
+)
 
 Outcome = Literal["released", "stands", "put back"]
 
@@ -409,7 +414,13 @@ def _charge(job: Job, known: Books, say: Callable[[str], None]) -> Released:
     if begins := beginning_of(plan.account_in(known), charge.windows):
         say(begins)
     try:
-        paid = ledger.reserve(charge, limit, anew=job.revise, solve=plan.window_plan)
+        paid = ledger.reserve(
+            charge,
+            limit,
+            anew=job.revise,
+            solve=plan.window_plan,
+            brought=brought_at(change_file(plan.account, "plan", plan.project)),
+        )
     except KeyboardInterrupt as error:
         note = "'policy-engine ledger show' says whether it was charged"
         with suppress(LedgerError):

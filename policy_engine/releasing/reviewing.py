@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -53,6 +54,12 @@ def request_file(certificate: Path, stage: Stage) -> Path:
     'out/a.certificate.claim.review.json'
     """
     return certificate.with_name(f"{certificate.stem}.{stage}{REQUEST_SUFFIX}")
+
+
+def change_file(account: str, what: str, project: Project) -> Path:
+    """Where the request of a change of an account stands, as of its ``limit``."""
+    name = re.sub(r"[^A-Za-z0-9_.-]", "_", account)
+    return project.directory / f"{name}.{what}.change.review.json"
 
 
 def approvals_file(request: Path) -> Path:

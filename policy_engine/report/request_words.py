@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.odds import odds_sentence
@@ -25,7 +26,7 @@ from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.sentences import sentences_of
 from policy_engine.kernel.wording import named, quoted
 from policy_engine.ledger.remaining import Remaining
-from policy_engine.ledger.reviews import ROWS
+from policy_engine.ledger.reviews import PLAN, ROWS
 from policy_engine.policy.scalars import counted
 from policy_engine.releasing.presenting import Presented, certificate_shown, policy_in
 from policy_engine.report.changes import Comparable, KeyChange, changes, visible_words
@@ -144,6 +145,15 @@ def _price(found: Presented) -> Iterator[str]:
         yield f"the account has no limit, {asker}"
 
 
+def _plan(stated: Mapping[str, Any]) -> str:
+    """A plan as it is written, and of which limit."""
+    lines = (
+        f"{quoted(name)}: {editions} editions" + ("" if share is None else f", share {share}")
+        for name, (editions, share) in stated["plan"].items()
+    )
+    return f"{'; '.join(lines)}; rest {stated['rest']}; of {_amounts(stated)}"
+
+
 def _amounts(stated: Mapping[str, str]) -> str:
     return f"ε {in_text(Decimal(stated['epsilon']))}, δ {in_text(Decimal(stated['delta']))}"
 
@@ -218,6 +228,15 @@ def _of_change(found: Presented) -> Iterator[tuple[str, Iterable[str]]]:
     if found.matter.name == ROWS:
         yield "left out", (f"row {row}, {digest}" for row, digest in found.shown["rows"].items())
         yield "meaning", ["nothing that these rows of the ledger say counts, from now on"]
+    elif found.matter.name == PLAN:
+        yield (
+            "plan",
+            [_plan(found.last) if found.last else "none before", f"→ {_plan(found.shown)}"],
+        )
+        yield (
+            "meaning",
+            ["each window from now on is for these editions, and for what of ε and δ the rest is"],
+        )
     elif policy is None:
         before = _amounts(found.last) if found.last else "none"
         yield "limit", [f"{before} → {_amounts(found.shown)}"]
