@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated
@@ -105,7 +104,7 @@ class NextEdition:
     """The edition that is due next, and from when on."""
 
     edition: str
-    due: datetime
+    due: str
 
 
 @dataclass(frozen=True)
@@ -134,8 +133,8 @@ def _scheduled(ready: Ready, released: Sequence[ReleaseSaid | UnpromisedRelease]
     lines = [] if released else [f"{name}: nothing is due{known}"]
     after = None
     if following is not None and on is not None:
-        after = NextEdition(following.name, on)
-        lines.append(f"  next         {following.name}, due from {on:%Y-%m-%dT%H:%M:%SZ}")
+        after = NextEdition(following.name, f"{on:%Y-%m-%dT%H:%M:%SZ}")
+        lines.append(f"  next         {after.edition}, due from {after.due}")
     if not output.is_json():
         output.confirm({}, lines)
     return ScheduledSaid(

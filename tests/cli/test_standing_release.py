@@ -114,3 +114,17 @@ def test_a_standing_release_opens_no_source(source, tmp_path):
     _, opened, imported = watched(tmp_path, "restore", "a.yaml")
     assert (source in opened, imported & ENGINES) == (False, set())
     assert release.read_bytes() == bytes_before[release]
+
+
+def test_a_standing_edition_of_a_calendar_opens_no_source(source, tmp_path):
+    text = POLICY.format(source=SOURCES[source]).replace("out/a", "out/{edition}/a")
+    (tmp_path / "a.yaml").write_text(f"{text}refresh: {{every: year}}\n")
+    first, *_ = watched(tmp_path, "release", "a.yaml")
+    [drawn] = first["editions"]
+    (tmp_path / source).unlink()
+    os.mkfifo(tmp_path / source)
+    for words, code in ((), "nothing_due"), (("--edition", drawn["edition"]), None):
+        again, opened, imported = watched(tmp_path, "release", "a.yaml", *words)
+        assert again.get("code") == code
+        assert (source in opened, imported & ENGINES) == (False, set())
+    assert again["outcome"] == "stands"

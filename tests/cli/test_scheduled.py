@@ -1,0 +1,87 @@
+"""release as a scheduler runs it: what is due is drawn once, whoever runs it when."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from cli_project import Project
+from set_clock import clock_at
+
+POLICY = """\
+version: 1
+name: monthly
+source: {file: visits.parquet}
+privacy_unit: {column: person}
+period: {column: visited, every: month, from: "2027-01", after: 10d}
+recode: {region: keep}
+contribution: {max_groups: 1}
+guarantee: {epsilon: 1.0, delta: 1.0e-6}
+release: {file: "out/edition={edition}/part.parquet"}
+account: patients
+"""
+PROJECT = "zone: Europe/Berlin\naccounts: {patients: {epsilon: 14.0, delta: 1.0e-4}}\n"
+
+
+@pytest.fixture
+def project(tmp_path):
+    (tmp_path / "policy-engine.yaml").write_text(PROJECT)
+    (tmp_path / "monthly.yaml").write_text(POLICY)
+    rows = [(n, date(2027, month, 1 + n % 28)) for month in range(1, 13) for n in range(100)]
+    table = pa.table({
+        "person": [n for n, _ in rows],
+        "visited": pa.array([day for _, day in rows], pa.date32()),
+        "region": ["north" if n % 2 else "south" for n, _ in rows],
+    })  # fmt: skip
+    pq.write_table(table, tmp_path / "visits.parquet")
+    return Project(tmp_path)
+
+
+def released(project, instant, *words):
+    """What a run at an instant says."""
+    command = ("release", "monthly.yaml", "--format", "json", *words)
+    return project.run(*command, env=clock_at(instant))
+
+
+def test_a_year_of_nights_is_twelve_editions(project):
+    drawn, lines = [], []
+    for year, month, day in [(2027, 1, 31), *((2027, m, 11) for m in range(2, 13)), (2028, 1, 11)]:
+        done = released(project, f"{year}-{month:02}-{day} 00:30:00")
+        assert done.code == 0, done.err
+        said = done.document
+        drawn += [each["edition"] for each in said["editions"]]
+        lines.append((said["code"], said["next"]["edition"], said["next"]["due"]))
+    assert drawn == [f"2027-{month:02}" for month in range(1, 13)]
+    assert lines[0] == ("nothing_due", "2027-01", "2027-02-10T23:00:00Z")
+    assert lines[7] == ("released", "2027-08", "2027-09-10T22:00:00Z")  # in summer
+    assert lines[-1] == ("released", "2028-01", "2028-02-10T23:00:00Z")
+    again = released(project, "2028-01-11 01:30:00").document
+    assert (again["code"], again["editions"], again["last"]) == ("nothing_due", [], "2027-12")
+    shown = project.run("ledger", "show", "--format", "json", env=clock_at("2028-01-12 00:00:00"))
+    assert len(shown.document["entries"]) == 12
+
+
+def test_what_is_not_due_yet_and_a_clock_that_went_back_are_refused(project):
+    early = released(project, "2027-02-10 12:00:00", "--edition", "2027-01")
+    assert (early.code, "it is due from 2027-02-10T23:00:00Z" in early.err) == (1, True)
+    assert released(project, "2027-02-11 12:00:00").document["code"] == "released"
+    back = released(project, "2027-02-01 12:00:00")
+    assert (back.code, back.document["code"]) == (3, "clock_went_back")
+
+
+def test_two_runners_at_midnight_draw_one_edition(project):
+    """Side by side from the first byte on: one entry, one digest, both done."""
+    released(project, "2027-02-11 12:00:00")  # the ledger and its key are there
+    for month in (3, 4, 5):
+        command = ("release", "monthly.yaml", "--format", "json")
+        environment = clock_at(f"2027-{month:02}-11 00:00:00")
+        runners = [project.start(*command, env=environment) for _ in range(3)]
+        ends = [(*each.communicate(timeout=120), each.returncode) for each in runners]
+        assert [code for _, _, code in ends] == [0, 0, 0], [err for _, err, _ in ends]
+    shown = project.run("ledger", "show", "--format", "json", env=clock_at("2027-06-01 00:00:00"))
+    entries = shown.document["entries"]
+    assert [entry["state"] for entry in entries] == ["committed"] * 4
+    verified = project.run("ledger", "verify", env=clock_at("2027-06-01 00:00:00"))
+    assert verified.code == 0
