@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
 from typing import Annotated
 
 from typer import Argument, Option
 
-from policy_engine.cli.measured import lines, said, workload_lines
-from policy_engine.cli.options import PublishedOption, QuasiOption, SuppressedOption
+from policy_engine.cli.measured import MeasurementSaid, lines, said, workload_lines
+from policy_engine.cli.options import (
+    EditionOption,
+    PublishedOption,
+    QuasiOption,
+    SuppressedOption,
+)
 from policy_engine.cli.output import emit
 from policy_engine.cli.reading import names_in, read_file, read_levels
 from policy_engine.errors import FileError, UsageError
 from policy_engine.measure.measuring import Questions
 from policy_engine.measure.measuring import measure as ask
 from policy_engine.measure.statement import Tree
-from policy_engine.policy.resolve import Policy, Recoded
+from policy_engine.policy.resolve import Policy
 
 _YAML = (".yaml", ".yml")
 
@@ -67,6 +72,10 @@ def assess(
     raw: Annotated[
         bool, Option("--raw", help="With --workload, of a policy: compare with its source.")
     ] = False,
+    edition: EditionOption = None,
+    all_editions: Annotated[
+        bool, Option("--all-editions", help="Of a policy: each edition that stands, by itself.")
+    ] = False,
 ) -> None:
     """Measure the syntactic models, risks and utility of a release, or of raw data.
 
@@ -75,6 +84,7 @@ def assess(
     is confidential, as the first line says, and each row is taken for one person without --key or
     --count. Nothing here says anything of (ε, δ). NULL is a value. --workload asks what the release
     is good for; with --raw it reads the policy's source, and all that is printed is confidential.
+    Of a policy with several editions it is --edition, or the last that was drawn, or each of them.
 
     Example: policy-engine assess out/adult.parquet --sensitive income
     """
@@ -96,28 +106,86 @@ def assess(
         key=key,
         suppressed=suppressed,
     )
-    path, recoded, policy = _of_policy(subject)
-    if raw and (policy is None or not workload):
+    is_policy = subject.suffix.lower() in _YAML
+    if raw and not (is_policy and workload):
         raise UsageError("--raw stands beside --workload, of a policy, which names its source")
+    if (edition is not None or all_editions) and not is_policy:
+        raise UsageError("an edition is of a policy: name the policy, or the file alone")
+    if edition is not None and all_editions:
+        raise UsageError("--edition is one, and --all-editions are all: keep one of them")
+    subjects = [_Subject(subject)]
+    if is_policy:
+        subjects = list(_of_policy(subject, edition, every=all_editions))
+    measured = [_measured(each, questions, workload=workload, raw=raw) for each in subjects]
+    if not all_editions:
+        emit(*measured[0])
+        return
+    document = {
+        "editions": [
+            {"edition": each.edition, **vars(found)}
+            for each, (found, _) in zip(subjects, measured, strict=True)
+        ]
+    }
+    texts = (
+        (f"edition {each.edition}", *told)
+        for each, (_, told) in zip(subjects, measured, strict=True)
+    )
+    emit(document, [line for told in texts for line in told])
+
+
+@dataclass(frozen=True)
+class _Subject:
+    """A file to measure; of a policy its release, with its edition."""
+
+    path: Path
+    policy: Policy | None = None
+
+    @property
+    def edition(self) -> str:
+        """The name of the edition."""
+        return "" if self.policy is None else self.policy.edition.name
+
+
+def _measured(
+    subject: _Subject, questions: Questions, *, workload: bool, raw: bool
+) -> tuple[MeasurementSaid, list[str]]:
+    """The measurement of one file, as data and as text."""
+    path, policy = subject.path, subject.policy
+    recoded = None if policy is None else policy.recoded
     found = ask(path, questions)
     if not workload:
-        emit(said(found, recoded), lines(found, recoded))
-        return
+        return said(found, recoded), [*lines(found, recoded)]
     from policy_engine.measure.workload import utility_of
 
     good_for = utility_of(path, questions.sensitive, policy if raw else None)
     found = replace(found, is_public=found.is_public and good_for.is_public)
     texts = [*lines(found, recoded), *workload_lines(good_for)]
-    emit(said(found, recoded, good_for), texts)
+    return said(found, recoded, good_for), texts
 
 
-def _of_policy(subject: Path) -> tuple[Path, Recoded | None, Policy | None]:
-    """The file to measure; of a policy its release, and what its recodes take away."""
-    if subject.suffix.lower() not in _YAML:
-        return subject, None, None
+def _of_policy(file: Path, edition: str | None, *, every: bool) -> Iterator[_Subject]:
+    """The releases of a policy that are to be measured: one edition, or all that stand."""
     from policy_engine.policy.loading import load_policy
+    from policy_engine.releasing.editions import drawn_before, drawn_of, known_books
+    from policy_engine.releasing.planning import project_of
 
-    policy = load_policy(subject, unpromised=True)
+    policy = load_policy(file, unpromised=True)
+    project = project_of(policy)
+    known = known_books(project)
+    if every:
+        names = sorted(drawn_of(policy, known))
+        drawn = [drawn_before(policy, project, known, name) for name in names]
+        found = [each for each in drawn if each.release_path and each.release_path.exists()]
+        if policy.release_path is not None and found:
+            yield from (_Subject(_release_of(each), each) for each in found)
+            return
+    if policy.schedule is not None or edition is not None:
+        policy = drawn_before(policy, project, known, edition)
+    yield _Subject(_release_of(policy), policy)
+
+
+def _release_of(policy: Policy) -> Path:
+    """The file of a policy's release."""
     if policy.release_path is None:
         release = policy.release
         counts = f" --count {quote(release.count_as)}" if release.form == "counts" else ""
@@ -129,7 +197,7 @@ def _of_policy(subject: Path) -> tuple[Path, Recoded | None, Policy | None]:
         raise FileError(
             f"the release of {policy.name} is not there, {policy.release_path}: release it first"
         )
-    return policy.release_path, policy.recoded, policy
+    return policy.release_path
 
 
 def _files(given: list[str] | None, option: str) -> Iterator[tuple[str, Path]]:

@@ -171,6 +171,8 @@ def _not_yaml(error: MarkedYAMLError, last: Position, text: str) -> UnreadableYa
         remedy = "indent with spaces, not tabs"
     elif indents := _other_indent(problem, place, text):
         problem, remedy = indents, "the keys of one mapping have the same indent"
+    elif "{edition}" in (text.splitlines() or [""])[min(place.line, text.count("\n") + 1) - 1]:
+        remedy = "put a text that has {edition} in quotes"
     elif "cannot start any token" in problem or "not allowed here" in problem:
         remedy = "put text that holds special characters in quotes"
     return UnreadableYaml(place, f"not YAML: {problem}", remedy)

@@ -117,7 +117,9 @@ def test_a_standing_release_opens_no_source(source, tmp_path):
 
 
 def test_a_standing_edition_of_a_calendar_opens_no_source(source, tmp_path):
-    text = POLICY.format(source=SOURCES[source]).replace("out/a", "out/{edition}/a")
+    text = POLICY.format(source=SOURCES[source]).replace(
+        "out/a.parquet", "'out/{edition}/a.parquet'"
+    )
     (tmp_path / "a.yaml").write_text(f"{text}refresh: {{every: year}}\n")
     first, *_ = watched(tmp_path, "release", "a.yaml")
     [drawn] = first["editions"]

@@ -1,0 +1,168 @@
+"""Policies with a schedule at the command line: what is due, what stands, what is asked of it."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+YEARLY = """\
+version: 1
+name: yearly
+source: {file: visits.parquet}
+privacy_unit: {column: person, rows: any}
+period: {column: visited, every: year, from: "2024"}
+recode: {region: keep}
+guarantee: {epsilon: 1.0, delta: 1.0e-6}
+release: {file: "out/{edition}/part.parquet"}
+account: patients
+"""
+THIS_YEAR = datetime.now(UTC).year
+DUE = [str(year) for year in range(2024, THIS_YEAR)]
+
+
+@pytest.fixture
+def yearly(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("policy-engine.yaml").write_text("accounts: {patients: {}}\n")
+    rows = [(n, date(year, 1 + n % 12, 1)) for year in range(2024, 2031) for n in range(120)]
+    table = pa.table({
+        "person": [n for n, _ in rows], "visited": pa.array([d for _, d in rows], pa.date32()),
+        "region": ["north" if n % 2 else "south" for n, _ in rows],
+    })  # fmt: skip
+    pq.write_table(table, "visits.parquet")
+    Path("yearly.yaml").write_text(YEARLY)
+    return "yearly.yaml"
+
+
+def test_what_is_due_is_released_and_the_next_is_named(cli, yearly):
+    done = cli("release", yearly)
+    assert done.code == 0
+    assert [f"released yearly, edition {year}" in done.out for year in DUE] == [True] * len(DUE)
+    following = f"  next         {THIS_YEAR}, due from {THIS_YEAR + 1}-01-01T00:00:00Z\n"
+    assert done.out.endswith(following)
+    again = cli("release", yearly)
+    assert again.code == 0
+    assert again.out.startswith(f"yearly: nothing is due; the last is {DUE[-1]} (entry ")
+    assert again.out.endswith(following)
+    assert cli("--quiet", "release", yearly).out == ""
+
+
+def test_a_scheduler_reads_json(cli, yearly):
+    said = cli("release", yearly, "--format", "json").document
+    assert (said["policy"], said["code"], said["last"], said["lost"]) == (
+        "yearly", "released", None, []
+    )  # fmt: skip
+    assert [each["edition"] for each in said["editions"]] == DUE
+    assert said["next"] == {"edition": str(THIS_YEAR), "due": f"{THIS_YEAR + 1}-01-01T00:00:00Z"}
+    again = cli("release", yearly, "--format", "json").document
+    assert (again["code"], again["editions"], again["last"]) == ("nothing_due", [], DUE[-1])
+    one = cli("release", yearly, "--edition", "2024", "--format", "json").document
+    assert (one["edition"], one["outcome"]) == ("2024", "stands")
+
+
+def test_what_stands_before_a_failure_is_told(cli, yearly):
+    Path("out/2025").mkdir(parents=True)
+    Path("out/2025/part.parquet").write_text("mine")
+    done = cli("release", yearly, "--format", "json")
+    assert done.code == 3
+    said = done.document
+    assert [each["edition"] for each in said["releases"]] == ["2024"]
+    assert said["not_released"] == [f"yearly.yaml ({year})" for year in DUE[1:]]
+
+
+def test_an_edition_is_of_one_policy(cli, yearly):
+    done = cli("release", yearly, yearly, "--edition", "2024")
+    assert (done.code, "names an edition of one policy" in done.err) == (2, True)
+
+
+def test_several_policies_are_released_in_their_order(cli, yearly):
+    other = YEARLY.replace("name: yearly", "name: other").replace("out/", "new/")
+    Path("other.yaml").write_text(other)
+    said = cli("release", yearly, "other.yaml", "--format", "json").document["releases"]
+    assert [each["policy"] for each in said] == ["yearly", "other"]
+    again = cli("release", yearly, "other.yaml", "--format", "json").document["releases"]
+    assert [each["code"] for each in again] == ["nothing_due"] * 2
+
+
+def test_a_lost_edition_is_told_with_its_remedy(cli, yearly, monkeypatch):
+    from policy_engine.releasing.placing import Spot
+
+    def full(*_, **__):
+        raise OSError("the disk is full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Spot, "put", full)
+        cli("release", yearly)
+    for path in Path(".policy-engine/drawn").rglob("*.parquet"):
+        path.unlink()
+    lost = cli("release", yearly)
+    assert (lost.code, "release --edition 2024 --revise' draws anew" in lost.err) == (1, True)
+    told = cli("release", yearly, "--format", "json")
+    assert (told.code, told.document["lost"]) == (0, ["2024"])
+    assert "warning: yearly: edition 2024 (entry " in told.err
+
+
+def test_a_policy_is_measured_by_its_editions(cli, yearly):
+    assert cli("assess", yearly).code == 2
+    cli("release", yearly)
+    each = cli("assess", yearly, "--all-editions", "--format", "json").document["editions"]
+    assert [said["edition"] for said in each] == DUE
+    one = cli("assess", yearly, "--edition", "2024", "--format", "json").document
+    assert one["tables"] == each[0]["tables"]
+    last = cli("assess", yearly, "--format", "json").document
+    assert last["file"] == f"out/{DUE[-1]}/part.parquet"
+    text = cli("assess", yearly, "--all-editions").out
+    assert [f"edition {year}\n" in text for year in DUE] == [True] * len(DUE)
+    with_raw = ("--workload", "--raw", "--sensitive", "region", "--edition", "2024")
+    assert cli("assess", yearly, *with_raw).out.startswith("confidential")
+
+
+@pytest.mark.parametrize(
+    ("words", "law"),
+    [
+        (("out/x.parquet", "--edition", "2024"), "an edition is of a policy"),
+        (("out/x.parquet", "--all-editions"), "an edition is of a policy"),
+        (("yearly.yaml", "--edition", "2024", "--all-editions"), "keep one of them"),
+    ],
+)
+def test_which_edition_is_measured_is_said_once(cli, yearly, words, law):
+    done = cli("assess", *words)
+    assert (done.code, law in done.err) == (2, True)
+
+
+def test_a_certificate_is_verified_and_shown_with_its_edition(cli, yearly):
+    cli("release", yearly)
+    certificate, release = "out/2024/part.certificate.json", "out/2024/part.parquet"
+    done = cli("verify", certificate, "--release", release)
+    words = "edition 2024: the rows with visited from 2024-01-01 to before 2025-01-01, days of UTC"
+    assert (done.code, f"\n{words}\n" in done.out) == (0, True)
+    said = cli("verify", certificate, "--release", release, "--format", "json").document
+    assert said["edition"]["rows"]["start"] == "2024-01-01T00:00:00Z"
+    assert f"this is {words}" in cli("show", release).out
+    planned = cli("plan", yearly).out
+    assert f"edition    {THIS_YEAR}: the rows with visited" in planned
+    shown = cli("plan", yearly, "--format", "json").document
+    assert (shown["edition"], shown["due"]) == (str(THIS_YEAR), [])
+
+
+def test_a_place_with_the_edition_stands_in_quotes(cli, yearly):
+    text = YEARLY.replace('"out/{edition}/part.parquet"', "out/{edition}/part.parquet")
+    Path("yearly.yaml").write_text(text)
+    done = cli("validate", yearly)
+    assert (done.code, "put a text that has {edition} in quotes" in done.out + done.err) == (
+        1,
+        True,
+    )
+
+
+def test_dates_of_another_type_are_refused_with_the_remedy(cli, yearly):
+    Path("yearly.yaml").write_text(YEARLY.replace("column: visited", "column: region"))
+    done = cli("validate", yearly)
+    assert "read it as a date: source.columns: {region: date}" in done.out + done.err
+    Path("yearly.yaml").write_text(YEARLY.replace("column: visited", "column: visitd"))
+    done = cli("validate", yearly)
+    assert "did you mean 'visited'?" in done.out + done.err
