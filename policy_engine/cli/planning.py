@@ -26,7 +26,7 @@ from policy_engine.kernel.sentences import sentences_of
 from policy_engine.policy.escapes import sql_lines
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.noise import Noise
-from policy_engine.policy.resolve import Policy
+from policy_engine.policy.resolve import Following, Policy
 from policy_engine.releasing.planning import project_of, unenforced
 from policy_engine.releasing.preview import Preview, about, preview
 from policy_engine.releasing.validation import check_guarantee, warnings_of
@@ -170,6 +170,20 @@ class Payment:
     left_after: Left | None
 
 
+@dataclass(frozen=True)
+class FollowsSaid:
+    """From which account a guarantee follows: by its plan, or so that so many editions fill it."""
+
+    account: str
+    editions: int
+    planned: bool
+
+    @classmethod
+    def of(cls, found: Following | None) -> FollowsSaid | None:
+        """That of a policy; None of one with numbers of its own."""
+        return None if found is None else cls(found.account, found.editions, found.planned)
+
+
 @dataclass(frozen=True, kw_only=True)
 class PlanSaid:
     """What a certified release would be; a ``refusal`` where the account cannot pay."""
@@ -193,6 +207,7 @@ class PlanSaid:
     comparison: Compared | None = None
     plot: Path | None = None
     editions: Yearly | None = None
+    follows: FollowsSaid | None = None
 
 
 def _planned_as(policy: Policy, found: Preview, outlook: Seen | Estimates) -> PlanSaid:
@@ -210,6 +225,7 @@ def _planned_as(policy: Policy, found: Preview, outlook: Seen | Estimates) -> Pl
         assumptions=sentences_of(certificate.assumptions),
         models=tuple(model.to_json() for model in policy.models),
         release=_place(policy),
+        follows=FollowsSaid.of(policy.follows),
         outlook=outlook,
         ledger=Payment(
             found.account.name, found.affordable, found.repeats, Left.of(found.left), after

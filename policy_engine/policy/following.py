@@ -38,7 +38,7 @@ from policy_engine.policy.reading import read_root, read_text, refused
 from policy_engine.policy.resolve import Following, recodings_of
 from policy_engine.policy.scalars import show
 from policy_engine.policy.time_models import PLANNED, EditionsSpec
-from policy_engine.policy.timing import WindowTerms
+from policy_engine.policy.timing import WindowTerms, most_editions, schedule_of
 from policy_engine.policy.tree import path_text
 
 _OWN = "write epsilon and delta"
@@ -111,7 +111,7 @@ def _by_editions(read: ReadPolicy, given: EditionsSpec) -> Following:
         law = f"is met by nothing that account {show(payer.name)} has room for: {error}"
         remedy = f"write fewer, or raise epsilon or delta of the account in {payer.file.name}"
         _refuse(read, at, law, remedy)
-    return _given(line, payer, given.neighbours)
+    return _given(read, line, payer, given.neighbours)
 
 
 def _by_plan(read: ReadPolicy) -> Following:
@@ -131,15 +131,16 @@ def _by_plan(read: ReadPolicy) -> Following:
         _refuse(read, at, law, f"{meant}add {add} to the account there, or {_OWN}")
     plan = _solved(payer, _policies(payer, read))
     line = next(each for each in plan.lines if each.name == name)
-    return replace(_given(line, payer, payer.terms.neighbours), planned=True)
+    return replace(_given(read, line, payer, payer.terms.neighbours), planned=True)
 
 
-def _given(line: PlannedLine, payer: _Payer, neighbours: Neighbours) -> Following:
+def _given(read: ReadPolicy, line: PlannedLine, payer: _Payer, neighbours: Neighbours) -> Following:
     """What a line gives, with the ε of one edition at the δ of the account."""
     limit = payer.open_limit
     once = certified(line.solved.event, payer.limit.delta, neighbours)
     guarantee = Guarantee(once.epsilon, once.delta, neighbours)
-    return Following(guarantee, line.solved, payer.name, limit, line.editions)
+    due = most_editions(schedule_of(read.document), payer.terms)
+    return Following(guarantee, line.solved, payer.name, limit, line.editions, due=due)
 
 
 def _payer(read: ReadPolicy, at: At) -> _Payer:

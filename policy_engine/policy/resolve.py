@@ -116,6 +116,8 @@ class Following:
     limit: tuple[Decimal, Decimal]
     editions: int
     planned: bool = False
+    due: int | None = None
+    """How often a window can have an edition, by the calendar; None where nothing says it."""
 
     @property
     def numbers(self) -> dict[str, Any]:

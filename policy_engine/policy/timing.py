@@ -91,6 +91,20 @@ def windows_of(account: AccountSpec) -> WindowTerms:
     )
 
 
+def most_editions(schedule: Refresh | PeriodOf | None, terms: WindowTerms) -> int | None:
+    """How many editions of a policy a window can have; None where nothing says it.
+
+    >>> most_editions(Refresh(Calendar.MONTH), WindowTerms(Calendar.YEAR))
+    12
+    """
+    if schedule is None or terms.each is None:
+        return None
+    if terms.of is not None:  # the rows of each window are another period's
+        return 1
+    every = schedule.every if isinstance(schedule, Refresh) else schedule.periods.every
+    return every.most_in(terms.each)
+
+
 def place_of(text: str, edition: str) -> str:
     """The file or the table of the edition of that name.
 

@@ -209,7 +209,7 @@ def warnings_of(policy: Policy) -> tuple[errors.Problem, ...]:
     """What is allowed and seldom meant, by the policy alone.
 
     A column that is made of the key of the unit, numbers that are read as no program writes them
-    beside such a delimiter, and a guarantee that is none.
+    beside such a delimiter, a guarantee that is none, and one of fewer editions than are due.
     """
     made = [each for each in policy.recodings if _is_key(each[0], policy)]
     found = (_of_the_key(policy, *each) for each in made if each[1].reads)
@@ -224,6 +224,17 @@ def _of_guarantee(policy: Policy) -> Iterator[errors.Problem]:
         remedy = "{epsilon: …, delta: …} bounds them all"
         yield errors.Problem(str(policy.file), 0, 0, "guarantee", message, remedy)
         return
+    follows = policy.follows
+    if follows is not None and follows.due is not None and follows.due > follows.editions:
+        at, later = "guarantee", "do not fit any more"
+        if follows.planned:
+            at, later = "the plan of the account", "are not planned"
+        message = (
+            f"guarantee is of {follows.editions} editions, and the policy is due {follows.due}"
+            f" times in a window of account {follows.account!r}: the later ones {later}"
+        )
+        remedy = f"write editions: {follows.due} in {at}"
+        yield errors.Problem(str(policy.file), 0, 0, "guarantee", message, remedy)
     epsilon, delta = policy.guarantee.epsilon, policy.guarantee.delta
     remedy = "a δ is far below one over the number of people, and ε mostly at most 10"
     if epsilon > _WEAK_EPSILON:

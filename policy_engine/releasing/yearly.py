@@ -16,7 +16,6 @@ from policy_engine.accounting.composition import Accountant
 from policy_engine.accounting.exact import epsilon_of_event, has_curve
 from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.plans import PlanLine, PlannedLine, certified, for_editions, planned
-from policy_engine.calendars import Refresh
 from policy_engine.errors import DomainError
 from policy_engine.ledger.account import Account, Limit
 from policy_engine.ledger.entry import Charge
@@ -28,7 +27,7 @@ from policy_engine.policy.models import GuaranteeSpec
 from policy_engine.policy.project import Project
 from policy_engine.policy.reading import read_text
 from policy_engine.policy.resolve import Policy, resolve
-from policy_engine.policy.timing import WindowTerms, schedule_of
+from policy_engine.policy.timing import WindowTerms, most_editions
 from policy_engine.releasing import charging
 
 if TYPE_CHECKING:
@@ -75,17 +74,6 @@ class Yearly:
     ways: tuple[Way, ...]
 
 
-def editions_of(read: ReadPolicy, terms: WindowTerms) -> int:
-    """How many editions of a policy a window of its account has; some where nothing says it."""
-    schedule = schedule_of(read.document)
-    if schedule is None or terms.each is None:
-        return MANY
-    if terms.of is not None:  # the rows of each window are another period's
-        return 1
-    every = schedule.every if isinstance(schedule, Refresh) else schedule.periods.every
-    return every.most_in(terms.each)
-
-
 def yearly(policy: Policy, project: Project, account: Account, editions: int = 0) -> Yearly | None:
     """What to write so that so many releases like it fit; as many as a window has without a word.
 
@@ -98,7 +86,8 @@ def yearly(policy: Policy, project: Project, account: Account, editions: int = 0
     if limit is None or terms.plan or policy.follows is not None or policy.part is not None:
         return None
     read = read_policy(read_text(policy.file, "policy"), policy.file, policy.directory)
-    asked = _Question(read, project, account, limit, editions or editions_of(read, terms))
+    editions = editions or most_editions(policy.schedule, terms) or MANY
+    asked = _Question(read, project, account, limit, editions)
     ways = tuple(asked.ways(policy))
     return Yearly(asked.editions, account.name, ways) if ways else None
 
