@@ -124,7 +124,7 @@ def _yearly(policy: Policy, found: Preview, releases: int) -> Yearly | None:
     from policy_engine.releasing.yearly import yearly
 
     with progress("asking what so many would need"):
-        return yearly(policy, project_of(policy), found.account, releases)
+        return yearly(policy, project_of(policy), found, releases)
 
 
 def _ways(found: Yearly | None) -> Iterator[str]:

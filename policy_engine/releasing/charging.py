@@ -23,6 +23,7 @@ from policy_engine.kernel.editions import Edition
 from policy_engine.kernel.mechanisms.events import charged, of_replaced
 from policy_engine.kernel.mechanisms.sampled_suppression.law import certified_rate
 from policy_engine.ledger.account import Account, Limit, effective
+from policy_engine.ledger.asked import Asked
 from policy_engine.ledger.books import Books
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.states import NAMED_BY
@@ -98,6 +99,11 @@ class ReleasePlan:
         target = () if relation is None else self.warehouse.target(relation)
         found = planning.vouched_over(policy, self.table, target, self.warehouse)
         return replace(self, policy=policy, certificate=found)
+
+    @property
+    def asked(self) -> Asked:
+        """What its account is asked for one release that counts in one window."""
+        return charge_of(self.account, self.certificate, self.policy).asked
 
     def account_in(self, known: Books | None) -> Account:
         """The account that pays, as a ledger has it, under the limit that counts."""

@@ -15,13 +15,25 @@ from typing import TYPE_CHECKING
 from policy_engine.accounting.composition import Accountant
 from policy_engine.accounting.exact import epsilon_of_event, has_curve
 from policy_engine.accounting.in_words import in_text
-from policy_engine.accounting.plans import PlanLine, PlannedLine, certified, for_editions, planned
+from policy_engine.accounting.plans import (
+    PlanLine,
+    PlannedLine,
+    WindowPlan,
+    certified,
+    for_editions,
+    planned,
+)
 from policy_engine.errors import DomainError
 from policy_engine.ledger.account import Account, Limit
-from policy_engine.ledger.entry import Charge
-from policy_engine.policy.auto import NoSolution
+from policy_engine.ledger.asked import Asked
+from policy_engine.ledger.planned import Planned
+from policy_engine.ledger.pricing import Spent, fits
+from policy_engine.policy.accounts import listed_as
+from policy_engine.policy.auto import Guarantee, NoSolution
 from policy_engine.policy.documents import ReadPolicy, read_policy
+from policy_engine.policy.fields import Neighbours
 from policy_engine.policy.following import shape_of
+from policy_engine.policy.mechanisms.common import Language
 from policy_engine.policy.mechanisms.index import language_of
 from policy_engine.policy.models import GuaranteeSpec
 from policy_engine.policy.project import Project
@@ -29,6 +41,8 @@ from policy_engine.policy.reading import read_text
 from policy_engine.policy.resolve import Policy, resolve
 from policy_engine.policy.timing import WindowTerms, most_editions
 from policy_engine.releasing import charging
+from policy_engine.releasing.charging import ReleasePlan
+from policy_engine.releasing.preview import Preview
 
 if TYPE_CHECKING:
     from policy_engine.accounting.events import Event
@@ -37,10 +51,14 @@ MANY = 12
 """So many editions are asked about where nothing says how many a window has."""
 _SHORT = Context(prec=2, rounding=ROUND_FLOOR)
 _ONE = Context(prec=1, rounding=ROUND_FLOOR)
-_LESS = tuple(map(Decimal, ("1", "0.98", "0.95", "0.9", "0.8", "0.65", "0.5", "0.35")))
+_LESS = tuple(
+    map(Decimal, ("1", "0.98", "0.95", "0.9", "0.8", "0.65", "0.5", "0.35", "0.2", "0.1"))
+)
 """Parts of what a new account admits, for one that has spent something."""
 _ENDS = (Decimal("1.5"), Decimal(3))
 """The δ of one edition, in parts of what the ends of its noise cost, that are tried."""
+_LEFT = (Decimal("0.02"), Decimal("0.002"))
+"""The same in parts of the limit, where something was charged before."""
 _QUICK = 2
 """Of more numbers of a person it takes long to find noise for each of several (ε, δ)."""
 
@@ -74,115 +92,148 @@ class Yearly:
     ways: tuple[Way, ...]
 
 
-def yearly(policy: Policy, project: Project, account: Account, editions: int = 0) -> Yearly | None:
+def yearly(policy: Policy, project: Project, found: Preview, editions: int = 0) -> Yearly | None:
     """What to write so that so many releases like it fit; as many as a window has without a word.
 
     None where the account has no limit or has a plan, where the policy's numbers follow from it
     already, and where nothing is left open that could. Guarantee: what is told is admitted if it is
-    written and released so often, by what the ledger says now. Arguments: the account as it stands,
-    under what the project file says of it. Errors as ``charging.planned``.
+    written and released so often, in the window that a release would count in now. Arguments: what
+    a release would be, as ``preview`` says it. Errors as ``charging.planned``.
     """
-    limit, terms = account.limit, project.windows.get(account.name, WindowTerms())
-    if limit is None or terms.plan or policy.follows is not None or policy.part is not None:
+    account, windows = found.account, found.charge.windows
+    if account.limit is None or account.limit.plan or len(windows) > 1:
+        return None
+    if policy.follows is not None or policy.part is not None:
         return None
     read = read_policy(read_text(policy.file, "policy"), policy.file, policy.directory)
+    listed = listed_as(account.name, project, policy.source.relation)
+    terms = project.windows.get(listed or "", WindowTerms())
     editions = editions or most_editions(policy.schedule, terms) or MANY
-    asked = _Question(read, project, account, limit, editions)
-    ways = tuple(asked.ways(policy))
+    asked = _Question(policy, read, project, account, account.limit, windows, editions)
+    ways = tuple(asked.ways(listed))
     return Yearly(asked.editions, account.name, ways) if ways else None
 
 
 @dataclass(frozen=True)
 class _Question:
+    policy: Policy
     read: ReadPolicy
     project: Project
     account: Account
     limit: Limit
+    windows: tuple[str, ...]
     editions: int
 
-    def ways(self, policy: Policy) -> Iterator[Way]:
-        """Those that are admitted, the plainest first."""
-        notion = policy.guarantee.neighbours
-        numbers = self.limit.epsilon, self.limit.delta
+    @property
+    def notion(self) -> Neighbours:
+        return self.policy.guarantee.neighbours
+
+    @property
+    def language(self) -> Language:
+        document = self.read.document
+        found = language_of(document.mechanism, has_sample=document.sample is not None)
+        assert found is not None  # by its field
+        return found
+
+    def ways(self, listed: str | None) -> Iterator[Way]:
+        """Those that are admitted, the plainest first; ``listed`` is what the account is called."""
+        numbers, notion = (self.limit.epsilon, self.limit.delta), self.notion
         try:
             shape = shape_of(self.read, notion)
             line = for_editions(shape, self.editions, *numbers, notion)
-            whole = planned([PlanLine(policy.name, shape, self.editions)], *numbers, notion)
+            whole = planned([PlanLine(self.policy.name, shape, self.editions)], *numbers, notion)
         except DomainError:
             return
-        if shape.moved(notion) <= _QUICK:
-            yield from self._written(policy, line)
-        is_new = self.account.spent is None or self.account.spent.first is None
-        if is_new and self.project.file is not None and policy.declared_budget:
-            editions = f"editions: {self.editions}"
+        with charging.planned(self.policy, self.project) as plan:
+            if shape.moved(notion) <= _QUICK:
+                yield from self._written(plan, line)
+            stated = None if listed is None else self.project.accounts[listed]
+            is_stated = stated is not None and (stated.epsilon, stated.delta) == numbers
+            # What follows does so from the project file, and by an account that a policy names.
+            if not is_stated or not self.policy.declared_budget:
+                return
             other = "" if notion == "add_remove" else f", neighbours: {notion}"
-            yield Way(f"guarantee: {{{editions}{other}}}", "", self._half(policy, line))
-            named = f"plan: {{{policy.name}: {{{editions}}}}}{other}"
-            there = f"{named} beside the limit of {self.account.name}"
-            yield Way("guarantee: planned", there, self._half(policy, whole.lines[0]))
+            editions, once = f"editions: {self.editions}", self._drawn(line)
+            if self._admits(plan.with_numbers(once).asked):
+                yield Way(f"guarantee: {{{editions}{other}}}", "", _seen(once))
+            if self._is_planned(whole):
+                named = f"plan: {{{self.policy.name}: {{{editions}}}}}{other}"
+                there = f"{named} beside the limit of {self.account.name}"
+                yield Way("guarantee: planned", there, _seen(self._drawn(whole.lines[0])))
 
-    def _written(self, policy: Policy, line: PlannedLine) -> Iterator[Way]:
+    def _written(self, plan: ReleasePlan, line: PlannedLine) -> Iterator[Way]:
         """With numbers of its own: the ε and the δ of those tried that show the smallest groups."""
-        notion = policy.guarantee.neighbours
         found: list[tuple[Policy, str]] = []
-        with charging.planned(policy, self.project) as plan:
-            for epsilon, delta in _tried(line.solved.event, notion):
-                for part in _LESS:
-                    less = _SHORT.multiply(epsilon, part)
-                    made = self._with(less, delta, notion, line.solved.law)
-                    if made is None:
-                        continue
-                    if self._admits(plan.with_numbers(made[0]).charge(None)):
-                        found.append(made)
-                        break
+        for epsilon, delta in self._tried(line.solved.event):
+            for part in _LESS:
+                made = self._with(_SHORT.multiply(epsilon, part), delta, line.solved.law)
+                if made is not None and self._admits(plan.with_numbers(made[0]).asked):
+                    found.append(made)
+                    break
         if not found:
             return
         best, said = min(found, key=lambda made: _seen(made[0]) or 0)
         yield Way(said, "", _seen(best), best.guarantee.epsilon, best.guarantee.delta)
 
-    def _with(
-        self, epsilon: Decimal, delta: Decimal, notion: str, law: str
-    ) -> tuple[Policy, str] | None:
+    def _tried(self, event: Event) -> Iterator[tuple[Decimal, Decimal]]:
+        """(ε, δ) of one edition to begin with: at a δ a little above what the ends cost.
+
+        What was charged before leaves less of δ than of ε.
+        """
+        if not has_curve(event):
+            once = certified(event, Decimal(0), self.notion)
+            yield _SHORT.plus(once.epsilon), once.delta
+            return
+        ends = Accountant.of([event], self.notion).certain
+        for part, left in zip(_ENDS, _LEFT, strict=True):
+            delta = _ONE.multiply(ends, part)
+            with suppress(DomainError):
+                epsilon = _SHORT.plus(epsilon_of_event(event, delta, self.notion))
+                yield epsilon, delta if self._is_new else _ONE.multiply(self.limit.delta, left)
+
+    def _with(self, epsilon: Decimal, delta: Decimal, law: str) -> tuple[Policy, str] | None:
         """The policy with these numbers, and what is to be written; None where nothing is met."""
-        document = self.read.document
-        language = language_of(document.mechanism, has_sample=document.sample is not None)
-        assert language is not None  # by its field
+        document, notion, read = self.read.document, self.notion, self.read
         said = {"epsilon": epsilon, "delta": delta, "neighbours": notion}
-        named = language.named(document, law)
+        named = self.language.named(document, law)
         written = named.model_copy(update={"guarantee": GuaranteeSpec.model_validate(said)})
         text = f"guarantee: {{epsilon: {in_text(epsilon)}, delta: {_yaml(delta)}"
         text += "}" if notion == "add_remove" else f", neighbours: {notion}}}"
         if named != document:
             text += f" and noise: {{distribution: {law}}}"
         with suppress(NoSolution):
-            read = self.read
             return resolve(written, read.hierarchies, read.file, read.directory), text
         return None
 
-    def _half(self, policy: Policy, line: PlannedLine) -> int | None:
-        """From how many people on such an edition shows a group half of the time."""
-        document = self.read.document
-        language = language_of(document.mechanism, has_sample=document.sample is not None)
-        assert language is not None  # by its field
-        chosen = language.numbers(document, line.solved)
-        return _seen(replace(policy, k=chosen.k, rate=chosen.rate, protection=chosen.protection))
+    def _drawn(self, line: PlannedLine) -> Policy:
+        """The policy as one edition of a line that was solved."""
+        chosen = self.language.numbers(self.read.document, line.solved)
+        once = certified(line.solved.event, self.limit.delta, self.notion)
+        return replace(
+            self.policy,
+            guarantee=Guarantee(once.epsilon, once.delta, self.notion),
+            k=chosen.k,
+            rate=chosen.rate,
+            protection=chosen.protection,
+        )
 
-    def _admits(self, charge: Charge) -> bool:
-        rules = self.account.filters(charge.windows, charge.neighbours)
-        return all(rule.admits(charge.asked, self.editions) for rule in rules)
+    @property
+    def _is_new(self) -> bool:
+        rules = self.account.filters(self.windows, self.notion)
+        return all(rule.spent.first is None for rule in rules)
 
+    def _admits(self, asked: Asked) -> bool:
+        """Whether the account would pay for so many, one after the other."""
+        rules = self.account.filters(self.windows, self.notion)
+        return all(rule.admits(asked, self.editions) for rule in rules)
 
-def _tried(event: Event, notion: str) -> Iterator[tuple[Decimal, Decimal]]:
-    """(ε, δ) of one edition to begin with: at a δ a little above what the ends cost."""
-    if not has_curve(event):
-        once = certified(event, Decimal(0), notion)
-        yield _SHORT.plus(once.epsilon), once.delta
-        return
-    ends = Accountant.of([event], notion).certain
-    for part in _ENDS:
-        delta = _ONE.multiply(ends, part)
-        with suppress(DomainError):
-            yield _SHORT.plus(epsilon_of_event(event, delta, notion)), delta
+    def _is_planned(self, whole: WindowPlan) -> bool:
+        """Whether its window can have such a plan: with nothing charged yet that it would hold."""
+        [window] = self.windows
+        if self.account.window(window, self.notion).charges:
+            return False
+        ever, spent = self.limit.for_ever, self.account.spent or Spent.none(self.notion)
+        return ever is None or fits(spent, Planned.of(whole, "").asked, ever)
 
 
 def _seen(policy: Policy) -> int | None:

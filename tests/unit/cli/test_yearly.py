@@ -82,14 +82,16 @@ def test_what_is_printed_works_when_it_is_written(cli, write, kind):
     write(kind)
     many = 3
     for way in ways(cli, "--releases", many):
-        if way["account"]:
-            continue  # a plan is tried below
-        write(kind, written(way["policy"]), anew=True)
-        for _ in range(many):
-            done = cli("release", "visits.yaml", "--revise", "--replace")
+        said, _, _ = way["account"].partition(" beside")
+        write(kind, written(way["policy"]), f", {said}" if said else "", anew=True)
+        for number in range(many):
+            done = cli("release", "visits.yaml", "--edition", f"e{number}", "--replace")
             assert done.code == 0, done.err
         left = cli("plan", "visits.yaml", "--format", "json").document["ledger"]["left"]
         assert left["like_this"] < many
+        if said:
+            assert left["planned"] == {"visits": 0} and not left["like_this"]
+            assert cli("release", "visits.yaml", "--edition", "more", "--replace").code == 1
 
 
 def test_a_group_is_shown_half_the_time_from_the_size_that_was_told(cli, write):
@@ -141,6 +143,36 @@ def test_an_account_that_has_spent_is_asked_as_it_stands(cli, write):
     write("counts", written(way["policy"]))
     for _ in range(3):
         assert cli("release", path, "--revise", "--replace").code == 0
+
+
+def test_of_windows_the_one_that_begins_is_asked(cli, write):
+    """Each year is asked about, and by the calendar of the policy: a quarter has three months."""
+    write("counts", account=", each: year")
+    assert len(ways(cli, "--releases", 2)) == 3
+    assert cli("release", "visits.yaml").code == 0
+    [way] = ways(cli, "--releases", 2)
+    assert way["policy"].startswith("guarantee: {epsilon: ")
+    path = write("counts", account=", each: quarter", anew=True)
+    path.write_text(path.read_text() + "refresh: {every: month}\n")
+    assert [each["policy"] for each in ways(cli)][1] == "guarantee: {editions: 3}"
+
+
+def test_what_holds_for_ever_is_asked_too(cli, write):
+    """Next year's plan would not fit what all years may take: neither it nor editions of it do."""
+    path = write("counts", account=", each: month, ever: {epsilon: 1.0, delta: 1.0e-6}")
+    assert len(ways(cli, "--releases", 2)) == 3
+    path.write_text(path.read_text().replace("0.2", "0.9"))
+    assert cli("release", path).code == 0
+    path.write_text(path.read_text().replace("0.9", "0.1"))
+    assert all("epsilon" in each["policy"] for each in ways(cli, "--releases", 2))
+
+
+def test_a_lower_limit_of_the_ledger_is_what_counts(cli, write):
+    write("counts")
+    limit = ("ledger", "limit", "people", "--epsilon", "0.5", "--delta", "1e-6")
+    assert cli("release", "visits.yaml").code == 0
+    assert cli(*limit, "--by", "me", "--why", "less").code == 0
+    assert all("editions" not in each["policy"] for each in ways(cli, "--releases", 2))
 
 
 def test_without_room_nothing_is_offered(cli, write):

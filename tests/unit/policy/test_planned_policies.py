@@ -26,6 +26,7 @@ from policy_engine.policy.following import plan_of
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import load_project
 from policy_engine.policy.resolve import Policy, terms_of
+from policy_engine.releasing.validation import warnings_of
 
 TABLE = Table(
     (Field("id", "BIGINT"), Field("sex", "VARCHAR"), Field("age", "INTEGER"),
@@ -205,6 +206,27 @@ def test_what_does_not_change_the_noise_keeps_its_slot(tmp_path):
     assert changed.follows == found[0].follows and again.follows == found[1].follows
     assert changed.digest != found[0].digest and again.digest == found[1].digest
     assert changed.protection == found[0].protection and changed.k == 20
+
+
+@pytest.mark.parametrize(
+    ("guarantee", "account", "told"),
+    [
+        ("{editions: 4}", "", "the later ones do not fit any more; write editions: 12 in"
+         " guarantee"),
+        ("planned", ", plan: {p: {editions: 4}}", "the later ones are not planned; write editions:"
+         " 12 in the plan of the account"),
+        ("{editions: 12}", "", None),
+        ("planned", ", plan: {p: {editions: 12}}", None),
+    ],
+)  # fmt: skip
+def test_fewer_editions_than_are_due_are_told(tmp_path, guarantee, account, told):
+    project(tmp_path, f", each: year{account}")
+    path = write(tmp_path, "p", guarantee, "counts", refresh="{every: month}",
+                 release="{file: 'out/p-{edition}.parquet'}")  # fmt: skip
+    found = [" ".join(str(each).split()) for each in warnings_of(load_policy(path))]
+    expected = f"{path}:6:1: guarantee is of 4 editions, and the policy is due 12 times in a window"
+    expected = f"{expected} of account 'people': {told}"
+    assert found == ([] if told is None else [expected])
 
 
 def test_without_a_plan_there_is_none(tmp_path):
