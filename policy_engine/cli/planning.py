@@ -59,7 +59,8 @@ def plan(
 
     What will be seen follows from the policy alone: how many groups its recodes can make, how large
     a group must be to be shown, and how wrong a count will be; and the same of every other
-    mechanism at the policy's (ε, δ). Exits with 1 where the account cannot pay.
+    mechanism at the policy's (ε, δ). Then what to write so that a year's releases like it fit.
+    Exits with 1 where the account cannot pay.
 
     Example: policy-engine plan policies/adult/policy.yaml
     """

@@ -257,7 +257,7 @@ def _same_place(one: object, other: object) -> bool:
 def digest(
     document: PolicyDocument,
     hierarchies: Mapping[str, str],
-    follows: Mapping[str, Any] | None = None,
+    follows: Mapping[str, object] | None = None,
 ) -> str:
     """The digest ``sha256:…`` of a policy and of its hierarchy files (digests by column).
 
@@ -275,7 +275,7 @@ def digest(
 def canonical_json(
     document: PolicyDocument,
     hierarchies: Mapping[str, str],
-    follows: Mapping[str, Any] | None = None,
+    follows: Mapping[str, object] | None = None,
 ) -> str:
     """The text that is digested: JSON with sorted keys and no spaces, in ASCII."""
     left_out: dict[str, Any] = {"recode": True, "release": {"deprecated"}}
@@ -288,7 +288,7 @@ def canonical_json(
         if isinstance(spec, BinsSpec):
             said["labels"] = spec.names()
         recode.append((column, said))
-    whole: dict[str, Any] = {
+    whole: dict[str, object] = {
         "policy": {**data, "recode": recode},
         "hierarchies": dict(hierarchies),
     }

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from policy_engine.calendars import Refresh
 from policy_engine.errors import UsageError
@@ -120,7 +120,7 @@ class Following:
     """How often a window can have an edition, by the calendar; None where nothing says it."""
 
     @property
-    def numbers(self) -> dict[str, Any]:
+    def numbers(self) -> dict[str, object]:
         """What is promised, and every number of what is drawn."""
         event = self.solved.event
         return {"guarantee": asdict(self.guarantee), type(event).__name__: asdict(event)}
