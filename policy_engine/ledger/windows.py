@@ -31,7 +31,7 @@ def windows_of_charge(
 
     ``at`` is a moment that is never before the ledger's last record. Several are of a draw that
     reads the rows of several periods. Errors: DomainError where the account is ``of`` a column by
-    whose periods the draw does not read, or its period has not begun.
+    whose periods the draw does not read.
 
     >>> from datetime import UTC
     >>> january, year = datetime(2027, 1, 10, tzinfo=UTC), WindowTerms(Calendar.YEAR)
@@ -49,8 +49,6 @@ def windows_of_charge(
         raise DomainError("period", f"of {terms.of}, as the windows of its account are", "another")
     today, period = zone.day_of(at), edition.period
     if period is not None and edition.column:
-        if period.first > today:
-            raise DomainError("edition", "of a period that has begun", edition.name)
         if terms.of is not None:
             return tuple(each.name for each in overlapping(period, terms.each))
         return (period.within(terms.each).name,)

@@ -36,7 +36,7 @@ from policy_engine.policy.resolve import Policy
 from policy_engine.policy.timing import WindowTerms
 from policy_engine.releasing import planning, requests
 from policy_engine.releasing.books import limit_of
-from policy_engine.releasing.editions import at_moment
+from policy_engine.releasing.editions import Clock, at_moment, utc_now
 from policy_engine.releasing.naming import in_some_edition
 from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.connecting import resolved
@@ -51,6 +51,7 @@ class ReleasePlan:
     warehouse: Warehouse
     certificate: Certificate
     table: Table
+    clock: Clock = utc_now
 
     @cached_property
     def account(self) -> str:
@@ -117,7 +118,7 @@ class ReleasePlan:
         windows of the account are of rows that the policy does not tell apart.
         """
         charge = charge_of(self.account, self.certificate, self.policy)
-        limit, at = self.account_in(known).limit, at_moment(known)
+        limit, at = self.account_in(known).limit, at_moment(known, self.clock)
         return in_windows(charge, self.policy, self.project, self.certificate, limit=limit, at=at)
 
     def window_plan(self) -> WindowPlan:
@@ -138,22 +139,23 @@ class ReleasePlan:
         )
 
 
-def plan_of(policy: Policy, project: Project, warehouse: Warehouse) -> ReleasePlan:
+def plan_of(
+    policy: Policy, project: Project, warehouse: Warehouse, clock: Clock = utc_now
+) -> ReleasePlan:
     """The plan of a policy, with the errors of ``planning.vouched_for``.
 
     Of one whose edition is not named it is that of the first period, as of any other.
     """
     policy = in_some_edition(policy, project)
-    return ReleasePlan(
-        policy, project, warehouse, *planning.vouched_for(policy, project, warehouse)
-    )
+    found = planning.vouched_for(policy, project, warehouse)
+    return ReleasePlan(policy, project, warehouse, *found, clock)
 
 
 @contextmanager
-def planned(policy: Policy, project: Project) -> Iterator[ReleasePlan]:
+def planned(policy: Policy, project: Project, clock: Clock = utc_now) -> Iterator[ReleasePlan]:
     """The plan of a policy while the body runs; nothing can be written through it."""
     with closing(planning.open_warehouse(policy, project, writes=False)) as warehouse:
-        yield plan_of(policy, project, warehouse)
+        yield plan_of(policy, project, warehouse, clock)
 
 
 def names_of_source(

@@ -164,7 +164,7 @@ def release(
     with closing(Reached(policy, project)) as reached, watch(reached.progress):
         if not revise and (before := _released_before(policy, project, reached, replace, say)):
             return before
-        plan = plan_of(policy, project, reached.warehouse)
+        plan = plan_of(policy, project, reached.warehouse, clock)
         for warning in unenforced(policy, plan.certificate):
             say(f"warning: {warning}")
         plan.warehouse.hold(policy, plan.table)
@@ -211,7 +211,7 @@ def release_due(
     give_up(schedule, project)
     return DueReleases(
         tuple(
-            release(policy.in_edition(edition), project, replace=replace, say=say)
+            release(policy.in_edition(edition), project, replace=replace, say=say, clock=clock)
             for edition in schedule.due
         ),
         schedule,

@@ -109,7 +109,6 @@ def test_days_are_those_of_the_projects_zone(zone, at, window):
         (Edition(), "period must be of visited"),
         (of_all("2026-11"), "period must be of visited"),
         (of_rows("2026-10", "born"), "period must be of visited"),
-        (of_rows("2026-12"), "edition must be of a period that has begun"),
     ],
 )
 def test_what_reads_no_period_of_the_column_counts_in_no_window_of_it(edition, fault):

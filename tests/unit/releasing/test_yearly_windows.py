@@ -1,0 +1,174 @@
+"""A year of releases from one account: windows, a plan and its slots, as release charges them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+from visits_project import Visits, at
+
+from policy_engine.errors import BudgetExceeded, PolicyError
+from policy_engine.ledger.promises import promises
+from policy_engine.ledger.remaining import Remaining
+from policy_engine.policy.loading import load_policy
+from policy_engine.policy.project import load_project
+from policy_engine.releasing.books import open_ledger
+from policy_engine.releasing.job import Job
+from policy_engine.releasing.ledger_state import ledger_state
+from policy_engine.releasing.preview import preview
+from policy_engine.releasing.release import release
+
+_PROJECT = """\
+warehouses: {{db: {{type: duckdb, database: db.duckdb}}}}
+accounts: {{patients: {{epsilon: 1.0, delta: 1.0e-6, each: {each}{more}}}}}
+"""
+_PLAN = ", plan: {visits: {editions: 12, share: 2}, yearbook: {editions: 1, share: 1}}, rest: 0.1"
+_POLICY = """\
+version: 1
+name: {name}
+source: {{file: visits.parquet}}
+privacy_unit: {{column: person, rows: any}}
+mechanism: noisy_counts
+{schedule}
+recode: {{region: keep}}
+guarantee: {guarantee}
+release: {{file: "out/{name}{edition}.parquet"}}
+account: patients
+"""
+MONTHLY = 'period: {column: visited, every: month, from: "2027-01", after: 10d}'
+
+
+class Year(Visits):
+    """The project of one account with windows, and its policies as files."""
+
+    @classmethod
+    def of(cls, folder, each="year", more=""):
+        (folder / "policy-engine.yaml").write_text(_PROJECT.format(each=each, more=more))
+        made = cls(folder, load_project(folder / "policy-engine.yaml"))
+        made.write()
+        return made
+
+    def file(self, name="visits", schedule=MONTHLY, guarantee="planned"):
+        edition = "-{edition}" if schedule else ""
+        text = _POLICY.format(name=name, schedule=schedule, guarantee=guarantee, edition=edition)
+        path = self.folder / f"{name}.yaml"
+        path.write_text(text)
+        return path
+
+    def read(self, *args, **more):
+        return load_policy(self.file(*args, **more))
+
+    @property
+    def windows(self):
+        with open_ledger(self.project) as ledger:
+            ledger.verify()
+            account = ledger.read().budget.account("patients")
+        return {each.name: each.charges for each in account.windows}
+
+
+@pytest.fixture
+def planned(tmp_path):
+    year = Year.of(tmp_path, more=_PLAN)
+    year.file("yearbook", "")
+    return year
+
+
+def test_december_is_drawn_in_january_and_charged_to_its_own_year(planned, monkeypatch):
+    visits = planned.read()
+    told = []
+    planned.now = at(12, 15, year=2027)
+    drawn = planned.due(visits, say=told.append).released
+    assert [each.edition for each in drawn] == [f"2027-{month:02}" for month in range(1, 12)]
+    [begins] = [line for line in told if "begins for" in line]
+    assert begins.startswith("2027 begins for account 'patients': what its releases add to what")
+    assert [bool(each.begins) for each in drawn] == [True, *[False] * 10]
+    book = planned.release(None, load_policy(planned.folder / "yearbook.yaml"))
+    assert (book.windows, book.begins) == (("2027",), "")
+    planned.now = at(1, 12, year=2028)
+    killed = planned.killed(monkeypatch, Job, "_draw_file", visits)
+    assert (killed.run.edition, killed.windows, killed.planned) == ("2027-12", ("2027",), True)
+    # A crash that is finished in February is the old year's, and costs nothing more.
+    planned.now = at(2, 1, year=2028)
+    [december] = planned.due(visits).released
+    assert (december.edition, december.entry) == ("2027-12", killed.id)
+    assert planned.windows == {"2027": 13}
+    assert all(entry.planned for entry in planned.entries)
+    # The next year's window begins, by the plan that the project file has then, and says so.
+    planned.now = at(2, 12, year=2028)
+    [january] = planned.due(visits).released
+    assert january.begins.startswith("2028 begins for account 'patients'")
+    assert planned.windows == {"2027": 13, "2028": 1}
+
+
+def test_what_is_left_is_said_by_slots_and_of_the_rest_and_is_so(planned):
+    visits = planned.read()
+    planned.now = at(2, 15, year=2027)
+    [done] = planned.due(visits).released
+    left = done.left
+    assert [(each.name, each.left) for each in left.slots] == [("visits", 11), ("yearbook", 1)]
+    assert (left.windows, left.epsilon, left.delta) == (("2027",), Decimal("0.1"), Decimal("1e-7"))
+    assert Remaining.from_json(left.to_json()) == left
+    free = planned.read("other", "", "{epsilon: 0.1, delta: 1.0e-7}")
+    assert preview(free, planned.project).affordable
+    dear = planned.read("other", "", "{epsilon: 0.11, delta: 1.0e-7}")
+    found = preview(dear, planned.project)
+    assert not found.affordable
+    assert "as planned; of the rest none like this; at most ε 0.1 (at δ 1e-7)" in found.refusal
+    # The yearbook's slot is a preview's as well: nothing is recorded by it.
+    assert preview(load_policy(planned.folder / "yearbook.yaml"), planned.project).affordable
+
+
+def test_a_second_draw_of_an_edition_is_of_the_rest(planned):
+    visits = planned.read()
+    planned.now = at(2, 15, year=2027)
+    planned.due(visits)
+    with pytest.raises(BudgetExceeded, match="takes of the rest"):
+        planned.release("2027-01", visits, revise=True, replace=True)
+
+
+def test_windows_of_rows_are_told_apart_by_the_period_that_is_read(tmp_path):
+    year = Year.of(tmp_path, "month", ", of: visited")
+    year.now = at(3, 15)
+    own = "{epsilon: 0.3, delta: 1.0e-7}"
+    monthly = year.read("visits", MONTHLY, own)
+    assert [each.windows for each in year.due(monthly).released] == [("2027-01",), ("2027-02",)]
+    year.now = at(4, 15)
+    every = 'period: {column: visited, every: quarter, from: "2027-Q1"}'
+    quarterly = year.read("quarter", every, "{epsilon: 0.1, delta: 1.0e-8}")
+    [done] = year.due(quarterly).released
+    assert done.windows == ("2027-01", "2027-02", "2027-03")
+    assert year.windows == {"2027-01": 2, "2027-02": 2, "2027-03": 1}
+    *_, entry = year.entries
+    # Charged as one person replaced, which is more than its certificate says.
+    assert entry.epsilon > Decimal("0.1")
+    assert type(entry.asked.event).__name__ == "Replaced"
+    state = ledger_state(year.project)
+    [account] = state.accounts
+    assert promises(account)[0].startswith("What is ever told of one person's rows of one month,")
+    assert state.left(account).windows == ("2027-03",)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "law"),
+    [
+        ("", "and it has no period: what it shows is of all periods at once; add period"),
+        ("refresh: {every: month}", "and it has no period: what it shows is of all periods"),
+    ],
+)
+def test_a_policy_that_does_not_tell_the_windows_apart_is_refused(tmp_path, schedule, law):
+    year = Year.of(tmp_path, "month", ", of: visited")
+    policy = year.read("visits", schedule, "{epsilon: 0.4, delta: 1.0e-7}")
+    with pytest.raises(PolicyError, match=law):
+        preview(policy, year.project)
+
+
+def test_the_day_of_a_release_without_a_calendar_is_that_of_the_projects_zone(tmp_path):
+    year = Year.of(tmp_path)
+    text = (tmp_path / "policy-engine.yaml").read_text()
+    (tmp_path / "policy-engine.yaml").write_text(f"{text}zone: Europe/Berlin\n")
+    year.project = load_project(tmp_path / "policy-engine.yaml")
+    policy = year.read("book", "", "{epsilon: 0.4, delta: 1.0e-7}")
+    late = datetime(2027, 12, 31, 23, 30, tzinfo=UTC)
+    done = release(policy, year.project, clock=lambda: late)
+    assert done.windows == ("2028",)
