@@ -196,8 +196,9 @@ def test_an_entry_of_an_older_version_names_no_source_and_holds_none(small, monk
     store = "policy_engine.ledger.store.reserve_payload"
     from policy_engine.ledger.entry import reserve_payload
 
-    def older(charge, review):
-        return {k: v for k, v in reserve_payload(charge, review).items() if k != "source"}
+    def older(charge, review, **told):
+        found = reserve_payload(charge, review, **told)
+        return {name: said for name, said in found.items() if name != "source"}
 
     with monkeypatch.context() as patched:
         patched.setattr(store, older)
