@@ -262,10 +262,11 @@ def test_the_same_release_comes_again_and_a_changed_one_is_said_to_be_new(
     assert changed.code == 0 and "what is learnt from both together nothing limits" in changed.err
 
 
-def test_people_with_a_key_count_once(cli: Cli, patients: Path) -> None:
+@pytest.mark.parametrize("rows", ["{first_by: [age]}", "any"])
+def test_people_with_a_key_count_once(cli: Cli, patients: Path, rows: str) -> None:
     twice = pq.read_table("patients.parquet")
     pq.write_table(pa.concat_tables([twice, twice]), "patients.parquet")
-    path = policy_at(unit="{column: person, rows: {first_by: [age]}}")
+    path = policy_at(unit=f"{{column: person, rows: {rows}}}")
     assert cli("release", path).code == 0
     assert sum(pq.read_table("out/p.parquet").column("n").to_pylist()) <= 400
     said = unverified(Path("out/p.certificate.json").read_bytes(), UNPROMISED_TYPE)
