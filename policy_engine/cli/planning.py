@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from policy_engine.releasing.yearly import Yearly
 
 _FEW = 3
+_FEW_DUE = 6
 
 UNLIMITED = "no account limits it: with this charge no (ε, δ) holds of what is released from it"
 """Of a release without (ε, δ)."""
@@ -249,7 +250,9 @@ def _edition_lines(found: Preview) -> Iterator[str]:
     due, following, on = found.schedule.due, found.schedule.following, found.schedule.on
     yield f"edition    {found.edition.words}"
     if due:
-        yield f"           {len(due)} due now: {', '.join(edition.name for edition in due)}"
+        names = [edition.name for edition in due]
+        some = ", ".join(names) if len(names) <= _FEW_DUE else f"{names[0]} to {names[-1]}"
+        yield f"           {len(due)} due now: {some}"
     if following is not None and on is not None:
         yield f"           {following.name} is due from {on:%Y-%m-%dT%H:%M:%SZ}"
 
