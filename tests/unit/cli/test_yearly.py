@@ -107,7 +107,7 @@ def test_people_read_what_programs_do(cli, write):
     write("counts")
     found = ways(cli)
     lines = [line.strip() for line in cli("plan", "visits.yaml").out.splitlines()]
-    at = lines.index("editions   12 releases like this from account people; write")
+    at = lines.index("repeated   12 releases like this from account people; write")
     for number, way in enumerate(found, at + 1):
         assert lines[number].removeprefix("or ").startswith(way["policy"])
         assert lines[number].endswith(f": a group of {way['half']} is shown half the time")
@@ -180,7 +180,7 @@ def test_without_room_nothing_is_offered(cli, write):
     assert cli("release", path).code == 0
     path.write_text(path.read_text().replace("1.0e-6", "1.0e-7"))
     done = cli("plan", path)
-    assert done.code == 1 and "editions" not in done.out
+    assert done.code == 1 and "repeated" not in done.out
 
 
 @pytest.mark.parametrize(
