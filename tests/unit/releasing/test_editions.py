@@ -419,3 +419,81 @@ def test_the_column_of_editions_is_nobody_elses(lab, changes, place):
 
     with pytest.raises(PolicyError, match=f"{place} is the column that says of which edition"):
         lab.policy(**{"release": ADDED, **changes})
+
+
+# What reconcile and certificates know of editions
+
+
+@pytest.mark.parametrize("place", ['{file: "out/{edition}/part.parquet"}', ADDED])
+def test_reconcile_commits_an_edition_that_stands(table, monkeypatch, place):
+    from policy_engine.releasing.standing import reconcile
+
+    policy = table.policy(release=place)
+    table.killed(monkeypatch, Ledger, "commit", policy)
+    [settled] = reconcile(table.project)
+    assert (settled.outcome, settled.entry.run.edition) == ("committed", "2027-01")
+    assert table.drawn(policy) == ["2027-02", "2027-03"]
+
+
+@pytest.mark.parametrize("place", ['{file: "out/{edition}/part.parquet"}', ADDED])
+def test_editions_that_a_ledger_forgot_are_booked_again_and_not_drawn(table, place):
+    from policy_engine.errors import LedgerError
+    from policy_engine.releasing.recalling import recall
+
+    (table.folder / "policy.yaml").write_text("version: 1\n")
+    policy = table.policy(release=place)
+    table.now = at(2, 15)
+    table.due(policy)
+    ledger = table.project.ledger
+    before = ledger.read_bytes()
+    table.now = at(4, 15)
+    table.due(policy)
+    ledger.write_bytes(before)
+    table.project.witness.unlink()
+    # Nothing is drawn on it, though by it two months are due.
+    with pytest.raises(EnvironmentFailed) as caught:
+        table.due(policy)
+    assert isinstance(caught.value, LedgerError) and caught.value.code == "ledger_forgot"
+    booked = recall(table.project, "patients")
+    assert sorted(each.entry.run.edition for each in booked) == ["2027-02", "2027-03"]
+    assert table.drawn(policy) == []
+    assert table.release("2027-03", policy).outcome == "stands"
+
+
+def test_instants_are_told_apart_by_the_zone_of_the_project(tmp_path):
+    """Half an hour before and after midnight in Berlin, which is another day in UTC."""
+    import duckdb
+
+    project = "zone: Europe/Berlin\nwarehouses: {db: {type: duckdb, database: db.duckdb}}\n"
+    lab = Visits.at(tmp_path, project + "accounts: {patients: {}}\n")
+    with duckdb.connect(str(lab.folder / "db.duckdb")) as connection:
+        connection.execute("SET timezone = 'America/New_York'")
+        connection.execute("CREATE TABLE seen (person BIGINT, visited TIMESTAMPTZ, region VARCHAR)")
+        for first, instant, people in (
+            (0, "2026-12-31 22:59:59.999999+00", 40),  # 2026 in Berlin
+            (1000, "2026-12-31 23:00:00+00", 200),  # 2027 in Berlin
+            (2000, "2027-01-31 22:59:59+00", 100),
+            (3000, "2027-01-31 23:00:00+00", 500),
+        ):
+            connection.execute(
+                f"INSERT INTO seen SELECT {first} + n, '{instant}', 'a' FROM range({people}) t(n)"
+            )
+    policy = lab.policy(source="{table: seen}")
+    lab.now = at(3, 15)
+    assert lab.drawn(policy) == ["2027-01", "2027-02"]
+    assert abs(lab.people("2027-01") - 300) <= MOST_NOISE
+    assert abs(lab.people("2027-02") - 500) <= MOST_NOISE
+
+
+def test_what_is_recoded_of_instants_has_no_other_zone(tmp_path):
+    import duckdb
+
+    from policy_engine.errors import PolicyError
+
+    project = "zone: Europe/Berlin\nwarehouses: {db: {type: duckdb, database: db.duckdb}}\n"
+    lab = Visits.at(tmp_path, project + "accounts: {patients: {}}\n")
+    with duckdb.connect(str(lab.folder / "db.duckdb")) as connection:
+        connection.execute("CREATE TABLE seen (person BIGINT, visited TIMESTAMPTZ, region VARCHAR)")
+    policy = lab.policy(source="{table: seen}", recode="{visited: {truncate: month}}")
+    with pytest.raises(PolicyError, match="is of instants, which are read in UTC, and the zone of"):
+        lab.due(policy)
