@@ -16,6 +16,7 @@ from policy_engine.releasing.release import release, restore
 
 MOST_NOISE = 30
 ONE_FILE = "{file: out/part.parquet}"
+ADDED = "{table: visits, append: true}"
 
 
 @pytest.fixture
@@ -238,6 +239,27 @@ def test_what_is_lost_is_told_and_does_not_keep_the_next_from_being_drawn(lab, m
     assert [entry.id for entry in found.schedule.lost] == [first.id]
 
 
+@pytest.mark.parametrize("place", [None, ADDED])
+def test_what_another_machine_drew_is_put_in_its_place_there(table, monkeypatch, place):
+    """Its bytes are on the machine that crashed; the other one says so, and draws the next one."""
+    policy = table.policy() if place is None else table.policy(release=place)
+    table.now = at(2, 15)
+    table.killed(monkeypatch, Spot, "put" if place is None else "envelope", policy)
+    drawn, away = table.folder / ".policy-engine" / "drawn", table.folder / "away"
+    drawn.rename(away)
+    with pytest.raises(NotReleasable, match="Bring the release"):
+        table.drawn(policy)
+    table.now = at(3, 15)
+    found = table.due(policy)
+    assert [each.edition for each in found.released] == ["2027-02"]
+    assert [entry.run.edition for entry in found.schedule.lost] == ["2027-01"]
+    for folder in away.iterdir():
+        for path in folder.glob("*.parquet"):
+            path.rename(drawn / folder.name / path.name)
+    assert table.drawn(policy) == ["2027-01"]
+    assert [entry.state for entry in table.entries] == ["committed"] * 2
+
+
 def test_a_clock_that_went_back_is_refused(lab):
     lab.drawn()
     lab.now = at(1, 1, year=2020)
@@ -298,8 +320,6 @@ def test_a_table_has_a_certificate_for_each_edition(lab):
 
 
 # Rows that are added to a table
-
-ADDED = "{table: visits, append: true}"
 
 
 @pytest.fixture
