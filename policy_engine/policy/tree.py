@@ -171,7 +171,7 @@ def _not_yaml(error: MarkedYAMLError, last: Position, text: str) -> UnreadableYa
         remedy = "indent with spaces, not tabs"
     elif indents := _other_indent(problem, place, text):
         problem, remedy = indents, "the keys of one mapping have the same indent"
-    elif "{edition}" in (text.splitlines() or [""])[min(place.line, text.count("\n") + 1) - 1]:
+    elif "{edition}" in "".join(_LINE_END.split(text)[place.line - 1 : place.line]):
         remedy = "put a text that has {edition} in quotes"
     elif "cannot start any token" in problem or "not allowed here" in problem:
         remedy = "put text that holds special characters in quotes"
