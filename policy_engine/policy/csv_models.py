@@ -145,6 +145,8 @@ class CsvSpec(Document):
     """What may stand before or behind a number there and is left out, as in `["€", "%"]`."""
     dates: Annotated[tuple[str, ...], _many(_format, "string")] = ()
     """A format, or several that are tried in turn, of columns read as dates or timestamps."""
+    century: Annotated[int | None, fields.integer(1000, 9900)] = None
+    """The first of the hundred years that `%y` means: with 1926, 26 is 1926 and 25 is 2025."""
     true: _Words = ()
     """The words for true of columns read as boolean, in any case of their letters."""
     false: _Words = ()
@@ -166,6 +168,7 @@ class CsvSpec(Document):
             wrong = "leaves open what the first line is"
             remedy = "write header: false if the first line is a row, else header: true"
             yield refusal(wrong, remedy, at=("columns",), on_key=True)
+        yield from _century(data)
         names, seen = data.get("columns"), set[str]()
         for index, name in enumerate(names if isinstance(names, list) else ()):
             if isinstance(name, str) and name.casefold() in seen:
@@ -176,6 +179,19 @@ class CsvSpec(Document):
             yield refusal(f"needs {lacks} beside it", at=(there,), on_key=True)
         for word in sorted(_words(data.get("true")) & _words(data.get("false"))):
             yield refusal(f"has {show(word)}, which true has too", "keep one", at=("false",))
+
+
+def _century(data: Data) -> Broken:
+    """The law of years of two digits: which they are is said, and never guessed."""
+    dates = data.get("dates")
+    formats = dates if isinstance(dates, list) else [dates]
+    is_short = any("%y" in each for each in formats if isinstance(each, str))
+    if is_short and data.get("century") is None:
+        remedy = "say the first of the hundred years that it means, as in century: 1926"
+        yield refusal("has %y, which leaves the century open", remedy, at=("dates",))
+    elif "century" in data and not is_short:
+        yield refusal("is for years of two digits", "remove it, or write %y in dates",
+                      at=("century",), on_key=True)  # fmt: skip
 
 
 def _words(found: object) -> set[str]:

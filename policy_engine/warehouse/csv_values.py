@@ -32,7 +32,7 @@ def converted(place: str, declared: ColumnType | None, spec: CsvSpec) -> str:
     if declared in {"integer", "double"} and (spec.decimal, spec.thousands, spec.units) != _PLAIN:
         return _number(text, spec)
     if declared in {"date", "timestamp"} and spec.dates:
-        return _moment(text, declared == "date", spec.dates)
+        return _moment(text, declared == "date", spec)
     return text
 
 
@@ -73,11 +73,25 @@ def _number(text: str, spec: CsvSpec) -> str:
     return f"CASE WHEN regexp_full_match({text}, {fits}) THEN {bare} END"
 
 
-def _moment(text: str, is_date: bool, formats: tuple[str, ...]) -> str:
+def _moment(text: str, is_date: bool, spec: CsvSpec) -> str:
     """A day or a time as SQL writes it, by the first format that it has."""
     kind = "DATE" if is_date else "TIMESTAMP"
-    read = [f"try_strptime({text}, {literal(each)})" for each in formats]
+    read = [_read(text, each, spec.century) for each in spec.dates]
     # The engine's %Y takes 93 for the year 93, and any format 'infinity' and 'epoch'.
     found = [f"CASE WHEN {each} >= TIMESTAMP '1000-01-01' THEN {each} END" for each in read]
     first = f"TRY_CAST(coalesce({', '.join(found)}) AS {kind})"
     return f"CASE WHEN regexp_matches({text}, '[0-9]') THEN TRY_CAST({first} AS VARCHAR) END"
+
+
+def _read(text: str, form: str, century: int | None) -> str:
+    """A time by one format; of a year of two digits the one from the first of a hundred years on.
+
+    The engine's own has the same last two digits. A day that the right year has not is none, as 29
+    February 1900, of which an interval would make the 28th.
+    """
+    found = f"try_strptime({text}, {literal(form)})"
+    if "%y" not in form or century is None:
+        return found
+    years = f"({century} + (year({found}) % 100 + {100 - century % 100}) % 100 - year({found}))"
+    moved = f"{found} + to_years(CAST({years} AS INTEGER))"
+    return f"CASE WHEN day({moved}) = day({found}) THEN {moved} END"

@@ -161,7 +161,7 @@ def _of_databases() -> dict[str, Export]:
         "mysql": Export(mysql, f'escape: "\\\\", {no_null}, header: false, {_NAMED}'),
         "postgresql": Export(postgres, f"quote: none, {no_null}", "people.tsv"),
         "sql server": Export(server, 'comment: "-", skip_last: 1, nulls: ["NULL"]'),
-        "oracle": Export(oracle, 'dates: "%d-%b-%y"'),
+        "oracle": Export(oracle, 'dates: "%d-%b-%y", century: 1930'),
         "sap": Export(sap, f'{of_sap}, true: [X], false: [""]', "people.txt"),
     }
 

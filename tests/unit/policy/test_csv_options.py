@@ -13,14 +13,15 @@ def test_every_option(load):
     csv = (
         '{delimiter: tab, encoding: cp1252, quote: none, escape: "\\\\", header: false,'
         " columns: [age, sex], skip: 1, skip_last: 2, comment: '#', trim: true, nulls: [NA, 99],"
-        " decimal: ',', thousands: '.', units: €, dates: '%d.%m.%Y', true: [yes, 1], false: no}"
+        " decimal: ',', thousands: '.', units: €, dates: '%d.%m.%y', century: 1926, true: [yes, 1],"
+        " false: no}"
     )
     found = load(source=source(csv)).source.csv
     assert found.model_dump() == {
         "delimiter": "\t", "encoding": "windows-1252", "quote": "", "escape": "\\",
         "header": False, "columns": ("age", "sex"), "skip": 1, "skip_last": 2, "comment": "#",
         "trim": True, "nulls": ("NA", "99"), "decimal": ",", "thousands": ".", "units": ("€",),
-        "dates": ("%d.%m.%Y",), "true": ("yes", "1"), "false": ("no",),
+        "dates": ("%d.%m.%y",), "century": 1926, "true": ("yes", "1"), "false": ("no",),
     }  # fmt: skip
 
 
@@ -56,6 +57,10 @@ def test_an_option_is_part_of_the_digest(load):
         ("{dates: ['%d.%m.%Y', '%d.%q']}", "dates[1] must be made of %A %B %H"),
         ("{dates: '%d.%m.%Y%'}", "dates must be made of %A %B %H"),
         ("{dates: '%d.%d.%m.%Y'}", "dates must have each part once"),
+        ("{dates: '%d.%m.%y'}", "dates has %y, which leaves the century open; say the first of"),
+        ("{dates: ['%d.%m.%Y', '%d.%m.%y']}", "dates has %y, which leaves the century open"),
+        ("{dates: '%d.%m.%Y', century: 1926}", "century is for years of two digits; remove it"),
+        ("{dates: '%d.%m.%y', century: past}", "century must be an integer of at least 1000"),
         ("{dates: [1]}", "dates[0] must be a format, found 1"),
         ("{true: [ja]}", "true needs false beside it"),
         ("{false: [nein]}", "false needs true beside it"),

@@ -12,6 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policy_engine.errors import FileError
+from policy_engine.kernel.printing import environment, read_of
+from policy_engine.kernel.sources import Column
+from policy_engine.kernel.types import Type
 from policy_engine.policy.csv_models import CsvSpec
 from policy_engine.policy.resolve import Source
 from policy_engine.warehouse.csv_files import load, names_in, options_in
@@ -24,11 +27,13 @@ GERMAN = {"decimal": ",", "thousands": "."}
 
 def values(declared, texts, **options):
     """What the cast of the certified text makes of values."""
-    kind = {"integer": "BIGINT", "double": "DOUBLE", "text": "VARCHAR"}.get(declared, declared)
+    recodes = environment("duckdb").get_template("recodes.sql.j2").module
+    cast = recodes.value(read_of(Column("c", Type("text"), declared)))
     read = converted("c0", declared, CsvSpec(**options))
     with duckdb.connect() as connection:
         rows = connection.execute(
-            f"SELECT TRY_CAST({read} AS {kind})::VARCHAR FROM (SELECT unnest(?) AS c0)", [texts]
+            f"SELECT ({cast})::VARCHAR FROM (SELECT {read} AS c FROM (SELECT unnest(?) AS c0))",
+            [texts],
         ).fetchall()
     return [row[0] for row in rows]
 
@@ -112,7 +117,25 @@ def test_utf_16_without_a_mark_is_read_where_its_order_is_said(tmp_path, encodin
     ],
 )  # fmt: skip
 def test_dates(formats, read):
-    assert values("date", list(read), dates=formats) == list(read.values())
+    century = {"century": 1926} if "%y" in str(formats) else {}
+    assert values("date", list(read), dates=formats, **century) == list(read.values())
+
+
+@pytest.mark.parametrize(
+    ("century", "read"),
+    [
+        (1926, {"01.02.26": "1926-02-01", "01.02.25": "2025-02-01", "01.02.45": "1945-02-01",
+                "01.02.07": "2007-02-01", "29.02.00": "2000-02-29", "29.02.25": None}),
+        (1900, {"01.02.00": "1900-02-01", "31.12.99": "1999-12-31", "29.02.00": None,
+                "29.02.04": "1904-02-29"}),
+        (2000, {"01.02.99": "2099-02-01"}),
+    ],
+)  # fmt: skip
+def test_a_year_of_two_digits_is_in_the_century_that_is_said(century, read):
+    found = values("date", list(read), dates="%d.%m.%y", century=century)
+    assert found == list(read.values())
+    moments = values("timestamp", list(read), dates="%d.%m.%y", century=century)
+    assert moments == [day and f"{day} 00:00:00" for day in read.values()]
 
 
 def test_timestamps():
