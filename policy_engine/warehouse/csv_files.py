@@ -16,7 +16,7 @@ import re
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -28,10 +28,12 @@ from policy_engine.compile.catalog import meant
 from policy_engine.errors import FileError
 from policy_engine.opening import opened
 from policy_engine.policy.csv_models import CsvSpec, default_delimiter
+from policy_engine.policy.fields import ColumnType
 from policy_engine.policy.resolve import Source
+from policy_engine.warehouse.csv_form import PlainForm, plain_form
 from policy_engine.warehouse.csv_values import converted
 from policy_engine.warehouse.failures import withheld
-from policy_engine.warehouse.quoting import quoted
+from policy_engine.warehouse.quoting import literal, quoted
 
 _BATCH = 20_000
 _LONGEST_LINE = 1_000_000
@@ -142,7 +144,11 @@ def load(connection: duckdb.DuckDBPyConnection, path: Path, source: Source) -> N
     declared = {own: kind for column, kind in source.columns for own in meant(column, named)}
     table = quoted("temp", "main", name)
     columns = ", ".join(f"{quoted(column)} VARCHAR" for _, column in kept)
-    values = [converted(f"c{i}", declared.get(column), spec) for i, column in kept]
+    places = [_place(index, declared.get(column)) for index, column in kept]
+    values = [
+        converted(place, declared.get(column), spec)
+        for place, (_, column) in zip(places, kept, strict=True)
+    ]
     encoding = spec.encoding.upper()
     excel = " (Excel writes windows-1252)" if spec.encoding == "utf-8" else ""
     malformed = FileError(
@@ -151,12 +157,57 @@ def load(connection: duckdb.DuckDBPyConnection, path: Path, source: Source) -> N
         f" first line, {len(names)}. If it is written in another way, say so in source.csv:"
         " delimiter, encoding, quote, comment, skip, skip_last"
     )
+    form = plain_form(path, spec, spec.delimiter or default_delimiter(name), len(names))
+    if form is not None:
+        # It reads an empty field as NULL, as does all that is left out here.
+        at_once = ", ".join(
+            f"{place if value == converted(place, None, CsvSpec()) else value} AS {quoted(column)}"
+            for (_, column), place, value in zip(kept, places, values, strict=True)
+        )
+        read = _by_engine(path, form, len(names))
+        if _is_loaded_at_once(connection, table, at_once, read, form.rows):
+            return
     with withheld(malformed, engine=_NOT_READ):
         connection.execute(f"CREATE TEMP TABLE {table} ({columns})")
         for batch in _batches(path, name, spec, len(names)):
             connection.register(_ROWS, batch)
             connection.execute(f"INSERT INTO {table} SELECT {', '.join(values)} FROM {_ROWS}")
             connection.unregister(_ROWS)
+
+
+def _place(index: int, declared: ColumnType | None) -> str:
+    """Where a field's text is; an empty one, which may be a word, is no NULL there."""
+    return f"coalesce(c{index}, '')" if declared == "boolean" else f"c{index}"
+
+
+def _is_loaded_at_once(connection: duckdb.DuckDBPyConnection, table: str, columns: str,
+                       read: str, rows: int) -> bool:  # fmt: skip
+    """Whether the engine's own reader found so many rows; else nothing is loaded."""
+    with suppress(duckdb.Error):
+        connection.execute(f"CREATE TEMP TABLE {table} AS SELECT {columns} FROM {read}")
+        [(found,)] = connection.execute(f"SELECT count(*) FROM {table}").fetchall()
+        if found == rows:
+            return True
+        connection.execute(f"DROP TABLE {table}")
+    return False
+
+
+def _by_engine(path: Path, form: PlainForm, width: int) -> str:
+    """The engine's own reader of a file of the plain form.
+
+    Nothing is left to it to find out: it is told every option, and makes texts alone.
+    """
+    columns = ", ".join(f"'c{index}': 'VARCHAR'" for index in range(width))
+    own = {"delim": form.delimiter, "quote": form.quote, "escape": form.quote, "comment": "",
+           "new_line": form.line_end.encode("unicode_escape").decode(), "nullstr": "",
+           "encoding": "utf-8", "compression": "none"}  # fmt: skip
+    options = ", ".join(f"{option} = {literal(value)}" for option, value in own.items())
+    return (
+        f"read_csv({literal(str(path))}, columns = {{{columns}}}, auto_detect = false,"
+        f" header = false, skip = {form.skip}, null_padding = false, ignore_errors = false,"
+        " strict_mode = true, allow_quoted_nulls = true, union_by_name = false, filename = false,"
+        f" hive_partitioning = false, {options})"
+    )
 
 
 def _batches(path: Path, name: str, spec: CsvSpec, width: int) -> Iterator[pa.Table]:

@@ -1,0 +1,151 @@
+"""Whether a CSV file has the plain form, of which nobody's reader makes anything else.
+
+The form: bytes of one encoding; every line as many delimiters outside quotes as the first has, and
+one line end; a quotation mark opens a field, closes it, or is doubled in it, and nothing else; no
+line break in quotes, no empty line, no NUL. What has it is read by DuckDB with every option said.
+What has not is read row by row (`csv_files.py`), which refuses it, or knows better.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from policy_engine.opening import opened
+from policy_engine.policy.csv_models import CsvSpec
+
+_CHUNK = 1 << 23
+_LONGEST = 100_000
+_LINE, _RETURN = 10, 13
+_GLOB = frozenset("*?[")
+Bytes = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class PlainForm:
+    """How a file of the plain form is read: ``skip`` lines stand before its ``rows``."""
+
+    delimiter: str
+    quote: str
+    line_end: str
+    skip: int
+    rows: int
+
+
+def plain_form(path: Path, spec: CsvSpec, delimiter: str, width: int) -> PlainForm | None:
+    """The form of a file whose rows have ``width`` fields; None where it is not the plain one.
+
+    Every byte is looked at once, and nothing is kept. Raises OSError.
+
+    >>> plain_form(Path("people.csv"), CsvSpec(trim=True), ",", 2)  # blanks are another matter
+    """
+    known = (spec.escape, spec.comment, spec.skip_last, spec.trim) == (None, None, 0, False)
+    signs = (delimiter, spec.quote or delimiter)
+    one_byte = all(sign.isascii() and sign not in "\r\n" for sign in signs)
+    if not known or not one_byte or width < 2 or path.suffix == ".gz" or _GLOB & {*str(path)}:
+        return None
+    if spec.encoding.startswith("utf-16"):
+        return None
+    with opened(path) as file:
+        skip = spec.skip + (spec.header is not False)
+        first = [file.readline(_LONGEST) for _ in range(skip)]
+        quote = ord(spec.quote) if spec.quote else None
+        lines = _Lines(ord(delimiter), quote, width, spec.encoding == "utf-8")
+        # A header, too, ends where its line does.
+        if spec.header is not False and not lines.are_plain(_ended(first[-1])):
+            return None
+        if not all(line.endswith(b"\n") for line in first) or not lines.are_all_plain(file):
+            return None
+    rows = lines.number - (spec.header is not False)
+    return PlainForm(delimiter, spec.quote, "\r\n" if lines.returns else "\n", skip, rows)
+
+
+def _ended(line: bytes) -> bytes:
+    return line.removeprefix(b"\xef\xbb\xbf")
+
+
+def _inside(quotes: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """What stands behind an odd number of quotes, its own among them: 64 places at a time.
+
+    >>> _inside(np.array([False, True, False, True, False])).tolist()
+    [False, True, True, False, False]
+    """
+    bits = np.packbits(quotes, bitorder="little")
+    words = np.zeros(-(-bits.size // 8), "<u8")
+    words.view(np.uint8)[: bits.size] = bits
+    for shift in (1, 2, 4, 8, 16, 32):
+        words ^= words << np.uint64(shift)
+    odd = np.bitwise_xor.accumulate(words >> np.uint64(63))
+    words[1:] ^= np.uint64(0) - odd[:-1]
+    places = np.unpackbits(words.view(np.uint8), bitorder="little")
+    return places[: quotes.size].view(np.bool_)
+
+
+class _Lines:
+    """The lines that were looked at: their number, and whether they end in two signs."""
+
+    def __init__(self, delimiter: int, quote: int | None, width: int, any_byte: bool) -> None:
+        self._delimiter, self._quote, self._width = delimiter, quote, width
+        self._any_byte = any_byte
+        self.number = 0
+        self.returns: bool | None = None
+
+    def are_all_plain(self, file: BinaryIO) -> bool:
+        """Whether all that is left of a file is plain."""
+        rest = b""
+        while chunk := file.read(_CHUNK):
+            end = chunk.rfind(b"\n") + 1
+            if not end or not self.are_plain(rest + chunk[:end]):
+                return False
+            rest = chunk[end:]
+        # The last line may have no end.
+        last = b"\r\n" if self.returns else b"\n"
+        return not rest or self.are_plain(rest + last)
+
+    def are_plain(self, text: bytes) -> bool:
+        """Whether whole lines, each with its end, are plain."""
+        if b"\0" in text or not (self._any_byte or text.isascii()):
+            return False
+        found: Bytes = np.frombuffer(text, np.uint8)
+        at_end = found == _LINE
+        apart = found == self._delimiter
+        apart |= at_end
+        if self._quote is not None and self._quote in text:
+            quotes = found == self._quote
+            inside = _inside(quotes)
+            if not self._are_quotes_plain(found, quotes, inside):
+                return False
+            np.greater(apart, inside, out=apart)
+        # Of so many that are apart each width-th ends a line, and no other does.
+        ends = np.flatnonzero(apart)[self._width - 1 :: self._width]
+        number = np.count_nonzero(at_end)
+        fits = ends.size == number and np.count_nonzero(apart) == number * self._width
+        return fits and bool(at_end[ends].all()) and self._are_ends_plain(text, found, ends)
+
+    def _are_quotes_plain(
+        self, found: Bytes, quotes: npt.NDArray[np.bool_], inside: npt.NDArray[np.bool_]
+    ) -> bool:
+        """Whether each opens a field, closes it, or is doubled."""
+        opening = np.flatnonzero(quotes & inside)
+        closing = np.flatnonzero(quotes & ~inside)
+        before = found[opening - 1]
+        before[opening == 0] = _LINE
+        behind = found[closing + 1]  # a line end is the last
+        own = (self._delimiter, _LINE, self._quote)
+        return bool(np.isin(before, own).all() and np.isin(behind, (*own, _RETURN)).all())
+
+    def _are_ends_plain(self, text: bytes, found: Bytes, places: npt.NDArray[np.intp]) -> bool:
+        """Whether lines are not too long, and all of them end alike."""
+        self.number += places.size
+        if np.diff(places, prepend=-1).max(initial=0) > _LONGEST:
+            return False
+        returns = text.count(b"\r")
+        if self.returns is None:
+            self.returns = returns > 0
+        if not self.returns:
+            return returns == 0
+        return returns == places.size and bool((found[places - 1] == _RETURN).all())
