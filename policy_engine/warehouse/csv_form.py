@@ -85,6 +85,21 @@ def _inside(quotes: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     return places[: quotes.size].view(np.bool_)
 
 
+def _are_quotes_plain(
+    found: Bytes,
+    quotes: npt.NDArray[np.bool_],
+    inside: npt.NDArray[np.bool_],
+    own: tuple[int, ...],
+) -> bool:
+    """Whether each opens a field, closes it, or is doubled: ``own`` are the signs beside it."""
+    opening = np.flatnonzero(quotes & inside)
+    closing = np.flatnonzero(quotes & ~inside)
+    before = found[opening - 1]
+    before[opening == 0] = _LINE
+    behind = found[closing + 1]  # a line end is the last
+    return bool(np.isin(before, own).all() and np.isin(behind, (*own, _RETURN)).all())
+
+
 class _Lines:
     """The lines that were looked at: their number, and whether they end in two signs."""
 
@@ -117,7 +132,8 @@ class _Lines:
         if self._quote is not None and self._quote in text:
             quotes = found == self._quote
             inside = _inside(quotes)
-            if not self._are_quotes_plain(found, quotes, inside):
+            own = (self._delimiter, _LINE, self._quote)
+            if not _are_quotes_plain(found, quotes, inside, own):
                 return False
             np.greater(apart, inside, out=apart)
         # Of so many that are apart each width-th ends a line, and no other does.
@@ -125,18 +141,6 @@ class _Lines:
         number = np.count_nonzero(at_end)
         fits = ends.size == number and np.count_nonzero(apart) == number * self._width
         return fits and bool(at_end[ends].all()) and self._are_ends_plain(text, found, ends)
-
-    def _are_quotes_plain(
-        self, found: Bytes, quotes: npt.NDArray[np.bool_], inside: npt.NDArray[np.bool_]
-    ) -> bool:
-        """Whether each opens a field, closes it, or is doubled."""
-        opening = np.flatnonzero(quotes & inside)
-        closing = np.flatnonzero(quotes & ~inside)
-        before = found[opening - 1]
-        before[opening == 0] = _LINE
-        behind = found[closing + 1]  # a line end is the last
-        own = (self._delimiter, _LINE, self._quote)
-        return bool(np.isin(before, own).all() and np.isin(behind, (*own, _RETURN)).all())
 
     def _are_ends_plain(self, text: bytes, found: Bytes, places: npt.NDArray[np.intp]) -> bool:
         """Whether lines are not too long, and all of them end alike."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import closing
 
 import duckdb
@@ -36,7 +37,11 @@ PIECES = ["a", "1", " ", ",", ";", '"', '""', '","', "\n", "\r\n", "\r", "é", "
           "\0", "\ufeff", "'", "\u2028", "x,y\n", '"q,",1\n', "1,2\n"]  # fmt: skip
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[*HealthCheck])
+@settings(
+    max_examples=400 if os.environ.get("EVIDENCE") else 60,
+    deadline=None,
+    suppress_health_check=[*HealthCheck],
+)
 @given(
     st.lists(st.sampled_from(PIECES), max_size=14).map("".join),
     st.sampled_from(["utf-8", "latin-1"]),
