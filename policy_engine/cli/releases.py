@@ -129,7 +129,9 @@ def _scheduled(ready: Ready, released: Sequence[ReleaseSaid | UnpromisedRelease]
     assert schedule is not None
     following, on = schedule.following, schedule.on
     name, last = ready.policy.name, schedule.last
-    known = f"; the last is {last.run.edition} (entry {last.id})" if last is not None else ""
+    known = ""
+    if last is not None:
+        known = f"; the last is {last.run.edition} (entry {last.id}, {last.run.target})"
     lines = [] if released else [f"{name}: nothing is due{known}"]
     after = None
     if following is not None and on is not None:
