@@ -45,7 +45,7 @@ CHANGES = {
 
 def check(policy):
     with planned(policy, project_of(policy)) as plan:
-        charge, facts = plan.charge(), predicate_of(plan.certificate)
+        charge, facts = plan.charge(None), predicate_of(plan.certificate)
         of, at, at_place = plan.of, plan.ends, plan.place
     told = _charge(Unverified("", "", json.loads(json.dumps(facts))), charge.account)
     assert {n: getattr(told, n) for n in NAMES} == {n: getattr(charge, n) for n in NAMES}
