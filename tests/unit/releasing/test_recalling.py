@@ -11,7 +11,7 @@ from policy_engine.attest.attestation import Unverified
 from policy_engine.attest.certificates import predicate_of
 from policy_engine.attest.parquet_file import CERTIFICATE_SUFFIX
 from policy_engine.policy.loading import load_policy, load_policy_text
-from policy_engine.releasing.charging import planned
+from policy_engine.releasing.charging import charge_of, planned
 from policy_engine.releasing.planning import project_of
 from policy_engine.releasing.publish import COPIES
 from policy_engine.releasing.recalling import _charge, _run
@@ -45,7 +45,10 @@ CHANGES = {
 
 def check(policy):
     with planned(policy, project_of(policy)) as plan:
-        charge, facts = plan.charge(None), predicate_of(plan.certificate)
+        charge, facts = (
+            charge_of(plan.account, plan.certificate, plan.policy),
+            predicate_of(plan.certificate),
+        )
         of, at, at_place = plan.of, plan.ends, plan.place
     told = _charge(Unverified("", "", json.loads(json.dumps(facts))), charge.account)
     assert {n: getattr(told, n) for n in NAMES} == {n: getattr(charge, n) for n in NAMES}
