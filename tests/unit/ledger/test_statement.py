@@ -12,6 +12,7 @@ from policy_engine.attest.attestation import sign
 from policy_engine.attest.attestation import statement as make_statement
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.signers import KeySigner
+from policy_engine.calendars import Calendar
 from policy_engine.errors import VerificationFailed
 from policy_engine.ledger.account import Account, Limit, balance_of
 from policy_engine.ledger.chain import GENESIS, Head, Trust
@@ -270,3 +271,72 @@ def test_what_does_not_add_up_is_told(ledger, damage):
 
 def test_it_speaks_of_the_head_that_it_states(ledger):
     assert refusals(statement(ledger), "0" * 64) == ["its subject is not the ledger's head"]
+
+
+# Windows
+
+YEARLY = Limit(Decimal(1), Decimal("1e-6"), each=Calendar.YEAR, ever=(Decimal(3), Decimal("1e-5")))
+
+
+@pytest.fixture
+def yearly(tmp_path):
+    """Two years: of the first a charge was given back."""
+    with Ledger(open_records(tmp_path / "ledger.db"), Trust.of(SIGNER)) as found:
+        for window, epsilon in (("2026", "0.5"), ("2026", "0.25"), ("2027", "0.125")):
+            asked = Charge(
+                "census", Decimal(epsilon), Decimal("1e-9"), "add_remove", "adult", "pd", "cd",
+                run=Run(edition=f"{window}-01"), windows=(window,),
+            )  # fmt: skip
+            last = found.reserve(asked, YEARLY)
+            if epsilon == "0.25":
+                found.cancel(last.id, "WHY")
+        yield found
+
+
+def test_it_says_of_each_window_what_counts_in_it(yearly):
+    found = statement(yearly)
+    [account] = found["accounts"]
+    assert account["limit"] == {
+        "epsilon": "1", "delta": "0.000001", "each": "year", "ever": ["3", "0.00001"],
+    }  # fmt: skip
+    assert account["basic"] == {"epsilon": "0.625", "delta": "2E-9"}
+    told = [(each["window"], each["charges"], each["basic"]) for each in account["windows"]]
+    assert told == [
+        ("2026", 1, {"epsilon": "0.50", "delta": "1E-9"}),
+        ("2027", 1, {"epsilon": "0.125", "delta": "1E-9"}),
+    ]
+    assert [entry["windows"] for entry in found["entries"]] == [["2026"], ["2026"], ["2027"]]
+    assert found["limits"][0]["to"] == account["limit"]
+    assert verify_statement(envelope(found), TrustedKeys.of(SIGNER.public_key))
+
+
+WINDOW_DAMAGES = {
+    "window": (
+        lambda s: s["accounts"][0]["windows"][0].update(charges=2),
+        "account census: window 2026 is of other entries",
+    ),
+    "entry": (
+        lambda s: s["entries"][2].update(windows=["2026"]),
+        "account census: window 2026 is of other entries",
+    ),
+    "limit": (
+        lambda s: s["accounts"][0]["limit"].update(each="month"),
+        "account census: its limit is not the last one that was set",
+    ),
+    "sum": (
+        lambda s: s["accounts"][0]["windows"].pop(),
+        "account census: its windows do not add up to its sum of epsilon",
+    ),
+    "length": (
+        lambda s: s["accounts"][0]["limit"].update(each="fortnight"),
+        "the statement holds what no ledger states",
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", WINDOW_DAMAGES)
+def test_what_does_not_add_up_of_windows_is_told(yearly, damage):
+    how, told = WINDOW_DAMAGES[damage]
+    found = statement(yearly)
+    how(found)
+    assert refusals(found)[0] == told
