@@ -501,7 +501,7 @@ def test_an_export_is_signed_and_holds_nothing_confidential(cli, policy, project
     [entry] = found["entries"]
     assert set(entry) == {
         "entry", "account", "policy", "policy_digest", "certificate_digest", "epsilon", "delta",
-        "neighbours", "charged", "published", "release_sha256", "date",
+        "neighbours", "charged", "published", "release_sha256", "date", "edition", "windows",
     }  # fmt: skip
     assert entry["date"] == datetime.fromisoformat(entry["date"]).date().isoformat()
     [account] = found["accounts"]

@@ -9,11 +9,13 @@ from decimal import Decimal
 import pytest
 
 from policy_engine.accounting.events import PureDP
+from policy_engine.calendars import Calendar
 from policy_engine.desk import views
 from policy_engine.ledger.account import Account, Limit
 from policy_engine.ledger.asked import Asked
-from policy_engine.ledger.entry import Entry, Run
+from policy_engine.ledger.entry import Charge, Entry, Run
 from policy_engine.ledger.states import LimitChange
+from policy_engine.releasing.ledger_state import LedgerState
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 LIMIT = Limit(Decimal(2), Decimal("1e-6"))
@@ -107,3 +109,23 @@ def test_only_the_release_before_of_the_same_name_is_compared():
     assert (found.entry, found.changes) == (1, None)
     assert views.since_last(others[1], others) is None
     assert views.since_last(others[0], others) is None
+
+
+def test_an_account_with_windows_says_of_each_what_counts_and_what_all_promise():
+    most = Limit(Decimal(1), Decimal("1e-6"), each=Calendar.YEAR)
+    account = Account("people", limit=most)
+    for window, epsilon in (("2026", "0.5"), ("2026", "0.25"), ("2027", "0.125")):
+        asked = Charge("people", Decimal(epsilon), Decimal(0), "add_remove", "a", "p", "c",
+                       windows=(window,))  # fmt: skip
+        account = account.plus(asked)
+    state = LedgerState(accounts=(account,), now={"people": ("2027",)})
+    [row] = views.account_rows(state)
+    assert (row.limit, row.spent) == ("ε 1, δ 0.000001 each year", "in each window for itself")
+    assert (row.share, row.left) == (None, "in 2027 at most ε 0.875 (at δ 1e-8) in one release")
+    assert [(each.name, each.charges, each.planned, each.sums) for each in row.windows] == [
+        ("2026", 2, None, "ε 0.75, δ 0"), ("2027", 1, None, "ε 0.125, δ 0"),
+    ]  # fmt: skip
+    assert row.promises[0].startswith("What the releases of one year add")
+    entries = [entry(1, windows=("2026",)), entry(40, windows=("2027",))]
+    found = views.burn_down(account, entries, [change(0, most)], START + timedelta(days=50))
+    assert found is not None and (found.limit, found.top) == ("", "1")
