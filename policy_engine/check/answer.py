@@ -13,7 +13,7 @@ from decimal import Decimal
 from policy_engine.check import laws
 from policy_engine.check.described import noun, words
 from policy_engine.check.findings import Breach, findings_of
-from policy_engine.check.guess import Guess, guessed
+from policy_engine.check.guess import Guess, guessed, guessed_in_two
 from policy_engine.check.known import Known, is_one
 from policy_engine.check.printed_text import Wrapped, claims_of, types_alike, unwrapped
 from policy_engine.check.schema import Schema
@@ -48,12 +48,14 @@ class Answer:
 
     ``canonical`` is the text to run instead, empty where there is none or none is needed;
     ``missed`` what of the text it leaves out, and ``taken`` what is taken for granted of the
-    text. Certified is what has no findings.
+    text. Certified is what has no findings. What the text makes of released rows is ``afterwards``,
+    a query over those of ``canonical`` under the name ``released``: it costs nothing.
     """
 
     claim: Claim | None = None
     target: tuple[str, ...] = ()
     canonical: str = ""
+    afterwards: str = ""
     assumptions: tuple[str, ...] = ()
     missed: tuple[str, ...] = ()
     taken: tuple[str, ...] = ()
@@ -102,10 +104,14 @@ def _said(assumed: Iterable[Assumption]) -> tuple[str, ...]:
 def _instead(envelope: Wrapped, known: Known) -> Answer:
     """The text to run instead of a stranger's, if one can be guessed."""
     engine = known.engine
-    guess = guessed(envelope.query, engine, known, known)
+    guess, afterwards = guessed(envelope.query, engine, known, known), ""
+    if guess.claim is None or guess.missed:
+        guess, afterwards = guessed_in_two(envelope.query, engine, known, known) or (guess, "")
     if guess.claim is None:
         return Answer(findings=guess.findings)
     target = envelope.target or guess.target
+    if afterwards:
+        afterwards, target = _enveloped(afterwards, target, engine), ()
     if broken := _broken(guess.claim, Wrapped(envelope.query, target), known):
         return Answer(missed=guess.missed, findings=findings_of(*broken))
     taken = list(guess.taken)
@@ -114,7 +120,13 @@ def _instead(envelope: Wrapped, known: Known) -> Answer:
     text = _enveloped(printed(guess.claim, engine), target, engine)
     found = findings_of(laws.IS_PRINTED.broken_by(_difference(envelope.query, guess.claim, engine)))
     return Answer(
-        guess.claim, target, text, missed=guess.missed, taken=tuple(taken), findings=found
+        guess.claim,
+        target,
+        text,
+        afterwards,
+        missed=guess.missed,
+        taken=tuple(taken),
+        findings=found,
     )
 
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from sqlglot import exp
 
 from policy_engine.check import laws, levels
+from policy_engine.check.afterwards import halves_of
 from policy_engine.check.columns import TypesOf, recoded, types_of_engine
 from policy_engine.check.findings import Breach, Position, position
 from policy_engine.check.printed_text import Types
@@ -24,6 +26,7 @@ from policy_engine.compile.catalog import fresh
 from policy_engine.compile.claims import recode_of
 from policy_engine.engines import ENGINES
 from policy_engine.engines.base import Refused
+from policy_engine.engines.types import parser_of
 from policy_engine.errors import Finding
 from policy_engine.kernel.claim import KEPT, Claim, Shown
 from policy_engine.kernel.filters import none_of
@@ -49,6 +52,8 @@ _WAITS = (
     " release, where release_id is '{1}'"
 )
 _RELEASE = "next"
+OTHERWISE = "and by the text as"
+"""Stands in what is taken for granted where the text takes it otherwise."""
 _REPEATS = (exp.Explode, exp.ExplodingGenerateSeries, exp.GenerateSeries, exp.Unnest)
 
 
@@ -77,10 +82,7 @@ def guessed(
     Native(rate=Decimal('0.1'), k=5, raw_first=False)
     """
     try:
-        query = levels.Query(levels.parsed(text, engine), engine, relations)
-        claim = _Reader(query, types_of(query.source.parts)).claim()
-        printed(claim, engine)
-        return Guess(claim, query.target, tuple(query.missed), tuple(query.taken))
+        return _guess(levels.parsed(text, engine), engine, types_of, relations)
     except levels.No as no:
         return _refused(no.breach, (1, 1) if no.at is None else position(no.at, text))
     except Refused as error:
@@ -89,6 +91,40 @@ def guessed(
         return _refused(laws.IS_UNDERSTOOD.broken_by(str(error)))
     except Exception:  # a reader that takes any text meets more than it can foresee
         return _refused(laws.IS_UNDERSTOOD.broken_by("a text that could not be read"))
+
+
+def _guess(
+    statement: levels.ParsedText,
+    engine: str,
+    types_of: Types,
+    relations: levels.Relations | None,
+) -> Guess:
+    query = levels.Query(statement, engine, relations)
+    claim = _Reader(query, types_of(query.source.parts)).claim()
+    printed(claim, engine)
+    return Guess(claim, query.target, tuple(query.missed), tuple(query.taken))
+
+
+def guessed_in_two(
+    text: str, engine: str, types_of: Types, relations: levels.Relations | None = None
+) -> tuple[Guess, str] | None:
+    """A release that a text makes more of, and the query over its rows; None where there is none.
+
+    The release means all that its part of the text does: none of it is left out.
+    """
+    try:
+        statement = levels.parsed(text, engine)
+        halves = [] if statement.missed else [*halves_of(statement.query)]
+    except Exception:  # as where a text is guessed
+        return None
+    for each in halves:
+        groups = replace(statement, query=each.groups, target=())
+        with suppress(Exception):  # another cut may be understood
+            guess = _guess(groups, engine, types_of, relations)
+            if not guess.missed and not any(OTHERWISE in told for told in guess.taken):
+                rest = each.rest.sql(dialect=parser_of(engine), pretty=True)
+                return replace(guess, target=statement.target), rest
+    return None
 
 
 def _refused(breach: Breach, place: Position = (1, 1)) -> Guess:

@@ -331,7 +331,7 @@ class Query:
         for name in ("rollup", "cube", "grouping_sets"):
             if group.args.get(name):
                 self.missed.append(f"{name.upper().replace('_', ' ')}: groups of all columns alone")
-        for each in _terms(group.expressions):
+        for each in terms_of(group.expressions):
             if isinstance(each, exp.Rollup | exp.Cube | exp.GroupingSets):
                 self.missed.append(f"{short(each)}: groups of all columns alone")
             elif isinstance(each, exp.Literal) and not each.is_string:
@@ -345,7 +345,7 @@ class Query:
         if own is not None and fold(node.name) not in below.columns:
             # An engine takes a column of the source before a name that is given beside it.
             hides = below.is_base and _reads(own[1], fold(node.name))
-            if not hides or _text(own[1]) == _text(node):
+            if not hides or text_of(own[1]) == text_of(node):
                 return own[1]
             self.missed.append(
                 f"GROUP BY {node.name} is of the column, not of what is shown as {node.name}"
@@ -365,9 +365,9 @@ class Query:
 
     def _tell_of_groups(self, level: Level) -> None:
         """What is grouped by and not shown makes other groups."""
-        shown = [_text(node) for _, node in level.columns.values()]
+        shown = [text_of(node) for _, node in level.columns.values()]
         for key in level.keys or ():
-            if columns_in(key) and _text(key) not in shown:
+            if columns_in(key) and text_of(key) not in shown:
                 self.missed.append(f"grouped by {short(key)}, which is not shown; left out")
 
 
@@ -416,12 +416,12 @@ def _starred(star: exp.Expr, below: Level) -> Columns:
     return found
 
 
-def _terms(terms: list[exp.Expr]) -> Iterator[exp.Expr]:
+def terms_of(terms: list[exp.Expr]) -> Iterator[exp.Expr]:
     """The terms of a GROUP BY, one by one."""
     for each in terms:
         inner = without_parentheses(each)
         if isinstance(inner, exp.Tuple):
-            yield from _terms(inner.expressions)
+            yield from terms_of(inner.expressions)
         else:
             yield inner
 
@@ -434,7 +434,7 @@ def _is_used(node: exp.Expr, name: str) -> bool:
     return any(fold(each.name) == name and not each.table for each in node.find_all(exp.Column))
 
 
-def _text(node: exp.Expr) -> str:
+def text_of(node: exp.Expr) -> str:
     """An expression without what says only how it is written."""
 
     def plain(each: exp.Expr) -> exp.Expr:

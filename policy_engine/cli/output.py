@@ -234,7 +234,7 @@ def emit_error(failed: Failure, *, as_json: bool) -> None:
     sys.stdout.flush()
 
 
-_TEXTS = frozenset({"sql", "query", "canonical"})
+_TEXTS = frozenset({"sql", "query", "canonical", "afterwards"})
 """Members of a document that are texts which somebody runs."""
 
 

@@ -67,6 +67,7 @@ class AnswerSaid:
     assumptions: tuple[str, ...]
     shape: ClaimShape | None
     canonical: str | None
+    afterwards: str | None
     understood: ClaimShape | None
     missed: tuple[str, ...]
     taken: tuple[str, ...]
@@ -82,6 +83,7 @@ class AnswerSaid:
             assumptions=found.assumptions,
             shape=shape if is_certified else None,
             canonical=found.canonical or None,
+            afterwards=found.afterwards or None,
             understood=None if is_certified else shape,
             missed=found.missed,
             taken=found.taken,
@@ -100,6 +102,9 @@ def _answered(found: Answer, dialect: str) -> tuple[list[str], list[str]]:
     if not is_certified:
         text = sql_lines(found.canonical, dialect)
         above = ["not as written: run this instead", "", *text, ""]
+        if found.afterwards:
+            after = sql_lines(found.afterwards, dialect)
+            above += ["and this over its rows, as released, which costs nothing", "", *after, ""]
         taken = [f"  - {text}" for text in found.taken]
         granted = ["taken for granted:", *taken] if taken else []
         return above, ["understood:", *listed, *granted, *missed]

@@ -59,7 +59,7 @@ def outcome(case: corpus.Case, ddl: str, schema: Schema) -> Outcome:
         return Outcome("refused", found)
     if is_told(found):
         return Outcome("told", found)
-    differs = difference(case.sql, found.canonical, ddl, found.claim.law.k)
+    differs = difference(case.sql, found.canonical, ddl, found.claim.law.k, found.afterwards)
     return Outcome("silent" if differs else "same", found, differs)
 
 
@@ -68,7 +68,9 @@ def is_told(found: Answer) -> bool:
     return bool(found.missed) or any("and by the text as" in each for each in found.taken)
 
 
-def difference(own: str, other: str, ddl: str, k: int, seeds: int = 3) -> str:
+def difference(
+    own: str, other: str, ddl: str, k: int, afterwards: str = "", seeds: int = 3
+) -> str:
     """By which rows two texts differ over several small tables; empty if by none.
 
     Raises:
@@ -77,7 +79,8 @@ def difference(own: str, other: str, ddl: str, k: int, seeds: int = 3) -> str:
     is_empty = True
     for seed in range(seeds):
         with tables(ddl, _COMMENT.sub(" ", own), k, seed) as connection:
-            mine, others = rows(connection, own), rows(connection, other)
+            mine = rows(connection, own)
+            others = rows(connection, other, afterwards)
         is_empty = is_empty and not mine
         mine, others = _named_alike(mine, others)
         if mine != others:
@@ -104,8 +107,13 @@ def _few(rows: Counter[object]) -> list[object]:
     return [sorted(row, key=str) for row in list(rows)[:4]]  # type: ignore[call-overload]
 
 
-def rows(connection: duckdb.DuckDBPyConnection, text: str) -> Counter[object]:
-    """What a text shows, each row as its names and values, whatever their order."""
+def rows(
+    connection: duckdb.DuckDBPyConnection, text: str, afterwards: str = ""
+) -> Counter[object]:
+    """What a text shows, each row as its names and values, whatever their order.
+
+    If something is made of its rows afterwards, what that shows.
+    """
     whole = _RATE.sub(r"\g<1>\g<2>100\3\4", text)
     for name in _SAMPLE_TABLE.findall(text):
         connection.execute(f"CREATE OR REPLACE VIEW {name} AS SELECT unit FROM everybody")
@@ -114,7 +122,14 @@ def rows(connection: duckdb.DuckDBPyConnection, text: str) -> Counter[object]:
     places = ["s"] * len(named)
     given = places if all(name.isdigit() for name in named) else dict.fromkeys(named, "s")
     connection.execute("BEGIN")
-    made = connection.execute(statement, given)
+    try:
+        made = connection.execute(statement, given)
+        if afterwards:
+            connection.register("released", made.to_arrow_table())
+            made, text = connection.execute(afterwards), afterwards
+    except duckdb.ConversionException:  # of a value that a group shows: so does the other
+        connection.execute("ROLLBACK")
+        return Counter({frozenset({("it", "fails")}): 1})
     if target := _TABLE.match(_COMMENT.sub(" ", text)):
         made = connection.execute(f"SELECT * FROM {target[1]}")
     names = [column[0].lower() for column in made.description]
