@@ -15,6 +15,7 @@ from sqlglot import exp
 from policy_engine.check import laws
 from policy_engine.check.findings import Breach
 from policy_engine.check.recodings import bare, columns_in
+from policy_engine.check.unions import merged
 from policy_engine.check.values import point_of, without_parentheses
 from policy_engine.check.words import number_of
 from policy_engine.compile.catalog import fresh
@@ -195,6 +196,8 @@ class Query:
         while isinstance(query, exp.Subquery) and not isinstance(query.this, exp.Table):
             steps = self._seen(query, steps)
             query = query.this
+        if isinstance(query, exp.SetOperation):
+            query = self._one(query, self._seen(query, steps)) or query
         if isinstance(query, exp.SetOperation) or depth > _DEEPEST:
             raise No(laws.READS_ONE_RELATION.broken_by("a union; read one table, once"), query)
         if not isinstance(query, exp.Select):
@@ -207,6 +210,15 @@ class Query:
                 self._item(join.this, steps, depth)
         self._sampled(query, below)
         return self._selected(query, below)
+
+    def _one(self, union: exp.Expr, steps: Steps) -> exp.Select | None:
+        """The parts of one table as one query of it."""
+
+        def named(name: str) -> exp.Expr | None:
+            step = steps.get(fold(name))
+            return None if step is None else step[0].this
+
+        return merged(union, named)
 
     def _seen(self, query: exp.Expr, steps: Steps) -> Steps:
         """The named queries that a query sees: each sees those before it."""

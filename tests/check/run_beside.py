@@ -169,10 +169,13 @@ def tables(ddl: str, text: str, k: int, seed: int) -> duckdb.DuckDBPyConnection:
         "SELECT schema_name, table_name FROM duckdb_tables() WHERE table_name NOT IN"
         " ('salts', 'policy_engine_salts')"
     ).fetchall()
+    # The constants of a view are those of the text that reads it.
+    is_viewed = " view " in ddl.lower()
+    named_in = text + ddl if is_viewed and len(ddl) < 2000 else text
     for parts in named:
-        if " view " not in ddl.lower() and parts[1].lower() not in text.lower():
+        if not is_viewed and parts[1].lower() not in text.lower():
             continue
-        _fill(connection, '"{}"."{}"'.format(*parts), text, k, chosen)
+        _fill(connection, '"{}"."{}"'.format(*parts), named_in, k, chosen)
     is_above = re.search(r"random\(\)\s*>[^=]", text) is not None
     connection.execute(f"CREATE MACRO random() AS {'0.999' if is_above else '0.0'}")
     connection.execute(
