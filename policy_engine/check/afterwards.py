@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from policy_engine.check import levels
-from policy_engine.check.recodings import columns_in
-from policy_engine.check.values import point_of, without_parentheses
+from policy_engine.check.recodings import SHOWN
+from policy_engine.check.values import without_parentheses
 from policy_engine.compile.catalog import fresh
 from policy_engine.names import fold
 
@@ -31,7 +31,7 @@ class Halves:
 
 
 def halves_of(query: exp.Select) -> Iterator[Halves]:
-    """The ways to cut a query in two; what is cut off first is most of it."""
+    """The ways to cut a query in two; what is cut off first is most of it, at first all of it."""
     for inner in _inner(query):
         for halves in (_of_its_rows(inner), _of_its_groups(inner)):
             if halves is not None and (whole := _whole(query, inner, halves)) is not None:
@@ -47,14 +47,15 @@ def _inner(query: exp.Select) -> Iterator[exp.Select]:
 
 def _of_its_rows(inner: exp.Select) -> Halves | None:
     """The query as it stands, and all its rows."""
-    return Halves(inner, _all_rows()) if _clean(inner) else None
+    return Halves(inner, all_rows()) if _clean(inner) else None
 
 
 def _clean(inner: exp.Select) -> bool:
     return not any(inner.args.get(name) for name in ("limit", "offset", "fetch", "distinct"))
 
 
-def _all_rows() -> exp.Select:
+def all_rows() -> exp.Select:
+    """The query over a release's rows that shows them as they are."""
     return exp.select("*").from_(RELEASED)
 
 
@@ -70,8 +71,6 @@ def _whole(query: exp.Select, inner: exp.Select, halves: Halves) -> Halves | Non
         rest = query.copy()
         list(rest.find_all(exp.Select))[at].replace(halves.rest.copy())
         _drop_unread(rest)
-    if isinstance(rest, exp.Select) and inner is query and rest == _all_rows():
-        return None
     return Halves(groups, rest) if _reads_released(rest) else None
 
 
@@ -134,6 +133,15 @@ def _clause(query: exp.Select, name: str) -> exp.Expr | None:
     return None if found is None else found.this
 
 
+@dataclass(frozen=True)
+class _Key:
+    """What a query is grouped by, its name in the release, and how the query writes it."""
+
+    node: exp.Expr
+    name: str
+    grouped_by: exp.Expr
+
+
 class _NotOfGroups(Exception):
     """An expression that is of the source's rows."""
 
@@ -151,36 +159,39 @@ class _Groups:
             if each.alias_or_name
         }
         self.keys = [] if group is None else self._keys(group)
-        self.names = [self._name(key, f"key_{at}") for at, key in enumerate(self.keys, 1)]
         counts = (each.alias for each in inner.expressions if levels.is_count(each.unalias()))
         self.count = next(filter(None, counts), None) or fresh("n", self.given)
 
-    def _keys(self, group: exp.Expr) -> list[exp.Expr]:
+    def _keys(self, group: exp.Expr) -> list[_Key]:
         shown = [each.unalias() for each in self.inner.expressions]
         if group.args.get("all"):
-            return [node for node in shown if not node.find(exp.AggFunc)]
+            return [self._key(node) for node in shown if not node.find(exp.AggFunc)]
         found = []
         for term in levels.terms_of(group.expressions):
             if isinstance(term, exp.Literal) and not term.is_string:
-                found += shown[int(term.name) - 1 : int(term.name)]
-            elif isinstance(term, exp.Column) and not term.table:
-                found.append(self.given.get(fold(term.name), term))
+                found += [self._key(node) for node in shown[int(term.name) - 1 : int(term.name)]]
+            elif isinstance(term, exp.Column) and not term.table and fold(term.name) in self.given:
+                # Whether it is a column of that name, whoever reads the groups says.
+                found.append(_Key(self.given[fold(term.name)], term.name, term))
             else:
-                found.append(term)
-        return list({levels.text_of(key): key for key in found}.values())
+                found.append(self._key(term))
+        return list({levels.text_of(key.node): key for key in found}.values())
 
-    def _name(self, key: exp.Expr, otherwise: str) -> str:
+    def _key(self, node: exp.Expr) -> _Key:
         same = (
             each.alias_or_name
             for each in self.inner.expressions
-            if levels.text_of(each.unalias()) == levels.text_of(key)
+            if levels.text_of(each.unalias()) == levels.text_of(node)
         )
-        own = key.name if isinstance(key, exp.Column) else ""
-        return next(filter(None, same), None) or own or fresh(otherwise, self.given)
+        own = node.name if isinstance(node, exp.Column) else ""
+        name = next(filter(None, same), None) or own or fresh("key", self.given)
+        return _Key(node, name, node)
 
     def halves(self) -> Halves | None:
         """The groups, and what is made of them."""
-        if len({fold(name) for name in (*self.names, self.count)}) <= len(self.names):
+        names = [*(fold(key.name) for key in self.keys), fold(self.count)]
+        counted = {name for name, node in self.given.items() if node.find(exp.AggFunc)}
+        if len({*names}) < len(names) or counted & {*names[:-1]}:
             return None
         try:
             return self._halves()
@@ -190,8 +201,7 @@ class _Groups:
     def _halves(self) -> Halves:
         thresholds, later = self._conditions()
         columns: list[exp.Expr] = [
-            exp.alias_(_opened(key)[0].copy(), name, quoted=True)
-            for key, name in zip(self.keys, self.names, strict=True)
+            exp.alias_(key.node.copy(), key.name, quoted=True) for key in self.keys
         ]
         if not columns:
             everybody = fresh("everybody", self.given)
@@ -202,7 +212,7 @@ class _Groups:
             groups.set(name, None)
         groups.set("expressions", [*columns, count])
         if self.keys:
-            groups = groups.group_by(*(_opened(key)[0].copy() for key in self.keys))
+            groups = groups.group_by(*(key.grouped_by.copy() for key in self.keys))
         for each in thresholds:
             groups = groups.having(each.copy())
         rest = exp.select(*map(self._shown, self.inner.expressions)).from_(RELEASED)
@@ -278,9 +288,9 @@ class _Groups:
         if levels.is_count(node) and not isinstance(node.parent, exp.Window):
             return _column(self.count)
         text = levels.text_of(node)
-        for key, name in zip(self.keys, self.names, strict=True):
-            if levels.text_of(key) == text:
-                return _opened(key)[1](_column(name))
+        for key in self.keys:
+            if levels.text_of(key.node) == text:
+                return _column(key.name)
         return None
 
 
@@ -303,23 +313,31 @@ def _replaced(node: exp.Expr, of: Callable[[exp.Expr], exp.Expr | None]) -> exp.
     return copied
 
 
-Made = Callable[[exp.Expr], exp.Expr]
+def remade(rest: exp.Expr, columns: dict[str, exp.Expr | None]) -> exp.Expr:
+    """A query over a release's rows, some of whose columns are made anew of what it shows."""
+    shown = [
+        exp.alias_(_column(name) if node is None else _of_shown(node, name), name, quoted=True)
+        for name, node in columns.items()
+    ]
+    made = exp.select(*shown).from_(RELEASED)
+    if rest == all_rows():
+        return made
+    inside = exp.Subquery(this=made, alias=exp.TableAlias(this=exp.to_identifier(RELEASED)))
+
+    def read(node: exp.Expr) -> exp.Expr:
+        is_released = isinstance(node, exp.Table) and node.name == RELEASED and not node.db
+        if not is_released:
+            return node
+        found = inside.copy()
+        if node.alias:
+            found.set("alias", node.args["alias"].copy())
+        return found
+
+    return rest.copy().transform(read)
 
 
-def _opened(key: exp.Expr) -> tuple[exp.Expr, Made]:
-    """A key as one that a release can show, and what the text makes of it: one value of each."""
-    node = without_parentheses(key)
-    if isinstance(node, exp.DPipe):
-        behind = point_of(node.expression)
-        if isinstance(behind, str) and columns_in(node.this):
-            inner, made = _opened(node.this)
-            return inner, lambda shown: exp.DPipe(
-                this=made(shown), expression=node.expression.copy()
-            )
-    if isinstance(node, exp.Year) or (
-        isinstance(node, exp.Extract) and node.this.name.lower() == "year"
-    ):
-        day = node.this if isinstance(node, exp.Year) else node.expression
-        year = exp.TimestampTrunc(this=day.copy(), unit=exp.var("YEAR"))
-        return year, lambda shown: exp.Extract(this=exp.var("YEAR"), expression=shown)
-    return key, lambda shown: shown
+def _of_shown(node: exp.Expr, name: str) -> exp.Expr:
+    return _replaced(
+        node,
+        lambda each: _column(name) if isinstance(each, exp.Column) and each.name == SHOWN else None,
+    )

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
-from typing import Protocol
+from typing import Protocol, get_args
 
 from policy_engine.check import words
 from policy_engine.engines import ENGINES
@@ -21,6 +21,7 @@ from policy_engine.kernel.nodes import Identifier
 from policy_engine.kernel.printing import read_of, shown_of
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Recode, Round, Truncate
 from policy_engine.kernel.recodes.bins.recode import cut_type
+from policy_engine.kernel.recodes.round.recode import Way
 from policy_engine.kernel.recodes.truncate.recode import UNITS
 from policy_engine.kernel.sources import READABLE, Column
 from policy_engine.kernel.types import MOMENTS, MOST_DIGITS, Type, Value
@@ -144,7 +145,7 @@ def _recodes(expression: words.Words, engine: str, seen: Type) -> Iterator[Recod
         told = (number.lstrip("-") for number in (*numbers, *words.texts_in(expression, engine)))
         for number in dict.fromkeys(told):
             if step := words.number_of(number):
-                yield Round(step)
+                yield from (Round(step, way) for way in get_args(Way))
         return
     if expression[0] == "CASE":
         with suppress(*_Broken):

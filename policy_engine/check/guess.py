@@ -15,12 +15,12 @@ from decimal import Decimal
 from sqlglot import exp
 
 from policy_engine.check import laws, levels
-from policy_engine.check.afterwards import halves_of
+from policy_engine.check.afterwards import Halves, halves_of, remade
 from policy_engine.check.columns import TypesOf, recoded, types_of_engine
 from policy_engine.check.findings import Breach, Position, position
 from policy_engine.check.printed_text import Types
 from policy_engine.check.recodings import Pieces, Reading, columns_in, condition_of, reading_of
-from policy_engine.check.values import NotUnderstood, truth_of
+from policy_engine.check.values import NotUnderstood, points_in, truth_of
 from policy_engine.check.words import number_of
 from policy_engine.compile.catalog import fresh
 from policy_engine.compile.claims import recode_of
@@ -61,7 +61,8 @@ _REPEATS = (exp.Explode, exp.ExplodingGenerateSeries, exp.GenerateSeries, exp.Un
 class Guess:
     """A claim and the table to make, or the ``findings``.
 
-    ``missed`` is what of the text is left out, ``taken`` what is taken for granted.
+    ``missed`` is what of the text is left out, ``taken`` what is taken for granted. What of
+    ``missed`` is a column shown otherwise can be ``remade`` of what is shown.
     """
 
     claim: Claim | None = None
@@ -69,6 +70,16 @@ class Guess:
     missed: tuple[str, ...] = ()
     taken: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
+    remade: tuple[Remade, ...] = ()
+
+
+@dataclass(frozen=True)
+class Remade:
+    """A column whose ``told`` differences go where ``node`` is asked of what is shown."""
+
+    name: str
+    node: exp.Expr
+    told: tuple[str, ...]
 
 
 def guessed(
@@ -100,9 +111,12 @@ def _guess(
     relations: levels.Relations | None,
 ) -> Guess:
     query = levels.Query(statement, engine, relations)
-    claim = _Reader(query, types_of(query.source.parts)).claim()
+    reader = _Reader(query, types_of(query.source.parts))
+    claim = reader.claim()
     printed(claim, engine)
-    return Guess(claim, query.target, tuple(query.missed), tuple(query.taken))
+    return Guess(
+        claim, query.target, tuple(query.missed), tuple(query.taken), remade=tuple(reader.remade)
+    )
 
 
 def guessed_in_two(
@@ -121,10 +135,22 @@ def guessed_in_two(
         groups = replace(statement, query=each.groups, target=())
         with suppress(Exception):  # another cut may be understood
             guess = _guess(groups, engine, types_of, relations)
-            if not guess.missed and not any(OTHERWISE in told for told in guess.taken):
-                rest = each.rest.sql(dialect=parser_of(engine), pretty=True)
-                return replace(guess, target=statement.target), rest
+            excused = {told for column in guess.remade for told in column.told}
+            if {*guess.missed} <= excused and not any(OTHERWISE in told for told in guess.taken):
+                rest = _rest(each, guess).sql(dialect=parser_of(engine), pretty=True)
+                return replace(guess, target=statement.target, missed=()), rest
     return None
+
+
+def _rest(halves: Halves, guess: Guess) -> exp.Expr:
+    """The query over the rows of what was guessed of the groups."""
+    if not guess.remade:
+        return halves.rest
+    assert guess.claim is not None
+    made = {column.name: column.node for column in guess.remade}
+    names = [shown.name for shown in guess.claim.columns]
+    names += [] if guess.claim.count is None else [guess.claim.count]
+    return remade(halves.rest, {name: made.get(name) for name in names})
 
 
 def _refused(breach: Breach, place: Position = (1, 1)) -> Guess:
@@ -138,15 +164,22 @@ class _Reader:
         self.query, self.engine, self.missed = query, query.engine, query.missed
         self.taken, self.types_of = _Taken(query.engine, types_of), types_of
         self.samples = [each.node for each in query.conditions if levels.draws(each.node)]
+        self.remade: list[Remade] = []
 
     def claim(self) -> Claim:
         """What the text may mean."""
         law = self._law()
         columns, count = self._columns()
-        filters = tuple(self._filters())
+        asked = self._asked()
         key = self._keys()
-        columns = sorted(columns, key=lambda each: isinstance(each[1].means, recodings.Keep))
-        made = {name: self._shown(name, reading, column) for name, reading, column in columns}
+        # What says most of a column's type comes first: what it is compared with, then its recode.
+        found = dict(self._filters({n: c for n, c in asked.items() if _compares(c)}))
+        plain = [each for each in columns if isinstance(each[1].means, recodings.Keep)]
+        recoded_ones = [each for each in columns if each not in plain]
+        made = {name: self._shown(name, reading, column) for name, reading, column in recoded_ones}
+        found |= dict(self._filters({n: c for n, c in asked.items() if not _compares(c)}))
+        filters = tuple(found[name] for name in asked if name in found)
+        made |= {name: self._shown(name, reading, column) for name, reading, column in plain}
         order = [fold(name) for name in self.query.columns]
         shown = [made[name] for name in sorted(made, key=lambda name: order.index(fold(name)))]
         fitting = [each for each in shown if each is not None]
@@ -246,7 +279,10 @@ class _Reader:
                 try:
                     read, reading = columns_in(node), reading_of(node)
                     found.append((name, reading, read[0] if read else None))
-                    self.missed += [f"{name}: {each}" for each in reading.told]
+                    told = tuple(f"{name}: {each}" for each in reading.told)
+                    self.missed += told
+                    if reading.after is not None:
+                        self.remade.append(Remade(name, reading.after, told))
                 except NotUnderstood as why:
                     self.missed.append(f"{name}: {levels.short(node)}: {why}; left out")
         if count is None and not repeats:
@@ -277,6 +313,10 @@ class _Reader:
                 recoding = (
                     self._in_pieces(name, means, read) if isinstance(means, Pieces) else means
                 )
+                if read.type.kind == "integer":
+                    recoding = reading.of_whole or recoding
+                elif reading.is_whole:
+                    self.missed.append(f"{name}: of a number with a fraction it is a quotient")
                 shown = self._named(Shown(name, read, recode_of(recoding, read.type)), reading)
                 self._tell_of_collation(shown)
             recoded(shown, self.engine)
@@ -372,8 +412,9 @@ class _Reader:
 
     # Who is in
 
-    def _filters(self) -> Iterator[Shown]:
-        of: dict[str, list[levels.Condition]] = {}
+    def _asked(self) -> dict[str, list[exp.Expr]]:
+        """The conditions of each column that are understood."""
+        of: dict[str, list[exp.Expr]] = {}
         for each in self.query.conditions:
             node, named = each.node, columns_in(each.node)
             if levels.draws(node) or self._chooses(node):
@@ -381,19 +422,22 @@ class _Reader:
             if not named and _is_always(node):
                 continue
             if len(named) == 1 and not node.find(exp.Window):
-                of.setdefault(named[0], []).append(each)
+                if self._is_understood(node):
+                    of.setdefault(named[0], []).append(node)
             else:
                 self.missed.append(f"the condition {levels.short(node)}; left out")
-        for name, conditions in of.items():
-            nodes = [each.node for each in conditions if self._is_understood(each.node)]
+        return of
+
+    def _filters(self, asked: dict[str, list[exp.Expr]]) -> Iterator[tuple[str, Shown]]:
+        for name, nodes in asked.items():
             shown = " AND ".join(levels.short(each) for each in nodes)
             try:
-                found = self._filter(name, nodes) if nodes else None
+                found = self._filter(name, nodes)
             except Exception as error:  # what no value of the column can be, in whatever words
                 self.missed.append(f"the condition {shown}: {error}; left out")
                 continue
             if found is not None:
-                yield found
+                yield name, found
 
     def _tell_of_choice(self, unit: Rows | People) -> None:
         """What is asked before a row of each person is chosen, and by a release behind it."""
@@ -453,6 +497,11 @@ def _gives_null(recode: Recode) -> bool:
     if isinstance(recode, Map):
         return None in (recode.other, *(label for _, label in recode.groups))
     return isinstance(recode, Bins) and None in recode.labels
+
+
+def _compares(conditions: list[exp.Expr]) -> bool:
+    """Whether conditions compare their column with values, which have a type."""
+    return any(points_in(each) for each in conditions)
 
 
 def _is_always(node: exp.Expr) -> bool:

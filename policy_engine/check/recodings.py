@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from itertools import pairwise
+from typing import get_args
 
 from sqlglot import exp
 
@@ -31,6 +32,7 @@ from policy_engine.check.values import (
 )
 from policy_engine.check.words import number_of
 from policy_engine.kernel.claim import DROPPED, KEPT
+from policy_engine.kernel.recodes.round.recode import Way
 from policy_engine.kernel.types import EXACT, MOMENTS, Type
 from policy_engine.policy import recodings
 
@@ -92,12 +94,29 @@ def _cuts(point: Point, seen: Type) -> tuple[recodings.Cut, recodings.Cut]:
 class Reading:
     """What an expression means: a recoding of its column, or pieces until its type is known.
 
-    ``missing`` is shown in place of NULL, and ``told`` how what is shown differs.
+    ``missing`` is shown in place of NULL, and ``told`` how what is shown differs. ``after`` is what
+    the expression is of what is shown, which stands in it as ``SHOWN``: it gives of each value that
+    is shown another one, so that the groups are the same. ``of_whole`` is what it means of whole
+    numbers, where it divides these otherwise than others; ``is_whole`` if it means nothing else.
     """
 
     means: recodings.Recoding | Pieces
     missing: Label = None
     told: tuple[str, ...] = ()
+    after: exp.Expr | None = None
+    of_whole: recodings.Round | None = None
+    is_whole: bool = False
+
+
+SHOWN = "policy_engine_shown"
+"""The column that stands for what a release shows."""
+
+
+def _over_shown(node: exp.Expr) -> exp.Expr:
+    """An expression of a column as one of what is shown of it, which the expression tells alike."""
+    return node.copy().transform(
+        lambda each: exp.column(SHOWN) if isinstance(each, exp.Column) else each
+    )
 
 
 def bare(node: exp.Expr) -> exp.Expr:
@@ -184,7 +203,8 @@ def _converted(node: exp.Expr) -> Reading | None:
         found.means, recodings.Round
     )
     if is_day or is_whole or is_text:
-        return found
+        after = found.after
+        return found if after is None else replace(found, after=exp.cast(after, node.to.copy()))
     kind = node.to.sql()
     return replace(found, told=(*found.told, f"shown as it is, and by the text as {kind}"))
 
@@ -201,7 +221,11 @@ def _prefix(node: exp.Expr) -> Reading | None:
         if columns_in(first) and all(isinstance(each, str) for each in behind):
             found = reading_of(first)
             told = f"shown without {''.join(map(str, behind))!r} behind it"
-            return replace(found, told=(*found.told, told))
+            # CONCAT makes one text of NULL and of none.
+            after = None
+            if isinstance(node, exp.DPipe) and not found.told:
+                after = exp.DPipe(this=exp.column(SHOWN), expression=node.expression.copy())
+            return replace(found, told=(*found.told, told), after=after)
         return None
     if isinstance(node, exp.Bracket):
         slices = [each for each in node.expressions if isinstance(each, exp.Slice)]
@@ -263,7 +287,7 @@ def _calendar(node: exp.Expr) -> Reading | None:
         form = node.args["format"].name
         form = form.replace("YYYY", "%Y").replace("MM", "%m").replace("DD", "%d")
         unit, is_whole = _FORMATS.get(form, (None, True))
-        return _start_of(unit, is_whole=is_whole)
+        return _start_of(unit, None if is_whole else node)
     if isinstance(node, exp.Year | exp.Extract) or _is_named(node, "date_?part|toYear"):
         asked = node.expression if isinstance(node, exp.Extract) else node.this
         words = [node.this.name] if isinstance(node, exp.Extract) else ["year"]
@@ -271,7 +295,7 @@ def _calendar(node: exp.Expr) -> Reading | None:
             *given, asked = node.expressions
             words = [each.name for each in given] or ["year"]
         is_year = [word.lower() for word in words] == ["year"]
-        return _start_of("year", is_whole=False) if is_year and _is_column(asked) else None
+        return _start_of("year", node) if is_year and _is_column(asked) else None
     if isinstance(node, exp.DateFromParts):
         parts = [node.args[name] for name in ("year", "month", "day")]
         if not isinstance(parts[0], exp.Year) or point_of(parts[2]) != 1:
@@ -316,11 +340,15 @@ def _starts(node: exp.Expr, unit: exp.Expr | None) -> Reading | None:
     return _start_of(_WORDS.get(word))
 
 
-def _start_of(unit: str | None, *, is_whole: bool = True) -> Reading | None:
+def _start_of(unit: str | None, otherwise: exp.Expr | None = None) -> Reading | None:
+    """The start of a unit, which the text shows ``otherwise``, if it does."""
     if unit is None:
         return None
-    told = () if is_whole else (f"a {unit} is shown as its first day",)
-    return Reading(recodings.Truncate(unit), told=told)  # type: ignore[arg-type]
+    means = recodings.Truncate(unit)  # type: ignore[arg-type]
+    if otherwise is None:
+        return Reading(means)
+    told = f"a {unit} is shown as its first day"
+    return Reading(means, told=(told,), after=_over_shown(otherwise))
 
 
 # Rounding
@@ -337,11 +365,24 @@ def _round(node: exp.Expr) -> Reading | None:
     if step is None:
         return None
     told = []
-    if how != "nearest":
-        told.append(f"it is not rounded to the nearest {step:f}, which a release shows")
+    way: Way = "nearest"
+    if how in get_args(Way):
+        way = how  # type: ignore[assignment]
+    else:
+        told.append(f"it is rounded {how}, and a release shows the nearest {step:f}")
+    after = None
     if not is_multiple:
+        after = _over_shown(node) if not told else None
         told.append(f"shown is the multiple of {step:f}, and by the text how many there are")
-    return Reading(recodings.Round(step), told=tuple(told))
+    # Of two whole numbers these engines show the whole part of a quotient, whatever stands around.
+    is_whole = bool(node.find(exp.IntDiv)) or _is_named(node, "intDiv")
+    if any(map(_divides_whole, node.find_all(exp.Div))):
+        is_whole = is_whole or node.find(*_ROUNDS) is None
+        towards_zero = recodings.Round(step, "zero")
+    else:
+        towards_zero = None
+    means = recodings.Round(step, way)
+    return Reading(means, told=tuple(told), after=after, of_whole=towards_zero, is_whole=is_whole)
 
 
 def _steps(node: exp.Expr) -> tuple[Decimal | None, str, bool]:
@@ -363,7 +404,7 @@ def _steps(node: exp.Expr) -> tuple[Decimal | None, str, bool]:
             node.expressions if isinstance(node, exp.Anonymous) else (node.this, node.expression)
         )
         return (_step_of(other), "zero", False) if _is_number(one) else (None, "", False)
-    elif isinstance(node, exp.Floor | exp.Round | exp.Trunc | exp.Ceil):
+    elif isinstance(node, _ROUNDS):
         how = {exp.Floor: "down", exp.Round: "nearest", exp.Trunc: "zero"}.get(type(node), "up")
         divided = without_parentheses(node.this)
         is_plain = node.args.get("decimals") is None
@@ -371,9 +412,21 @@ def _steps(node: exp.Expr) -> tuple[Decimal | None, str, bool]:
             return _step_of(divided.expression), how, False
         if is_plain and _is_number(divided):
             return Decimal(1), how, True
-    elif isinstance(node, exp.Div) and node.args.get("typed") and _is_number(node.this):
+    elif isinstance(node, exp.Div) and _divides_whole(node) and _is_number(node.this):
         return _step_of(node.expression), "zero", False
     return None, "", False
+
+
+def _divides_whole(node: exp.Div) -> bool:
+    """Whether an engine shows the whole part of a quotient, if the column is a whole number."""
+    divided, by = without_parentheses(node.this), without_parentheses(node.expression)
+    is_whole = isinstance(divided, exp.Column)
+    if isinstance(divided, exp.Cast):
+        is_whole = divided.to.is_type(*exp.DataType.INTEGER_TYPES)
+    return bool(node.args.get("typed")) and is_whole and by.sql().isdigit()
+
+
+_ROUNDS = (exp.Floor, exp.Round, exp.Trunc, exp.Ceil)
 
 
 def _is_number(node: exp.Expr) -> bool:

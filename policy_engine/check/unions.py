@@ -146,8 +146,9 @@ def _chosen(items: list[exp.Expr], tests: list[exp.Expr]) -> exp.Expr:
     nodes = [each.unalias() for each in items]
     if all(each == nodes[0] for each in nodes):
         return first.copy()
-    case = exp.Case()
-    for node, test in zip(nodes, tests, strict=True):
+    # What is of no other part is of the last, for all else is filtered out.
+    case = exp.Case().else_(nodes[-1].copy())
+    for node, test in zip(nodes[:-1], tests[:-1], strict=True):
         case = case.when(test.copy(), node.copy())
     name = first.alias_or_name
     return exp.alias_(case, name, quoted=True) if name else case

@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from policy_engine.base_errors import InternalError
+from policy_engine.kernel.recodes.round.recode import Way
 from policy_engine.policy import fields
 from policy_engine.policy.laws import Broken, Data, Document, Law, refusal, suggestion
 from policy_engine.policy.recodings import (
@@ -162,14 +163,16 @@ class TruncateSpec(Document):
 
 
 class RoundSpec(Document):
-    """The nearest multiple of a number."""
+    """A multiple of a number: the nearest, unless another is asked for."""
 
     round: fields.StepField
     """The number, above 0."""
+    way: Annotated[Way, fields.word_of(Way)] = "nearest"
+    """`nearest`, half away from zero; `down`, to what is not above; or `zero`, towards zero."""
 
     def recoding(self, hierarchy: Hierarchy | None) -> Recoding:
         """What it means."""
-        return Round(self.round)
+        return Round(self.round, self.way)
 
 
 class KeptSpec(Document):

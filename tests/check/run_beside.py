@@ -143,7 +143,7 @@ def _plain(value: object) -> object:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int | float | Decimal):
-        return f"{Decimal(str(value)).normalize():f}"
+        return f"{Decimal(str(value)).normalize() + 0:f}"  # and -0 is 0
     if isinstance(value, datetime) and value == datetime(value.year, value.month, value.day):
         return str(value.date())
     return None if value is None else str(value)
@@ -155,7 +155,8 @@ def _plain(value: object) -> object:
 def tables(ddl: str, text: str, k: int, seed: int) -> duckdb.DuckDBPyConnection:
     """A database of the tables of ``ddl``, of values that lie about those that a text names."""
     chosen, connection = random.Random(seed), duckdb.connect()
-    connection.execute(ddl)
+    # What is checked of a row has nothing to do with what a text means.
+    connection.execute(re.sub(r"\bcheck\s*\([^()]*\)", "", ddl, flags=re.IGNORECASE))
     connection.execute("SET VARIABLE salt = 's'")
     connection.execute("CREATE SCHEMA privacy_secrets")
     connection.execute(

@@ -441,7 +441,9 @@ def _round(seen: Type, chance: Random) -> Round | None:
     steps = ["1", "3", "5", "1000", "0.5", "0.1", "0.05", "2.5", "0.29", "0.000001",
              "1000000000000000", "100000000000000000"]  # fmt: skip
     fitting = [step for step in map(Round, map(Decimal, steps)) if step.fits(seen)]
-    return chance.choice(fitting) if fitting else None
+    if not fitting:
+        return None
+    return replace(chance.choice(fitting), way=chance.choice(["nearest", "down", "zero"]))
 
 
 def _keep(seen: Type, chance: Random) -> Keep | None:

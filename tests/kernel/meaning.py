@@ -441,15 +441,21 @@ def _prefix(shown: Shown, value: str) -> str:
 
 
 def _round(shown: Shown, value: Any) -> int | Decimal | None:
-    """Away from zero at a half of the quotient of doubles; see ``Round``."""
+    """Of the quotient of doubles the nearest, or what is below, or towards zero; see ``Round``."""
     recode, double = shown.recode, abs(float(value))
     assert isinstance(recode, Round)
     if math.isnan(double) or not double < float(recode.below(shown.seen)):
         return None
     quotient = double / float(recode.step)
-    steps = math.floor(quotient) + (quotient - math.floor(quotient) >= 0.5)
-    sign = 0 if double < float(recode.step) / 10 else -1 if value < 0 else 1
-    found = sign * steps * recode.step
+    rest = quotient - math.floor(quotient)
+    is_small, is_below = double < float(recode.step) / 10, value < 0
+    goes_on = {
+        "nearest": rest >= 0.5 and not is_small,
+        "down": is_below and (rest > 0 or (is_small and double > 0)),
+        "zero": False,
+    }
+    steps = math.floor(quotient) + goes_on[recode.way]
+    found = (-1 if is_below else 1) * steps * recode.step
     return int(found) if recode.is_whole(shown.seen) else found + Decimal(0)
 
 

@@ -37,6 +37,12 @@ FAULTS = {
     "round by CEIL": ("duckdb", "recodes", "FLOOR({{ q }}) + CASE", "CEIL({{ q }}) + CASE"),
     "a half goes down": ("duckdb", "recodes", ">= 0.5", "> 0.5"),
     "round forgets the sign": ("duckdb", "recodes", "{{ d }} < 0", "FALSE"),
+    "round down is towards zero": (
+        "duckdb", "recodes", "{{ d }} < 0 AND {{ q }} > FLOOR", "FALSE AND {{ q }} > FLOOR"),
+    "next to nothing is not rounded down": (
+        "duckdb", "recodes", "WHEN {{ d }} < 0 AND ABS({{ d }}) < {{ s.tenth }}", "WHEN FALSE"),
+    "towards zero is to the nearest": (
+        "duckdb", "recodes", "{% if s.way == 'nearest' %}", "{% if s.way != 'down' %}"),
     "round has no end": ("duckdb", "recodes", "WHEN ABS({{ d }}) < {{ s.below }}", "WHEN TRUE"),
     "the end is rounded": (
         "duckdb", "recodes", "ABS({{ d }}) < {{ s.below }}", "ABS({{ d }}) <= {{ s.below }}"),

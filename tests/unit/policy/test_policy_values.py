@@ -197,6 +197,8 @@ def test_a_person_needs_no_order(load):
         ("{prefix: 2}", Prefix(2)),
         ("{truncate: quarter}", Truncate("quarter")),
         ("{round: 0.25}", Round(Decimal("0.25"))),
+        ("{round: 10, way: down}", Round(Decimal(10), "down")),
+        ("{round: 10, way: zero}", Round(Decimal(10), "zero")),
         ("{constant: 5}", Constant("5")),
         ("{constant: ''}", Constant("")),
     ],

@@ -1,10 +1,10 @@
-"""``round``: the nearest multiple of a step."""
+"""``round``: the nearest multiple of a step, or the next one below, or towards zero."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
 from policy_engine.kernel.nodes import Number, number_of
 from policy_engine.kernel.types import EXACT, Kind, Type, ValueRecode, places_of
@@ -15,15 +15,21 @@ _FINE = 9  # decimal places that some engines have at most
 DIGITS = 15  # a double has these digits of every decimal number, whoever converts it
 
 
+Way = Literal["nearest", "down", "zero"]
+"""Which multiple: the nearest, half away from zero; the greatest not above; or towards zero."""
+
+
 @dataclass(frozen=True)
 class Round(ValueRecode):
-    """The nearest multiple of ``step``, half away from zero; NULL from ``below`` on and of NaN.
+    """A multiple of ``step``, which the ``way`` says; NULL from ``below`` on and of NaN.
 
-    x as a double d: the whole part of |d|/step, one more where the rest is at least ½, times step,
-    with the sign of d; |d| < step/10 is 0. Every engine makes the same double of x below ``below``.
+    x as a double d: the whole part of |d|/step, one more where the rest is at least ½, or where it
+    is rounded down and d is a negative number with a rest, times step, with the sign of d. Of
+    |d| < step/10 the rest alone is asked. Every engine makes the same double of x below ``below``.
     """
 
     step: Decimal
+    way: Way = "nearest"
 
     def fits(self, seen: Type) -> bool:
         """A number whose doubles all engines make alike, and a plain step."""
@@ -55,6 +61,7 @@ class Round(ValueRecode):
             "below": Number(below),
             "places": Number(self.scale),
             "whole": self.is_whole(seen),
+            "way": self.way,
         }
 
     @property
