@@ -68,9 +68,7 @@ def is_told(found: Answer) -> bool:
     return bool(found.missed) or any("and by the text as" in each for each in found.taken)
 
 
-def difference(
-    own: str, other: str, ddl: str, k: int, afterwards: str = "", seeds: int = 3
-) -> str:
+def difference(own: str, other: str, ddl: str, k: int, afterwards: str = "", seeds: int = 3) -> str:
     """By which rows two texts differ over several small tables; empty if by none.
 
     Raises:
@@ -107,9 +105,7 @@ def _few(rows: Counter[object]) -> list[object]:
     return [sorted(row, key=str) for row in list(rows)[:4]]  # type: ignore[call-overload]
 
 
-def rows(
-    connection: duckdb.DuckDBPyConnection, text: str, afterwards: str = ""
-) -> Counter[object]:
+def rows(connection: duckdb.DuckDBPyConnection, text: str, afterwards: str = "") -> Counter[object]:
     """What a text shows, each row as its names and values, whatever their order.
 
     If something is made of its rows afterwards, what that shows.
