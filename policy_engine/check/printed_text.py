@@ -293,7 +293,7 @@ class _Print:
             keys = tuple(map(Column, names, kinds))
             with suppress(ClaimError):
                 key = KeyColumns(keys) if self.together else keys[0]
-                _, kept = until(self.steps.get("grouped", ()), "WHERE")
+                _, kept = until(self.steps.get("within", self.steps.get("grouped", ())), "WHERE")
                 if "<=" in kept:
                     yield People(key, Groups(int(kept[kept.index("<=") + 1])))
                 elif "placed" in self.steps:
