@@ -41,6 +41,7 @@ _NO_SECRET = (
     "it samples without a secret, and would be another sample at every build: dbt releases samples"
     " under a secret of a person's key, as 'policy-engine dbt init' starts a policy"
 )
+_MORE = "what it makes of released groups, which a model of its own can make of the release: {}"
 _TYPES = "the types of the columns of {}, which its properties do not declare"
 
 
@@ -90,7 +91,8 @@ def adopted(project: DbtProject, manifest: Manifest, name: str, account: str) ->
     schema = parse_schema(json.dumps({"tables": tables}), engine) if readable else Schema()
     found = answer(text, engine, schema)
     path = (project.directory / node.file).with_name(f"{name}{POLICY}")
-    told = Adopted(node, engine, path, found.claim, missed=(*found.missed, *unknown))
+    more = [_MORE.format(" ".join(found.afterwards.split()))] if found.afterwards else []
+    told = Adopted(node, engine, path, found.claim, missed=(*found.missed, *more, *unknown))
     if found.claim is None:
         return replace(told, why=tuple(str(each) for each in found.findings))
     if told.missed:

@@ -73,6 +73,9 @@ where {HASH} group by 1 having count(*) >= 20"""
     ("sql", "said"),
     [
         ("select town, count(*) as n from {{ ref('stg_people') }} group by 1", "of any size"),
+        (f"select left(town, 3) as town, count(*) as n, count(*) * 10 as people"
+         f" from {{{{ ref('stg_people') }}}} where {HASH} group by 1 having count(*) >= 20",
+         "what it makes of released groups"),
         (TOWNS.replace("as town\n", "as place_of_town\n").replace("age, town", "age, place_of_town")
          .replace("select age, place_of_town, row", "select age, town, row"), "rename it"),
         ("select left(town, 1) as town, count(*) as n from {{ ref('stg_people') }} tablesample"
