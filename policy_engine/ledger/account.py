@@ -532,13 +532,12 @@ def check_not_raised(account: Account, limit: Limit | None) -> None:
         return
     where = limit.where or "the project file"
     command = _raising(account.name, in_text(limit.epsilon), in_text(limit.delta))
-    what = "raises a limit"
+    what, other = "raises a limit", "lower it in the project file"
     if (limit.each, limit.of) != (account.limit.each, account.limit.of):
-        what = "changes how long a limit is for"
+        what, other = "changes how long a limit is for", "write there what the ledger has"
     raise BudgetExceeded(
         f"{where} allows account {account.name!r} {limit}, and the ledger {account.limit}: only an"
-        f" entry that says who and why {what}; run '{command}', or change it in the project file"
-        " to what the ledger has"
+        f" entry that says who and why {what}; run '{command}', or {other}"
     )
 
 
