@@ -227,11 +227,14 @@ class _Print:
             missing = next(iter(texts_in(behind, self.engine)), None)
             expression = inner
         asked = self._asked(expression)
+        in_step = is_typed
         is_typed = is_typed and any(each in self.typed for each in self._names(asked))
         asked = self._untyped(asked) if is_typed else asked
-        found = meant(asked, name, self.engine, self.types_of, is_typed=is_typed)
+        found = list(meant(asked, name, self.engine, self.types_of, is_typed=is_typed))
+        if in_step and not self.typed:  # what is read as another type is so in a step of its own
+            found = [each for each in found if each.column is None or each.column.read_as is None]
         if missing is None:
-            return list(found)
+            return found
         named: list[Shown] = []
         for each in found:
             with suppress(ClaimError):  # of what shows no text nothing is named

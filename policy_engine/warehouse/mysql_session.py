@@ -34,6 +34,7 @@ PINNED = (
     "SET SESSION max_sort_length = 8388608",
     "SET SESSION sql_select_limit = DEFAULT",
     "SET SESSION sql_auto_is_null = 0",
+    "SET SESSION default_regex_flags = ''",
     "SET SESSION system_versioning_asof = DEFAULT",
     "SET SESSION slow_query_log = 0",  # it would have the secret
     "SET SESSION max_statement_time = 0",
