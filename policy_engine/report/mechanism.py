@@ -129,6 +129,8 @@ _STEPS = {
     "placed": "Each person's groups, or different rows, numbered in a fixed order.",
     "found": "Each person once in each of their groups.",
     "beyond": "Who is in more groups than count.",
+    "typed": "Texts and other types, read as the policy says; what is no such value is empty.",
+    "classed": "How many people are in each group.",
     "within": "Each person in the groups that count.",
     "grouped": "How many people are in each group, before any noise.",
     "fine": "How many people there are by all columns together.",

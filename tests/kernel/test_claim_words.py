@@ -42,6 +42,8 @@ def _lines(claim: Claim) -> Iterator[str]:
     for shown in claim.columns:
         yield from column_lines(shown)
     yield from map(filter_line, claim.filter)
+    if claim.period is not None:
+        yield filter_line(claim.period)
     yield from meaning_of(claim).lines()
     yield str(claim.count)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 STEPS = frozenset({
     "keyed", "sampled", "people", "chosen", "kept", "counted", "looked", "recoded", "placed",
     "grouped", "fine", "spread", "drawn", "noised", "bounded", "released", "repeated",
-    "numbered", "answered", "domain", "tuples", "found", "beyond", "within", "typed",
+    "numbered", "answered", "domain", "tuples", "found", "beyond", "within", "typed", "classed",
 })  # fmt: skip
 """The names that a text gives its own steps."""
 GROUPING = "grouping"

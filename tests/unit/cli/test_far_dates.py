@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import duckdb
 import pyarrow.parquet as pq
 import pytest
 
@@ -12,7 +13,7 @@ PROJECT = "ledger_begins: in_each_checkout\naccounts:\n  people: {epsilon: 50, d
 POLICY = """
 version: 1
 name: far
-source: {file: p.csv, columns: {v: date, w: integer}}
+source: {file: p.parquet}
 privacy_unit: row
 recode: {v: keep, w: keep}
 mechanism: noisy_counts
@@ -26,8 +27,9 @@ ROLLUP = POLICY.replace("far", "rolled").replace("mechanism:", "rollup: {to: [v]
 @pytest.fixture
 def released(cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    rows = [f"{day},{n % 2}" for day in DAYS for n in range(80)]
-    (tmp_path / "p.csv").write_text("\n".join(["v,w", *rows, ""]))
+    days = ", ".join(f"(DATE '{day}')" for day in DAYS)
+    rows = f"SELECT v, (range % 2)::INTEGER AS w FROM (VALUES {days}) AS days(v), range(80)"
+    duckdb.sql(f"COPY ({rows}) TO '{tmp_path}/p.parquet'")
     (tmp_path / "policy-engine.yaml").write_text(PROJECT)
     (tmp_path / "policy.yaml").write_text(POLICY)
     done = cli("release", "policy.yaml")
