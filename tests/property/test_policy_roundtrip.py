@@ -94,7 +94,7 @@ def documents(draw: st.DrawFn) -> dict[str, object]:
     )
     place, source = draw(places)
     if place == "file":
-        source = re.sub(r"[*?\[:]", "", source) + ".csv"
+        source = re.sub(r"[*?\[:{}]", "", source) + ".csv"
     unit = draw(units)
     if isinstance(unit, dict):  # who is released as a group of their own is refused
         assume(unit["column"].casefold() not in map(str.casefold, columns))
