@@ -200,12 +200,13 @@ FAULTS = {
         "duckdb", NOISE, "SELECT {{ keys }}, policy_engine_people {% if is_open %}",
         "SELECT {{ keys }}, 0 * policy_engine_people {% if is_open %}"),
     "whoever is in more groups than count is in all of them": (
-        "duckdb", NOISE, "WHERE NOT EXISTS (SELECT", "WHERE 1 = 1 OR EXISTS (SELECT"),
+        "duckdb", NOISE, "WHERE policy_engine_many IS NULL", ""),
     "whoever is in one group more than count is in all of them": (
         "duckdb", NOISE, "HAVING COUNT(*) > {{ most_groups }}",
         "HAVING COUNT(*) > {{ most_groups }} + 1"),
     "whoever is in more groups than count is in none of them": (
-        "duckdb", NOISE, "WHERE EXISTS (SELECT", "WHERE NOT EXISTS (SELECT"),
+        "duckdb", NOISE, "found JOIN beyond ON policy_engine_many = policy",
+        "found JOIN beyond ON policy_engine_many <> policy"),
     "a grouping that reads the people groups by a column of another": (
         "duckdb", NOISE, "GROUP BY {% for s in columns if g in s.groupings %}",
         "GROUP BY {% for s in columns %}"),

@@ -34,23 +34,22 @@ WITH people AS NOT MATERIALIZED (
   FROM recoded
   GROUP BY "age", "zip", policy_engine_unit
 ), beyond AS MATERIALIZED (
-  SELECT policy_engine_unit
+  SELECT policy_engine_unit AS policy_engine_many
   FROM found
   GROUP BY policy_engine_unit
   HAVING COUNT(*) > 2
 ), placed AS NOT MATERIALIZED (
   SELECT "age", "zip", policy_engine_unit, "policy_engine_value_1", "policy_engine_value_2",
     ROW_NUMBER() OVER (PARTITION BY policy_engine_unit ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS policy_engine_place
-  FROM found
-  WHERE EXISTS (SELECT 1 FROM beyond WHERE beyond.policy_engine_unit = found.policy_engine_unit)
+  FROM found JOIN beyond ON policy_engine_many = policy_engine_unit
 ), chosen AS NOT MATERIALIZED (
   SELECT "age", "zip", "policy_engine_value_1", "policy_engine_value_2",
     ROW_NUMBER() OVER (PARTITION BY policy_engine_unit ORDER BY SHA256($salt || ':o:' || CAST(policy_engine_unit AS VARCHAR) || ':' || CAST(policy_engine_place AS VARCHAR)), policy_engine_place) AS policy_engine_rank
   FROM placed
 ), within AS NOT MATERIALIZED (
   SELECT "age", "zip", "policy_engine_value_1", "policy_engine_value_2"
-  FROM found
-  WHERE NOT EXISTS (SELECT 1 FROM beyond WHERE beyond.policy_engine_unit = found.policy_engine_unit)
+  FROM found LEFT JOIN beyond ON policy_engine_many = policy_engine_unit
+  WHERE policy_engine_many IS NULL
   UNION ALL
   SELECT "age", "zip", "policy_engine_value_1", "policy_engine_value_2"
   FROM chosen
