@@ -27,7 +27,7 @@ from policy_engine.kernel.mechanisms import (
 )
 from policy_engine.kernel.mechanisms.checks import rows_of
 from policy_engine.kernel.mechanisms.common import ReleaseLaw
-from policy_engine.kernel.mechanisms.events import charged, event_of
+from policy_engine.kernel.mechanisms.events import charged, event_of, of_replaced
 from policy_engine.kernel.mechanisms.meaning import Meaning
 from policy_engine.kernel.mechanisms.meanings import MEANINGS, meaning_of
 from policy_engine.kernel.mechanisms.randomised_response.law import Response
@@ -256,6 +256,11 @@ def test_an_account_is_charged_with_the_releases_own_sample():
     own = replace(whole, sampled_at=Decimal(1))
     assert charged(SAMPLE, own) == (SampledSuppression(20, Decimal("0.05")), own.delta)
     assert charged(CLASSES, Unpromised()) == (Unbounded(), Decimal(1))
+
+
+def test_a_release_of_several_periods_has_the_event_of_one_unit_replaced():
+    own = Bounded(Decimal("0.5"), Decimal("5.3e-11"), rate=Decimal("0.1"))
+    assert of_replaced(SAMPLE, own) == event_of(SAMPLE, Decimal("0.1"), "replace_one")
 
 
 def test_values_are_told_as_what_they_are():
