@@ -1,0 +1,122 @@
+"""What whole commands cost beside the plain query, of shapes that once took many times as much.
+
+    python benchmarks/shapes.py [--rows 10000000] [--repeats 3]
+
+45 pairs of ten columns; one of each person's different rows; a person in up to three groups. The
+plain query is DuckDB's alone, in a process of its own that writes a Parquet file; beside it
+``release`` in a project that has released nothing. CPU seconds and the peak of memory, the least of
+the repeats; they take turns.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+import duckdb
+
+ROOT = Path(__file__).parents[1]
+COLUMNS = [f"c{n}" for n in range(10)]
+POLICY = """\
+version: 1
+name: shape
+source: {{file: source.parquet}}
+{lines}
+mechanism: noisy_counts
+guarantee: {{epsilon: 1, delta: 1.0e-6}}
+release: {{file: out.parquet}}
+account: people
+"""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A source by a query of ``{rows}`` rows, the policy's own lines, and the plain query."""
+
+    source: str
+    lines: str
+    by_hand: str
+
+
+_WIDE = ", ".join(f"(hash(i * 31 + {n}) % {5 + 3 * n})::INTEGER AS c{n}" for n in range(10))
+_PAIRS = list(combinations(COLUMNS, 2))
+SHAPES = {
+    "45 pairs": Shape(
+        f"SELECT i AS id, {_WIDE} FROM range({{rows}}) t(i)",
+        f"privacy_unit: row\nrecode: {{{', '.join(f'{c}: keep' for c in COLUMNS)}}}\n"
+        f"marginals: [{', '.join(f'[{a}, {b}]' for a, b in _PAIRS)}]",
+        f"SELECT {', '.join(COLUMNS)}, count(*) AS n FROM 'source.parquet' GROUP BY GROUPING SETS"
+        f" ({', '.join(f'({a}, {b})' for a, b in _PAIRS)})",
+    ),
+    "any of 20 rows a person": Shape(
+        "SELECT i % ({rows} // 20) AS id, 'region ' || hash((i % ({rows} // 10)) * 7) % 20 AS"
+        " region, (hash((i % ({rows} // 20)) * 17) % 90)::INTEGER AS age FROM range({rows}) t(i)",
+        "privacy_unit: {column: id, rows: any}\nrecode: {region: keep, age: {bins: [18, 65]}}",
+        "SELECT region, age, count(*) AS n FROM (SELECT id, any_value(region) AS region,"
+        " any_value(CASE WHEN age < 18 THEN 'a' WHEN age < 65 THEN 'b' ELSE 'c' END) AS age"
+        " FROM 'source.parquet' GROUP BY id) GROUP BY ALL",
+    ),
+    "a person in 3 groups": Shape(
+        "SELECT i // 3 AS id, 'region ' || hash(i * 7) % 20 AS region, (hash(i * 17) % 12)::INTEGER"
+        " AS m FROM range({rows}) t(i)",
+        "privacy_unit: {column: id}\ncontribution: {max_groups: 3}\n"
+        "recode: {region: keep, m: keep}",
+        "SELECT region, m, count(DISTINCT id) AS n FROM 'source.parquet' GROUP BY ALL",
+    ),
+}
+
+
+def used(words: list[str], folder: Path) -> tuple[float, float]:
+    """CPU seconds of a command, and the most megabytes that it had at once."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    measured = (
+        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True,"
+        " stdout=subprocess.DEVNULL); u = resource.getrusage(resource.RUSAGE_CHILDREN);"
+        " print(u.ru_utime + u.ru_stime, u.ru_maxrss / 1024)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", measured, sys.executable, *words],
+        cwd=folder, env=environment, check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    seconds, megabytes = map(float, done.stdout.split())
+    return seconds, megabytes
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--rows", type=int, default=10_000_000)
+    parser.add_argument("--repeats", type=int, default=3)
+    arguments = parser.parse_args()
+    print(f"DuckDB {duckdb.__version__}, {arguments.rows:,} rows, load {os.getloadavg()[0]:.1f}")
+    for name, shape in SHAPES.items():
+        with tempfile.TemporaryDirectory() as place:
+            source = Path(place) / "source.parquet"
+            query = shape.source.format(rows=arguments.rows)
+            duckdb.sql(f"COPY ({query}) TO '{source}' (FORMAT parquet)")
+            found: dict[str, list[tuple[float, float]]] = {"plain": [], "release": []}
+            copy = f"COPY ({shape.by_hand}) TO 'plain.parquet' (FORMAT parquet)"
+            for turn in range(arguments.repeats):
+                folder = Path(place) / str(turn)
+                folder.mkdir()
+                os.link(source, folder / "source.parquet")
+                (folder / "policy.yaml").write_text(POLICY.format(lines=shape.lines))
+                project = "ledger_begins: in_each_checkout\naccounts: {people: {}}\n"
+                (folder / "policy-engine.yaml").write_text(project)
+                found["plain"].append(used(["-c", f"import duckdb; duckdb.sql({copy!r})"], folder))
+                release = ["-m", "policy_engine", "release", "policy.yaml"]
+                found["release"].append(used(release, folder))
+        least = {each: tuple(map(min, zip(*turns, strict=True))) for each, turns in found.items()}
+        (cpu, size), (whole, most) = least["plain"], least["release"]
+        print(f"{name}: {cpu:.2f} s, {size:.0f} MB by hand; release {whole:.2f} s, {most:.0f} MB;"
+              f" {whole / cpu:.1f} times")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
