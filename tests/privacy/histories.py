@@ -220,6 +220,29 @@ class Tables:
         return {"people": _digest(lines)}, repr(comments)
 
 
+class AddedRows(Tables):
+    """The rows of each month are added to one table."""
+
+    schedule = Periods.schedule
+    days = Calendar.days
+    target = "{table: people, append: true}"
+    certificate = "people.2126-11.certificate.json"
+
+    def stands(self, project: Path) -> tuple[dict[str, str], str]:
+        _, about = super().stands(project)
+        if "people" not in about:
+            return {}, about
+        editions = self._sql(project, "SELECT DISTINCT edition FROM people ORDER BY 1")
+        rows = "SELECT COLUMNS(* EXCLUDE edition)::VARCHAR FROM people WHERE edition = '{}'"
+        return {
+            each: _digest(self._sql(project, f"{rows.format(each)} ORDER BY ALL NULLS LAST"))
+            for (each,) in editions
+        }, about
+
+    def remove(self, project: Path) -> None:
+        self._sql(project, "DELETE FROM people WHERE edition = '2126-11'")
+
+
 @dataclass
 class Server(Tables):
     """A source and a release in a PostgreSQL database."""
@@ -260,6 +283,30 @@ class Server(Tables):
             f'SELECT {columns} FROM people ORDER BY city COLLATE "C", age COLLATE "C"'
         )
         return {"people": _digest(lines)}, repr(found)
+
+
+class AddedToServer(Server):
+    """The same on a server."""
+
+    schedule = Periods.schedule
+    days = Calendar.days
+    target = AddedRows.target
+    certificate = AddedRows.certificate
+
+    def stands(self, project: Path) -> tuple[dict[str, str], str]:
+        _, about = super().stands(project)
+        if "'people'" not in about:
+            return {}, about
+        rows = (
+            "SELECT city::text, age::text, n::text FROM people WHERE edition = '{}'"
+            ' ORDER BY city COLLATE "C", age COLLATE "C"'
+        )
+        editions = self.postgres.sql("SELECT DISTINCT edition FROM people ORDER BY 1")
+        return {each: _digest(self.postgres.sql(rows.format(each))) for (each,) in editions}, about
+
+    def remove(self, project: Path) -> None:
+        if "'people'" in self.stands(project)[1]:
+            self.postgres.sql("DELETE FROM people WHERE edition = '2126-11'")
 
 
 Place = Files | Calendar | Tables | Server

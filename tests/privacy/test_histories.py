@@ -11,6 +11,8 @@ from histories import (
     HERS,
     ROWS,
     SHORT,
+    AddedRows,
+    AddedToServer,
     Calendar,
     Files,
     Periods,
@@ -50,9 +52,21 @@ def test_nothing_but_what_was_charged_tells_two_histories_apart(played, place):
     assert neighbours(played, place, SHORT, HERS) == []
 
 
-@pytest.mark.parametrize("place", [Calendar(), Periods()], ids=["refresh", "period"])
-def test_nothing_does_by_a_calendar_late_rows_included(played, place):
-    assert neighbours(played, place, CALENDAR, HERS) == []
+@pytest.fixture(params=["refresh", "period", "added", "server"])
+def by_calendar(request):
+    if request.param == "server":
+        return AddedToServer(request.getfixturevalue("postgres"))
+    return {"refresh": Calendar, "period": Periods, "added": AddedRows}[request.param]()
+
+
+def test_nothing_does_by_a_calendar_late_rows_included(played, by_calendar):
+    assert neighbours(played, by_calendar, CALENDAR, HERS) == []
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize("seed", range(int(os.environ.get("HISTORIES", "3"))))
+def test_nothing_does_in_many_nights_by_a_calendar(played, by_calendar, seed):
+    assert neighbours(played, by_calendar, nights(seed, LONG), her_rows(seed, LONG)) == []
 
 
 @pytest.mark.evidence
