@@ -221,23 +221,20 @@ class Account:
             return charge.asked
         [name] = charge.windows
         window = self.window(name)
-        return window.planned.asked if window.planned and not window.slots else None
+        return window.planned.asked if window.planned and not window.entered else None
 
     def minus(self, charge: Charge, *, planned: bool = False) -> Account:
         """The account without a charge of which it is proven that nothing ran.
 
-        ``planned`` says whether it had taken a slot.
+        ``planned`` says whether it had taken a slot: the plan of that stays in what holds for ever.
         """
         assert self.spent is not None
-        found, asked = self, None if planned else charge.asked
+        found = self
         known = {each.name: each for each in self.windows}
         for name in charge.windows:
             if name in known:
-                window = known[name].minus(charge, planned=planned)
-                found = found.with_window(window)
-                if planned and window.planned is not None and not window.slots:
-                    asked = window.planned.asked  # nothing of the plan ever ran
-        spent = self.spent if asked is None else self.spent.minus(asked)
+                found = found.with_window(known[name].minus(charge, planned=planned))
+        spent = self.spent if planned else self.spent.minus(charge.asked)
         return replace(found, charges=self.charges - 1, spent=spent)
 
     def limited(self, limit: Limit, window: str = FOR_EVER) -> Account:
@@ -555,8 +552,8 @@ def check_windows(account: Account, limit: Limit) -> None:
     if before_of != limit.of:
         raise UsageError(
             f"account {account.name!r} was charged already, and of nothing that was charged is it"
-            f" known which periods of {limit.of or before_of!r} it has read: list another account,"
-            " and give it the source with 'policy-engine ledger move'"
+            f" known which periods of {limit.of or before_of!r} it has read: keep 'of' in the"
+            " project file as it was"
         )
 
 

@@ -48,12 +48,16 @@ class Line:
 
 @dataclass(frozen=True)
 class Slot:
-    """An edition that took a slot of its policy, with what its certificate says."""
+    """An edition that took a slot of its policy, with what its certificate says.
+
+    ``mark`` is that of the run that was charged: who gives a charge back gives back its own slot.
+    """
 
     policy: str
     edition: str
     epsilon: Decimal
     delta: Decimal
+    mark: str = ""
 
 
 @dataclass(frozen=True)
@@ -108,7 +112,8 @@ class Planned:
             return None
         if not covers(line.event, charge.asked.event, self.neighbours):
             return None
-        return Slot(charge.policy_name, charge.run.edition, charge.epsilon, charge.delta)
+        run = charge.run
+        return Slot(charge.policy_name, run.edition, charge.epsilon, charge.delta, run.mark)
 
     def left(self, taken: Iterable[Slot]) -> tuple[SlotsLeft, ...]:
         """How many slots of each policy there are, and how many were taken."""

@@ -41,9 +41,9 @@ def promises(account: Account) -> tuple[str, ...]:
     >>> for sentence in promises(Account("people", limit=year)):
     ...     print(sentence)
     What the releases of one year add to what was known before them: (1, 0.000001) of anybody.
-    In total: (1, 0.000001) of somebody whose rows stood in the table during releases of one year \
-only, (3, 0.000003) for three, whenever the rows' own events were. Rows that are never deleted \
-are in every year to come.
+    In total: (1, 0.000001) of somebody whose rows stood in the table during releases that count \
+in one year only, (3, 0.000003) for three, whenever the rows' own events were. Rows that are never \
+deleted are in every year to come.
     """
     limit = account.limit
     if limit is None or limit.each is None:
@@ -66,9 +66,9 @@ def _sentences(limit: Limit, each: Calendar, promised: Sequence[Amounts]) -> Ite
         )
         yield (
             f"In total: {_pair((one.epsilon, one.delta))} of somebody whose rows stood in the table"
-            f" during releases of one {word} only, {_pair((three.epsilon, three.delta))} for three,"
-            f" whenever the rows' own events were. Rows that are never deleted are in every {word}"
-            " to come."
+            f" during releases that count in one {word} only,"
+            f" {_pair((three.epsilon, three.delta))} for three, whenever the rows' own events were."
+            f" Rows that are never deleted are in every {word} to come."
         )
     if limit.ever is not None:
         yield f"Of all {word}s together, for ever: {_pair(limit.ever)}."

@@ -46,6 +46,23 @@ class Sources:
             if record is not None:
                 raise _belongs_elsewhere(charge, record)
 
+    def check_tells_all(self, charge: Charge, of: str) -> None:
+        """BudgetExceeded where another account has told of the rows whose windows an account has.
+
+        What is ever told of one person's rows of a period would be more than its limit.
+        """
+        named = (each for each in charge.source.items() if each[0] != NAMED_BY)
+        for record in (record for what, name in named for record in self._naming(what, name)):
+            if record.kind != "reserve" or record.account == charge.account:
+                continue
+            if self.budget.entry(record.seq).state != "cancelled":
+                raise BudgetExceeded(
+                    f"account {charge.account!r} is of {of}, and promises what is ever told of the"
+                    f" rows of one period: account {record.account!r} was charged for the same rows"
+                    f" (entry {record.seq}). Write 'account: {record.account}' in the policy, or"
+                    " take 'of' out of the account in the project file"
+                )
+
     def _last_naming(self, what: str, name: str, account: str) -> Record | None:
         """The last record that gives a source so named to another account; None if it has it."""
         for record in self._naming(what, name):

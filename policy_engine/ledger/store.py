@@ -379,6 +379,8 @@ class Ledger:
                 known = budget.account(charge.account)
                 account = _limited(page, known, limit, charge.windows[0])
                 check_windows_told(account, charge)
+                if not is_out and account.limit is not None and account.limit.of is not None:
+                    page.books.sources.check_tells_all(charge, account.limit.of)
                 if not is_out:
                     account = _planned(page, known, account, charge, plan, brought=brought)
                 if not is_out and not affords(account, charge):

@@ -46,8 +46,9 @@ class Window:
 
     ``charges`` is how many releases count in it, ``sums`` what their certificates add up to.
     ``spent`` is what is not planned; of the plan, which the record ``plan`` has, the ``slots`` were
-    taken. ``promised`` is the dearest limit that anything was charged under. ``record`` is where
-    this stands, 0 where it is to be written.
+    taken, and it has ``entered`` what holds for ever with the first of them. ``promised`` is the
+    dearest limit that anything was charged under. ``record`` is where this stands, 0 where it is to
+    be written.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Window:
     sums: Amounts = (Decimal(0), Decimal(0))
     planned: Planned | None = None
     slots: tuple[Slot, ...] = ()
+    entered: bool = False
     promised: Amounts = (Decimal(0), Decimal(0))
     record: int = field(default=0, compare=False)
 
@@ -79,17 +81,20 @@ class Window:
             record=0,
         )
         if slot is not None:
-            return replace(found, slots=(*self.slots, slot))
+            return replace(found, slots=(*self.slots, slot), entered=True)
         return replace(found, spent=self.spent.plus(charge.asked, self.rest_of(limit)))
 
     def minus(self, charge: Charge, *, planned: bool) -> Window:
-        """The window without a charge, which had taken a slot if ``planned``; nothing of it ran."""
+        """The window without a charge, which had taken a slot if ``planned``; nothing of it ran.
+
+        The slot of a plan that has ended stays charged with all of that plan.
+        """
         sums = _each(EXACT.subtract, self.sums, (charge.epsilon, charge.delta))
         found = replace(self, charges=self.charges - 1, sums=sums, record=0)
         if not planned:
             return replace(found, spent=self.spent.minus(charge.asked))
-        named = (charge.policy_name, charge.run.edition)
-        left = tuple(slot for slot in self.slots if (slot.policy, slot.edition) != named)
+        own = (charge.policy_name, charge.run.edition, charge.run.mark)
+        left = tuple(each for each in self.slots if (each.policy, each.edition, each.mark) != own)
         return replace(found, slots=left)
 
     def rest_of(self, limit: Limit) -> Limit:
@@ -101,14 +106,14 @@ class Window:
 
     def under_plan(self, planned: Planned) -> Window:
         """The window with a plan; all that was charged before is the rest's."""
-        return replace(self, planned=planned, slots=(), record=0)
+        return replace(self, planned=planned, slots=(), entered=False, record=0)
 
     def without_plan(self, limit: Limit) -> Window:
         """The window after its plan has ended: of it all counts, if anything of it was drawn."""
         spent = self.spent
         if self.planned is not None and self.slots:
             spent = spent.plus(self.planned.asked, limit.plain)
-        return replace(self, spent=spent, planned=None, slots=(), record=0)
+        return replace(self, spent=spent, planned=None, slots=(), entered=False, record=0)
 
     def filter(self, limit: Limit) -> Filter:
         """The rule for what is not planned."""
@@ -121,7 +126,11 @@ class Window:
             "charges": self.charges,
             "sums": list(map(str, self.sums)),
             "plan": None if self.planned is None else self.planned.to_json(),
-            "slots": [[s.policy, s.edition, str(s.epsilon), str(s.delta)] for s in self.slots],
+            "slots": [
+                [each.policy, each.edition, str(each.epsilon), str(each.delta), each.mark]
+                for each in self.slots
+            ],
+            "entered": self.entered,
             "promised": list(map(str, self.promised)),
         }
 
@@ -132,8 +141,8 @@ class Window:
         """The window that ``to_json`` wrote in a record; ValueError for anything else."""
         try:
             slots = tuple(
-                Slot(read_text(policy), read_text(edition), read_amount(e), read_amount(d))
-                for policy, edition, e, d in state["slots"]
+                Slot(read_text(policy), read_text(edition), read_amount(e), read_amount(d), mark)
+                for policy, edition, e, d, mark in state["slots"]
             )
             return cls(
                 name,
@@ -142,6 +151,7 @@ class Window:
                 _amounts(state["sums"]),
                 None if state["plan"] is None else Planned.from_json(state["plan"]),
                 slots,
+                state["entered"] is True,
                 _amounts(state["promised"]),
                 record,
             )

@@ -52,7 +52,14 @@ def windows_of_charge(
         if terms.of is not None:
             return tuple(each.name for each in overlapping(period, terms.each))
         return (period.within(terms.each).name,)
-    if period is not None and period.first <= today <= period.last:
+    # One that is longer than a window counts where it was drawn: nobody chooses by the length of a
+    # calendar in which window the whole table is told of.
+    order = list(Calendar)
+    if (
+        period is not None
+        and order.index(period.calendar) <= order.index(terms.each)
+        and period.first <= today <= period.last
+    ):
         return (period.within(terms.each).name,)
     return (terms.each.period(today).name,)
 

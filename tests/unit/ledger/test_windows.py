@@ -30,6 +30,7 @@ from policy_engine.errors import (
     UsageError,
 )
 from policy_engine.kernel.editions import Edition
+from policy_engine.ledger import deciding
 from policy_engine.ledger.account import Account, Limit, affords, effective
 from policy_engine.ledger.asked import event_from_json, event_to_json
 from policy_engine.ledger.chain import Draft, Trust, extend, head
@@ -70,6 +71,9 @@ def of_all(name):
         # What the whole table says in January tells of those who stand in it in January.
         (YEAR, of_all("2026-12"), "2027-01-10T12:00", ["2027"]),
         (YEAR, of_all("2026-W53"), "2027-01-02T12:00", ["2026"]),
+        # One that is longer than a window: of two draws of one day each counts in that day's.
+        (WindowTerms(Calendar.MONTH), of_all("2026"), "2026-11-28T12:00", ["2026-11"]),
+        (WindowTerms(Calendar.DAY), of_all("2026-W48"), "2026-11-27T12:00", ["2026-11-27"]),
         (YEAR, of_all("2026-W01"), "2025-12-30T12:00", ["2026"]),
         (WindowTerms(Calendar.MONTH), of_all("2028-02-29"), "2028-02-29T01:00", ["2028-02"]),
         (BY_MONTH, of_rows("2026-10"), "2026-11-27", ["2026-10"]),
@@ -384,9 +388,39 @@ def test_a_slot_that_is_given_back_is_free_again(ledger):
     assert people(ledger).spent.kinds[0].asked.epsilon == Decimal("0.9")
     ledger.cancel(first.id, "nothing ran")
     found = people(ledger)
-    assert (found.spent.kinds, found.window("2026").slots) == ((), ())
+    # The plan stays in what holds for ever, and enters it no second time.
+    assert [kind.times for kind in found.spent.kinds] == [1]
+    assert (found.window("2026").slots, found.window("2026").entered) == ((), True)
     assert reserve(ledger, charge("0.15", edition="2026-01"), terms).planned
     assert [each.times for each in people(ledger).spent.kinds] == [1]
+
+
+def marked(mark, edition):
+    asked = charge("0.15", edition=edition)
+    return replace(asked, run=replace(asked.run, mark=mark))
+
+
+def test_who_gives_a_charge_back_gives_back_the_slot_of_no_other_plan(ledger):
+    editions = [f"2026-{month:02}" for month in range(1, 5)]
+    died = [reserve(ledger, marked("died", each), planned_limit()) for each in editions]
+    ledger.set_limit("people", limit("20", "1e-4"), who="Ada", why="more")
+    more = replace(planned_limit(), epsilon=Decimal("20"), delta=Decimal("1e-4"))
+    for each in editions[:2]:
+        again = marked("drawn", each)
+        assert ledger.reserve(again, more, solve=lambda: solved(more), anew=True).planned
+    for each in died:
+        ledger.cancel(each.id, "nothing ran")
+    slots = [(each.edition, each.mark) for each in people(ledger).window("2026").slots]
+    assert slots == [(each, "drawn") for each in editions[:2]]
+
+
+def test_an_account_of_rows_tells_of_none_that_another_account_told_of(ledger):
+    source = {"place": "a", "key": "k"}
+    first = ledger.reserve(charge("0.5", edition="2025", source=source), limit())
+    deciding.move(ledger, first.id, "rows", who="Ada", why="windows of rows")
+    asked = replace(charge("0.5", "2025", edition="2025", source=source), account="rows")
+    with pytest.raises(BudgetExceeded, match="account 'people' was charged for the same rows"):
+        ledger.reserve(asked, limit(of="visited"))
 
 
 def test_for_ever_a_plan_is_one_event_at_its_first_slot(ledger):
