@@ -17,6 +17,7 @@ from policy_engine.attest.parquet_file import read_parquet, record_of_editions
 from policy_engine.attest.signers import Signer
 from policy_engine.attest.validity import moment
 from policy_engine.errors import FileError, WarehouseError
+from policy_engine.kernel.certificate import Certificate
 from policy_engine.ledger.books import Books
 from policy_engine.ledger.entry import Entry, Run
 from policy_engine.policy.project import Project
@@ -270,13 +271,19 @@ class Spot:
         if copy is not None:
             copies.keep(copy, self.ends.certificate_path, digest, self.project.copies_most)
 
-    def size(self) -> standing.Size:
-        """The size of the release that stands."""
-        path = self.ends.path
+    def size(self, certificate: Certificate) -> standing.Size:
+        """The size of the release that stands; its certificate may be of an older text."""
+        path, is_of_now = self.ends.path, certificate.terms.policy_digest == self.policy.digest
         if path is not None:
-            return standing.size_of(read_parquet(path), self.policy)
+            rows = read_parquet(path)
+            if is_of_now:
+                return standing.size_of(rows, self.policy)
+            columns = (rows.column(name).to_pylist() for name in rows.column_names)
+            return standing.size_by(zip(*columns, strict=True), certificate)
         lines, target, edition = self.opened.release_lines, self.target, self.ends.edition
-        return standing.size_of_lines(lambda: lines(target, edition), self.policy)
+        if is_of_now:
+            return standing.size_of_lines(lambda: lines(target, edition), self.policy)
+        return standing.size_by(lines(target, edition), certificate)
 
 
 def _is_nothing_here(entry: Entry) -> bool:

@@ -478,7 +478,7 @@ def _news(job: Job, last: Entry) -> str:
     if policy.edition.zone and last.run.edition != policy.edition.name:
         return (
             f"{policy.name} has changed since edition {last.run.edition} (entry {last.id}):"
-            f" {policy.edition.name} is by its new text, and what was drawn stays as it is"
+            f" {policy.edition.name} is by its new text, and the other editions stay as they are"
         )
     if last.policy_digest != policy.digest:
         why = "the policy has changed"
@@ -515,7 +515,7 @@ def _released(
         delta=promise.delta if is_certified else None,
         k=certificate.k,
         rate=promise.rate,
-        **vars(spot.size()),
+        **vars(spot.size(certificate)),
         account=state.name,
         entry=entry.id,
         state=state,

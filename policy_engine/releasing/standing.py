@@ -30,6 +30,7 @@ from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.parquet_file import predicate_digest
 from policy_engine.attest.signers import writer_of
 from policy_engine.errors import VerificationFailed, WarehouseError
+from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.mechanisms.common import GROUPING
 from policy_engine.kernel.words import people_word
 from policy_engine.ledger.entry import MOST_ATTEMPTS, Entry, Run
@@ -235,6 +236,20 @@ def size_of_lines(lines: Callable[[], Lines], policy: Policy) -> Size:
     """The size of a table, whose ``lines`` are read twice."""
     _, size = digest_of_lines(lines(), policy)
     return replace_field(size, remarks=_remarks(lines(), policy))
+
+
+def size_by(lines: Lines, certificate: Certificate) -> Size:
+    """The size of a release by its certificate, where its policy has another text by now."""
+    count = certificate.count
+    place = None if count is None else len(certificate.claim.released)
+    groups, rows = set[Any](), 0
+    people: Counter[Any] = Counter()
+    for line in lines:
+        rows += 1
+        groups.add(tuple(line))
+        which = line[0] if certificate.claim.law.groupings else None
+        people[which] += 1 if place is None else int(line[place])
+    return Size(len(groups), rows, max(people.values(), default=0))
 
 
 def size_of(rows: pa.Table, policy: Policy) -> Size:

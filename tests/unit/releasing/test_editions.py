@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import duckdb
 import pytest
 from visits_project import REFRESH, SIZES, Visits, at
 
@@ -144,11 +145,23 @@ def test_of_a_changed_policy_what_was_drawn_stands_and_the_next_is_by_its_new_te
     assert [each.edition for each in lab.due(changed, said.append).released] == ["2027-03"]
     [told] = [text for text in said if "changed" in text]
     assert told == (
-        "visits has changed since edition 2027-02 (entry 5): 2027-03 is by its new text, and what"
-        " was drawn stays as it is"
+        "visits has changed since edition 2027-02 (entry 5): 2027-03 is by its new text, and the"
+        " other editions stay as they are"
     )
     assert lab.release("2027-01", changed).outcome == "stands"
     assert len(lab.entries) == 3
+
+
+@pytest.mark.parametrize(
+    "release", ['{file: "out/{edition}/part.parquet"}', "{table: visits, append: true}"]
+)
+def test_an_edition_of_another_text_is_told_by_its_certificate(lab, release):
+    duckdb.connect(str(lab.folder / "db.duckdb")).close()
+    lab.now = at(2, 15)
+    first = lab.due(lab.policy(release=release)).released[0]
+    wider = lab.policy(release=release, recode="{region: keep, visited: {truncate: year}}")
+    again = lab.release("2027-01", wider)
+    assert (again.outcome, again.groups, again.people) == ("stands", first.groups, first.people)
 
 
 def test_a_policy_whose_place_is_another_draws_nothing_anew(lab):
