@@ -163,7 +163,7 @@ def _how_to_draw(ready: Ready, edition: str) -> str:
     if isinstance(ready.policy.schedule, Refresh):
         return "it is drawn no more once its time has passed; until then --edition and --revise do"
     path = shlex.quote(str(ready.policy.file))
-    again = f"'policy-engine release {path} --edition {edition} --revise'"
+    again = f"'policy-engine release {path} --edition {edition} --revise --replace'"
     return f"{again} draws it anew, at a new price"
 
 
