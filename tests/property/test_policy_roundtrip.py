@@ -108,7 +108,7 @@ def documents(draw: st.DrawFn) -> dict[str, object]:
         "k": draw(st.integers(2, 10**6)),
         "guarantee": {"epsilon": draw(numbers), "delta": draw(shares)},
         "release": {
-            place: source + ".out.parquet",
+            place: (re.sub(r"[{}]", "", source) or "a") + ".out.parquet",
             "as": draw(st.sampled_from(["counts", "rows"])),
         },
     }
