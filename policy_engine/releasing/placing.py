@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from dataclasses import replace as replace_field
 from functools import cached_property
 from typing import Literal
 
@@ -273,17 +274,20 @@ class Spot:
 
     def size(self, certificate: Certificate) -> standing.Size:
         """The size of the release that stands; its certificate may be of an older text."""
-        path, is_of_now = self.ends.path, certificate.terms.policy_digest == self.policy.digest
+        lines = self._lines(certificate)
+        size = standing.size_by(lines(), certificate)
+        if certificate.terms.policy_digest != self.policy.digest:
+            return size
+        return replace_field(size, remarks=standing.remarks_of(lines(), self.policy))
+
+    def _lines(self, certificate: Certificate) -> Callable[[], standing.Lines]:
+        """What reads the rows of the release that stands, once more at each call."""
+        path = self.ends.path
         if path is not None:
             rows = read_parquet(path)
-            if is_of_now:
-                return standing.size_of(rows, self.policy)
-            columns = (rows.column(name).to_pylist() for name in rows.column_names)
-            return standing.size_by(zip(*columns, strict=True), certificate)
-        lines, target, edition = self.opened.release_lines, self.target, self.ends.edition
-        if is_of_now:
-            return standing.size_of_lines(lambda: lines(target, edition), self.policy)
-        return standing.size_by(lines(target, edition), certificate)
+            return lambda: standing.numbered(rows, certificate.count)
+        target, edition = self.target, self.ends.edition
+        return lambda: self.opened.release_lines(target, edition)
 
 
 def _is_nothing_here(entry: Entry) -> bool:

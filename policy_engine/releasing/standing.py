@@ -20,7 +20,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from dataclasses import replace as replace_field
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
@@ -31,7 +30,6 @@ from policy_engine.attest.parquet_file import predicate_digest
 from policy_engine.attest.signers import writer_of
 from policy_engine.errors import VerificationFailed, WarehouseError
 from policy_engine.kernel.certificate import Certificate
-from policy_engine.kernel.mechanisms.common import GROUPING
 from policy_engine.kernel.words import people_word
 from policy_engine.ledger.entry import MOST_ATTEMPTS, Entry, Run
 from policy_engine.ledger.store import Ledger
@@ -214,59 +212,37 @@ def digest_of_table(warehouse: Warehouse, run: Run) -> str | None:
     return digest_of_lines(warehouse.release_lines(target, run.appended))[0]
 
 
-def digest_of_lines(lines: Lines, policy: Policy | None = None) -> tuple[str, Size]:
-    """SHA-256 of a release's rows as JSON lines, and their size: of people, by its policy.
+def digest_of_lines(lines: Lines) -> tuple[str, Size]:
+    """SHA-256 of a release's rows as JSON lines, and how many there are, where each is a person.
 
     The rows are sorted, so equal ones stand together.
     """
-    before = 1 if policy is not None and policy.groupings else 0
-    counted = policy is not None and policy.release.form == "counts"
-    place = before + len(policy.columns) if policy is not None and counted else None
     digest, groups, rows, last = hashlib.sha256(), 0, 0, None
-    people: Counter[Any] = Counter()
     for line in lines:
         text = line_of(line)
         digest.update(text.encode() + b"\n")
         groups, rows, last = groups + (text != last), rows + 1, text
-        people[line[0] if before else None] += 1 if place is None else int(line[place])
-    return digest.hexdigest(), Size(groups, rows, max(people.values(), default=0))
-
-
-def size_of_lines(lines: Callable[[], Lines], policy: Policy) -> Size:
-    """The size of a table, whose ``lines`` are read twice."""
-    _, size = digest_of_lines(lines(), policy)
-    return replace_field(size, remarks=_remarks(lines(), policy))
+    return digest.hexdigest(), Size(groups, rows, rows)
 
 
 def size_by(lines: Lines, certificate: Certificate) -> Size:
-    """The size of a release by its certificate, where its policy has another text by now."""
-    count = certificate.count
-    place = None if count is None else len(certificate.claim.released)
-    groups, rows = set[Any](), 0
+    """The size of a release, of people by its certificate; of several groupings those of the one
+    that shows most.
+
+    The rows are sorted, so equal ones stand together.
+    """
+    is_counted = certificate.count is not None
+    place, is_grouped = len(certificate.claim.released), bool(certificate.claim.law.groupings)
+    groups, rows, last = 0, 0, None
     people: Counter[Any] = Counter()
     for line in lines:
-        rows += 1
-        groups.add(tuple(line))
-        which = line[0] if certificate.claim.law.groupings else None
-        people[which] += 1 if place is None else int(line[place])
-    return Size(len(groups), rows, max(people.values(), default=0))
+        groups, rows, last = groups + (line != last), rows + 1, line
+        people[line[0] if is_grouped else None] += int(line[place]) if is_counted else 1
+    return Size(groups, rows, max(people.values(), default=0))
 
 
-def size_of(rows: pa.Table, policy: Policy) -> Size:
-    """The size of a file's rows; of several groupings the people of the one that shows most."""
-    count = policy.release.count_as if policy.release.form == "counts" else None
-    told = _remarks(numbered(rows.drop(list(policy.beside)), count), policy)
-    if count is None:
-        groups = rows.group_by(list(rows.column_names), use_threads=False).aggregate([])
-        return Size(groups.num_rows, rows.num_rows, rows.num_rows, told)
-    people = [sum(rows.column(count).to_pylist())]
-    if policy.groupings:
-        sums = rows.group_by(GROUPING).aggregate([(count, "sum")])
-        people = sums.column(f"{count}_sum").to_pylist()
-    return Size(rows.num_rows, rows.num_rows, max(people, default=0), told)
-
-
-def _remarks(lines: Lines, policy: Policy) -> tuple[str, ...]:
+def remarks_of(lines: Lines, policy: Policy) -> tuple[str, ...]:
+    """What of a policy's release lacks many values, or has one value in all rows."""
     # What a grouping leaves out is NULL in its rows; by chance some values are missing.
     if policy.groupings or policy.is_by_chance:
         return ()
