@@ -3,8 +3,8 @@
 A *window* is a text: empty for ever, else the name of a period of the account's calendar. An
 edition belongs to the window of its **name**: December's, drawn in January, is the old year's. What
 has no calendar name belongs to the window of its day, in the project's zone; so does the whole of a
-table by whatever name, unless that names a period that the day is in: what stood in the table on
-that day was told of.
+table by whatever name, unless that names a period no longer than a window that the day is in: what
+stood in the table on that day was told of.
 
 Where an account is ``of`` a column, its windows are of the rows of each period by that column, and
 a release counts in every window whose rows it reads.
@@ -61,7 +61,7 @@ def windows_of_charge(
         and period.first <= today <= period.last
     ):
         return (period.within(terms.each).name,)
-    return (terms.each.period(today).name,)
+    return window_at(terms.each, at, zone)
 
 
 def window_at(each: Calendar | None, at: datetime, zone: Zone) -> tuple[str, ...]:
