@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from policy_engine.calendars import Calendar, Periods, Refresh
+from policy_engine.calendars import Calendar, Due, Period, Periods, Refresh, Zone
 from policy_engine.policy.fields import Neighbours
 from policy_engine.policy.time_models import EDITION
 
@@ -21,6 +23,15 @@ class PeriodOf:
 
     column: str
     periods: Periods
+
+    @property
+    def every(self) -> Calendar:
+        """How long the periods are."""
+        return self.periods.every
+
+    def due(self, now: datetime, zone: Zone, drawn: Container[Period]) -> Due:
+        """What is due now, as of ``Periods``."""
+        return self.periods.due(now, zone, drawn)
 
 
 @dataclass(frozen=True)
@@ -101,8 +112,7 @@ def most_editions(schedule: Refresh | PeriodOf | None, terms: WindowTerms) -> in
         return None
     if terms.of is not None:  # the rows of each window are another period's
         return 1
-    every = schedule.every if isinstance(schedule, Refresh) else schedule.periods.every
-    return every.most_in(terms.each)
+    return schedule.every.most_in(terms.each)
 
 
 def place_of(text: str, edition: str) -> str:

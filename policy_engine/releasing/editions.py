@@ -6,7 +6,7 @@ policy's text since; what somebody asks for by hand is another draw, at a price 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -56,29 +56,33 @@ def at_moment(known: Books | None, clock: Clock = utc_now) -> datetime:
     return moment(clock(), None if last is None else time_of(last))
 
 
+def _entries_of(policy: Policy, known: Books | None) -> Iterator[Entry]:
+    """The entries of a policy's releases that were not given back, in the ledger's order."""
+    entries = () if known is None else known.budget.entries()
+    return (
+        entry
+        for entry in entries
+        if entry.policy_name == policy.name and entry.state != "cancelled"
+    )
+
+
 def drawn_of(policy: Policy, known: Books | None) -> Mapping[str, Entry]:
     """The last entry of each edition of a policy that was not given back, by the name of that."""
-    entries = () if known is None else known.budget.entries()
-    return {
-        entry.run.edition: entry
-        for entry in entries
-        if entry.policy_name == policy.name and entry.state != "cancelled" and not entry.is_out
-    }
+    return {entry.run.edition: entry for entry in _entries_of(policy, known) if not entry.is_out}
 
 
 def schedule_at(policy: Policy, project: Project, known: Books | None, at: datetime) -> Schedule:
     """What is due of a policy with a schedule."""
     schedule, zone = policy.schedule, project.zone
     assert schedule is not None
-    calendar = schedule if isinstance(schedule, Refresh) else schedule.periods
     entries = {
         Period.parse(name): entry
         for name, entry in drawn_of(policy, known).items()
-        if calendar.every.has(name)
+        if schedule.every.has(name)
     }
     standing = {period for period, entry in entries.items() if entry.state == "committed"}
     lost = {period for period, entry in entries.items() if _is_lost(entry, project)}
-    found = calendar.due(at, zone, standing | lost)
+    found = schedule.due(at, zone, standing | lost)
     left = [period for period in entries if period not in standing | lost | {*found.editions}]
     if isinstance(schedule, Refresh):  # what was drawn can still be put in its place
         past = [period for period in left if entries[period].only_digest is None]
@@ -103,12 +107,10 @@ def last_here(policy: Policy, known: Books, target: str) -> Entry | None:
     Of a calendar's edition wherever it went: each may have a place of its own.
     """
     in_calendar = bool(policy.edition.zone)
-    entries = (
-        entry
-        for entry in reversed(known.budget.entries())
-        if entry.policy_name == policy.name and entry.state != "cancelled"
-    )
-    return next((entry for entry in entries if in_calendar or entry.run.target == target), None)
+    entries = [
+        entry for entry in _entries_of(policy, known) if in_calendar or entry.run.target == target
+    ]
+    return entries[-1] if entries else None
 
 
 def in_next_edition(
@@ -171,13 +173,10 @@ def asked_for(
 
 def _last_name(policy: Policy, known: Books | None) -> str:
     """The name of the last edition of a policy, as it is now; empty of its first."""
-    entries = () if known is None else known.budget.entries()
     names = [
         entry.run.edition
-        for entry in entries
-        if entry.policy_name == policy.name
-        and entry.policy_digest == policy.digest
-        and entry.state != "cancelled"
+        for entry in _entries_of(policy, known)
+        if entry.policy_digest == policy.digest
     ]
     return names[-1] if names else ""
 
@@ -208,9 +207,8 @@ def _of_schedule(
 ) -> Edition:
     schedule, zone = policy.schedule, project.zone
     assert schedule is not None
-    calendar = schedule if isinstance(schedule, Refresh) else schedule.periods
     try:
-        period = calendar.every.parse(name, f"{policy.name}: --edition")
+        period = schedule.every.parse(name, f"{policy.name}: --edition")
     except DomainError as error:
         raise UsageError(str(error)) from None
     edition = edition_of(policy, zone, period, is_asked=revise)
@@ -218,7 +216,7 @@ def _of_schedule(
     is_drawn = entry is not None and entry.only_digest is not None
     if is_drawn and not revise:
         return edition
-    due = calendar.due(at, zone, ())
+    due = schedule.due(at, zone, ())
     if period in due.editions:
         return edition
     if isinstance(schedule, PeriodOf) and period.first < schedule.periods.first.first:
