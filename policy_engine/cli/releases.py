@@ -12,6 +12,7 @@ from typing import Annotated
 from typer import Argument, Exit, Option
 
 from policy_engine.accounting.odds import odds_sentence
+from policy_engine.attest.validity import written
 from policy_engine.calendars import Refresh
 from policy_engine.cli import output, planning
 from policy_engine.cli.failures import failure
@@ -135,7 +136,7 @@ def _scheduled(ready: Ready, released: Sequence[ReleaseSaid | UnpromisedRelease]
     lines = [] if released else [f"{name}: nothing is due{known}"]
     after = None
     if following is not None and on is not None:
-        after = NextEdition(following.name, f"{on:%Y-%m-%dT%H:%M:%SZ}")
+        after = NextEdition(following.name, written(on))
         lines.append(f"  next         {after.edition}, due from {after.due}")
     if not output.is_json():
         output.confirm({}, lines)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from policy_engine.attest.validity import written
 from policy_engine.calendars import Period, Refresh, Zone, moment
 from policy_engine.errors import DomainError, NotReleasable, UsageError
 from policy_engine.kernel.editions import NAMED_BY_HAND, Edition, is_named_by_hand
@@ -232,7 +233,7 @@ def _of_schedule(
         )
     current = due.editions[0]
     if period.first > current.first:
-        starts = period.start(zone).strftime("%Y-%m-%dT%H:%M:%SZ")
+        starts = written(period.start(zone))
         raise NotReleasable(f"{policy.name}: edition {name} is not due yet: it is from {starts}")
     raise NotReleasable(
         f"{policy.name}: edition {name} cannot be drawn any more: it is of the source as it was"
@@ -242,7 +243,7 @@ def _of_schedule(
 
 def _ripens(schedule: PeriodOf, period: Period, zone: Zone) -> str:
     day = schedule.periods.due_from(period)
-    return "the year 10000" if day is None else zone.start_of(day).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return "the year 10000" if day is None else written(zone.start_of(day))
 
 
 def known_books(project: Project) -> Books | None:
