@@ -1,0 +1,1 @@
+"""Choosing what nobody should have to guess: hierarchies, recodings, bounds."""
