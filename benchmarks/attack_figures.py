@@ -3,7 +3,7 @@
     PYTHONPATH=. .venv/bin/python benchmarks/attack_figures.py
 
 The lecture's tables are read from the page, the coins from the table of
-docs/explanation/evidence-attacks.md; the sample of password prefixes is drawn here, with a fixed
+docs/explanation/how-we-tested.md; the sample of password prefixes is drawn here, with a fixed
 seed, by the law that the release has.
 """
 
@@ -25,7 +25,7 @@ from policy_engine.cli.comparing import BLUE, DARK, GREY, RED, draw, legend
 ROOT = Path(__file__).parents[1]
 OUTPUT = ROOT / "docs/_static/lecture"
 PAGE = ROOT / "docs/howto/attack.md"
-EVIDENCE = ROOT / "docs/explanation/evidence-attacks.md"
+EVIDENCE = ROOT / "docs/explanation/how-we-tested.md"
 _PALE, _SAND = "#9cc4d2", "#e3b7a6"
 _COLOURS = (RED, BLUE, DARK, _PALE, _SAND, GREY)
 RATE, K = 0.25, 10

@@ -2,7 +2,7 @@
 
     PYTHONPATH=. .venv/bin/python benchmarks/attack_games.py [--coins 2000]
 
-prints the table of docs/explanation/evidence-attacks.md. A coin decides what is true of the victim:
+prints the table of docs/explanation/how-we-tested.md. A coin decides what is true of the victim:
 of two illnesses which, or whether somebody is in the source at all. The attacker knows everything
 else, sees what is published, and guesses. Of an (ε, δ)-DP release (e^ε + δ)/(1 + e^ε) of the
 guesses are right at most, whatever the attack; intervals are Clopper and Pearson's. Every release

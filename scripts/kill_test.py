@@ -6,7 +6,7 @@
 ``random`` kills releases to files and tables, new and replacing ones, at moments spread over the
 whole of their time. ``lines`` kills them, and the settling of what they leave, before each line of
 the modules that charge, publish and settle. What is asked after each kill, and what came of it:
-docs/explanation/evidence-kills.md. Exit codes: 0 no faults, 1 faults.
+docs/explanation/how-we-tested.md. Exit codes: 0 no faults, 1 faults.
 """
 
 from __future__ import annotations

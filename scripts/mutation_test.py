@@ -8,7 +8,7 @@ its file, and the tests that run its lines are run in a process of their own, th
 until one fails. A mutant that uses up its processor time counts as killed. Which mutants are
 looked at depends on the source and the seed alone.
 
-Survivors that docs/explanation/evidence-mutation.md explains are told apart. Exit codes: 0 no
+Survivors that contributing/mutation.md explains are told apart. Exit codes: 0 no
 others, 1 others, 2 wrong usage, 3 the room's tests fail on the copy as it is.
 """
 
@@ -38,7 +38,7 @@ from mutation_bench import Bench, Found, collect, facts_of, forked, key_of
 from mutation_operators import Mutant, mutants
 
 ROOT = Path(__file__).resolve().parents[1]
-EXPLAINED = Path("docs/explanation/evidence-mutation.md")
+EXPLAINED = Path("contributing/mutation.md")
 ROOMS = {
     "accounting": (
         "policy_engine/accounting",

@@ -11,7 +11,7 @@ import inspect
 import json
 import re
 from collections.abc import Callable, Iterator
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,13 +48,25 @@ def help_text(*words: str) -> str:
     return result.output.strip("\n")
 
 
-@cache
-def cli_text() -> str:
-    """The commands, each with its own help."""
-    parts = ["## policy-engine\n\n```text\n" + help_text() + "\n```\n"]
-    for words, _ in commands():
-        parts.append(f"## {' '.join(words)}\n\n```text\n{help_text(*words)}\n```\n")
-    return "\n".join(parts)
+def command_text(name: str) -> str:
+    """The help of a command, or of each command of a group, under its own heading."""
+    below = [words for words, _ in commands() if words[0] == name]
+    if below == [(name,)]:
+        return f"```text\n{help_text(name)}\n```\n"
+    return "\n".join(
+        f"## {' '.join(words)}\n\n```text\n{help_text(*words)}\n```\n" for words in below
+    )
+
+
+def commands_text() -> str:
+    """What prints the commands, and a list of links to their pages."""
+    links = "\n".join(f"* [{name}]({name}.md)" for name in names())
+    return f"```text\n{help_text()}\n```\n\n{links}\n"
+
+
+def names() -> list[str]:
+    """The words that may follow ``policy-engine``, in the CLI's order: one page each."""
+    return list(dict.fromkeys(words[0] for words, _ in commands()))
 
 
 def row(*cells: str) -> str:
@@ -508,7 +520,8 @@ ROOT = Path(__file__).parents[1]
 _FIGURES = ROOT / "docs/_static/figures"
 
 GENERATED: dict[str, Callable[[], str]] = {
-    "cli": cli_text,
+    "commands": commands_text,
+    **{f"command-{name}": partial(command_text, name) for name in names()},
     "findings": findings_text,
     "gate": gate_text,
     "errors": errors_text,

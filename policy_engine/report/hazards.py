@@ -72,7 +72,7 @@ def hazards(
         "Trust that does not hold", "", (), "say who confirmed each assumption, and when"
     )
     channels = tuple(f"not hidden: {each}" for each in SIDE_CHANNELS)
-    yield Answered("Side channels, 4.3", "documentation: known limits", channels)
+    yield Answered("Side channels, 4.3", "documentation: side channels", channels)
     remedy = "write 'about.access' in the policy"
     told = (access,) if access else ()
     yield Answered(

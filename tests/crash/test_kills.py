@@ -1,7 +1,7 @@
 """Whenever a release is killed: it is charged, it stands whole or not at all, and can be settled.
 
 Here a part of the kills; ``make kills`` does them all. CRASH_KILLS and CRASH_EVERY say how many.
-What is asked after each is in ``crash_kills``, and docs/explanation/evidence-kills.md.
+What is asked after each is in ``crash_kills``, and docs/explanation/how-we-tested.md.
 """
 
 import os

@@ -54,7 +54,7 @@ class Command:
 def pages() -> list[Path]:
     """Every page that may hold something that runs."""
     docs = [p for p in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in p.parts]
-    return [ROOT / "README.md", *docs]
+    return [ROOT / "README.md", *sorted((ROOT / "contributing").glob("*.md")), *docs]
 
 
 def blocks(page: Path) -> Iterator[Block]:

@@ -57,7 +57,7 @@ class Copy:
         for name in ("policy_engine", "sql_templates"):
             left_out = shutil.ignore_patterns("__pycache__")
             shutil.copytree(pages.ROOT / name, self.sources / name, ignore=left_out)
-        self.text = (pages.ROOT / "docs/howto" / page).read_text("utf-8")
+        self.text = (pages.ROOT / "contributing" / page).read_text("utf-8")
         self.change = re.search(r"```diff\n(.*?\n)```", self.text, re.DOTALL)[1]
         subprocess.run(["git", "apply", "-C1", "-"], input=self.change, text=True, check=True,
                        cwd=self.sources)  # fmt: skip

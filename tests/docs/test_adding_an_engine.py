@@ -12,7 +12,7 @@ import duckdb
 import pages
 import pytest
 
-PAGE = pages.ROOT / "docs/howto/add-an-engine.md"
+PAGE = pages.ROOT / "contributing/add-an-engine.md"
 CERTIFICATE = "toy.certificate.json"
 UV = Path(sys.executable).with_name("uv")
 POLICY = """\

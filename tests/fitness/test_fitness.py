@@ -232,7 +232,7 @@ def asked_in(node: ast.AST) -> ast.AST | None:
 
 
 def test_nobody_asks_which_mechanism_it_has_before_it():
-    """A mechanism says so itself: see 'A mechanism, and a recode' in docs/architecture.md."""
+    """A mechanism says so itself: see contributing/architecture.md."""
     home = PACKAGE / "kernel" / "mechanisms"
     own = [node for file in modules().values() if home in file.parents for node in tree(file).body]
     laws = {node.name for node in own if isinstance(node, ast.ClassDef)}

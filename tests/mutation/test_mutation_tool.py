@@ -130,7 +130,7 @@ def test_weak_tests_let_some_live_until_they_are_explained(tmp_path):
     survived = {what for what, outcome in outcomes.items() if outcome == "survived"}
     assert code == 1
     assert survived == SURVIVORS
-    page = folder / "docs/explanation/evidence-mutation.md"
+    page = folder / "contributing/mutation.md"
     page.parent.mkdir(parents=True)
     page.write_text("| accounting/steps.py | | `LIMIT = 3` | `LIMIT = 2` | why |")
     code, outcomes = run(folder, "--function=")

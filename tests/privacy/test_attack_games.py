@@ -1,6 +1,6 @@
 """Each attack finds its planted victim in the exact table, and no more than the bound after it.
 
-The games are those of docs/explanation/evidence-attacks.md. A sound release fails one of these
+The games are those of docs/explanation/how-we-tested.md. A sound release fails one of these
 tests once in a million times; an exact table passes for a certified one as seldom.
 """
 
@@ -15,7 +15,7 @@ from types import ModuleType
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs/explanation/evidence-attacks.md"
+PAGE = ROOT / "docs/explanation/how-we-tested.md"
 CONFIDENCE = 1 - 2e-6
 
 

@@ -209,7 +209,7 @@ def test_a_plan_and_a_release_show_the_certificates_rate(cli, policy, changes, r
 
 
 def test_of_a_source_that_is_a_sample_the_account_pays_for_the_release_s_own_sample(cli, policy):
-    """What known limits says of ``sampled_at``: two releases of one source share that sample."""
+    """Two releases of a source that is ``sampled_at`` share that sample."""
     own, both = (cli("calculate", "--k", "20", "--rate", rate, "--epsilon", 0.5, "--format", "json")
                  .document["delta"] for rate in ("0.1", "0.05"))  # fmt: skip
     stated = cli("release", policy("a", SAMPLED), "--format",

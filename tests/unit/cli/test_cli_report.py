@@ -390,7 +390,7 @@ def test_a_release_of_nothing_says_so(cli, policy, project):
     assert "no group was large enough" in Path("a.html").read_text()
 
 
-PAGE = Path(__file__).parents[3] / "docs/explanation/reviewer-questions.md"
+PAGE = Path(__file__).parents[3] / "docs/explanation/questions.md"
 
 
 def questions():
