@@ -22,9 +22,9 @@ PYTEST := env PYTHONPATH=scripts $(TEMPORARY) $(BIN)/python -m pytest -p long_fi
 BRIEF := -m "not evidence"
 PYTHON_FILES := policy_engine tests benchmarks scripts policies docs
 
-DEMO := policies/adult
-RELEASE := $(DEMO)/out/adult_public.parquet
-CERTIFICATE := $(DEMO)/out/adult_public.certificate.json
+DEMO := policies/hospital_groups
+RELEASE := $(DEMO)/out/hospital_groups.parquet
+CERTIFICATE := $(DEMO)/out/hospital_groups.certificate.json
 
 .PHONY: help setup demo clean-demo test checks lint types imports fast suite docs reference site bench evidence kills mutants meanings clean
 
@@ -37,15 +37,13 @@ $(READY): uv.lock pyproject.toml scripts/setup
 	@sh scripts/setup
 	@touch $@
 
-demo: $(READY) ## Release policies/adult on DuckDB and show what it did
+demo: $(READY) ## Release policies/hospital_groups on DuckDB and show what it did
 	@echo "$$ policy-engine release $(DEMO)/policy.yaml"
 	@$(BIN)/policy-engine release $(DEMO)/policy.yaml
+	@echo; echo "$$ policy-engine show $(RELEASE) --rows 3"
+	@$(BIN)/policy-engine show $(RELEASE) --rows 3
 	@echo; echo "$$ policy-engine verify $(CERTIFICATE) --release $(RELEASE)"
 	@$(BIN)/policy-engine verify $(CERTIFICATE) --release $(RELEASE)
-	@echo; echo "$$ policy-engine ledger show"
-	@$(BIN)/policy-engine ledger show
-	@echo; echo "$$ policy-engine show $(RELEASE) --rows 8"
-	@$(BIN)/policy-engine show $(RELEASE) --rows 8
 
 clean-demo: ## Remove the demo's release; 'make demo' makes the same again for nothing
 	rm -rf $(DEMO)/out
