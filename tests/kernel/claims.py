@@ -256,6 +256,7 @@ _LISTED: dict[str, list[Any]] = {
     "text": [None, "a", "it's", "日本"],
     "integer": [None, 0, -5, MOST_INTEGER, -MOST_INTEGER],
     "date": [None, date(2020, 2, 29), date(1969, 12, 31)],
+    "timestamp": [None, datetime(2020, 2, 29, 23, 59, 59), datetime(1969, 12, 31)],
 }
 
 

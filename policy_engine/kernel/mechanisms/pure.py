@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -25,7 +25,7 @@ _PART = 200
 """So many rows stand in one list of SELECTs: some engines take no 500 of them."""
 
 Values = tuple[str | None, ...]
-Key = tuple[str | int | date | None, ...]
+Key = tuple[str | int | datetime | date | None, ...]
 """A value for each of some shown columns."""
 
 

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from policy_engine.accounting.noise import IntegerTable
 from policy_engine.kernel.assumption import Assumption
@@ -32,7 +32,8 @@ from policy_engine.kernel.types import Type
 if TYPE_CHECKING:
     from policy_engine.kernel.claim import Claim, Shown
 
-_LISTED = {"text": Type("text"), "integer": Type("integer"), "date": Type("date")}
+ListedKind = Literal["text", "integer", "date", "timestamp"]
+_LISTED = {kind: Type(kind) for kind in get_args(ListedKind)}
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,8 @@ class Listed(Noisy):
         for rows in self.keys:
             columns = claim.columns[first : first + len(rows[0])]
             fit = all(len(row) == len(columns) and all(map(_fits, columns, row)) for row in rows)
-            require(fit, "a public key is a text, a whole number or a date, as its column shows")
+            law = "a public key is a text, a whole number, a date or a time, as its column shows"
+            require(fit, law)
             first += len(columns)
         require(first == len(claim.columns), "a public key has a value for each shown column")
 
