@@ -76,6 +76,19 @@ class NotPossible:
 
 
 @dataclass(frozen=True)
+class OtherGroups:
+    """What becomes of the groups with a public list, ``listed``, where there is none; or without.
+
+    ``groups`` is how many the list has.
+    """
+
+    groups: int
+    listed: bool
+    visible_from: int
+    count_error: float
+
+
+@dataclass(frozen=True)
 class Compared:
     """The mechanisms beside one another, as JSON says it."""
 
@@ -86,15 +99,22 @@ class Compared:
     mechanisms: tuple[Mechanism, ...]
     not_possible: tuple[NotPossible, ...]
     plot: Path | None = None
+    public_groups: OtherGroups | None = None
 
 
 @dataclass(frozen=True)
 class ComparisonTable:
-    """The mechanisms at an aim. ``own`` is the policy's, by its numbers or by its law alone."""
+    """The mechanisms at an aim. ``own`` is the policy's, by its numbers or by its law alone.
+
+    ``groups`` is how many public groups there are, or could be; ``other`` is noise with a threshold
+    where the policy has them, and without where it could have them.
+    """
 
     aim: Aim
     found: Comparison
     own: Candidate | str | None = None
+    groups: int = 0
+    other: Candidate | None = None
 
     @property
     def rows(self) -> list[Candidate]:
@@ -119,7 +139,15 @@ class ComparisonTable:
             aim.releases,
             tuple(map(self._mechanism, self.rows)),
             tuple(NotPossible(*_named(law), why) for law, why in self.found.refused),
+            public_groups=self._other,
         )
+
+    @property
+    def _other(self) -> OtherGroups | None:
+        other = self.other
+        if other is None:
+            return None
+        return OtherGroups(self.groups, other.listed, other.half, float(other.error))
 
     def _mechanism(self, row: Candidate) -> Mechanism:
         pair = row.by if isinstance(row.by, SamplePair) else None
@@ -163,6 +191,7 @@ class ComparisonTable:
             yield "  ".join([first.ljust(widths[0]), *right]).rstrip()
         for law, reason in self.found.refused:
             yield f"  {_words(law)}: not possible, {reason}"
+        yield from self._with_or_without()
         yield from (f"  {text}" for text in _LEGEND)
         if self.own is not None:
             yield "  *: what the policy uses"
@@ -170,6 +199,23 @@ class ComparisonTable:
             yield "  auto: what noise.distribution: auto takes"
         elif self.found.auto is not None:
             yield "  auto: of the first two what shows smaller groups; in a policy for one release"
+
+    def _with_or_without(self) -> Iterator[str]:
+        """What a public list of groups takes away, or could."""
+        other = self.other
+        if other is None:
+            return
+        about = f"give or take {other.error:.1f} (1 SD)"
+        if other.listed:
+            yield (
+                f"  every column says all its values: with public_groups: auto all {self.groups:,}"
+                f" groups would be shown, whoever is in them, {about}"
+            )
+        else:
+            yield (
+                f"  without public_groups a group of {other.half:,} people would be shown half the"
+                f" time, {about}; smaller ones hardly ever, so that sums over groups are too small"
+            )
 
     def _cells(self, row: Candidate) -> tuple[str, ...]:
         whose = " (auto)" if row.law == self.found.auto else ""

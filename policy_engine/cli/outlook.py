@@ -10,7 +10,9 @@ from decimal import Decimal
 from policy_engine.accounting.comparison import SAMPLED, Candidate, per_cent
 from policy_engine.accounting.frontier import SamplePair
 from policy_engine.accounting.noise_laws import shown_half
+from policy_engine.compile.public_groups import NotPublic, all_groups
 from policy_engine.kernel.certificate import Certificate
+from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.mechanisms.noisy_counts.meaning import error_of_sum
 from policy_engine.kernel.mechanisms.pure_meaning import central_error
@@ -92,11 +94,10 @@ class Outlook:
             float(self.own.error),
         )
 
-    def lines(self, policy: Policy) -> Iterator[str]:
-        """For people."""
-        if isinstance(policy.noise, Noise) and policy.noise.keys:
-            many = math.prod(len(rows) for _, rows in policy.noise.keys)
-            yield f"shown      {many:,} public keys, whoever is in them, and no other group"
+    def lines(self, policy: Policy, listed: int) -> Iterator[str]:
+        """For people; ``listed`` is how many public groups there are."""
+        if listed:
+            yield f"shown      {listed:,} public keys, whoever is in them, and no other group"
         else:
             yield from self._groups()
         count = policy.release.count_as if policy.release.form == "counts" else "its rows"
@@ -167,6 +168,23 @@ def _noisy(policy: Policy, noise: Noise, count: str, error: Decimal) -> Iterator
                 " if a person's key never changed and privacy_unit.stays: true said so"
             )
         yield f"           {told}"
+
+
+def could_list(policy: Policy, claim: Claim) -> int:
+    """How many groups ``public_groups: auto`` would list of a policy without public groups.
+
+    0 where it could not: a column does not tell its values, or something needs a threshold.
+    """
+    noise = policy.noise
+    if not isinstance(noise, Noise) or noise.keys or noise.groupings or policy.models:
+        return 0
+    means = any(each.clip.is_mean for each in noise.sums)
+    if means or claim.count is None or policy.k > 1 or policy.part is not None:
+        return 0
+    try:
+        return math.prod(map(len, all_groups(claim.columns, claim.period)))
+    except NotPublic:
+        return 0
 
 
 def estimates_of(certificate: Certificate) -> Estimates:

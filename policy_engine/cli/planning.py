@@ -16,8 +16,9 @@ from policy_engine.cli.options import PolicyArgument, ReplacePlotOption
 from policy_engine.cli.output import emit, note, shown
 from policy_engine.cli.progress import progress
 from policy_engine.cli.results import Left, WithoutPromise, attacks_on
-from policy_engine.errors import UsageError
+from policy_engine.errors import DomainError, UsageError
 from policy_engine.kernel.certificate import Certificate
+from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.mechanisms.whole_classes.meaning import (
     first_lines,
     still_works,
@@ -33,6 +34,8 @@ from policy_engine.releasing.preview import Preview, about, preview
 from policy_engine.releasing.validation import check_guarantee, warnings_of
 
 if TYPE_CHECKING:
+    from policy_engine.accounting.comparison import Candidate
+    from policy_engine.accounting.tables import Aim
     from policy_engine.cli.comparing import Compared, ComparisonTable
     from policy_engine.cli.outlook import Estimates, Outlook, Seen
     from policy_engine.releasing.yearly import Yearly
@@ -112,14 +115,15 @@ def _planned(
     outlook = Outlook.of(policy)
     document, table = _planned_as(policy, found, outlook.seen), None
     if policy.follows is None or not policy.follows.planned:
-        table = _compared(policy, outlook, releases or 1)
+        table = _compared(policy, outlook, releases or 1, found.certificate)
         document = replace(document, comparison=table.compared, plot=table.drawn(output))
     elif output is not None:
         wrong = "the plan of an account shares it out, and no other mechanism stands beside it"
         raise UsageError(f"{wrong}; leave --output out")
     document = replace(document, editions=ways)
     compared = () if table is None else table.lines()
-    lines = [*_lines(policy, found, outlook.lines(policy), compared, ways)]
+    seen = outlook.lines(policy, meaning_of(found.certificate.claim).groups_listed)
+    lines = [*_lines(policy, found, seen, compared, ways)]
     return document, lines if output is None else [*lines, f"plot  {output}"]
 
 
@@ -139,7 +143,9 @@ def _ways(found: Yearly | None) -> Iterator[str]:
         yield f"           {'or ' if number else ''}{way.words()}"
 
 
-def _compared(policy: Policy, seen: Outlook, releases: int) -> ComparisonTable:
+def _compared(
+    policy: Policy, seen: Outlook, releases: int, certificate: Certificate
+) -> ComparisonTable:
     """Every mechanism at the policy's guarantee, for one release or for several together.
 
     Where it follows from the account's limit, at that, for as many as it is of. k of a sample is
@@ -149,6 +155,7 @@ def _compared(policy: Policy, seen: Outlook, releases: int) -> ComparisonTable:
     from policy_engine.accounting.comparison import compare
     from policy_engine.accounting.tables import Aim
     from policy_engine.cli.comparing import ComparisonTable
+    from policy_engine.cli.outlook import could_list
 
     asked, noise = policy.guarantee, policy.noise
     assert noise is None or isinstance(noise, Noise)
@@ -158,8 +165,22 @@ def _compared(policy: Policy, seen: Outlook, releases: int) -> ComparisonTable:
         together, releases = policy.follows.limit, policy.follows.editions
     aim = Aim(*together, asked.neighbours, numbers, releases,
               at_least=at_least, listed=seen.own.listed)  # fmt: skip
+    groups = meaning_of(certificate.claim).groups_listed or could_list(policy, certificate.claim)
     with progress("comparing mechanisms"):
-        return ComparisonTable(aim, compare(aim), seen.own if releases == 1 else seen.own.law)
+        own = seen.own if releases == 1 else seen.own.law
+        other = _other_groups(replace(aim, listed=not aim.listed)) if groups else None
+        return ComparisonTable(aim, compare(aim), own, groups, other)
+
+
+def _other_groups(aim: Aim) -> Candidate | None:
+    """The noise of an aim; None where none meets it."""
+    from policy_engine.accounting.comparison import Candidate
+    from policy_engine.accounting.tables import auto
+
+    try:
+        return Candidate(*auto(aim), aim.at_least, aim.listed)
+    except DomainError:
+        return None
 
 
 @dataclass(frozen=True)

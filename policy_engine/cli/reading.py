@@ -33,11 +33,11 @@ def read_file(path: Path) -> str:
 
 def read_levels(path: Path) -> Hierarchy:
     """The hierarchy in a file. Raises FileError where it is none."""
-    from policy_engine.policy.hierarchy import HierarchyError, read_hierarchy
+    from policy_engine.policy.hierarchy import CsvError, read_hierarchy
 
     try:
         return read_hierarchy(path)
-    except HierarchyError as error:
+    except CsvError as error:
         raise FileError(f"the hierarchy {path} {error}") from None
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from policy_engine.calendars import Zone
 from policy_engine.compile.catalog import Field, Kind, Table
+from policy_engine.compile.public_groups import NotPublic, all_groups
 from policy_engine.compile.reading import is_raw_first, read_as
 from policy_engine.engines import ENGINES
 from policy_engine.errors import PolicyError, Problem
@@ -29,7 +30,7 @@ from policy_engine.kernel.mechanisms.pure import Key
 from policy_engine.kernel.types import MOMENTS, MOST_INTEGER, Type, Value
 from policy_engine.policy.laws import suggestion
 from policy_engine.policy.mechanisms.common import LawParts
-from policy_engine.policy.model_specs import Keys
+from policy_engine.policy.model_specs import ALL_VALUES, Keys
 from policy_engine.policy.recode_models import FilterSpec
 from policy_engine.policy.recodings import Intervals, Lookup, Recoding
 from policy_engine.policy.resolve import Policy
@@ -122,7 +123,14 @@ def claim_of(
         return Claim(
             source=_source(policy, table),
             unit=unit,
-            law=_law(policy, shown, sums, secret, raw_first=plain and is_raw_first(policy, table)),
+            law=_law(
+                policy,
+                shown,
+                sums,
+                secret,
+                period,
+                raw_first=plain and is_raw_first(policy, table),
+            ),
             columns=tuple(shown),
             count=policy.release.count_as if policy.release.form == "counts" else None,
             filter=tuple(conditions),
@@ -238,12 +246,28 @@ def _law(
     shown: list[Shown],
     sums: list[mechanisms.Aggregate],
     secret: mechanisms.Secret | None,
+    period: Shown | None,
     *,
     raw_first: bool,
 ) -> mechanisms.Law:
-    keys = _listed(policy, policy.protection.keys, shown) if policy.protection.keys else ()
+    keys = _public_keys(policy, shown, period)
     asked = LawParts(policy, tuple(shown), tuple(sums), secret, raw_first, keys)
     return policy.protection.kernel_law(asked)
+
+
+def _public_keys(
+    policy: Policy, shown: list[Shown], period: Shown | None
+) -> tuple[tuple[Key, ...], ...]:
+    """The public keys of a policy as its columns show them; none where it has none."""
+    lists = policy.protection.keys
+    if lists != ALL_VALUES:
+        return _listed(policy, lists, shown) if lists else ()
+    try:
+        return all_groups(shown, period)
+    except NotPublic as error:
+        law, remedy = error.args
+        problem = Problem(str(policy.file), 0, 0, "public_groups", f"public_groups {law}", remedy)
+        raise PolicyError((problem,)) from None
 
 
 def _listed(policy: Policy, lists: Keys, shown: list[Shown]) -> tuple[tuple[Key, ...], ...]:

@@ -10,8 +10,10 @@ from pydantic import ValidationError
 
 from policy_engine.errors import PolicyError, Problem
 from policy_engine.policy import tree
-from policy_engine.policy.hierarchy import Hierarchy, HierarchyError, read_hierarchy
+from policy_engine.policy.groups_file import read_groups
+from policy_engine.policy.hierarchy import CsvError, Hierarchy, read_hierarchy
 from policy_engine.policy.laws import mapping
+from policy_engine.policy.model_specs import GroupsFile, complete_keys
 from policy_engine.policy.models import PolicyDocument
 from policy_engine.policy.places import PROJECT_FILE
 from policy_engine.policy.reading import MISSING, HalfRead, meant, read_document
@@ -48,7 +50,27 @@ def read_policy(text: str, file: Path, directory: Path) -> ReadPolicy:
         for column, spec in mapping(data.get("recode")).items()
     }
     hierarchies = {column: found for column, found in specs.items() if found is not None}
+    _read_groups(reading, data, directory)
     return ReadPolicy(reading.result(), hierarchies, file, directory, reading)
+
+
+def _read_groups(
+    reading: HalfRead[PolicyDocument], data: Mapping[str, object], directory: Path
+) -> None:
+    """Put the public groups of a file in its place, or what is wrong with them."""
+    document = reading.document
+    if document is None or not isinstance(document.public_groups, GroupsFile):
+        return
+    path: tree.Path = ("public_groups",)
+    file = directory / document.public_groups.file
+    try:
+        groups = read_groups(file)
+    except CsvError as error:
+        _refuse_file(reading, file, error, (*path, "file"), "the list of groups")
+        return
+    for wrong, remedy in complete_keys(groups, mapping(data.get("recode"))):
+        reading.refuse((*path, "file"), f"{file}: {wrong}", remedy)
+    reading.document = document.model_copy(update={"public_groups": groups})
 
 
 _TEMPLATES = ("{{", "{%")
@@ -81,18 +103,24 @@ def _hierarchy(
     file = directory / spec.hierarchy
     try:
         hierarchy = read_hierarchy(file)
-    except HierarchyError as error:
-        for line, reason in error.reasons:
-            if line:
-                wrong = f"the hierarchy {reason}"
-                problem = Problem(str(file), line, 1, tree.path_text(path), wrong)
-                reading.problems.append(problem)
-            else:
-                remedy = meant(file) if reason == MISSING else ""
-                reading.refuse((*path, "hierarchy"), f"names {file}, which {reason}", remedy)
+    except CsvError as error:
+        _refuse_file(reading, file, error, (*path, "hierarchy"), "the hierarchy")
         return None
     if spec.level > hierarchy.height:
         law = f"must be at most {hierarchy.height}, the last level of {spec.hierarchy}"
         reading.refuse((*path, "level"), f"{law}, found {spec.level}")
         return None
     return hierarchy
+
+
+def _refuse_file(
+    reading: HalfRead[PolicyDocument], file: Path, error: CsvError, path: tree.Path, subject: str
+) -> None:
+    """Add what is wrong with a file that is named at a path: in its own lines, or as a whole."""
+    for line, reason in error.reasons:
+        if line:
+            wrong = f"{subject} {reason}"
+            reading.problems.append(Problem(str(file), line, 1, tree.path_text(path[:-1]), wrong))
+        else:
+            remedy = meant(file) if reason == MISSING else ""
+            reading.refuse(path, f"names {file}, which {reason}", remedy)

@@ -44,8 +44,8 @@ class Hierarchy:
         return tuple(sorted((row[0], row[level]) for row in self.rows))
 
 
-class HierarchyError(Exception):
-    """A file is no hierarchy: reasons, each with its line (0: the file as a whole)."""
+class CsvError(Exception):
+    """A file is no table of this kind: reasons, each with its line (0: the file as a whole)."""
 
     def __init__(self, *reasons: tuple[int, str]) -> None:
         super().__init__("; ".join(reason for _, reason in reasons))
@@ -53,41 +53,45 @@ class HierarchyError(Exception):
 
 
 def read_hierarchy(path: Path) -> Hierarchy:
-    """The hierarchy in a file, or ``HierarchyError`` with what is wrong in which line."""
+    """The hierarchy in a file, or ``CsvError`` with what is wrong in which line."""
     content, reason = read_bytes(path, MAX_BYTES + 1)
     if reason:
-        raise HierarchyError((0, reason))
+        raise CsvError((0, reason))
     return parse_hierarchy(content)
 
 
 def parse_hierarchy(content: bytes) -> Hierarchy:
-    r"""The hierarchy that the bytes of a file write, or ``HierarchyError``.
+    r"""The hierarchy that the bytes of a file write, or ``CsvError``.
 
     >>> parse_hierarchy(b"Bachelors;higher;*\n9th;school;*\n").table(1)
     (('9th', 'school'), ('Bachelors', 'higher'))
     """
-    if len(content) > MAX_BYTES:
-        raise HierarchyError((0, f"must be at most {MAX_BYTES} bytes"))
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise HierarchyError((line, "is not UTF-8 text")) from None
-    numbered = _rows(text)
+    numbered = rows_of(text_of(content), ";")
     reasons = list(_reasons(numbered))
     if (more := len(reasons) - MAX_PROBLEMS) > 0:
         reasons[MAX_PROBLEMS:] = [(0, f"has {more} more problems like these")]
     if reasons:
-        raise HierarchyError(*reasons)
+        raise CsvError(*reasons)
     rows = tuple(tuple(row) for _, row in numbered)
     return Hierarchy(rows, "sha256:" + hashlib.sha256(content).hexdigest())
 
 
-def _rows(text: str) -> list[tuple[int, list[str]]]:
-    """Every row that is not blank, with the line it starts in."""
+def text_of(content: bytes) -> str:
+    """The text that the bytes of a file write, or ``CsvError``."""
+    if len(content) > MAX_BYTES:
+        raise CsvError((0, f"must be at most {MAX_BYTES} bytes"))
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise CsvError((line, "is not UTF-8 text")) from None
+
+
+def rows_of(text: str, delimiter: str) -> list[tuple[int, list[str]]]:
+    """Every row that is not blank, with the line it starts in, or ``CsvError``."""
     if "\0" in text:
-        raise HierarchyError((text[: text.index("\0")].count("\n") + 1, "holds the character NUL"))
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=";", strict=True)
+        raise CsvError((text[: text.index("\0")].count("\n") + 1, "holds the character NUL"))
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     rows, line = [], 1
     try:
         for row in reader:
@@ -95,7 +99,7 @@ def _rows(text: str) -> list[tuple[int, list[str]]]:
                 rows.append((line, row))
             line = reader.line_num + 1
     except csv.Error as error:
-        raise HierarchyError((line, f"is not CSV: {error}")) from None
+        raise CsvError((line, f"is not CSV: {error}")) from None
     return rows
 
 

@@ -7,7 +7,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from math import prod
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -24,6 +25,7 @@ from policy_engine.policy.laws import (
     Document,
     Ruled,
     barred,
+    inside,
     mapping,
     refusal,
     suggestion,
@@ -35,6 +37,17 @@ if TYPE_CHECKING:
 
 Keys = tuple[tuple[tuple[str, ...], tuple[tuple[str | None, ...], ...]], ...]
 """Lists whose product the keys are: of each its columns, and rows of their values."""
+ALL_VALUES: Literal["auto"] = "auto"
+"""Every combination of what the recodes can give."""
+PublicGroups = Keys | Literal["auto"]
+
+
+@dataclass(frozen=True)
+class GroupsFile:
+    """Public keys that stand in a CSV file, until it is read."""
+
+    file: str
+
 
 _VALUES = {"type": ["string", "integer", "null"]}
 _BY_COLUMN = {"type": "array", "minItems": 1, "items": _VALUES}
@@ -43,11 +56,28 @@ _SCHEMA: Mapping[str, object] = {
     "anyOf": [
         {"type": "object", "minProperties": 1, "additionalProperties": _BY_COLUMN},
         {"type": "array", "minItems": 1, "items": _ROW},
+        {"const": "auto"},
+        {
+            "type": "object",
+            "required": ["file"],
+            "additionalProperties": False,
+            "properties": {"file": {"type": "string", "minLength": 1}},
+        },
     ]
 }
 
 
-def _keys(found: object) -> Keys:
+def _groups(found: object) -> PublicGroups | GroupsFile:
+    """Keys that are written here, or where to take them from."""
+    if found == ALL_VALUES:
+        return ALL_VALUES
+    # A list is of the values of a column that is called file.
+    if isinstance(found, dict) and found.keys() == {"file"} and isinstance(found["file"], str):
+        return GroupsFile(fields.path(found["file"]))
+    return keys_of(found)
+
+
+def keys_of(found: object) -> Keys:
     """Values for each column, whose product is taken; or rows that name a value for each."""
     if isinstance(found, dict) and found:
         for column, values in found.items():
@@ -63,8 +93,8 @@ def _keys(found: object) -> Keys:
                 raise refusal(wrong, "as the first of them", at=(place,))
         lists = [(columns, [tuple(row[column] for column in columns) for row in found])]
     else:
-        remedy = "as in {sex: [F, M]}, or [{sex: F, age: old}, {sex: M, age: young}]"
-        raise refusal("must list values by column, or rows", remedy)
+        remedy = "as in {sex: [F, M]}, [{sex: F, age: old}], {file: groups.csv}, or auto"
+        raise refusal("must list values by column, or rows, or name a file", remedy)
     return tuple((columns, _once(rows)) for columns, rows in lists)
 
 
@@ -78,7 +108,7 @@ def _once(rows: list[tuple[Any, ...]]) -> tuple[tuple[Any, ...], ...]:
     return given
 
 
-KeysField = Annotated[Keys, Ruled(_keys, _SCHEMA)]
+KeysField = Annotated[PublicGroups | GroupsFile, Ruled(_groups, _SCHEMA)]
 
 
 def listed(data: Data) -> Broken:
@@ -100,20 +130,44 @@ def listed(data: Data) -> Broken:
     for other in (name for name, is_there in beside.items() if is_there):
         yield refusal(f"cannot stand beside {other}", at=("public_groups",), on_key=True)
     try:
-        lists = _keys(data["public_groups"])
+        groups = _groups(data["public_groups"])
     except PydanticCustomError:
         return  # its own law says so
-    recode = mapping(data.get("recode"))
+    if groups == ALL_VALUES:
+        yield from _all_public(data)
+    elif not isinstance(groups, GroupsFile):
+        for wrong, remedy in complete_keys(groups, mapping(data.get("recode"))):
+            yield refusal(wrong, remedy, at=("public_groups",))
+
+
+def _all_public(data: Data) -> Broken:
+    """The law of ``auto``: what every column can show is told by its recode, or by the period."""
+    in_period = inside(data, "period", "column")
+    for name, spec in mapping(data.get("recode")).items():
+        how = mapping(spec)
+        if {"bins", "map", "hierarchy", "constant"} & how.keys():
+            continue
+        if "truncate" in how and str(in_period).casefold() == str(name).casefold():
+            continue
+        shown = "keep" if spec == "keep" else next(iter(how), "it")
+        wrong = f"is auto, and of column {name!r} {shown} does not say which values there are"
+        remedy = "recode it by bins or map, or list the groups: public_groups: {file: groups.csv}"
+        if "truncate" in how:
+            remedy = f"a period by {name} bounds it; or recode it by bins, or list the groups"
+        yield refusal(wrong, remedy, at=("public_groups",))
+
+
+def complete_keys(lists: Keys, recode: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """What is wrong with lists of keys for the columns of a recode, with its remedy."""
     named = [column for columns, _ in lists for column in columns]
     needed = [name for name, spec in recode.items() if "constant" not in mapping(spec)]
     if unknown := [name for name in named if name not in needed]:
         wrong = f"must name columns of recode that are no constants, found {unknown[0]}"
-        yield refusal(wrong, suggestion(unknown[0], needed), at=("public_groups",))
+        yield wrong, suggestion(unknown[0], needed)
     elif left := [name for name in needed if name not in named]:
-        wrong = f"must have values for every column of recode, not for {left[0]}"
-        yield refusal(wrong, "add them", at=("public_groups",))
+        yield f"must have values for every column of recode, not for {left[0]}", "add them"
     if (many := prod(len(rows) for _, rows in lists)) > MOST_TUPLES:
-        yield refusal(f"must be at most {MOST_TUPLES:,}, found {many:,}", at=("public_groups",))
+        yield f"must be at most {MOST_TUPLES:,}, found {many:,}", ""
 
 
 _Kind = Literal["distinct", "entropy", "recursive"]

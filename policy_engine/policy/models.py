@@ -165,7 +165,8 @@ class PolicyDocument(Document):
     """Several groupings, by some of the columns each, for one price: for noisy_counts."""
     public_groups: KeysField = ()
     """The groups that are shown, each whoever is in it, and no other: for
-    noisy_counts. Values for each column, whose product is taken, or rows."""
+    noisy_counts. `auto`: all that the recodes can give. Or values for each column, whose product is
+    taken; or rows; or `{file: groups.csv}` with rows below a heading."""
     part: noisy_counts.PartSpec | None = None
     """One random part of the people, instead of everybody: for noisy_counts."""
     k: fields.OptionalKField = None

@@ -14,7 +14,7 @@ from policy_engine.kernel.mechanisms.meaning import Curve
 from policy_engine.kernel.mechanisms.noisy_counts.meaning import noise_words
 from policy_engine.policy.auto import Guarantee, NoSolution
 from policy_engine.policy.mechanisms.common import LawParts, Protection
-from policy_engine.policy.model_specs import Keys
+from policy_engine.policy.model_specs import GroupsFile, PublicGroups
 
 if TYPE_CHECKING:
     from policy_engine.accounting.shapes import NoisyShape, Solved
@@ -51,7 +51,7 @@ class Noise(Protection):
     groups: int = 1
     sums: tuple[Sum, ...] = ()
     groupings: tuple[mechanisms.CountedBy, ...] = ()
-    keys: Keys = ()
+    keys: PublicGroups = ()
 
     words: ClassVar[str] = "noisy counts"
     law_name: ClassVar[str] = mechanisms.Noisy.mechanism
@@ -199,7 +199,9 @@ def _grouped(
     by = (
         mechanisms.CountedBy(each, own if n == last else ()) for n, each in enumerate(groupings, 1)
     )
-    return replace(noise, groupings=tuple(by), keys=document.public_groups)
+    keys = document.public_groups
+    assert not isinstance(keys, GroupsFile)  # it was read
+    return replace(noise, groupings=tuple(by), keys=keys)
 
 
 def noisy_shape(document: PolicyDocument, neighbours: str) -> NoisyShape:

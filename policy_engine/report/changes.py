@@ -23,6 +23,7 @@ from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.sentences import sentences_of
 from policy_engine.kernel.types import digits_of
+from policy_engine.policy.model_specs import ALL_VALUES, PublicGroups
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.timing import schedule_words
 from policy_engine.report import recodes
@@ -126,7 +127,7 @@ class Comparable:
                 "account": policy.budget,
                 "groupings": "; ".join(", ".join(each) for each in policy.groupings),
                 "models": "; ".join(map(str, policy.models)),
-                "public_groups": _keys(protection.keys),
+                "public_groups": _groups(protection.keys),
                 "part": "" if policy.part is None else "{1} of {0}".format(*policy.part),
                 **{f"filter.{column}": str(spec) for column, spec in policy.filter},
                 **{f"missing.{column}": label for column, label in policy.missing},
@@ -204,6 +205,11 @@ def _of_claim(claim: Claim) -> dict[str, str]:
 
 def _each(pairs: Iterable[tuple[str, object]]) -> str:
     return "; ".join(f"{name}: {value}" for name, value in pairs)
+
+
+def _groups(keys: PublicGroups) -> str:
+    """The public groups of a policy."""
+    return "all that the recodes can give" if keys == ALL_VALUES else _keys(keys)
 
 
 def _keys(lists: Sequence[tuple[Sequence[str], Iterable[Sequence[object]]]]) -> str:

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from policy_engine.errors import PolicyError
-from policy_engine.policy.hierarchy import HierarchyError, parse_hierarchy
+from policy_engine.policy.hierarchy import CsvError, parse_hierarchy
 from policy_engine.policy.loading import load_policy, load_policy_text
 from policy_engine.policy.project import load_project_text
 
@@ -91,7 +91,7 @@ def test_any_bytes(content):
 def test_any_hierarchy(content):
     try:
         made = parse_hierarchy(content)
-    except HierarchyError as error:
+    except CsvError as error:
         assert error.reasons
     else:
         assert made.height >= 1

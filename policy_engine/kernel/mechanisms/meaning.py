@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
 from policy_engine.kernel.claim import Claim
@@ -160,6 +161,12 @@ class Meaning(Generic[L]):
     def public_keys(self) -> Iterator[PublicKeys]:
         """The lists of public keys; of a constant column there is none."""
         return iter(())
+
+    @property
+    def groups_listed(self) -> int:
+        """How many groups have a public key; 0 where none has."""
+        lists = [rows for _, rows in self.public_keys()]
+        return prod(map(len, lists)) if lists else 0
 
     # What a register of deployments asks
 

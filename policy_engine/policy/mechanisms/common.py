@@ -13,7 +13,7 @@ from policy_engine.kernel.mechanisms.meaning import Curve
 from policy_engine.kernel.mechanisms.pure import Key
 from policy_engine.policy.fields import Method, Neighbours
 from policy_engine.policy.laws import Broken, Data, mapping, refusal
-from policy_engine.policy.model_specs import Keys
+from policy_engine.policy.model_specs import PublicGroups
 from policy_engine.policy.scalars import show
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Protection:
     groups: int = 1
     sums: tuple[Sum, ...] = ()
     groupings: tuple[mechanisms.CountedBy, ...] = ()
-    keys: Keys = ()
+    keys: PublicGroups = ()
 
     @property
     def noise_words(self) -> str:

@@ -3,6 +3,9 @@
 import pytest
 from test_noise_policies import PLAIN, load, problems
 
+from policy_engine.errors import PolicyError
+from policy_engine.policy.loading import load_policy_text
+
 BOTH = PLAIN.replace(
     "{sex: keep}", "{sex: keep, age: {bins: [30], labels: [young, old]}, all: {constant: '*'}}"
 )
@@ -90,3 +93,69 @@ def test_rows_have_no_negative_count():
 def test_what_is_no_list_of_keys(keys, found):
     told = problems(BOTH + f"public_groups: {keys}\n")
     assert any(each.startswith(found) for each in told), told
+
+
+ALL = "public_groups: auto\n"
+
+
+def test_all_groups_are_those_of_columns_that_say_their_values():
+    mapped = BOTH.replace("{sex: keep,", "{sex: {map: {F: f}, other: null},")
+    found = load(mapped + ALL).noise
+    assert found.keys == "auto"
+    assert found.table == load(BOTH + LISTS).noise.table
+    told = problems(BOTH + ALL)
+    assert told == [
+        "public_groups is auto, and of column 'sex' keep does not say which values there are;"
+        " recode it by bins or map, or list the groups: public_groups: {file: groups.csv}"
+    ]
+    visited = mapped.replace("all: {constant: '*'}", "at: {truncate: week}")
+    assert problems(visited + ALL)[0].startswith(
+        "public_groups is auto, and of column 'at' truncate does not say which values there are;"
+        " a period by at bounds it"
+    )
+    assert load(visited + ALL + "period: {column: At, every: month, from: '2026-01'}\n").noise.keys
+
+
+def _in(folder, content, more=""):
+    (folder / "groups.csv").write_bytes(content)
+    text = BOTH + "public_groups: {file: groups.csv}\n" + more
+    return load_policy_text(text, folder / "policy.yaml", folder)
+
+
+def test_groups_of_a_file_are_those_that_are_written_in_the_policy(tmp_path):
+    rows = (
+        BOTH + "public_groups: [{age: young, sex: F}, {age: null, sex: '1'}, {age: old, sex: ü}]\n"
+    )
+    for content in ("age,sex\nyoung,F\n,1\nold,ü\n", 'sex;age\r\nF;young\r\n1;\r\n"ü";old'):
+        found = _in(tmp_path, content.encode())
+        assert (found.noise, found.digest) == (load(rows).noise, load(rows).digest)
+    # A column that is called file has a list.
+    named = BOTH.replace("age:", "file:") + "public_groups: {file: [young], sex: [F]}\n"
+    assert load(named).noise.keys[0] == (("file",), (("young",),))
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (b"", "public_groups.file names {}, which needs a heading with the columns, and a row"),
+        (b"age,sex\n", "public_groups.file names {}, which needs a heading with the columns"),
+        (b"age,sex\nyoung\n", "the list of groups has 1 columns here but 2 in its heading"),
+        (b"age,sex\nold,F\nold,F\n", "the list of groups has the group of line 2 again"),
+        (b"age,age\nold,F\n", "the list of groups must name each column in its heading, once"),
+        (b"age,sex\nold,\xff\n", "the list of groups is not UTF-8 text"),
+        (b"age\nold\n", "public_groups.file {}: must have values for every column of recode, not"),
+        (b"age,town\nold,x\n", "public_groups.file {}: must name columns of recode that are no"),
+    ],
+)
+def test_what_is_no_file_of_groups(tmp_path, content, found):
+    with pytest.raises(PolicyError) as caught:
+        _in(tmp_path, content)
+    told = [each.message for each in caught.value.problems]
+    assert any(each.startswith(found.format(tmp_path / "groups.csv")) for each in told), told
+
+
+def test_a_file_of_groups_that_is_not_there_is_told(tmp_path):
+    (tmp_path / "group.csv").write_text("")
+    text = BOTH + "public_groups: {file: groups.csv}\n"
+    with pytest.raises(PolicyError, match=r"does not exist; did you mean 'group.csv'\?"):
+        load_policy_text(text, tmp_path / "policy.yaml", tmp_path)

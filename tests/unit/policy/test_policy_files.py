@@ -11,7 +11,7 @@ import pytest
 from policy_engine.errors import FileError, PolicyEngineError, PolicyError
 from policy_engine.policy.hierarchy import (
     MAX_BYTES,
-    HierarchyError,
+    CsvError,
     parse_hierarchy,
     read_hierarchy,
 )
@@ -109,7 +109,7 @@ def test_a_file_that_is_too_large(tmp_path):
     ],
 )
 def test_a_broken_hierarchy(content, reasons):
-    with pytest.raises(HierarchyError) as caught:
+    with pytest.raises(CsvError) as caught:
         parse_hierarchy(content)
     assert list(caught.value.reasons) == reasons
 
@@ -130,7 +130,7 @@ def test_a_hierarchy_that_cannot_be_read(tmp_path):
         (tmp_path / ("x" * 300), "cannot be read: File name too long"),
         (Path("a\0b"), "cannot be read: not a file name"),
     ):
-        with pytest.raises(HierarchyError) as caught:
+        with pytest.raises(CsvError) as caught:
             read_hierarchy(path)
         assert caught.value.reasons == ((0, reason),)
 
