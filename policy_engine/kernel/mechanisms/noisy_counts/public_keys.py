@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from math import prod
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 from policy_engine.accounting.noise import IntegerTable
 from policy_engine.kernel.assumption import Assumption
@@ -32,8 +32,7 @@ from policy_engine.kernel.types import Type
 if TYPE_CHECKING:
     from policy_engine.kernel.claim import Claim, Shown
 
-ListedKind = Literal["text", "integer", "date", "timestamp"]
-_LISTED = {kind: Type(kind) for kind in get_args(ListedKind)}
+_LISTED = frozenset({"text", "integer", "date", "timestamp"})
 
 
 @dataclass(frozen=True)
@@ -68,8 +67,7 @@ class Listed(Noisy):
         for rows in self.keys:
             columns = claim.columns[first : first + len(rows[0])]
             fit = all(len(row) == len(columns) and all(map(_fits, columns, row)) for row in rows)
-            law = "a public key is a text, a whole number, a date or a time, as its column shows"
-            require(fit, law)
+            require(fit, "a public key is a text, a whole number, a date or a time, as shown")
             first += len(columns)
         require(first == len(claim.columns), "a public key has a value for each shown column")
 
@@ -87,5 +85,5 @@ class Listed(Noisy):
 
 
 def _fits(shown: Shown, value: str | int | date | None) -> bool:
-    kind = _LISTED.get(shown.kind)
-    return kind is not None and (value is None or kind.holds(value))
+    is_listed = shown.kind in _LISTED
+    return is_listed and (value is None or Type(shown.kind).holds(value))  # type: ignore[arg-type]
