@@ -7,12 +7,13 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
 from policy_engine.base_errors import InternalError
 from policy_engine.kernel.recodes.round.recode import Way
 from policy_engine.policy import fields
+from policy_engine.policy.ladders import why_not_coarser
 from policy_engine.policy.laws import Broken, Data, Document, Law, refusal, suggestion
 from policy_engine.policy.recodings import (
     Constant,
@@ -197,6 +198,64 @@ class ConstantSpec(Document):
         return Constant(self.constant)
 
 
+def _step(found: object) -> object:
+    """One level of a ladder: the model of the one recoding that a mapping names."""
+    if isinstance(found, Document):
+        return found
+    named = [key for key in found if key in STEPS] if isinstance(found, dict) else []
+    if isinstance(found, dict) and len(named) == 1:
+        if "missing" in found:
+            raise refusal(
+                "is of the column", "write it beside levels", at=("missing",), on_key=True
+            )
+        return STEPS[named[0]].model_validate(found)
+    wrong = f"must be a mapping with one of {', '.join(STEPS)}, found {show(found)}"
+    raise refusal(
+        wrong, "the value itself is level 0, and nothing at all the last: neither stands here"
+    )
+
+
+class LevelsSpec(Document):
+    """A level of a ladder of recodings, each of which is coarser than the one before."""
+
+    needs = ("level", "write level: 1 for the first of them")
+
+    levels: Annotated[
+        tuple[
+            Annotated[
+                BinsSpec | MapSpec | PrefixSpec | TruncateSpec | RoundSpec, BeforeValidator(_step)
+            ],
+            ...,
+        ],
+        fields.a_list("recodings", "as in [{prefix: 3}, {prefix: 1}]", minItems=1),
+    ]
+    """The recodings, the finest first; level 0 is the value itself."""
+    level: fields.PositiveField
+    """The one that is released; 1 is the first."""
+    missing: fields.OptionalLabelField = None
+    """What stands for an empty value, and for every other that is shown as NULL; else NULL does."""
+
+    @classmethod
+    def _across(cls, data: Data) -> Broken:
+        """A level that is there; each coarser than the one before."""
+        levels, level = data.get("levels"), data.get("level")
+        if not isinstance(levels, list):
+            return
+        if fields.is_integer(level) and level is not None and level > len(levels):
+            law = f"must be at most {len(levels)}, the last of levels, found {level}"
+            yield refusal(law, at=("level",))
+        with suppress(ValidationError, PydanticCustomError):  # their own laws say so
+            steps = [_step(each).recoding(None) for each in levels]  # type: ignore[attr-defined]
+            for at, (fine, coarse) in enumerate(pairwise(steps), start=1):
+                if reason := why_not_coarser(fine, coarse):
+                    law = f"must be coarser than the level before it: {reason}"
+                    yield refusal(law, at=("levels", at))
+
+    def recoding(self, hierarchy: Hierarchy | None) -> Recoding:
+        """What it means."""
+        return self.levels[self.level - 1].recoding(None)
+
+
 Mapped = (
     BinsSpec
     | HierarchySpec
@@ -206,7 +265,16 @@ Mapped = (
     | RoundSpec
     | ConstantSpec
     | KeptSpec
+    | LevelsSpec
 )
+
+STEPS: dict[str, type[BinsSpec | MapSpec | PrefixSpec | TruncateSpec | RoundSpec]] = {
+    "bins": BinsSpec,
+    "map": MapSpec,
+    "prefix": PrefixSpec,
+    "truncate": TruncateSpec,
+    "round": RoundSpec,
+}
 
 KINDS: dict[str, type[Mapped]] = {
     "bins": BinsSpec,
@@ -216,6 +284,7 @@ KINDS: dict[str, type[Mapped]] = {
     "truncate": TruncateSpec,
     "round": RoundSpec,
     "constant": ConstantSpec,
+    "levels": LevelsSpec,
 }
 
 

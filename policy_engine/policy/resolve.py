@@ -307,6 +307,8 @@ def resolve(
         if isinstance(spec, written.HierarchySpec):
             tree = hierarchies[name]
             levels.append((name, (spec.level, tree.height + (not tree.has_root))))
+        elif isinstance(spec, written.LevelsSpec):
+            levels.append((name, (spec.level, len(spec.levels) + 1)))
     said = {"purpose": document.purpose, **(about.model_dump() if about else {})}
     return Policy(
         name=document.name,

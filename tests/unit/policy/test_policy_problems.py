@@ -597,7 +597,7 @@ BROKEN_RECODINGS = [
         "drop",
         [
             "recode.a must be keep or a mapping with one recoding, found 'drop'; the recodings are "
-            "keep, bins, hierarchy, map, prefix, truncate, round, constant"
+            "keep, bins, hierarchy, map, prefix, truncate, round, constant, levels"
         ],
         4,
     ),
@@ -605,7 +605,7 @@ BROKEN_RECODINGS = [
         "{}",
         [
             "recode.a must be keep or a mapping with one recoding, found an empty mapping; "
-            "the recodings are keep, bins, hierarchy, map, prefix, truncate, round, constant"
+            "the recodings are keep, bins, hierarchy, map, prefix, truncate, round, constant, levels"
         ],
         4,
     ),
