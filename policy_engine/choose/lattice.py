@@ -1,0 +1,342 @@
+"""The schemes of a lattice, and what each makes of a table: all of them from one histogram.
+
+A scheme has a level for each column; level 0 tells most, and the last is one label for everybody. A
+table is what people are by the finest level of every column, with how many there are of each. What
+is alike at a level is alike at all above it, so that the groups of a scheme are unions of those of
+any finer one: they are summed up from a parent, and the raw table is not read again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import product
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from policy_engine.errors import DomainError
+
+Scheme = tuple[int, ...]
+"""The level of each column."""
+Integers = npt.NDArray[np.int64]
+MOST_SCHEMES = 5_000_000
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """The levels of a column: ``codes[level][i]`` is the label of its i-th value there.
+
+    Labels are numbered from 0 at every level, and ``names`` says what they are called. Level 0 has
+    a label for each value, and the last one for all.
+    """
+
+    column: str
+    codes: tuple[Integers, ...]
+    names: tuple[tuple[str, ...], ...]
+
+    @classmethod
+    def of(cls, column: str, values: Sequence[Sequence[str | None]]) -> Ladder:
+        """The ladder of values of which each has its label at every level, the finest first.
+
+        Two values that are alike at a level count as different at every finer one if they differ
+        there, and labels as one only where all above are too: so levels are nested, whatever the
+        recodings. A last level of one label is added where there is none.
+
+        >>> Ladder.of("zip", [("301", "3"), ("302", "3"), ("400", "4")]).sizes
+        (3, 2, 1)
+        """
+        told = [tuple(each) for each in values]
+        height = len(told[0]) if told else 0
+        keys = [[each[level:] for each in told] for level in range(height)]
+        if not height or len(set(keys[-1])) > 1:
+            keys.append([("*",) for _ in told])
+        codes, names = [], []
+        for labels in keys:
+            # In the order of the labels above, so that sorted groups stay so a step up.
+            known = {label: at for at, label in enumerate(sorted(set(labels), key=_downwards))}
+            codes.append(np.array([known[label] for label in labels], dtype=np.int64))
+            names.append(tuple("NULL" if label[0] is None else label[0] for label in known))
+        return cls(column, tuple(codes), tuple(names))
+
+    @property
+    def height(self) -> int:
+        """The last level."""
+        return len(self.codes) - 1
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many labels there are at each level."""
+        return tuple(map(len, self.names))
+
+    def step(self, level: int) -> Integers:
+        """Of each label of a level the one above it."""
+        above = np.zeros(self.sizes[level], dtype=np.int64)
+        above[self.codes[level]] = self.codes[level + 1]
+        return above
+
+    def leaves(self, level: int) -> Integers:
+        """How many values have each label of a level."""
+        return np.bincount(self.codes[level], minlength=self.sizes[level]).astype(np.int64)
+
+
+def _downwards(label: tuple[str | None, ...]) -> tuple[tuple[bool, str], ...]:
+    """By the last level first; NULL is behind all others."""
+    return tuple((each is None, each or "") for each in reversed(label))
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What is asked of schemes beforehand: the least and the last level of a column, by its name.
+
+    ``weights`` say how much a step of a column counts in the precision; 1 where none is named.
+    """
+
+    at_least: tuple[tuple[str, int], ...] = ()
+    at_most: tuple[tuple[str, int], ...] = ()
+    weights: tuple[tuple[str, Fraction], ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Lattice:
+    """Ladders, the levels that are allowed of each, and how much each column counts."""
+
+    ladders: tuple[Ladder, ...]
+    allowed: tuple[range, ...]
+    weights: tuple[Fraction, ...]
+
+    @classmethod
+    def of(cls, ladders: Sequence[Ladder], bounds: Bounds = Bounds()) -> Lattice:
+        """The lattice of all schemes within bounds; DomainError where these allow none.
+
+        >>> zips = Ladder.of("zip", [("301", "3"), ("400", "4")])
+        >>> Lattice.of([zips, zips]).size
+        9
+        """
+        named = {ladder.column for ladder in ladders}
+        least, most, weights = dict(bounds.at_least), dict(bounds.at_most), dict(bounds.weights)
+        for name in (*least, *most, *weights):
+            if name not in named:
+                raise DomainError(f"search: {name}", f"one of {', '.join(named)}", name)
+        allowed = []
+        for ladder in ladders:
+            low, high = least.get(ladder.column, 0), most.get(ladder.column, ladder.height)
+            if not 0 <= low <= high <= ladder.height:
+                law = f"levels from 0 to {ladder.height}, at_least not above at_most"
+                raise DomainError(f"search: {ladder.column}", law, f"{low} to {high}")
+            allowed.append(range(low, high + 1))
+        found = cls(
+            tuple(ladders),
+            tuple(allowed),
+            tuple(weights.get(each.column, Fraction(1)) for each in ladders),
+        )
+        if found.size > MOST_SCHEMES:
+            law = f"of at most {MOST_SCHEMES:,} schemes: narrow it with at_least and at_most"
+            raise DomainError("search", law, f"{found.size:,}")
+        if not any(found.weights) or min(found.weights) < 0:
+            raise DomainError("search.weights", "0 or more each, and one above 0", "others")
+        return found
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many levels each column may have."""
+        return tuple(map(len, self.allowed))
+
+    @property
+    def size(self) -> int:
+        """How many schemes there are."""
+        return prod(self.shape)
+
+    @cached_property
+    def in_order(self) -> tuple[int, ...]:
+        """The columns as groups are told apart by them: the one with the most levels last."""
+        return tuple(sorted(range(len(self.ladders)), key=self.shape.__getitem__))
+
+    @property
+    def finest(self) -> Scheme:
+        """The scheme that tells most."""
+        return tuple(levels[0] for levels in self.allowed)
+
+    def schemes(self) -> Iterator[Scheme]:
+        """All schemes, those of the first column's finest levels first."""
+        return product(*self.allowed)
+
+    def place(self, scheme: Scheme) -> Scheme:
+        """Where a scheme stands in an array of the lattice's shape."""
+        return tuple(level - levels[0] for level, levels in zip(scheme, self.allowed, strict=True))
+
+    def scheme_at(self, place: Sequence[int]) -> Scheme:
+        """The scheme that stands in a place of such an array."""
+        return tuple(levels[int(at)] for at, levels in zip(place, self.allowed, strict=True))
+
+    @cached_property
+    def _lost(self) -> tuple[tuple[Fraction, ...], ...]:
+        """How much precision each level of each column takes away; public."""
+        whole = sum(self.weights)
+        return tuple(
+            tuple(
+                weight * level / (max(ladder.height, 1) * whole)
+                for level in range(ladder.height + 1)
+            )
+            for ladder, weight in zip(self.ladders, self.weights, strict=True)
+        )
+
+    def precision(self, scheme: Scheme) -> Fraction:
+        """1 − Σ w·level/height / Σ w (Sweeney 2002): 1 where nothing is recoded, 0 where all is.
+
+        >>> zips = Ladder.of("zip", [("301", "3"), ("400", "4")])
+        >>> Lattice.of([zips, zips]).precision((1, 2))
+        Fraction(1, 4)
+        """
+        return 1 - sum(
+            (lost[level] for lost, level in zip(self._lost, scheme, strict=True)), Fraction(0)
+        )
+
+    @cached_property
+    def precisions(self) -> tuple[Integers, int]:
+        """The precision of every scheme as whole numbers over one denominator."""
+        lost = self._lost
+        whole = int(np.lcm.reduce([part.denominator for levels in lost for part in levels]))
+        found = np.full(self.shape, whole, dtype=np.int64)
+        for axis, (levels, allowed) in enumerate(zip(lost, self.allowed, strict=True)):
+            parts = np.array([int(levels[level] * whole) for level in allowed], dtype=np.int64)
+            found -= parts.reshape([-1 if at == axis else 1 for at in range(len(lost))])
+        return found, whole
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """People by the finest labels of each column: a row of ``labels`` is a group of ``people``."""
+
+    labels: Integers
+    people: Integers
+
+    @property
+    def total(self) -> int:
+        """How many people there are."""
+        return int(self.people.sum())
+
+
+_DENSE = 24
+"""Groups are told apart by their places in an array if that has at most so many places a group."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The groups of a scheme: a number for each, and the people in it.
+
+    The number is Σ label·stride, the last column's stride being 1, so that a column that is taken a
+    step up changes its own part of it alone.
+    """
+
+    numbers: Integers
+    people: Integers
+    sizes: tuple[int, ...]
+
+    def label(self, column: int) -> Integers:
+        """The label of a column in every group."""
+        stride = prod(self.sizes[column + 1 :])
+        found: Integers = self.numbers // stride % self.sizes[column]
+        return found
+
+    def coarser(self, column: int, above: Integers, labels: int) -> Cells:
+        """The groups where a column's labels are those ``above``, of which there are ``labels``."""
+        stride, size = prod(self.sizes[column + 1 :]), self.sizes[column]
+        high, low = np.divmod(self.numbers, stride)
+        if column:
+            high, label = np.divmod(high, size)
+            numbers = (high * labels + above[label]) * stride + low
+        else:
+            numbers = above[high] * stride + low
+        sizes = (*self.sizes[:column], labels, *self.sizes[column + 1 :])
+        return Cells(*summed(numbers, self.people, prod(sizes)), sizes)
+
+
+def summed(numbers: Integers, people: Integers, places: int) -> tuple[Integers, Integers]:
+    """Each number once, in order, with the people of it; numbers are below ``places``."""
+    if not (numbers[1:] >= numbers[:-1]).all():
+        if places <= _DENSE * len(numbers):
+            whole = np.bincount(numbers, weights=people, minlength=places)  # below 2⁵³: exact
+            there = np.flatnonzero(whole > 0)
+            return there, whole[there].astype(np.int64)
+        order = np.argsort(numbers)
+        numbers, people = numbers[order], people[order]
+    starts = np.flatnonzero(np.concatenate(([True], numbers[1:] != numbers[:-1])))
+    return numbers[starts], np.add.reduceat(people, starts)
+
+
+def cells_of(histogram: Histogram, lattice: Lattice, scheme: Scheme) -> Cells:
+    """The groups of one scheme, from the histogram itself; DomainError beyond 2⁶² places."""
+    sizes = tuple(lattice.ladders[at].sizes[scheme[at]] for at in lattice.in_order)
+    if prod(sizes) >= 2**62:
+        law = "of columns whose labels have fewer than 2**62 products"
+        raise DomainError("search", law, "more")
+    numbers = _numbers(histogram, lattice, scheme)
+    if not len(numbers):
+        return Cells(numbers, histogram.people, sizes)
+    return Cells(*summed(numbers, histogram.people, prod(sizes)), sizes)
+
+
+def _numbers(histogram: Histogram, lattice: Lattice, scheme: Scheme) -> Integers:
+    """The number of the group that each row of a histogram is in."""
+    numbers = np.zeros(len(histogram.people), dtype=np.int64)
+    for at in lattice.in_order:
+        ladder, level = lattice.ladders[at], scheme[at]
+        if ladder.sizes[level] > 1:
+            numbers = numbers * ladder.sizes[level] + ladder.codes[level][histogram.labels[:, at]]
+    return numbers
+
+
+def united(histogram: Histogram, lattice: Lattice, scheme: Scheme) -> Histogram:
+    """A histogram of the groups of a scheme, which is as good for every coarser one.
+
+    A group has the finest labels of one of its rows: they have the same labels from there on.
+    """
+    numbers = _numbers(histogram, lattice, scheme)
+    _, first, of = np.unique(numbers, return_index=True, return_inverse=True)
+    people = np.bincount(of, weights=histogram.people, minlength=len(first)).astype(np.int64)
+    return Histogram(histogram.labels[first], people)
+
+
+Measure = Callable[[Cells, Scheme], float]
+"""A number of a scheme and its groups."""
+
+
+def walked(histogram: Histogram, lattice: Lattice) -> Iterator[tuple[Scheme, Cells]]:
+    """Every scheme with its groups, each summed up from a scheme with one column a step finer.
+
+    The columns of ``cells`` are those of ``lattice.in_order``: the one with the most levels is the
+    last, so that most schemes are a step of that one, and their groups stay sorted.
+    """
+    order = lattice.in_order
+
+    def below(scheme: Scheme, cells: Cells, depth: int) -> Iterator[tuple[Scheme, Cells]]:
+        if depth == len(order):
+            yield scheme, cells
+            return
+        column = order[depth]
+        ladder, levels = lattice.ladders[column], lattice.allowed[column]
+        for level in levels:
+            if level > levels[0]:
+                cells = cells.coarser(depth, ladder.step(level - 1), ladder.sizes[level])
+                scheme = (*scheme[:column], level, *scheme[column + 1 :])
+            yield from below(scheme, cells, depth + 1)
+
+    yield from below(lattice.finest, cells_of(histogram, lattice, lattice.finest), 0)
+
+
+def measured(histogram: Histogram, lattice: Lattice, measure: Measure) -> npt.NDArray[np.float64]:
+    """A number of every scheme, in an array of the lattice's shape.
+
+    >>> zips = Ladder.of("zip", [("301", "3"), ("302", "3"), ("400", "4")])
+    >>> table = Histogram(np.array([[0], [1], [2]]), np.array([5, 6, 7]))
+    >>> measured(table, Lattice.of([zips]), lambda cells, _: len(cells.people)).tolist()
+    [3.0, 2.0, 1.0]
+    """
+    found = np.empty(lattice.shape)
+    for scheme, cells in walked(histogram, lattice):
+        found[lattice.place(scheme)] = measure(cells, scheme)
+    return found
