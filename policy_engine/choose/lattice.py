@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
@@ -19,11 +21,13 @@ import numpy as np
 import numpy.typing as npt
 
 from policy_engine.errors import DomainError
+from policy_engine.policy.search_models import NOTHING
 
 Scheme = tuple[int, ...]
 """The level of each column."""
 Integers = npt.NDArray[np.int64]
 MOST_SCHEMES = 5_000_000
+_ORDERED = frozenset({int, Decimal, date, datetime})
 
 
 @dataclass(frozen=True)
@@ -39,28 +43,29 @@ class Ladder:
     names: tuple[tuple[str, ...], ...]
 
     @classmethod
-    def of(cls, column: str, values: Sequence[Sequence[str | None]]) -> Ladder:
+    def of(cls, column: str, values: Sequence[Sequence[object]]) -> Ladder:
         """The ladder of values of which each has its label at every level, the finest first.
 
         Two values that are alike at a level count as different at every finer one if they differ
         there, and labels as one only where all above are too: so levels are nested, whatever the
-        recodings. A last level of one label is added where there is none.
+        recodings. A last level of one label is added, whatever the values: how many levels there
+        are says nothing of them.
 
         >>> Ladder.of("zip", [("301", "3"), ("302", "3"), ("400", "4")]).sizes
         (3, 2, 1)
         """
         told = [tuple(each) for each in values]
-        height = len(told[0]) if told else 0
-        keys = [[each[level:] for each in told] for level in range(height)]
-        if not height or len(set(keys[-1])) > 1:
-            keys.append([("*",) for _ in told])
+        levels = range(len(told[0]) if told else 0)
+        order = sorted(range(len(told)), key=_key_of(told))
         codes, names = [], []
-        for labels in keys:
-            # In the order of the labels above, so that sorted groups stay so a step up.
-            known = {label: at for at, label in enumerate(sorted(set(labels), key=_downwards))}
-            codes.append(np.array([known[label] for label in labels], dtype=np.int64))
-            names.append(tuple("NULL" if label[0] is None else label[0] for label in known))
-        return cls(column, tuple(codes), tuple(names))
+        for level in levels:
+            # Numbered in the order of the values, so that groups stay sorted a step up.
+            labels = dict.fromkeys(told[at][level:] for at in order)
+            known = {label: at for at, label in enumerate(labels)}
+            codes.append(np.array([known[each[level:]] for each in told], dtype=np.int64))
+            names.append(tuple("NULL" if label[0] is None else str(label[0]) for label in known))
+        codes.append(np.zeros(len(told), dtype=np.int64))
+        return cls(column, tuple(codes), (*names, (NOTHING,)))
 
     @property
     def height(self) -> int:
@@ -83,9 +88,15 @@ class Ladder:
         return np.bincount(self.codes[level], minlength=self.sizes[level]).astype(np.int64)
 
 
-def _downwards(label: tuple[str | None, ...]) -> tuple[tuple[bool, str], ...]:
-    """By the last level first; NULL is behind all others."""
-    return tuple((each is None, each or "") for each in reversed(label))
+def _key_of(told: list[tuple[object, ...]]) -> Callable[[int], tuple[object, ...]]:
+    """The order of values: their own where they are numbers or times, else by the last level first.
+
+    NULL is behind all others.
+    """
+    kinds = {type(each[0]) for each in told if each[0] is not None}
+    if len(kinds) == 1 and kinds <= _ORDERED:
+        return lambda at: (told[at][0] is None, told[at][0] if told[at][0] is not None else 0)
+    return lambda at: tuple((each is None, str(each)) for each in reversed(told[at]))
 
 
 @dataclass(frozen=True)

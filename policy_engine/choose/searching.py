@@ -61,13 +61,13 @@ class Anonymity:
 _SMALLER, _MOST_BASES = 3, 100
 
 
-class Settled:
+class SchemeSearch:
     """What is known of each scheme of a lattice: whether it has a model that coarser ones inherit.
 
     >>> from policy_engine.choose.lattice import Ladder
     >>> zips = Ladder.of("zip", [("301", "3"), ("302", "3"), ("400", "4")])
     >>> table = Histogram(np.array([[0], [1], [2]]), np.array([5, 1, 7]))
-    >>> found = Settled(table, Lattice.of([zips]), Anonymity(5))
+    >>> found = SchemeSearch(table, Lattice.of([zips]), Anonymity(5))
     >>> found.has((1,)), found.looks, found.has((2,)), found.looks
     (True, 1, True, 1)
     """
@@ -109,7 +109,7 @@ class Settled:
         return ~(self.yes | self.no)
 
 
-def optimal(settled: Settled) -> Scheme | None:
+def optimal(settled: SchemeSearch) -> Scheme | None:
     """A scheme of the greatest precision that has the model; None where none has.
 
     Of those left the coarsest that would be better is looked at: where it has not the model,
@@ -134,7 +134,7 @@ def optimal(settled: Settled) -> Scheme | None:
             best = _descended(settled, scheme)
 
 
-def _descended(settled: Settled, scheme: Scheme) -> Scheme:
+def _descended(settled: SchemeSearch, scheme: Scheme) -> Scheme:
     """From a scheme that has the model as far down as that is so, the largest steps first."""
     lattice = settled.lattice
     while True:
@@ -154,7 +154,7 @@ def _neighbours(lattice: Lattice, scheme: Scheme, by: int) -> list[Scheme]:
     ]
 
 
-def k_minimal(settled: Settled) -> tuple[Scheme, ...]:
+def k_minimal(settled: SchemeSearch) -> tuple[Scheme, ...]:
     """All schemes that have the model while no finer one has, in the lattice's order."""
     lattice = settled.lattice
     heights = np.indices(lattice.shape).sum(axis=0)
@@ -176,7 +176,7 @@ def _minimal(yes: Flags, lattice: Lattice) -> tuple[Scheme, ...]:
     return tuple(lattice.scheme_at(place.tolist()) for place in np.argwhere(yes & ~has_finer))
 
 
-def samarati(settled: Settled) -> tuple[Scheme, ...]:
+def samarati(settled: SchemeSearch) -> tuple[Scheme, ...]:
     """The schemes of least height that have the model, by a binary search over heights (2001).
 
     The height is the sum of the levels.
@@ -202,7 +202,7 @@ def samarati(settled: Settled) -> tuple[Scheme, ...]:
     return tuple(at(high))
 
 
-def datafly(settled: Settled) -> Scheme | None:
+def datafly(settled: SchemeSearch) -> Scheme | None:
     """Sweeney's heuristic (1997): the column with the most labels left goes a level up, and again.
 
     Until what is left in small groups may be suppressed. It ends with a scheme that has the model,
@@ -221,7 +221,7 @@ def datafly(settled: Settled) -> Scheme | None:
     return scheme
 
 
-def incognito(settled: Settled) -> tuple[Scheme, ...]:
+def incognito(settled: SchemeSearch) -> tuple[Scheme, ...]:
     """The k-minimal schemes as Incognito finds them (LeFevre, DeWitt, Ramakrishnan 2005).
 
     By subsets of columns, the small ones first: a scheme has the model only if its parts have it in
@@ -238,7 +238,7 @@ def incognito(settled: Settled) -> tuple[Scheme, ...]:
                 tuple(lattice.weights[at] for at in subset),
             )
             table = Histogram(histogram.labels[:, list(subset)], histogram.people)
-            inner = settled if many == len(columns) else Settled(table, part, settled.model)
+            inner = settled if many == len(columns) else SchemeSearch(table, part, settled.model)
             passed[subset] = {
                 scheme
                 for scheme in sorted(part.schemes(), key=sum)
@@ -255,14 +255,14 @@ def incognito(settled: Settled) -> tuple[Scheme, ...]:
 
 
 @dataclass(frozen=True)
-class Part:
+class MondrianPart:
     """A part of Mondrian: for each column the values that stand together, and the people in it."""
 
     values: tuple[tuple[int, ...], ...]
     people: int
 
 
-def mondrian(histogram: Histogram, lattice: Lattice, k: int) -> tuple[Part, ...]:
+def mondrian(histogram: Histogram, lattice: Lattice, k: int) -> tuple[MondrianPart, ...]:
     """Parts of at least k people, each cut at the median of its widest column (2006), strict.
 
     Local recoding: a value is in one interval here and in another there, so that where the cuts
@@ -270,7 +270,7 @@ def mondrian(histogram: Histogram, lattice: Lattice, k: int) -> tuple[Part, ...]
     Values are in the order of their ladder. None where there are fewer than k people: no parts.
     """
     widths = [max(ladder.sizes[0], 1) for ladder in lattice.ladders]
-    parts: list[Part] = []
+    parts: list[MondrianPart] = []
     waiting = [np.arange(len(histogram.people))]
     if histogram.total < k:
         return ()
@@ -284,7 +284,7 @@ def mondrian(histogram: Histogram, lattice: Lattice, k: int) -> tuple[Part, ...]
             values = tuple(
                 tuple(np.unique(ordered[rows, at]).tolist()) for at in range(len(widths))
             )
-            parts.append(Part(values, int(histogram.people[rows].sum())))
+            parts.append(MondrianPart(values, int(histogram.people[rows].sum())))
         else:
             waiting += found
     return tuple(parts)

@@ -25,6 +25,7 @@ from policy_engine.policy.mechanisms.whole_classes import NO_PAIR, unpromised_la
 from policy_engine.policy.model_specs import AutoSpec, KeysField, ModelsSpec, chooses, enforceable
 from policy_engine.policy.recode_models import BinsSpec, FilterSpec, Recode
 from policy_engine.policy.scalars import show
+from policy_engine.policy.search_models import SearchSpec, search_laws
 
 _UNCOMMENT = "name at least one column, or uncomment one"
 
@@ -187,6 +188,9 @@ class PolicyDocument(Document):
     """The file or the table that is written, and its form."""
     account: fields.OptionalLineField = None
     """The ledger account that pays; default: the source. The project file sets its limit."""
+    search: SearchSpec | None = None
+    """Which levels of the columns are candidates, for `policy-engine search`; a release is of
+    those that are written."""
     grouping: Annotated[fields.Grouping, fields.word_of(fields.Grouping)] = "auto"
     """A choice of speed: group by raw columns first, or recode every row."""
 
@@ -209,6 +213,7 @@ class PolicyDocument(Document):
         yield from unpromised_laws(data) if is_unpromised else one_mechanism(data)
         yield from enforceable(data, keeps_groups=keeps_groups(data))
         yield from time_models.time_laws(data)
+        yield from search_laws(data)
         persons = source_models.keys_of(data.get("privacy_unit"))
         for column, kind in mapping(source.get("columns")).items():
             # Of another type 7 and 007 would be one person, or stay two.
@@ -266,8 +271,8 @@ def digest(
     zeros do not matter, nor does a key that is written with its default. What does matter: every
     other key, the order of released columns, the labels of bins, and the bytes of every hierarchy
     file; and what ``follows`` from the account, where the policy has no (ε, δ) of its own: of
-    another limit, or of another plan, it is another policy. Only ``release.deprecated`` does
-    not: it says when a release goes, and nothing of what it is.
+    another limit, or of another plan, it is another policy. Only ``release.deprecated`` and
+    ``search`` do not: these say when a release goes, and what may be chosen for another one.
     """
     text = canonical_json(document, hierarchies, follows)
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
@@ -279,7 +284,7 @@ def canonical_json(
     follows: Mapping[str, object] | None = None,
 ) -> str:
     """The text that is digested: JSON with sorted keys and no spaces, in ASCII."""
-    left_out: dict[str, Any] = {"recode": True, "release": {"deprecated"}}
+    left_out: dict[str, Any] = {"recode": True, "release": {"deprecated"}, "search": True}
     data = document.model_dump(by_alias=True, exclude_defaults=True, exclude=left_out)
     if aggregate := data.get("aggregate"):  # its columns have an order
         data["aggregate"] = list(aggregate.items())

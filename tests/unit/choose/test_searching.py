@@ -24,7 +24,7 @@ from policy_engine.choose.lattice import (
 from policy_engine.choose.searching import (
     Anonymity,
     Objective,
-    Settled,
+    SchemeSearch,
     all_schemes_that_hold,
     best_of,
     datafly,
@@ -105,8 +105,8 @@ def test_what_is_found_is_what_brute_force_finds(seed: int) -> None:
         )
     }
 
-    def settled() -> Settled:
-        return Settled(histogram, lattice, model)
+    def settled() -> SchemeSearch:
+        return SchemeSearch(histogram, lattice, model)
 
     found = optimal(settled())
     best = max(map(lattice.precision, holding), default=None)
@@ -137,7 +137,7 @@ def test_less_is_looked_at_than_there_is() -> None:
     rows = np.array([[rng.randrange(8) for _ in range(5)] for _ in range(3_000)])
     labels, people = np.unique(rows, axis=0, return_counts=True)
     lattice = Lattice.of(ladders)
-    settled = Settled(Histogram(labels, people), lattice, Anonymity(10))
+    settled = SchemeSearch(Histogram(labels, people), lattice, Anonymity(10))
     assert optimal(settled) is not None
     assert settled.looks < lattice.size / 3
 

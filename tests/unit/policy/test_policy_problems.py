@@ -605,7 +605,8 @@ BROKEN_RECODINGS = [
         "{}",
         [
             "recode.a must be keep or a mapping with one recoding, found an empty mapping; "
-            "the recodings are keep, bins, hierarchy, map, prefix, truncate, round, constant, levels"
+            "the recodings are keep, bins, hierarchy, map, prefix, truncate, round, constant, "
+            "levels"
         ],
         4,
     ),

@@ -1,0 +1,148 @@
+"""The candidates of a policy, and the people by all of their levels: one query, run once.
+
+Which schemes there are is told by the policy and its hierarchies alone. What is read of the source
+is the print of a claim, with source, filter and the one row a person as the policy has them, so
+that a level means what a release at that level means on the same engine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from policy_engine.choose.lattice import Bounds, Histogram, Integers, Ladder, Lattice
+from policy_engine.compile.catalog import Table
+from policy_engine.compile.compiler import compiled
+from policy_engine.errors import UsageError
+from policy_engine.kernel.claim import Claim, Shown
+from policy_engine.kernel.printing import printed
+from policy_engine.policy.documents import ReadPolicy, read_policy
+from policy_engine.policy.mechanisms.whole_classes import Suppression
+from policy_engine.policy.reading import read_text
+from policy_engine.policy.recodings import Recoding
+from policy_engine.policy.resolve import Policy
+from policy_engine.policy.search_models import ColumnLevels, SearchSpec, all_levels
+from policy_engine.warehouse.base import Warehouse
+from policy_engine.warehouse.drawing import new_secret
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_COUNT = "people"
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """What each column of a policy may be, and what the policy asks of it."""
+
+    policy: Policy
+    read: ReadPolicy
+    columns: tuple[ColumnLevels, ...]
+
+    @classmethod
+    def of(cls, policy: Policy) -> Candidates:
+        """The candidates of a policy that was loaded from its file.
+
+        Raises UsageError where there is nothing to choose, or nobody's one row to choose for.
+        """
+        read = read_policy(read_text(policy.file, "policy"), policy.file, policy.directory)
+        if policy.source.counts_all:
+            raise UsageError(
+                f"{policy.name}: search is of one row a person, and privacy_unit.rows is all: write"
+                " rows: any, or rows: {first_by: […]}"
+            )
+        if policy.schedule is not None:
+            raise UsageError(
+                f"{policy.name}: search is of a source as it stands: take refresh or period out of"
+                " a copy of the policy, and search that"
+            )
+        columns = all_levels(read.document.recode, read.hierarchies)
+        if not columns:
+            raise UsageError(
+                f"{policy.name}: every column is a constant: there is nothing to choose"
+            )
+        return cls(policy, read, columns)
+
+    @property
+    def spec(self) -> SearchSpec:
+        """What the policy says of a search."""
+        return self.read.document.search or SearchSpec()
+
+    @property
+    def bounds(self) -> Bounds:
+        """The levels that are candidates, and the weights."""
+        spec = self.spec
+        first = {each.column: each.first for each in self.columns}
+        return Bounds(
+            tuple({**first, **spec.at_least}.items()),
+            tuple(spec.at_most.items()),
+            tuple((name, Fraction(weight)) for name, weight in spec.weights.items()),
+        )
+
+    def claim(self, table: Table, warehouse: Warehouse) -> Claim:
+        """The claim of everybody by all levels of all columns; nothing is certified of it.
+
+        Raises PolicyError where a level does not fit its column.
+        """
+        shown: dict[tuple[int, int], Shown] = {}
+        made: Claim | None = None
+        for level in range(max(each.height for each in self.columns)):
+            recodings: list[tuple[str, Recoding]] = []
+            for each in self.columns:
+                recodings.append((each.column, each.recodings[min(level, each.height - 1)]))
+            plain = replace(
+                self.policy, recodings=tuple(recodings), protection=Suppression(()), k=1,
+                missing=(), models=(), part=None, grouping="recoded",
+            )  # fmt: skip
+            made, _ = compiled(plain, table, warehouse.dialect)
+            for at, (each, found) in enumerate(zip(self.columns, made.columns, strict=True)):
+                if level < each.height:
+                    shown[at, level] = replace(found, name=_name(at, level))
+        assert made is not None
+        columns = tuple(shown[place] for place in sorted(shown))
+        return replace(made, columns=columns, count=_COUNT)
+
+    def people(self, table: Table, warehouse: Warehouse) -> tuple[Histogram, Lattice]:
+        """Everybody by the levels of all columns, read in the warehouse: confidential as it is.
+
+        Raises WarehouseError where the warehouse fails; PolicyError as ``claim``.
+        """
+        text = printed(self.claim(table, warehouse), warehouse.dialect.name)
+        with warehouse.sampled(self.policy, table, new_secret()) as check:
+            rows = warehouse.rows(text)
+            check()
+        labels, ladders = [], []
+        for at, each in enumerate(self.columns):
+            found, ladder = _ladder(each, [rows[_name(at, level)] for level in range(each.height)])
+            labels.append(found)
+            ladders.append(ladder)
+        people = np.asarray(rows[_COUNT].to_numpy(), dtype=np.int64)
+        return Histogram(np.stack(labels, axis=1), people), Lattice.of(ladders, self.bounds)
+
+    def recode(self, scheme: tuple[int, ...]) -> dict[str, object]:
+        """How the columns of a scheme are written in a policy."""
+        return {
+            each.column: each.at(level) for each, level in zip(self.columns, scheme, strict=True)
+        }
+
+
+def _name(at: int, level: int) -> str:
+    return f"column {at} level {level}"
+
+
+def _ladder(of: ColumnLevels, levels: list[pa.ChunkedArray]) -> tuple[Integers, Ladder]:
+    """The number of each row's value, and the ladder of the values."""
+    places: Integers = np.zeros(len(levels[0]), dtype=np.int64)
+    known = []
+    for labels in levels:
+        whole = labels.combine_chunks().dictionary_encode(null_encoding="encode")
+        codes, values = np.asarray(whole.indices, dtype=np.int64), whole.dictionary.to_pylist()
+        known.append((codes, values))
+        both = places * max(len(values), 1) + codes
+        _, first, places = np.unique(both, return_index=True, return_inverse=True)
+    told = [tuple(values[codes[row]] for codes, values in known) for row in first.tolist()]
+    # Of nobody the ladder has its levels all the same.
+    return places, Ladder.of(of.column, told or [(None,) * of.height])

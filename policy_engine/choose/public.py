@@ -1,0 +1,200 @@
+"""A search of a table that is public, or synthetic: everything of it may be looked at.
+
+The score of a scheme is Σ max(0, people − c₀) · precision over its groups, where c₀ is the size
+that the policy's mechanism shows half of the time: what is shown, times how much that tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from policy_engine.choose.candidates import Candidates
+from policy_engine.choose.lattice import Histogram, Lattice, Scheme, cells_of, measured
+from policy_engine.choose.searching import (
+    Anonymity,
+    Floats,
+    Objective,
+    SchemeSearch,
+    best_of,
+    datafly,
+    incognito,
+    k_minimal,
+    mondrian,
+    optimal,
+    samarati,
+    values_of,
+)
+from policy_engine.errors import UsageError
+from policy_engine.policy.project import Project
+from policy_engine.policy.resolve import Policy
+from policy_engine.releasing.charging import planned
+
+MOST_LISTED = 1_000
+LOCAL = (
+    "local recoding: where its cuts are tells of the people, so that it is no recode fixed before"
+    " the data is looked at (Li, Qardaji, Su 2012), and no certificate is made of it"
+)
+
+
+@dataclass(frozen=True)
+class SchemeSaid:
+    """A scheme: the level of each column, and what it makes of the people.
+
+    ``shown`` are in a group that is as large as is shown half of the time, ``suppressed`` in one of
+    fewer than k, where a k is asked for.
+    """
+
+    levels: dict[str, int]
+    precision: float
+    shown: int
+    suppressed: int | None = None
+
+
+@dataclass(frozen=True)
+class ByMethod:
+    """What a search by a method of the literature ends with: schemes, and how many it looked at."""
+
+    method: str
+    schemes: tuple[SchemeSaid, ...]
+    many: int
+    looks: int | None = None
+
+
+@dataclass(frozen=True)
+class PublicSearch:
+    """What is found over a public table; ``recode`` is how the best scheme is written.
+
+    ``frontier`` has for each number of people that is shown the scheme of the greatest precision
+    that shows so many, of those that no other beats in both.
+    """
+
+    people: int
+    groups: int
+    schemes: int
+    least_shown: int
+    objective: str
+    best: SchemeSaid
+    recode: dict[str, object]
+    found: tuple[ByMethod, ...]
+    mondrian: int | None
+    frontier: tuple[SchemeSaid, ...]
+
+
+def least_shown(policy: Policy) -> int:
+    """c₀: from how many people on a group of a release is shown half of the time; public."""
+    return max(policy.protection.visible(policy).values(), default=1)
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """A histogram, its lattice, and by what schemes of it are told."""
+
+    histogram: Histogram
+    lattice: Lattice
+    least: int
+    model: Anonymity | None
+
+    def said(self, scheme: Scheme) -> SchemeSaid:
+        cells = cells_of(self.histogram, self.lattice, scheme).people
+        suppressed = None if self.model is None else int(cells[cells < self.model.k].sum())
+        return SchemeSaid(
+            {
+                ladder.column: level
+                for ladder, level in zip(self.lattice.ladders, scheme, strict=True)
+            },
+            round(float(self.lattice.precision(scheme)), 4),
+            int(cells[cells >= self.least].sum()),
+            suppressed,
+        )
+
+    def found(self, method: str, schemes: tuple[Scheme, ...], looks: int) -> ByMethod:
+        listed = tuple(self.said(scheme) for scheme in schemes[:MOST_LISTED])
+        return ByMethod(method, listed, len(schemes), looks)
+
+
+def search_public(
+    policy: Policy,
+    project: Project,
+    *,
+    objective: Objective = Objective.score,
+    k: int | None = None,
+    share: Fraction = Fraction(0),
+) -> PublicSearch:
+    """Every scheme of a policy's lattice, over a table that is public by the caller's word.
+
+    With a ``k`` the searches of the literature look for schemes of which at most a ``share`` of the
+    people is in groups of fewer than k; the best is one of these then.
+
+    Raises UsageError where no scheme has it, or the table has nobody; else as ``planned``.
+    """
+    candidates = Candidates.of(policy)
+    with planned(policy, project) as plan:
+        histogram, lattice = candidates.people(plan.table, plan.warehouse)
+    if not histogram.total:
+        raise UsageError(f"{policy.name}: the source has nobody, so that all schemes are alike")
+    least = least_shown(policy)
+    table = _Table(histogram, lattice, least, None if k is None else Anonymity(k, share))
+    values = values_of(histogram, lattice, objective, least if k is None else k)
+    shown = measured(histogram, lattice, lambda cells, _: _people_from(cells.people, least))
+    allowed, found, parts = np.ones(lattice.shape, dtype=bool), [], None
+    if table.model is not None:
+        found = [*_by_methods(table, table.model)]
+        settled = SchemeSearch(histogram, lattice, table.model)
+        k_minimal(settled)
+        allowed = settled.yes
+        parts = len(mondrian(histogram, lattice, table.model.k))
+    best = best_of(values, allowed, lattice)
+    if best is None:
+        raise UsageError(
+            f"{policy.name}: no scheme leaves at most {float(share):.0%} of the people in groups of"
+            f" fewer than {k}: there are {histogram.total}; ask for a smaller --k, or more"
+            " --suppress"
+        )
+    return PublicSearch(
+        histogram.total, len(histogram.people), lattice.size, least, objective.value,
+        table.said(best), candidates.recode(best), tuple(found), parts,
+        tuple(table.said(scheme) for scheme in frontier_of(shown, lattice)),
+    )  # fmt: skip
+
+
+def _people_from(people: np.ndarray, least: int) -> float:
+    return float(people[people >= least].sum())
+
+
+def _by_methods(table: _Table, model: Anonymity) -> Iterator[ByMethod]:
+    def settled() -> SchemeSearch:
+        return SchemeSearch(table.histogram, table.lattice, model)
+
+    looked = settled()
+    best = optimal(looked)
+    yield table.found("optimal", () if best is None else (best,), looked.looks)
+    looked = settled()
+    yield table.found("samarati", samarati(looked), looked.looks)
+    looked = settled()
+    yield table.found("k-minimal", k_minimal(looked), looked.looks)
+    looked = settled()
+    yield table.found("incognito", incognito(looked), looked.looks)
+    looked = settled()
+    flown = datafly(looked)
+    yield table.found("datafly", () if flown is None else (flown,), looked.looks)
+
+
+def frontier_of(shown: Floats, lattice: Lattice) -> tuple[Scheme, ...]:
+    """The schemes that no other beats: of more people, or more precision, and not less of either.
+
+    The most precise first.
+    """
+    precisions = lattice.precisions[0].ravel()
+    people = shown.ravel()
+    order = np.lexsort((-people, -precisions))
+    best, kept = -1.0, []
+    for at in order:
+        if people[at] > best:
+            best = people[at]
+            place = np.unravel_index(int(at), lattice.shape)
+            kept.append(lattice.scheme_at([int(each) for each in place]))
+    return tuple(kept)
