@@ -17,8 +17,9 @@ release = version = _project["project"]["version"]
 extensions = [
     "myst_parser",
     "github",
+    "extras",
 ]
-myst_heading_anchors = 3
+myst_heading_anchors = 4
 exclude_patterns = ["_build", "_ext"]
 nitpicky = False
 
@@ -27,3 +28,6 @@ html_title = f"policy-engine {release}"
 html_show_sourcelink = html_copy_source = False
 html_static_path = ["_static"]
 html_css_files = ["docs.css"]
+html_js_files = ["site.js"]
+html_favicon = "_static/favicon.svg"
+html_last_updated_fmt = ""  # of each page: extras.py

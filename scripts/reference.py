@@ -50,10 +50,15 @@ def help_text(*words: str) -> str:
 
 def command_text(name: str) -> str:
     """The help of a command, or of each command of a group, under its own heading."""
+    from typer.main import get_command
+
+    from policy_engine.cli.app import app
+
     below = [words for words, _ in commands() if words[0] == name]
+    about = " ".join(get_command(app).commands[name].help.partition("\n\n")[0].split())
     if below == [(name,)]:
-        return f"```text\n{help_text(name)}\n```\n"
-    return "\n".join(
+        return f"{_escaped(about)}\n\n```text\n{help_text(name)}\n```\n"
+    return f"{_escaped(about)}\n\n" + "\n".join(
         f"## {' '.join(words)}\n\n```text\n{help_text(*words)}\n```\n" for words in below
     )
 
