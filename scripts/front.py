@@ -7,6 +7,7 @@ groups exactly (the visits are invented, so that the truth may be shown), and wr
 from __future__ import annotations
 
 import contextlib
+import math
 import re
 import shutil
 import tempfile
@@ -21,6 +22,7 @@ from policy_engine.release import release
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 PICTURE = ROOT / "docs/_static/front.svg"
+NEIGHBOURS = ROOT / "docs/_static/with-and-without.svg"
 POLICY = ROOT / "policies/hospital_groups/policy.yaml"
 VISITS = ROOT / "policies/hospital_visits/data/visits.parquet"
 #: The table of one run: all that the README says of it, with the picture.
@@ -124,8 +126,44 @@ def picture(groups: list[Group]) -> str:
     return "\n".join(parts) + "\n"
 
 
+def neighbours() -> str:
+    """How likely each published number is, with a person and without one, at ε = 0.5."""
+    wide, high, foot, step, tall = 760, 250, 200, 26, 600
+    shift = math.exp(-0.5)
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" role="img" '
+        'font-family="system-ui, sans-serif" font-size="12">',
+        "<title>How likely each published number is, with Bob and without him</title>",
+        f'<rect width="{wide}" height="{high}" fill="#ffffff"/>',
+        '<rect x="30" y="14" width="12" height="12" fill="#2f6da3"/>'
+        '<text x="48" y="24" fill="#1a1a1a">with Bob: 1,000 people</text>'
+        '<rect x="230" y="14" width="12" height="12" fill="#c98a2b"/>'
+        '<text x="248" y="24" fill="#1a1a1a">without Bob: 999 people</text>',
+    ]
+    for number in range(987, 1014):
+        x = 30 + (number - 987) * step
+        for place, (truth_, colour) in enumerate(((1000, "#2f6da3"), (999, "#c98a2b"))):
+            chance = (1 - shift) / (1 + shift) * shift ** abs(number - truth_)
+            tip = chance * tall
+            parts.append(
+                f'<rect x="{x + 10 * place}" y="{foot - tip:.1f}" width="9" height="{tip:.1f}" '
+                f'fill="{colour}"/>'
+            )
+        if number % 5 == 0:
+            parts.append(
+                f'<text x="{x + 9}" y="{foot + 18}" text-anchor="middle" fill="#1a1a1a">'
+                f"{number:,}</text>"
+            )
+    parts.append(
+        f'<text x="30" y="{foot + 40}" fill="#444444">the published number; a bar is as high as '
+        "it is likely (ε = 0.5)</text></svg>"
+    )
+    return "\n".join(parts) + "\n"
+
+
 def main() -> None:
-    """Release once, and write the table and the picture of that run."""
+    """Release once, and write the table and the picture of that run, and the picture of noise."""
+    NEIGHBOURS.write_text(neighbours(), "utf-8")
     groups = run()
     README.write_text(TABLE.sub(table(groups), README.read_text("utf-8")), "utf-8")
     PICTURE.write_text(picture(groups), "utf-8")

@@ -149,6 +149,10 @@ def test_the_readmes_numbers_are_of_a_real_run() -> None:
         assert f"Emergency, {quarter}: {true} in the data, {published} published" in drawn
 
 
+def test_the_picture_of_noise_is_what_the_script_draws() -> None:
+    assert front.NEIGHBOURS.read_text("utf-8") == front.neighbours()
+
+
 @pytest.mark.slow
 def test_a_new_run_is_as_near_to_the_truth_as_the_readme_says() -> None:
     groups = front.run()

@@ -162,7 +162,7 @@ def test_what_only_looks_like_it_is_left() -> None:
         "# `a.b` [c](README.md) (d), e\n\n# Two\n\n# Two\n\n```yaml\na: {b: c}\n```\n\nx: {`y`}\n"
     )
     assert anchors(text) == {"ab-c-d-e", "two", "two-1"}
-    links = "[1](#two-1) [2](README.md#two-commands) [3](https://a.example#b) <!-- a note -->\n"
+    links = "[1](#two-1) [2](README.md#install) [3](https://a.example#b) <!-- a note -->\n"
     assert faults(ROOT / "page.md", text + links) == []
 
 
