@@ -1,4 +1,4 @@
-"""What the site has beside the pages: search words, descriptions, dates, and a text for machines."""
+"""What the site has beside the pages: search words, descriptions, dates, a text for machines."""
 
 from __future__ import annotations
 
