@@ -95,15 +95,21 @@ class Preview:
         return paid.remaining(self.charge.asked, windows=self.charge.windows)
 
 
-def preview(policy: Policy, project: Project | None = None) -> Preview:
-    """A dry run: the certificate to be, and what its account has left. Writes nothing."""
+def preview(
+    policy: Policy, project: Project | None = None, *, clock: Clock = utc_now
+) -> Preview:
+    """A dry run: the certificate to be, and what its account has left. Writes nothing.
+
+    Of an edition that is not due yet it is what it will be on the day from which it is.
+    """
     policy = loaded(policy, unpromised=True)
     project = project or project_of(policy)
     schedule = None
     if policy.edition == Edition():
-        policy, schedule = in_next_edition(policy, project, known_books(project))
+        policy, schedule = in_next_edition(policy, project, known_books(project), clock)
+        clock = _when_due(schedule, clock)
     with (
-        planned(policy, project) as plan,
+        planned(policy, project, clock) as plan,
         through_view(plan.table),
         books.begun_ledger(project) as ledger,
     ):
@@ -140,6 +146,14 @@ def preview(policy: Policy, project: Project | None = None) -> Preview:
         except BudgetExceeded as error:
             return replace_field(found, refusal=str(error))
         return found
+
+
+def _when_due(schedule: Schedule | None, clock: Clock) -> Clock:
+    """The clock by which a draw is asked about: of what is not due yet that of the day it is."""
+    if schedule is None or schedule.due or schedule.on is None:
+        return clock
+    on = schedule.on
+    return lambda: max(clock(), on)
 
 
 def _names(plan: ReleasePlan, ledger: Ledger) -> SourceNames | None:

@@ -172,3 +172,21 @@ def test_the_day_of_a_release_without_a_calendar_is_that_of_the_projects_zone(tm
     late = datetime(2027, 12, 31, 23, 30, tzinfo=UTC)
     done = release(policy, year.project, clock=lambda: late)
     assert done.windows == ("2028",)
+
+
+def test_what_is_not_due_yet_is_asked_of_the_window_that_it_will_be_in(tmp_path):
+    """November's table is drawn, and this year is spent: next year's January can be paid."""
+    year = Year.of(tmp_path, more="")
+    year.now = at(12, 2)
+    policy = year.read("visits", "refresh: {every: month}", "{epsilon: 1.0, delta: 1.0e-6}")
+    year.due(policy)
+    found = preview(policy, year.project, clock=year.clock)
+    assert (found.edition.name, found.charge.windows, found.affordable) == (
+        "2028-01", ("2028",), True
+    )  # fmt: skip
+    assert (found.left.windows, found.left.alike) == (("2028",), 1)
+    # By then the year has begun: nothing but the calendar says so.
+    year.now = at(12, 31, 23)
+    assert preview(policy, year.project, clock=year.clock).charge.windows == ("2028",)
+    year.now = at(1, 1, 1, year=2028)
+    assert preview(policy, year.project, clock=year.clock).edition.name == "2028-01"
