@@ -95,9 +95,7 @@ class Preview:
         return paid.remaining(self.charge.asked, windows=self.charge.windows)
 
 
-def preview(
-    policy: Policy, project: Project | None = None, *, clock: Clock = utc_now
-) -> Preview:
+def preview(policy: Policy, project: Project | None = None, *, clock: Clock = utc_now) -> Preview:
     """A dry run: the certificate to be, and what its account has left. Writes nothing.
 
     Of an edition that is not due yet it is what it will be on the day from which it is.

@@ -22,6 +22,7 @@ from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.results import Verified
 from policy_engine.errors import VerificationFailed
 from policy_engine.kernel.certificate import Certificate
+from policy_engine.policy.scalars import counted
 from policy_engine.report.approvals import (
     UNKNOWN,
     ApprovalLine,
@@ -124,7 +125,8 @@ class PaidAccount:
     took by the account's own rule; what was ``spent`` by that rule of the limit, ``alone`` by the
     release itself, and what is ``left``: ε at the limit's δ. ``units`` are those of its charges;
     ``limit_by`` and the rest are of the entry that set the limit last, else None. Where the limit
-    is of windows, all of it is of one, ``window``, and ``promises`` say what that amounts to.
+    is of windows, all of it is of one, ``window``, and ``promises`` say what that amounts to;
+    ``elsewhere`` is how many charges count in none but others.
     """
 
     account: str
@@ -144,6 +146,15 @@ class PaidAccount:
     others: tuple[OtherRelease, ...]
     window: str | None = None
     promises: tuple[str, ...] = ()
+    elsewhere: int = 0
+
+    @property
+    def paid_for(self) -> str:
+        """How many other releases it has paid for, in every window."""
+        beside = counted(self.charges - 1, "other")
+        if self.window is None:
+            return beside
+        return f"{beside} in {self.window}, and for {self.elsewhere} in other windows"
 
 
 @dataclass(frozen=True)
@@ -296,11 +307,8 @@ def budget_of(state: LedgerState, stated: Unverified) -> PaidAccount | None:
     [account] = own.accounts
     limit = account.limit
     windows = account.windows_of(entry)
-    charged = [
-        each
-        for each in own.entries
-        if each.state != "cancelled" and {*account.windows_of(each)} & {*windows}
-    ]
+    paid = [each for each in own.entries if each.state != "cancelled"]
+    charged = [each for each in paid if {*account.windows_of(each)} & {*windows}]
     before = [each for each in charged if each.id < entry.id]
     since = [each for each in charged if each.id > entry.id]
     this = [entry] if entry in charged else []
@@ -337,6 +345,7 @@ def budget_of(state: LedgerState, stated: Unverified) -> PaidAccount | None:
         ),
         window=shown_windows(windows) or None,
         promises=promises(account),
+        elsewhere=len(paid) - len(charged),
     )
 
 

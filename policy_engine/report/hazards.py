@@ -109,6 +109,6 @@ def _others(budget: PaidAccount | None) -> tuple[str, ...]:
     if budget is None:
         return ()
     return (
-        f"account {budget.account} has paid for {budget.charges - 1} others of the same people; of"
-        " what no account of this project has paid for it knows nothing",
+        f"account {budget.account} has paid for {budget.paid_for}, of the same people; of what no"
+        " account of this project has paid for it knows nothing",
     )

@@ -148,15 +148,17 @@ class ExportSource:
             ("limit", budget.limit),
         )
         left = () if budget.left is None else (budget.left.words,)
+        where = "" if budget.window is None else f" in {budget.window}"
         return (
-            f"account {budget.account}: {counted(budget.charges, 'charge')} for the same people, ε"
-            f" and δ of their certificates added up{rule}",
+            f"account {budget.account}: {counted(budget.charges, 'charge')}{where} for the same"
+            f" people, ε and δ of their certificates added up{rule}",
             *(
                 f"{name}: ε = {each.epsilon}, δ = {each.delta}, unit: {units}"
                 for name, each in rows
                 if each is not None
             ),
             *(f"left, by the account's own rule: {text}" for text in left),
+            *budget.promises,
         )
 
 

@@ -8,6 +8,7 @@ from decimal import Decimal
 import pytest
 from visits_project import Visits, at
 
+from policy_engine.attest.attestation import unverified
 from policy_engine.errors import BudgetExceeded, PolicyError
 from policy_engine.ledger.promises import promises
 from policy_engine.ledger.remaining import Remaining
@@ -18,6 +19,7 @@ from policy_engine.releasing.job import Job
 from policy_engine.releasing.ledger_state import ledger_state
 from policy_engine.releasing.preview import preview
 from policy_engine.releasing.release import release
+from policy_engine.report.evidence import budget_of
 
 _PROJECT = """\
 warehouses: {{db: {{type: duckdb, database: db.duckdb}}}}
@@ -190,3 +192,19 @@ def test_what_is_not_due_yet_is_asked_of_the_window_that_it_will_be_in(tmp_path)
     assert preview(policy, year.project, clock=year.clock).charge.windows == ("2028",)
     year.now = at(1, 1, 1, year=2028)
     assert preview(policy, year.project, clock=year.clock).edition.name == "2028-01"
+
+
+def test_a_page_says_of_every_window_what_was_paid_for(planned):
+    """Twelve months of 2027 and the first of 2028: none of them has been paid for alone."""
+    visits = planned.read()
+    planned.now = at(2, 15, year=2028)
+    planned.due(visits)
+    paid = {}
+    for month in ("2027-03", "2028-01"):
+        certificate = planned.folder / "out" / f"visits-{month}.certificate.json"
+        found = budget_of(ledger_state(planned.project), unverified(certificate.read_text()))
+        paid[month] = found.paid_for, found.charges
+    assert paid == {
+        "2027-03": ("11 others in 2027, and for 1 in other windows", 12),
+        "2028-01": ("0 others in 2028, and for 12 in other windows", 1),
+    }
