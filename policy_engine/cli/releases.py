@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -13,7 +12,6 @@ from typer import Argument, Exit, Option
 
 from policy_engine.accounting.odds import odds_sentence
 from policy_engine.attest.validity import written
-from policy_engine.calendars import Refresh
 from policy_engine.cli import output, planning
 from policy_engine.cli.failures import failure
 from policy_engine.cli.options import EditionOption
@@ -25,10 +23,11 @@ from policy_engine.kernel.words import people_word
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import counted
+from policy_engine.releasing import due
 from policy_engine.releasing import release as releasing
-from policy_engine.releasing.editions import Schedule
+from policy_engine.releasing.due import Ready, make_ready
 from policy_engine.releasing.planning import project_of
-from policy_engine.releasing.preview import Ready, about, make_ready
+from policy_engine.releasing.preview import about
 from policy_engine.releasing.validation import warnings_of
 
 _EMPTY = (
@@ -54,7 +53,8 @@ def release(
     Of a policy with refresh or period that is every edition whose time has come and that was not
     drawn yet, the oldest first; of any other its one edition. An edition that stands stands,
     whatever its source holds by now: asked for again, nothing is looked at, nothing is charged, and
-    the exit code is 0, as it is where nothing is due. What a crash has left is finished.
+    the exit code is 0, as it is where nothing is due. What a crash has left is finished. What was
+    released and is not there any more is told.
 
     --edition names one: of a calendar, as 2026-11, when it is due; of a policy without schedule
     another draw, at a new price, under a name of yours. --revise draws an edition that stands anew,
@@ -71,15 +71,16 @@ def release(
     done: list[ReleaseSaid | UnpromisedRelease] = []
     said: list[object] = []
     ready: tuple[Ready, ...] = ()
+
+    def made(policy: Policy) -> ReleaseSaid | UnpromisedRelease:
+        return _release(policy, replace=replace, revise=revise)
+
     try:
         ready = make_ready(policies, replace=replace, revise=revise, edition=edition)
         for each in ready:
-            first = len(done)
-            if each.schedule is not None:
-                _tell_lost(each, each.schedule)
-                releasing.give_up(each.schedule, project_of(each.policy))
-            for policy in each.editions:
-                done.append(_release(policy, replace=replace, revise=revise))
+            first, project = len(done), project_of(each.policy)
+            for one in due.drawn(each, project, made, output.note):
+                done.append(one)
             said.append(done[first] if each.schedule is None else _scheduled(each, done[first:]))
     except BaseException as error:
         if not done:
@@ -112,8 +113,8 @@ class NextEdition:
 class ScheduledSaid:
     """What was due of a policy with a schedule: ``code`` is ``released`` or ``nothing_due``.
 
-    ``last`` is the edition that stood before, and ``lost`` are those that can be drawn no more but
-    with --revise.
+    ``last`` is the edition that was released last before; ``lost`` are those that can be drawn no
+    more but with --revise, and of ``missing``, which were released, nothing stands here.
     """
 
     policy: str
@@ -122,6 +123,7 @@ class ScheduledSaid:
     next: NextEdition | None
     last: str | None
     lost: tuple[str, ...]
+    missing: tuple[str, ...]
 
 
 def _scheduled(ready: Ready, released: Sequence[ReleaseSaid | UnpromisedRelease]) -> ScheduledSaid:
@@ -147,25 +149,8 @@ def _scheduled(ready: Ready, released: Sequence[ReleaseSaid | UnpromisedRelease]
         next=after,
         last=None if last is None else last.run.edition,
         lost=tuple(entry.run.edition for entry in schedule.lost),
+        missing=tuple(entry.run.edition for entry in ready.missing),
     )
-
-
-def _tell_lost(ready: Ready, schedule: Schedule) -> None:
-    for entry in schedule.lost:
-        edition = entry.run.edition
-        output.note(
-            f"warning: {ready.policy.name}: edition {edition} (entry {entry.id}) was charged, and"
-            f" nothing of it stands here: {_how_to_draw(ready, edition)}"
-        )
-
-
-def _how_to_draw(ready: Ready, edition: str) -> str:
-    """What can be done about an edition that is lost: a refresh is of its time alone."""
-    if isinstance(ready.policy.schedule, Refresh):
-        return "it is drawn no more once its time has passed; until then --edition and --revise do"
-    path = shlex.quote(str(ready.policy.file))
-    again = f"'policy-engine release {path} --edition {edition} --revise --replace'"
-    return f"{again} draws it anew, at a new price"
 
 
 def restore(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 from policy_engine.attest.validity import written
 from policy_engine.calendars import Period, Refresh, Zone, moment
@@ -39,16 +39,21 @@ class Schedule:
 
     ``due`` are to be drawn, the oldest first, or to be finished; ``settled`` were given up: the
     period that a refresh is of has passed, and nothing of them was drawn. ``lost`` can be drawn no
-    more. ``following`` is due from ``on``; both are None after the year 9999. ``last`` is the last
-    that stands.
+    more. ``following`` is due from ``on``; both are None after the year 9999. ``standing`` are
+    those that were released, in the calendar's order.
     """
 
     due: tuple[Edition, ...]
     following: Edition | None
     on: datetime | None
-    last: Entry | None = None
+    standing: tuple[Entry, ...] = ()
     lost: tuple[Entry, ...] = ()
     settled: tuple[Entry, ...] = ()
+
+    @property
+    def last(self) -> Entry | None:
+        """The last that was released."""
+        return self.standing[-1] if self.standing else None
 
 
 def at_moment(known: Books | None, clock: Clock = utc_now) -> datetime:
@@ -90,16 +95,19 @@ def schedule_at(policy: Policy, project: Project, known: Books | None, at: datet
         left = [period for period in left if period not in past]
     else:
         past = []
-    due = sorted({*found.editions, *left}, key=lambda period: period.first)
-    named = [entries[period] for period in sorted(standing, key=lambda period: period.first)]
+    due = sorted({*found.editions, *left}, key=_first)
     return Schedule(
         due=tuple(edition_of(policy, zone, period) for period in due),
         following=None if found.following is None else edition_of(policy, zone, found.following),
         on=found.on,
-        last=named[-1] if named else None,
-        lost=tuple(entries[period] for period in sorted(lost, key=lambda period: period.first)),
+        standing=tuple(entries[period] for period in sorted(standing, key=_first)),
+        lost=tuple(entries[period] for period in sorted(lost, key=_first)),
         settled=tuple(entries[period] for period in past if entries[period].is_open),
     )
+
+
+def _first(period: Period) -> date:
+    return period.first
 
 
 def last_here(policy: Policy, known: Books, target: str) -> Entry | None:

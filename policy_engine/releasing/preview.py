@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from dataclasses import replace as replace_field
 from functools import cached_property
@@ -24,8 +24,6 @@ from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.plan_records import paying
 from policy_engine.ledger.remaining import Remaining
 from policy_engine.ledger.store import Ledger
-from policy_engine.policy.accounts import check_account
-from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy, loaded
 from policy_engine.releasing import books
@@ -34,20 +32,13 @@ from policy_engine.releasing.charging import ReleasePlan, another_account, plann
 from policy_engine.releasing.editions import (
     Clock,
     Schedule,
-    asked_for,
-    at_moment,
     in_next_edition,
-    known_books,
     last_here,
-    schedule_at,
     utc_now,
 )
-from policy_engine.releasing.placing import Reached, Spot
-from policy_engine.releasing.planning import open_warehouse, project_of, through_view
+from policy_engine.releasing.placing import Spot
+from policy_engine.releasing.planning import project_of, through_view
 from policy_engine.releasing.requests import Ends, SourceNames
-from policy_engine.releasing.reviewing import check_brought
-from policy_engine.releasing.together import AskedCharge, check_together
-from policy_engine.releasing.validation import check_guarantee, target_clashes
 
 _One = TypeVar("_One")
 _Made = TypeVar("_Made")
@@ -102,15 +93,24 @@ def preview(policy: Policy, project: Project | None = None, *, clock: Clock = ut
     """
     policy = loaded(policy, unpromised=True)
     project = project or project_of(policy)
-    schedule = None
-    if policy.edition == Edition():
-        policy, schedule = in_next_edition(policy, project, known_books(project), clock)
-        clock = _when_due(schedule, clock)
-    with (
-        planned(policy, project, clock) as plan,
-        through_view(plan.table),
-        books.begun_ledger(project) as ledger,
-    ):
+    with books.begun_ledger(project) as ledger:
+        known = None if ledger is None else ledger.read()
+        schedule = None
+        if policy.edition == Edition():
+            policy, schedule = in_next_edition(policy, project, known, clock)
+            clock = _when_due(schedule, clock)
+        return _previewed(policy, project, schedule, clock, ledger)
+
+
+def _previewed(
+    policy: Policy,
+    project: Project,
+    schedule: Schedule | None,
+    clock: Clock,
+    ledger: Ledger | None,
+) -> Preview:
+    """The dry run of one edition of a policy."""
+    with planned(policy, project, clock) as plan, through_view(plan.table):
         plan.warehouse.hold(policy, plan.table)
         names = None if ledger is None else _names(plan, ledger)
         known = None if ledger is None else ledger.read()
@@ -174,74 +174,7 @@ def _paid(plan: ReleasePlan, known: Books) -> int | None:
     return entry.id
 
 
-def stands(policy: Policy, project: Project) -> bool:
-    """Whether a release of a policy was drawn before, so that it asks for nothing of its source."""
-    if not books.has_ledger(project):
-        return False
-    with (
-        books.open_ledger(project) as ledger,
-        closing(Reached(policy, project)) as reached,
-    ):
-        spot = Spot.of(policy, project, reached, books.trusted_keys(project))
-        return spot.next(ledger.read())[0] not in ("charge", "draw")
-
-
-@dataclass(frozen=True)
-class Ready:
-    """A policy, and those editions of it that are to be released, in this order.
-
-    ``schedule`` is what is due of it, None where an edition was named, or it has none.
-    """
-
-    policy: Policy
-    editions: tuple[Policy, ...]
-    schedule: Schedule | None = None
-
-
-def make_ready(
-    paths: Sequence[Path],
-    *,
-    replace: bool,
-    revise: bool = False,
-    edition: str | None = None,
-    clock: Clock = utc_now,
-) -> tuple[Ready, ...]:
-    """The policies of ``paths``, once all of them together could be released.
-
-    Of each that is its ``edition``, where one is named; else what is due by its schedule.
-
-    Everything that can fail without touching the data is tried for every file: loading,
-    certifying, targets, and whether the accounts can pay for all of them. Nothing is charged
-    and nothing is drawn.
-
-    Raises:
-        PolicyError: with every problem of every file that can be read.
-        NotCertifiable, BudgetExceeded, EnvironmentFailed: of the first file that has one.
-    """
-    policies = _of_all(paths, _loaded)
-    clashes = target_clashes(policies)
-    if clashes:
-        raise PolicyError(tuple(problem for found in clashes.values() for problem in found))
-    ready = tuple(_ready(policy, edition, clock, revise=revise) for policy in policies)
-    first = [each.editions[0] for each in ready if each.editions]
-    if len(policies) > 1:
-        _try_all(first, replace=replace, revise=revise)
-    return ready
-
-
-def _ready(policy: Policy, edition: str | None, clock: Clock, *, revise: bool) -> Ready:
-    project = project_of(policy)
-    known = known_books(project)
-    # Only a calendar's editions are told by the time.
-    at = utc_now() if policy.schedule is None else at_moment(known, clock)
-    if policy.schedule is None or edition is not None or revise:
-        named = asked_for(policy, project, known, at, edition, revise=revise)
-        return Ready(policy, (named,))
-    schedule = schedule_at(policy, project, known, at)
-    return Ready(policy, tuple(map(policy.in_edition, schedule.due)), schedule)
-
-
-def _of_all(asked: Iterable[_One], make: Callable[[_One], _Made]) -> list[_Made]:
+def of_all(asked: Iterable[_One], make: Callable[[_One], _Made]) -> list[_Made]:
     """What is made of each one; PolicyError with the problems of all."""
     made: list[_Made] = []
     problems: list[Problem] = []
@@ -253,41 +186,6 @@ def _of_all(asked: Iterable[_One], make: Callable[[_One], _Made]) -> list[_Made]
     if problems:
         raise PolicyError(tuple(dict.fromkeys(problems)))
     return made
-
-
-def _loaded(path: Path) -> Policy:
-    policy = load_policy(path, unpromised=True)
-    check_account(policy, project_of(policy))
-    check_guarantee(policy)
-    return policy
-
-
-def _try_all(policies: Sequence[Policy], *, replace: bool, revise: bool) -> None:
-    def previewed(policy: Policy) -> tuple[Policy, Project, Preview]:
-        project = project_of(policy)
-        with about(policy.file):
-            return policy, project, preview(policy, project)
-
-    asked_for = policies
-    if not revise:  # of what stands nothing is looked at
-        asked_for = [policy for policy in policies if not stands(policy, project_of(policy))]
-    found = _of_all(asked_for, previewed)
-    new = [each for each in found if revise or each[2].repeats is None]
-    check_together(
-        AskedCharge(str(project.ledger), asked.account, asked.charge, asked.refusal)
-        for _, project, asked in new
-    )
-    for policy, project, asked in new:
-        trusted = books.trusted_keys(project)
-        with (
-            closing(open_warehouse(policy, project, writes=False)) as warehouse,
-            books.begun_ledger(project) as ledger,
-        ):
-            spot = Spot(policy, project, asked.ends, warehouse, trusted)
-            is_own = ledger is not None and spot.replaces_own(ledger.read())
-            spot.check(replace=replace or is_own)
-            if ledger is not None:
-                check_brought(ledger.read(), asked.charge, asked.certificate, asked.ends)
 
 
 @contextmanager

@@ -42,17 +42,15 @@ from policy_engine.ledger.store import Ledger
 from policy_engine.ledger.windows import FOR_EVER
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy, loaded
-from policy_engine.releasing import beginning, books, copies, standing
+from policy_engine.releasing import beginning, books, copies
 from policy_engine.releasing.charging import ReleasePlan, another_account, plan_of
 from policy_engine.releasing.editions import (
     Clock,
-    Schedule,
     asked_for,
     at_moment,
     drawn_before,
     known_books,
     last_here,
-    schedule_at,
     utc_now,
 )
 from policy_engine.releasing.job import Job
@@ -181,52 +179,6 @@ def release(
             job = Job(plan, spot, ledger, names, signer, sealing, naming, replace, revise)
             with copies.alone(project, spot.place):
                 return _run(job, say)
-
-
-@dataclass(frozen=True)
-class DueReleases:
-    """What was due of a policy with a schedule, released now; and what comes next."""
-
-    released: tuple[Released, ...]
-    schedule: Schedule
-
-
-def release_due(
-    policy: Policy,
-    project: Project | None = None,
-    *,
-    replace: bool = False,
-    say: Callable[[str], None] = lambda text: None,
-    clock: Clock = utc_now,
-) -> DueReleases:
-    """Publish the editions of a policy that are due by its schedule, the oldest first.
-
-    What a crash has left of one is finished, at no cost. Where nothing is due nothing is looked at
-    but the ledger. Raises as ``release``, of the first edition that fails: those before it stand.
-    """
-    policy = loaded(policy, unpromised=True)
-    project = project or project_of(policy)
-    known = known_books(project)
-    schedule = schedule_at(policy, project, known, at_moment(known, clock))
-    give_up(schedule, project)
-    return DueReleases(
-        tuple(
-            release(policy.in_edition(edition), project, replace=replace, say=say, clock=clock)
-            for edition in schedule.due
-        ),
-        schedule,
-    )
-
-
-def give_up(schedule: Schedule, project: Project) -> None:
-    """Settle what was begun of a refresh and not drawn, when its period has passed."""
-    if not schedule.settled:
-        return
-    signer = writer_of(project)
-    with books.open_ledger(project, signer) as ledger:
-        trusted = books.trusted_keys(project, signer)
-        for entry in schedule.settled:
-            standing.settle(ledger, entry, project, trusted)
 
 
 def restore(

@@ -540,6 +540,11 @@ class Warehouse(ABC):
         sql = f"SELECT 1 FROM {self.quoted(*target)} {where} LIMIT 1"
         return self.exists(target) and bool(self.ask(sql))
 
+    def editions(self, target: Name) -> frozenset[str]:
+        """The editions whose rows a table has, of one to which editions are added."""
+        rows = self.ask(f"SELECT DISTINCT {self.quoted(EDITION)} FROM {self.quoted(*target)}")
+        return frozenset(str(edition) for (edition,) in rows)
+
     def types(self, target: Name, edition: str = "") -> Columns:
         """The columns of a published table, or of one that ``publish`` makes, with their types.
 

@@ -19,6 +19,7 @@ from watched_process import command, fix, job, serve
 
 # The module: the package's own ``release`` is a function.
 releasing = import_module("policy_engine.releasing.release")
+due = import_module("policy_engine.releasing.due")
 placing = import_module("policy_engine.releasing.placing")
 
 #: What a process dies before, or behind: the step, of which object, and whether it was done.
@@ -130,7 +131,7 @@ def a_second_attempt_under_the_first_secret(root: Path) -> None:
 
 
 def a_month_is_drawn_again_for_late_rows(root: Path) -> None:
-    real = releasing.give_up
+    real = due.give_up
 
     def give_up(schedule: Any, project: Any) -> None:
         real(schedule, project)
@@ -139,7 +140,7 @@ def a_month_is_drawn_again_for_late_rows(root: Path) -> None:
             named = {"edition": schedule.last.run.edition, "revise": True, "replace": True}
             releasing.release(policy, project, **named)
 
-    releasing.give_up = give_up
+    due.give_up = give_up
 
 
 def an_exit_code_of_a_source_that_changed(root: Path) -> None:

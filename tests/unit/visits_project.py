@@ -17,7 +17,8 @@ from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import Project, load_project_text
 from policy_engine.policy.resolve import Policy
 from policy_engine.releasing.books import open_ledger
-from policy_engine.releasing.release import DueReleases, Released, release, release_due
+from policy_engine.releasing.due import DueReleases, release_due
+from policy_engine.releasing.release import Released, release
 
 PERIOD = 'period: {column: visited, every: month, from: "2027-01", after: 10d}'
 REFRESH = "refresh: {every: month}"

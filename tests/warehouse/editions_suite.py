@@ -15,7 +15,8 @@ from policy_engine.errors import PolicyError
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import load_project_text
 from policy_engine.releasing import job, planning
-from policy_engine.releasing.release import release_due, restore
+from policy_engine.releasing.due import release_due
+from policy_engine.releasing.release import restore
 
 TRIED = ENGINES if os.environ.get("EVIDENCE") else tuple(e for e in ENGINES if e != "spark")
 APPENDING = ("duckdb", "postgres", "mariadb", "sqlite")

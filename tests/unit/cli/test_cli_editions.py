@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -104,6 +105,82 @@ def test_a_lost_edition_is_told_with_its_remedy(cli, yearly, monkeypatch):
     told = cli("release", yearly, "--format", "json")
     assert (told.code, told.document["lost"]) == (0, ["2024"])
     assert "warning: yearly: edition 2024 (entry " in told.err
+
+
+def test_an_edition_that_stands_no_more_is_told_by_the_scheduled_command(cli, yearly):
+    """Its file or its certificate was removed: nothing is due, and that is not all there is."""
+    cli("release", yearly)
+    Path("out/2024/part.parquet").unlink()
+    told = cli("release", yearly, "--format", "json")
+    assert (told.code, told.document["code"], told.document["missing"]) == (
+        0, "nothing_due", ["2024"]
+    )  # fmt: skip
+    remedy = "policy-engine restore yearly.yaml --edition 2024"
+    assert "edition 2024 (entry " in told.err and f"'{remedy}' puts it back" in told.err
+    for year in DUE[1:]:
+        Path(f"out/{year}/part.certificate.json").unlink()
+    told = cli("release", yearly, "--format", "json")
+    assert told.document["missing"] == DUE
+    assert f"{len(DUE)} editions, 2024 (entry " in told.err
+    # The remedy is followed, and works.
+    for year in DUE:
+        assert cli(*remedy.split()[1:-1], year).code == 0
+    again = cli("release", yearly, "--format", "json")
+    assert (again.document["missing"], again.err) == ([], "")
+
+
+def test_an_edition_without_a_copy_is_told_too(cli, yearly):
+    cli("release", yearly)
+    for path in Path("out/2024").rglob("*"):
+        if path.is_file():
+            path.unlink()
+    told = cli("release", yearly)
+    assert "is not here, nor any copy: bring it with its certificate from where it" in told.err
+    assert "--edition 2024 --revise --replace' draws it anew, at a new price" in told.err
+    assert cli("release", yearly, "--edition", "2024", "--revise", "--replace").code == 0
+    assert cli("release", yearly).err == ""
+
+
+@pytest.mark.parametrize("place", ["{table: mart, append: true}", '{table: "mart_{edition}"}'])
+def test_a_table_that_was_dropped_is_told_by_the_scheduled_command(cli, yearly, place):
+    text = "warehouses: {db: {type: duckdb, database: db.duckdb}}\n"
+    Path("policy-engine.yaml").write_text(text + "accounts: {patients: {}}\n")
+    own = YEARLY.replace('{file: "out/{edition}/part.parquet"}', place)
+    Path("yearly.yaml").write_text(own.replace("file: visits.parquet", "table: visits"))
+    run("CREATE TABLE visits AS FROM 'visits.parquet'")
+    assert cli("release", yearly).code == 0
+    assert cli("release", yearly).err == ""
+    is_added = "append" in place
+    run("DELETE FROM mart WHERE edition = '2024'" if is_added else "DROP TABLE mart_2024")
+    told = cli("release", yearly, "--format", "json")
+    assert (told.code, told.document["missing"]) == (0, ["2024"])
+    if is_added:
+        run("DROP TABLE mart")
+        assert cli("release", yearly, "--format", "json").document["missing"] == DUE
+        for year in DUE[1:]:
+            assert cli("restore", yearly, "--edition", year).code == 0
+    assert cli("restore", yearly, "--edition", "2024").code == 0
+    assert cli("release", yearly).err == ""
+    # Who cannot be asked is not taken for one who says that nothing is there.
+    Path("db.duckdb").write_text("no database")
+    told = cli("release", yearly, "--format", "json")
+    assert (told.code, told.document["missing"]) == (0, [])
+    assert "warning: yearly: whether its editions stand was not seen: " in told.err
+
+
+def run(sql):
+    with duckdb.connect("db.duckdb") as connection:
+        connection.execute(sql)
+
+
+def test_of_one_place_the_last_edition_is_meant(cli, yearly):
+    """Each takes the place of the one before, which is no loss."""
+    own = YEARLY.replace('"out/{edition}/part.parquet"', "out/last.parquet")
+    Path("yearly.yaml").write_text(own)
+    assert cli("release", yearly).code == 0
+    assert cli("release", yearly).err == ""
+    Path("out/last.parquet").unlink()
+    assert cli("release", yearly, "--format", "json").document["missing"] == DUE[-1:]
 
 
 def test_a_policy_is_measured_by_its_editions(cli, yearly):

@@ -11,7 +11,8 @@ import pytest
 
 from policy_engine.errors import Finding, NotCertifiable, Problem, WarehouseFailed
 from policy_engine.releasing import validation
-from policy_engine.releasing.preview import about, make_ready
+from policy_engine.releasing.due import make_ready
+from policy_engine.releasing.preview import about
 from policy_engine.releasing.validation import check_policies, check_policy
 
 POLICY = """\
