@@ -83,8 +83,8 @@ def plan(
     certificate = found.certificate
     for each in (*warnings_of(loaded), *unenforced(loaded, certificate)):
         note(f"warning: {each}")
-    if found.news:
-        note(found.news)
+    for line in found.news:
+        note(line)
     if not isinstance(certificate.promise, Bounded):
         document: PlanSaid | UnpromisedPlan = _uncertified(loaded, found, certificate)
         lines = list(_uncertified_lines(loaded, found))

@@ -15,6 +15,7 @@ from policy_engine.dbt.project import DbtProject, open_dbt_project
 from policy_engine.dbt.releases import ONE_PROJECT_FILE, DbtRelease, model_name, releases_of
 from policy_engine.dbt.targets import Dbt, read_targets, warehouse_of
 from policy_engine.errors import FileError, UsageError, WarehouseError
+from policy_engine.kernel.editions import Edition
 from policy_engine.ledger.entry import Entry
 from policy_engine.ledger.store import Ledger
 from policy_engine.opening import text_in
@@ -215,7 +216,7 @@ class Desk:
 
     def place(self, release: DbtRelease) -> str:
         """What all releases of one table have in common, whatever their policy is called."""
-        return requests.place_of(release.id, self.ends(release), "")
+        return requests.place_of(release.id, self.ends(release), Edition())
 
     def last(self, ledger: Ledger | None, release: DbtRelease) -> Entry | None:
         """The entry that was charged last for a release; None where none was."""

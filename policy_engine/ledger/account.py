@@ -199,6 +199,13 @@ class Account:
         [name] = charge.windows
         return self.window(name, charge.neighbours).slot_for(charge) is not None
 
+    def why_of_the_rest(self, charge: Charge) -> str:
+        """Why a charge of a policy that is planned is of the rest; empty of any other."""
+        for window in (self.window(name, charge.neighbours) for name in charge.windows):
+            if window.planned is not None and window.planned.names(charge.policy_name) is not None:
+                return window.planned.why_none(charge, window.slots)
+        return ""
+
     def plus(self, charge: Charge) -> Account:
         """The account after a charge."""
         asked, ever = self.asked_for_ever(charge), self.limit

@@ -46,17 +46,17 @@ class Books:
         if self.chain.records:
             self.chain.trusted(self.chain.records[-1])
 
-    def can_pay(
+    def payer(
         self, charge: Charge, limit: Limit | None = None, solve: Solve | None = None
-    ) -> bool:
-        """Whether ``reserve`` would charge this now, and not refuse it."""
+    ) -> Account | None:
+        """The account as it would pay for this now; None where ``reserve`` would refuse it."""
         try:
             self.sources.check(charge)
             account = self.paying(charge, limit, solve)
             self.check_reviewed(charge)
         except (BudgetExceeded, NotApproved):
-            return False
-        return affords(account, charge)
+            return None
+        return account if affords(account, charge) else None
 
     def paying(self, charge: Charge, limit: Limit | None, solve: Solve | None) -> Account:
         """The account of a charge as it is when it is asked: under its limit, with its plan.

@@ -104,16 +104,32 @@ class Planned:
 
     def slot_for(self, charge: Charge, taken: Iterable[Slot]) -> Slot | None:
         """The slot that a charge takes; None where it is of the rest."""
-        used = [each.edition for each in taken if each.policy == charge.policy_name]
-        line = next((each for each in self.lines if each.name == charge.policy_name), None)
-        if line is None or len(charge.windows) > 1 or charge.run.edition in used:
-            return None
-        if len(used) >= line.editions or charge.neighbours != self.neighbours:
-            return None
-        if not covers(line.event, charge.asked.event, self.neighbours):
+        if self.names(charge.policy_name) is None or self.why_none(charge, taken):
             return None
         run = charge.run
         return Slot(charge.policy_name, run.edition, charge.epsilon, charge.delta, run.mark)
+
+    def names(self, policy: str) -> Line | None:
+        """What is planned of a policy of this name; None of one that is not."""
+        return next((each for each in self.lines if each.name == policy), None)
+
+    def why_none(self, charge: Charge, taken: Iterable[Slot]) -> str:
+        """Why a charge of a policy that is planned takes no slot; empty where it takes one."""
+        line = self.names(charge.policy_name)
+        assert line is not None
+        used = [each.edition for each in taken if each.policy == charge.policy_name]
+        edition = f"edition {charge.run.edition}" if charge.run.edition else "its edition"
+        if len(charge.windows) > 1:
+            return "it reads the rows of several windows"
+        if charge.run.edition in used:
+            return f"{edition} has taken its slot"
+        if len(used) >= line.editions:
+            return f"all {line.editions} editions that were planned of it are drawn"
+        if charge.neighbours != self.neighbours:
+            return f"the plan is of {self.neighbours}, and it is of {charge.neighbours}"
+        if not covers(line.event, charge.asked.event, self.neighbours):
+            return "it tells more of somebody than what was planned of it before the first draw"
+        return ""
 
     def left(self, taken: Iterable[Slot]) -> tuple[SlotsLeft, ...]:
         """How many slots of each policy there are, and how many were taken."""

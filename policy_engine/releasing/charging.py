@@ -25,7 +25,7 @@ from policy_engine.kernel.mechanisms.sampled_suppression.law import certified_ra
 from policy_engine.ledger.account import Account, Limit, effective
 from policy_engine.ledger.asked import Asked
 from policy_engine.ledger.books import Books
-from policy_engine.ledger.entry import Charge, Entry
+from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.states import NAMED_BY
 from policy_engine.ledger.windows import window_at, windows_of_charge
 from policy_engine.policy.accounts import listed_as
@@ -86,7 +86,7 @@ class ReleasePlan:
     @property
     def place(self) -> str:
         """What the ledger calls the place of its releases."""
-        return requests.place_of(self.policy.name, self.ends, self.policy.edition.name)
+        return requests.place_of(self.policy.name, self.ends, self.policy.edition)
 
     @cached_property
     def of(self) -> str:
@@ -270,15 +270,4 @@ def charge_of(account: str, certificate: Certificate, policy: Policy) -> Charge:
         certificate_digest=predicate_digest(predicate_of(certificate)),
         event=event,
         unit=certificate.unit,
-    )
-
-
-def another_account(policy: Policy, last: Entry | None, account: Account) -> str:
-    """That the releases in a place were charged to another account until now; else empty."""
-    if last is None or last.account == account.name:
-        return ""
-    without = "" if account.limit is not None else ", which has no limit"
-    return (
-        f"{policy.name} was charged to account {last.account!r} until now (entry {last.id}); this"
-        f" release is charged to account {account.name!r}{without}"
     )

@@ -62,7 +62,7 @@ def at_moment(known: Books | None, clock: Clock = utc_now) -> datetime:
     return moment(clock(), None if last is None else time_of(last))
 
 
-def _entries_of(policy: Policy, known: Books | None) -> Iterator[Entry]:
+def entries_of(policy: Policy, known: Books | None) -> Iterator[Entry]:
     """The entries of a policy's releases that were not given back, in the ledger's order."""
     entries = () if known is None else known.budget.entries()
     return (
@@ -74,7 +74,7 @@ def _entries_of(policy: Policy, known: Books | None) -> Iterator[Entry]:
 
 def drawn_of(policy: Policy, known: Books | None) -> Mapping[str, Entry]:
     """The last entry of each edition of a policy that was not given back, by the name of that."""
-    return {entry.run.edition: entry for entry in _entries_of(policy, known) if not entry.is_out}
+    return {entry.run.edition: entry for entry in entries_of(policy, known) if not entry.is_out}
 
 
 def schedule_at(policy: Policy, project: Project, known: Books | None, at: datetime) -> Schedule:
@@ -108,18 +108,6 @@ def schedule_at(policy: Policy, project: Project, known: Books | None, at: datet
 
 def _first(period: Period) -> date:
     return period.first
-
-
-def last_here(policy: Policy, known: Books, target: str) -> Entry | None:
-    """The last entry of a policy's releases into a place, of any edition; None where none was.
-
-    Of a calendar's edition wherever it went: each may have a place of its own.
-    """
-    in_calendar = bool(policy.edition.zone)
-    entries = [
-        entry for entry in _entries_of(policy, known) if in_calendar or entry.run.target == target
-    ]
-    return entries[-1] if entries else None
 
 
 def in_next_edition(
@@ -184,7 +172,7 @@ def _last_name(policy: Policy, known: Books | None) -> str:
     """The name of the last edition of a policy, as it is now; empty of its first."""
     names = [
         entry.run.edition
-        for entry in _entries_of(policy, known)
+        for entry in entries_of(policy, known)
         if entry.policy_digest == policy.digest
     ]
     return names[-1] if names else ""

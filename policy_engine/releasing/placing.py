@@ -17,7 +17,7 @@ from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.parquet_file import read_parquet, record_of_editions
 from policy_engine.attest.signers import Signer
 from policy_engine.attest.validity import moment
-from policy_engine.errors import FileError, WarehouseError
+from policy_engine.errors import FileError, NotReleasable, WarehouseError
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.ledger.books import Books
 from policy_engine.ledger.entry import Entry, Run
@@ -90,7 +90,7 @@ class Spot:
     @property
     def place(self) -> str:
         """What the ledger calls it."""
-        return place_of(self.policy.name, self.ends, self.policy.edition.name)
+        return place_of(self.policy.name, self.ends, self.policy.edition)
 
     @property
     def is_table(self) -> bool:
@@ -148,18 +148,33 @@ class Spot:
 
         Of several entries the last counts of which anything can stand; a cancelled one never does,
         nor what is out, and lacks the approvals of its account. What was drawn of a calendar's
-        edition stands, however the policy was changed since.
+        edition stands, however the policy was changed since. Raises NotReleasable where that went
+        to another place than the policy's now.
         """
         entries = [
             entry
             for entry in books.budget.at(self.place)
             if self._is_ours(entry) and not _is_nothing_here(entry)
         ]
+        elsewhere = [entry for entry in entries if entry.run.target != self.ends.name]
         for entry in reversed(entries):
             step = STEPS[self._state(entry)]
-            if step != "refuse":
+            if step == "take" or (step != "refuse" and entry not in elsewhere):
                 return step, entry
+        if elsewhere:
+            raise self._elsewhere(elsewhere[-1])
         return ("refuse", entries[-1]) if entries else ("charge", None)
+
+    def _elsewhere(self, entry: Entry) -> NotReleasable:
+        """Why an edition is not drawn that went to another place before the policy was changed."""
+        run, name = entry.run, self.policy.name
+        anew = f"policy-engine release {self.policy.file} --edition {run.edition} --revise"
+        return NotReleasable(
+            f"{name}: edition {run.edition} was drawn to {run.target} (entry {entry.id}), and the"
+            f" policy names {self.ends.name} now: an edition is drawn once. Move the"
+            " release and its certificate there, or write the former place into the policy again;"
+            f" or '{anew}' draws it anew, at a new price"
+        )
 
     def _is_ours(self, entry: Entry) -> bool:
         is_drawn = bool(self.policy.edition.zone) and entry.only_digest is not None

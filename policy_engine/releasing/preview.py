@@ -27,13 +27,13 @@ from policy_engine.ledger.store import Ledger
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy, loaded
 from policy_engine.releasing import books
+from policy_engine.releasing.announcing import announced
 from policy_engine.releasing.beginning import certificates_of, check_clean, check_remembers
-from policy_engine.releasing.charging import ReleasePlan, another_account, planned
+from policy_engine.releasing.charging import ReleasePlan, planned
 from policy_engine.releasing.editions import (
     Clock,
     Schedule,
     in_next_edition,
-    last_here,
     utc_now,
 )
 from policy_engine.releasing.placing import Spot
@@ -59,7 +59,7 @@ class Preview:
     ends: Ends
     refusal: str = ""
     repeats: int | None = None
-    news: str = ""
+    news: tuple[str, ...] = ()
     edition: Edition = field(default=Edition())
     schedule: Schedule | None = None
 
@@ -123,14 +123,12 @@ def _previewed(
         if names is not None:
             charge = replace_field(charge, part=names.charged_part)
         found = Preview(
-            plan.certificate, account, charge, plan.ends, "", repeats, "", policy.edition, schedule
+            plan.certificate, account, charge, plan.ends, "", repeats, (), policy.edition, schedule
         )
         try:
             if repeats is None and known is not None:
                 places = certificates_of(project, plan.ends.certificate_path)
                 check_remembers(known, places, books.trusted_keys(project))
-                last = last_here(policy, known, plan.ends.name)
-                found = replace_field(found, news=another_account(policy, last, account))
                 # The people of a charge may pay from another account.
                 books.check_new_name(known, project, charge.account)
                 named = charge
@@ -140,6 +138,9 @@ def _previewed(
             before = Account(plan.account) if known is None else known.budget.account(plan.account)
             account = paying(before, charge, limit, plan.window_plan)
             found = replace_field(found, account=account)
+            if repeats is None and known is not None:
+                news = announced(plan, charge, account, known, revise=False)
+                found = replace_field(found, news=tuple(news))
             admit(account, charge)
         except BudgetExceeded as error:
             return replace_field(found, refusal=str(error))

@@ -122,7 +122,7 @@ def _run(said: Unverified, path: Path, project: Project) -> tuple[Run, str]:
         if certificate.terms.published_as == ROWS:  # by dbt, which calls a release as its model
             name = path.name.partition(".")[0]
     run = new_run(release_id(certificate), ends, certificate, {})
-    return run, place_of(name, ends, run.edition)
+    return run, place_of(name, ends, certificate.terms.edition or Edition())
 
 
 @dataclass(frozen=True)

@@ -43,14 +43,14 @@ from policy_engine.ledger.windows import FOR_EVER
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy, loaded
 from policy_engine.releasing import beginning, books, copies
-from policy_engine.releasing.charging import ReleasePlan, another_account, plan_of
+from policy_engine.releasing.announcing import announced
+from policy_engine.releasing.charging import ReleasePlan, plan_of
 from policy_engine.releasing.editions import (
     Clock,
     asked_for,
     at_moment,
     drawn_before,
     known_books,
-    last_here,
     utc_now,
 )
 from policy_engine.releasing.job import Job
@@ -356,13 +356,12 @@ def _charge(job: Job, known: Books, say: Callable[[str], None]) -> Released:
     books.check_new_name(known, plan.project, plan.account)
     check_pinned(plan.project, known, plan.account)
     plan.check_runs(writes=True)
-    limit, charge, last = plan.limit, job.charge(), last_here(plan.policy, known, plan.ends.name)
+    limit, charge = plan.limit, job.charge()
     # No price is announced of what would not be charged; whether it is, reserve decides.
-    is_next = last is not None and _is_next(plan.policy, last)
-    if last is not None and not is_next and known.can_pay(charge, limit, plan.window_plan):
-        say(_news(job, last))
-        if other := another_account(plan.policy, last, Account(plan.account, limit=limit)):
-            say(other)
+    account = known.payer(charge, limit, plan.window_plan)
+    if account is not None:
+        for line in announced(plan, charge, account, known, revise=job.revise):
+            say(line)
     if begins := beginning_of(plan.account_in(known), charge.windows):
         say(begins)
     try:
@@ -414,42 +413,6 @@ def _published(job: Job, entry: Entry) -> Released:
         with suppress(LedgerError):
             error.add_note(_how_to_go_on(job, ledger.read().budget.entry(entry.id)))
         raise
-
-
-def _is_next(policy: Policy, last: Entry) -> bool:
-    """Whether a calendar's edition follows another that was drawn by the same text."""
-    is_another = bool(policy.edition.zone) and last.run.edition != policy.edition.name
-    return is_another and last.policy_digest == policy.digest
-
-
-def _news(job: Job, last: Entry) -> str:
-    """That this is a new release, and why, before it costs anything."""
-    policy, certificate = job.plan.policy, job.plan.certificate
-    drawn = "sample" if policy.noise is None else "draw of the noise"
-    why = f"a new {drawn} is asked for"
-    if policy.edition.zone and last.run.edition != policy.edition.name:
-        return (
-            f"{policy.name} has changed since edition {last.run.edition} (entry {last.id}):"
-            f" {policy.edition.name} is by its new text, and the other editions stay as they are"
-        )
-    if last.policy_digest != policy.digest:
-        why = "the policy has changed"
-    elif last.run.edition != policy.edition.name:
-        why = f"another edition is asked for, {policy.edition.name}"
-    elif not job.revise:
-        why = "what is printed for it has changed: the source's columns, or the templates"
-    before = "was released before" if last.state == "committed" else "was begun before"
-    state = "" if last.state == "committed" else f", {last.state}"
-    price = (
-        f"at the price of ε {in_text(certificate.promise.epsilon)},"
-        f" δ {in_text(certificate.promise.delta)} (unit: {certificate.unit})"
-    )
-    if policy.is_unpromised:
-        price = "and what is learnt from both together nothing limits"
-    return (
-        f"{policy.name} {before} (entry {last.id}{state}), and {why}: this is a new release,"
-        f" {price}"
-    )
 
 
 def _released(

@@ -228,9 +228,12 @@ def _server(url: str) -> list[str]:
     return [host, str(port), found.path]
 
 
-def place_of(name: str, ends: Ends, edition: str) -> str:
-    """What the draws have in common that a policy of this name makes of one place and edition."""
-    return _digest([name, ends.name, edition])
+def place_of(name: str, ends: Ends, edition: Edition) -> str:
+    """What the draws have in common that a policy of this name makes of one place and edition.
+
+    An edition of a calendar is drawn once, wherever the policy lets it go by then.
+    """
+    return _digest([name, "" if edition.zone else ends.name, edition.name])
 
 
 def _digest(parts: list[str]) -> str:

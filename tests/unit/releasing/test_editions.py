@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import duckdb
 import pytest
 from visits_project import REFRESH, SIZES, Visits, at
@@ -530,3 +532,49 @@ def test_what_is_recoded_of_instants_has_no_other_zone(tmp_path):
     policy = lab.policy(source="{table: seen}", recode="{visited: {truncate: month}}")
     with pytest.raises(PolicyError, match="is of instants, which are read in UTC, and the zone of"):
         lab.due(policy)
+
+
+def test_an_edition_is_not_drawn_again_because_its_policy_names_another_place(lab):
+    """Not by the calendar, and not by name: only who says so draws it anew, at a price."""
+    lab.due()
+    moved = lab.policy(release='{file: "new/{edition}/part.parquet"}')
+    assert lab.drawn(moved) == []
+    charges = len(lab.entries)
+    law = "edition 2027-01 was drawn to out/2027-01/part.parquet .entry .*, and the policy names"
+    for asked in (lambda: lab.release("2027-01", moved), lambda: restored(lab, moved)):
+        with pytest.raises(NotReleasable, match=law):
+            asked()
+    assert len(lab.entries) == charges
+    # What is moved stands, and what is drawn anew does.
+    shutil.move(lab.folder / "out" / "2027-01", lab.folder / "new" / "2027-01")
+    assert lab.release("2027-01", moved).outcome == "stands"
+    told = []
+    anew = release(moved, lab.project, edition="2027-02", revise=True, say=told.append,
+                   clock=lab.clock)  # fmt: skip
+    assert (anew.outcome, len(lab.entries)) == ("released", charges + 1)
+    assert "edition 2027-02, was released before" in told[0] and "at the price of ε 5" in told[0]
+    assert lab.release("2027-02", moved).outcome == "stands"
+
+
+def restored(lab, policy):
+    return restore(policy, lab.project, edition="2027-01", replace=True)
+
+
+def test_what_is_drawn_anew_is_told_with_its_price_whichever_edition_it_is(lab):
+    """The first of three: it is of the same text as the last, and is no next one of a calendar."""
+    lab.due()
+    told = []
+    release(lab.policy(), lab.project, edition="2027-01", revise=True, replace=True,
+            say=told.append, clock=lab.clock)  # fmt: skip
+    assert told[0].startswith("visits, edition 2027-01, was released before (entry ")
+    assert "and a new draw of the noise is asked for: this is a new release, at" in told[0]
+    assert "at the price of ε 5, δ " in told[0]
+
+
+def test_a_release_that_goes_to_another_folder_is_told_to_be_a_new_one(lab):
+    """Of one without a calendar the text decides: another place is another text."""
+    lab.release(None, lab.policy("", release="{file: out/a.parquet}"))
+    told = []
+    moved = lab.policy("", release="{file: new/a.parquet}")
+    release(moved, lab.project, say=told.append, clock=lab.clock)
+    assert "was released before (entry 1), and the policy has changed: this is a new" in told[0]

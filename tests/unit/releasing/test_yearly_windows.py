@@ -208,3 +208,17 @@ def test_a_page_says_of_every_window_what_was_paid_for(planned):
         "2027-03": ("11 others in 2027, and for 1 in other windows", 12),
         "2028-01": ("0 others in 2028, and for 12 in other windows", 1),
     }
+
+
+def test_what_takes_no_slot_is_told_before_it_is_charged(tmp_path):
+    """A second draw of January, and a month that tells more than what was planned of it."""
+    year = Year.of(tmp_path, more=", plan: {visits: {editions: 12}}, rest: 0.5")
+    year.now = at(2, 15)
+    visits = year.read()
+    year.due(visits)
+    told = []
+    again = {"revise": True, "replace": True, "say": told.append, "clock": year.clock}
+    release(visits, year.project, edition="2027-01", **again)
+    rest = "visits is planned, and this release takes no slot of the plan: {}; it is charged to"
+    assert told[1].startswith(rest.format("edition 2027-01 has taken its slot") + " the rest of 20")
+    assert year.entries[-1].planned is False

@@ -1,0 +1,82 @@
+"""What should be known of a release before it is charged: for a dry run and for the release itself.
+
+That it is a new one though there was one before, and why; that another account pays; that it is
+charged to what a plan leaves. Nothing here looks at a source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from policy_engine.accounting.in_words import in_text
+from policy_engine.ledger.account import Account
+from policy_engine.ledger.books import Books
+from policy_engine.ledger.entry import Charge, Entry
+from policy_engine.policy.resolve import Policy
+from policy_engine.releasing.charging import ReleasePlan
+from policy_engine.releasing.editions import entries_of
+
+
+def announced(
+    plan: ReleasePlan, charge: Charge, account: Account, known: Books, *, revise: bool
+) -> Iterator[str]:
+    """The sentences of a charge that an account would pay, as a ledger has it now.
+
+    ``account`` is under its limit and its plan.
+    """
+    policy = plan.policy
+    entries = list(entries_of(policy, known))
+    own = [entry for entry in entries if entry.run.edition == policy.edition.name]
+    if not policy.edition.zone:
+        own = entries
+    if own:
+        yield _anew(plan, own[-1], revise=revise)
+    elif entries and entries[-1].policy_digest != policy.digest:
+        last = entries[-1]
+        yield (
+            f"{policy.name} has changed since edition {last.run.edition} (entry {last.id}):"
+            f" {policy.edition.name} is by its new text, and the other editions stay as they are"
+        )
+    if entries and entries[-1].account != account.name:
+        yield _another_account(policy, entries[-1], account)
+    if why := account.why_of_the_rest(charge):
+        window = f" of {charge.windows[0]}" if charge.windows[0] else ""
+        yield (
+            f"{policy.name} is planned, and this release takes no slot of the plan: {why}; it is"
+            f" charged to the rest{window}"
+        )
+
+
+def _anew(plan: ReleasePlan, last: Entry, *, revise: bool) -> str:
+    """That this is a new release of what was released before, why, and its price."""
+    policy, certificate = plan.policy, plan.certificate
+    drawn = "sample" if policy.noise is None else "draw of the noise"
+    why = f"a new {drawn} is asked for"
+    if last.policy_digest != policy.digest:
+        why = "the policy has changed"
+    elif last.run.edition != policy.edition.name:
+        why = f"another edition is asked for, {policy.edition.name}"
+    elif not revise:
+        why = "what is printed for it has changed: the source's columns, or the templates"
+    before = "was released before" if last.state == "committed" else "was begun before"
+    state = "" if last.state == "committed" else f", {last.state}"
+    edition = f", edition {policy.edition.name}," if policy.edition.zone else ""
+    price = (
+        f"at the price of ε {in_text(certificate.promise.epsilon)},"
+        f" δ {in_text(certificate.promise.delta)} (unit: {certificate.unit})"
+    )
+    if policy.is_unpromised:
+        price = "and what is learnt from both together nothing limits"
+    return (
+        f"{policy.name}{edition} {before} (entry {last.id}{state}), and {why}: this is a new"
+        f" release, {price}"
+    )
+
+
+def _another_account(policy: Policy, last: Entry, account: Account) -> str:
+    """That the releases of a policy were charged to another account until now."""
+    without = "" if account.limit is not None else ", which has no limit"
+    return (
+        f"{policy.name} was charged to account {last.account!r} until now (entry {last.id}); this"
+        f" release is charged to account {account.name!r}{without}"
+    )
