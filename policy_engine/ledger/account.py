@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
@@ -48,6 +48,7 @@ _TIMES = tuple(map(Decimal, (1, 2, 4, 8)))
 """So many times the sums of what was certified are tried as limits."""
 _THREE_DIGITS = Context(prec=3, rounding=ROUND_FLOOR)
 _LEAST_DELTA = Decimal("1e-900")
+_HUNDREDTH = Decimal("0.01")
 
 
 @dataclass(frozen=True)
@@ -247,17 +248,12 @@ class Account:
     def limited(self, limit: Limit, window: str = FOR_EVER) -> Account:
         """The account under another limit; where windows are others now, what was charged counts.
 
-        All of it counts in the ``window`` in which the limit is changed. A window keeps its plan if
-        that is still of the limit.
+        All of it counts in the ``window`` in which the limit is changed. A window keeps its plan
+        while that is within the limit.
         """
         before = self.limit
         if (None if before is None else before.each) == limit.each:
-            kept = tuple(
-                each.without_plan(limit)
-                if each.planned and each.planned.total != (limit.epsilon, limit.delta)
-                else each
-                for each in self.windows
-            )
+            kept = tuple(each.limited(limit) for each in self.windows)
             return replace(self, limit=limit, windows=kept)
         if self.spent is None or not self.charges:
             return replace(self, limit=limit, windows=())
@@ -654,50 +650,104 @@ def refusal(account: Account, charge: Charge) -> BudgetExceeded:
     return BudgetExceeded(
         f"account {charge.account!r} cannot pay for policy {charge.policy_name!r}: it asks for "
         f"ε {brief(charge.epsilon)}, δ {brief(charge.delta)} (unit: {charge.unit}), and of {limit} "
-        f"there is left: {found.words()}; {remedy}",
+        f"there is left: {found.words()}; {_of_the_rest(account, charge)}{remedy}",
         account=charge.account,
         left=found,
     )
 
 
+def _of_the_rest(account: Account, charge: Charge) -> str:
+    why = account.why_of_the_rest(charge)
+    return f"it takes no slot of the plan, for {why}; " if why else ""
+
+
 def _window_remedy(account: Account, charge: Charge, limit: Limit) -> str:
     """What would help where a window, its plan or what holds for ever is in the way."""
     if account.is_planned(charge):
-        return "its plan does not fit what the limit has for ever: a lower limit of a window would"
-    refused = [
-        each
-        for each in account.filters(charge.windows, charge.neighbours)
-        if not each.admits(charge.asked)
-    ]
-    spent, window = refused[0].spent, refused[0].window
-    if not window and limit.ever is not None:
-        return "the limit for ever is in the way: only a higher one, 'ever', helps"
-    ways = list(samples_that_fit(spent, charge.asked, refused[0].limit))
-    told = f"it would fit with {', or '.join(ways)}; or " if ways else ""
-    following = f"wait for the window after {window}"
-    if limit.of is not None or limit.each is None:
-        following = "release it less exactly"
-    if account.window(window).planned is not None or limit.plan:
-        return f"{told}{following}, and plan it: it is not planned as it is, and takes of the rest"
-    raised = enough(spent, charge.asked, limit.plain)
-    command, to = _raising(charge.account), ""
-    if raised is not None:
-        command = _raising(charge.account, in_text(raised.epsilon), in_text(raised.delta))
-        to = f" to {raised}"
-    return f"{told}{following}, or raise the limit{to}: '{command}', and the project file"
+        law = "the plan of a window, as one, does not fit what the limit has for ever"
+        return f"{law}: write a lower limit of a window, or a higher 'ever'"
+    rules = account.filters(charge.windows, charge.neighbours)
+    refused = [each for each in rules if not each.admits(charge.asked)]
+    ways = [f"it would fit with {way}" for way in _ways_that_fit(account, charge, refused[0])]
+    is_ended = all(each.window for each in refused)
+    if is_ended and limit.of is None and not charge.in_calendar:
+        ways.append(f"wait for the window after {refused[0].window}")
+    return "; or ".join([*ways, _raising_rules(account, charge, refused, limit)])
+
+
+def _ways_that_fit(account: Account, charge: Charge, rule: Filter) -> Iterator[str]:
+    """What a policy could ask instead, of an account that has other rules than one for ever."""
+    yield from samples_that_fit(rule.spent, charge.asked, rule.limit)
+    if not charge.follows:
+        return
+    left = account.remaining(charge.asked, charge.neighbours, charge.windows)
+    if left is not None and left.epsilon is not None and left.delta is not None:
+        yield _own_numbers(left.epsilon, left.delta)
+
+
+def _own_numbers(epsilon: Decimal, delta: Decimal) -> str:
+    return f"guarantee: {{epsilon: {in_text(epsilon)}, delta: {in_text(delta)}}}"
+
+
+def _raising_rules(
+    account: Account, charge: Charge, refused: Sequence[Filter], limit: Limit
+) -> str:
+    """How rules are raised so far that a charge of what is not planned fits.
+
+    A plan that is recorded stays, and what the limit has more is of the rest.
+    """
+    asked, written = _by_numbers(charge)
+    numbers: Limit | None = limit.plain
+    where, told = limit.where or "the project file", list[str]()
+    for rule in refused:
+        raised, window = enough(rule.spent, asked, rule.limit), account.window(rule.window)
+        if not rule.window and limit.ever is not None:
+            told.append(f"'ever'{'' if raised is None else f' to {raised}'}")
+            continue
+        if raised is not None and window.planned is not None:
+            rest = _rest_of(raised, limit)
+            if rest < 1 and not window.record:  # by which nothing was drawn yet
+                return f"{written}write rest: {rest} beside the plan in {where}"
+            epsilon = EXACT.add(window.planned.epsilon, raised.epsilon)
+            raised = Limit(epsilon, EXACT.add(window.planned.delta, raised.delta))
+        told.append(f"the limit{'' if raised is None else f' to {raised}'}")
+        numbers = raised
+    command = _raising(charge.account)
+    if numbers is not None:
+        command = _raising(charge.account, in_text(numbers.epsilon), in_text(numbers.delta))
+    return f"{written}raise {' and '.join(told)} in {where}, and run '{command}'"
+
+
+def _rest_of(part: Limit, limit: Limit) -> Decimal:
+    """The part of a limit that is at least another one, in hundredths."""
+    shares = part.epsilon / limit.epsilon, part.delta / limit.delta if limit.delta else Decimal(0)
+    return max(shares).quantize(_HUNDREDTH, ROUND_CEILING)
+
+
+def _by_numbers(charge: Charge) -> tuple[Asked, str]:
+    """What is asked when a limit is raised, and what must be written for that first, if anything.
+
+    What follows from the limit grows with it: it is asked for by the numbers that it has now.
+    """
+    asked = charge.asked
+    if not charge.follows:
+        return asked, ""
+    numbers = f"epsilon: {in_text(asked.epsilon)}, delta: {in_text(asked.delta)}"
+    known = Asked(known_as(asked.epsilon, asked.delta), asked.epsilon, asked.delta, asked.part)
+    return known, f"write guarantee: {{{numbers}}}, which does not grow with the limit, and "
 
 
 def _remedy(spent: Spent, charge: Charge, limit: Limit, left: Remaining) -> str:
     """What would fit, with both of its numbers, and where the limit may be raised."""
-    raised = enough(spent, charge.asked, limit)
-    command, to = _raising(charge.account), ""
+    asked, written = _by_numbers(charge)
+    raised, to, command = enough(spent, asked, limit), "", _raising(charge.account)
     if raised is not None:
         told = in_text(raised.epsilon), in_text(raised.delta)
         command, to = _raising(charge.account, *told), f" to {raised}"
-    raising = f"raise the limit{to}, which is the ledger's, with '{command}'"
+    raising = f"{written}raise the limit{to}, which is the ledger's, with '{command}'"
     if limit.where:
         raising = (
-            f"raise the limit in {limit.where}{to}, and where the ledger has it too, with"
+            f"{written}raise the limit in {limit.where}{to}, and where the ledger has it too, with"
             f" '{command}'"
         )
     raising += "; docs/explanation/accounts.md says how a limit's δ is shared out"
@@ -705,6 +755,8 @@ def _remedy(spent: Spent, charge: Charge, limit: Limit, left: Remaining) -> str:
     more = first is not None and first.epsilon > (left.epsilon or 0)
     if first is not None and more and not ways and fits(spent, first, limit):
         ways.append(f"one like the first, ε {brief(first.epsilon)}, δ {brief(first.delta)}")
+    if charge.follows and left.epsilon is not None and left.delta is not None:
+        ways.append(_own_numbers(left.epsilon, left.delta))
     if not ways:
         return raising
     return f"it would fit with {', or '.join(ways)}; or {raising}"

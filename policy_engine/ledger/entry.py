@@ -93,9 +93,10 @@ class Charge:
     release is of, ``run`` how to run it again. ``source`` has names of what is released from, of
     its place and of its content: digests, of which the content's is keyed, and says by which key.
     ``windows`` are those of its account in which it counts. ``unit`` says of whom ε and δ are; it
-    is not recorded, for ``run`` says so too. ``brought`` are the approvals that its account may
-    require. ``beside`` are names of places that hold the source, or that it holds, as a folder its
-    files: they are looked up and not recorded.
+    is not recorded, for ``run`` says so too. It ``follows`` from the account's limit where so many
+    like it fill that: then it is more where the limit is. ``brought`` are the approvals that its
+    account may require. ``beside`` are names of places that hold the source, or that it holds, as a
+    folder its files: they are looked up and not recorded.
 
     Raises DomainError unless ε is a Decimal from 0 to 10⁹, δ a Decimal from 0 to 1, both with
     at most 1000 decimal places (so that sums stay exact), the notion is known and the account
@@ -122,6 +123,7 @@ class Charge:
     brought: Brought | None = None
     beside: tuple[str, ...] = ()
     windows: tuple[str, ...] = ("",)
+    follows: bool = False
 
     def __post_init__(self) -> None:
         """Check the domain."""
@@ -133,6 +135,11 @@ class Charge:
             raise DomainError("neighbours", "add_remove or replace_one", self.neighbours)
         check_amount("epsilon", self.epsilon, Decimal(10) ** 9)
         check_amount("delta", self.delta, Decimal(1))
+
+    @property
+    def in_calendar(self) -> bool:
+        """Whether it is an edition of a calendar, whose name says in which window it counts."""
+        return self.run.edition[:1].isdigit()
 
     @property
     def is_unbounded(self) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -90,6 +90,13 @@ class Planned:
             EXACT.add(self.epsilon, self.rest_epsilon),
             EXACT.add(self.delta, self.rest_delta),
         )
+
+    def within(self, epsilon: Decimal, delta: Decimal) -> Planned | None:
+        """The plan of a window with other numbers; None where it is not within them."""
+        if self.epsilon > epsilon or self.delta > delta:
+            return None
+        rest = EXACT.subtract(epsilon, self.epsilon), EXACT.subtract(delta, self.delta)
+        return replace(self, rest_epsilon=rest[0], rest_delta=rest[1])
 
     @property
     def asked(self) -> Asked:

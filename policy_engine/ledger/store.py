@@ -559,7 +559,7 @@ def _approved(page: Page, entry: Entry, brought: Brought | None, release_digest:
 
 def _check_not_drawn(last: Entry | None, where: str) -> None:
     """LedgerError where an edition of a calendar was drawn meanwhile, by another text."""
-    if last is None or last.only_digest is None or not last.run.edition[:1].isdigit():
+    if last is None or last.only_digest is None or not last.charged.in_calendar:
         return
     raise LedgerError(
         f"{where}: edition {last.run.edition} of {last.policy_name} was drawn meanwhile, by another"

@@ -108,6 +108,18 @@ class Window:
         """The window with a plan; all that was charged before is the rest's."""
         return replace(self, planned=planned, slots=(), entered=False, record=0)
 
+    def limited(self, limit: Limit) -> Window:
+        """The window under other numbers: what is planned stays while it is within them.
+
+        What they have more, or less, is of the rest.
+        """
+        if self.planned is None or self.planned.total == (limit.epsilon, limit.delta):
+            return self
+        planned = self.planned.within(limit.epsilon, limit.delta)
+        if planned is None:
+            return self.without_plan(limit)
+        return replace(self, planned=planned, record=0)
+
     def without_plan(self, limit: Limit) -> Window:
         """The window after its plan has ended: of it all counts, if anything of it was drawn."""
         spent = self.spent

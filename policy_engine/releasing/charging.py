@@ -270,4 +270,5 @@ def charge_of(account: str, certificate: Certificate, policy: Policy) -> Charge:
         certificate_digest=predicate_digest(predicate_of(certificate)),
         event=event,
         unit=certificate.unit,
+        follows=policy.follows is not None and not policy.follows.planned,
     )

@@ -210,7 +210,7 @@ def test_what_holds_for_ever_counts_all_windows(ledger):
     terms = limit(ever=(Decimal("1.2"), SMALL))
     for window in ("2026", "2027"):
         ledger.reserve(charge("0.6", window), terms)
-    with pytest.raises(BudgetExceeded, match="the limit for ever is in the way"):
+    with pytest.raises(BudgetExceeded, match=r"raise 'ever' to ε 1\.8,"):
         ledger.reserve(charge("0.6", "2028"), terms)
     assert people(ledger).remaining(charge().asked, windows=("2028",)).alike == 0
 
@@ -340,7 +340,7 @@ def test_a_plan_is_recorded_before_the_first_draw_and_its_slots_are_taken(ledger
     for asked in (charge("0.15", edition="2026-05"), charge("0.15", edition="2026-04")):
         with pytest.raises(BudgetExceeded, match="none of 4 visits, 1 of 1 yearbook as planned"):
             reserve(ledger, asked)
-    with pytest.raises(BudgetExceeded, match="it is not planned as it is"):
+    with pytest.raises(BudgetExceeded, match="no slot of the plan, for it tells more of some"):
         reserve(ledger, charge("0.31", policy="yearbook", edition="2026"))
     assert not reserve(ledger, charge("0.06", edition="2026-04")).planned
     assert not reserve(ledger, charge("0.04", policy="other")).planned
@@ -403,7 +403,8 @@ def marked(mark, edition):
 def test_who_gives_a_charge_back_gives_back_the_slot_of_no_other_plan(ledger):
     editions = [f"2026-{month:02}" for month in range(1, 5)]
     died = [reserve(ledger, marked("died", each), planned_limit()) for each in editions]
-    ledger.set_limit("people", limit("20", "1e-4"), who="Ada", why="more")
+    for numbers in (("0.5", "1e-6"), ("20", "1e-4")):  # below what is planned, so that it ends
+        ledger.set_limit("people", limit(*numbers), who="Ada", why="another")
     more = replace(planned_limit(), epsilon=Decimal("20"), delta=Decimal("1e-4"))
     for each in editions[:2]:
         again = marked("drawn", each)
@@ -444,11 +445,36 @@ def test_a_limit_that_is_changed_ends_the_plan_of_its_windows(ledger):
     with pytest.raises(BudgetExceeded, match="another plan"):
         ledger.reserve(charge("0.15"), replace(planned_limit(), epsilon=Decimal("0.9")),
                        solve=lambda: solved(limit("0.9")))  # fmt: skip
-    ledger.set_limit("people", limit("2"), who="Ada", why="more")
+    ledger.set_limit("people", limit("0.8"), who="Ada", why="less than what is planned")
     [window] = people(ledger).windows
     assert window.planned is None and window.slots == ()
+    ledger.set_limit("people", limit("2"), who="Ada", why="more")
     # All of the plan counts, whatever was drawn of it: nobody looks that up.
     assert people(ledger).remaining(windows=("2026",)).epsilon < Decimal("1.1")
+    ledger.verify()
+
+
+def test_a_plan_stays_while_its_limit_holds_it_and_what_is_more_is_of_the_rest(ledger):
+    reserve(ledger, charge("0.15", edition="2026-01"))
+    lines = people(ledger).window("2026").planned.lines
+    ledger.set_limit("people", limit("2", "3e-6"), who="Ada", why="more")
+    more = replace(planned_limit(), epsilon=Decimal("2"), delta=Decimal("3e-6"))
+    # Nothing is solved anew: what was recorded before the first draw is what holds.
+    second = ledger.reserve(charge("0.15", edition="2026-02"), more, solve=lambda: 1 / 0)
+    window = people(ledger).window("2026")
+    assert (second.planned, window.planned.lines) == (True, lines)
+    assert window.planned.total == (Decimal("2"), Decimal("3e-6"))
+    left = people(ledger).remaining(windows=("2026",))
+    assert (left.epsilon, [each.left for each in left.slots]) == (
+        Decimal("2") - window.planned.epsilon, [2, 1]
+    )  # fmt: skip
+    dear = charge(str(left.epsilon), policy="other")
+    assert not ledger.reserve(dear, more, solve=lambda: 1 / 0).planned
+    ledger.verify()
+    # A lower one takes of the rest, and never of what is planned.
+    ledger.set_limit("people", limit("0.95"), who="Ada", why="less")
+    assert people(ledger).window("2026").planned.lines == lines
+    assert people(ledger).remaining(windows=("2026",)).epsilon is None
 
 
 def test_a_plan_that_is_more_than_its_limit_is_not_recorded(ledger):

@@ -1,0 +1,144 @@
+"""Windows, plans and editions: each remedy that the command line names works when followed."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+POLICY = """\
+version: 1
+name: {name}
+source: {{file: people.parquet}}
+privacy_unit: row
+recode: {{sex: keep}}
+guarantee: {guarantee}
+release: {{file: out/{name}.parquet}}
+account: people
+{more}
+"""
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    """A policy of a project with one account, as it is written now."""
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(pa.table({"id": [*range(600)], "sex": ["m", "f"] * 300}), "people.parquet")
+
+    def made(guarantee: str, account: str = "", name: str = "visits", more: str = "") -> str:
+        path = Path(f"{name}.yaml")
+        path.write_text(POLICY.format(name=name, guarantee=guarantee, more=more))
+        if account:
+            limited(account)
+        return str(path)
+
+    return made
+
+
+def limited(account: str) -> None:
+    """Write what the project file says of the account; what pins the ledger stays."""
+    file = Path("policy-engine.yaml")
+    kept = file.read_text().split("accounts")[0] if file.exists() else ""
+    file.write_text(f"{kept}accounts: {{people: {{{account}}}}}\n")
+
+
+def followed(cli, refusal: str) -> tuple[str, str]:
+    """Run the command that a refusal names; the numbers of the limit that it sets."""
+    [command] = re.findall(r"'policy-engine (ledger limit [^']*)'", refusal)
+    done = cli(*shlex.split(command.replace("NAME", "me").replace("TEXT", "more")))
+    assert done.code == 0, done.err
+    words = shlex.split(command)
+    return words[words.index("--epsilon") + 1], words[words.index("--delta") + 1]
+
+
+def refused(cli, *words) -> str:
+    done = cli("release", *words)
+    assert done.code == 1, done.out + done.err
+    return done.err
+
+
+def again(cli, policy, *, edition="other"):
+    return cli("release", policy, "--edition", edition, "--replace")
+
+
+@pytest.mark.parametrize("window", ["", ", each: year"])
+def test_a_limit_is_raised_for_what_has_numbers_of_its_own(cli, write, window):
+    policy = write("{epsilon: 1.0, delta: 1.0e-6}", f"epsilon: 1.0, delta: 1.0e-6{window}")
+    assert cli("release", policy).code == 0
+    said = refused(cli, policy, "--edition", "other", "--replace")
+    epsilon, delta = followed(cli, said)
+    limited(f"epsilon: {epsilon}, delta: {delta}{window}")
+    assert again(cli, policy).code == 0
+    assert ("wait for the window after 20" in said) is bool(window)
+
+
+@pytest.mark.parametrize("window", ["", ", each: year"])
+def test_what_follows_from_a_limit_is_not_told_to_raise_it_alone(cli, write, window):
+    """With the limit it would grow, and be refused again: numbers of its own do not."""
+    limit = f"epsilon: 1.0, delta: 1.0e-6{window}"
+    policy = write("{editions: 2}", limit)
+    for edition in ("a", "b"):
+        assert again(cli, policy, edition=edition).code == 0
+    said = refused(cli, policy, "--edition", "c", "--replace")
+    own = re.search(r"write guarantee: (\{.*?\}), which does not grow with the limit, and", said)
+    epsilon, delta = followed(cli, said)
+    limited(f"epsilon: {epsilon}, delta: {delta}{window}")
+    assert "cannot pay" in refused(cli, policy, "--edition", "c", "--replace")
+    write(own[1])
+    assert again(cli, policy, edition="c").code == 0
+
+
+def test_what_follows_can_be_written_with_what_is_left(cli, write):
+    policy = write("{epsilon: 0.2, delta: 1.0e-8}", "epsilon: 1.0, delta: 1.0e-6, each: year")
+    assert cli("release", policy).code == 0
+    third = write("{editions: 1}", name="other")
+    said = refused(cli, third)
+    fits = re.search(r"it would fit with guarantee: (\{.*?\}); or", said)
+    third = write(fits[1], name="other")
+    assert cli("release", third).code == 0
+
+
+def test_what_is_not_planned_fits_when_the_rest_is_written_larger(cli, write):
+    """Nothing was drawn by the plan yet: it can still be another one."""
+    plan = "epsilon: 1.0, delta: 1.0e-6, each: year, plan: {visits: {editions: 3}}"
+    planned = write("planned", f"{plan}, rest: 0.1")
+    other = write("{epsilon: 0.3, delta: 1.0e-7}", name="other")
+    said = refused(cli, other)
+    rest = re.search(r"write (rest: 0\.\d+) beside the plan in policy-engine.yaml:", said)[1]
+    limited(f"{plan}, {rest}")
+    assert cli("release", other).code == 0
+    assert cli("release", planned).code == 0
+
+
+def test_a_limit_is_raised_and_its_plan_stays(cli, write):
+    plan = "each: year, plan: {visits: {editions: 3}}, rest: 0.1"
+    planned = write("planned", f"epsilon: 1.0, delta: 1.0e-6, {plan}")
+    assert again(cli, planned, edition="a").code == 0
+    other = write("{epsilon: 0.3, delta: 1.0e-7}", name="other")
+    said = refused(cli, other)
+    assert "wait for the window after 20" in said
+    epsilon, delta = followed(cli, said)
+    limited(f"epsilon: {epsilon}, delta: {delta}, {plan}")
+    assert cli("release", other).code == 0
+    left = cli("ledger", "show", "--format", "json").document["accounts"][0]["left"]
+    assert left["planned"] == {"visits": 2}
+
+
+def test_the_limit_of_all_windows_is_raised_where_it_is_written(cli, write):
+    limit = "epsilon: {}, delta: {}, each: month, ever: {{epsilon: {}, delta: {}}}"
+    window = "1.0", "1.0e-6"
+    policy = write("{epsilon: 0.4, delta: 1.0e-7}", limit.format(*window, "1.0", "1.0e-6"))
+    assert cli("release", policy).code == 0
+    for edition in "abc":
+        done = again(cli, policy, edition=edition)
+        if done.code:
+            break
+    said = re.search(r"'ever' to ε (\S+), δ (\S+) in policy-engine.yaml:\d+, and run", done.err)
+    [command] = re.findall(r"--epsilon (\S+) --delta (\S+)", done.err)
+    limited(limit.format(*command, *said.groups()))
+    followed(cli, done.err)
+    assert again(cli, policy, edition=edition).code == 0
