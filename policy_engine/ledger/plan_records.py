@@ -7,7 +7,10 @@ is the rest's, and must be within that.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from decimal import Decimal
 
+from policy_engine.accounting.domain import least_integer
 from policy_engine.accounting.plans import WindowPlan
 from policy_engine.errors import BudgetExceeded, InternalError, LedgerError
 from policy_engine.ledger.account import (
@@ -19,7 +22,9 @@ from policy_engine.ledger.account import (
 )
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.planned import Planned
+from policy_engine.ledger.window_states import Window
 
+_MOST_REST = 99
 Solve = Callable[[], WindowPlan]
 """Finds the events of the plan that the project file has of an account's windows."""
 
@@ -111,8 +116,24 @@ def check_plan(
             f" {charge.policy_name!r} guarantees {charge.neighbours}: they do not add up"
         )
     if window.charges and not window.spent.is_within(limit.rest_alone):
+        least = _least_rest(window, limit)
+        remedy = f"raise the limit, and write a larger 'rest' than {limit.rest}"
+        if least is not None:
+            remedy = f"write rest: {least} beside the plan, or more"
+        planless = "a policy that has numbers of its own is charged without a plan"
         raise BudgetExceeded(
             f"{where} has a plan{f' for {name}' if name else ''} of account {account.name!r}, and"
-            f" what was charged before does not fit the rest of it, {limit.rest_alone}: write a"
-            " larger 'rest', or plan a window in which nothing counts yet"
+            f" what was charged before does not fit the rest of it, {limit.rest_alone}: {remedy};"
+            f" or take the plan out until a window in which nothing counts yet: {planless}"
         )
+
+
+def _least_rest(window: Window, limit: Limit) -> Decimal | None:
+    """The least rest, in hundredths, that holds what was charged before; None where none does."""
+
+    def holds(hundredths: int) -> bool:
+        return window.spent.is_within(replace(limit, rest=Decimal(hundredths) / 100).rest_alone)
+
+    if not holds(_MOST_REST):
+        return None
+    return Decimal(least_integer(0, _MOST_REST, holds)) / 100

@@ -158,7 +158,9 @@ def _payer(read: ReadPolicy, at: At) -> _Payer:
     name = listed_as(account, project)
     limit = None if name is None else project.accounts[name]
     if name is None or limit is None:
-        remedy = f"write accounts: {{{account}: {_LIMIT}}} there, or {_OWN}"
+        near = nearest(account, project.accounts)
+        meant = f"did you mean the account {show(near)}? or " if near else ""
+        remedy = f"{meant}write accounts: {{{account}: {_LIMIT}}} there, or {_OWN}"
         _refuse(read, at, f"{law}, and {file} has none for {show(account)}", remedy)
     return _Payer(project, name, limit, project.windows[name])
 

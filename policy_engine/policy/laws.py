@@ -118,6 +118,8 @@ class Document(BaseModel):
     # Most commands read one kind of file: what is not read is not built.
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
     needs: ClassVar[tuple[str, str]] = ("", "")
+    meant: ClassVar[Mapping[str, str]] = {}
+    """What to write instead of a key that people look for, and that none here is like."""
 
     @classmethod
     def _across(cls, data: Data) -> Broken:
@@ -163,7 +165,8 @@ class Document(BaseModel):
             return refusal("is missing", cls._remedy(str(loc[-1])))
         if kind == "extra_forbidden":
             names = [field.alias or name for name, field in cls.model_fields.items()]
-            return refusal("is an unknown key", suggestion(loc[-1], names), on_key=True)
+            remedy = cls.meant.get(str(loc[-1])) or suggestion(loc[-1], names)
+            return refusal("is an unknown key", remedy, on_key=True)
         raise InternalError(f"a field without a law of its own: {kind}")
 
 

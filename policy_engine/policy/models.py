@@ -42,6 +42,7 @@ class SampleSpec(Document):
 class GuaranteeSpec(Document):
     """What the engine certifies, or refuses to."""
 
+    meant = time_models.MEANT_GUARANTEE
     epsilon: fields.StepField
     """ε: between neighbours P[S] ≤ e^ε · P'[S] + δ for every set S of releases."""
     delta: Annotated[Decimal, fields.number("above 0 and below 1", minimum=0, exclusiveMaximum=1)]
@@ -52,7 +53,7 @@ class GuaranteeSpec(Document):
 
 _GUARANTEE = word_or(
     GuaranteeSpec, NO_PAIR, law="a mapping with epsilon and delta, or none",
-    remedy="as in {epsilon: 1.0, delta: 1.0e-6}"
+    remedy="as in {epsilon: 1.0, delta: 1.0e-6}, or {editions: 12} of an account's limit"
 )  # fmt: skip
 
 
@@ -117,6 +118,7 @@ class PolicyDocument(Document):
 
     model_config = ConfigDict(title="policy-engine policy, version 1")
     needs = ("privacy_unit", "write privacy_unit: row where each row is one person")
+    meant = time_models.MEANT
     version: fields.VersionField
     """The version of the language."""
     name: fields.NameField

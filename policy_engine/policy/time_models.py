@@ -32,6 +32,19 @@ WINDOWED = ("each", "of", "plan", "rest", "neighbours", "ever")
 _ZONE_EXAMPLE = "as in Europe/Berlin"
 
 
+_EVERY = "write refresh: {every: month} for the whole table anew, or period for a month's own rows"
+MEANT = {
+    **dict.fromkeys(("every", "schedule", "cron", "calendar", "each", "interval"), _EVERY),
+    "editions": "write guarantee: {editions: 12}",
+}
+"""What people write into a policy for its calendar, and what is to be written."""
+MEANT_GUARANTEE = {
+    "planned": f"write guarantee: {PLANNED}, and how many editions in the plan of the account",
+    "edition": "write guarantee: {editions: 12}, without epsilon and delta",
+}
+"""The same of its guarantee."""
+
+
 def _is_wait(found: object) -> bool:
     days = re.fullmatch("([0-9]{1,4})d", found) if isinstance(found, str) else None
     return days is not None and int(days[1]) <= _LONGEST_WAIT
@@ -84,14 +97,27 @@ class EditionsSpec(Document):
     """Tables that differ by one person more or less, or by one person replaced."""
 
 
+_GUARANTEES = f"{{epsilon: …, delta: …}}, {{editions: …}}, {PLANNED} or none"
+
+
+def _means_editions(found: Mapping[str, object]) -> bool:
+    """Whether it names editions, or nearly, and neither ε nor δ."""
+    if "editions" in found:
+        return True
+    pair = {"epsilon", "delta"} & found.keys()
+    return not pair and any(get_close_matches(str(key)[:100], ["editions"]) for key in found)
+
+
 def guarantee_or_editions(plain: BeforeValidator) -> BeforeValidator:
     """The law of a guarantee: of an account's plan, of so many editions, or as ``plain`` has it."""
 
     def read(found: object) -> object:
         if found == PLANNED or isinstance(found, EditionsSpec):
             return found
-        if isinstance(found, dict) and "editions" in found:
+        if isinstance(found, dict) and _means_editions(found):
             return EditionsSpec.model_validate(found)
+        if isinstance(found, str) and get_close_matches(found[:100], [PLANNED], n=1):
+            raise refusal(f"must be {_GUARANTEES}, found {show(found)}", f"write {PLANNED}")
         return plain.func(found)  # type: ignore[call-arg]
 
     return BeforeValidator(read)

@@ -188,15 +188,28 @@ def drawn_before(
     if policy.schedule is None and name is None:
         return policy.in_edition(Edition(_last_name(policy, known)))
     names = [name for name, entry in drawn_of(policy, known).items() if entry.only_digest]
-    wanted = name or (names[-1] if names else None)
-    if wanted is None or wanted not in names:
-        which = "nothing" if not names else f"no edition {wanted}"
-        told = f"; there are {', '.join(filter(None, names))}" if any(names) else ""
+    if not names:
         made = "'policy-engine release' does, at a price"
-        raise UsageError(f"{policy.name}: {which} was released of this policy: {made}{told}")
+        raise UsageError(f"{policy.name}: nothing was released of this policy: {made}")
+    wanted = names[-1] if name is None else name
+    if wanted not in names:
+        raise UsageError(f"--edition: {_not_drawn(policy, wanted, names)}")
     if policy.schedule is None:
         return policy.in_edition(Edition(wanted))
     return policy.in_edition(edition_of(policy, project.zone, Period.parse(wanted, "--edition")))
+
+
+def _not_drawn(policy: Policy, name: str, names: list[str]) -> str:
+    """Why there is no edition of a name that could be put back, and which there are."""
+    told = ", ".join(filter(None, names)) or "none of a name of its own"
+    is_name = is_named_by_hand(name) if policy.schedule is None else policy.schedule.every.has(name)
+    if is_name:
+        return f"no edition {name} of {policy.name} was released; there are: {told}"
+    called = NAMED_BY_HAND
+    if policy.schedule is not None:
+        example = policy.schedule.every.period(date(2026, 11, 27)).name
+        called = f"a {policy.schedule.every.value}, as {example}"
+    return f"an edition of {policy.name} is called {called}, found {show(name)}; there are: {told}"
 
 
 def _of_schedule(

@@ -14,7 +14,7 @@ from pathlib import Path, PurePath
 from typing import Literal
 
 from policy_engine.attest.attestation import UNPROMISED_TYPE, unverified
-from policy_engine.attest.certificates import certificate_in, query_digest
+from policy_engine.attest.certificates import added_edition, certificate_in, query_digest
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.release_check import verify_release
 from policy_engine.check.described import entries, words
@@ -149,9 +149,13 @@ class Changed:
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """How to check it without us: the command, what is compared, whom to ask."""
+    """How to check it without us: the command, what is compared, whom to ask.
+
+    ``export`` says what the command's file is that has the rows of a table; empty of a file.
+    """
 
     command: str
+    export: str
     certificate_sha256: str
     release_sha256: str
     key_id: str
@@ -307,10 +311,16 @@ def _check(found: Evidence) -> Check:
         for name in (found.named.certificate, found.named.release or found.subject)
     )
     file, release = map(shlex.quote, names)
-    own = None
+    own, export = None, ""
     if certificate is not None:
         own = " ".join((certificate.engine, certificate.terms.engine_version)).strip()
+    if found.named.release is None and not found.subject.lower().endswith(".parquet"):
+        edition = "" if certificate is None else added_edition(certificate)
+        part = f" of edition {edition}, without their column edition," if edition else ""
+        export = f"EXPORT.parquet has the rows of the table {release}{part} in the table's order"
+        release = "EXPORT.parquet"
     return Check(
+        export=export,
         command=f"policy-engine verify {file} --release {release} --key KEY.pub",
         certificate_sha256=found.sha256,
         release_sha256=found.subject_sha256,

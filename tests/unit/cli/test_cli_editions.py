@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -166,6 +167,48 @@ def test_a_table_that_was_dropped_is_told_by_the_scheduled_command(cli, yearly, 
     told = cli("release", yearly, "--format", "json")
     assert (told.code, told.document["missing"]) == (0, [])
     assert "warning: yearly: whether its editions stand was not seen: " in told.err
+
+
+@pytest.mark.parametrize("place", ["{table: mart, append: true}", '{table: "mart_{edition}"}'])
+def test_a_page_of_a_table_names_a_command_that_verifies_an_export(cli, yearly, place):
+    text = "warehouses: {db: {type: duckdb, database: db.duckdb}}\n"
+    Path("policy-engine.yaml").write_text(text + "accounts: {patients: {}}\n")
+    own = YEARLY.replace('{file: "out/{edition}/part.parquet"}', place)
+    Path("yearly.yaml").write_text(own.replace("file: visits.parquet", "table: visits"))
+    run("CREATE TABLE visits AS FROM 'visits.parquet'")
+    assert cli("release", yearly).code == 0
+    check = cli("report", "yearly.2024.certificate.json", "--format", "json").document["check"]
+    words = shlex.split(check["command"].replace("KEY.pub", ".policy-engine/signing.pub"))
+    if "append" in place:
+        assert check["export"] == (
+            "EXPORT.parquet has the rows of the table db.main.mart of edition 2024, without their"
+            " column edition, in the table's order"
+        )
+        rows = "SELECT * EXCLUDE edition FROM mart WHERE edition = '2024'"
+    else:
+        rows = "FROM mart_2024"
+    run(f"COPY ({rows}) TO 'EXPORT.parquet'")
+    done = cli(*words[1:])
+    assert (done.code, done.out.startswith("verified: ")) == (0, True)
+
+
+def test_what_can_be_put_back_is_told_by_its_names(cli, yearly):
+    done = cli("restore", yearly, "--edition", "2024")
+    assert "nothing was released of this policy: 'policy-engine release' does" in done.err
+    cli("release", yearly)
+    there = f"there are: {', '.join(DUE)}"
+    for name, law in [
+        ("2023", "no edition 2023 of yearly was released; " + there),
+        ("second", "an edition of yearly is called a year, as 2026, found 'second'; " + there),
+        ("", "an edition of yearly is called a year, as 2026, found ''; " + there),
+    ]:
+        done = cli("restore", yearly, "--edition", name)
+        assert (done.code, law in done.err) == (2, True), done.err
+    by_hand = YEARLY.replace('period: {column: visited, every: year, from: "2024"}\n', "")
+    Path("yearly.yaml").write_text(by_hand.replace("{edition}/", "").replace("yearly", "once"))
+    cli("release", yearly)
+    done = cli("restore", yearly, "--edition", "other")
+    assert "no edition other of once was released; there are: none of a name" in done.err
 
 
 def run(sql):

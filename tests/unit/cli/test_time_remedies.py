@@ -142,3 +142,57 @@ def test_the_limit_of_all_windows_is_raised_where_it_is_written(cli, write):
     limited(limit.format(*command, *said.groups()))
     followed(cli, done.err)
     assert again(cli, policy, edition=edition).code == 0
+
+
+def test_a_plan_that_has_ended_is_planned_anew_with_the_rest_that_is_told(cli, write):
+    """The limit was lowered below what was planned, and raised again: all of the plan counts."""
+    plan = "each: year, plan: {visits: {editions: 3}}, rest: 0.1"
+    planned = write("planned", f"epsilon: 1.0, delta: 1.0e-6, {plan}")
+    assert again(cli, planned, edition="a").code == 0
+    for epsilon in ("0.5", "3"):
+        more = ("--epsilon", epsilon, "--delta", "4e-6", "--by", "me", "--why", "else")
+        assert cli("ledger", "limit", "people", *more).code == 0
+    limited(f"epsilon: 3, delta: 4.0e-6, {plan}")
+    said = refused(cli, planned, "--edition", "b", "--replace")
+    rest = re.search(r"write (rest: 0\.\d+) beside the plan, or more", said)[1]
+    limited(f"epsilon: 3, delta: 4.0e-6, {plan.replace('rest: 0.1', rest)}")
+    assert again(cli, planned, edition="b").code == 0
+
+
+def test_an_ended_plan_can_be_left_out(cli, write):
+    plan = "each: year, plan: {visits: {editions: 3}}, rest: 0.1"
+    planned = write("planned", f"epsilon: 1.0, delta: 1.0e-6, {plan}")
+    assert again(cli, planned, edition="a").code == 0
+    for epsilon in ("0.5", "1.5"):
+        more = ("--epsilon", epsilon, "--delta", "3e-6", "--by", "me", "--why", "else")
+        assert cli("ledger", "limit", "people", *more).code == 0
+    limited(f"epsilon: 1.5, delta: 3.0e-6, {plan}")
+    said = refused(cli, planned, "--edition", "b", "--replace")
+    assert "or take the plan out until a window in which nothing counts yet" in said
+    limited("epsilon: 1.5, delta: 3.0e-6, each: year")
+    planned = write("{epsilon: 0.2, delta: 1.0e-8}")
+    assert again(cli, planned, edition="b").code == 0
+
+
+@pytest.mark.parametrize(
+    ("guarantee", "more", "law"),
+    [
+        ("{edition: 12}", "", "guarantee.edition is an unknown key; did you mean 'editions'?"),
+        ("{edition: 12, epsilon: 1}", "", "write guarantee: {editions: 12}, without epsilon and"),
+        ("{planned: 12}", "", "guarantee.planned is an unknown key; write guarantee: planned, and"),
+        ("plan", "", "{editions: …}, planned or none, found 'plan'; write planned"),
+        ("many", "", "or {editions: 12} of an account's limit"),
+        ("{editions: 3}", "every: month", "every is an unknown key; write refresh: {every: month}"),
+        ("{editions: 3}", "schedule: month", "write refresh: {every: month} for the whole table"),
+    ],
+)
+def test_what_people_mean_is_told(cli, write, guarantee, more, law):
+    policy = write(guarantee, "epsilon: 1.0, delta: 1.0e-6", more=more)
+    done = cli("validate", policy)
+    assert (done.code, law in done.out) == (1, True), done.out
+
+
+def test_an_account_does_not_suggest_itself(cli, write):
+    write("{editions: 3}", "epsilon: 1.0, delta: 1.0e-6")
+    Path("visits.yaml").write_text(Path("visits.yaml").read_text().replace("people\n", "poeple\n"))
+    assert "did you mean the account 'people'? or write" in cli("validate", "visits.yaml").out
