@@ -57,8 +57,8 @@ class Limit:
 
     ``each`` is how long a window is, None where the limit is for ever; ``of`` the column by whose
     periods rows are told apart, ``ever`` the (ε, δ) of all windows together. ``where`` is the place
-    in the project file that says so; empty where the ledger alone does. ``plan`` and ``rest`` are
-    the project file's: a window keeps the plan that was recorded of it.
+    in the project file that says so; empty where the ledger alone does. ``plan``, its notion of
+    ``neighbours`` and ``rest`` are the project file's: a window keeps the plan that was recorded.
 
     Raises DomainError unless both are Decimals, ε from 0 to 10⁹ and δ from 0 to 1.
 
@@ -76,6 +76,7 @@ class Limit:
     ever: tuple[Decimal, Decimal] | None = None
     plan: tuple[PlannedPolicy, ...] = field(default=(), compare=False, repr=False)
     rest: Decimal = field(default=Decimal(1), compare=False, repr=False)
+    neighbours: str = field(default=ADD_REMOVE, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check the domain."""
@@ -591,7 +592,8 @@ def effective(account: Account, limit: Limit | None) -> Account:
         return account
     # Equal ones stay as they were recorded, to the character.
     numbers = account.limit if account.limit == limit and account.limit is not None else limit
-    stated = replace(numbers, where=limit.where, plan=limit.plan, rest=limit.rest)
+    stated = replace(numbers, where=limit.where, plan=limit.plan, rest=limit.rest,
+                     neighbours=limit.neighbours)  # fmt: skip
     return replace(account, limit=stated)
 
 

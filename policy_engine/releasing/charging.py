@@ -121,6 +121,12 @@ class ReleasePlan:
         limit, at = self.account_in(known).limit, at_moment(known, self.clock)
         return in_windows(charge, self.policy, self.project, self.certificate, limit=limit, at=at)
 
+    def check_account(self) -> None:
+        """Raise PolicyError where windows or plan of its account are none for the policy."""
+        self.charge(None)
+        if self.limit is not None and self.limit.plan:
+            self.window_plan()
+
     def window_plan(self) -> WindowPlan:
         """The plan of its account, solved, which is recorded of a window before its first draw."""
         return solved_plan(self.policy, self.project, self.account)
@@ -196,10 +202,14 @@ def in_windows(
 ) -> Charge:
     """A charge with the windows of its account in which it counts, and what it costs in each.
 
-    Raises PolicyError as ``check_reads_period``.
+    Raises PolicyError as ``check_reads_period``, and where the plan of the account is of another
+    notion of neighbours.
     """
     charge = replace(charge, run=replace(charge.run, edition=policy.edition.name))
-    if limit is None or limit.each is None:
+    if limit is None:
+        return charge
+    _check_notion(policy, charge, limit)
+    if limit.each is None:
         return charge
     check_reads_period(policy, charge.account, limit)
     terms = WindowTerms(limit.each, limit.of)
@@ -250,6 +260,20 @@ def check_reads_period(policy: Policy, account: str, limit: Limit) -> None:
         " whose limit is of when releases are made"
     )
     raise refused(policy.file, "period" if policy.edition.column else "account", law, remedy)
+
+
+def _check_notion(policy: Policy, charge: Charge, limit: Limit) -> None:
+    if not limit.plan or charge.neighbours == limit.neighbours:
+        return
+    law = (
+        f"guarantees {charge.neighbours}, and the plan of account {charge.account!r} is of"
+        f" {limit.neighbours}: they do not add up"
+    )
+    remedy = (
+        f"write neighbours: {limit.neighbours} in it, name another account, or write neighbours:"
+        f" {charge.neighbours} beside the plan"
+    )
+    raise refused(policy.file, "guarantee", law, remedy)
 
 
 def _word(limit: Limit) -> str:

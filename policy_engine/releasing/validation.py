@@ -23,7 +23,9 @@ from policy_engine.policy.project import Project
 from policy_engine.policy.reading import located
 from policy_engine.policy.recodings import Recoding, Round
 from policy_engine.policy.resolve import Policy
+from policy_engine.policy.timing import WindowTerms
 from policy_engine.policy.tree import path_text
+from policy_engine.releasing.naming import in_some_edition
 from policy_engine.releasing.planning import (
     dialect_of,
     open_warehouse,
@@ -102,7 +104,7 @@ def check_policy(path: Path) -> Checked:
     def look(warehouse: Warehouse) -> None:
         certificate, table = vouched_for(policy, project, warehouse)
         if policy.is_unpromised:
-            # Ledgers and keys are needed for such a policy alone.
+            # Ledgers and keys are needed for such a policy.
             from policy_engine.releasing.books import limit_of
 
             account = paying_account(policy, project, table)
@@ -111,6 +113,12 @@ def check_policy(path: Path) -> Checked:
             # Its account is the warehouse's to name.
             account = paying_account(policy, project, table)
             check_account(policy, project, account)
+        if any(terms != WindowTerms() for terms in project.windows.values()):
+            # Nor for a policy of an account whose limit is for ever.
+            from policy_engine.releasing.charging import ReleasePlan
+
+            own = in_some_edition(policy, project)
+            ReleasePlan(own, project, warehouse, certificate, table).check_account()
         told.extend(unenforced(policy, certificate))
 
     checked = _against_source(policy, project, problems, look)

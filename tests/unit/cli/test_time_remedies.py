@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from datetime import date
 from pathlib import Path
 
 import pyarrow as pa
@@ -190,6 +191,35 @@ def test_what_people_mean_is_told(cli, write, guarantee, more, law):
     policy = write(guarantee, "epsilon: 1.0, delta: 1.0e-6", more=more)
     done = cli("validate", policy)
     assert (done.code, law in done.out) == (1, True), done.out
+
+
+_PERIOD = 'period: {column: day, every: month, from: "2026-01"}'
+_OF = "epsilon: 1.0, delta: 1.0e-6, each: month, of: {}"
+_PLAN = "epsilon: 1.0, delta: 1.0e-6, each: year, rest: 0.5, plan: {{{}: {{editions: 2}}}}"
+
+
+@pytest.mark.parametrize(
+    ("account", "more", "law"),
+    [
+        (_OF.format("day"), "", "and it has no period: what it shows is of all periods at once"),
+        (_OF.format("day"), "refresh: {every: month}", "and it has no period"),
+        (_OF.format("other"), _PERIOD, "and its period is by day; add period: {column: other"),
+        (_PLAN.format("q"), "", "plan.q is the name of no policy of the project"),
+        (f"{_PLAN.format('q')}, neighbours: replace_one", "", "the plan of account 'people' is of"),
+    ],
+)
+def test_what_plan_refuses_validate_refuses(cli, write, account, more, law):
+    days = {"id": [*range(600)], "sex": ["m", "f"] * 300, "day": [date(2026, 1, 1)] * 600}
+    pq.write_table(pa.table(days), "people.parquet")
+    policy = write("{epsilon: 0.2, delta: 1.0e-7}", account, more=more)
+    if "replace_one" in account:
+        write("planned", name="q")
+    if more:
+        text = Path(policy).read_text().replace("out/visits.parquet", '"out/{edition}.parquet"')
+        Path(policy).write_text(text)
+    checked, planned = cli("validate", policy), cli("plan", policy)
+    assert (checked.code, law in checked.out) == (1, True), checked.out
+    assert (planned.code, law in planned.err) == (1, True), planned.err
 
 
 def test_an_account_does_not_suggest_itself(cli, write):
