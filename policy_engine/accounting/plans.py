@@ -41,7 +41,7 @@ from policy_engine.accounting.domain import (
 )
 from policy_engine.accounting.events import Event, FixedList, SampledSuppression, TableNoise
 from policy_engine.accounting.exact import delta_of_event, epsilon_of_event, has_curve
-from policy_engine.accounting.shapes import GAUSSIAN, LAPLACE, Shape, Solved
+from policy_engine.accounting.shapes import GAUSSIAN, LAPLACE, Shape, Solved, shape_digest
 from policy_engine.errors import DomainError
 
 _PARTS = (0.25, 0.5, 0.75)
@@ -94,6 +94,8 @@ class PlannedLine:
     """From how many people on a group is shown half the time; 0 where none is suppressed."""
     error: float
     """Of a number with noise its standard deviation; else as its shape says."""
+    shape: str = ""
+    """The digest of what it is but for its strength."""
 
 
 @dataclass(frozen=True)
@@ -255,6 +257,11 @@ def _delta(delta: Number) -> Decimal:
     return decimal("delta", "a number from 0 to below 1", delta, lambda number: 0 <= number < 1)
 
 
+def _planned_line(line: PlanLine, solved: Solved) -> PlannedLine:
+    quality = line.shape.quality(solved)
+    return PlannedLine(line.name, line.editions, solved, *quality, shape_digest(line.shape))
+
+
 @dataclass(frozen=True)
 class _Search:
     """For the scales of one list at one (ε, δ)."""
@@ -293,7 +300,7 @@ class _Search:
         with suppress(DomainError):
             solved = line.shape.alone(self.epsilon, self.delta, self.neighbours)
             if solved and is_within(charges_of([(solved.event, 1)]), *self._target):
-                return (PlannedLine(line.name, 1, solved, *line.shape.quality(solved)),)
+                return (_planned_line(line, solved),)
         return None
 
     @property
@@ -384,8 +391,7 @@ class _Search:
                 one = weight * line.part / (whole * line.editions)
                 end = ends / (max(1, self._thresholds) * line.editions)
                 solved = line.shape.solved(law, one, end, self.neighbours, rough=rough)
-                quality = line.shape.quality(solved)
-                lines.append(PlannedLine(line.name, line.editions, solved, *quality))
+                lines.append(_planned_line(line, solved))
         except DomainError:
             return None  # no table is so strong, or so weak
         charges = charges_of([(line.solved.event, line.editions) for line in lines])

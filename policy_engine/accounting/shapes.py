@@ -8,6 +8,7 @@ event costs is computed from its integers (``plans``), whoever made it.
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -50,6 +51,15 @@ class Solved:
     event: Event
     law: str
     each: Decimal | None = None
+
+
+def shape_digest(shape: Shape) -> str:
+    """SHA-256 of a shape, in hex: two of one digest have the same numbers but for their strength.
+
+    >>> shape_digest(NoisyShape()) == shape_digest(NoisyShape(at_least=2))
+    False
+    """
+    return hashlib.sha256(repr(shape).encode()).hexdigest()
 
 
 class Shape(Protocol):

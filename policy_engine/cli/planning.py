@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from dataclasses import replace as replace_field
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -81,6 +82,8 @@ def plan(
     with about(policy):
         found = preview(loaded)
     certificate = found.certificate
+    # As it would be drawn, and of whichever edition.
+    loaded = replace_field(found.policy, release=loaded.release, edition=loaded.edition)
     for each in (*warnings_of(loaded), *unenforced(loaded, certificate)):
         note(f"warning: {each}")
     for line in found.news:

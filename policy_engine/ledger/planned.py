@@ -20,7 +20,7 @@ from policy_engine.accounting.domain import EXACT
 from policy_engine.accounting.events import Event, FixedList
 from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.left import SlotsLeft
-from policy_engine.accounting.plans import WindowPlan, charges_of, is_within
+from policy_engine.accounting.plans import PlannedLine, WindowPlan, charges_of, is_within
 from policy_engine.ledger.asked import (
     NONSENSE,
     Asked,
@@ -39,11 +39,24 @@ _AMOUNTS = ("epsilon", "delta", "rest_epsilon", "rest_delta")
 
 @dataclass(frozen=True)
 class Line:
-    """So many editions of a policy of this name, each of them such an event."""
+    """So many editions of a policy of this name, each of them such an event.
+
+    ``law`` and ``each`` are what the event does not say of how it is drawn, ``shape`` is the digest
+    of what the policy is but for its strength: a policy of this shape is drawn as it was recorded.
+    """
 
     name: str
     editions: int
     event: Event
+    law: str = ""
+    each: Decimal | None = None
+    shape: str = ""
+
+    @classmethod
+    def of(cls, line: PlannedLine) -> Line:
+        """What is recorded of a line that was solved."""
+        solved = line.solved
+        return cls(line.name, line.editions, solved.event, solved.law, solved.each, line.shape)
 
 
 @dataclass(frozen=True)
@@ -65,7 +78,8 @@ class Planned:
     """A plan: its lines are together within (``epsilon``, ``delta``), as a list.
 
     ``rest_epsilon`` and ``rest_delta`` are left for what is not planned. ``terms`` is what the
-    project file said when it was recorded: another text is another plan.
+    project file said when it was recorded: another text is another plan. ``at`` is the δ of the
+    limit then, at which the certificate of an edition says its ε.
     """
 
     lines: tuple[Line, ...]
@@ -75,13 +89,14 @@ class Planned:
     rest_delta: Decimal
     neighbours: str
     terms: str = ""
+    at: Decimal = Decimal(0)
 
     @classmethod
     def of(cls, plan: WindowPlan, terms: str) -> Planned:
         """What is recorded of a plan that was solved."""
-        lines = tuple(Line(each.name, each.editions, each.solved.event) for each in plan.lines)
         own = (plan.epsilon, plan.delta, plan.rest_epsilon, plan.rest_delta)
-        return cls(lines, *own, plan.neighbours, terms)
+        at = EXACT.add(plan.delta, plan.rest_delta)
+        return cls(tuple(map(Line.of, plan.lines)), *own, plan.neighbours, terms, at)
 
     @property
     def total(self) -> tuple[Decimal, Decimal]:
@@ -150,11 +165,19 @@ class Planned:
     def to_json(self) -> dict[str, object]:
         """Texts and whole numbers."""
         lines = [
-            {"policy": each.name, "editions": each.editions, "event": event_to_json(each.event)}
-            for each in self.lines
+            {
+                "policy": line.name,
+                "editions": line.editions,
+                "event": event_to_json(line.event),
+                "law": line.law,
+                "each": None if line.each is None else str(line.each),
+                "shape": line.shape,
+            }
+            for line in self.lines
         ]
         amounts = {name: str(getattr(self, name)) for name in _AMOUNTS}
-        return {"lines": lines, **amounts, "neighbours": self.neighbours, "terms": self.terms}
+        told = {"neighbours": self.neighbours, "terms": self.terms, "at": str(self.at)}
+        return {"lines": lines, **amounts, **told}
 
     @classmethod
     def from_json(cls, state: Mapping[str, Any]) -> Planned:
@@ -165,12 +188,16 @@ class Planned:
                     read_text(each["policy"]),
                     read_count(each["editions"]),
                     event_from_json(each["event"]),
+                    read_text(each["law"]),
+                    None if each["each"] is None else read_amount(each["each"]),
+                    read_text(each["shape"]),
                 )
                 for each in state["lines"]
             )
             epsilon, delta, rest, rest_delta = (read_amount(state[name]) for name in _AMOUNTS)
             notion, terms = read_text(state["neighbours"]), read_text(state["terms"])
-            return cls(lines, epsilon, delta, rest, rest_delta, notion, terms)
+            at = read_amount(state["at"])
+            return cls(lines, epsilon, delta, rest, rest_delta, notion, terms, at)
         except NONSENSE:
             raise ValueError("a plan as this version writes it") from None
 

@@ -23,7 +23,7 @@ from policy_engine.accounting.plans import (
     planned,
     split,
 )
-from policy_engine.accounting.shapes import Shape
+from policy_engine.accounting.shapes import Shape, Solved
 from policy_engine.errors import DomainError, FileError, PolicyError
 from policy_engine.policy.accounts import listed_as, nearest, path_from
 from policy_engine.policy.auto import Guarantee
@@ -35,7 +35,7 @@ from policy_engine.policy.mechanisms.index import language_of
 from policy_engine.policy.places import PROJECT_FILE, files_in
 from policy_engine.policy.project import ListedLimit, Project, find_project, load_project
 from policy_engine.policy.reading import read_root, read_text, refused
-from policy_engine.policy.resolve import Following, recodings_of
+from policy_engine.policy.resolve import Following, Policy, recodings_of, resolve
 from policy_engine.policy.scalars import show
 from policy_engine.policy.time_models import PLANNED, EditionsSpec
 from policy_engine.policy.timing import WindowTerms, most_editions, schedule_of
@@ -140,7 +140,24 @@ def _given(read: ReadPolicy, line: PlannedLine, payer: _Payer, neighbours: Neigh
     once = certified(line.solved.event, payer.limit.delta, neighbours)
     guarantee = Guarantee(once.epsilon, once.delta, neighbours)
     due = most_editions(schedule_of(read.document), payer.terms)
-    return Following(guarantee, line.solved, payer.name, limit, line.editions, due=due)
+    return Following(
+        guarantee, line.solved, payer.name, limit, line.editions,
+        due=due, shape=line.shape, read=read,
+    )  # fmt: skip
+
+
+def as_recorded(policy: Policy, solved: Solved, at: Decimal) -> Policy:
+    """A planned policy with the numbers that were recorded of its window's plan.
+
+    ``solved`` is of the policy's own shape, and ``at`` the δ at which its certificate says ε.
+    """
+    follows = policy.follows
+    assert follows is not None
+    assert follows.read is not None
+    once = certified(solved.event, at, policy.guarantee.neighbours)
+    guarantee = Guarantee(once.epsilon, once.delta, policy.guarantee.neighbours)
+    read, found = follows.read, replace(follows, guarantee=guarantee, solved=solved)
+    return resolve(read.document, read.hierarchies, read.file, read.directory, found)
 
 
 def _payer(read: ReadPolicy, at: At) -> _Payer:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from policy_engine.accounting.shapes import Solved
     from policy_engine.kernel.certificate import Terms
     from policy_engine.kernel.models import Model
+    from policy_engine.policy.documents import ReadPolicy
 
 Direction = Literal["asc", "desc"]
 
@@ -118,6 +119,10 @@ class Following:
     planned: bool = False
     due: int | None = None
     """How often a window can have an edition, by the calendar; None where nothing says it."""
+    shape: str = ""
+    """The digest of what the policy is but for its strength."""
+    read: ReadPolicy | None = field(default=None, compare=False, repr=False)
+    """The policy as it was read: of another strength it is the same."""
 
     @property
     def numbers(self) -> dict[str, object]:

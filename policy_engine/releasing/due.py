@@ -26,8 +26,10 @@ from policy_engine.releasing import books, copies, standing
 from policy_engine.releasing.editions import (
     Clock,
     Schedule,
+    asked_at,
     asked_for,
     at_moment,
+    in_edition,
     known_books,
     schedule_at,
     utc_now,
@@ -244,21 +246,21 @@ def _ready(policy: Policy, edition: str | None, clock: Clock, *, revise: bool) -
     project = project_of(policy)
     known = known_books(project)
     if policy.schedule is None or edition is not None or revise:
-        # Only a calendar's editions are told by the time.
-        at = utc_now() if policy.schedule is None else at_moment(known, clock)
+        at = asked_at(policy, known, clock)
         return Ready(policy, (asked_for(policy, project, known, at, edition, revise=revise),))
     return _scheduled(policy, project, known, clock)
 
 
 def _scheduled(policy: Policy, project: Project, known: Books | None, clock: Clock) -> Ready:
     """What is due of a policy with a schedule, and what of it does not stand."""
-    schedule = schedule_at(policy, project, known, at_moment(known, clock))
+    at = at_moment(known, clock)
+    schedule = schedule_at(policy, project, known, at)
     missing, unseen = tuple[Entry, ...](), ""
     try:
         missing = _missing(policy, project, schedule)
     except EnvironmentFailed as error:
         unseen = str(error)
-    due = tuple(map(policy.in_edition, schedule.due))
+    due = tuple(in_edition(policy, project, known, each, at) for each in schedule.due)
     return Ready(policy, due, schedule, missing, unseen)
 
 

@@ -17,6 +17,8 @@ from policy_engine.kernel.editions import NAMED_BY_HAND, Edition, is_named_by_ha
 from policy_engine.ledger.books import Books
 from policy_engine.ledger.chain import time_of
 from policy_engine.ledger.entry import Entry
+from policy_engine.ledger.windows import windows_of_charge
+from policy_engine.policy.accounts import listed_as
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import show
@@ -60,6 +62,17 @@ def at_moment(known: Books | None, clock: Clock = utc_now) -> datetime:
     """The moment that counts; EnvironmentFailed where the clock went back behind the ledger."""
     last = None if known is None else known.chain.last
     return moment(clock(), None if last is None else time_of(last))
+
+
+def asked_at(policy: Policy, known: Books | None, clock: Clock = utc_now) -> datetime:
+    """The moment at which an edition is asked for, where it decides which one, or its numbers.
+
+    Of a policy without calendar and plan nothing is told by the time: a wrong clock is no matter.
+    """
+    is_planned = policy.follows is not None and policy.follows.planned
+    if policy.schedule is None and not is_planned:
+        return clock()
+    return at_moment(known, clock)
 
 
 def entries_of(policy: Policy, known: Books | None) -> Iterator[Entry]:
@@ -110,6 +123,54 @@ def _first(period: Period) -> date:
     return period.first
 
 
+def in_plan(
+    policy: Policy, project: Project, known: Books | None, edition: Edition, at: datetime
+) -> Policy:
+    """A planned policy with the numbers that the ledger has of the window an edition counts in.
+
+    They stay while the window lasts, whatever became of the limit and of other policies of the
+    plan. A policy that has another shape by now keeps what the project file gives it.
+    """
+    follows = policy.follows
+    if known is None or follows is None or not follows.planned:
+        return policy
+    try:
+        windows = windows_of_charge(project.windows[follows.account], edition, at, project.zone)
+    except DomainError:  # which is told where it is charged
+        return policy
+    return _in_plan_of(policy, project, known, windows)
+
+
+def _in_plan_of(
+    policy: Policy, project: Project, known: Books | None, windows: tuple[str, ...]
+) -> Policy:
+    """A planned policy as the ledger has it of these windows."""
+    follows = policy.follows
+    if known is None or follows is None or not follows.planned or len(windows) > 1:
+        return policy
+    names = known.budget.names()
+    own = next((name for name in names if listed_as(name, project) == follows.account), None)
+    plan = None if own is None else known.budget.account(own).window(windows[0]).planned
+    line = None if plan is None else plan.names(policy.name)
+    if plan is None or line is None or line.shape != follows.shape:
+        return policy
+    stated = project.accounts[follows.account]
+    if line.event == follows.solved.event and stated is not None and stated.delta == plan.at:
+        return policy
+    # The search for noise is needed for such a policy alone.
+    from policy_engine.accounting.shapes import Solved
+    from policy_engine.policy.following import as_recorded
+
+    return as_recorded(policy, Solved(line.event, line.law, line.each), plan.at)
+
+
+def in_edition(
+    policy: Policy, project: Project, known: Books | None, edition: Edition, at: datetime
+) -> Policy:
+    """A policy as an edition, with the numbers of the plan of its window, if it is planned."""
+    return in_plan(policy, project, known, edition, at).in_edition(edition)
+
+
 def in_next_edition(
     policy: Policy, project: Project, known: Books | None, clock: Clock = utc_now
 ) -> tuple[Policy, Schedule | None]:
@@ -117,11 +178,16 @@ def in_next_edition(
 
     Of a calendar that is the oldest that is due, else the one that follows.
     """
+    at = asked_at(policy, known, clock)
     if policy.schedule is None:
+        policy = in_plan(policy, project, known, Edition(), at)
         return policy.in_edition(Edition(_last_name(policy, known))), None
-    found = schedule_at(policy, project, known, at_moment(known, clock))
-    editions = (*found.due, *([] if found.following is None else [found.following]))
-    return (policy.in_edition(editions[0]) if editions else policy), found
+    found = schedule_at(policy, project, known, at)
+    if found.due:
+        return in_edition(policy, project, known, found.due[0], at), found
+    if found.following is None:
+        return policy, found
+    return in_edition(policy, project, known, found.following, max(at, found.on or at)), found
 
 
 def _is_lost(entry: Entry, project: Project) -> bool:
@@ -158,10 +224,12 @@ def asked_for(
             raise UsageError(
                 f"{policy.name} has a schedule: name the edition that is meant with --edition"
             )
-        return policy.in_edition(_of_schedule(policy, project, known, at, name, revise=revise))
+        edition = _of_schedule(policy, project, known, at, name, revise=revise)
+        return in_edition(policy, project, known, edition, at)
     if name is not None and not is_named_by_hand(name):
         why = f"{policy.name} has no schedule, and its editions are called {NAMED_BY_HAND}"
         raise UsageError(f"--edition: {why}; found {show(name)}")
+    policy = in_plan(policy, project, known, Edition(), at)
     if name is None:
         name = _last_name(policy, known)
         return policy.in_edition(Edition(name, is_asked=revise or bool(name)))
@@ -186,17 +254,21 @@ def drawn_before(
     Raises UsageError where no edition of that name was.
     """
     if policy.schedule is None and name is None:
+        for entry in list(entries_of(policy, known))[-1:]:
+            policy = _in_plan_of(policy, project, known, entry.windows)
         return policy.in_edition(Edition(_last_name(policy, known)))
-    names = [name for name, entry in drawn_of(policy, known).items() if entry.only_digest]
+    drawn = {name: each for name, each in drawn_of(policy, known).items() if each.only_digest}
+    names = list(drawn)
     if not names:
         made = "'policy-engine release' does, at a price"
         raise UsageError(f"{policy.name}: nothing was released of this policy: {made}")
     wanted = names[-1] if name is None else name
     if wanted not in names:
         raise UsageError(f"--edition: {_not_drawn(policy, wanted, names)}")
-    if policy.schedule is None:
-        return policy.in_edition(Edition(wanted))
-    return policy.in_edition(edition_of(policy, project.zone, Period.parse(wanted, "--edition")))
+    edition = Edition(wanted)
+    if policy.schedule is not None:
+        edition = edition_of(policy, project.zone, Period.parse(wanted, "--edition"))
+    return _in_plan_of(policy, project, known, drawn[wanted].windows).in_edition(edition)
 
 
 def _not_drawn(policy: Policy, name: str, names: list[str]) -> str:

@@ -50,9 +50,10 @@ class Preview:
 
     ``refusal`` says why the account cannot pay, ``repeats`` is the entry that has paid already,
     ``news`` what should be known before it is paid. ``edition`` is the
-    one that is due, or the next of a ``schedule``.
+    one that is due, or the next of a ``schedule``; ``policy`` is as it would be drawn.
     """
 
+    policy: Policy
     certificate: Certificate
     account: Account
     charge: Charge
@@ -123,7 +124,16 @@ def _previewed(
         if names is not None:
             charge = replace_field(charge, part=names.charged_part)
         found = Preview(
-            plan.certificate, account, charge, plan.ends, "", repeats, (), policy.edition, schedule
+            policy,
+            plan.certificate,
+            account,
+            charge,
+            plan.ends,
+            "",
+            repeats,
+            (),
+            policy.edition,
+            schedule,
         )
         try:
             if repeats is None and known is not None:

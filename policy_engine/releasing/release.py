@@ -47,8 +47,8 @@ from policy_engine.releasing.announcing import announced
 from policy_engine.releasing.charging import ReleasePlan, plan_of
 from policy_engine.releasing.editions import (
     Clock,
+    asked_at,
     asked_for,
-    at_moment,
     drawn_before,
     known_books,
     utc_now,
@@ -157,7 +157,7 @@ def release(
     project = project or project_of(policy)
     if policy.edition == Edition():
         known = known_books(project)
-        at = utc_now() if policy.schedule is None else at_moment(known, clock)
+        at = asked_at(policy, known, clock)
         policy = asked_for(policy, project, known, at, edition, revise=revise)
     with closing(Reached(policy, project)) as reached, watch(reached.progress):
         if not revise and (before := _released_before(policy, project, reached, replace, say)):

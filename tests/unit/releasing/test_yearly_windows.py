@@ -14,11 +14,12 @@ from policy_engine.ledger.promises import promises
 from policy_engine.ledger.remaining import Remaining
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import load_project
-from policy_engine.releasing.books import open_ledger
+from policy_engine.releasing import beginning
+from policy_engine.releasing.books import open_ledger, stated_limit
 from policy_engine.releasing.job import Job
 from policy_engine.releasing.ledger_state import ledger_state
 from policy_engine.releasing.preview import preview
-from policy_engine.releasing.release import release
+from policy_engine.releasing.release import release, restore
 from policy_engine.report.evidence import budget_of
 
 _PROJECT = """\
@@ -222,3 +223,59 @@ def test_what_takes_no_slot_is_told_before_it_is_charged(tmp_path):
     rest = "visits is planned, and this release takes no slot of the plan: {}; it is charged to"
     assert told[1].startswith(rest.format("edition 2027-01 has taken its slot") + " the rest of 20")
     assert year.entries[-1].planned is False
+
+
+SUMS = "aggregate: {person_sum: {sum: {bounds: [0, 9], of: person}}}\n"
+
+
+def test_a_planned_policy_keeps_its_numbers_while_its_window_lasts(planned):
+    """The yearbook gets another shape in March: the months of 2027 go on as they were planned."""
+    planned.now = at(2, 15)
+    [first] = planned.due(planned.read()).released
+    book = planned.folder / "yearbook.yaml"
+    book.write_text(book.read_text() + SUMS)
+    visits = load_policy(planned.folder / "visits.yaml")
+    planned.now = at(3, 15)
+    assert preview(visits, planned.project, clock=planned.clock).policy.noise is not None
+    [second] = planned.due(visits).released
+    assert [entry.planned for entry in planned.entries] == [True, True]
+    assert (first.epsilon, first.delta) == (second.epsilon, second.delta)
+    # The yearbook itself has no slot that is so: it is told, and paid from the rest or not.
+    yearbook = load_policy(book)
+    told = preview(yearbook, planned.project, clock=planned.clock)
+    assert told.news == (
+        "yearbook is planned, and this release takes no slot of the plan: it tells more of somebody"
+        " than what was planned of it before the first draw; it is charged to the rest of 2027",
+    )
+    assert not told.affordable
+    # The next window takes what the project says then.
+    planned.now = at(2, 15, year=2028)
+    drawn = planned.due(visits).released
+    assert drawn[-1].edition == "2028-01" and drawn[-1].epsilon < first.epsilon
+    assert {each.epsilon for each in drawn[:-1]} == {first.epsilon}
+    assert all(entry.planned for entry in planned.entries)
+
+
+def test_a_raised_limit_changes_no_number_of_what_is_planned(planned):
+    planned.now = at(2, 15)
+    [first] = planned.due(planned.read()).released
+    file = planned.folder / "policy-engine.yaml"
+    file.write_text(file.read_text().replace("epsilon: 1.0", "epsilon: 3.0"))
+    planned.project = load_project(file)
+    signer = beginning.ledger_writer(planned.project)
+    with open_ledger(planned.project, signer) as ledger:
+        ledger.set_limit("patients", stated_limit(planned.project, "patients"),
+                         who="Ada", why="more")  # fmt: skip
+    planned.now = at(3, 15)
+    [second] = planned.due(load_policy(planned.folder / "visits.yaml")).released
+    assert second.epsilon == first.epsilon and planned.entries[-1].planned
+    assert second.left.epsilon > 2
+    book = load_policy(planned.folder / "yearbook.yaml")
+    assert release(book, planned.project, clock=planned.clock).epsilon < 1
+    assert planned.entries[-1].planned
+    assert restore(book, planned.project).outcome == "stands"
+    planned.now = at(2, 15, year=2028)
+    third = planned.due(load_policy(planned.folder / "visits.yaml")).released[-1]
+    assert third.epsilon > first.epsilon
+    with open_ledger(planned.project) as ledger:
+        ledger.verify()
