@@ -10,6 +10,7 @@ import importlib
 import inspect
 import json
 import re
+import tomllib
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -67,6 +68,44 @@ def commands_text() -> str:
     """What prints the commands, and a list of links to their pages."""
     links = "\n".join(f"* [{name}]({name}.md)" for name in names())
     return f"```text\n{help_text()}\n```\n\n{links}\n"
+
+
+def man_text() -> str:
+    """The manual page: what the program is, its commands, and where the rest stands."""
+    from typer.main import get_command
+
+    from policy_engine.cli.app import app
+
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    found = get_command(app).commands
+    parts = [
+        f'.TH POLICY-ENGINE 1 "" "policy-engine {version}" "User Commands"',
+        ".SH NAME",
+        "policy-engine \\- publish counts about people with differential privacy, from a YAML file",
+        ".SH SYNOPSIS",
+        ".B policy-engine",
+        "[\\-q] [\\-C DIR] COMMAND [ARGS]...",
+        ".SH COMMANDS",
+    ]
+    for name in names():
+        about = " ".join(found[name].help.partition("\n\n")[0].split())
+        parts += [".TP", f".B {_roff(name)}", _roff(about)]
+    parts += [
+        ".SH EXIT STATUS",
+        "0 done, 1 a finding, 2 wrong usage, 3 a warehouse or a file failed,",
+        "4 nothing was checked, 70 an internal error, 130 interrupted.",
+        ".SH ENVIRONMENT",
+        ".TP",
+        ".B POLICY_ENGINE_SIGNING_KEY",
+        "The signing key as PEM text, instead of a file.",
+        ".SH SEE ALSO",
+        "policy-engine COMMAND \\-\\-help, https://policy-engine.dev/",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _roff(words: str) -> str:
+    return words.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq")
 
 
 def names() -> list[str]:
@@ -323,6 +362,16 @@ def _example(name: str, value: object) -> str:
     return f"`{text if len(text) <= 24 else text[:16] + '…'}`"
 
 
+def words() -> dict[str, dict[str, Any]]:
+    """The words of the house: what each means, and which words it stands instead of."""
+    return tomllib.loads((ROOT / "docs/_ext/words.toml").read_text("utf-8"))
+
+
+def glossary_text() -> str:
+    """The words and what they mean, as a list."""
+    return "\n".join(f"* **{word}**: {said['means']}" for word, said in words().items()) + "\n"
+
+
 def warehouses_text() -> str:
     """What each dialect can do, from the tables of the engines themselves."""
     from policy_engine.engines import OURS
@@ -531,6 +580,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     **{f"command-{name}": partial(command_text, name) for name in names()},
     "findings": findings_text,
     "gate": gate_text,
+    "glossary": glossary_text,
     "errors": errors_text,
     "schema": schema_text,
     "predicate": predicate_text,
@@ -560,8 +610,12 @@ def renewed(page: str) -> str:
     return _PART.sub(part, page)
 
 
+MANUAL = ROOT / "docs/policy-engine.1"
+
+
 def main() -> None:
     """Write every page that is older than the code."""
+    MANUAL.write_text(man_text(), "utf-8")
     for file in sorted((ROOT / "docs").rglob("*.md")):
         text = file.read_text("utf-8")
         new = renewed(text)

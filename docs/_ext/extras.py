@@ -73,6 +73,8 @@ def told(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: o
         context["furo_navigation_tree"] = context["furo_navigation_tree"].replace(
             'role="heading"', 'role="heading" aria-level="2"'
         )
+    if "body" in context:  # a head without words is none: a screen reader would stop at it
+        context["body"] = context["body"].replace('<th class="head"><p></p></th>', "<td></td>")
     file = Path(app.srcdir) / f"{page}.md"
     if not file.exists():
         return

@@ -3,6 +3,10 @@ document.addEventListener("DOMContentLoaded", () => {
   // Two parts beside the text, told apart by those who hear them.
   document.querySelector(".sidebar-drawer")?.setAttribute("aria-label", "All pages");
   document.querySelector(".toc-drawer")?.setAttribute("aria-label", "On this page");
+  // A table that is wider than a phone is moved by keys, too.
+  for (const table of document.querySelectorAll("table.docutils")) {
+    if (table.scrollWidth > table.clientWidth) table.tabIndex = 0;
+  }
   for (const block of document.querySelectorAll("div.highlight")) {
     const text = block.querySelector("pre").innerText;
     const button = document.createElement("button");

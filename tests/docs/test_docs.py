@@ -234,6 +234,13 @@ def test_a_page_says_what_the_code_says_now(page: Path) -> None:
     assert text == reference.renewed(text), "make reference"
 
 
+def test_the_manual_page_is_what_the_code_says_now() -> None:
+    text = reference.MANUAL.read_text("utf-8")
+    assert text == reference.man_text(), "make reference"
+    for name in reference.names():
+        assert f".B {name.replace('-', chr(92) + '-')}\n" in text
+
+
 def test_everything_that_is_generated_stands_in_a_page() -> None:
     pages_text = "\n".join(page.read_text("utf-8") for page in PAGES)
     named = re.findall(r"<!-- generated: ([\w-]+) -->", pages_text)

@@ -65,7 +65,11 @@ def test_everything_is_inside(wheel):
               "policy_engine/py.typed", "policy_engine/__main__.py"}  # fmt: skip
     assert templates | wanted <= names
     folders = {name.split("/")[0] for name in names}
-    assert {folder for folder in folders if not folder.endswith(".dist-info")} == {"policy_engine"}
+    assert {folder for folder in folders if not folder.endswith((".dist-info", ".data"))} == {
+        "policy_engine"
+    }
+    [manual] = [name for name in names if ".data/" in name]
+    assert manual.endswith("/data/share/man/man1/policy-engine.1")
 
 
 def test_it_releases_from_any_directory(program, tmp_path):

@@ -1,0 +1,74 @@
+"""Fifteen first questions, five of each reader: answered in two clicks and 300 words each.
+
+The answer to each is a section of a page. A test follows the links; that the section answers the
+question is for people to judge, and these words of it are what they judged by.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pages
+import pytest
+
+ROOT = pages.ROOT
+README = ROOT / "README.md"
+WHY, ASKED = "docs/explanation/why-noise.md", "docs/explanation/questions.md"
+WRITE, RECIPES = "docs/howto/write-a-policy.md", "docs/howto/recipes.md"
+TRUST, CERTIFICATE = "docs/explanation/threat-model.md", "docs/explanation/reading-a-certificate.md"
+#: Who asks, what, on which page, below which heading, and the words that answer.
+QUESTIONS = [
+    ("engineer", "What does a policy look like?", "README.md", "policy-engine", "recode: {"),
+    ("engineer", "How do I install it?", "README.md", "Install", "pip install ."),
+    ("engineer", "Which columns leave?", WRITE, "What is released: `recode`", "not released"),
+    ("engineer", "How do I run it every month?", RECIPES, "Every month", "drawn once"),
+    ("engineer", "How do I run it in CI?", RECIPES, "CI: check policies in a pull request",
+     "no secret"),
+    ("expert", "What is promised?", WHY, "What ε and δ are", "right at most"),
+    ("expert", "Which law has the noise?", "docs/explanation/mechanism.md", "The laws", "Laplace"),
+    ("expert", "What do many releases cost?", "docs/explanation/accounts.md",
+     "In short, for who releases", "cost less than they add up to"),
+    ("expert", "What is trusted?", "docs/explanation/how-we-tested.md", "What is trusted",
+     "no parser is trusted"),
+    ("expert", "How does it compare?", "docs/explanation/beside-others.md",
+     "Take another one if", "OpenDP"),
+    ("reviewer", "Is it anonymous in law?", ASKED, "Is it anonymous in the sense of the law?",
+     "The program does not say so"),
+    ("reviewer", "Is ε = 1 much?", ASKED, "Is ε = 1 much?", "73.2 %"),
+    ("reviewer", "May we publish twice?", ASKED, "May we publish twice?", "Yes, at a price"),
+    ("reviewer", "Who must be trusted?", TRUST, "What you must make true", "Nobody looked first"),
+    ("reviewer", "What does it not say?", CERTIFICATE, "What it does not say",
+     "releaser is honest"),
+]  # fmt: skip
+
+
+def section(page: Path, heading: str) -> str:
+    """The text below a heading, up to the next one of any level, fences left as they are."""
+    parts = re.split(r"^#+ (.+)$", page.read_text("utf-8"), flags=re.MULTILINE)
+    [found] = [text for name, text in zip(parts[1::2], parts[2::2], strict=True) if name == heading]
+    return found
+
+
+def links(page: Path) -> set[Path]:
+    """The pages that a page links to."""
+    targets = re.findall(r"\]\(([^)#\s:]+\.md)(?:#[^)]*)?\)", page.read_text("utf-8"))
+    return {(page.parent / target).resolve() for target in targets}
+
+
+@pytest.mark.parametrize(("who", "question", "page", "heading", "words"), QUESTIONS)
+def test_a_first_question_is_answered_in_two_clicks_and_300_words(
+    who: str, question: str, page: str, heading: str, words: str
+) -> None:
+    answer = ROOT / page
+    once = links(README) | {README}
+    twice = {there for here in once for there in links(here)}
+    assert answer in once | twice, f"{who}: {question} is more than two clicks away"
+    text = section(answer, heading)
+    assert words in " ".join(text.split()), question
+    assert len(text.split()) <= 300, f"{question}: {len(text.split())} words"
+
+
+def test_each_reader_asks_five() -> None:
+    askers = [who for who, *_ in QUESTIONS]
+    assert {who: askers.count(who) for who in askers} == {"engineer": 5, "expert": 5, "reviewer": 5}
