@@ -265,8 +265,9 @@ def drawn_before(
     wanted = names[-1] if name is None else name
     if wanted not in names:
         raise UsageError(f"--edition: {_not_drawn(policy, wanted, names)}")
-    edition = Edition(wanted)
-    if policy.schedule is not None:
+    if policy.schedule is None:
+        edition = Edition(wanted)
+    else:
         edition = edition_of(policy, project.zone, Period.parse(wanted, "--edition"))
     return _in_plan_of(policy, project, known, drawn[wanted].windows).in_edition(edition)
 
