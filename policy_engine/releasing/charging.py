@@ -81,7 +81,9 @@ class ReleasePlan:
             names = (*claim.released, *count, *claim.law.beside)
             self.warehouse.check_added(self.warehouse.target(relation or ""), names)
         if writes and relation is not None:
-            self.warehouse.check_writes(self.warehouse.target(relation), query)
+            target, added = self.warehouse.target(relation), self.policy.release.append
+            with self.warehouse.trying(self.policy, self.table):
+                self.warehouse.check_writes(target, query, added=added)
 
     @property
     def place(self) -> str:

@@ -117,7 +117,7 @@ class Warehouse(ABC):
         return ()
 
     @contextmanager
-    def _trying(self, policy: Policy, table: Table) -> Iterator[None]:
+    def trying(self, policy: Policy, table: Table) -> Iterator[None]:
         """What a text needs while it is planned: a secret that everybody knows, by default."""
         if policy.method != "keyed":
             yield
@@ -326,7 +326,7 @@ class Warehouse(ABC):
             WarehouseError: the text cannot run here.
         """
         try:
-            with self._withheld(), self._trying(policy, table):
+            with self._withheld(), self.trying(policy, table):
                 self._plan(query)
         except WarehouseError as error:
             # Imported on use, as in _withheld.
@@ -347,26 +347,45 @@ class Warehouse(ABC):
             code="no_right",
         )
 
-    def check_writes(self, target: Name, query: str) -> None:
+    def check_writes(self, target: Name, query: str, *, added: bool = False) -> None:
         """Meet a right that is missing beside ``target`` before it is charged.
 
         A table without rows is made there of the text, commented and renamed, and is gone when this
-        returns.
+        returns. Where its rows are to be ``added``, its columns are those of the table.
 
         Raises:
-            WarehouseError: no table can be made, commented or renamed there.
+            WarehouseError: no table can be made, commented or renamed there, or it has others.
         """
         tried = (*target[:-1], f"policy_engine_try_{token_hex(4)}")
         try:
             make = partial(self._create, self._emptied(query))  # of no rows: its causes are told
             with self._withheld():
-                self._put(make, tried, "", lambda: None, replace=False)
+                self._put(make, tried, "", partial(self._compare, tried, target, added=added),
+                          replace=False)  # fmt: skip
         finally:
             self._undone(tried)
 
+    def _compare(self, tried: Name, target: Name, *, added: bool) -> None:
+        """WarehouseError where rows like those of a table cannot be ``added`` to another one."""
+        found = self.types(tried)
+        is_known = [name for name, _ in found] != [_TRIED]
+        if added and is_known and self.exists(target):
+            self._check_alike(found, self.types(target, EDITION), target)
+
+    def _check_alike(self, found: Columns, known: Columns, target: Name) -> None:
+        """Refuse to add rows of other columns, or other types, than those of a table."""
+        new, old = ([*map(_declared, columns)] for columns in (found, known))
+        if new != old:
+            shown = (", ".join(map(" ".join, columns)) for columns in (old, new))
+            raise WarehouseError(
+                f"{'.'.join(target)} has the columns {next(shown)}, and an edition has"
+                f" {next(shown)}: name another table in release.table, or put the policy back",
+                of_setup=True,
+            )
+
     def _emptied(self, query: str) -> str:
         """A text that makes a table without the rows of ``query``, and reads none."""
-        return "SELECT 1 AS tried"
+        return f"SELECT 1 AS {_TRIED}"
 
     # The release
 
@@ -512,14 +531,10 @@ class Warehouse(ABC):
         if not self.exists(target):
             fill = partial(self._fill, all_columns, iter(()))
             self._made(fill, target, comment, replace=False)
-        elif [*map(_declared, self._types(target))] != [*map(_declared, all_columns)]:
-            raise WarehouseError(
-                f"{'.'.join(target)} has other columns than edition {edition}, by name or type;"
-                " nothing was added: name another table in release.table, or put the policy back",
-                of_setup=True,
-            )
-        elif replace:
-            self._do(f"DELETE FROM {self.quoted(*target)} {self._of_edition(edition)}")
+        else:
+            self._check_alike(all_columns, self._types(target), target)
+            if replace:
+                self._do(f"DELETE FROM {self.quoted(*target)} {self._of_edition(edition)}")
         names = ", ".join(self.quoted(name) for name, _ in columns)
         self._do(
             f"INSERT INTO {self.quoted(*target)} ({self.quoted(EDITION)}, {names})"
@@ -569,6 +584,10 @@ class Warehouse(ABC):
             yield from self._streamed(sql)
 
 
+_TRIED = "tried"
+"""The column of a table that is made where an engine makes none of a text without its rows."""
+
+
 def _declared(column: tuple[str, str]) -> tuple[str, str]:
     """A column as it is declared, without what an engine knows of its values."""
     return column[0], column[1].partition("/")[0]
@@ -582,17 +601,19 @@ class Transactional(Warehouse):
     """What its driver raises."""
     appends = True
 
-    def check_writes(self, target: Name, query: str) -> None:
+    def check_writes(self, target: Name, query: str, *, added: bool = False) -> None:
         """Meet a right that is missing beside ``target`` before it is charged.
 
-        A table without rows is made there of the text and commented, and taken back.
+        A table without rows is made there of the text and commented, and taken back. Where its rows
+        are to be ``added``, its columns are those of the table.
 
         Raises:
-            WarehouseError: no table can be made or commented there.
+            WarehouseError: no table can be made or commented there, or it has others.
         """
         tried = (*target[:-1], f"policy_engine_try_{token_hex(4)}")
         with self._taken_back():
             self._made(partial(self._create, self._emptied(query)), tried, "", replace=False)
+            self._compare(tried, target, added=added)
 
     @contextmanager
     def _taken_back(self) -> Iterator[None]:

@@ -256,19 +256,22 @@ class DuckDBWarehouse(Transactional):
                 self._sample.drop(name)
 
     @contextmanager
-    def _trying(self, policy: Policy, table: Table) -> Iterator[None]:
+    def trying(self, policy: Policy, table: Table) -> Iterator[None]:
         """The sample of nobody, for a text that reads it."""
         name = sample_relation(policy.rate)
         if policy.method == "keyed" and policy.noise is None:
             self._draw_nobody(name, policy, table)
         try:
-            with super()._trying(policy, table):
+            with super().trying(policy, table):
                 yield
         finally:
             self._sample.drop(name)
 
     def _plan(self, query: str) -> None:
         self._connection.execute(f"EXPLAIN {query}", self._bound(query)).fetchall()
+
+    def _emptied(self, query: str) -> str:
+        return f"{query}\nWITH NO DATA"
 
     @contextmanager
     def _taken_back(self) -> Iterator[None]:

@@ -11,10 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 from engines import ENGINES, opened_engines
 
-from policy_engine.errors import PolicyError
+from policy_engine.errors import PolicyError, WarehouseError
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import load_project_text
 from policy_engine.releasing import job, planning
+from policy_engine.releasing.books import open_ledger
 from policy_engine.releasing.due import release_due
 from policy_engine.releasing.release import restore
 
@@ -94,6 +95,11 @@ account: patients
             found = release_due(policy, project, clock=lambda: now)
             return [each.edition for each in found.released]
 
+        @property
+        def entries(self):
+            with open_ledger(project) as ledger:
+                return ledger.read().budget.entries()
+
         def restore(self, policy, edition):
             return restore(policy, project, edition=edition).outcome
 
@@ -144,3 +150,19 @@ def test_editions_are_added_to_one_table_where_that_is_one_step(lab, name):
     assert [len(row) for row in (*first, *second)] == [2] * 4
     assert lab.restore(policy, "2027-04") == "stands"
     assert lab.due(policy, datetime(2027, 5, 9, tzinfo=UTC)) == []
+
+
+def test_rows_of_another_type_are_refused_before_they_are_charged(lab, name):
+    """The columns are called the same, and one holds numbers now."""
+    if name not in ("duckdb", "postgres", "mariadb"):
+        return  # SQLite has no types of columns, the others add no rows
+    every, added = "refresh: {{every: month}}", "{table: typed, append: true}"
+    assert lab.due(lab.policy(release=added, schedule=every)) == ["2027-04"]
+    rows = table()
+    regions = pa.array([n % 3 for n in range(rows.num_rows)], pa.int64())
+    place = rows.schema.get_field_index("region")
+    lab.load(rows.set_column(place, "region", regions))
+    charges = len(lab.entries)
+    with pytest.raises(WarehouseError, match=r"has the columns region .*, and an edition has reg"):
+        lab.due(lab.policy(release=added, schedule=every), NOW + timedelta(days=30))
+    assert len(lab.entries) == charges
