@@ -360,6 +360,13 @@ def test_every_field_of_a_certificate_is_documented() -> None:
         assert f"| `{field}` |" in text
 
 
+def test_every_type_that_pages_name_is_one_of_ours() -> None:
+    sources = "\n".join(p.read_text("utf-8") for p in (ROOT / "policy_engine").rglob("*.py"))
+    for page in PAGES:
+        for named in re.findall(r"policy-engine\.dev/[a-z-]+/v\d", page.read_text("utf-8")):
+            assert f"https://{named}" in sources, f"{page.name}: {named}"
+
+
 # Troubleshooting
 
 
