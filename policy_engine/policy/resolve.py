@@ -175,6 +175,29 @@ class Policy:
     follows: Following | None = None
     """What gave it its guarantee, where that is not written in it."""
 
+    @classmethod
+    def from_dict(
+        cls, data: Mapping[str, object], directory: str | Path = ".", *, unpromised: bool = False
+    ) -> Policy:
+        """The policy that a dict says, with the keys and values of a policy's file.
+
+        Paths in it start at ``directory``, which is also where its project is looked for. Numbers,
+        dates, tuples and Decimals are taken as they are. ``unpromised`` is as for ``load_policy``.
+
+        Errors: PolicyError with every problem; UsageError of a value that no file can have.
+
+        >>> policy = Policy.from_dict({
+        ...     "version": 1, "name": "by_sex", "source": {"file": "people.parquet"},
+        ...     "privacy_unit": "row", "recode": {"sex": "keep"},
+        ...     "guarantee": {"epsilon": 1, "delta": 1e-6}, "release": {"file": "by_sex.parquet"},
+        ... })
+        >>> policy.noise.law, policy.guarantee.delta
+        ('truncated_laplace', Decimal('0.000001'))
+        """
+        from policy_engine.policy.from_values import policy_from
+
+        return policy_from(data, directory, unpromised=unpromised)
+
     def in_edition(self, edition: Edition) -> Policy:
         """The same policy as one draw of it: with the place and the rows of that."""
         path, relation = (
