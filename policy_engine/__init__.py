@@ -20,16 +20,22 @@ if TYPE_CHECKING:
     from policy_engine.attest.release_check import verify_release as verify
     from policy_engine.kernel.certificate import certify
     from policy_engine.policy.loading import load_policy
+    from policy_engine.policy.resolve import Policy
+    from policy_engine.releasing.opened import open_release
     from policy_engine.releasing.planning import compile_policy
     from policy_engine.releasing.release import release
 
-__all__ = ["certify", "compile_policy", "load_policy", "release", "verify"]
+__all__ = [
+    "Policy", "certify", "compile_policy", "load_policy", "open_release", "release", "verify",
+]  # fmt: skip
 
 
 _PLACES = {
+    "Policy": ("policy_engine.policy.resolve", "Policy"),
     "certify": ("policy_engine.kernel.certificate", "certify"),
     "compile_policy": ("policy_engine.releasing.planning", "compile_policy"),
     "load_policy": ("policy_engine.policy.loading", "load_policy"),
+    "open_release": ("policy_engine.releasing.opened", "open_release"),
     "release": ("policy_engine.releasing.release", "release"),
     "verify": ("policy_engine.attest.release_check", "verify_release"),
 }

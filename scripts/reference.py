@@ -460,11 +460,14 @@ _OPERATIONS = {
 _PYTHON = {
     "names": """
         policy.loading.load_policy release.compile_policy kernel.certificate.certify
-        release.release attest.release_check.verify_release""",
+        release.release release.open_release attest.release_check.verify_release""",
     "values": """
-        policy.resolve.Policy kernel.certificate.Certificate attest.certificates.predicate_of
+        policy.resolve.Policy:from_dict kernel.certificate.Certificate
+        attest.certificates.predicate_of
         policy.loading.load_policy_text check.answer.answer check.answer.Answer release.preview
-        release.Preview release.Released attest.release_check.Verified
+        release.Preview release.Released
+        release.OpenedRelease:to_arrow,to_pandas,to_polars,to_csv,picture,plot
+        attest.release_check.Verified
         attest.keys.TrustedKeys:of,load,within,refusal attest.keyring.Keyring:read,trusted""",
     "recodings": """
         policy.recodings.Constant policy.recodings.Intervals policy.recodings.Keep

@@ -11,10 +11,11 @@ from unicodedata import is_normalized
 from typer import Argument, Option
 
 from policy_engine.cli.output import emit
-from policy_engine.cli.reading import project_here
+from policy_engine.cli.reading import check_free, project_here, written_whole
 from policy_engine.errors import UsageError
 from policy_engine.policy.escapes import escaped
 from policy_engine.policy.scalars import counted
+from policy_engine.releasing.opened import OpenedRelease, open_release
 from policy_engine.releasing.showing import FirstRows
 from policy_engine.releasing.showing import show as look
 
@@ -47,6 +48,7 @@ class ShownRows(RowsSaid):
 
     certificate: Path | None
     remarks: tuple[str, ...]
+    written: Path | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,16 +58,32 @@ class EstimatedRows(RowsSaid):
     written: Path | None
 
 
-def show(release: ReleaseArgument, rows: RowsOption = 10) -> None:
+def show(
+    release: ReleaseArgument,
+    rows: RowsOption = 10,
+    output: Annotated[
+        Path | None,
+        Option("--output", "-o", help="Write a picture, FILE.svg, or all rows, FILE.csv."),
+    ] = None,
+    replace: Annotated[bool, Option("--replace", help="Replace a file that stands there.")] = False,
+) -> None:
     """Show the first rows of a release, and what each number means.
 
     The meaning is what the certificate beside it says. A table is read through the project's
     warehouse, by its certificate. Neither signature nor rows are checked: verify does that.
 
+    --output draws the first groups with their errors (1 SD), or writes all rows as CSV, in which a
+    missing value is an empty field without quotes.
+
     Example: policy-engine show policies/adult/out/adult_public.parquet --rows 5
     """
     _check_rows(rows)
-    shown = look(release, project_here(), rows)
+    if output is not None:
+        _check_output(output, replace=replace)
+    elif replace:
+        raise UsageError("--replace replaces what --output names: name that too")
+    project = project_here()
+    shown = look(release, project, rows)
     found = ShownRows(
         release=shown.release,
         certificate=shown.certificate,
@@ -74,8 +92,27 @@ def show(release: ReleaseArgument, rows: RowsOption = 10) -> None:
         size=shown.size,
         meaning=shown.meaning,
         remarks=shown.remarks,
+        written=output,
     )
-    emit(found, _lines(shown))
+    lines = _lines(shown)
+    if output is not None:
+        _write(open_release(release, project), output)
+        lines.append(f"wrote {output}")
+    emit(found, lines)
+
+
+def _check_output(output: Path, *, replace: bool) -> None:
+    if output.suffix.lower() not in (".svg", ".csv"):
+        raise UsageError(f"--output must end in .svg or .csv, found {str(output)!r}")
+    check_free(output, replace=replace)
+
+
+def _write(release: OpenedRelease, output: Path) -> None:
+    with written_whole(output) as aside:
+        if output.suffix.lower() == ".csv":
+            release.to_csv(aside)
+        else:
+            aside.write_text(release.picture().svg(), "utf-8")
 
 
 def _check_rows(rows: int) -> None:

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from dataclasses import replace as replace_field
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from policy_engine.accounting.in_words import in_text
+from policy_engine.attest.parquet_file import certificate_path
 from policy_engine.attest.signers import Signer, writer_of
 from policy_engine.attest.validity import moment
 from policy_engine.errors import (
@@ -54,6 +55,7 @@ from policy_engine.releasing.editions import (
     utc_now,
 )
 from policy_engine.releasing.job import Job
+from policy_engine.releasing.opened import MOST_BARS, OpenedRelease, open_release
 from policy_engine.releasing.placing import Reached, Spot, check_place
 from policy_engine.releasing.planning import project_of, through_view, unenforced
 from policy_engine.releasing.requests import certificate_of
@@ -65,6 +67,12 @@ from policy_engine.releasing.reviewing import (
 )
 
 Outcome = Literal["released", "stands", "put back"]
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
@@ -99,6 +107,40 @@ class Released:
     """Those of its account in which it counts."""
     begins: str = ""
     """That it is the first in its window, and what that window adds; empty of another."""
+    project: Project | None = field(default=None, repr=False)
+    """Whose warehouse a table is in."""
+
+    @cached_property
+    def opened(self) -> OpenedRelease:
+        """Its rows and its certificate, read from where they are when they are asked for."""
+        is_file = certificate_path(Path(self.release)) == self.certificate
+        return open_release(self.release if is_file else self.certificate, self.project)
+
+    def to_arrow(self, *, errors: bool = False) -> pa.Table:
+        """Its rows as a table of Arrow: see ``OpenedRelease``."""
+        return self.opened.to_arrow(errors=errors)
+
+    def to_pandas(self, *, errors: bool = False) -> pd.DataFrame:
+        """Its rows as a DataFrame of pandas: see ``OpenedRelease``."""
+        return self.opened.to_pandas(errors=errors)
+
+    def to_polars(self, *, errors: bool = False) -> pl.DataFrame:
+        """Its rows as a DataFrame of polars: see ``OpenedRelease``."""
+        return self.opened.to_polars(errors=errors)
+
+    def to_csv(self, path: str | Path, *, errors: bool = False) -> None:
+        """Write its rows as CSV: see ``OpenedRelease``."""
+        self.opened.to_csv(path, errors=errors)
+
+    def plot(
+        self, column: str | None = None, *, axes: Axes | None = None, most: int = MOST_BARS
+    ) -> Axes:
+        """Its numbers with their errors, drawn by matplotlib: see ``OpenedRelease``."""
+        return self.opened.plot(column, axes=axes, most=most)
+
+    def _repr_html_(self) -> str:
+        """For a notebook: the promise, and the first rows with their errors."""
+        return self.opened._repr_html_()
 
     @property
     def repeated(self) -> bool:
@@ -440,6 +482,7 @@ def _released(
         outcome=outcome,
         windows=state.windows_of(entry),
         begins="" if outcome != "released" else _begins(state, entry),
+        project=spot.project,
     )
 
 

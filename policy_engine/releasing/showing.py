@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +16,16 @@ from policy_engine.attest.parquet_file import certificate_path, read_parquet
 from policy_engine.attest.values import plain_values
 from policy_engine.errors import FileError, UsageError, VerificationFailed
 from policy_engine.kernel.certificate import Certificate
-from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms.meaning import Meaning
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.models import Model
-from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.kernel.words import people_word
 from policy_engine.opening import NO_FILE, bytes_in
 from policy_engine.policy.project import Project
 from policy_engine.policy.reading import unread
 from policy_engine.releasing.books import has_ledger, open_ledger
 from policy_engine.releasing.copies import is_drawn
+from policy_engine.releasing.opened import in_reading_order
 from policy_engine.releasing.publish import is_release, record_of
 from policy_engine.releasing.requests import certificate_of
 from policy_engine.releasing.standing import Lines, digest_of_lines, numbered, remarks
@@ -207,36 +204,3 @@ def _stated(path: Path) -> Unverified:
         raise FileError(unread(path, error)) from None
     except VerificationFailed as error:
         raise VerificationFailed((f"{path} is no certificate of a release: {error}",)) from None
-
-
-def in_reading_order(claim: Claim, names: Sequence[str], lines: Sequence[Line]) -> list[Line]:
-    """The rows of a file, which are sorted by what they show, with bins by their cuts.
-
-    Labels are texts, so that ``<30`` stands behind ``100-199`` in the file. Every other column
-    stays in its order there, and so does all of it where the rows have other columns than the claim
-    says.
-
-    >>> _ordered([("<9", 1), ("9-19", 2), (">=19", 3), (None, 4)], 0, {0: {"<9": 0, "9-19": 1}})
-    [('<9', 1), ('9-19', 2), ('>=19', 3), (None, 4)]
-    """
-    columns = claim.columns
-    if any(len(line) != len(names) for line in lines):
-        columns = ()
-    ranks = {
-        names.index(column.name): {label: n for n, label in enumerate(order)}
-        for column in columns
-        if (order := recode_meaning(column.recode).order) and column.name in names
-    }
-    return _ordered(lines, 0, ranks)
-
-
-def _ordered(
-    lines: Sequence[Line], place: int, ranks: Mapping[int, Mapping[str, int]]
-) -> list[Line]:
-    """Rows that are alike before ``place``, from there on in order."""
-    if place > max(ranks, default=-1):
-        return list(lines)
-    alike = [(value, list(group)) for value, group in groupby(lines, itemgetter(place))]
-    if (own := ranks.get(place)) is not None:
-        alike.sort(key=lambda each: own.get(each[0], len(own)))
-    return [line for _, group in alike for line in _ordered(group, place + 1, ranks)]

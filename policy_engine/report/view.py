@@ -23,7 +23,7 @@ from policy_engine.kernel.assumptions import ROW_UNIT
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.mechanisms.whole_classes.meaning import NO_GUARANTEE, still_works
-from policy_engine.releasing.showing import in_reading_order
+from policy_engine.releasing.opened import in_reading_order, picture_of
 from policy_engine.report.approvals import ApprovalLine
 from policy_engine.report.changes import Comparable, KeyChange, changes
 from policy_engine.report.evidence import Audience, Evidence, Fault, PaidAccount
@@ -132,6 +132,8 @@ class Details:
     how: How
     columns: tuple[ColumnSaid, ...]
     rows: PageRows | None
+    picture: str
+    """The first groups with a number and its error, as SVG; empty where there is none."""
     risks: Risks
     hazards: tuple[Answered, ...]
 
@@ -276,6 +278,7 @@ def _details(found: Evidence, certificate: Certificate) -> Details:
             for each in certificate.claim.columns
         ),
         rows=first,
+        picture="" if rows is None else picture_of(certificate, rows.lines),
         risks=risks(certificate, None if rows is None else rows.lines),
         hazards=tuple(hazards(certificate, said, made, found.budget, _said(found, "access"))),
     )

@@ -48,6 +48,20 @@ class Grouping:
 
 
 @dataclass(frozen=True)
+class ShownNumber:
+    """A number that each row of a release shows, as an estimate of the source.
+
+    It is what stands in the column ``name``, times ``scale``. ``deviation`` is how far that is off
+    (1 SD) in a row, whose values are given by the names of the columns.
+    """
+
+    name: str
+    words: str
+    scale: float
+    deviation: Callable[[Mapping[str, Any]], float]
+
+
+@dataclass(frozen=True)
 class Meaning(Generic[L]):
     """What is said of a claim by its mechanism; whatever it does not say is said of none.
 
@@ -88,6 +102,10 @@ class Meaning(Generic[L]):
 
     def found(self, names: Sequence[str], lines: Iterable[tuple[Any, ...]]) -> Iterator[str]:
         """What the rows of a release estimate; nothing where they are not as they should be."""
+        return iter(())
+
+    def numbers(self, certificate: Certificate) -> Iterator[ShownNumber]:
+        """The numbers of a row that estimate the source; none where no number of one row does."""
         return iter(())
 
     def compared(self, epsilon: Decimal, neighbours: str) -> Iterator[str]:

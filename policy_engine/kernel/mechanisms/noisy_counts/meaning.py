@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from policy_engine.accounting.noise import IntegerTable
 from policy_engine.kernel.mechanisms.common import GROUPING
@@ -15,6 +16,7 @@ from policy_engine.kernel.mechanisms.meaning import (
     Grouping,
     Meaning,
     PublicKeys,
+    ShownNumber,
     any_row,
 )
 from policy_engine.kernel.mechanisms.noisy_counts.law import Noisy, NoisyPart
@@ -94,6 +96,37 @@ class NoisyMeaning(Meaning[Noisy]):
             " empty, and of groups near it those are shown that the noise favoured: they seem too"
             " large"
         )
+
+    def numbers(self, certificate: Certificate) -> Iterator[ShownNumber]:
+        """The count, and each sum and mean beside it, with the noise of a row's grouping."""
+        count = self.count
+        if count is None:
+            return
+        law, most = self.law, self.claim.unit.groups
+        part = f" of part {law.number} of {law.parts}" if isinstance(law, NoisyPart) else ""
+        who = f"people{part}, each in up to {most} groups" if most > 1 else f"people{part}"
+        yield ShownNumber(count, who, 1.0, lambda row: self._deviation(0, row))
+        for place, each in enumerate(law.aggregates, 1):
+            unit = float(each.clip.grain * each.unit)
+            yield ShownNumber(
+                each.name,
+                f"the {_kind(each)} of {each.column.name}",
+                1.0,
+                partial(self._deviation_of_sum, place, unit, count if each.clip.is_mean else None),
+            )
+
+    def _deviation(self, place: int, row: Mapping[str, Any]) -> float:
+        """That of the place-th number's noise, in steps."""
+        from policy_engine.accounting.noise_laws import deviation
+
+        grouping = row[GROUPING] - 1 if self.law.groupings else 0
+        return deviation(self.law.tables[grouping][place])
+
+    def _deviation_of_sum(
+        self, place: int, unit: float, over: str | None, row: Mapping[str, Any]
+    ) -> float:
+        people = 1 if over is None else max(1, row[over])
+        return self._deviation(place, row) * unit / people
 
     def _of_sums(self) -> Iterator[str]:
         for each in self.law.aggregates:

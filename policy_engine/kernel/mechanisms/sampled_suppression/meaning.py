@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from policy_engine.accounting.in_words import in_text
 from policy_engine.kernel.assumptions import ROW_UNIT, method_of, unit_of
-from policy_engine.kernel.mechanisms.meaning import Curve, Meaning, any_row
+from policy_engine.kernel.mechanisms.meaning import Curve, Meaning, ShownNumber, any_row
 from policy_engine.kernel.mechanisms.sampled_suppression.law import OfSample
 
 if TYPE_CHECKING:
@@ -54,6 +54,19 @@ class SampleMeaning(Meaning[OfSample]):
             f"a group that is missing had fewer than {k} people in the sample: it need not be empty"
         )
         yield f"of groups near {k} those are shown that the sample favoured: they seem too large"
+
+    def numbers(self, certificate: Certificate) -> Iterator[ShownNumber]:
+        """The count, which estimates the group in the source."""
+        if self.count is None:
+            return
+        name, promise = self.count, certificate.promise
+        rate = float(promise.rate / promise.sampled_at)
+
+        def deviation(row: Mapping[str, Any]) -> float:
+            return math.sqrt(row[name] * (1 - rate)) / rate
+
+        words = f"people of the source, estimated by {name} / {rate:.6g}"
+        yield ShownNumber(name, words, 1 / rate, deviation)
 
     @property
     def counted(self) -> str:

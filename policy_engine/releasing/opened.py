@@ -1,0 +1,313 @@
+"""A release as a value: its rows as a table of Arrow, pandas or polars, and a picture of them.
+
+Nothing is checked here: ``verify`` does that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from policy_engine.accounting.odds import odds_sentence
+from policy_engine.attest.attestation import unverified_release
+from policy_engine.attest.certificates import added_edition, certificate_in
+from policy_engine.attest.keys import explained
+from policy_engine.attest.parquet_file import certificate_path, read_parquet
+from policy_engine.errors import FileError, UsageError, to_install
+from policy_engine.kernel.certificate import Certificate
+from policy_engine.kernel.claim import Claim
+from policy_engine.kernel.mechanisms.meaning import ShownNumber
+from policy_engine.kernel.mechanisms.meanings import meaning_of
+from policy_engine.kernel.promise import Bounded
+from policy_engine.kernel.recodes.meanings import recode_meaning
+from policy_engine.opening import bytes_in
+from policy_engine.policy.project import Project, project_at
+from policy_engine.releasing.picture import Bar, Picture, marked
+from policy_engine.warehouse.connecting import connected
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    from matplotlib.axes import Axes
+
+Line = tuple[Any, ...]
+ERROR = "_sd"
+"""Behind the name of a number, the name of the column of its errors."""
+_FIRST = 10
+MOST_BARS = 40
+
+
+@dataclass(frozen=True)
+class OpenedRelease:
+    """A release and its certificate, whose rows are in reading order: bins by their cuts.
+
+    ``place`` is the file or the table that it is in.
+    """
+
+    place: str
+    certificate: Certificate
+    rows: pa.Table
+
+    @cached_property
+    def numbers(self) -> tuple[ShownNumber, ...]:
+        """The numbers of a row that estimate the source."""
+        return tuple(meaning_of(self.certificate.claim).numbers(self.certificate))
+
+    @property
+    def promise(self) -> str:
+        """What it promises of one person, in a sentence."""
+        found = self.certificate.promise
+        if not isinstance(found, Bounded):
+            return "It promises no (ε, δ)."
+        odds = odds_sentence(found.epsilon, found.delta, found.neighbours)
+        return f"ε = {found.epsilon:f}, δ = {float(found.delta):.3g}: {odds}"
+
+    def to_arrow(self, *, errors: bool = False) -> pa.Table:
+        """The rows; with ``errors`` behind each number how far it is off (1 SD), as ``NAME_sd``.
+
+        Of a sample the error is of the estimate, which is ``NAME_estimate``.
+        """
+        import pyarrow as pa
+
+        table = self.rows
+        if not errors:
+            return table
+        rows = table.to_pylist()
+        for number in self.numbers:
+            place = table.column_names.index(number.name) + 1
+            told = [number.deviation(row) for row in rows]
+            table = table.add_column(place, number.name + ERROR, pa.array(told, pa.float64()))
+            if number.scale != 1:
+                scaled = [number.scale * row[number.name] for row in rows]
+                estimate = pa.array(scaled, pa.float64())
+                table = table.add_column(place, f"{number.name}_estimate", estimate)
+        return table
+
+    def to_pandas(self, *, errors: bool = False) -> pd.DataFrame:
+        """The same as a DataFrame of pandas, with decimals as floats.
+
+        Errors: UsageError where pandas is not installed.
+        """
+        import pyarrow as pa
+
+        try:
+            import pandas as pd  # noqa: F401
+        except ImportError:
+            raise UsageError(_needs("to_pandas", "pandas")) from None
+        table = self.to_arrow(errors=errors)
+        for place, column in enumerate(table.schema):
+            if pa.types.is_decimal(column.type):
+                table = table.set_column(place, column.name, table[place].cast(pa.float64()))
+        return table.to_pandas(date_as_object=False)
+
+    def to_polars(self, *, errors: bool = False) -> pl.DataFrame:
+        """The same as a DataFrame of polars. Errors: UsageError where that is not installed."""
+        try:
+            import polars as pl
+        except ImportError:
+            raise UsageError(_needs("to_polars", "polars")) from None
+        found = pl.from_arrow(self.to_arrow(errors=errors))
+        assert isinstance(found, pl.DataFrame)  # of a table
+        return found
+
+    def to_csv(self, path: str | Path, *, errors: bool = False) -> None:
+        """Write the rows as CSV with a heading: a missing value is an empty field without quotes.
+
+        Errors: FileError where it cannot be written.
+        """
+        from pyarrow import csv
+
+        options = csv.WriteOptions(quoting_style="needed")
+        with explained(f"{path} could not be written"):
+            csv.write_csv(self.to_arrow(errors=errors), str(path), options)
+
+    def picture(self, column: str | None = None, *, most: int = MOST_BARS) -> Picture:
+        """The first groups with a number of theirs, by default the count, and how far it is off.
+
+        Errors: UsageError where no number of it estimates the source, or none is called so.
+        """
+        number = self._number(column)
+        keys = self.certificate.claim.released
+        bars = []
+        for row in self.rows.slice(0, most).to_pylist():
+            told = ["missing" if row[key] is None else _short(row[key]) for key in keys]
+            value = float(row[number.name]) * number.scale
+            bars.append(Bar(", ".join(told), value, number.deviation(row)))
+        more = max(0, self.rows.num_rows - most)
+        name = self.certificate.terms.policy_name
+        return Picture(f"{name}: {number.name}", number.words, ", ".join(keys), tuple(bars), more)
+
+    def plot(
+        self, column: str | None = None, *, axes: Axes | None = None, most: int = MOST_BARS
+    ) -> Axes:
+        """The picture, drawn by matplotlib on ``axes`` or on new ones.
+
+        Errors: UsageError where there is no picture, or matplotlib is not installed.
+        """
+        return self.picture(column, most=most).draw(axes)
+
+    def _number(self, column: str | None) -> ShownNumber:
+        numbers = {number.name: number for number in self.numbers}
+        if not numbers:
+            law = "no number of a row of it estimates the source alone: there is nothing to draw"
+            raise UsageError(f"{self.place}: {law}; 'policy-engine show' says what it means")
+        if column is None:
+            return self.numbers[0]
+        if column not in numbers:
+            known = ", ".join(numbers)
+            raise UsageError(f"{self.place} has no number {column!r}; it has {known}")
+        return numbers[column]
+
+    def _repr_html_(self) -> str:
+        """The promise, and the first rows with their errors."""
+        names, numbers = self.rows.column_names, {each.name: each for each in self.numbers}
+        head = "".join(f"<th>{marked(name)}</th>" for name in names)
+        lines = []
+        for row in self.rows.slice(0, _FIRST).to_pylist():
+            cells = "".join(f"<td>{marked(_cell(row, n, numbers.get(n)))}</td>" for n in names)
+            lines.append(f"<tr>{cells}</tr>")
+        more = self.rows.num_rows - len(lines)
+        rest = f"<p>… and {more:,} more rows</p>" if more else ""
+        name = marked(self.certificate.terms.policy_name)
+        return (
+            f"<p><b>{name}</b>: {marked(self.promise)}</p>"
+            f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>{rest}"
+            "<p>± is 1 SD. Nothing was checked here: <code>policy-engine verify</code> does.</p>"
+        )
+
+
+def open_release(place: str | Path, project: Project | None = None) -> OpenedRelease:
+    """A release that stands: by its Parquet file, or by the certificate of a file or a table.
+
+    ``project`` has the warehouse of a table; without one that of the working folder is meant.
+    Nothing is checked but that the certificate can be read: ``verify`` does that.
+
+    Errors: FileError, WarehouseError, VerificationFailed: the release or its certificate cannot be
+    read.
+    """
+    path = Path(place)
+    named = path if path.suffix.lower() == ".json" else certificate_path(path)
+    with explained(f"{named} could not be read"):
+        stated = unverified_release(bytes_in(named))
+    certificate = certificate_in(stated)
+    if named == path and stated.subject_name.lower().endswith(".parquet"):
+        path = named.with_name(Path(stated.subject_name).name)
+    if path == named:
+        table = _of_table(stated.subject_name, certificate, project or project_at(Path.cwd()))
+        return OpenedRelease(stated.subject_name, certificate, _sorted(certificate.claim, table))
+    with explained(f"{path} could not be read"):
+        table = read_parquet(path)
+    return OpenedRelease(str(path), certificate, _sorted(certificate.claim, table))
+
+
+def picture_of(certificate: Certificate, lines: Sequence[Line]) -> str:
+    """The picture of a release whose values are texts, as SVG; empty where there is none."""
+    try:
+        rows = _typed(certificate.claim, lines)
+        claim = certificate.claim
+        return OpenedRelease("", certificate, _sorted(claim, rows)).picture().svg()
+    except (UsageError, ValueError, ArithmeticError):  # no number of it; or a day of no year
+        return ""
+
+
+def _of_table(name: str, certificate: Certificate, project: Project) -> pa.Table:
+    """The rows of a table, whose values an engine writes as texts."""
+    with closing(connected(project.warehouse)) as warehouse:
+        target = warehouse.target(name)
+        if not warehouse.exists(target):
+            law = f"the table {name} is not in the project's warehouse"
+            raise FileError(f"{law} {project.warehouse.name}")
+        lines = list(warehouse.release_lines(target, added_edition(certificate)))
+    return _typed(certificate.claim, lines)
+
+
+def _typed(claim: Claim, lines: Sequence[Line]) -> pa.Table:
+    """Rows of texts as values of their columns' kinds."""
+    import pyarrow as pa
+
+    kinds: dict[str, str] = dict.fromkeys(claim.law.before, "integer")
+    kinds |= {shown.name: shown.kind for shown in claim.columns}
+    if claim.count is not None:
+        kinds[claim.count] = "integer"
+    kinds |= dict.fromkeys(claim.law.beside, "decimal")
+    columns = zip(*lines, strict=True) if lines else [() for _ in kinds]
+    read = (
+        pa.array([None if text is None else _READ.get(kind, str)(text) for text in column])
+        for kind, column in zip(kinds.values(), columns, strict=True)
+    )
+    return pa.Table.from_arrays(list(read), list(kinds))
+
+
+_READ: Mapping[str, Any] = {
+    "integer": int,
+    "decimal": Decimal,
+    "date": date.fromisoformat,
+    "timestamp": datetime.fromisoformat,
+}
+
+
+def _sorted(claim: Claim, table: pa.Table) -> pa.Table:
+    """A release in reading order."""
+    columns = [column.to_pylist() for column in table.select(range(len(claim.released))).columns]
+    numbered = [*columns, range(table.num_rows)]
+    names = (*table.column_names[: len(columns)], "")
+    lines = in_reading_order(claim, names, list(zip(*numbered, strict=True)))
+    return table.take([line[-1] for line in lines])
+
+
+def _short(value: object) -> str:
+    """A value of a label: of a time at midnight its day."""
+    return str(value).removesuffix(" 00:00:00")
+
+
+def _cell(row: Mapping[str, Any], name: str, number: ShownNumber | None) -> str:
+    value = row[name]
+    if number is None or number.scale != 1:
+        return "missing" if value is None else _short(value)
+    return Bar("", float(value), number.deviation(row)).words
+
+
+def _needs(method: str, extra: str) -> str:
+    return f"{method} needs {extra}; run {to_install(extra)}, or pip install {extra}"
+
+
+def in_reading_order(claim: Claim, names: Sequence[str], lines: Sequence[Line]) -> list[Line]:
+    """The rows of a file, which are sorted by what they show, with bins by their cuts.
+
+    Labels are texts, so that ``<30`` stands behind ``100-199`` in the file. Every other column
+    stays in its order there, and so does all of it where the rows have other columns than the claim
+    says.
+
+    >>> _ordered([("<9", 1), ("9-19", 2), (">=19", 3), (None, 4)], 0, {0: {"<9": 0, "9-19": 1}})
+    [('<9', 1), ('9-19', 2), ('>=19', 3), (None, 4)]
+    """
+    columns = claim.columns
+    if any(len(line) != len(names) for line in lines):
+        columns = ()
+    ranks = {
+        names.index(column.name): {label: n for n, label in enumerate(order)}
+        for column in columns
+        if (order := recode_meaning(column.recode).order) and column.name in names
+    }
+    return _ordered(lines, 0, ranks)
+
+
+def _ordered(
+    lines: Sequence[Line], place: int, ranks: Mapping[int, Mapping[str, int]]
+) -> list[Line]:
+    """Rows that are alike before ``place``, from there on in order."""
+    if place > max(ranks, default=-1):
+        return list(lines)
+    alike = [(value, list(group)) for value, group in groupby(lines, itemgetter(place))]
+    if (own := ranks.get(place)) is not None:
+        alike.sort(key=lambda each: own.get(each[0], len(own)))
+    return [line for _, group in alike for line in _ordered(group, place + 1, ranks)]

@@ -1,0 +1,139 @@
+"""A picture of released numbers with their errors: a bar a group, as SVG or drawn by matplotlib.
+
+It is made of the release and its certificate alone. What it says is said without colours: each
+number is written beside its bar, and the title and the description tell it to a screen reader.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import floor, log10
+from typing import TYPE_CHECKING, Any
+
+from policy_engine.errors import UsageError, to_install
+from policy_engine.policy.escapes import escaped
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_LABEL, _NUMBERS, _WIDTH, _ROW, _TOP = 230, 110, 640, 22, 34
+_LONGEST_LABEL = 38
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A group, the number that is shown of it, and how far that is off (1 SD)."""
+
+    label: str
+    value: float
+    error: float
+
+    @property
+    def words(self) -> str:
+        """The number and its error, the error to two digits and the number as far.
+
+        >>> Bar("", 1234.0, 1.38).words, Bar("", 0.51234, 0.0123).words, Bar("", 20.0, 0.0).words
+        ('1,234 ± 1.4', '0.512 ± 0.012', '20')
+        """
+        if not self.error:
+            return f"{self.value:,.6g}" if self.value % 1 else f"{self.value:,.0f}"
+        places = max(0, 1 - floor(log10(self.error)))
+        shown = f"{self.value:,.0f}" if not self.value % 1 else f"{self.value:,.{places}f}"
+        return f"{shown} ± {self.error:,.{places}f}"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Bars with errors: what they are ``of``, by which columns, and how many are left out."""
+
+    title: str
+    of: str
+    by: str
+    bars: tuple[Bar, ...]
+    more: int = 0
+
+    @property
+    def description(self) -> str:
+        """What it shows, in words."""
+        told = "; ".join(f"{bar.label}: {bar.words}" for bar in self.bars)
+        return f"{self.caption}. {told or 'No group is shown'}."
+
+    @property
+    def caption(self) -> str:
+        """What a bar is."""
+        more = f"; the first {len(self.bars)} of {len(self.bars) + self.more:,} groups"
+        return f"{self.of}, by {self.by}; ± is 1 SD{more if self.more else ''}"
+
+    def svg(self) -> str:
+        """The picture as SVG, in the colours of the page that it stands on, or black on nothing."""
+        high = _TOP + _ROW * len(self.bars) + 8
+        title, told = map(marked, (self.title, self.description))
+        return "\n".join(
+            (
+                f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {high}"'
+                ' role="img" aria-labelledby="picture-title picture-told"'
+                ' font-family="sans-serif" font-size="12">',
+                f'<title id="picture-title">{title}</title>',
+                f'<desc id="picture-told">{told}</desc>',
+                f'<text x="0" y="14">{marked(_cut(self.caption, 100))}</text>',
+                *self._drawn(),
+                "</svg>\n",
+            )
+        )
+
+    def _drawn(self) -> Iterator[str]:
+        low = min((bar.value - bar.error for bar in self.bars), default=0)
+        top = max((bar.value + bar.error for bar in self.bars), default=1)
+        low, top = min(0.0, low), max(0.0, top)
+        wide = (_WIDTH - _LABEL - _NUMBERS) / ((top - low) or 1)
+
+        def at(value: float) -> float:
+            return round(_LABEL + (value - low) * wide, 1)
+
+        for place, bar in enumerate(self.bars):
+            y = _TOP + _ROW * place
+            left, right = sorted((at(0), at(bar.value)))
+            less, more, middle = at(bar.value - bar.error), at(bar.value + bar.error), y + 8
+            yield (
+                f'<text x="{_LABEL - 8}" y="{y + 12}" text-anchor="end">'
+                f"{marked(_cut(bar.label, _LONGEST_LABEL))}</text>"
+                f'<rect class="bar" x="{left}" y="{y + 2}" width="{round(right - left, 1)}"'
+                ' height="12" fill="#7fa8bd"/>'
+                f'<path class="error" d="M{less} {middle}H{more}M{less} {y + 3}V{y + 13}'
+                f'M{more} {y + 3}V{y + 13}" stroke="currentColor" stroke-width="1.5" fill="none"/>'
+                f'<text x="{max(more, right) + 6}" y="{y + 12}">{marked(bar.words)}</text>'
+            )
+
+    def draw(self, axes: Axes | None = None) -> Axes:
+        """The same by matplotlib, on ``axes`` or on new ones.
+
+        Errors: UsageError where matplotlib is not installed.
+        """
+        if axes is None:
+            try:
+                from matplotlib import pyplot
+            except ImportError:
+                law = "plot needs matplotlib; run"
+                raise UsageError(f"{law} {to_install('plot')}") from None
+            high = 1.2 + 0.28 * len(self.bars)
+            _, axes = pyplot.subplots(figsize=(7, high), layout="constrained")
+        places = range(len(self.bars))
+        marks: Any = {"ecolor": "black", "capsize": 3, "color": "#7fa8bd"}
+        values = [bar.value for bar in self.bars]
+        axes.barh(places, values, xerr=[bar.error for bar in self.bars], **marks)
+        axes.set_yticks(places, [_cut(bar.label, _LONGEST_LABEL) for bar in self.bars])
+        axes.invert_yaxis()
+        axes.set_xlabel(f"{self.of}; the line is 1 SD")
+        axes.set_title(self.title)
+        return axes
+
+
+def marked(text: str) -> str:
+    """A text as markup, each character of which shows."""
+    return html.escape(escaped(text))
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -1,0 +1,262 @@
+"""A release as a value: tables of Arrow, pandas and polars, CSV, pictures, in a notebook."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+from xml.etree import ElementTree
+
+import duckdb
+import matplotlib as mpl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from policy_engine import Policy, load_policy, open_release, release
+from policy_engine.errors import PolicyError, UsageError
+
+mpl.use("Agg")
+
+NOISY = ("sample: {rate: 0.1}\nk: 20\n", "mechanism: noisy_counts\n")
+SUMS = (
+    NOISY[0],
+    "aggregate:\n  total: {sum: {bounds: [0, 99], of: age}}\n"
+    "  mean: {mean: {bounds: [0, 99], of: age}}\n",
+)
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture
+def done(policy):
+    return release(load_policy(policy("a", NOISY, epsilon="0.5", delta="1.0e-7")))
+
+
+def test_a_release_is_a_table_in_reading_order(done):
+    table = done.to_arrow()
+    assert table.column_names == ["age", "sex", "n"]
+    assert table["age"].to_pylist() == ["<30", "<30", "[30,60)", "[30,60)", ">=60", ">=60"]
+    assert sorted(map(str, table.to_pylist())) == sorted(
+        map(str, pq.read_table(done.release).to_pylist())
+    )
+    frame = done.to_pandas(errors=True)
+    assert list(frame.columns) == ["age", "sex", "n", "n_sd"]
+    assert frame["n"].dtype == "int64" and 2.7 < frame["n_sd"].iloc[0] < 2.9
+    assert done.to_polars().rows() == [tuple(row.values()) for row in table.to_pylist()]
+
+
+def test_a_release_that_was_given_opens_by_its_file_and_by_its_certificate(done):
+    for place in (done.release, Path(done.release), done.certificate):
+        assert open_release(place).to_arrow() == done.to_arrow()
+
+
+def test_errors_of_sums_and_means_are_those_that_are_told(policy):
+    done = release(load_policy(policy("a", SUMS, epsilon="0.9", delta="9.0e-7")))
+    claim = done.opened.certificate.claim
+    table = done.to_arrow(errors=True)
+    assert table.column_names[2:] == ["n", "n_sd", "total", "total_sd", "mean", "mean_sd"]
+    told = "\n".join(line for line in _told(done))
+    row = table.to_pylist()[0]
+    assert f"give or take {row['total_sd']:.6g} (1 SD)" in told
+    assert f"give or take {row['mean_sd'] * row['n']:.6g} / n (1 SD)" in told
+    assert [each.name for each in claim.law.aggregates] == ["total", "mean"]
+    assert done.to_pandas()["mean"].dtype.kind in "if"
+    assert done.opened.picture("mean").of == "the mean of age"
+    with pytest.raises(UsageError, match="has no number 'age'; it has n, total, mean"):
+        done.opened.picture("age")
+
+
+def _told(done):
+    from policy_engine.kernel.mechanisms.meanings import meaning_of
+
+    certificate = done.opened.certificate
+    return meaning_of(certificate.claim).told(certificate)
+
+
+def test_of_a_sample_the_estimates_are_drawn(policy):
+    done = release(load_policy(policy("a")))
+    table = done.to_arrow(errors=True)
+    assert table.column_names == ["age", "sex", "n", "n_estimate", "n_sd"]
+    for row in table.to_pylist():
+        assert row["n_estimate"] == pytest.approx(10 * row["n"])
+        assert row["n_sd"] == pytest.approx((row["n"] * 0.9) ** 0.5 / 0.1)
+    picture = done.opened.picture()
+    assert picture.of == "people of the source, estimated by n / 0.1"
+    assert picture.bars[0].value == pytest.approx(10 * table["n"][0].as_py())
+
+
+def test_rows_have_no_number_to_draw(policy):
+    done = release(load_policy(policy("a", ("a.parquet", "a.parquet, as: rows"))))
+    assert done.to_arrow(errors=True) == done.to_arrow()
+    assert "ε = 0.5" in done._repr_html_()
+    with pytest.raises(UsageError, match="no number of a row of it estimates the source"):
+        done.plot()
+
+
+def test_a_grouping_has_the_errors_of_its_own_noise(policy):
+    rollup = (NOISY[0], "rollup: {to: [age], share: 0.4}\n")
+    done = release(load_policy(policy("a", rollup, epsilon="0.9", delta="9.0e-7")))
+    rows = done.to_arrow(errors=True).to_pylist()
+    fine, coarse = ({r["n_sd"] for r in rows if r["grouping"] == n} for n in (1, 2))
+    assert len(fine) == len(coarse) == 1 and fine != coarse
+
+
+def test_csv_tells_a_missing_value_from_an_empty_text(project, policy):
+    people = pa.table({"age": [30] * 900, "sex": ["", None, "a,b"] * 300})
+    pq.write_table(people, "people.parquet")
+    done = release(load_policy(policy("a", NOISY)))
+    done.to_csv("a.csv", errors=True)
+    lines = Path("a.csv").read_text().splitlines()
+    assert lines[0] == '"age","sex","n","n_sd"'
+    assert lines[1].startswith('"[30,60)","",') and lines[3].startswith('"[30,60)",,')
+    assert next(csv.reader(lines[2:]))[1] == "a,b"
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "matplotlib"])
+def test_what_is_not_installed_is_asked_for_by_the_name_of_its_extra(done, monkeypatch, library):
+    extra, call = {
+        "pandas": ("pandas", done.to_pandas),
+        "polars": ("polars", done.to_polars),
+        "matplotlib": ("plot", done.plot),
+    }[library]
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(UsageError, match=rf"{library}; run pip install '\.\[{extra}\]'"):
+        call()
+
+
+def test_nothing_of_them_is_needed_before_it_is_asked_for(done):
+    run = subprocess.run(
+        [sys.executable, "-c", WITHOUT, done.release], capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+
+
+def test_a_plot_has_a_bar_and_an_error_for_each_group(done):
+    axes = done.plot()
+    assert [each.get_text() for each in axes.get_yticklabels()][:2] == [
+        "<30, female",
+        "<30, male",
+    ]
+    assert len(axes.patches) == 6 and axes.get_xlabel() == "people; the line is 1 SD"
+    assert done.plot(axes=axes, most=1) is axes
+
+
+def test_a_notebook_shows_promise_and_errors(done):
+    html = done._repr_html_()
+    assert "ε = 0.5" in html and "is right at most 62.3 % of the time" in html
+    assert html.count("± 2.8") == 6 and "<script" not in html
+
+
+def test_show_writes_a_picture_and_all_rows(cli, done):
+    shown = cli("show", done.release, "--rows", 2, "--output", "a.svg")
+    assert "wrote a.svg" in shown.out
+    root = ElementTree.parse("a.svg").getroot()
+    assert root.attrib["role"] == "img"
+    ids = root.attrib["aria-labelledby"].split()
+    title, told = root.find(f"{SVG}title"), root.find(f"{SVG}desc")
+    assert [title.attrib["id"], told.attrib["id"]] == ids
+    assert title.text == "a: n" and told.text.startswith("people, by age, sex; ± is 1 SD")
+    texts = [each.text for each in root.iter(f"{SVG}text")]
+    n = done.to_arrow()["n"][0].as_py()
+    # Each number is written, so that no colour and no length has to be read.
+    assert f"{n:,} ± 2.8" in texts and f"<30, female: {n:,} ± 2.8" in told.text
+    assert cli("show", done.release, "--output", "a.svg").code == 3
+    assert cli("show", done.release, "--output", "a.svg", "--replace").code == 0
+    assert cli("show", done.release, "--output", "a.png").code == 2
+    assert cli("show", done.release, "--replace").code == 2
+    written = cli("show", done.release, "--output", "a.csv", "--format", "json").document
+    assert written["written"] == "a.csv"
+    assert len(Path("a.csv").read_text().splitlines()) == 7
+
+
+def test_the_page_has_the_picture(cli, done):
+    cli("report", done.certificate, "--release", done.release, "--output", "a.html")
+    page = Path("a.html").read_text()
+    assert '<title id="picture-title">a: n</title>' in page and "± 2.8" in page
+
+
+def test_a_label_is_no_markup_in_a_picture(project, policy):
+    people = pa.table({"age": [30] * 900, "sex": ["<script>&\u202e", "b", "c"] * 300})
+    pq.write_table(people, "people.parquet")
+    done = release(load_policy(policy("a", NOISY)))
+    for text in (done.opened.picture().svg(), done._repr_html_()):
+        assert "&lt;script&gt;&amp;" in text and "<script" not in text and "\u202e" not in text
+
+
+def test_a_table_opens_by_its_certificate(project, cli):
+    with duckdb.connect("w.duckdb") as connection:
+        connection.sql("create table people as select i, i % 2 = 0 as even, date '2026-01-01' +"
+                       " cast(i % 2 as int) as day from range(400) t(i)")  # fmt: skip
+    Path("policy-engine.yaml").write_text(
+        "accounts: {people: {epsilon: 9, delta: 1.0e-5}}\n"
+        "warehouses: {w: {type: duckdb, database: w.duckdb}}\n"
+    )
+    policy = Policy.from_dict(
+        {
+            "version": 1, "name": "t", "source": {"table": "main.people"}, "privacy_unit": "row",
+            "recode": {"day": "keep"}, "guarantee": {"epsilon": 1, "delta": 1e-6},
+            "aggregate": {"total": {"sum": {"bounds": [0, 400], "of": "i"}}},
+            "release": {"table": "main.t"}, "account": "people",
+        }
+    )  # fmt: skip
+    done = release(policy)
+    table = done.to_arrow()
+    assert [str(kind) for kind in table.schema.types[:2]] == ["date32[day]", "int64"]
+    assert table.num_rows == 2 and isinstance(table["total"][0].as_py(), Decimal)
+    assert open_release(done.certificate).to_arrow() == table
+    assert done.opened.picture().bars[0].label == "2026-01-01"
+
+
+def test_what_is_wrong_with_a_dict_is_told_without_lines():
+    with pytest.raises(PolicyError) as caught:
+        Policy.from_dict({"version": 1, "recode": {"sex": "keeps"}})
+    told = [str(each) for each in caught.value.problems]
+    assert "(a dict): name is missing" in told[0] or any(
+        each.startswith("(a dict): name is missing") for each in told
+    )
+    assert all(each.line == each.column == 0 for each in caught.value.problems)
+
+
+def test_a_dict_is_the_policy_that_its_file_is(project, policy):
+    from datetime import date
+
+    import numpy as np
+
+    file = load_policy(policy("a", ("[30, 60]", "[30, 60.5]"), ("sex: keep", DATES)))
+    found = Policy.from_dict(
+        {
+            "version": np.int64(1), "name": "a", "source": {"file": Path("people.parquet")},
+            "privacy_unit": "row",
+            "recode": {"age": {"bins": (30, np.float64(60.5))},
+                       "born": {"bins": [date(2001, 1, 31)]}},
+            "sample": {"rate": 0.1}, "k": 20,
+            "guarantee": {"epsilon": Decimal("0.5"), "delta": 1e-9},
+            "release": {"file": "out/a.parquet"}, "account": "people",
+        }
+    )  # fmt: skip
+    assert found.digest == file.digest
+    for wrong, said in (({"name": {1}}, "name"), ({None: 1}, "it"), ({"a": [{"b": b""}]}, "a")):
+        with pytest.raises(UsageError, match=said):
+            Policy.from_dict(wrong)
+
+
+DATES = "born: {bins: [2001-01-31]}"
+WITHOUT = """
+import sys
+
+
+class Absent:
+    def find_spec(self, name, *rest):
+        if name.partition(".")[0] in ("pandas", "polars", "matplotlib"):
+            raise ModuleNotFoundError(name)
+
+
+sys.meta_path.insert(0, Absent())
+from policy_engine import open_release
+
+found = open_release(sys.argv[1])
+assert found.to_arrow(errors=True).num_rows == 6
+assert found._repr_html_() and found.picture().svg()
+"""
