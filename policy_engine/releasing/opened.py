@@ -30,7 +30,7 @@ from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.opening import bytes_in
 from policy_engine.policy.project import Project, project_at
-from policy_engine.releasing.picture import Bar, Picture, marked
+from policy_engine.releasing.picture import DrawnNumber, Picture, marked
 from policy_engine.warehouse.connecting import connected
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class OpenedRelease:
         for row in self.rows.slice(0, most).to_pylist():
             told = ["missing" if row[key] is None else _short(row[key]) for key in keys]
             value = float(row[number.name]) * number.scale
-            bars.append(Bar(", ".join(told), value, number.deviation(row)))
+            bars.append(DrawnNumber(", ".join(told), value, number.deviation(row)))
         more = max(0, self.rows.num_rows - most)
         name = self.certificate.terms.policy_name
         return Picture(f"{name}: {number.name}", number.words, ", ".join(keys), tuple(bars), more)
@@ -273,7 +273,7 @@ def _cell(row: Mapping[str, Any], name: str, number: ShownNumber | None) -> str:
     value = row[name]
     if number is None or number.scale != 1:
         return "missing" if value is None else _short(value)
-    return Bar("", float(value), number.deviation(row)).words
+    return DrawnNumber("", float(value), number.deviation(row)).words
 
 
 def _needs(method: str, extra: str) -> str:

@@ -23,7 +23,7 @@ _LONGEST_LABEL = 38
 
 
 @dataclass(frozen=True)
-class Bar:
+class DrawnNumber:
     """A group, the number that is shown of it, and how far that is off (1 SD)."""
 
     label: str
@@ -34,8 +34,8 @@ class Bar:
     def words(self) -> str:
         """The number and its error, the error to two digits and the number as far.
 
-        >>> Bar("", 1234.0, 1.38).words, Bar("", 0.51234, 0.0123).words, Bar("", 20.0, 0.0).words
-        ('1,234 ± 1.4', '0.512 ± 0.012', '20')
+        >>> DrawnNumber("", 1234.0, 1.38).words, DrawnNumber("", 0.51234, 0.0123).words
+        ('1,234 ± 1.4', '0.512 ± 0.012')
         """
         if not self.error:
             return f"{self.value:,.6g}" if self.value % 1 else f"{self.value:,.0f}"
@@ -51,7 +51,7 @@ class Picture:
     title: str
     of: str
     by: str
-    bars: tuple[Bar, ...]
+    bars: tuple[DrawnNumber, ...]
     more: int = 0
 
     @property
