@@ -39,7 +39,11 @@ STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE = "https://policy-engine.dev/certificate/v1"
 UNPROMISED_TYPE = "https://policy-engine.dev/unpromised/v1"
 """Of a release without (ε, δ): no reader of certificates takes its statement for one."""
+CHOICE_TYPE = "https://policy-engine.dev/choice/v1"
+"""Of a private choice among recodings, which is charged as a release is, and shows no rows."""
 RELEASE_TYPES = (PREDICATE_TYPE, UNPROMISED_TYPE)
+CHARGED_TYPES = (*RELEASE_TYPES, CHOICE_TYPE)
+"""Of what a ledger has charged."""
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 LARGEST_ENVELOPE = 10_000_000  # bytes
 _READABLE = "statement"
@@ -309,13 +313,15 @@ def _read_statement(payload: bytes, predicate_type: str) -> Unverified:
     if not _SHA256.fullmatch(sha256):
         _fail(f"the subject's sha256 must be 64 lower-case hex digits, found {_shown(sha256)}")
     predicate = _object(_field(fields, "predicate", "the statement"), "the predicate")
-    if predicate_type in RELEASE_TYPES and stated != type_of_release(predicate):
+    if predicate_type in CHARGED_TYPES and stated != type_of_release(predicate):
         _fail(f"predicateType is {_shown(stated)}, and the predicate is of another kind")
     return Unverified(_text(subject, "name", "the subject"), sha256, predicate)
 
 
 def type_of_release(predicate: Mapping[str, object]) -> str:
-    """As what a release's predicate is signed: a certificate, or the statement of one without."""
+    """As what a predicate is signed: a certificate, the statement of one without, or a choice."""
+    if "candidates" in predicate:
+        return CHOICE_TYPE
     return UNPROMISED_TYPE if "guarantee" in predicate else PREDICATE_TYPE
 
 

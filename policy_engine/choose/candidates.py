@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from json import dumps
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from policy_engine.choose.lattice import Bounds, Histogram, Integers, Ladder, Lattice
+from policy_engine.choose.lattice import Bounds, Histogram, Integers, Ladder, Lattice, Scheme
 from policy_engine.compile.catalog import Table
 from policy_engine.compile.compiler import compiled
 from policy_engine.errors import UsageError
@@ -82,6 +83,21 @@ class Candidates:
             tuple((name, Fraction(weight)) for name, weight in spec.weights.items()),
         )
 
+    @property
+    def told(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """The levels of each column that are candidates, as people read them; public."""
+        written, lattice = self.written, self.public_lattice
+        return tuple(
+            (each.column, tuple(_told(each.at(level, written[each.column])) for level in levels))
+            for each, levels in zip(self.columns, lattice.allowed, strict=True)
+        )
+
+    @property
+    def public_lattice(self) -> Lattice:
+        """The lattice without a table: how many schemes there are, and how precise each is."""
+        empty = [Ladder.of(each.column, [(None,) * each.height]) for each in self.columns]
+        return Lattice.of(empty, self.bounds)
+
     def claim(self, table: Table, warehouse: Warehouse) -> Claim:
         """The claim of everybody by all levels of all columns; nothing is certified of it.
 
@@ -122,11 +138,36 @@ class Candidates:
         people = np.asarray(rows[_COUNT].to_numpy(), dtype=np.int64)
         return Histogram(np.stack(labels, axis=1), people), Lattice.of(ladders, self.bounds)
 
-    def recode(self, scheme: tuple[int, ...]) -> dict[str, object]:
+    @property
+    def written(self) -> dict[str, object]:
+        """The entries of ``recode`` as the policy's file has them."""
+        found: dict[str, object] = plain_yaml(self.text)["recode"]
+        return found
+
+    @property
+    def text(self) -> str:
+        """The policy's file."""
+        return read_text(self.policy.file, "policy")
+
+    def recode(self, scheme: Scheme) -> dict[str, object]:
         """How the columns of a scheme are written in a policy."""
+        written = self.written
         return {
-            each.column: each.at(level) for each, level in zip(self.columns, scheme, strict=True)
+            each.column: each.at(level, written[each.column])
+            for each, level in zip(self.columns, scheme, strict=True)
         }
+
+
+def _told(recoding: object) -> str:
+    """A recoding on one line; JSON is YAML."""
+    return recoding if isinstance(recoding, str) else dumps(recoding, default=str)
+
+
+def plain_yaml(text: str) -> Any:
+    """What a policy's file holds, to be written again with its comments, numbers as they are."""
+    from ruamel.yaml import YAML
+
+    return YAML().load(text)
 
 
 def _name(at: int, level: int) -> str:

@@ -231,6 +231,7 @@ class Histogram:
         return int(self.people.sum())
 
 
+MOST_PLACES = 2**62
 _DENSE = 24
 """Groups are told apart by their places in an array if that has at most so many places a group."""
 
@@ -248,7 +249,10 @@ class Cells:
     sizes: tuple[int, ...]
 
     def label(self, column: int) -> Integers:
-        """The label of a column in every group."""
+        """The label of a column in every group; DomainError where these are not told."""
+        if not self.sizes:
+            law = "of columns whose labels have at most 2**62 products, for this"
+            raise DomainError("search", law, "more")
         stride = prod(self.sizes[column + 1 :])
         found: Integers = self.numbers // stride % self.sizes[column]
         return found
@@ -280,24 +284,33 @@ def summed(numbers: Integers, people: Integers, places: int) -> tuple[Integers, 
 
 
 def cells_of(histogram: Histogram, lattice: Lattice, scheme: Scheme) -> Cells:
-    """The groups of one scheme, from the histogram itself; DomainError beyond 2⁶² places."""
+    """The groups of one scheme, from the histogram itself.
+
+    Where there are more places than 62 bits tell apart the groups are numbered as they come, and no
+    column's label is told of them: whatever the table, nothing fails.
+    """
     sizes = tuple(lattice.ladders[at].sizes[scheme[at]] for at in lattice.in_order)
-    if prod(sizes) >= 2**62:
-        law = "of columns whose labels have fewer than 2**62 products"
-        raise DomainError("search", law, "more")
     numbers = _numbers(histogram, lattice, scheme)
+    if prod(sizes) > MOST_PLACES:
+        sizes = ()
     if not len(numbers):
         return Cells(numbers, histogram.people, sizes)
-    return Cells(*summed(numbers, histogram.people, prod(sizes)), sizes)
+    places = prod(sizes) if sizes else int(numbers.max()) + 1
+    return Cells(*summed(numbers, histogram.people, places), sizes)
 
 
 def _numbers(histogram: Histogram, lattice: Lattice, scheme: Scheme) -> Integers:
     """The number of the group that each row of a histogram is in."""
-    numbers = np.zeros(len(histogram.people), dtype=np.int64)
+    numbers, places = np.zeros(len(histogram.people), dtype=np.int64), 1
     for at in lattice.in_order:
         ladder, level = lattice.ladders[at], scheme[at]
-        if ladder.sizes[level] > 1:
-            numbers = numbers * ladder.sizes[level] + ladder.codes[level][histogram.labels[:, at]]
+        size = ladder.sizes[level]
+        if size > 1:
+            if places * size > MOST_PLACES:
+                found, numbers = np.unique(numbers, return_inverse=True)
+                places = len(found)
+            numbers = numbers * size + ladder.codes[level][histogram.labels[:, at]]
+            places *= size
     return numbers
 
 
@@ -336,7 +349,12 @@ def walked(histogram: Histogram, lattice: Lattice) -> Iterator[tuple[Scheme, Cel
                 scheme = (*scheme[:column], level, *scheme[column + 1 :])
             yield from below(scheme, cells, depth + 1)
 
-    yield from below(lattice.finest, cells_of(histogram, lattice, lattice.finest), 0)
+    first = cells_of(histogram, lattice, lattice.finest)
+    if first.sizes:
+        yield from below(lattice.finest, first, 0)
+        return
+    for scheme in lattice.schemes():
+        yield scheme, cells_of(histogram, lattice, scheme)
 
 
 def measured(histogram: Histogram, lattice: Lattice, measure: Measure) -> npt.NDArray[np.float64]:

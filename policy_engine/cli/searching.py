@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from json import dumps
+from pathlib import Path
 from typing import Annotated
 
 from typer import Option
 
+from policy_engine.accounting.in_words import in_text
 from policy_engine.choose.public import LOCAL, PublicSearch, SchemeSaid, search_public
 from policy_engine.choose.searching import Objective
-from policy_engine.cli.options import PolicyArgument
-from policy_engine.cli.output import emit
+from policy_engine.cli.options import EditionOption, PolicyArgument
+from policy_engine.cli.output import confirm, emit, note
 from policy_engine.cli.reading import decimal_of
 from policy_engine.errors import UsageError
 from policy_engine.policy.loading import load_policy
+from policy_engine.policy.resolve import Policy
+from policy_engine.policy.scalars import counted
 from policy_engine.releasing.planning import project_of
 
 _PUBLIC = (
@@ -39,25 +45,43 @@ def search(
     suppress: Annotated[
         str, Option(metavar="SHARE", help="With --k: who may be in smaller groups, as 0.05.")
     ] = "0",
+    output: Annotated[
+        Path | None,
+        Option("--output", "-o", help="The policy to write; default: POLICY.chosen.yaml."),
+    ] = None,
+    edition: EditionOption = None,
+    replace: Annotated[
+        bool, Option("--replace", help="Replace the policy of an earlier choice.")
+    ] = False,
 ) -> None:
-    """Compare every scheme of a policy's levels: a level for each column.
+    """Choose a level for each column of a policy: which scheme shows most people, most precisely.
 
     The levels of a column are the value itself, those of its hierarchy or of `levels`, or its
-    recoding, and one label for all. `search` in the policy narrows them (at_least, at_most) and
-    weighs the columns. Everybody is read from the warehouse once, by all levels.
+    recoding, and one label for all. `search` in the policy has the price, narrows the levels
+    (at_least, at_most, precision) and weighs the columns.
+
+    One scheme is drawn by its score with differential privacy, `search.epsilon`, which the account
+    pays before the source is read. It is written as an ordinary policy, with a certificate of what
+    the choice was of, and nothing else is shown. A choice that stands stands: asked again, nothing
+    is looked at, and it costs nothing. --edition NAME chooses anew, at a price.
 
     With --public the source may be looked at, because it is public or made up, and you say so. It
     shows the best scheme, the frontier of people against precision, and with --k what optimal
-    search, Samarati, Incognito and Datafly find, and into how many parts Mondrian cuts.
+    search, Samarati, Incognito and Datafly find, and into how many parts Mondrian cuts. Nothing is
+    charged and no policy is written.
 
     Example: policy-engine search policies/adult_hierarchies/policy.yaml --public --k 5
     """
-    loaded = load_policy(policy, unpromised=True)
     if not public:
-        raise UsageError(
-            f"{policy}: to choose by looking at data has a price, unless the data is public or"
-            " synthetic: then say so with --public"
-        )
+        if k is not None or objective is not Objective.score:
+            raise UsageError(
+                "--k and --objective are of data that may be looked at: --public says that it may"
+            )
+        _choose(load_policy(policy), output, edition or "", replace=replace)
+        return
+    if output is not None or edition is not None or replace:
+        raise UsageError("--public writes no policy: leave --output, --edition and --replace out")
+    loaded = load_policy(policy, unpromised=True)
     share = decimal_of("--suppress", suppress)
     if not 0 <= share < 1:
         raise UsageError(f"--suppress must be at least 0 and below 1, found {suppress}")
@@ -67,6 +91,45 @@ def search(
         loaded, project_of(loaded), objective=objective, k=k, share=Fraction(share)
     )
     emit(found, [*_lines(found)])
+
+
+@dataclass(frozen=True)
+class ChosenSaid:
+    """A private choice: the policy that was written, its certificate, and what it cost."""
+
+    policy: str
+    certificate: str
+    outcome: str
+    epsilon: Decimal
+    delta: Decimal
+    schemes: int
+    account: str
+    entry: int
+
+
+def _choose(policy: Policy, output: Path | None, edition: str, *, replace: bool) -> None:
+    from policy_engine.choose.safe import choose_recoding
+
+    chosen = choose_recoding(
+        policy, project_of(policy), output=output, edition=edition, replace=replace, say=note
+    )
+    said = ChosenSaid(
+        str(chosen.policy), str(chosen.certificate), chosen.outcome, chosen.epsilon, Decimal(0),
+        chosen.schemes, chosen.account, chosen.entry,
+    )  # fmt: skip
+    price = f"ε {in_text(chosen.epsilon)}, δ 0"
+    told = {
+        "chosen": f"{price}, charged to account {chosen.account!r} (entry {chosen.entry})",
+        "stands": f"it was chosen before (entry {chosen.entry}, {price}); nothing was looked at",
+        "put back": f"put back from its kept bytes (entry {chosen.entry}); nothing was looked at",
+    }
+    lines = [
+        f"chose one of {counted(chosen.schemes, 'scheme')}: {chosen.policy}",
+        f"  price        {told[chosen.outcome]}",
+        f"  certificate  {chosen.certificate}",
+        f"next: policy-engine plan {chosen.policy}",
+    ]
+    confirm(said, lines)
 
 
 def _lines(found: PublicSearch) -> Iterator[str]:

@@ -13,7 +13,8 @@ from typer import Option
 
 from policy_engine.accounting.odds import odds_sentence
 from policy_engine.attest import count_certificate as counts
-from policy_engine.attest.attestation import UNPROMISED_TYPE, stated_type
+from policy_engine.attest.attestation import CHOICE_TYPE, UNPROMISED_TYPE, stated_type
+from policy_engine.attest.choices import verify_choice
 from policy_engine.attest.keyring import Keyring
 from policy_engine.attest.keys import SIGNING_KEY_VARIABLE, TrustedKeys, load_private_key
 from policy_engine.attest.owners import believed, check_signed, newer_at
@@ -82,6 +83,16 @@ def verify(
         found = verify_statement(text, trusted)
         document = {"verified": True, **vars(LookedAt.at(found, places)), **dict(found.numbers)}
         confirm(document, [_verified(found), *checked_lines(found, places)])
+    elif kind == CHOICE_TYPE:
+        if review_policy is not None:
+            raise UsageError("--review-policy is for the certificate of a release; leave it out")
+        found = verify_choice(text, trusted, release)
+        document = {"verified": release is not None, **vars(LookedAt.at(found, places))}
+        lines = [_verified(found), *checked_lines(found, places), *_assuming(found)]
+        if release is None:
+            lines[0] = "certificate holds; the policy that was chosen was not looked at"
+        code = 0 if release is not None else NothingChecked.exit_code
+        conclude({**document, **dict(found.numbers)}, lines, code)
     elif kind == counts.COUNT_PREDICATE_TYPE:
         confirm(*_count(counts.verify_count(text, trusted), places))
     else:

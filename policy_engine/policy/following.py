@@ -198,11 +198,14 @@ def _policies(payer: _Payer, own: ReadPolicy | None = None) -> dict[str, ReadPol
         if own is not None and path.resolve() == own.file.resolve():
             continue
         text, name = _named(path, names)
-        if name in found:
+        if not name:
+            continue
+        read, other = read_policy(text, path, path.parent), found.get(name)
+        if other is None or (other.document.search and not read.document.search):
+            found[name] = read  # what was chosen for a policy has its name, and stands for it
+        elif not read.document.search or other.document.search:
             wrong = f"is the name of two policies, {found[name].file} and {path}"
             payer.refuse(name, wrong, "give one of them another name")
-        if name:
-            found[name] = read_policy(text, path, path.parent)
     for name in names:
         if name not in found:
             remedy = "add it, with guarantee: planned, or take it out of the plan"

@@ -174,6 +174,8 @@ class Policy:
     """Which draw of it is meant: none is named where a policy was read, and nothing more."""
     follows: Following | None = None
     """What gave it its guarantee, where that is not written in it."""
+    is_searched: bool = False
+    """Whether it says among which levels of its columns may be chosen."""
 
     @classmethod
     def from_dict(
@@ -365,6 +367,7 @@ def resolve(
         method=chosen.method,
         protection=chosen.protection,
         follows=follows,
+        is_searched=document.search is not None,
     )
 
 

@@ -31,6 +31,9 @@ class SearchSpec(Document):
 
     epsilon: fields.OptionalStepField = None
     """ε of the choice, which the account pays beside the release; `search --public` needs none."""
+    precision: fields.OptionalShareField = None
+    """Only schemes of this precision or more are candidates, and the one that shows most people is
+    best; else it is the one with the most people shown × precision."""
     weights: Annotated[
         dict[str, Annotated[Decimal, _WEIGHT]],
         fields.a_mapping("column: number", minProperties=1),
@@ -55,67 +58,61 @@ def search_laws(data: Data) -> Broken:
 
 @dataclass(frozen=True)
 class ColumnLevels:
-    """What a column may be: its recodings, the finest first, and how each is written.
+    """What a column may be: its recodings, the finest first, which is the value itself.
 
     One level more than these is nothing at all, the label ``NOTHING``. ``first`` is the finest that
-    is a candidate unless the policy says otherwise.
+    is a candidate unless the policy says otherwise. ``label`` stands for a missing value.
     """
 
     column: str
     recodings: tuple[Recoding, ...]
-    written: tuple[object, ...]
+    has_levels: bool = False
     first: int = 0
+    label: str | None = None
 
     @property
     def height(self) -> int:
         """The number of its last level."""
         return len(self.recodings)
 
-    def at(self, level: int) -> object:
-        """How a level is written in a policy."""
-        return {"constant": NOTHING} if level == self.height else self.written[level]
+    def at(self, level: int, written: object) -> object:
+        """How a level is written in a policy, where the column's entry is ``written`` there."""
+        if level == self.height:
+            return {"constant": NOTHING}
+        if level == 0:
+            return "keep" if self.label is None else {"missing": self.label}
+        return {**mapping(written), "level": level} if self.has_levels else written
 
 
 def levels_of(column: str, spec: Recode, hierarchy: Hierarchy | None) -> ColumnLevels | None:
     """What a column may be, by its entry in ``recode``; None of a constant, which says nothing.
 
     Told by the policy and its hierarchies alone. Of a hierarchy whose last level is one label, that
-    one is the label of nothing at all. Of a column with one plain recoding the value itself is
-    level 0, and no candidate unless ``at_least`` says so.
+    one is the label of nothing at all. The value itself is no candidate unless ``at_least`` says so
+    where the column has one plain recoding, or a label for what is missing, which a number lacks.
 
     >>> levels_of("sex", "keep", None).height
     1
     """
-    if spec == "keep":
-        return ColumnLevels(column, (Keep(),), ("keep",))
-    missing = getattr(spec, "missing", None)
-    label = {} if missing is None else {"missing": missing}
-    itself: object = label or "keep"
-    is_named = missing is not None
+    label = getattr(spec, "missing", None)
     match spec:
+        case "keep":
+            return ColumnLevels(column, (Keep(),))
         case ConstantSpec():
             return None
         case KeptSpec():
-            return ColumnLevels(column, (Keep(),), (itself,))
+            return ColumnLevels(column, (Keep(),), label=label)
         case HierarchySpec():
             assert hierarchy is not None  # it was read with the policy
-            told = {"hierarchy": spec.hierarchy}
-            other = {} if spec.other == "other" else {"other": spec.other}
             last = hierarchy.height - 1 if hierarchy.has_root else hierarchy.height
-            levels = range(1, last + 1)
-            steps = tuple(spec.model_copy(update={"level": n}).recoding(hierarchy) for n in levels)
-            written = tuple({**told, "level": n, **other, **label} for n in levels)
+            levels = (spec.model_copy(update={"level": n}) for n in range(1, last + 1))
+            steps = tuple(each.recoding(hierarchy) for each in levels)
+            first = 0 if label is None else 1
+            return ColumnLevels(column, (Keep(), *steps), True, min(first, len(steps)), label)
         case LevelsSpec():
             steps = tuple(step.recoding(None) for step in spec.levels)
-            listed = [step.model_dump(exclude_defaults=True) for step in spec.levels]
-            written = tuple(
-                {"levels": listed, "level": n, **label} for n in range(1, len(listed) + 1)
-            )
-        case _:
-            steps = (spec.recoding(None),)
-            written = (spec.model_dump(exclude_defaults=True),)
-            is_named = True
-    return ColumnLevels(column, (Keep(), *steps), (itself, *written), first=1 if is_named else 0)
+            return ColumnLevels(column, (Keep(), *steps), True, 0 if label is None else 1, label)
+    return ColumnLevels(column, (Keep(), spec.recoding(None)), first=1, label=label)
 
 
 def all_levels(
@@ -124,7 +121,7 @@ def all_levels(
     """What each released column may be, in their order.
 
     >>> [found] = all_levels({"sex": "keep", "all": ConstantSpec(constant="x")}, {})
-    >>> found.column, found.at(1)
+    >>> found.column, found.at(1, "keep")
     ('sex', {'constant': '*'})
     """
     found = (levels_of(name, spec, hierarchies.get(name)) for name, spec in recode.items())

@@ -192,7 +192,7 @@ def certificates_in(folder: Path) -> tuple[Path, ...]:
 
 def is_of_a_release(path: Path) -> bool:
     """Whether a file states that it is the certificate of a release; nothing is verified."""
-    return attestation.stated_type(content_of(path)) in attestation.RELEASE_TYPES
+    return attestation.stated_type(content_of(path)) in attestation.CHARGED_TYPES
 
 
 def forgotten(
@@ -249,7 +249,7 @@ def certified_digests(path: Path, trusted: TrustedKeys) -> tuple[str, str] | Non
     try:
         text = content_of(path)
         stated = attestation.stated_type(text)
-        kind = stated if stated in attestation.RELEASE_TYPES else attestation.PREDICATE_TYPE
+        kind = stated if stated in attestation.CHARGED_TYPES else attestation.PREDICATE_TYPE
         said = attestation.open_envelope(text, trusted, kind)
     except VerificationFailed:
         return None

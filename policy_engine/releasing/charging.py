@@ -6,13 +6,17 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from decimal import Decimal
 from functools import cached_property
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
+from policy_engine.accounting.domain import REPLACE_ONE
+from policy_engine.accounting.events import PureDP
 from policy_engine.accounting.plans import WindowPlan
 from policy_engine.accounting.windows import spanning
 from policy_engine.attest.certificates import predicate_of
+from policy_engine.attest.choices import ChoiceStated
 from policy_engine.attest.keys import key_id
 from policy_engine.attest.parquet_file import predicate_digest
 from policy_engine.attest.validity import moment
@@ -223,23 +227,33 @@ def _counted(charge: Charge, certificate: Certificate | None, windows: tuple[str
     charge = replace(charge, windows=windows)
     if len(windows) == 1 or charge.is_unbounded:
         return charge
-    assert certificate is not None  # what reads several periods has a text
-    event = of_replaced(certificate.claim, certificate.promise)
+    if certificate is not None:
+        event = of_replaced(certificate.claim, certificate.promise)
+    else:  # a choice, of which ε is all that is known: who is replaced leaves, and another comes
+        event = PureDP(2 * charge.epsilon)
     found = spanning(event, charge.epsilon, charge.delta, charge.neighbours)
     return replace(charge, event=found.event, epsilon=found.epsilon, delta=found.delta)
 
 
-def recalled(charge: Charge, certificate: Certificate, known: Books, project: Project) -> Charge:
-    """A charge that a certificate proves, with the windows that its account has in a ledger.
+def recalled(
+    charge: Charge,
+    time: str,
+    certificate: Certificate | None,
+    known: Books,
+    project: Project,
+) -> Charge:
+    """A charge that is proved, with the windows that its account has in a ledger.
 
-    By the certificate's edition, and by its time where that is none of a calendar. What does not
-    tell the account's windows apart counts in each that there is.
+    By the certificate's edition, and by its ``time`` where that is none of a calendar. What does
+    not tell the account's windows apart counts in each that there is. Without a ``certificate`` it
+    is a choice's, which has no edition of a calendar.
     """
-    account, at = known.budget.account(charge.account), moment(certificate.time)
+    account, at = known.budget.account(charge.account), moment(time)
     limit = account.limit
     if limit is None or limit.each is None or at is None:
         return charge
-    terms, edition = WindowTerms(limit.each, limit.of), certificate.terms.edition or Edition()
+    edition = Edition() if certificate is None else certificate.terms.edition or Edition()
+    terms = WindowTerms(limit.each, limit.of)
     try:
         windows = windows_of_charge(terms, edition, at, project.zone)
     except DomainError:
@@ -297,4 +311,19 @@ def charge_of(account: str, certificate: Certificate, policy: Policy) -> Charge:
         event=event,
         unit=certificate.unit,
         follows=policy.follows is not None and not policy.follows.planned,
+    )
+
+
+def charge_of_choice(stated: ChoiceStated) -> Charge:
+    """What the ledger is asked to book for a private choice: ε of it, and nothing more."""
+    return Charge(
+        account=stated.account,
+        epsilon=stated.epsilon,
+        delta=Decimal(0),
+        neighbours="replace_one" if stated.neighbours == REPLACE_ONE else "add_remove",
+        policy_name=requests.choice_name(stated.policy_name),
+        policy_digest=stated.policy_digest,
+        certificate_digest=predicate_digest(stated.predicate()),
+        event=PureDP(stated.epsilon),
+        unit=stated.unit,
     )

@@ -15,12 +15,15 @@ from functools import cached_property
 from pathlib import Path
 
 from policy_engine.attest.attestation import (
+    CHOICE_TYPE,
     Statement,
     Unverified,
     open_envelope,
     stated_type,
+    type_of_release,
 )
 from policy_engine.attest.certificates import added_edition, certificate_in
+from policy_engine.attest.choices import ChoiceStated
 from policy_engine.attest.parquet_file import predicate_digest
 from policy_engine.attest.signers import writer_of
 from policy_engine.errors import (
@@ -42,14 +45,16 @@ from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
 from policy_engine.releasing import beginning, books
 from policy_engine.releasing.asking import source_of
-from policy_engine.releasing.charging import recalled
+from policy_engine.releasing.charging import charge_of_choice, recalled
 from policy_engine.releasing.publish import COPIES, content_of
 from policy_engine.releasing.requests import (
     Ends,
     certificate_of_table,
+    choice_name,
     new_run,
     place_of,
     release_id,
+    run_of,
 )
 
 _WHY = "its certificate proves that it was released"
@@ -89,14 +94,16 @@ def recall(project: Project, account: str | None = None) -> tuple[Recalled, ...]
             for path in beginning.forgotten(places, ledger.read().budget.entries(), trusted)
         ]
         # The last one of a place is what stands there.
-        found.sort(key=lambda each: (certificate_in(each[1]).time, not _is_copy(each[0])))
+        found.sort(key=lambda each: (str(each[1].predicate["time"]), not _is_copy(each[0])))
         accounts = [_account(said, path, project, ledger, account) for path, said in found]
         sources = _Sources(project, ledger)
         booked = []
         for (path, said), owner in zip(found, accounts, strict=True):
             run, place = _run(said, path, project)
             charge = replace(_charge(said, owner), request=place, run=run)
-            charge = recalled(charge, certificate_in(said), ledger.read(), project)
+            certificate = None if _is_choice(said) else certificate_in(said)
+            time = str(said.predicate["time"])
+            charge = recalled(charge, time, certificate, ledger.read(), project)
             charge, unknown = sources.named(charge)
             booked.append(Recalled(_book(ledger, charge, said), path, unknown))
         _remember(project, ledger)
@@ -107,8 +114,18 @@ def _is_copy(certificate: Path) -> bool:
     return certificate.parent.name == COPIES
 
 
+def _is_choice(said: Unverified) -> bool:
+    return type_of_release(said.predicate) == CHOICE_TYPE
+
+
 def _run(said: Unverified, path: Path, project: Project) -> tuple[Run, str]:
     """The run of a release, as its certificate tells it, and its place; its secret is nobody's."""
+    if _is_choice(said):
+        folder = path.parent.parent if _is_copy(path) else path.parent
+        ends = Ends.of_file(folder / said.subject_name, project.directory)
+        stated = ChoiceStated.of(said)
+        place = place_of(choice_name(stated.policy_name), ends, "")
+        return run_of(stated.predicate(), ends, "", ""), place
     certificate = certificate_in(said)
     name = certificate.terms.policy_name
     folder = path.parent.parent if _is_copy(path) else path.parent
@@ -176,6 +193,8 @@ def _account(
     said: Statement, path: Path, project: Project, ledger: Ledger, given: str | None
 ) -> str:
     """The account that a release was charged to."""
+    if _is_choice(said):
+        return ChoiceStated.of(said).account
     name = certificate_in(said).terms.policy_name
     before = [
         entry.account for entry in ledger.read().budget.entries() if entry.policy_name == name
@@ -193,7 +212,9 @@ def _account(
 
 
 def _charge(said: Statement, account: str) -> Charge:
-    """What a certificate proves that a release cost."""
+    """What a certificate proves that a release, or a choice, cost."""
+    if _is_choice(said):
+        return charge_of_choice(ChoiceStated.of(said))
     certificate = certificate_in(said)
     promise, terms = certificate.promise, certificate.terms
     event, delta = charged(certificate.claim, promise)

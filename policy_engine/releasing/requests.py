@@ -13,6 +13,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
@@ -150,6 +151,27 @@ def new_run(of: str, ends: Ends, certificate: Certificate, sealed: Mapping[str, 
         predicate=predicate_of(certificate),
         sealed=sealed,
     )
+
+
+def run_of(predicate: Mapping[str, Any], ends: Ends, of: str, edition: str) -> Run:
+    """How a private choice is made: it needs no secret, for its randomness is used up in it."""
+    return Run(
+        edition=edition,
+        of=of,
+        target=ends.name,
+        certificate=ends.certificate,
+        mark=secrets.token_hex(8),
+        predicate=predicate,
+    )
+
+
+def choice_name(policy: str) -> str:
+    """What the ledger calls the choices of a policy: no policy can have that name.
+
+    >>> choice_name("visits")
+    'search of visits'
+    """
+    return f"search of {policy}"
 
 
 def certificate_of(run: Run) -> Certificate:

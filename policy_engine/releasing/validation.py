@@ -343,6 +343,8 @@ def target_clashes(policies: Sequence[Policy | None]) -> dict[int, tuple[errors.
             continue
         places = _places(policy)
         at, first = next(((n, taken[p]) for n, p in enumerate(places) if p in taken), (0, None))
+        if first is not None and first.is_searched != policy.is_searched:
+            first = None if first.name == policy.name else first  # the one was chosen for the other
         taken |= {place: policy for place in places if place not in taken}
         if first is not None:
             clashes[index] = located((_clash(policy, first, release=at == 0),), policy.file)

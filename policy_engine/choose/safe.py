@@ -1,0 +1,508 @@
+"""[SAFE] The private choice of a recoding: one exact draw, charged, and written as a policy.
+
+The score of a scheme is Σ max(0, people − c₀) over its groups, times the scheme's precision,
+rounded down. One person more adds 0 or 1 to every score, and one replaced adds −1, 0 or 1: the draw
+is ε-DP by that alone (``choose.drawing``). The whole source is read, under randomness that no
+release shares. c₀, the candidates and the precision are public.
+
+A choice lives as a release does: charged, drawn where nobody else reads, its digest recorded before
+a byte can be seen, put in place, committed. One that stands is the answer: asked again, nothing is
+looked at. What a crash left may be drawn once more, and only if nothing of it was drawn.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from dataclasses import replace as replace_field
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from policy_engine.accounting.domain import ADD_REMOVE
+from policy_engine.accounting.in_words import in_text
+from policy_engine.attest.attestation import sign, statement
+from policy_engine.attest.choices import ChoiceStated
+from policy_engine.attest.signers import Signer
+from policy_engine.attest.validity import moment
+from policy_engine.choose.candidates import Candidates, plain_yaml
+from policy_engine.choose.drawing import Below, choose
+from policy_engine.choose.lattice import Histogram, Lattice, Scheme, measured
+from policy_engine.choose.public import least_shown
+from policy_engine.choose.searching import above
+from policy_engine.errors import BudgetExceeded, EnvironmentFailed, NotReleasable, UsageError
+from policy_engine.kernel.certificate import now
+from policy_engine.kernel.editions import NAMED_BY_HAND, is_named_by_hand
+from policy_engine.kernel.printing import printed
+from policy_engine.ledger.account import Account, admit
+from policy_engine.ledger.books import Books
+from policy_engine.ledger.entry import Charge, Entry
+from policy_engine.ledger.plan_records import paying
+from policy_engine.ledger.store import Ledger
+from policy_engine.policy.laws import mapping
+from policy_engine.policy.project import Project
+from policy_engine.policy.resolve import Policy
+from policy_engine.policy.scalars import counted
+from policy_engine.releasing import beginning, books, copies, publish, standing
+from policy_engine.releasing.charging import ReleasePlan, charge_of_choice, in_windows, planned
+from policy_engine.releasing.editions import Clock, at_moment, utc_now
+from policy_engine.releasing.requests import Ends, choice_name, place_of, run_of
+from policy_engine.warehouse.base import Warehouse
+
+MOST_JUSTIFICATION = 4_000
+_NOWHERE: standing.Digest = lambda run: None  # noqa: E731 - a choice is a file
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A choice: the policy that was written, its certificate, and what it cost.
+
+    ``outcome``: drawn now, or standing since before, or put back from the bytes that were kept; the
+    last two cost nothing, and looked at no source.
+    """
+
+    policy: Path
+    certificate: Path
+    epsilon: Decimal
+    schemes: int
+    account: str
+    entry: int
+    outcome: Literal["chosen", "stands", "put back"]
+
+
+def utilities_of(
+    histogram: Histogram, lattice: Lattice, least: int, precision: Fraction | None
+) -> tuple[list[Scheme], list[int]]:
+    """The candidates, and the score of each: 0 or 1 more with each person more.
+
+    With a ``precision`` the schemes of at least that are candidates, and people alone count.
+    """
+    precisions, whole = lattice.precisions
+    shown = measured(histogram, lattice, lambda cells, _: above(cells, least)).astype(np.int64)
+    if precision is None:
+        # Of at most 2³¹ people, and a denominator of public levels and weights: exact as integers.
+        scores = [
+            int(people) * int(part) // whole
+            for people, part in zip(shown.ravel(), precisions.ravel(), strict=True)
+        ]
+        return list(lattice.schemes()), scores
+    wanted = precision * whole
+    kept = [at for at, part in enumerate(precisions.ravel().tolist()) if part >= wanted]
+    schemes = list(lattice.schemes())
+    return [schemes[at] for at in kept], shown.ravel()[kept].tolist()
+
+
+@dataclass(frozen=True)
+class _Search:
+    """A private choice that is asked for: of which policy, and where what is chosen is written."""
+
+    candidates: Candidates
+    project: Project
+    ends: Ends
+    edition: str
+    replace: bool
+    clock: Clock
+
+    @property
+    def policy(self) -> Policy:
+        return self.candidates.policy
+
+    @cached_property
+    def epsilon(self) -> Decimal:
+        epsilon = self.candidates.spec.epsilon
+        if epsilon is None:
+            raise UsageError(
+                f"{self.policy.file}: to choose by looking at data has a price: write it, as in"
+                " search: {epsilon: 0.01}. Of data that is public, or synthetic, say --public"
+            )
+        return epsilon
+
+    @property
+    def precision(self) -> Fraction | None:
+        asked = self.candidates.spec.precision
+        return None if asked is None else Fraction(asked)
+
+    @property
+    def place(self) -> str:
+        return place_of(choice_name(self.policy.name), self.ends, self.edition)
+
+    @cached_property
+    def of(self) -> str:
+        """What the choice is of: the policy, its hierarchies, and what it says of the search."""
+        spec = self.candidates.spec.model_dump(mode="json")
+        told = [self.policy.digest, spec, self.candidates.told]
+        return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()
+
+    # What stands
+
+    def entry(self, known: Books) -> tuple[Entry | None, Literal["take", "place", "draw", "lost"]]:
+        """The entry of this choice, and what is to do for it; None where nothing was charged."""
+        entries = [
+            entry
+            for entry in known.budget.at(self.place)
+            if entry.run.of in {self.of, ""} and entry.state != "cancelled"
+        ]
+        if not entries:
+            return None, "draw"
+        entry = entries[-1]
+        digest = entry.only_digest
+        if digest is None:
+            return entry, "draw" if entry.can_draw else "lost"
+        trusted = books.trusted_keys(self.project)
+        if standing.look(entry.run, self.ends, _NOWHERE, trusted) == digest:
+            return entry, "take"
+        has_bytes = self.is_at(digest) or self.copy(digest) is not None
+        return entry, "place" if has_bytes else "lost"
+
+    @property
+    def path(self) -> Path:
+        assert self.ends.path is not None
+        return self.ends.path
+
+    def is_at(self, digest: str) -> bool:
+        return self.path.is_file() and publish.file_digest(self.path) == digest
+
+    def copy(self, digest: str) -> copies.Copy | None:
+        certificate = self.ends.certificate_path
+        return copies.copy_of(self.project, self.place, certificate, digest, is_table=False)
+
+    def chosen(self, entry: Entry, outcome: Literal["chosen", "stands", "put back"]) -> Chosen:
+        schemes = int(entry.run.predicate.get("schemes", 0))
+        certificate = self.ends.certificate_path
+        return Chosen(
+            self.path, certificate, entry.epsilon, schemes, entry.account, entry.id, outcome
+        )
+
+
+def choose_recoding(
+    policy: Policy,
+    project: Project,
+    *,
+    output: Path | None = None,
+    edition: str = "",
+    replace: bool = False,
+    say: Callable[[str], None] = lambda text: None,
+    clock: Clock = utc_now,
+) -> Chosen:
+    """Choose a scheme of a policy by ``search.epsilon``, and write it as an ordinary policy.
+
+    Guarantee: what is written is ε-DP in the whole source, under the policy's notion of neighbours;
+    the account is charged before the source is read, as for any release. A choice that stands is
+    the answer, and one that is lost is put back from the bytes that were kept. ``edition`` names
+    another draw, at a price of its own. ``output`` is a file in the policy's folder.
+
+    Raises:
+        UsageError: there is no ε, nothing to choose, or ``output`` is elsewhere.
+        PolicyError, NotCertifiable: the policy does not fit, or cannot be certified.
+        NotReleasable: the choice was charged and is lost.
+        BudgetExceeded, NotApproved: the account cannot pay, or needs approvals: nothing was read.
+        FileError, WarehouseError, LedgerError: nothing was written; what was charged stands.
+    """
+    if edition and not is_named_by_hand(edition):
+        raise UsageError(f"--edition: editions of a search are called {NAMED_BY_HAND}")
+    candidates = Candidates.of(policy)
+    ends = Ends.of_file(_target(policy, output, edition), project.directory)
+    search = _Search(candidates, project, ends, edition, replace, clock)
+    assert search.epsilon  # told before anything is opened
+    if (before := _standing(search, say)) is not None:
+        return before
+    with planned(policy, project, clock) as plan:
+        plan.warehouse.hold(policy, plan.table)
+        text = printed(candidates.claim(plan.table, plan.warehouse), plan.warehouse.dialect.name)
+        plan.warehouse.check_reads(policy, plan.table, text)
+        stated = _stated(search, plan)
+        if not books.has_ledger(project):
+            _check_first(search, plan, stated)
+        places = (ends.certificate_path,)
+        signer = beginning.ledger_writer(project, moment(stated.time), places)
+        with (
+            books.open_ledger(project, signer, say=say) as ledger,
+            copies.alone(project, search.place),
+        ):
+            return _charged(search, plan, ledger, signer, stated)
+
+
+def _target(policy: Policy, output: Path | None, edition: str) -> Path:
+    """Where the chosen policy is written: paths in it start at its folder, as in the policy's."""
+    name = f"{policy.file.stem}.chosen{f'.{edition}' if edition else ''}.yaml"
+    target = policy.file.with_name(name) if output is None else output
+    if target.resolve().parent != policy.file.resolve().parent:
+        raise UsageError(
+            f"--output must be a file in the folder of {policy.file}: the paths in it start there"
+        )
+    if target.resolve() == policy.file.resolve() or target.suffix not in (".yaml", ".yml"):
+        raise UsageError(f"--output must be another file, in .yaml or .yml, found {target}")
+    return target
+
+
+def _standing(search: _Search, say: Callable[[str], None]) -> Chosen | None:
+    """The choice that was drawn before, once it stands; None where none was. No source is read."""
+    if not books.has_ledger(search.project):
+        return None
+    with books.open_ledger(search.project) as ledger:
+        entry, step = search.entry(ledger.read())
+    if entry is None or step == "draw":
+        return None
+    if step == "take" and entry.state == "committed":
+        return search.chosen(entry, "stands")
+    signer = beginning.ledger_writer(search.project, places=(search.ends.certificate_path,))
+    with (
+        books.open_ledger(search.project, signer, say=say) as ledger,
+        copies.alone(search.project, search.place),
+    ):
+        return _settled(search, ledger, signer)
+
+
+def _settled(search: _Search, ledger: Ledger, signer: Signer) -> Chosen | None:
+    """Let what was drawn stand, and its entry be committed; None where nothing was drawn."""
+    entry, step = search.entry(ledger.read())
+    if entry is None or step == "draw":
+        return None
+    if step == "lost":
+        raise _lost(search, ledger, entry)
+    standing.mend(entry.run, search.ends, _NOWHERE, books.trusted_keys(search.project, signer))
+    return _placed(search, ledger, entry, signer, "put back" if step == "place" else "stands")
+
+
+def _placed(
+    search: _Search,
+    ledger: Ledger,
+    entry: Entry,
+    signer: Signer,
+    outcome: Literal["chosen", "stands", "put back"],
+) -> Chosen:
+    """Put the bytes that were drawn in their place, keep a copy, and commit."""
+    digest, ends, run = str(entry.only_digest), search.ends, entry.run
+    envelope = sign(statement(ends.subject, digest, run.predicate), signer).to_document()
+    copy = search.copy(digest)
+    if outcome != "stands":
+        if search.is_at(digest):
+            publish.write_certificate(envelope, ends.certificate_path, replace=True)
+        else:
+            assert copy is not None
+            trusted = books.trusted_keys(search.project, signer)
+            is_own = standing.certifies(run, ends.certificate_path, trusted)
+            replace = search.replace or (is_own and not search.path.exists())
+            publish.check_target(search.path, replace=replace, paid=entry.id)
+            at = moment(run.predicate.get("time"))
+            publish.publish_file(
+                copy.path, search.path, envelope, at=at, replace=replace, mark=run.mark
+            )
+    if copy is not None:
+        copies.keep(copy, ends.certificate_path, digest, search.project.copies_most)
+    if entry.state != "committed":
+        ledger.commit(entry.id, release_name=run.target, release_digest=digest)
+    copies.discard(search.project, search.place, digest)
+    return search.chosen(entry, outcome)
+
+
+def _lost(search: _Search, ledger: Ledger, entry: Entry) -> NotReleasable:
+    why = "had its attempts, and nothing came out that anybody could have seen"
+    if entry.only_digest is not None:
+        why = "was drawn, and neither the policy that was chosen nor a copy of it is here"
+    if entry.state == "started":
+        ledger.keep(entry.id, why)
+    return NotReleasable(
+        f"{choice_name(search.policy.name)}: entry {entry.id} {why}; it stays charged."
+        f" --edition NAME chooses anew, at a new price: ε {in_text(entry.epsilon)}"
+    )
+
+
+def _stated(search: _Search, plan: ReleasePlan) -> ChoiceStated:
+    """What the choice will be certified as; all of it is known before anything is read."""
+    candidates, lattice = search.candidates, search.candidates.public_lattice
+    asked, certificate = search.precision, plan.certificate
+    many = lattice.size
+    if asked is not None:
+        precisions, whole = lattice.precisions
+        many = sum(part >= asked * whole for part in precisions.ravel().tolist())
+        if not many:
+            raise UsageError(
+                f"{search.policy.file}: no scheme has a precision of {float(asked):g}: write a"
+                " smaller search.precision"
+            )
+    spec = candidates.spec
+    return ChoiceStated(
+        policy_name=search.policy.name,
+        policy_digest=search.policy.digest,
+        account=plan.account,
+        source=search.policy.source.text,
+        unit=certificate.unit,
+        neighbours=certificate.promise.neighbours,
+        epsilon=search.epsilon,
+        least_shown=least_shown(search.policy),
+        precision="" if spec.precision is None else f"{spec.precision:f}",
+        candidates=candidates.told,
+        schemes=many,
+        engine=certificate.engine,
+        engine_version=plan.warehouse.engine_version,
+        time=now(),
+    )
+
+
+def _check_first(search: _Search, plan: ReleasePlan, stated: ChoiceStated) -> None:
+    """Refuse a first charge before a ledger or a key is made for it."""
+    beginning.check_clean(search.project, (search.ends.certificate_path,))
+    charge = _charge(search, plan, stated, None)
+    _check_left(plan, None, charge)
+    publish.check_target(search.path, replace=search.replace)
+
+
+def _check_left(plan: ReleasePlan, known: Books | None, charge: Charge) -> None:
+    """BudgetExceeded where the account cannot pay, or not for the release behind it as well."""
+    before = Account(plan.account) if known is None else known.budget.account(plan.account)
+    account = paying(before, charge, plan.limit, plan.window_plan)
+    admit(account, charge)
+    try:
+        admit(account.plus(charge), plan.charge(known))
+    except BudgetExceeded as error:
+        error.add_note(
+            "nothing was charged: once it had paid for the choice, the account could not pay for"
+            " the release that the choice is for. A plan of the account keeps the release's share"
+            f" apart: plan: {{{plan.policy.name}: {{editions: 1}}}}, rest: 0.02, and guarantee:"
+            " planned"
+        )
+        raise
+
+
+def _charge(
+    search: _Search, plan: ReleasePlan, stated: ChoiceStated, known: Books | None
+) -> Charge:
+    """What the ledger is asked to book, in the window of the day where its account has windows."""
+    charge = charge_of_choice(stated)
+    limit, at = plan.account_in(known).limit, at_moment(known, search.clock)
+    charge = in_windows(charge, search.policy, search.project, None, limit=limit, at=at)
+    run = run_of(stated.predicate(), search.ends, search.of, search.edition)
+    return replace_field(charge, request=search.place, run=run)
+
+
+def _charged(
+    search: _Search, plan: ReleasePlan, ledger: Ledger, signer: Signer, stated: ChoiceStated
+) -> Chosen:
+    """Draw what was charged and not drawn yet, or charge a choice and draw that."""
+    project = search.project
+    if (found := _settled(search, ledger, signer)) is not None:
+        return found  # by a run of the same beside this one
+    known = ledger.read()
+    trusted = books.trusted_keys(project, signer)
+    places = beginning.certificates_of(project, search.ends.certificate_path)
+    beginning.check_remembers(known, places, trusted)
+    entry, _ = search.entry(known)
+    publish.check_target(
+        search.path, replace=search.replace, paid=None if entry is None else entry.id
+    )
+    if entry is None:
+        books.check_new_name(known, project, plan.account)
+        sealing = books.sealing_key(project, ledger)
+        names = plan.names(books.named_by(sealing, project, ledger.books))
+        charge = replace_field(
+            _charge(search, plan, stated, known), source=names.source, beside=names.beside
+        )
+        _check_left(plan, known, charge)
+        entry = ledger.reserve(charge, plan.limit, solve=plan.window_plan)
+    else:
+        ledger.verify()  # what was given back, and hidden, would run for nothing
+    with _told_how_to_go_on(entry):
+        copies.make_drawn_folder(project, search.place)
+        kept = {each.only_digest for each in ledger.books.budget.at(search.place)}
+        copies.tidy(project, search.place, kept)
+        entry = ledger.start(entry.id)
+        try:
+            text = _drawn(search, plan.warehouse, plan, entry)
+        except EnvironmentFailed as error:
+            if error.of_setup:
+                ledger.lapse(entry.id, "by a cause that no row can bring about")
+            raise
+        content = text.encode()
+        write: Callable[[Path], object] = lambda path: path.write_bytes(content)  # noqa: E731
+        digest = copies.drawn(project, search.place, write, is_table=False).path.stem
+        if not ledger.draw(entry.id, digest):
+            copies.discard(project, search.place, digest)
+            raise publish.other_bytes(str(search.path))
+        return _placed(search, ledger, ledger.read().budget.entry(entry.id), signer, "chosen")
+
+
+@contextmanager
+def _told_how_to_go_on(entry: Entry) -> Iterator[None]:
+    try:
+        yield
+    except BaseException as error:
+        error.add_note(
+            f"entry {entry.id} of account {entry.account!r} is charged: run the same command again,"
+            " which costs nothing more"
+        )
+        raise
+
+
+def _drawn(search: _Search, warehouse: Warehouse, plan: ReleasePlan, entry: Entry) -> str:
+    """The policy that one draw chooses. The one place that sees the scores."""
+    histogram, lattice = search.candidates.people(plan.table, warehouse)
+    scheme = chosen_scheme(
+        histogram, lattice, search.epsilon, least_shown(search.policy),
+        precision=search.precision, neighbours=search.policy.guarantee.neighbours,
+    )  # fmt: skip
+    return chosen_text(search.candidates, scheme, entry)
+
+
+def chosen_scheme(
+    histogram: Histogram,
+    lattice: Lattice,
+    epsilon: Decimal,
+    least: int,
+    *,
+    precision: Fraction | None = None,
+    neighbours: str = ADD_REMOVE,
+    below: Below | None = None,
+) -> Scheme:
+    """One scheme, drawn by its score: ε-DP where the histogram has each person in one group.
+
+    >>> from policy_engine.choose.lattice import Ladder
+    >>> zips = Ladder.of("zip", [("301", "3"), ("302", "3"), ("400", "4")])
+    >>> table = Histogram(np.array([[0], [1], [2]]), np.array([9_000, 8_000, 7_000]))
+    >>> chosen_scheme(table, Lattice.of([zips]), Decimal(1), 20)
+    (0,)
+    """
+    schemes, scores = utilities_of(histogram, lattice, least, precision)
+    monotone = neighbours == ADD_REMOVE
+    if below is None:
+        return schemes[choose(scores, epsilon, monotone=monotone)]
+    return schemes[choose(scores, epsilon, monotone=monotone, below=below)]
+
+
+def chosen_text(candidates: Candidates, scheme: Scheme, entry: Entry) -> str:
+    """The policy's file with the levels of a scheme, without ``search``.
+
+    The price of the choice stands beside what its author says in ``about.justification``.
+    """
+    from ruamel.yaml import YAML
+
+    data = plain_yaml(candidates.text)
+    data.pop("search", None)
+    for column, recoding in candidates.recode(scheme).items():
+        data["recode"][column] = recoding
+    levels = ", ".join(
+        f"{each.column} {level} of {each.height}"
+        for each, level in zip(candidates.columns, scheme, strict=True)
+    )
+    many = counted(entry.run.predicate["schemes"], "scheme")
+    note = (
+        f"The recoding was chosen among {many} by a private choice of"
+        f" ε {in_text(entry.epsilon)}, which account {entry.account!r} paid (entry {entry.id}):"
+        f" {levels}."
+    )
+    about = data.setdefault("about", {})
+    before = str(mapping(about).get("justification") or "").strip()
+    about["justification"] = f"{before} {note}".strip()[:MOST_JUSTIFICATION]
+    written = io.StringIO()
+    yaml = YAML()
+    yaml.width = 100
+    yaml.dump(data, written)
+    return written.getvalue()

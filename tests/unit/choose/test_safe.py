@@ -1,0 +1,404 @@
+"""The private choice of a recoding: its law, its life in the ledger, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from scipy import stats
+
+from policy_engine.accounting.choice import coin_table, law_of_choice
+from policy_engine.choose import candidates as candidates_module
+from policy_engine.choose import lattice as lattice_module
+from policy_engine.choose.lattice import (
+    Bounds,
+    Histogram,
+    Ladder,
+    Lattice,
+    Scheme,
+    cells_of,
+    measured,
+    walked,
+)
+from policy_engine.choose.safe import chosen_scheme, utilities_of
+from policy_engine.cli.main import run
+from policy_engine.errors import DomainError
+from policy_engine.policy.loading import load_policy
+
+POLICY = """\
+version: 1
+name: a
+# what is released
+source: {file: people.parquet}
+privacy_unit: row
+recode:
+  age: {levels: [{round: 10, way: down}, {bins: [30, 60]}], level: 1}  # in years
+  town: {hierarchy: towns.csv, level: 1}
+  sex: keep
+mechanism: noisy_counts
+guarantee: {epsilon: 0.5, delta: 1.0e-6}
+search: {epsilon: 0.05}
+release: {file: out/a.parquet}
+account: people
+"""
+PROJECT = "accounts: {people: {epsilon: 2.0, delta: 1.0e-4}}\n"
+
+Capfd = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("POLICY_ENGINE_SIGNING_KEY", raising=False)
+    people = {
+        "age": [20 + i * 7 % 60 for i in range(4000)],
+        "town": [("Bern", "Biel", "Chur", "Zug")[i % 4] for i in range(4000)],
+        "sex": [("f", "m")[i % 3 // 2] for i in range(4000)],
+    }
+    pq.write_table(pa.table(people), "people.parquet")
+    Path("towns.csv").write_text("Bern;west\nBiel;west\nChur;east\n")
+    Path("a.yaml").write_text(POLICY)
+    Path("policy-engine.yaml").write_text(PROJECT)
+    return tmp_path
+
+
+def search(capfd: Capfd, *words: str, code: int = 0) -> dict[str, object]:
+    capfd.readouterr()
+    found = run(["search", "a.yaml", *words, "--format", "json"])
+    out, err = capfd.readouterr()
+    assert "Traceback" not in err
+    assert found == code, out + err
+    document: dict[str, object] = json.loads(out)
+    return document
+
+
+def charged(capfd: Capfd) -> list[tuple[str, str]]:
+    """What the account was charged for, and what became of it."""
+    capfd.readouterr()
+    assert run(["ledger", "show", "--format", "json"]) == 0
+    entries = json.loads(capfd.readouterr().out)["entries"]
+    return [(each["policy"], each["state"]) for each in entries if each.get("policy")]
+
+
+def test_a_choice_is_written_as_a_policy_charged_and_released(project, capfd):
+    found = search(capfd)
+    assert (found["outcome"], found["epsilon"], found["delta"]) == ("chosen", 0.05, 0)
+    assert found["schemes"] == 4 * 3 * 2
+    text = Path("a.chosen.yaml").read_text()
+    assert "# what is released" in text and "search" not in text.replace("search of", "")
+    chosen = load_policy("a.chosen.yaml")
+    assert (
+        not chosen.is_searched
+        and "private choice of ε 0.05" in dict(chosen.stated)["justification"]
+    )
+    assert run(["validate", "a.yaml", "a.chosen.yaml"]) == 0
+    assert run(["release", "a.chosen.yaml"]) == 0
+    assert charged(capfd) == [("search of a", "committed"), ("a", "committed")]
+    assert run(["ledger", "verify"]) == 0 and run(["ledger", "reconcile"]) == 0
+    assert "private choice" in Path("out/a.certificate.json").read_text()
+    words = ["verify", "a.chosen.certificate.json"]
+    assert run([*words, "--release", "a.chosen.yaml"]) == 0
+    assert run(words) == 4  # the policy was not looked at
+    Path("a.chosen.yaml").write_text(f"{text}\n")
+    assert run([*words, "--release", "a.chosen.yaml"]) == 1
+
+
+def test_what_was_chosen_stands_and_nothing_is_looked_at(project, capfd):
+    search(capfd)
+    first = Path("a.chosen.yaml").read_bytes()
+    Path("people.parquet").unlink()
+    assert search(capfd)["outcome"] == "stands"
+    Path("a.chosen.yaml").unlink()
+    assert search(capfd)["outcome"] == "put back"
+    Path("a.chosen.certificate.json").unlink()
+    assert search(capfd)["outcome"] == "put back"
+    assert Path("a.chosen.yaml").read_bytes() == first
+    assert Path("a.chosen.certificate.json").exists()
+    assert charged(capfd) == [("search of a", "committed")]
+
+
+def test_a_choice_that_is_lost_stays_charged(project, capfd):
+    search(capfd)
+    Path("a.chosen.yaml").unlink()
+    shutil.rmtree(".released")
+    error = search(capfd, code=1)["error"]
+    assert "was drawn, and neither" in str(error) and "stays charged" in str(error)
+
+
+def test_another_choice_has_a_price_of_its_own(project, capfd):
+    search(capfd)
+    found = search(capfd, "--edition", "second")
+    assert found["outcome"] == "chosen" and found["policy"] == "a.chosen.second.yaml"
+    assert charged(capfd) == [("search of a", "committed")] * 2
+    # So has one among other candidates; the first does not go unasked.
+    Path("a.yaml").write_text(POLICY.replace("0.05}", "0.05, at_most: {age: 2}}"))
+    assert "exists" in str(search(capfd, code=3)["error"])
+    assert search(capfd, "--replace")["schemes"] == 3 * 3 * 2
+    assert len(charged(capfd)) == 3
+
+
+def test_a_crash_charges_and_what_it_left_is_drawn_once_more(project, capfd, monkeypatch):
+    people = candidates_module.Candidates.people
+
+    def crash(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    for _ in range(2):
+        monkeypatch.setattr(candidates_module.Candidates, "people", crash)
+        capfd.readouterr()
+        assert run(["search", "a.yaml"]) == 130
+        assert not Path("a.chosen.yaml").exists()
+        assert len(charged(capfd)) == 1
+    monkeypatch.setattr(candidates_module.Candidates, "people", people)
+    assert "had its attempts" in str(search(capfd, code=1)["error"])
+    assert search(capfd, "--edition", "b")["outcome"] == "chosen"
+    assert [state for _, state in charged(capfd)] == ["kept", "committed"]
+
+
+def test_after_one_crash_the_same_entry_is_drawn(project, capfd, monkeypatch):
+    people = candidates_module.Candidates.people
+
+    def crash(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(candidates_module.Candidates, "people", crash)
+    assert run(["search", "a.yaml"]) == 130
+    assert run(["ledger", "reconcile"]) == 0
+    monkeypatch.setattr(candidates_module.Candidates, "people", people)
+    assert search(capfd)["outcome"] == "chosen"
+    assert charged(capfd) == [("search of a", "committed")]
+
+
+def test_what_was_drawn_before_a_crash_is_placed_and_not_drawn_again(project, capfd, monkeypatch):
+    from policy_engine.choose import safe
+
+    placed = safe._placed
+
+    def crash(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(safe, "_placed", crash)
+    assert run(["search", "a.yaml"]) == 130
+    monkeypatch.setattr(safe, "_placed", placed)
+    Path("people.parquet").unlink()
+    assert search(capfd)["outcome"] == "put back"
+    assert charged(capfd) == [("search of a", "committed")]
+
+
+def test_nothing_is_charged_of_what_leaves_nothing_for_the_release(project, capfd):
+    Path("policy-engine.yaml").write_text("accounts: {people: {epsilon: 0.52, delta: 1.0e-4}}\n")
+    error = str(search(capfd, code=1)["error"])
+    assert "nothing was charged" in error and "plan: {a: {editions: 1}}" in error
+    assert not Path(".policy-engine/ledger.sqlite").exists()
+
+
+def test_a_plan_keeps_the_share_of_the_release(project, capfd):
+    account = "{epsilon: 0.6, delta: 1.0e-6, plan: {a: {editions: 1}}, rest: 0.1}"
+    Path("policy-engine.yaml").write_text(f"accounts: {{people: {account}}}\n")
+    Path("a.yaml").write_text(
+        POLICY.replace("{epsilon: 0.5, delta: 1.0e-6}", "planned").replace("0.05", "0.04")
+    )
+    assert search(capfd)["outcome"] == "chosen"
+    assert run(["release", "a.chosen.yaml"]) == 0
+
+
+def test_a_ledger_that_forgot_a_choice_is_found_by_its_certificate(project, capfd):
+    Path("policy-engine.yaml").write_text(f"ledger_begins: in_each_checkout\n{PROJECT}")
+    search(capfd)
+    shutil.copy(".policy-engine/ledger.sqlite", "old.sqlite")
+    search(capfd, "--edition", "b")
+    shutil.copy("old.sqlite", ".policy-engine/ledger.sqlite")
+    Path(".policy-engine/ledger.sqlite.head").unlink()
+    assert "has not charged" in str(search(capfd, "--edition", "c", code=3)["error"])
+    assert run(["ledger", "reconcile", "--from-certificates"]) == 0
+    assert charged(capfd) == [("search of a", "committed")] * 2
+
+
+@pytest.mark.parametrize(
+    ("words", "change", "told"),
+    [
+        ((), ("search: {epsilon: 0.05}\n", ""), "write it, as in search: {epsilon: 0.01}"),
+        (("--k", "5"), ("", ""), "--public says that it may"),
+        (("--output", "other/b.yaml"), ("", ""), "must be a file in the folder of a.yaml"),
+        (("--output", "a.yaml"), ("", ""), "must be another file"),
+        (("--edition", "2026-01"), ("", ""), "editions of a search are called"),
+        ((), ("epsilon: 0.05", "epsilon: 0.05, precision: 0.999, at_least: {age: 1}"), "smaller"),
+        (("--public", "--edition", "b"), ("", ""), "--public writes no policy"),
+        (
+            (),
+            ("release: {", "refresh: {every: month}\nrelease: {"),
+            "take refresh or period out",
+        ),
+    ],
+)
+def test_what_cannot_be_chosen_is_refused_before_a_charge(project, capfd, words, change, told):
+    assert change[0] in POLICY
+    Path("a.yaml").write_text(POLICY.replace(*change) if change[0] else POLICY)
+    assert told in str(search(capfd, *words, code=2)["error"])
+    assert not Path(".policy-engine").exists()
+
+
+# The law
+
+
+def small_table(rng: random.Random, people: int) -> tuple[Histogram, Lattice]:
+    towns = Ladder.of("town", [("a", "x"), ("b", "x"), ("c", "y")])
+    ages = Ladder.of("age", [(1,), (2,)])
+    counts = Counter((rng.randrange(3), rng.randrange(2)) for _ in range(people))
+    labels = np.array(sorted(counts), dtype=np.int64)
+    histogram = Histogram(labels, np.array([counts[tuple(row)] for row in labels.tolist()]))
+    weights = (("town", Fraction(2)), ("age", Fraction(1, 3)))
+    return histogram, Lattice.of([towns, ages], Bounds(weights=weights))
+
+
+def with_one_more(histogram: Histogram, row: tuple[int, int]) -> Histogram:
+    labels = [*map(tuple, histogram.labels.tolist()), row]
+    people = [*histogram.people.tolist(), 1]
+    counts: Counter[tuple[int, ...]] = Counter()
+    for label, many in zip(labels, people, strict=True):
+        counts[label] += many
+    return Histogram(np.array(sorted(counts)), np.array([counts[each] for each in sorted(counts)]))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_one_person_more_adds_nothing_or_one_to_every_score(seed: int) -> None:
+    rng = random.Random(seed)
+    histogram, lattice = small_table(rng, rng.randint(1, 40))
+    for precision in (None, Fraction(1, 3)):
+        for row in [(town, age) for town in range(3) for age in range(2)]:
+            before = utilities_of(histogram, lattice, 3, precision)
+            after = utilities_of(with_one_more(histogram, row), lattice, 3, precision)
+            assert before[0] == after[0]  # the candidates are not the data's
+            moved = {b - a for a, b in zip(before[1], after[1], strict=True)}
+            assert moved <= {0, 1}
+
+
+def test_a_scheme_is_drawn_with_its_exact_chance() -> None:
+    histogram, lattice = small_table(random.Random(4), 60)
+    below = random.Random(9).randrange
+    for neighbours in ("add_remove", "replace_one"):
+        schemes, scores = utilities_of(histogram, lattice, 3, None)
+        table = coin_table("0.3", monotone=neighbours == "add_remove")
+        law = law_of_choice([table.coin(max(scores) - each) for each in scores])
+        drawn = Counter(
+            chosen_scheme(histogram, lattice, Decimal("0.3"), 3, neighbours=neighbours, below=below)
+            for _ in range(20_000)
+        )
+        wanted = np.array([float(chance) for chance in law]) * 20_000
+        seen = np.array([drawn[scheme] for scheme in schemes])
+        keep = wanted > 0
+        assert seen[~keep].sum() == 0
+        fit = stats.chisquare(seen[keep], wanted[keep] * 20_000 / wanted[keep].sum())
+        assert fit.pvalue > 1e-6
+
+
+EPSILON = Decimal("0.2")
+Chooser = Callable[[Histogram, Lattice, random.Random], Scheme]
+
+
+def sound(histogram: Histogram, lattice: Lattice, rng: random.Random) -> Scheme:
+    return chosen_scheme(histogram, lattice, EPSILON, 2, below=rng.randrange)
+
+
+def without_noise(histogram: Histogram, lattice: Lattice, rng: random.Random) -> Scheme:
+    schemes, scores = utilities_of(histogram, lattice, 2, None)
+    return schemes[scores.index(max(scores))]
+
+
+def better_of_several(histogram: Histogram, lattice: Lattice, rng: random.Random) -> Scheme:
+    schemes, scores = utilities_of(histogram, lattice, 2, None)
+    picks = [sound(histogram, lattice, rng) for _ in range(30)]
+    return max(picks, key=lambda scheme: scores[schemes.index(scheme)])
+
+
+def precision_by_data(histogram: Histogram, lattice: Lattice, rng: random.Random) -> Scheme:
+    """What a column tells is taken for how many of its labels are there, so that one who alone has
+    a label moves every score by much."""
+    shown = measured(histogram, lattice, lambda cells, _: float(cells.people.sum()))
+    told = measured(histogram, lattice, lambda cells, _: float(len(cells.people)))
+    scores = (shown * told).astype(np.int64).ravel().tolist()
+    from policy_engine.choose.drawing import choose
+
+    return list(lattice.schemes())[choose(scores, EPSILON, monotone=True, below=rng.randrange)]
+
+
+TWO_TOWNS = Lattice.of([Ladder.of("town", [("p", "x"), ("q", "x")])])
+
+
+def two_towns(p: int, q: int) -> Histogram:
+    return Histogram(np.array([[0], [1]]), np.array([p, q]))
+
+
+def neighbours_of(chooser: Chooser) -> tuple[Histogram, Histogram]:
+    """Two tables that differ by one person, who tips the scale between two schemes."""
+    if chooser is precision_by_data:
+        return Histogram(np.array([[0]]), np.array([400])), two_towns(400, 1)
+    return two_towns(2, 2), two_towns(3, 2)  # towns 0 against 1 together, and then 1 against 1
+
+
+def least_epsilon(first: list[Scheme], second: list[Scheme]) -> float:
+    """A lower bound on ε at one chance in 10⁶ of being wrong, by the event that tells most."""
+    most, runs = 0.0, len(first)
+    for scheme in {*first, *second}:
+        for one, other in ((first, second), (second, first)):
+            low = stats.beta.ppf(1e-6, one.count(scheme), runs - one.count(scheme) + 1)
+            high = stats.beta.ppf(1 - 1e-6, other.count(scheme) + 1, runs - other.count(scheme))
+            if low > 0:
+                most = max(most, float(np.log(low / high)))
+    return most
+
+
+@pytest.mark.parametrize(
+    ("chooser", "is_sound"),
+    [(sound, True), (without_noise, False), (better_of_several, False), (precision_by_data, False)],
+)
+def test_an_audit_tells_a_sound_choice_from_planted_faults(chooser, is_sound):
+    rng = random.Random(12)
+    runs = [
+        [chooser(each, TWO_TOWNS, rng) for _ in range(3_000)] for each in neighbours_of(chooser)
+    ]
+    assert (least_epsilon(*runs) <= float(EPSILON)) is is_sound
+
+
+def test_a_choice_on_the_sample_that_is_released_tells_the_sample() -> None:
+    """And so its secret, which the release rests on; a choice on the source knows nothing of it."""
+    source = two_towns(40, 40)
+
+    def told(*, on_sample: bool) -> float:
+        """How well the scheme that was chosen tells the size of the sample."""
+        sizes, chosen = [], []
+        for seed in range(300):
+            rng = random.Random(seed)
+            people = [sum(rng.random() < 0.5 for _ in range(40)) for _ in range(2)]
+            sizes.append(sum(people))
+            table = two_towns(*people) if on_sample else source
+            found = chosen_scheme(table, TWO_TOWNS, Decimal(1), 15, below=rng.randrange)
+            chosen.append(found[0] == 0)
+        larger = [is_fine for size, is_fine in zip(sizes, chosen, strict=True) if size > 40]
+        smaller = [is_fine for size, is_fine in zip(sizes, chosen, strict=True) if size < 40]
+        return abs(float(np.mean(larger)) - float(np.mean(smaller)))
+
+    assert told(on_sample=False) < 0.2 < told(on_sample=True)
+
+
+def test_a_table_of_more_places_than_numbers_is_searched_all_the_same(monkeypatch) -> None:
+    monkeypatch.setattr(lattice_module, "MOST_PLACES", 4)
+    histogram, lattice = small_table(random.Random(2), 40)
+    found = {scheme: sorted(cells.people.tolist()) for scheme, cells in walked(histogram, lattice)}
+    monkeypatch.undo()
+    assert found == {
+        scheme: sorted(cells.people.tolist()) for scheme, cells in walked(histogram, lattice)
+    }
+    monkeypatch.setattr(lattice_module, "MOST_PLACES", 1)
+    with pytest.raises(DomainError, match="products"):
+        cells_of(histogram, lattice, lattice.finest).label(0)
