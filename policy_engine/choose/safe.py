@@ -16,7 +16,7 @@ import hashlib
 import io
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from dataclasses import replace as replace_field
 from decimal import Decimal
@@ -38,9 +38,15 @@ from policy_engine.choose.drawing import Below, choose
 from policy_engine.choose.lattice import Histogram, Lattice, Scheme, measured
 from policy_engine.choose.public import least_shown
 from policy_engine.choose.searching import above
-from policy_engine.errors import BudgetExceeded, EnvironmentFailed, NotReleasable, UsageError
+from policy_engine.errors import (
+    BudgetExceeded,
+    EnvironmentFailed,
+    LedgerError,
+    NotReleasable,
+    UsageError,
+)
 from policy_engine.kernel.certificate import now
-from policy_engine.kernel.editions import NAMED_BY_HAND, is_named_by_hand
+from policy_engine.kernel.editions import NAMED_BY_HAND, Edition, is_named_by_hand
 from policy_engine.kernel.printing import printed
 from policy_engine.ledger.account import Account, admit
 from policy_engine.ledger.books import Books
@@ -58,6 +64,7 @@ from policy_engine.releasing.requests import Ends, choice_name, place_of, run_of
 from policy_engine.warehouse.base import Warehouse
 
 MOST_JUSTIFICATION = 4_000
+_ANEW = "--edition NAME chooses anew, at a new price"
 _NOWHERE: standing.Digest = lambda run: None  # noqa: E731 - a choice is a file
 
 
@@ -132,7 +139,7 @@ class _Search:
 
     @property
     def place(self) -> str:
-        return place_of(choice_name(self.policy.name), self.ends, self.edition)
+        return place_of(choice_name(self.policy.name), self.ends, Edition(self.edition))
 
     @cached_property
     def of(self) -> str:
@@ -312,7 +319,7 @@ def _lost(search: _Search, ledger: Ledger, entry: Entry) -> NotReleasable:
         ledger.keep(entry.id, why)
     return NotReleasable(
         f"{choice_name(search.policy.name)}: entry {entry.id} {why}; it stays charged."
-        f" --edition NAME chooses anew, at a new price: ε {in_text(entry.epsilon)}"
+        f" {_ANEW}: ε {in_text(entry.epsilon)}"
     )
 
 
@@ -410,7 +417,7 @@ def _charged(
         entry = ledger.reserve(charge, plan.limit, solve=plan.window_plan)
     else:
         ledger.verify()  # what was given back, and hidden, would run for nothing
-    with _told_how_to_go_on(entry):
+    with _told_how_to_go_on(ledger, entry):
         copies.make_drawn_folder(project, search.place)
         kept = {each.only_digest for each in ledger.books.budget.at(search.place)}
         copies.tidy(project, search.place, kept)
@@ -431,14 +438,16 @@ def _charged(
 
 
 @contextmanager
-def _told_how_to_go_on(entry: Entry) -> Iterator[None]:
+def _told_how_to_go_on(ledger: Ledger, entry: Entry) -> Iterator[None]:
+    """Say what to do about a choice that was charged, and failed."""
     try:
         yield
     except BaseException as error:
-        error.add_note(
-            f"entry {entry.id} of account {entry.account!r} is charged: run the same command again,"
-            " which costs nothing more"
-        )
+        with suppress(LedgerError):
+            now_is = ledger.read().budget.entry(entry.id)
+            goes_on = now_is.can_draw or now_is.only_digest is not None
+            remedy = "the same command again goes on, at no cost" if goes_on else _ANEW
+            error.add_note(f"entry {entry.id} of account {entry.account!r} is paid: {remedy}")
         raise
 
 

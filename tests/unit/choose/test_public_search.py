@@ -102,7 +102,7 @@ def test_bounds_and_weights_are_the_policys(project, capfd):
 @pytest.mark.parametrize(
     ("words", "change", "told"),
     [
-        ((), ("", ""), "has a price, unless the data is public or synthetic"),
+        ((), ("", ""), "has a price: write it"),
         (("--public", "--suppress", "0.1"), ("", ""), "--suppress stands beside --k"),
         (("--public", "--suppress", "1", "--k", "2"), ("", ""), "at least 0 and below 1"),
         (("--public", "--k", "601"), ("", ""), "no scheme leaves at most 0% of the people"),
