@@ -131,7 +131,7 @@ class _Print:
         self.is_noisy = "people" in self.steps
         first = self.steps["people" if self.is_noisy else "sampled"]
         self.selected, rest = until(first[1:], "FROM")
-        self.source, self.where = until(rest[1:], "WHERE", "TABLESAMPLE")
+        self.source, self.where = until(rest[1:], "JOIN", "WHERE", "TABLESAMPLE")
         # The columns that name a unit together are in a step of their own.
         self.together: tuple[str, ...] = ()
         if "keyed" in self.steps:

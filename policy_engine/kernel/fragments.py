@@ -36,3 +36,15 @@ def in_sample(engine: str, column: str, rate: Decimal) -> tuple[str, str]:
     given = (nodes["bound"], nodes["bound_bytes"], nodes["drawn"], forms.salt(None, None))
     text = forms.text(number)
     return str(forms.in_sample(number, *given)), str(forms.in_sample(text, *given))
+
+
+def rows_in_sample(engine: str, row: str, drawn: str) -> tuple[str, str]:
+    """What a text reads beside rows that are numbered in ``row``, and the condition that keeps one.
+
+    >>> rows_in_sample("duckdb", "n", "s")[1]
+    'GET_BIT(policy_engine_bits, CAST("n" % 4096 AS INTEGER)) = 1'
+    """
+    _, forms = macros(engine)
+    number, relation = Identifier(row), Identifier(drawn)
+    beside = forms.beside_rows(number, relation, "")
+    return str(beside), str(forms.row_in_sample(number, "", "", relation, ""))

@@ -1,5 +1,7 @@
 """Known answers of the sampler: bit i says whether unit i of 1,000 is in the sample.
 
+Of numbered rows unit 0 is row ``FIRST_ROW``, 500 rows before a line of bits ends.
+
 The secret and the threshold are for this test only. The bits are those of the definition
 (``drawing.row_in_sample``, ``drawing.key_in_sample``), written down so that a fault of this
 machine's Python, AES or SHA-256 shows too; a unit test compares them with the definition.
@@ -10,15 +12,16 @@ from __future__ import annotations
 from decimal import Context, Decimal
 
 UNITS = 1000
+FIRST_ROW = 11788
 SECRET = bytes(range(16))
 # Not a multiple of 2⁵²: some rows are settled by their low bits.
 THRESHOLD = (1 << 60) // 3
 RATE = Context(prec=100).divide(Decimal(THRESHOLD), Decimal(1 << 60))
 
 ROWS = int(
-    "4140bc428a600ac0362891481828a01e042540b40465d8f050222522202506ae60a20a1100cbe4853c45"
-    "005a0db50d81020b90023504c582c1cb2a2428c18db8962b608cc124800802b518193060c20a6834652c"
-    "98c4922045009105880014602304c88290024288cae4724c22c46e6408a5800631059c0009c186020c",
+    "29458927238d221702c80954c430151a0398a4a02c13095d936b4004080021021065500553001a381886"
+    "9208d8c2f420c68ee021a889bf5b0a40d322d18701e88ddc81c546b001c5463980d0038621b002893c00"
+    "00307a97704ea86d070b040448a20412e08b00b4084023d081d033ef0474f3644d2e8ccaf92228c095",
     16,
 )
 

@@ -33,6 +33,9 @@ _TABLE = re.compile(
 )
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 _SAMPLE_TABLE = re.compile(r'"?(policy_engine_sample_\w+)"?')
+_EVERY_ROW = (
+    "SELECT 0 AS policy_engine_block, repeat('1', 4096)::BIT AS policy_engine_bits"
+)
 _DAYS = [date(1899, 12, 31), date(1949, 12, 31), date(1975, 5, 17), date(1979, 12, 31),
          date(1980, 1, 1), date(1980, 2, 20), date(1986, 1, 1), date(2000, 1, 1),
          date(2008, 1, 1), date(2008, 1, 2), date(2023, 2, 14), date(2023, 11, 30),
@@ -112,7 +115,8 @@ def rows(connection: duckdb.DuckDBPyConnection, text: str, afterwards: str = "")
     """
     whole = _RATE.sub(r"\g<1>\g<2>100\3\4", text)
     for name in _SAMPLE_TABLE.findall(text):
-        connection.execute(f"CREATE OR REPLACE VIEW {name} AS SELECT unit FROM everybody")
+        drawn = _EVERY_ROW if "policy_engine_bits" in text else "SELECT unit FROM everybody"
+        connection.execute(f"CREATE OR REPLACE VIEW {name} AS {drawn}")
     (statement,) = connection.extract_statements(whole)
     named = statement.named_parameters
     places = ["s"] * len(named)

@@ -251,9 +251,16 @@ class DuckDB(Place):
             key = unit_text("duckdb", keys) if keys[1:] else f'"{keys[0].name}"'
         numbers = "" if is_keyed else ", file_row_number = true"
         read = f"read_parquet('{source.path}'{numbers})" if of_file else "people"
+        is_in = f"sha256('{SALT}:u:' || {key}::VARCHAR) < '{bound}'"
+        drawn = f"SELECT {key} AS unit FROM {read} WHERE {is_in}"
+        if not is_keyed:  # a bit a row, 4096 in a line
+            drawn = (
+                f"SELECT {key} // 4096 AS policy_engine_block, rpad(string_agg(({is_in})::INTEGER"
+                f"::VARCHAR, '' ORDER BY {key}), 4096, '0')::BIT AS policy_engine_bits FROM {read}"
+                " GROUP BY policy_engine_block"
+            )
         self._connection.execute(
-            f"CREATE OR REPLACE TEMP TABLE policy_engine_sample_{bound} AS SELECT {key} AS unit"
-            f" FROM {read} WHERE sha256('{SALT}:u:' || {key}::VARCHAR) < '{bound}'"
+            f"CREATE OR REPLACE TEMP TABLE policy_engine_sample_{bound} AS {drawn}"
         )
 
 

@@ -276,6 +276,11 @@ FAULTS = {
     "a table's rows are numbered as a file's": (
         "duckdb", DUCKDB, "{% if is_file %}file_row_number{% else %}rowid{% endif %}",
         "file_row_number"),
+    "a row's bit is the next one's": (
+        "duckdb", DUCKDB, "CAST({{ row }} % 4096", "CAST(({{ row }} + 1) % 4096"),
+    "who is not drawn is in": (
+        "duckdb", DUCKDB, "% 4096 AS INTEGER)) = 1", "% 4096 AS INTEGER)) = 0"),
+    "a row's line is another's": ("duckdb", DUCKDB, "{{ row }} >> 12", "{{ row }} >> 3"),
     "NULL first (PostgreSQL)": ("postgres", STANDARD, " NULLS LAST", ""),
     "NaN among decimals (PostgreSQL)": (
         "postgres", POSTGRES, " OR {{ x }} = CAST('NaN' AS DECIMAL)", ""),

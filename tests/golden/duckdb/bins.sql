@@ -2,8 +2,8 @@
 -- digest: sha256:5f4e7636462c12805fe30eda34a6f9785f203df262675591983dfe1158318133
 WITH sampled AS NOT MATERIALIZED (
   SELECT "age", "income", "weight"
-  FROM READ_PARQUET('people.parquet', file_row_number = TRUE)
-  WHERE file_row_number IN (SELECT unit FROM "policy_engine_sample_400000000000000")
+  FROM READ_PARQUET('people.parquet', file_row_number = TRUE) JOIN (SELECT policy_engine_block, policy_engine_bits FROM "policy_engine_sample_400000000000000") AS policy_engine_drawn ON policy_engine_block = file_row_number >> 12
+  WHERE GET_BIT(policy_engine_bits, CAST(file_row_number % 4096 AS INTEGER)) = 1
 ), recoded AS NOT MATERIALIZED (
   SELECT
     CASE

@@ -2,8 +2,8 @@
 -- digest: sha256:fb1c328901ab94f3c06c7ba88211918ebe47bf3875f36cfa0c765a9880850682
 WITH sampled AS NOT MATERIALIZED (
   SELECT "zip", "sex", "married", "born"
-  FROM READ_PARQUET('people.parquet', file_row_number = TRUE)
-  WHERE file_row_number IN (SELECT unit FROM "policy_engine_sample_400000000000000")
+  FROM READ_PARQUET('people.parquet', file_row_number = TRUE) JOIN (SELECT policy_engine_block, policy_engine_bits FROM "policy_engine_sample_400000000000000") AS policy_engine_drawn ON policy_engine_block = file_row_number >> 12
+  WHERE GET_BIT(policy_engine_bits, CAST(file_row_number % 4096 AS INTEGER)) = 1
 ), recoded AS NOT MATERIALIZED (
   SELECT
     "zip" AS "zip",

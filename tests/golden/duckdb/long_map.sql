@@ -2,8 +2,8 @@
 -- digest: sha256:dc891658c6056bfbaebcbfba43e40c2f86c6b191e3d2c0044eccde142c7e573a
 WITH sampled AS NOT MATERIALIZED (
   SELECT "zip"
-  FROM READ_PARQUET('people.parquet', file_row_number = TRUE)
-  WHERE file_row_number IN (SELECT unit FROM "policy_engine_sample_400000000000000")
+  FROM READ_PARQUET('people.parquet', file_row_number = TRUE) JOIN (SELECT policy_engine_block, policy_engine_bits FROM "policy_engine_sample_400000000000000") AS policy_engine_drawn ON policy_engine_block = file_row_number >> 12
+  WHERE GET_BIT(policy_engine_bits, CAST(file_row_number % 4096 AS INTEGER)) = 1
 ), counted AS NOT MATERIALIZED (
   SELECT "zip", COUNT(*) AS policy_engine_count
   FROM sampled

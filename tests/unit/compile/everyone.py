@@ -93,11 +93,13 @@ def release_from(policy: Policy, warehouse: DuckDBWarehouse) -> list[tuple[str |
     table = warehouse.table(policy.source, policy.directory)
     sql = compiled(policy, table, warehouse.dialect)[1]
     connection = warehouse._connection
-    units = pa.table({"unit": pa.array(range(100_000), pa.int64())})
+    drawn = (
+        "SELECT range AS policy_engine_block, repeat('1', 4096)::BIT AS policy_engine_bits"
+        " FROM range(25)"
+    )
     if policy.source.key is not None:
         source = f"db.main.{table.parts[-1]}" if policy.source.relation else "source.parquet"
-        units = connection.execute(
-            f'SELECT DISTINCT "{policy.source.key}" AS unit FROM {source}'
-        ).to_arrow_table()
-    connection.register(sample_relation(policy.rate), units)
+        drawn = f'SELECT DISTINCT "{policy.source.key}" AS unit FROM {source}'
+    name = sample_relation(policy.rate)
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {drawn}")
     return connection.sql(f"SELECT COLUMNS(*)::VARCHAR FROM ({sql})").fetchall()

@@ -16,6 +16,7 @@ import pytest
 
 from policy_engine.dialects import dialect_named
 from policy_engine.errors import FileError, WarehouseError
+from policy_engine.kernel.fragments import rows_in_sample
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.resolve import Source
 from policy_engine.warehouse import failures
@@ -268,9 +269,12 @@ def test_the_engine_tells_how_far_a_query_of_numbered_rows_is(tmp_path):
             asking = threading.Thread(target=ask)
             asking.start()
             try:
+                lines, is_drawn = rows_in_sample(
+                    "duckdb", "file_row_number", sample_relation(policy.rate)
+                )
                 opened.rows(
-                    "SELECT count(*) FROM read_parquet('s.parquet', file_row_number = true) WHERE"
-                    f" file_row_number IN (SELECT unit FROM {sample_relation(policy.rate)})"
+                    "SELECT count(*) FROM read_parquet('s.parquet', file_row_number = true)"
+                    f"{lines} WHERE {is_drawn}"
                 )
             finally:
                 over.set()
