@@ -50,8 +50,8 @@ def commands() -> dict[str, tuple[str, list[str]]]:
     }
 
 
-def used(policy: str, words: list[str], people: Path) -> tuple[float, float]:
-    """Wall and CPU seconds of one command in a new folder."""
+def used(policy: str, words: list[str], people: Path) -> tuple[float, float, float]:
+    """Wall and CPU seconds of one command in a new folder, and the most megabytes it had."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     with tempfile.TemporaryDirectory(dir=people.parent) as name:
@@ -61,13 +61,15 @@ def used(policy: str, words: list[str], people: Path) -> tuple[float, float]:
         (folder / "policy-engine.yaml").write_text(
             "ledger_begins: in_each_checkout\naccounts: {people: {}}\n"
         )
-        before, began = os.times(), time.perf_counter()
+        began = time.perf_counter()
         command = [sys.executable, *words]
-        subprocess.run(command, cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
-        wall, after = time.perf_counter() - began, os.times()
-    return wall, (
-        after.children_user + after.children_system - before.children_user - before.children_system
-    )
+        quiet = subprocess.DEVNULL
+        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=quiet, stderr=quiet)
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - began
+    if status:
+        raise RuntimeError(f"{words} failed")
+    return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
 def main() -> None:
@@ -75,7 +77,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--repeats", type=int, default=5)
     arguments = parser.parse_args()
-    seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in commands()}
+    seconds: dict[str, list[tuple[float, float, float]]] = {name: [] for name in commands()}
     with tempfile.TemporaryDirectory() as place:
         people = Path(place) / "people.parquet"
         make_people(people, arguments.rows)
@@ -94,12 +96,12 @@ def main() -> None:
         f" DuckDB {duckdb.__version__}, Python {python}, medians of {arguments.repeats};"
         f" load {min(loads):.1f} to {max(loads):.1f} on {os.cpu_count()} processors\n"
     )
-    print("| command | wall s | CPU s | CPU ratio |\n|---|---|---|---|")
+    print("| command | wall s | CPU s | CPU ratio | MB |\n|---|---|---|---|---|")
     plain = None
     for name, times in seconds.items():
-        wall, cpu = (statistics.median(column) for column in zip(*times, strict=True))
+        wall, cpu, most = (statistics.median(column) for column in zip(*times, strict=True))
         plain = plain or cpu
-        print(f"| {name} | {wall:.2f} | {cpu:.2f} | {cpu / plain:.2f} |")
+        print(f"| {name} | {wall:.2f} | {cpu:.2f} | {cpu / plain:.2f} | {most:.0f} |")
 
 
 if __name__ == "__main__":

@@ -69,7 +69,11 @@ def test_a_sample_of_rows_is_no_sample_of_persons(tmp_path):
     with mechanism(
         tmp_path, CELLS, unit="{column: person, rows: any}", recode="{person: {round: 1}}"
     ) as sound:
-        broken = sound.but('"person" IN (', '"rowid" IN (')
+        by_bits = (
+            "rowid IN (SELECT UNNEST([i FOR i IN RANGE(4096)"
+            " IF GET_BIT(policy_engine_bits, i::INTEGER) = 1]) FROM"
+        )
+        broken = sound.but('"person" IN (SELECT unit FROM', by_bits)
         rows = replace(sound.policy.source, keys=())
         by_row = replace(broken, policy=replace(sound.policy, source=rows))
         inside = np.zeros((DRAWS, 52))
