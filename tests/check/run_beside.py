@@ -33,9 +33,7 @@ _TABLE = re.compile(
 )
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 _SAMPLE_TABLE = re.compile(r'"?(policy_engine_sample_\w+)"?')
-_EVERY_ROW = (
-    "SELECT 0 AS policy_engine_block, repeat('1', 4096)::BIT AS policy_engine_bits"
-)
+_EVERY_ROW = "SELECT 0 AS policy_engine_block, repeat('1', 4096)::BIT AS policy_engine_bits"
 _DAYS = [date(1899, 12, 31), date(1949, 12, 31), date(1975, 5, 17), date(1979, 12, 31),
          date(1980, 1, 1), date(1980, 2, 20), date(1986, 1, 1), date(2000, 1, 1),
          date(2008, 1, 1), date(2008, 1, 2), date(2023, 2, 14), date(2023, 11, 30),

@@ -108,11 +108,11 @@ class Rewriting:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("GET_BIT(policy_engine_bits, CAST(\"range\" % 4096 AS INTEGER)) = 1", "true"),
-        ("\"range\" >> 12", "0"),
-        ("\"range\" >> 12", "(\"range\" + 100) >> 12"),
-        ("\"range\" >> 12", "\"range\" >> 13"),
-        ("policy_engine_block = \"range\" >> 12", "TRUE"),
+        ('GET_BIT(policy_engine_bits, CAST("range" % 4096 AS INTEGER)) = 1', "true"),
+        ('"range" >> 12', "0"),
+        ('"range" >> 12', '("range" + 100) >> 12'),
+        ('"range" >> 12', '"range" >> 13'),
+        ('policy_engine_block = "range" >> 12', "TRUE"),
         ("% 4096", "% 2048"),
         ("bits::BIT", "reverse(bits::BIT::VARCHAR)::BIT"),
         ("range IN (SELECT unit FROM policy_engine_known)", "true"),
