@@ -118,11 +118,12 @@ def test_a_line_of_code_is_told_from_a_docstring(tmp_path):
 
 # What a certificate of a release rests on: a claim and the exact curves of five mechanisms, with
 # sums, means, several groupings and parts; which engines read texts as other types, which is 16
-# lines, and 42 of templates; and the templates. Engines of other packages are 33 lines; to round
-# down or towards zero, as decades are written, is 3, and 9 of templates.
+# lines, and 42 of templates; and the templates, 5 of which read a sample of rows as bits. Engines
+# of other packages are 33 lines; to round down or towards zero, as decades are written, is 3, and
+# 9 of templates.
 PRINTS = ("policy_engine.kernel.certificate",)
 PRINTS_MOST = 2_719
-TEMPLATES_MOST = 790
+TEMPLATES_MOST = 795
 
 
 def test_what_certifies_by_printing_fits_its_bar():
