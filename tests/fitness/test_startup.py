@@ -27,7 +27,7 @@ MAY = {
     "schema": {"pydantic"},
     f"validate {POLICY}": _READS | {"duckdb", "jinja2"},
     f"compile {POLICY}": _READS | {"duckdb", "jinja2"},
-    f"plan {POLICY}": _READS | {"duckdb", "jinja2", "numpy", "pyarrow"},
+    f"plan {POLICY}": _READS | {"duckdb", "jinja2", "numpy"},
     f"release {POLICY}": _READS | {"duckdb", "jinja2", "numpy", "pyarrow"},
     f"show {RELEASE}": _READS | {"numpy", "pyarrow"},
     f"verify {CERTIFICATE} --release {RELEASE}": _READS | {"jinja2", "numpy", "pyarrow"},
