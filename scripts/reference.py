@@ -235,18 +235,29 @@ _BOUNDS = {
 }
 
 
+_MAPPING = "a mapping: "
+
+
+def _linked(title: str) -> str:
+    """A link to the heading of a mapping's own table."""
+    slug = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+    return f"[{title.removeprefix('Recoding ').partition(',')[0]}](#{slug})"
+
+
 def _kind(field: dict[str, Any]) -> str:
     """What a value may be, in words."""
     if "$ref" in field:
         name = field["$ref"].rsplit("/", 1)[1]
-        return "a mapping, see below" if name in _TITLES else name
+        return f"{_MAPPING}{_linked(_TITLES[name])}" if name in _TITLES else name
     if "const" in field:
         return f"`{field['const']}`"
     if "enum" in field:
         return ", ".join(f"`{word}`" for word in field["enum"])
     if "anyOf" in field:
         kinds = list(dict.fromkeys(_kind(choice) for choice in field["anyOf"]))
-        return " or ".join(kinds)
+        linked = ", ".join(k.removeprefix(_MAPPING) for k in kinds if k.startswith(_MAPPING))
+        plain = [kind for kind in kinds if not kind.startswith(_MAPPING)]
+        return " or ".join([*plain, f"{_MAPPING}{linked}"] if linked else plain)
     if field.get("type") == "array":
         return f"a list of: {_kind(field.get('items', {}))}"
     if field.get("type") == "object":

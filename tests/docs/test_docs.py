@@ -149,6 +149,18 @@ def test_the_readmes_numbers_are_of_a_real_run() -> None:
         assert f"Emergency, {quarter}: {true} in the data, {published} published" in drawn
 
 
+def test_the_documentation_is_short_enough_to_be_read() -> None:
+    """Words that somebody wrote, outside of code; what is made of the code is looked up."""
+    words = 0
+    for page in (p for p in PAGES if (ROOT / "docs") in p.parents and "_static" not in p.parts):
+        text = page.read_text("utf-8")
+        if page.name != "glossary.md":  # made of a file, of words that somebody wrote
+            text = reference.by_hand(text)
+        read = re.sub(r"^ *(```+).*?^ *\1$", "", text, flags=re.DOTALL | re.MULTILINE)
+        words += sum(1 for word in read.replace("|", " ").split() if re.search(r"\w", word))
+    assert words <= 50_000
+
+
 def test_the_picture_of_noise_is_what_the_script_draws() -> None:
     assert front.NEIGHBOURS.read_text("utf-8") == front.neighbours()
 
@@ -348,7 +360,7 @@ def test_every_key_of_a_policy_is_documented() -> None:
     for model in (schema, *schema["$defs"].values()):
         for key in model["properties"]:
             assert f"| `{key}` |" in text, key
-    assert "Spec |" not in text and "Spec or" not in text
+    assert "Spec |" not in text and "Spec or" not in text and "see below" not in text
     recodings = (ROOT / "docs/howto/write-a-policy.md").read_text("utf-8")
     for kind in KINDS:
         assert f"{kind}: " in recodings, kind
