@@ -28,6 +28,7 @@ COMMANDS = {
     "validate": ("policies.validate", "Check policy files: every problem, with its place."),
     "compile": ("policies.compile_", "Print the SQL of a policy."),
     "plan": ("planning.plan", "A dry run: what will be seen, the price. Writes nothing."),
+    "hierarchy": ("hierarchies.hierarchy", "Levels of columns: proposed, checked, drawn."),
     "search": ("searching.search", "Which recoding shows most people, and tells most."),
     "release": ("releases.release", "Certify, charge the account, run, publish."),
     "restore": ("releases.restore", "Put a lost release back from its kept bytes; free."),
@@ -52,7 +53,17 @@ COMMANDS = {
 }
 """Where each is, and what it is for."""
 GROUPS = {
-    "Policies": ("init", "validate", "plan", "search", "compile", "diff", "schema", "engines"),
+    "Policies": (
+        "init",
+        "validate",
+        "plan",
+        "hierarchy",
+        "search",
+        "compile",
+        "diff",
+        "schema",
+        "engines",
+    ),
     "Releases": ("release", "restore", "show", "estimate"),
     "What a release tells": ("verify", "report", "assess", "attack", "audit"),
     "Without a policy": ("calculate", "certify-sql"),
