@@ -21,6 +21,7 @@ from policy_engine.attest.attestation import unverified_release
 from policy_engine.attest.certificates import added_edition, certificate_in
 from policy_engine.attest.keys import explained
 from policy_engine.attest.parquet_file import certificate_path, read_parquet
+from policy_engine.attest.values import plain_values
 from policy_engine.errors import FileError, UsageError, to_install
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
@@ -211,6 +212,8 @@ def open_release(place: str | Path, project: Project | None = None) -> OpenedRel
 
 def picture_of(certificate: Certificate, lines: Sequence[Line]) -> str:
     """The picture of a release whose values are texts, as SVG; empty where there is none."""
+    if not lines:
+        return ""
     try:
         rows = _typed(certificate.claim, lines)
         claim = certificate.claim
@@ -239,7 +242,9 @@ def _typed(claim: Claim, lines: Sequence[Line]) -> pa.Table:
     if claim.count is not None:
         kinds[claim.count] = "integer"
     kinds |= dict.fromkeys(claim.law.beside, "decimal")
-    columns = zip(*lines, strict=True) if lines else [() for _ in kinds]
+    if not lines:
+        return pa.schema([(name, pa.string()) for name in kinds]).empty_table()
+    columns = zip(*lines, strict=True)
     read = (
         pa.array([None if text is None else _READ.get(kind, str)(text) for text in column])
         for kind, column in zip(kinds.values(), columns, strict=True)
@@ -257,11 +262,14 @@ _READ: Mapping[str, Any] = {
 
 def _sorted(claim: Claim, table: pa.Table) -> pa.Table:
     """A release in reading order."""
-    columns = [column.to_pylist() for column in table.select(range(len(claim.released))).columns]
+    import pyarrow as pa
+
+    # Texts of moments, for Python knows no year beyond 9999; a bin is a text anyway.
+    columns = [plain_values(column) for column in table.columns[: len(claim.released)]]
     numbered = [*columns, range(table.num_rows)]
     names = (*table.column_names[: len(columns)], "")
     lines = in_reading_order(claim, names, list(zip(*numbered, strict=True)))
-    return table.take([line[-1] for line in lines])
+    return table.take(pa.array([line[-1] for line in lines], pa.int64()))
 
 
 def _short(value: object) -> str:

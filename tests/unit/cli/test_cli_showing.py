@@ -70,6 +70,7 @@ def test_a_file_is_shown_by_its_name_and_by_its_certificates(cli, small, named):
         "meaning": COUNTED,
         "remarks": [],
         "checked": False,
+        "written": None,
     }
 
 

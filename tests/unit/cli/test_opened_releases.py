@@ -177,6 +177,14 @@ def test_the_page_has_the_picture(cli, done):
     assert '<title id="picture-title">a: n</title>' in page and "± 2.8" in page
 
 
+def test_a_release_of_nothing_opens(project, policy):
+    pq.write_table(pa.table({"age": [1], "sex": ["x"]}), "people.parquet")
+    done = release(load_policy(policy("a", NOISY)))
+    assert done.to_pandas(errors=True).shape == (0, 4)
+    assert done.opened.picture().description.endswith("No group is shown.")
+    assert len(done.plot().patches) == 0 and "<svg" in done.opened.picture().svg()
+
+
 def test_a_label_is_no_markup_in_a_picture(project, policy):
     people = pa.table({"age": [30] * 900, "sex": ["<script>&\u202e", "b", "c"] * 300})
     pq.write_table(people, "people.parquet")
