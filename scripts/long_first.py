@@ -83,6 +83,8 @@ TRACED = (
     "tests/unit/attest/",
     "tests/unit/check/",
     "tests/unit/cli/test_models.py",
+    "tests/unit/cli/test_opened_releases.py",
+    "tests/unit/cli/test_public_keys.py",
     "tests/unit/cli/test_review.py",
     "tests/unit/cli/test_syntactic.py",
     "tests/unit/compile/test_waiting_secret.py",

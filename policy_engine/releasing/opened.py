@@ -22,12 +22,14 @@ from policy_engine.attest.certificates import added_edition, certificate_in
 from policy_engine.attest.keys import explained
 from policy_engine.attest.parquet_file import certificate_path, read_parquet
 from policy_engine.attest.values import plain_values
+from policy_engine.calendars import Calendar
 from policy_engine.errors import FileError, UsageError, to_install
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms.meaning import ShownNumber
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.promise import Bounded
+from policy_engine.kernel.recodes import Truncate
 from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.opening import bytes_in
 from policy_engine.policy.project import Project, project_at
@@ -140,7 +142,7 @@ class OpenedRelease:
         keys = self.certificate.claim.released
         bars = []
         for row in self.rows.slice(0, most).to_pylist():
-            told = ["missing" if row[key] is None else _short(row[key]) for key in keys]
+            told = [self._label(key, row[key]) for key in keys]
             value = float(row[number.name]) * number.scale
             bars.append(DrawnNumber(", ".join(told), value, number.deviation(row)))
         more = max(0, self.rows.num_rows - most)
@@ -155,6 +157,26 @@ class OpenedRelease:
         Errors: UsageError where there is no picture, or matplotlib is not installed.
         """
         return self.picture(column, most=most).draw(axes)
+
+    @cached_property
+    def _weeks(self) -> frozenset[str]:
+        """The columns that show the start of a week."""
+        week, columns = Truncate("week"), self.certificate.claim.columns
+        return frozenset(shown.name for shown in columns if shown.recode == week)
+
+    def _label(self, column: str, value: object) -> str:
+        """A value as people read it: of a week its name, of a time at midnight its day."""
+        if value is None:
+            return "missing"
+        if column in self._weeks and isinstance(value, date):
+            day = value.date() if isinstance(value, datetime) else value
+            return Calendar.WEEK.period(day).name
+        return str(value).removesuffix(" 00:00:00")
+
+    def _cell(self, row: Mapping[str, Any], name: str, number: ShownNumber | None) -> str:
+        if number is None or number.scale != 1:
+            return self._label(name, row[name])
+        return DrawnNumber("", float(row[name]), number.deviation(row)).words
 
     def _number(self, column: str | None) -> ShownNumber:
         numbers = {number.name: number for number in self.numbers}
@@ -174,7 +196,7 @@ class OpenedRelease:
         head = "".join(f"<th>{marked(name)}</th>" for name in names)
         lines = []
         for row in self.rows.slice(0, _FIRST).to_pylist():
-            cells = "".join(f"<td>{marked(_cell(row, n, numbers.get(n)))}</td>" for n in names)
+            cells = "".join(f"<td>{marked(self._cell(row, n, numbers.get(n)))}</td>" for n in names)
             lines.append(f"<tr>{cells}</tr>")
         more = self.rows.num_rows - len(lines)
         rest = f"<p>… and {more:,} more rows</p>" if more else ""
@@ -270,18 +292,6 @@ def _sorted(claim: Claim, table: pa.Table) -> pa.Table:
     names = (*table.column_names[: len(columns)], "")
     lines = in_reading_order(claim, names, list(zip(*numbered, strict=True)))
     return table.take(pa.array([line[-1] for line in lines], pa.int64()))
-
-
-def _short(value: object) -> str:
-    """A value of a label: of a time at midnight its day."""
-    return str(value).removesuffix(" 00:00:00")
-
-
-def _cell(row: Mapping[str, Any], name: str, number: ShownNumber | None) -> str:
-    value = row[name]
-    if number is None or number.scale != 1:
-        return "missing" if value is None else _short(value)
-    return DrawnNumber("", float(value), number.deviation(row)).words
 
 
 def _needs(method: str, extra: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import subprocess
 import sys
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from xml.etree import ElementTree
@@ -177,6 +178,40 @@ def test_the_page_has_the_picture(cli, done):
     assert '<title id="picture-title">a: n</title>' in page and "± 2.8" in page
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        (NOISY, ("a.parquet}", "a.parquet, as: rows}")),
+        (
+            ("sample: {rate: 0.1}\nk: 20\n", "mechanism: randomised_response\n"),
+            ("delta: 1.0e-9}", "delta: 0, neighbours: replace_one}"),
+            ("  sex: keep", "  sex: {map: {male: m}, other: f}"),
+        ),
+        (("sample: {rate: 0.1}\n", ""), ("{epsilon: 0.5, delta: 1.0e-9}", "none")),
+    ],
+)
+def test_where_no_number_estimates_the_source_none_has_an_error(policy, change):
+    file = policy("a", *change)
+    if "guarantee: none" in file.read_text():
+        Path("policy-engine.yaml").write_text("accounts: {people: {guarantee: none}}\n")
+    done = release(load_policy(file, unpromised=True))
+    assert done.to_arrow(errors=True) == done.to_arrow()
+    assert "±" not in done._repr_html_().partition("<p>±")[0]
+    with pytest.raises(UsageError, match="there is nothing to draw"):
+        done.opened.picture()
+    assert ("It promises no (ε, δ)." in done._repr_html_()) == (done.epsilon is None)
+
+
+def test_a_week_is_called_by_its_name(project, policy):
+    days = pa.array([date(2026, 12, 31)] * 500 + [date(2027, 1, 4)] * 500)
+    pq.write_table(pa.table({"age": [30] * 1000, "sex": days}), "people.parquet")
+    done = release(load_policy(policy("a", NOISY, ("sex: keep", "sex: {truncate: week}"))))
+    assert done.to_arrow()["sex"].to_pylist() == [date(2026, 12, 28), date(2027, 1, 4)]
+    labels = [bar.label for bar in done.opened.picture().bars]
+    assert labels == ["[30,60), 2026-W53", "[30,60), 2027-W01"]
+    assert "2026-W53" in done._repr_html_()
+
+
 def test_a_release_of_nothing_opens(project, policy):
     pq.write_table(pa.table({"age": [1], "sex": ["x"]}), "people.parquet")
     done = release(load_policy(policy("a", NOISY)))
@@ -228,8 +263,6 @@ def test_what_is_wrong_with_a_dict_is_told_without_lines():
 
 
 def test_a_dict_is_the_policy_that_its_file_is(project, policy):
-    from datetime import date
-
     import numpy as np
 
     file = load_policy(policy("a", ("[30, 60]", "[30, 60.5]"), ("sex: keep", DATES)))
