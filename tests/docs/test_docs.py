@@ -479,3 +479,9 @@ def test_every_key_and_field_of_the_reference_has_a_meaning() -> None:
     for name, text in reference.GENERATED.items():
         for row in text().splitlines():
             assert not re.fullmatch(r"\|.*\|\s*\|", row), f"{name}: {row}"
+
+
+def test_every_page_that_explains_a_word_exists() -> None:
+    told = tomllib.loads((ROOT / "docs/_ext/search.toml").read_text("utf-8"))["explains"]
+    for word, page in told.items():
+        assert (ROOT / f"docs/{page}.md").exists(), word
