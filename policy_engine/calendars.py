@@ -395,21 +395,6 @@ def moment(now: datetime, last: datetime | None) -> datetime:
     return max(at, before)
 
 
-def window_of(calendar: Calendar, edition: Period | None, now: datetime, zone: Zone) -> Period:
-    """The window of an account to which an edition is charged.
-
-    That of its name, whenever it is drawn; of an edition without a calendar's name that of the day
-    of ``now``, which is a ``moment`` and so never earlier than the ledger's last record.
-
-    >>> late = datetime(2027, 1, 10, tzinfo=UTC)
-    >>> window_of(Calendar.YEAR, Period.parse("2026-12"), late, Zone()).name
-    '2026'
-    >>> window_of(Calendar.YEAR, None, late, Zone()).name
-    '2027'
-    """
-    return calendar.period(zone.day_of(now)) if edition is None else edition.within(calendar)
-
-
 _FORMS = (
     re.compile(r"(?P<year>[1-9][0-9]{3})(-(?P<month>[0-9]{2})(-(?P<day>[0-9]{2}))?)?"),
     re.compile(r"(?P<year>[1-9][0-9]{3})-W(?P<week>[0-9]{2})"),

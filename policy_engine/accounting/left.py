@@ -70,12 +70,12 @@ def most_of_another_kind(
 ) -> tuple[Decimal, Decimal] | None:
     """The most (ε, δ) of one release of which nothing else is known; None where there is none.
 
-    δ is the greatest of a few at which half as much ε or more is admitted as without any.
-    Guarantee: it is admitted, and not with one more in the third digit of ε. Arguments: what the
-    rule says of an (ε, δ), and the limit's, below which both are looked for.
+    δ is about the greatest at which half as much ε or more is admitted as without any. Guarantee:
+    it is admitted, and not with one more in the third digit of ε, or in the second of δ. Arguments:
+    what the rule says of an (ε, δ), and the limit's, below which both are looked for.
 
     >>> most_of_another_kind(lambda e, d: e <= Decimal("0.1234"), Decimal(1), Decimal("1e-6"))
-    (Decimal('0.123'), Decimal('1E-7'))
+    (Decimal('0.123'), Decimal('0.000001'))
     """
     most = _greatest(admits, Decimal(0), epsilon, _DECADES)
     if most is None:
@@ -85,8 +85,22 @@ def most_of_another_kind(
             # Of which half of the least that is looked for without δ has one place more.
             found = _greatest(admits, part, epsilon, _DECADES + 1)
             assert found is not None
-            return found, part
+            return found, _greatest_delta(admits, found, part)
     return most, Decimal(0)
+
+
+def _greatest_delta(
+    admits: Callable[[Decimal, Decimal], bool], epsilon: Decimal, least: Decimal
+) -> Decimal:
+    """The greatest δ of two digits that is admitted at an ε, up to ten times the least, which is.
+
+    >>> _greatest_delta(lambda e, d: d < Decimal("3.3e-8"), Decimal(1), Decimal("1e-8"))
+    Decimal('3.2E-8')
+    """
+    unit, most = least.scaleb(-1), least.scaleb(1)
+    if admits(epsilon, most):
+        return most
+    return unit * (least_integer(10, 100, lambda n: not admits(epsilon, n * unit)) - 1)
 
 
 def _greatest(

@@ -37,7 +37,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from policy_engine.accounting import bounds
-from policy_engine.accounting.composition import Accountant, Basic, Charges, Question
+from policy_engine.accounting.composition import Basic, Question
 from policy_engine.accounting.domain import EXACT, REPLACE_ONE, count, neighbour_notion
 from policy_engine.accounting.events import ApproximateDP, Event, PureDP, Replaced, Unbounded
 from policy_engine.accounting.exact import epsilon_of_event, has_curve
@@ -132,31 +132,3 @@ def told_of(limits: Sequence[tuple[Decimal, Decimal]], windows: int) -> ToldOf:
         for number in sorted((limit[place] for limit in every), reverse=True)[:windows]:
             totals[place] = EXACT.add(totals[place], number)
     return ToldOf(windows, totals[0], min(Decimal(1), totals[1]))
-
-
-def told_by_plan(charges: Charges, windows: int, delta: Decimal, neighbours: str) -> ToldOf:
-    """What m windows of one plan tell together, where nothing else was charged, by the tight rule.
-
-    Guarantee: an ε at this δ that holds if the plan was the same in all of them and fixed before
-    the first, as ``composition`` says of a list. Errors: DomainError, also where no ε is enough.
-
-    >>> from policy_engine.accounting.events import SampledSuppression
-    >>> plan = ((SampledSuppression(20, "0.1"), 12),)
-    >>> [told_by_plan(plan, m, Decimal("1e-6"), "add_remove").epsilon for m in (1, 3)]
-    [Decimal('0.421614'), Decimal('0.691956')]
-    """
-    times = tuple((event, n * count("windows", windows)) for event, n in charges)
-    return ToldOf(windows, Accountant(times, neighbours).epsilon(delta), delta)
-
-
-def odometer(charges: Charges, delta: Decimal, neighbours: str) -> Decimal:
-    """The ε at δ that all releases so far would cost as a list that nobody changed on the way.
-
-    It is no promise: whoever chose a release by what they saw before may have been told more. For
-    that reason it stands beside ``told_of`` and never in its place. Errors: DomainError.
-
-    >>> from policy_engine.accounting.events import PureDP
-    >>> odometer(((PureDP("0.1"), 100),), Decimal("1e-6"), "add_remove")
-    Decimal('4.77457')
-    """
-    return Accountant(charges, neighbours).epsilon(delta)

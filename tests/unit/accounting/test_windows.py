@@ -23,7 +23,7 @@ from policy_engine.accounting.noise import WHOLE, IntegerTable, Statistic
 from policy_engine.accounting.pairs import pairs_of
 from policy_engine.accounting.plans import PlanLine, planned
 from policy_engine.accounting.shapes import NoisyShape
-from policy_engine.accounting.windows import ToldOf, odometer, spanning, told_by_plan, told_of
+from policy_engine.accounting.windows import ToldOf, spanning, told_of
 from policy_engine.errors import DomainError
 from policy_engine.ledger.account import Limit
 from policy_engine.ledger.asked import Asked
@@ -112,20 +112,6 @@ def test_the_dearest_windows_count_and_of_each_number_for_itself():
     for windows, given in [(4, limits), (0, limits), (1, [])]:
         with pytest.raises(DomainError, match="windows must be"):
             told_of(given, windows)
-
-
-def test_plans_of_several_years_tell_less_than_their_limits():
-    plan = planned([PlanLine("visits", NoisyShape(), 12)], ONE, SMALL, "add_remove")
-    years = [told_by_plan(plan.charges, m, SMALL, "add_remove").epsilon for m in (1, 3)]
-    assert ONE * Decimal("0.98") < years[0] <= 1 < years[1] < 2
-
-
-def test_the_odometer_is_below_what_can_be_told():
-    """The two lists of the design, either within δ(1) = 0.1114: chosen by the outcome, 0.153."""
-    limit = Decimal("0.11137")
-    for second in (PureDP("0.8"), ApproximateDP("1e-9", "0.1113")):
-        charges = ((PureDP("0.5"), 1), (second, 1))
-        assert odometer(charges, limit, "add_remove") <= Decimal("1.0001")
 
 
 def test_what_holds_for_ever_is_charged_with_a_plan_as_one_event():

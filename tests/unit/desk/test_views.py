@@ -121,7 +121,7 @@ def test_an_account_with_windows_says_of_each_what_counts_and_what_all_promise()
     state = LedgerState(accounts=(account,), now={"people": ("2027",)})
     [row] = views.account_rows(state)
     assert (row.limit, row.spent) == ("ε 1, δ 0.000001 each year", "in each window for itself")
-    assert (row.share, row.left) == (None, "in 2027 at most ε 0.875 (at δ 1e-8) in one release")
+    assert (row.share, row.left) == (None, "in 2027 at most ε 0.875 (at δ 5e-8) in one release")
     assert [(each.name, each.charges, each.planned, each.sums) for each in row.windows] == [
         ("2026", 2, None, "ε 0.75, δ 0"), ("2027", 1, None, "ε 0.125, δ 0"),
     ]  # fmt: skip
