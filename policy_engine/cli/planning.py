@@ -170,7 +170,9 @@ def _compared(
               at_least=at_least, listed=seen.own.listed)  # fmt: skip
     groups = meaning_of(certificate.claim).groups_listed or could_list(policy, certificate.claim)
     with progress("comparing mechanisms"):
-        own = seen.own if releases == 1 else seen.own.law
+        # Of several it is by its own numbers where so many follow from the account.
+        has_own = releases == 1 or policy.follows is not None
+        own = seen.own if has_own else seen.own.law
         other = _other_groups(replace(aim, listed=not aim.listed)) if groups else None
         return ComparisonTable(aim, compare(aim), own, groups, other)
 

@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Iterable
 from contextlib import closing
+from datetime import date
 from decimal import ROUND_FLOOR, Context, Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -60,7 +61,7 @@ description: Say what is released, and for whom
 source:
   {source}
 {unit}
-{recode}
+{period}{recode}
 mechanism: noisy_counts    # everybody is counted, and each count gets noise
 # k: 10                    # then each group that is shown has at least 10 people, for certain
 guarantee: {guarantee}
@@ -154,14 +155,18 @@ def _write_new(files: dict[Path, str]) -> None:
 
 def _policy(source: str | None, folder: Path, project: Project) -> str:
     name, place, recode, count = "my_release", "file: data/people.parquet", _EXAMPLE, ""
-    has_dates = False
+    when = None
     unit = f"{_ROWS}; else  {{column: person_id, rows: any}}"
     if source is not None:
         if not source.strip():
             raise UsageError("the source has no name; name a file or a table, or leave it out")
         table = _table(source, project)
         is_file = table.path is not None
-        name = _name(Path(table.path).stem if table.path else source.rpartition(".")[2])
+        planned = [each.name for terms in project.windows.values() for each in terms.plan]
+        named = _name(Path(table.path).stem if table.path else source.rpartition(".")[2])
+        name = fresh(
+            named, planned
+        )  # what is planned is another policy, or the plan would be of two
         place = f"file: {_scalar(_relative(source, folder))}" if is_file else f"table: {source}"
         place += _OF_A_VIEW if table.view is not None else ""
         if is_file and is_csv(source):
@@ -170,11 +175,32 @@ def _policy(source: str | None, folder: Path, project: Project) -> str:
         recode = _EMPTY.format(columns="\n".join(_lines(table)))
         counted = fresh("n", [column.name for column in table.columns])
         count = "" if counted == "n" else f"\n  count_as: {counted}            # n is a column"
-        has_dates = any(column.kind in {*TIMES, Kind.DATE} for column in table.columns)
+        when = _when(_readable(table))
     return _POLICY.format(
         name=name, source=place, unit=unit, recode=recode, count=count,
-        guarantee=_guarantee(project, _A_YEAR if has_dates else _FEW), budget=_budget(project),
+        period="" if when is None else _period(when.name, name),
+        guarantee=_guarantee(project, _FEW if when is None else _A_YEAR), budget=_budget(project),
     )  # fmt: skip
+
+
+def _readable(table: Table) -> list[Field]:
+    """The columns that can be named."""
+    return [each for each in table.columns if each.name.isprintable() and table.find(each.name)]
+
+
+def _when(columns: Iterable[Field]) -> Field | None:
+    """The first column of dates or times; None where there is none."""
+    return next((each for each in columns if each.kind in {*TIMES, Kind.DATE}), None)
+
+
+def _period(column: str, name: str) -> str:
+    """How the rows of each month are released once, to be uncommented."""
+    first = f"{date.today().year}-01"
+    period = f'# period: {{column: {_scalar(column)}, every: month, from: "{first}"}}'
+    return (
+        f"{period}   # only the rows of a month, once it has ended;\n"
+        f'# then write below: file: "out/{name}-{{edition}}.parquet"\n'
+    )
 
 
 def _guarantee(project: Project, editions: int) -> str:
@@ -200,11 +226,11 @@ def _unit(table: Table) -> str:
 
     Files of a folder have no row numbers, and rows of a view no place: they need such a column.
     """
-    columns = [each for each in table.columns if each.name.isprintable() and table.find(each.name)]
+    columns = _readable(table)
     named = person_key(each for each in columns if each.name not in table.unique)
     only = next((each.name for each in columns if each.name in table.unique), "")
     key = named or person_key(columns)
-    when = next((each for each in columns if each.kind in {*TIMES, Kind.DATE}), None)
+    when = _when(columns)
     last = f"{when.name} desc" if when else ""
     term = last if when and _scalar(when.name) == when.name else json.dumps(last)
     rows = f", rows: {{first_by: [{term}]}}" if when else ", rows: any"

@@ -226,3 +226,20 @@ def test_an_account_does_not_suggest_itself(cli, write):
     write("{editions: 3}", "epsilon: 1.0, delta: 1.0e-6")
     Path("visits.yaml").write_text(Path("visits.yaml").read_text().replace("people\n", "poeple\n"))
     assert "did you mean the account 'people'? or write" in cli("validate", "visits.yaml").out
+
+
+def test_a_starter_of_a_table_with_dates_has_a_period_and_a_name_of_its_own(cli, write):
+    """What is planned under the table's name is another policy; uncommented, it is due."""
+    days = {"id": [*range(600)], "sex": ["m", "f"] * 300, "day": [date(2026, 1, 1)] * 600}
+    pq.write_table(pa.table(days), "visits.parquet")
+    write("planned", "epsilon: 1.0, delta: 1.0e-6, each: year, plan: {visits: {editions: 3}}, rest:"
+          " 0.5")  # fmt: skip
+    assert cli("init", "visits.parquet", "--output", "mine.yaml").code == 0
+    text = Path("mine.yaml").read_text()
+    assert "\nname: visits_2\n" in text
+    [period] = re.findall(r"^# (period: \{column: day, every: month, from: .*?\})", text, re.M)
+    [file] = re.findall(r'^# then write below: (file: ".*")$', text, re.M)
+    text = text.replace(f"# {period}", period).replace("file: out/visits_2.parquet", file)
+    Path("mine.yaml").write_text(text.replace("  # sex: ", "  sex: "))
+    assert cli("validate", "mine.yaml", "visits.yaml").code == 0, cli("validate", "mine.yaml").out
+    assert cli("plan", "mine.yaml", "--format", "json").document["edition"]

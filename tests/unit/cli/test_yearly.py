@@ -206,7 +206,10 @@ def test_what_follows_from_an_account_says_of_what_it_is(cli, write):
     done = cli("plan", "visits.yaml")
     assert "           one of 5 editions that fill account people\n" in done.out
     assert "together, by these numbers alone" in done.out
-    table = cli("plan", "visits.yaml", "--format", "json").document["comparison"]
+    said = cli("plan", "visits.yaml", "--format", "json").document
+    [own] = [line for line in done.out.splitlines() if line.startswith("* ")]
+    assert f" {said['outlook']['visible_from']} " in own and "as the policy has it" in own
+    table = said["comparison"]
     assert (table["epsilon"], table["delta"], table["releases"]) == (1.0, 1e-6, 5)
     write("counts", "guarantee: planned", ", plan: {visits: {editions: 5}}")
     done = cli("plan", "visits.yaml")

@@ -202,7 +202,7 @@ def test_a_scalar_reads_as_its_text(text):
 def test_nothing_uncommented_is_a_clear_problem(folder):
     wide(folder / "wide.parquet")
     write_starter("wide.parquet", Path("policy.yaml"))
-    with pytest.raises(PolicyError, match=r"policy.yaml:10:1: recode must be a mapping of column"):
+    with pytest.raises(PolicyError, match=r"policy.yaml:12:1: recode must be a mapping of column"):
         load_policy("policy.yaml")
 
 
