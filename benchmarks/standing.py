@@ -2,8 +2,8 @@
 
     python benchmarks/standing.py SMALL.parquet LARGE.parquet [RUNS]
 
-Both have columns patient (a number), visit_date (a date) and ward (a text), with visits in September
-and October 2026. ``strace`` watches, where it is there, which file of the source is opened.
+Both have columns patient (a number), visit_date (a date) and ward (a text), with visits in
+September and October 2026. ``strace`` watches, where it is there, which file is opened.
 """
 
 from __future__ import annotations
