@@ -219,10 +219,17 @@ def _named(path: Path, names: list[str]) -> tuple[str, str]:
     with suppress(FileError, PolicyError):
         text = read_text(path, "policy")
         if any(name in text for name in names):  # or a file need not be parsed
-            data = mapping(read_root(text, path, "policy")[0].data())
-            if "source" in data and data.get("name") in names:
-                return text, str(data["name"])
+            name = _name_in(text, path)
+            if name in names:
+                return text, name
     return "", ""
+
+
+@lru_cache(maxsize=256)  # each planned policy asks for all
+def _name_in(text: str, path: Path) -> str:
+    """The name that a policy's text says; empty of what is none. Errors: PolicyError."""
+    data = mapping(read_root(text, path, "policy")[0].data())
+    return str(data.get("name", "")) if "source" in data else ""
 
 
 def _check_line(payer: _Payer, name: str, read: ReadPolicy) -> None:
