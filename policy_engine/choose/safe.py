@@ -61,6 +61,7 @@ from policy_engine.releasing import beginning, books, copies, publish, standing
 from policy_engine.releasing.charging import ReleasePlan, charge_of_choice, in_windows, planned
 from policy_engine.releasing.editions import Clock, at_moment, utc_now
 from policy_engine.releasing.requests import Ends, choice_name, place_of, run_of
+from policy_engine.releasing.reviewing import check_pinned
 from policy_engine.warehouse.base import Warehouse
 
 MOST_JUSTIFICATION = 4_000
@@ -408,6 +409,7 @@ def _charged(
     )
     if entry is None:
         books.check_new_name(known, project, plan.account)
+        check_pinned(project, known, plan.account)
         sealing = books.sealing_key(project, ledger)
         names = plan.names(books.named_by(sealing, project, ledger.books))
         charge = replace_field(

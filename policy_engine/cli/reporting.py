@@ -10,7 +10,12 @@ from typing import Annotated
 
 from typer import Argument, Exit, Option
 
-from policy_engine.attest.attestation import UNPROMISED_TYPE, stated_type, unverified_release
+from policy_engine.attest.attestation import (
+    CHOICE_TYPE,
+    UNPROMISED_TYPE,
+    stated_type,
+    unverified_release,
+)
 from policy_engine.attest.certificates import certificate_in
 from policy_engine.cli import options
 from policy_engine.cli.output import answer_as, conclude, emit_json, emit_lines, json_text, note
@@ -100,6 +105,11 @@ def report(
             raise UsageError(f"{output} is what the report is made of; name another file")
     trusted, places = trusted_keys(key or [], keyring, beside=certificate)
     text = read_certificate(certificate)
+    if stated_type(text) == CHOICE_TYPE:
+        raise UsageError(
+            f"{certificate} is the certificate of a choice, which has no page: 'policy-engine"
+            " verify' says what it states, and the release of what was chosen has a page"
+        )
     if stated_type(text) == UNPROMISED_TYPE:
         if any((policy, previous, review_policy)) or format in _EXPORTS:
             raise UsageError(

@@ -6,15 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from json import dumps
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
 from policy_engine.accounting.in_words import in_text
 from policy_engine.choose.public import LOCAL, PublicSearch, SchemeSaid, search_public
 from policy_engine.choose.searching import Objective
+from policy_engine.cli.comparing import check_place, draw, legend
 from policy_engine.cli.options import EditionOption, PolicyArgument
 from policy_engine.cli.output import confirm, emit, note
 from policy_engine.cli.reading import decimal_of
@@ -23,6 +25,9 @@ from policy_engine.policy.loading import load_policy
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import counted
 from policy_engine.releasing.planning import project_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _PUBLIC = (
     "public by your word: nothing here has an ε; of raw data all of it is confidential, and no"
@@ -45,13 +50,16 @@ def search(
     suppress: Annotated[
         str, Option(metavar="SHARE", help="With --k: who may be in smaller groups, as 0.05.")
     ] = "0",
+    plot: Annotated[
+        Path | None, Option(help="With --public: draw people against precision, SVG, PDF or PNG.")
+    ] = None,
     output: Annotated[
         Path | None,
         Option("--output", "-o", help="The policy to write; default: POLICY.chosen.yaml."),
     ] = None,
     edition: EditionOption = None,
     replace: Annotated[
-        bool, Option("--replace", help="Replace the policy of an earlier choice.")
+        bool, Option("--replace", help="Replace the policy of an earlier choice, or a plot.")
     ] = False,
 ) -> None:
     """Choose a level for each column of a policy: which scheme shows most people, most precisely.
@@ -73,14 +81,17 @@ def search(
     Example: policy-engine search policies/adult_hierarchies/policy.yaml --public --k 5
     """
     if not public:
-        if k is not None or objective is not Objective.score:
+        if k is not None or objective is not Objective.score or plot is not None:
             raise UsageError(
-                "--k and --objective are of data that may be looked at: --public says that it may"
+                "--k, --objective and --plot are of data that may be looked at: --public says that"
+                " it may"
             )
         _choose(load_policy(policy), output, edition or "", replace=replace)
         return
-    if output is not None or edition is not None or replace:
-        raise UsageError("--public writes no policy: leave --output, --edition and --replace out")
+    if output is not None or edition is not None:
+        raise UsageError("--public writes no policy: leave --output and --edition out")
+    if plot is not None:
+        check_place(plot, replace=replace)
     loaded = load_policy(policy, unpromised=True)
     share = decimal_of("--suppress", suppress)
     if not 0 <= share < 1:
@@ -90,7 +101,24 @@ def search(
     found = search_public(
         loaded, project_of(loaded), objective=objective, k=k, share=Fraction(share)
     )
-    emit(found, [*_lines(found)])
+    lines = [*_lines(found)]
+    if plot is not None:
+        draw(plot, partial(_paint, found), width=6.4)
+        lines.append(f"plot       {plot}")
+    emit(found, lines)
+
+
+def _paint(found: PublicSearch, figure: Figure) -> None:
+    """People shown against precision: the frontier, and the best scheme upon it."""
+    axes = figure.subplots()
+    precisions = [scheme.precision for scheme in found.frontier]
+    shown = [100 * scheme.shown / found.people for scheme in found.frontier]
+    axes.step(precisions, shown, where="pre", label="no scheme is better in both")
+    best = found.best
+    label = f"best by {found.objective}: precision {best.precision:.2f}"
+    axes.plot(best.precision, 100 * best.shown / found.people, "o", label=label)
+    axes.set(xlabel="precision", ylabel="people shown, %", xlim=(0, 1), ylim=(0, 102))
+    legend(axes)
 
 
 @dataclass(frozen=True)

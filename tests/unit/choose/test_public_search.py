@@ -90,6 +90,16 @@ def test_it_says_that_all_of_it_rests_on_a_word(project, capfd):
     assert not list(Path().rglob("*.certificate.json")) and not Path(".policy-engine").exists()
 
 
+def test_the_frontier_is_drawn(project, capfd):
+    code, out, _ = searched(capfd, "--public", "--plot", "a.svg")
+    assert code == 0 and out.rstrip().endswith("a.svg")
+    assert "<svg" in Path("a.svg").read_text()
+    assert searched(capfd, "--public", "--plot", "a.svg")[0] == 3
+    assert searched(capfd, "--public", "--plot", "a.svg", "--replace")[0] == 0
+    code, _, err = searched(capfd, "--plot", "b.svg")
+    assert code == 2 and "--public says that it may" in err
+
+
 def test_bounds_and_weights_are_the_policys(project, capfd):
     bounds = "{at_most: {age: 2}, at_least: {town: 1, job: 0}, weights: {sex: 3}}"
     Path("a.yaml").write_text(f"{POLICY}search: {bounds}\n")
