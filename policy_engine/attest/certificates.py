@@ -44,6 +44,8 @@ DERIVED = (
 _DECIMAL = re.compile(r"[0-9]{1,1000}(\.[0-9]{1,1000})?(E[+-]?[0-9]{1,6})?")
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _VERSION = re.compile(r"[ -~]{0,100}")
+_SETTING = re.compile(r"[a-z_]{1,60}")
+_SET_TO = re.compile(r"[0-9]{1,20}(kB|MB|GB|TB)?")
 _LONGEST_NAME = 1000  # of a table, in the engine that allows most
 
 
@@ -57,6 +59,7 @@ def predicate_of(certificate: Certificate) -> dict[str, Any]:
     return {
         **dict(terms.said),
         **({"edition": terms.edition.to_json()} if terms.edition else {}),
+        **({"settings": dict(terms.settings)} if terms.settings else {}),
         "policy": {"name": terms.policy_name, "digest": terms.policy_digest},
         "source": terms.source,
         "mechanism": claim.law.mechanism,
@@ -174,6 +177,7 @@ class _Reader:
         said = tuple((name, self._field(name, forms[name])) for name in stated)
         has_edition = "edition" in self._stated
         edition = self._field("edition", _edition) if has_edition else None
+        settings = self._field("settings", _settings) if "settings" in self._stated else ()
         claim = read["claim"]
         promise = self._promise(claim) if isinstance(claim, Claim) else None
         if self.wrong or promise is None:
@@ -181,7 +185,7 @@ class _Reader:
         name, digest = read["policy"]
         terms = Terms(
             name, digest, read["source"], promise, read["published_as"], read["engine_version"],
-            read["models"], said, edition,
+            read["models"], said, edition, settings,
         )  # fmt: skip
         return Certificate(
             terms, claim, read["engine"], read["query"], read["assumptions"], read["templates"],
@@ -245,6 +249,12 @@ def _edition(value: Any) -> Edition:
     if edition == Edition():
         raise _Misstated
     return edition
+
+
+def _settings(value: dict[str, object]) -> tuple[tuple[str, str], ...]:
+    if not value or not all(_SETTING.fullmatch(name) for name in value):
+        raise _Misstated
+    return tuple((name, _matching(_SET_TO, text)) for name, text in value.items())
 
 
 def _said(value: object) -> str:
@@ -315,5 +325,5 @@ _NUMBERS: Mapping[str, Any] = {
     "rate": _decimal,
     "sampled_at": _decimal,
 }
-FIELDS = (*_FIELDS, *_NUMBERS, *DERIVED, *SAID, "edition")
+FIELDS = (*_FIELDS, *_NUMBERS, *DERIVED, *SAID, "edition", "settings")
 """Every field that a certificate can have."""

@@ -190,7 +190,7 @@ def certified(desk: Desk, release: DbtRelease, text: str) -> Certificate:
         claim, query = printed_for(release, table, dialect, text)
         if plain(text) != plain(query):
             raise Unlike(release, "it has other comments or blanks")
-        terms = terms_of(policy, ROWS, warehouse.engine_version)
+        terms = terms_of(policy, ROWS, warehouse.engine_version, warehouse.settings)
         return certificate_of(query, claim, dialect.name, terms)
     except PolicyError as error:
         raise PolicyError(located(error.problems, policy.file)) from None

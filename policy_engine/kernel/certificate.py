@@ -55,7 +55,8 @@ class Terms:
     ``source`` is the source's name in its sentences. Of what is asked for the promise's rate is the
     sample's as it is written, not below the law's. ``models`` hold of what is released, and
     ``said`` is what the author says beside the numbers, by name: purpose, contact. ``edition`` is
-    which draw of the policy it is, where that is said.
+    which draw of the policy it is, where that is said. ``settings`` are those of the session that
+    say what it may use, and change no value.
     """
 
     policy_name: str
@@ -67,6 +68,7 @@ class Terms:
     models: tuple[Model, ...] = ()
     said: tuple[tuple[str, str], ...] = ()
     edition: Edition | None = None
+    settings: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,7 @@ class Profile:
 class ListedWarehouse:
     """A warehouse; ``database`` is None for a DuckDB in memory, ``url`` is a server's.
 
+    ``settings`` are those of its sessions that the project sets, by their names at the server.
     ``missing`` says what the environment lacks to open it.
     """
 
@@ -63,6 +64,7 @@ class ListedWarehouse:
     threads: int | None = None
     profile: Profile | None = None
     missing: str = ""
+    settings: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -347,4 +349,7 @@ def _warehouse(name: str, spec: WarehouseSpec, directory: Path) -> ListedWarehou
     is_file = spec.database not in (None, ":memory:")
     database = directory / str(spec.database) if is_file else None
     limits = (spec.memory_limit, spec.threads)
-    return ListedWarehouse(name, spec.type, database, spec.url or "", *limits, profile)
+    settings = tuple((each, str(value)) for each, value in spec.settings if value is not None)
+    return ListedWarehouse(
+        name, spec.type, database, spec.url or "", *limits, profile, settings=settings
+    )

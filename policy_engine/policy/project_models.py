@@ -126,6 +126,26 @@ def _wrong_url(kind: str, url: str) -> tuple[str, str] | None:
     return "has an option behind ? that is not known", f"known: {known or 'none'}"
 
 
+_SETTINGS = {
+    "postgres": ("work_mem", "max_parallel_workers_per_gather"),
+    "mariadb": ("sort_buffer_size", "tmp_memory_table_size"),
+}
+"""What may be set for a session of an engine: none of these changes what a text gives."""
+
+
+class SettingsSpec(Document):
+    """What a session of a server may use."""
+
+    work_mem: Annotated[str | None, fields.size] = None
+    """PostgreSQL: what each sort and each hash table may hold in memory, as in `512MB`."""
+    max_parallel_workers_per_gather: Annotated[int | None, fields.integer(0, 1024)] = None
+    """PostgreSQL: how many processes help with one step."""
+    sort_buffer_size: Annotated[str | None, fields.size] = None
+    """MariaDB: what a sort may hold in memory, as in `512MB`."""
+    tmp_memory_table_size: Annotated[str | None, fields.size] = None
+    """MariaDB: how large a temporary table may be before it goes to the disk."""
+
+
 class WarehouseSpec(Document):
     """A warehouse."""
 
@@ -139,6 +159,8 @@ class WarehouseSpec(Document):
     """Beyond which DuckDB spills to the disk, as in `2GB`."""
     threads: fields.OptionalPositiveField = None
     """How many threads DuckDB uses."""
+    settings: SettingsSpec = SettingsSpec()
+    """What a session of PostgreSQL or MariaDB may use; a certificate says so."""
     profile: fields.OptionalLineField = None
     """The name of a profile in dbt's profiles.yml, whose connection is used."""
     target: fields.OptionalLineField = None
@@ -155,6 +177,7 @@ class WarehouseSpec(Document):
             return
         if kind != "duckdb":
             yield from barred(data, ("memory_limit", "threads"), "is a setting of DuckDB's alone")
+        yield from _of_another_engine(str(kind), data)
         if kind == "dbt":
             yield from barred(data, ("database", "url"), "stands in the dbt profile")
             if "profile" not in data:
@@ -179,10 +202,22 @@ class WarehouseSpec(Document):
                 yield refusal(*wrong, at=("url",))
 
 
+def _of_another_engine(kind: str, data: Data) -> Broken:
+    """Settings that the sessions of an engine do not have."""
+    known = _SETTINGS.get(kind, ())
+    settings = data.get("settings")
+    if not known:
+        yield from barred(data, ["settings"], "has no meaning here: PostgreSQL and MariaDB have it")
+    elif isinstance(settings, dict):
+        others = {name for names in _SETTINGS.values() for name in names} - set(known)
+        remedy = f"a session of {kind} has {' and '.join(known)}"
+        yield from barred(settings, sorted(others), "has no meaning here", remedy, ("settings",))
+
+
 def _of_a_package(data: Data) -> Broken:
     """A warehouse of another package has its file or its URL, which the package reads."""
-    settings = ("profile", "target", "profiles_dir", "memory_limit", "threads")
-    yield from barred(data, settings, "has no meaning here")
+    own = ("profile", "target", "profiles_dir", "memory_limit", "threads", "settings")
+    yield from barred(data, own, "has no meaning here")
     if "url" in data:
         yield from barred(data, ["database"], "cannot stand beside url", "remove one of them")
     elif "database" not in data:

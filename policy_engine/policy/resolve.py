@@ -434,7 +434,12 @@ def resolve_recoding(spec: Recode, hierarchy: Hierarchy | None = None) -> recodi
     return recodings.Keep() if spec == "keep" else spec.recoding(hierarchy)
 
 
-def terms_of(policy: Policy, published_as: str, engine_version: str) -> Terms:
+def terms_of(
+    policy: Policy,
+    published_as: str,
+    engine_version: str,
+    settings: tuple[tuple[str, str], ...] = (),
+) -> Terms:
     """What a certificate of ``policy`` says beside what it certifies."""
     from policy_engine.kernel.certificate import Terms
     from policy_engine.kernel.promise import Bounded, Unpromised
@@ -450,6 +455,7 @@ def terms_of(policy: Policy, published_as: str, engine_version: str) -> Terms:
         promise=Unpromised() if policy.is_unpromised else promise,
         published_as=published_as,
         engine_version=engine_version,
+        settings=settings,
         models=policy.models,
         said=policy.stated,
         edition=None if policy.edition == Edition() else policy.edition,

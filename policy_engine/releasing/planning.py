@@ -118,7 +118,7 @@ def vouched_over(
     if policy.release.append:
         _check_appends(policy, warehouse)
         envelope = f"{ADDED}{name_of(target, dialect)}"
-    terms = terms_of(policy, envelope, warehouse.engine_version)
+    terms = terms_of(policy, envelope, warehouse.engine_version, warehouse.settings)
     if policy.is_unpromised:
         return vouched(query, claim, dialect.name, terms)
     return certified(query, claim, dialect.name, terms)

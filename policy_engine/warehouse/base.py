@@ -55,6 +55,8 @@ class Warehouse(ABC):
 
     dialect: Engine
     engine_version: str
+    settings: tuple[tuple[str, str], ...] = ()
+    """What a session of a server may use, as it is set: a certificate says so."""
     _full: ClassVar[str] = "schema.table"
     """How a full name is written."""
     _text: ClassVar[str]

@@ -55,7 +55,7 @@ def connected(named: Named, *, writable: bool = False) -> Warehouse:
         case "postgres":
             from policy_engine.warehouse.postgres import PostgresWarehouse
 
-            return PostgresWarehouse(named.name, named.url)
+            return PostgresWarehouse(named.name, named.url, named.settings)
         case "spark":
             from policy_engine.warehouse.spark import SparkWarehouse
 
@@ -63,7 +63,7 @@ def connected(named: Named, *, writable: bool = False) -> Warehouse:
         case "mariadb":
             from policy_engine.warehouse.mysql import MariaDBWarehouse
 
-            return MariaDBWarehouse(named.name, named.url)
+            return MariaDBWarehouse(named.name, named.url, named.settings)
         case "clickhouse":
             from policy_engine.warehouse.clickhouse import ClickHouseWarehouse
 

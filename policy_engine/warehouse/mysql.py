@@ -90,10 +90,16 @@ class MariaDBWarehouse(Warehouse):
     _edition_type = "varchar(40) CHARACTER SET ascii COLLATE ascii_bin"
     _text = "CAST({} AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin"
 
-    def __init__(self, name: str, url: str) -> None:
+    def __init__(self, name: str, url: str, settings: tuple[tuple[str, str], ...] = ()) -> None:
         super().__init__(name)
         self._url = url
         self._connection = mysql_session.connect(name, url)
+        self._memory = mysql_session.Memory.of(settings)
+        try:
+            self.settings = mysql_session.settled(self._connection, self._memory)
+        except BaseException:
+            self._connection.close()
+            raise
         self.engine_version = str(self._connection.get_server_info()).removeprefix("5.5.5-")
         [(self._schema, folds)] = self.ask("SELECT DATABASE(), @@lower_case_table_names")
         self._folds = folds != "0"
@@ -242,7 +248,7 @@ class MariaDBWarehouse(Warehouse):
         self._sort_by(longest, len(names))
 
     def _sort_by(self, longest: int, keys: int) -> None:
-        for statement in mysql_session.sorting(longest, keys):
+        for statement in mysql_session.sorting(longest, keys, self._memory.sort):
             self.ask(statement)
 
     def release_lines(self, target: Name, edition: str = "") -> Iterator[Row]:

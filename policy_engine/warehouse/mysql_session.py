@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
@@ -150,18 +151,71 @@ def asked(
         return list(cursor.fetchall())
 
 
-def sorting(longest: int, keys: int) -> tuple[str, ...]:
+@dataclass(frozen=True)
+class Memory:
+    """What a session may hold in memory, in bytes: a sort at least, and a temporary table.
+
+    A temporary table goes to the disk where it is larger, which takes a grouping of a million rows
+    three times as long; the server's own 16 MB are for many small queries at once.
+    """
+
+    sort: int = 0
+    table: int = 256 << 20
+    is_asked: bool = False
+
+    @classmethod
+    def of(cls, settings: tuple[tuple[str, str], ...]) -> Memory:
+        """As a project sets it.
+
+        >>> Memory.of((("sort_buffer_size", "64MB"),)).sort
+        67108864
+        """
+        given = {name: in_bytes(value) for name, value in settings}
+        table = given.get("tmp_memory_table_size")
+        sort = given.get("sort_buffer_size", 0)
+        return cls(sort) if table is None else cls(sort, table, is_asked=True)
+
+
+def in_bytes(size: str) -> int:
+    """A size as a project file writes it.
+
+    >>> in_bytes("2GB")
+    2147483648
+    """
+    shift = {"MB": 20, "GB": 30, "TB": 40}[size[-2:]]
+    return int(size[:-2]) << shift
+
+
+def settled(session: pymysql.Connection[Any], memory: Memory) -> tuple[tuple[str, str], ...]:
+    """Give a session its memory, and tell what it has.
+
+    Where nothing is asked for, a server that gives more keeps its own.
+    """
+    sizes = "SELECT LEAST(@@tmp_memory_table_size, @@max_heap_table_size)"
+    [(table,)] = asked(session, sizes)
+    if memory.is_asked or int(table) < memory.table:
+        for variable in ("tmp_memory_table_size", "max_heap_table_size"):
+            asked(session, f"SET SESSION {variable} = {memory.table}")
+        [(table,)] = asked(session, sizes)
+    found = {"tmp_memory_table_size": table}
+    if memory.sort:
+        found["sort_buffer_size"] = str(memory.sort)
+    return tuple(sorted(found.items()))
+
+
+def sorting(longest: int, keys: int, least: int = 0) -> tuple[str, ...]:
     """What lets a session sort by ``keys`` columns whose longest text has so many characters.
 
     A sort compares ``max_sort_length`` bytes of a text, and wants room for fifteen keys at least,
     each of the full length that its type can have: else it fails with error 1038, whatever the rows
     hold (measured on 10.11). A character has three bytes in a key; four are taken.
+    ``least`` bytes are room for more rows at once.
 
     >>> sorting(100, 2)[0]
     'SET SESSION max_sort_length = 1024'
     """
     length = min(max(4 * longest, 1024), _LONGEST_KEY)
-    room = max(16 * (keys + 1) * (length + 64), _LEAST_ROOM)
+    room = max(16 * (keys + 1) * (length + 64), _LEAST_ROOM, least)
     return (
         f"SET SESSION max_sort_length = {length}",
         f"SET SESSION sort_buffer_size = {room}",

@@ -153,9 +153,10 @@ class PostgresWarehouse(Transactional):
     _text = '{}::text COLLATE "C"'
     _edition_type = "text"
 
-    def __init__(self, name: str, url: str) -> None:
+    def __init__(self, name: str, url: str, settings: tuple[tuple[str, str], ...] = ()) -> None:
         super().__init__(name)
-        self._session = PinnedConnection(name, url)
+        self._session = PinnedConnection(name, url, settings)
+        self.settings = self._session.settings
         self._connection, self.engine_version = self._session.connection, self._session.version
         try:
             self._catalog = PinnedConnection(name, url)

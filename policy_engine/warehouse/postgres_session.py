@@ -49,6 +49,10 @@ _PATIENT = """
      'idle_in_transaction_session_timeout')
 """
 _LEAST_VERSION = 150000
+_SET = """
+    SELECT name, current_setting(name) FROM pg_settings
+    WHERE name IN ('work_mem', 'max_parallel_workers_per_gather') ORDER BY name
+"""
 _REASONS: Mapping[str, str] = {
     "password authentication failed": "the role or its password is wrong",
     "no password supplied": "the role needs a password: write it into the url as"
@@ -130,10 +134,11 @@ _REMEDY = (
 class PinnedConnection:
     """One pinned connection; each statement is a transaction, until its owner wants it otherwise.
 
-    ``schemas`` are those of the role's search path, before it was pinned.
+    ``schemas`` are those of the role's search path, before it was pinned. ``settings`` are what it
+    may use: as they are given, and else as the server has them for its role.
     """
 
-    def __init__(self, name: str, url: str) -> None:
+    def __init__(self, name: str, url: str, settings: tuple[tuple[str, str], ...] = ()) -> None:
         try:
             conninfo_to_dict(url)
         except psycopg.Error:
@@ -146,6 +151,7 @@ class PinnedConnection:
         """What a session waits for in vain, and who holds it; asked when that has failed."""
         try:
             self._pin(name)
+            self.settings = self._settled(name, settings)
         except BaseException:
             self.connection.close()
             raise
@@ -164,6 +170,20 @@ class PinnedConnection:
             raise WarehouseError(
                 f"warehouse {name}: the database's encoding must be UTF8, found {encoding}"
             )
+
+    def _settled(
+        self, name: str, settings: tuple[tuple[str, str], ...]
+    ) -> tuple[tuple[str, str], ...]:
+        for setting, value in settings:
+            try:
+                self.connection.execute("SELECT set_config(%s, %s, false)", (setting, value))
+            except psycopg.Error:
+                raise WarehouseError(
+                    f"warehouse {name}: the server refuses settings.{setting} = {value}; write"
+                    " what SET takes there",
+                    of_setup=True,
+                ) from None
+        return tuple((setting, value) for setting, value in self.ask(_SET))
 
     def withheld(self) -> AbstractContextManager[None]:
         """Turn an error of the driver or the server into one that quotes no row."""

@@ -63,6 +63,23 @@ def test_it_releases_what_duckdb_releases(warehouse, name):
     assert found.num_rows > 1
 
 
+def test_a_session_has_memory_for_temporary_tables_and_says_so(people, warehouse):
+    def held(opened):
+        return opened.ask("SELECT @@tmp_memory_table_size, @@max_heap_table_size")
+
+    assert held(warehouse) == [("268435456", "268435456")]
+    assert warehouse.settings == (("tmp_memory_table_size", "268435456"),)
+    given = (("sort_buffer_size", "64MB"), ("tmp_memory_table_size", "8MB"))
+    with closing(MariaDBWarehouse("maria", people.url(), given)) as opened:
+        assert held(opened) == [("8388608", "8388608")]
+        assert dict(opened.settings) == {
+            "sort_buffer_size": "67108864",
+            "tmp_memory_table_size": "8388608",
+        }
+        opened._sort_by(10, 2)
+        assert opened.ask("SELECT @@sort_buffer_size") == [("67108864",)]
+
+
 # The types of its own
 
 

@@ -62,6 +62,23 @@ def opened(people):
         yield warehouse
 
 
+def test_a_session_has_what_the_project_gives_it_and_the_certificate_says_so(people, opened):
+    given = (("work_mem", "96MB"), ("max_parallel_workers_per_gather", "1"))
+    [[own]] = people.sql("SHOW work_mem")
+    assert dict(opened.settings)["work_mem"] == own
+    with closing(PostgresWarehouse("pg", people.url, given)) as warehouse:
+        assert warehouse.settings == tuple(sorted(given))
+        assert warehouse.ask("SELECT current_setting('work_mem')") == [("96MB",)]
+        policy = policy_of(next(iter(POLICIES)))
+        certificate, _ = prepare(policy, default_project(policy.directory), warehouse)
+        assert certificate.terms.settings == tuple(sorted(given))
+
+
+def test_a_setting_that_the_server_refuses_is_told(people):
+    with pytest.raises(WarehouseError, match=r"refuses settings.work_mem = 999999TB; write"):
+        PostgresWarehouse("pg", people.url, (("work_mem", "999999TB"),))
+
+
 def described(warehouse, relation="people"):
     return warehouse._described(warehouse._full_name(relation))
 

@@ -99,6 +99,26 @@ def test_who_asked_is_stated_as_an_assumption(key):
         verified(key, facts)
 
 
+def test_what_a_session_may_use_is_stated_read_again_and_verified(key):
+    plain = certificate(None)
+    settings = (("max_parallel_workers_per_gather", "2"), ("work_mem", "64MB"))
+    made = replace(plain, terms=replace(plain.terms, settings=settings))
+    facts = predicate_of(made)
+    assert facts["settings"] == dict(settings)
+    assert "settings" not in predicate_of(plain)
+    assert verified(key, facts).certificate == made
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [None, {}, "64MB", [], {"work_mem": 64}, {"work_mem": "all of it"}, {"Work mem": "64MB"}],
+)
+def test_settings_of_another_form_are_refused(stated):
+    facts = {**predicate_of(certificate(None)), "settings": stated}
+    with pytest.raises(VerificationFailed, match=r"misstates: .*settings"):
+        certificate_in(Unverified("", "", facts))
+
+
 @pytest.mark.parametrize(
     "stated",
     [

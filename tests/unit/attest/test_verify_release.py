@@ -208,7 +208,7 @@ def test_the_fields_are_those_that_the_engine_writes(tmp_path):
     from policy_engine.policy.models import AboutSpec
 
     assert {"purpose", *AboutSpec.model_fields} == {*SAID}
-    assert {*FIELDS} - {*SAID, "guarantee", "still_works", "edition"} == FACTS.keys()
+    assert {*FIELDS} - {*SAID, "guarantee", "still_works", "edition", "settings"} == FACTS.keys()
 
 
 @pytest.mark.parametrize(

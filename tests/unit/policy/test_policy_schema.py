@@ -131,6 +131,7 @@ def test_a_bad_document(change):
 PROJECTS = (
     "accounts: {people: {epsilon: 1.0, delta: 1.0e-6}, open: {}}",
     "warehouses: {own: {type: duckdb, database: own.duckdb, memory_limit: 2GB, threads: 4}}",
+    "warehouses: {m: {type: mariadb, url: 'mariadb://u@h/d', settings: {sort_buffer_size: 1GB}}}",
     "warehouses: {pg: {type: postgres, url: \"postgresql://{{ env_var('P', 'h') }}/d\"}}",
     "warehouses: {a: {type: \"{{ env_var('T', 'duckdb') }}\"}}",
     "warehouses: {d: {type: dbt, profile: p, target: t}}\ndefault: d\nversion: 1",
@@ -145,6 +146,8 @@ NO_PROJECTS = (
     "accounts: {people: null}",
     "warehouses: {own: {type: oracle}}",
     "warehouses: {own: {type: duckdb, threads: many}}",
+    "warehouses: {own: {type: postgres, url: 'postgresql://h/d', settings: {work_mem: lots}}}",
+    "warehouses: {own: {type: postgres, url: 'postgresql://h/d', settings: {jit: off}}}",
     "version: 2",
     "witnesses: ['s3://heads']",
     "witnesses: file:/mnt/worm/heads",

@@ -125,6 +125,11 @@ def test_no_file_and_no_profile(tmp_path):
         ("{type: duckdb, target: a}", "warehouses.w.target needs type: dbt"),
         ("{type: postgres, url: a, threads: 2}", "threads is a setting of DuckDB's alone"),
         ("{type: postgres, database: a}", "database has no meaning here"),
+        (
+            "{type: postgres, url: 'postgresql://h/d', settings: {sort_buffer_size: 1GB}}",
+            "settings.sort_buffer_size has no meaning here; a session of postgres has work_mem and",
+        ),
+        ("{type: duckdb, settings: {}}", "settings has no meaning here: PostgreSQL and MariaDB"),
         ("{type: duckdb, memory_limit: lots}", "memory_limit must be a size, found 'lots'"),
     ],
 )
