@@ -27,6 +27,7 @@ COMMANDS = {
     "init": ("policies.init", "Write a starter policy for a source."),
     "validate": ("policies.validate", "Check policy files: every problem, with its place."),
     "compile": ("policies.compile_", "Print the SQL of a policy."),
+    "try": ("trying.try_", "How a row that you type is read and recoded; free."),
     "plan": ("planning.plan", "A dry run: what will be seen, the price. Writes nothing."),
     "hierarchy": ("hierarchies.hierarchy", "Levels of columns: proposed, checked, drawn."),
     "search": ("searching.search", "Which recoding shows most people, and tells most."),
@@ -56,6 +57,7 @@ GROUPS = {
     "Policies": (
         "init",
         "validate",
+        "try",
         "plan",
         "hierarchy",
         "search",

@@ -48,3 +48,13 @@ def rows_in_sample(engine: str, row: str, drawn: str) -> tuple[str, str]:
     number, relation = Identifier(row), Identifier(drawn)
     beside = forms.beside_rows(number, relation, "")
     return str(beside), str(forms.row_in_sample(number, "", "", relation, ""))
+
+
+def read_as_typed(engine: str, column: Column) -> str:
+    """A column as a text reads it, under its own name.
+
+    >>> read_as_typed("duckdb", Column("town", Type("text")))
+    '"town"'
+    """
+    module, _ = macros(engine)
+    return str(module.typed(read_of(column)))

@@ -1,0 +1,212 @@
+"""What a policy makes of one row that somebody types.
+
+Of the source its first line or its catalog is looked at, and no row: the row that is typed is read
+and recoded by the policy's own printed steps, in a database in memory that holds nothing else. So
+it costs nothing, whoever asks and however often.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import tempfile
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from policy_engine.compile.catalog import Table
+from policy_engine.compile.claims import claim_of
+from policy_engine.errors import FileError, UsageError
+from policy_engine.kernel.claim import Claim
+from policy_engine.kernel.fragments import read_as_typed
+from policy_engine.kernel.mechanisms.whole_classes.law import WholeClasses
+from policy_engine.kernel.printing import printed
+from policy_engine.kernel.sources import Column, Relation, Rows
+from policy_engine.kernel.types import Type
+from policy_engine.policy.csv_models import CsvSpec, default_delimiter, is_csv
+from policy_engine.policy.project import Project
+from policy_engine.policy.resolve import Policy
+from policy_engine.releasing.naming import in_some_edition
+from policy_engine.releasing.planning import open_warehouse, table_read
+from policy_engine.warehouse.csv_files import names_in
+from policy_engine.warehouse.duckdb import DuckDBWarehouse
+from policy_engine.warehouse.quoting import quoted
+
+_PLACE = ("temp", "main", "typed_row")
+_TYPES = {
+    "integer": "BIGINT", "wide_integer": "HUGEINT", "double": "DOUBLE", "boolean": "BOOLEAN",
+    "date": "DATE", "time": "TIME", "timestamp": "TIMESTAMP", "timestamp_zoned": "TIMESTAMPTZ",
+    "timestamp_other": "TIMESTAMP_NS", "uuid": "UUID",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value of the row: as it was typed, and as it is ``read``, None where that is NULL."""
+
+    column: str
+    typed: str
+    read: str | None
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What becomes of a row: its values, and the group in which it counts.
+
+    ``left_out`` says why it counts in none.
+    """
+
+    values: tuple[Value, ...]
+    group: Mapping[str, str | None] | None
+    left_out: str = ""
+
+
+def tried(policy: Policy, project: Project, row: str) -> Tried:
+    """What ``policy`` makes of a row: ``a;b;c`` as a line of a CSV file, or ``age=42,town=Ulm``.
+
+    Raises:
+        UsageError: it is no such row.
+        FileError, WarehouseError, PolicyError: as of a release.
+    """
+    policy = in_some_edition(policy, project)
+    path = str(policy.source.path or "")
+    if is_csv(path):
+        return _of_csv(policy, policy.directory / path, path, row)
+    with closing(open_warehouse(policy, project, writes=False)) as warehouse:
+        table = warehouse.table(policy.source, policy.directory)
+        table_read(policy, table)
+        claim = claim_of(policy, table, warehouse.dialect.name)
+    typed = _pairs(row, [column.name for column in table.columns])
+    with closing(DuckDBWarehouse()) as place:
+        columns = _columns(claim)
+        cast = ", ".join(f"TRY_CAST(? AS {_type(c.type)}) AS {quoted(c.name)}" for c in columns)
+        place.session.execute(
+            f"CREATE TEMP TABLE {quoted(_PLACE[-1])} AS SELECT {cast}",
+            [typed.get(column.name) for column in columns],
+        )
+        return _answer(place, replace(claim, source=Relation(_PLACE)), typed)
+
+
+def _of_csv(policy: Policy, path: Path, name: str, row: str) -> Tried:
+    """Of a CSV file: the row alone, behind the file's own first line, by the reader of releases."""
+    spec = policy.source.csv or CsvSpec()
+    delimiter = spec.delimiter or default_delimiter(name)
+    names = names_in(path, name, spec)
+    named = [each for each in names if each is not None]
+    line = row
+    if _is_pairs(row, named):
+        given = _pairs(row, named)
+        line = _line([given.get(each or "", "") for each in names], delimiter, spec)
+    with tempfile.TemporaryDirectory() as folder, closing(DuckDBWarehouse()) as place:
+        copy = Path(folder) / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        head = [] if spec.header is False else [_line([n or "" for n in names], delimiter, spec)]
+        lines = [*["-"] * spec.skip, *head, line, *["-"] * spec.skip_last]
+        text = "".join(f"{each}\n" for each in lines).encode(spec.encoding)
+        copy.write_bytes(gzip.compress(text) if copy.suffix == ".gz" else text)
+        try:
+            table: Table = place.table(replace(policy.source, csv=spec), Path(folder))
+        except FileError:
+            raise UsageError(
+                f"--row is no line of {path}: it has {len(names)} fields, divided by"
+                f" {delimiter!r}, as {_line(named, delimiter, spec)}; or write --row"
+                f" '{named[0]}=…'"
+            ) from None
+        table_read(policy, table)
+        claim = claim_of(policy, table, place.dialect.name)
+        fields = next(csv.reader([line], delimiter=delimiter, quotechar=spec.quote or None))
+        typed = {n: f for n, f in zip(names, fields, strict=False) if n is not None}
+        return _answer(place, claim, typed)
+
+
+def _answer(place: DuckDBWarehouse, claim: Claim, typed: Mapping[str, str]) -> Tried:
+    alone = replace(claim, unit=Rows(), law=WholeClasses(1), count=_count(claim))
+    columns = _columns(claim)
+    texts = ", ".join(read_as_typed("duckdb", column) for column in columns)
+    source = quoted(*_PLACE) if isinstance(claim.source, Relation) else _loaded(claim)
+    [found] = place.ask(f"SELECT COLUMNS(*)::VARCHAR FROM (SELECT {texts} FROM {source})")
+    values = tuple(
+        Value(column.name, typed.get(column.name, ""), read)
+        for column, read in zip(columns, found, strict=True)
+    )
+    keys = {key.name for key in claim.unit.keys}
+    nobodys = [each.column for each in values if each.column in keys and each.read is None]
+    if nobodys:
+        return Tried(values, None, f"{nobodys[0]} is NULL: who is nobody is in no group")
+    groups = _groups(place, alone)
+    if groups:
+        names = [shown.name for shown in claim.columns]
+        return Tried(values, dict(zip(names, groups[0], strict=False)))
+    if not _groups(place, replace(alone, period=None)):
+        of = [each for each in alone.filter if not _groups(place, replace(alone, filter=(each,)))]
+        left_out = [each.column.name for each in of if each.column is not None]
+        return Tried(values, None, f"the filter leaves it out, by {' and '.join(left_out)}")
+    period = "" if claim.period is None or claim.period.column is None else claim.period.column.name
+    return Tried(values, None, f"its {period} is not in the first period; in another it may count")
+
+
+def _groups(place: DuckDBWarehouse, claim: Claim) -> list[tuple[str | None, ...]]:
+    text = printed(claim, "duckdb")
+    return [tuple(row) for row in place.ask(f"SELECT COLUMNS(*)::VARCHAR FROM ({text})")]
+
+
+def _columns(claim: Claim) -> list[Column]:
+    """All that is read of a row, each column once."""
+    keys = [key for key in claim.unit.keys if key.name not in {c.name for c in claim.read}]
+    return [*keys, *claim.read]
+
+
+def _count(claim: Claim) -> str:
+    """A name for the count that no column has."""
+    taken = {shown.name.casefold() for shown in claim.columns}
+    names = ("n", *(f"n{number}" for number in range(len(taken) + 1)))
+    return next(name for name in names if name not in taken)
+
+
+def _loaded(claim: Claim) -> str:
+    return quoted("temp", "main", str(claim.source.path))  # type: ignore[union-attr]
+
+
+def _type(kind: Type) -> str:
+    if kind.kind == "decimal":
+        return f"DECIMAL({kind.digits}, {kind.scale})"
+    return _TYPES.get(kind.kind, "VARCHAR")
+
+
+def _line(fields: list[str], delimiter: str, spec: CsvSpec) -> str:
+    """Fields as a line of the file.
+
+    >>> _line(["a", "b;c"], ";", CsvSpec())
+    'a;"b;c"'
+    """
+    made = io.StringIO()
+    writer = csv.writer(
+        made, delimiter=delimiter, quotechar=spec.quote or None, escapechar=spec.escape,
+        quoting=csv.QUOTE_MINIMAL if spec.quote else csv.QUOTE_NONE, lineterminator="",
+    )  # fmt: skip
+    writer.writerow(fields)
+    return made.getvalue()
+
+
+def _is_pairs(row: str, names: list[str]) -> bool:
+    return row.partition("=")[0].strip() in names and "=" in row
+
+
+def _pairs(row: str, names: list[str]) -> dict[str, str]:
+    """The values of ``age=42,town=Ulm``; a value with a comma stands in quotes.
+
+    >>> _pairs('age=42,"town=Ulm, old"', ["age", "town"])
+    {'age': '42', 'town': 'Ulm, old'}
+    """
+    found = {}
+    for piece in next(csv.reader([row]), []):
+        name, sign, value = piece.partition("=")
+        if not sign or name.strip() not in names:
+            raise UsageError(
+                f"--row must be as '{names[0]}=…', with a column of the source before each =;"
+                f" its columns are {', '.join(names)}"
+            )
+        found[name.strip()] = value
+    return found
