@@ -120,9 +120,9 @@ def test_a_line_of_code_is_told_from_a_docstring(tmp_path):
 # sums, means, several groupings and parts; which engines read texts as other types, which is 16
 # lines, and 42 of templates; and the templates, 5 of which read a sample of rows as bits. Engines
 # of other packages are 33 lines; to round down or towards zero, as decades are written, is 3, and
-# 9 of templates.
+# 9 of templates; what a session may use is 1.
 PRINTS = ("policy_engine.kernel.certificate",)
-PRINTS_MOST = 2_719
+PRINTS_MOST = 2_720
 TEMPLATES_MOST = 795
 
 
