@@ -53,6 +53,7 @@ def rows_in_sample(engine: str, row: str, drawn: str) -> tuple[str, str]:
 def read_as_typed(engine: str, column: Column) -> str:
     """A column as a text reads it, under its own name.
 
+    >>> from policy_engine.kernel.types import Type
     >>> read_as_typed("duckdb", Column("town", Type("text")))
     '"town"'
     """
