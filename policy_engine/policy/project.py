@@ -191,7 +191,7 @@ def default_project(directory: str | Path) -> Project:
 
     >>> default_project("/work").warehouse
     ListedWarehouse(name='duckdb', type='duckdb', database=None, url='', memory_limit=None, \
-threads=None, profile=None, missing='')
+threads=None, profile=None, missing='', settings=())
     """
     return _project(ProjectDocument(), Path(directory), None)
 
