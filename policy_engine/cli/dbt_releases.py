@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from policy_engine.attest.validity import written
 from policy_engine.cli.dbt_options import ProfilesOption, ProjectOption, TargetOption, VarsOption
 from policy_engine.cli.failures import failure
 from policy_engine.cli.options import SignerOption
@@ -29,6 +30,7 @@ from policy_engine.errors import UsageError
 from policy_engine.ledger.account import brief
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from pathlib import Path
 
     from policy_engine.dbt.desk import Desk, Place, Told
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from policy_engine.ledger.reviews import Required
     from policy_engine.ledger.store import Ledger
     from policy_engine.releasing.asking import Sought
+    from policy_engine.releasing.editions import Schedule
 
 FreshOption = Annotated[
     bool, typer.Option("--fresh", help="Charge anew what was charged before and does not stand.")
@@ -76,13 +79,15 @@ def sought(
     desk: Desk, opened: Ledger, releases: tuple[tuple[DbtRelease, str], ...]
 ) -> Iterator[tuple[Sought, Required]]:
     """What each release that does not stand waits for, where its account requires approvals."""
-    from policy_engine.dbt.booking import Booking, certified
+    from policy_engine.dbt.booking import Booking, dated_releases
     from policy_engine.releasing.asking import asked_of
 
-    for release, text in releases:
+    for each in dated_releases(desk, opened.read(), releases):
+        release = each.release
         required = opened.read().approvals.required(release.policy.budget)
-        if required is not None and required.needs("claim") and not desk.stands(release.parts):
-            booking = Booking(desk, opened, release, certified(desk, release, text))
+        is_due = not each.is_idle and not each.stands(desk)
+        if required is not None and required.needs("claim") and is_due:
+            booking = Booking(desk, opened, release, each.certified(desk)[0])
             charge, paid = booking.charge(), booking.unstarted()
             asked = asked_of(charge, release.certificate, opened.read(), booking.account(), paid)
             yield asked, required
@@ -111,12 +116,15 @@ def reserve(
 
 
 def _reserved(place: Place, *, fresh: bool) -> tuple[Told, ...]:
+    from policy_engine.dbt.attesting import attest_left
     from policy_engine.dbt.booking import reserve as run
     from policy_engine.dbt.desk import open_desk
 
     texts = place.compiled()
     with open_desk(place) as desk:
-        return run(desk, texts, fresh=fresh, say=note)
+        # What an earlier run has built is signed for while its source is what it was built of.
+        left = tuple(each for each in attest_left(desk, texts) if each.outcome not in _NOT_BUILT)
+        return (*left, *run(desk, texts, fresh=fresh, say=note))
 
 
 def attest(
@@ -159,9 +167,11 @@ def status(
     target: TargetOption = None,
     vars: VarsOption = None,  # noqa: A002 - the option's name
 ) -> None:
-    """Show how the releases of a target stand: reserved, built, certified or changed.
+    """Show how the releases of a target stand: reserved, built, certified, due or changed.
 
-    Exits with 1 where a table stands that no certificate speaks of.
+    Of a release with a calendar: its edition, since when, what is due next, and whether dbt's last
+    run made its source anew since. Exits with 1 where a table stands that no certificate speaks of,
+    and where an edition is due that was not drawn.
 
     Example: policy-engine dbt status --target prod
     """
@@ -174,11 +184,16 @@ def status(
     with open_desk(place) as desk:
         found = standing(desk, releases)
         others = left_behind(desk, releases, place.target)
-    told = [_said(each.release, each.entry, state=each.outcome) for each in found]
-    lines = [
-        f"{each.outcome:<13} {each.release.id}  {each.release.relation}{_paid(each.entry)}"
+    told = [
+        replace(_said(each.release, each.entry, state=each.outcome), due=_due(each))
         for each in found
     ]
+    rebuilt = place.rebuilt()
+    lines = []
+    for each in found:
+        what = f"{each.release.told}  {each.release.relation}{_paid(each.entry)}"
+        lines += [f"{each.outcome:<13} {what}", *_calendar(each.schedule)]
+        lines += _since(each, rebuilt)
     emit({"target": place.target, "releases": told}, lines)
     for entry in others:
         note(
@@ -277,25 +292,32 @@ def _check_released(place: Place) -> None:
     raise typer.Exit
 
 
-_RESERVED = {
-    "reserved": "reserved {}",
-    "waits": "reserved {} before, and dbt has not built it yet; nothing was charged",
-    "stands": "{} stands; nothing was charged",
-}
 _ATTESTED = {
     "absent": "{} is not built",
+    "waits": "{} is reserved and not built yet",
     "stands": "{} stands as it was attested",
     "attested": "attested {}",
     "charged": "attested {}, which was not reserved",
     "refused": "no certificate speaks of {}",
 }
+_RESERVED = {
+    **_ATTESTED,
+    "reserved": "reserved {}",
+    "waits": "reserved {} before, and dbt has not built it yet; nothing was charged",
+    "stands": "{} stands; nothing was charged",
+    "not due": "{}: nothing is due",
+}
+_NOT_BUILT = {"absent", "waits", "stands"}
 _SIGNED = {"stands", "attested", "charged"}
 
 
 def _emit_reserved(place: Place, found: tuple[Told, ...]) -> None:
     lines = []
     for each in found:
-        lines += [_RESERVED[each.outcome].format(each.release.id), _paid(each.entry)]
+        lines += [_RESERVED[each.outcome].format(each.release.told), _paid(each.entry)]
+        lines += _calendar(each.schedule)
+        if each.why:
+            complain(f"{each.release.told}: {each.why}")
     document = {"target": place.target, "releases": [_reservation(each) for each in found]}
     confirm(document, [line for line in lines if line])
 
@@ -308,7 +330,7 @@ def _tell_attested(place: Place, found: tuple[Told, ...]) -> None:
     """Say it to a person, and exit with 1 where no certificate speaks of what stands."""
     lines = []
     for each in found:
-        lines.append(_ATTESTED[each.outcome].format(each.release.id))
+        lines.append(_ATTESTED[each.outcome].format(each.release.told))
         if each.outcome in _SIGNED:
             lines.append(f"  relation     {each.release.relation}")
             lines.append(f"  certificate  {place.files.shown(each.release.certificate)}")
@@ -317,11 +339,11 @@ def _tell_attested(place: Place, found: tuple[Told, ...]) -> None:
         confirm({}, [line for line in lines if line])
     for each in found:
         if each.why:
-            (note if each.is_good else complain)(f"{each.release.id}: {each.why}")
+            (note if each.is_good else complain)(f"{each.release.told}: {each.why}")
         elif each.outcome == "attested" and not each.rows:
             note(
-                f"{each.release.id}: no group has k people, so it has no row; it is charged all the"
-                " same. Coarser recodes make larger groups"
+                f"{each.release.told}: no group has k people, so it has no row; it is charged all"
+                " the same. Coarser recodes make larger groups"
             )
     if not all(each.is_good for each in found):
         raise typer.Exit(1)
@@ -348,8 +370,10 @@ class DbtReleaseSaid:
 
     release: str
     relation: str
+    edition: str = ""
     state: str | None = None
     outcome: str | None = None
+    due: tuple[str, ...] = ()
     epsilon: float | None
     delta: float | None
     ledger: PaidBy | None
@@ -374,12 +398,44 @@ def _said(
     return DbtReleaseSaid(
         release=release.id,
         relation=release.relation,
+        edition=release.written.edition.name if release.is_anew else "",
         state=state,
         outcome=outcome,
         epsilon=None if entry is None else number(entry.epsilon),
         delta=None if entry is None else number(entry.delta),
         ledger=None if entry is None else PaidBy(entry.account, entry.id, entry.state),
     )
+
+
+def _calendar(schedule: Schedule | None) -> list[str]:
+    """What a calendar says: the last edition, those that are due, and the next."""
+    if schedule is None:
+        return []
+    lines = []
+    last = schedule.last
+    if last is not None and last.committed_at is not None:
+        lines.append(f"  edition      {last.run.edition}, since {written(last.committed_at)}")
+    if schedule.due:
+        lines.append(f"  due now      {', '.join(each.name for each in schedule.due)}")
+    for entry in schedule.lost:
+        lines.append(
+            f"  lost         {entry.run.edition}: entry {entry.id}, and nothing stands of it"
+        )
+    if schedule.following is not None and schedule.on is not None:
+        lines.append(f"  next         {schedule.following.name}, due from {written(schedule.on)}")
+    return lines
+
+
+def _due(each: Told) -> tuple[str, ...]:
+    return () if each.schedule is None else tuple(one.name for one in each.schedule.due)
+
+
+def _since(each: Told, rebuilt: Mapping[str, datetime]) -> list[str]:
+    """When dbt's last run has made a source anew, if that was after its edition was certified."""
+    at, last = rebuilt.get(each.release.source.id), each.entry
+    if each.schedule is None or at is None or last is None or last.committed_at is None:
+        return []
+    return [f"  source       made anew since, {written(at)}"] if at > last.committed_at else []
 
 
 def _paid(entry: Entry | None) -> str:

@@ -73,6 +73,7 @@ def _document(looked: Looked, places: tuple[Trusted, ...]) -> Mapping[str, objec
     document = {
         "release": looked.release.id,
         "relation": looked.release.relation,
+        "edition": looked.release.written.edition.name,
         "verified": looked.is_verified,
         "why": looked.why,
     }
@@ -90,5 +91,7 @@ def _lines(looked: Looked, places: tuple[Trusted, ...]) -> list[str]:
     if found is None:
         return []
     head = "verified" if looked.is_verified else "not verified"
-    lines = [f"{head}: {one_line(found.subject)}", *checked_lines(found, places)]
+    edition = looked.release.written.edition.name
+    of_it = f", edition {edition}" if edition else ""
+    lines = [f"{head}: {one_line(found.subject)}{of_it}", *checked_lines(found, places)]
     return [*lines, meaning(found)]

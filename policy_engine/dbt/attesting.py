@@ -12,13 +12,25 @@ from dataclasses import dataclass, replace
 
 from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.keys import TrustedKeys
+from policy_engine.attest.parquet_file import CERTIFICATE_SUFFIX
 from policy_engine.attest.release_check import verify_release
 from policy_engine.attest.results import Verified
 from policy_engine.attest.rows import TableRows
 from policy_engine.attest.signers import Signer
-from policy_engine.dbt.booking import OTHER_POLICY, Booking, certified, is_outdated, secrets_of
+from policy_engine.attest.validity import written
+from policy_engine.calendars import Period
+from policy_engine.dbt.booking import (
+    OTHER_POLICY,
+    Booking,
+    certified,
+    dated,
+    is_outdated,
+    secrets_of,
+)
 from policy_engine.dbt.desk import Desk, Outcome, Told
+from policy_engine.dbt.editions import with_git_edition
 from policy_engine.dbt.releases import DbtRelease
+from policy_engine.dbt.texts import text_md5
 from policy_engine.errors import (
     FileError,
     NotApproved,
@@ -27,13 +39,27 @@ from policy_engine.errors import (
     VerificationFailed,
     WarehouseError,
 )
+from policy_engine.ledger.books import Books
 from policy_engine.ledger.entry import Entry, Run
+from policy_engine.ledger.store import Ledger
 from policy_engine.opening import text_in
 from policy_engine.releasing.beginning import ledger_writer
 from policy_engine.releasing.books import begun_ledger, open_ledger, secret_of, trusted_keys
+from policy_engine.releasing.editions import (
+    Schedule,
+    at_moment,
+    entries_of,
+    known_books,
+    utc_now,
+)
+from policy_engine.releasing.naming import edition_of
 from policy_engine.releasing.publish import other_bytes, write_certificate
 from policy_engine.releasing.standing import certifies, digest_of_lines
-from policy_engine.warehouse.quoting import quoted
+from policy_engine.warehouse.base import EDITION, Transactional
+from policy_engine.warehouse.quoting import literal, quoted
+
+NOTED = "policy_engine_editions"
+"""The table that says since when which edition is certified: what dbt tests can read."""
 
 
 def attest(desk: Desk, releases: tuple[tuple[DbtRelease, str], ...]) -> tuple[Told, ...]:
@@ -45,8 +71,44 @@ def attest(desk: Desk, releases: tuple[tuple[DbtRelease, str], ...]) -> tuple[To
         return tuple(Told(release, "absent") for release, _ in releases)
     signer = ledger_writer(desk.project)
     with open_ledger(desk.project, signer) as ledger:
-        cases = (_Attesting(desk, ledger, each, None, signer, text) for each, text in releases)
-        return tuple(case.attested() for case in cases)
+        return tuple(_case(desk, ledger, each, signer, text) for each, text in releases)
+
+
+def attest_left(desk: Desk, releases: tuple[tuple[DbtRelease, str], ...]) -> tuple[Told, ...]:
+    """Attest the editions that an earlier run has built, and did not attest: before more is built.
+
+    Raises as ``attest``.
+    """
+    known = known_books(desk.project)
+    left = tuple(
+        (release, text)
+        for release, text in releases
+        if release.is_anew and any(each.is_open for each in _editions(release, known))
+    )
+    return attest(desk, left)
+
+
+def _case(desk: Desk, ledger: Ledger, release: DbtRelease, signer: Signer, text: str) -> Told:
+    if not release.is_anew:
+        return _Attesting(desk, ledger, release, None, signer, text).attested()
+    entries = _editions(release, ledger.read())
+    begun = [entry for entry in entries if entry.state == "started"]
+    last = (begun or entries)[-1] if entries else None
+    release = _in_edition(desk, release, last)
+    return _Attesting(desk, ledger, release, None, signer, text).attested_edition(last, entries)
+
+
+def _editions(release: DbtRelease, known: Books | None) -> list[Entry]:
+    """The entries of the editions of a release, in the ledger's order."""
+    return list(entries_of(release.written, known, release.relation))
+
+
+def _in_edition(desk: Desk, release: DbtRelease, entry: Entry | None) -> DbtRelease:
+    """A release as the edition that an entry is of; as it is where it is of none."""
+    if entry is None or not entry.run.edition:
+        return release
+    period = Period.parse(entry.run.edition)
+    return release.of_edition(edition_of(release.written, desk.project.zone, period))
 
 
 @dataclass(frozen=True)
@@ -74,9 +136,62 @@ class _Attesting(Booking):
             found = self._reserved(last, digest)
         return replace(found, rows=size.rows)
 
+    def attested_edition(self, last: Entry | None, entries: list[Entry]) -> Told:
+        """Sign for the edition that was drawn last, and put it into what is read."""
+        if last is not None and last.state == "started" and self._is_waiting(last.run):
+            return Told(self.release, "waits", last)
+        if not self.desk.stands(self.release.parts):
+            return Told(self.release, "absent")
+        digest, size = digest_of_lines(self.desk.lines(self.release))
+        if last is not None and last.state == "started":
+            found = self._reserved(last, digest)
+        elif last is not None and last.only_digest == digest:
+            found = self._known(last, digest)
+        elif not size.rows or digest in {entry.only_digest for entry in entries}:
+            return Told(self.release, "absent")
+        else:
+            asked = replace(self.release, written=with_git_edition(self.release.written))
+            found = replace(self, release=asked)._not_paid(digest, _NOT_RESERVED)
+        return replace(found, rows=size.rows)
+
+    def _is_waiting(self, run: Run) -> bool:
+        """Whether its secret waits still, so that what stands was drawn before."""
+        with secrets_of(self.desk, run.query) as secrets:
+            return secrets.waits(self.release.id, text_md5(run.query))
+
+    def _put(self, digest: str, at: str) -> None:
+        """Put what was drawn into what is read, of an edition alone, and note when that was."""
+        desk, release, appended = self.desk, self.release, self.release.appended
+        shown = desk.name(release.shown_parts)
+        names = ", ".join(quoted(name) for name in release.columns)
+        into, given = (f"{quoted(EDITION)}, ", f"{literal(appended)}, ") if appended else ("", "")
+        where = f" WHERE {quoted(EDITION)} = {literal(appended)}" if appended else ""
+        noted = quoted(*shown[:-1], NOTED)
+        edition = release.written.edition.name
+        of_it = f"relation = {literal(release.relation)} AND edition = {literal(edition)}"
+
+        def check() -> None:
+            if digest_of_lines(desk.shown_lines(release))[0] != digest:
+                raise WarehouseError(f"{release.relation} has other types than what was drawn")
+
+        assert isinstance(desk.warehouse, Transactional)  # where a secret can wait
+        desk.warehouse.together(
+            (
+                f"DELETE FROM {quoted(*shown)}{where}",
+                f"INSERT INTO {quoted(*shown)} ({into}{names})"
+                f" SELECT {given}{names} FROM {quoted(*desk.name(release.parts))}",
+                f"CREATE TABLE IF NOT EXISTS {noted} (relation TEXT, edition TEXT, certified TEXT)",
+                f"DELETE FROM {noted} WHERE {of_it}",
+                f"INSERT INTO {noted} VALUES"
+                f" ({literal(release.relation)}, {literal(edition)}, {literal(at)})",
+            ),
+            check,
+        )
+
     def _known(self, entry: Entry, digest: str) -> Told:
         """A table that was looked at before: attested, or charged and refused."""
-        why = OTHER_POLICY if is_outdated(self.release, entry) else self._other_shape()
+        is_old = not self.release.is_anew and is_outdated(self.release, entry)
+        why = OTHER_POLICY if is_old else self._other_shape()
         if entry.state == "kept":
             why = f"it was charged as entry {entry.id}, and no certificate speaks of it; {_DROP}"
         if why:
@@ -86,6 +201,8 @@ class _Attesting(Booking):
         trusted = trusted_keys(self.desk.project, self.signer)
         if not certifies(run, self.release.certificate, trusted):
             self._write(run, digest)
+        if self.release.is_anew and not _is_shown(self.desk, self.release, digest):
+            self._put(digest, written(entry.committed_at or utc_now()))
         return Told(self.release, "stands", entry)
 
     def _reserved(self, entry: Entry, digest: str) -> Told:
@@ -103,6 +220,8 @@ class _Attesting(Booking):
         if not self.ledger.draw(entry.id, digest):
             raise other_bytes(relation)
         self._write(run, digest)
+        if self.release.is_anew:
+            self._put(digest, written(utc_now()))
         done = self.ledger.commit(entry.id, release_name=relation, release_digest=digest)
         self._forget_secret(run)
         return Told(self.release, "attested", done)
@@ -136,7 +255,7 @@ class _Attesting(Booking):
         return "" if sorted(made, key=repr) == sorted(stands, key=repr) else _OTHER_ROWS
 
     def _other_shape(self) -> str:
-        why = self.desk.other_shape(self.release)
+        why = self.desk.other_shape(self.release) or self.desk.other_shown(self.release)
         return why and f"{why}. No certificate speaks of it; {_DROP}"
 
     def _too_small(self) -> str:
@@ -177,6 +296,7 @@ class _Attesting(Booking):
     def _write(self, run: Run, digest: str) -> None:
         facts = statement(self.release.relation, digest, run.predicate)
         text = sign(facts, self.signer).to_document()
+        self.release.certificate.parent.mkdir(exist_ok=True)
         write_certificate(text, self.release.certificate, replace=True)
 
     def _forget_secret(self, run: Run) -> None:
@@ -214,8 +334,44 @@ def standing(desk: Desk, releases: tuple[DbtRelease, ...]) -> tuple[Told, ...]:
     Raises LedgerError, WarehouseError: as it says.
     """
     with begun_ledger(desk.project) as ledger:
-        pairs = [(release, desk.last(ledger, release)) for release in releases]
-        return tuple(Told(each, _state(desk, each, last), last) for each, last in pairs)
+        known = None if ledger is None else ledger.read()
+        return tuple(_standing(desk, ledger, known, release) for release in releases)
+
+
+def _standing(desk: Desk, ledger: Ledger | None, known: Books | None, release: DbtRelease) -> Told:
+    if not release.is_anew:
+        last = desk.last(ledger, release)
+        return Told(release, _state(desk, release, last), last)
+    found = dated(desk, known, release, "", at_moment(known)).schedule
+    assert found is not None
+    entries = _editions(release, known)
+    release = _in_edition(desk, release, found.last or (entries[-1] if entries else None))
+    return Told(release, _edition_state(desk, release, found, entries), found.last, schedule=found)
+
+
+def _edition_state(
+    desk: Desk, release: DbtRelease, schedule: Schedule, entries: list[Entry]
+) -> Outcome:
+    """How the editions of a release stand together: what is wrong of one is said first."""
+    trusted, stand = trusted_keys(desk.project), [e for e in entries if e.state == "committed"]
+    shown = stand if release.written.release.append else stand[-1:]
+    for entry in shown:
+        one = _in_edition(desk, release, entry)
+        if not _is_shown(desk, one, str(entry.release_digest)):
+            return "changed" if desk.stands(one.shown_parts) else "gone"
+        if not certifies(entry.run, one.certificate, trusted):
+            return "built"
+    if any(entry.is_open for entry in entries):
+        return "reserved"
+    if schedule.due:
+        return "due"
+    return "certified" if stand else "not due"
+
+
+def _is_shown(desk: Desk, release: DbtRelease, digest: str) -> bool:
+    """Whether the rows of this digest are what is read of an edition."""
+    stands = desk.stands(release.shown_parts) and not desk.other_shown(release)
+    return stands and digest_of_lines(desk.shown_lines(release))[0] == digest
 
 
 def left_behind(desk: Desk, releases: tuple[DbtRelease, ...], target: str) -> tuple[Entry, ...]:
@@ -277,8 +433,24 @@ def verified(
     Raises FileError, WarehouseError: a certificate or a table cannot be read.
     """
     for release in releases:
-        if desk.stands(release.parts):
+        if release.is_anew:
+            yield from _looked_at_editions(desk, release, trusted)
+        elif desk.stands(release.parts):
             yield _looked(desk, release, trusted)
+
+
+def _looked_at_editions(desk: Desk, release: DbtRelease, trusted: TrustedKeys) -> Iterator[Looked]:
+    """Those editions that are read: each with a certificate, or the one of the last."""
+    names = sorted(
+        path.name.removesuffix(CERTIFICATE_SUFFIX)
+        for path in release.certificate.parent.glob(f"*{CERTIFICATE_SUFFIX}")
+    )
+    every = release.written.schedule.every  # type: ignore[union-attr]  # it has editions
+    known = [name for name in names if every.has(name)]
+    if desk.stands(release.shown_parts):
+        for name in known if release.written.release.append else known[-1:]:
+            edition = edition_of(release.written, desk.project.zone, Period.parse(name))
+            yield _looked(desk, release.of_edition(edition), trusted)
 
 
 def _looked(desk: Desk, release: DbtRelease, trusted: TrustedKeys) -> Looked:
@@ -289,8 +461,9 @@ def _looked(desk: Desk, release: DbtRelease, trusted: TrustedKeys) -> Looked:
         return Looked(release, why=(why,))
     except (OSError, UnicodeDecodeError) as error:
         raise FileError(f"{release.certificate} could not be read: {error}") from None
-    columns = tuple(column.name for column in desk.table(release.policy, release.parts).columns)
-    lines = tuple(desk.lines(release))
+    table = desk.table(release.policy, release.shown_parts)
+    columns = tuple(each.name for each in table.columns)[1 if release.appended else 0 :]
+    lines = tuple(desk.shown_lines(release))
     try:
         found = verify_release(text, trusted, TableRows(release.relation, columns, lines))
     except VerificationFailed as failed:

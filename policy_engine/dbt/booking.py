@@ -11,7 +11,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Literal
 
 from policy_engine.accounting.plans import WindowPlan
@@ -19,9 +20,23 @@ from policy_engine.attest.approvals import Brought
 from policy_engine.attest.keys import key_id
 from policy_engine.attest.sealing import seal
 from policy_engine.attest.validity import moment
+from policy_engine.compile.catalog import Table
 from policy_engine.dbt.desk import Desk, Told
+from policy_engine.dbt.editions import (
+    after_git_edition,
+    own_places,
+    own_values,
+    with_git_edition,
+)
 from policy_engine.dbt.manifest import mapping
-from policy_engine.dbt.releases import DbtRelease, Unlike, known_table, named, printed_for
+from policy_engine.dbt.releases import (
+    DbtRelease,
+    Unlike,
+    known_table,
+    named,
+    print_of,
+    printed_for,
+)
 from policy_engine.dbt.texts import plain, secrets_read, text_md5
 from policy_engine.errors import (
     BudgetExceeded,
@@ -33,6 +48,7 @@ from policy_engine.errors import (
 )
 from policy_engine.kernel.certificate import ROWS, Certificate
 from policy_engine.ledger.account import Account, Limit, effective
+from policy_engine.ledger.books import Books
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.states import NAMED_BY
 from policy_engine.ledger.store import Ledger
@@ -50,7 +66,7 @@ from policy_engine.releasing.books import (
     trusted_keys,
 )  # fmt: skip
 from policy_engine.releasing.charging import charge_of, in_windows, solved_plan
-from policy_engine.releasing.editions import at_moment
+from policy_engine.releasing.editions import Schedule, at_moment, known_books, schedule_at
 from policy_engine.releasing.planning import certified as certificate_of
 from policy_engine.releasing.planning import table_read
 from policy_engine.releasing.requests import name_of_place, new_run
@@ -75,6 +91,7 @@ _CHARGED: Mapping[Paid, str] = {
     "another text": "entry {} paid for another text or policy, which dbt has not built",
     "seen": "entry {} paid for a draw that may have been seen, and no table stands",
 }
+_PASSED = "its period has passed, and dbt has not built it: another edition is drawn now"
 OTHER_POLICY = (
     "its policy was changed since it was released, and a release never changes: what the project"
     " says of it now is not true of the table that stands. Put the policy back, and release the"
@@ -91,9 +108,10 @@ def reserve(
 ) -> tuple[Told, ...]:
     """Reserve every release that does not stand; each comes with its compiled text.
 
-    All are looked at and certified, and every account is asked for all that it is to pay, before
-    the first is charged. What was charged before, and would
-    be drawn once more, is charged anew if ``fresh``. ``say`` is told of a ledger that begins.
+    Of a release with a calendar it is the oldest edition that is due. All are looked at and
+    certified, and every account is asked for all that it is to pay, before the first is charged.
+    What was charged before, and would be drawn once more, is charged anew if ``fresh``. ``say`` is
+    told of a ledger that begins.
 
     Raises:
         PolicyError, NotCertifiable: a release cannot be certified; none was charged.
@@ -102,27 +120,103 @@ def reserve(
             meanwhile what was there.
         LedgerError, WarehouseError, FileError: as it says.
     """
-    standing = tuple(release for release, _ in releases if desk.stands(release.parts))
-    due = tuple((each, text) for each, text in releases if each not in standing)
-    for release, _ in due:
-        _check_source(desk, release)
+    known = known_books(desk.project)
+    dated = dated_releases(desk, known, releases)
+    standing = tuple(each.release for each in dated if each.stands(desk))
+    due = tuple(each for each in dated if each.release not in standing and not each.is_idle)
+    for each in due:
+        _check_source(desk, each.release)
     _check_standing(desk, standing)
-    found = {release.id: Told(release, "stands") for release in standing}
-    ready = tuple((release, certified(desk, release, text)) for release, text in due)
+    found = {each.release.id: Told(each.release, "stands") for each in dated}
+    found |= {each.release.id: each.idle for each in dated if each.is_idle}
+    ready = tuple((each.release, *each.certified(desk)) for each in due)
     if ready:
-        places = [release.certificate for release, _ in ready]
+        places = [release.certificate for release, *_ in ready]
         signer = ledger_writer(desk.project, moment(ready[0][1].time), places)
         with open_ledger(desk.project, signer, say=say) as ledger:
-            known = certificates_of(desk.project, *places)
-            check_remembers(ledger.read(), known, trusted_keys(desk.project, signer))
-            bookings = [Booking(desk, ledger, *each) for each in ready]
+            kept = certificates_of(desk.project, *places)
+            check_remembers(ledger.read(), kept, trusted_keys(desk.project, signer))
+            bookings = [
+                Booking(desk, ledger, release, certificate, own=own)
+                for release, certificate, own in ready
+            ]
             if not fresh:
                 _refuse(each.refused_again() for each in bookings)
             for booking in bookings:
                 booking.check_approved()
             check_together(asked for each in bookings if (asked := each.asked()) is not None)
             found |= {booking.release.id: booking.run() for booking in bookings}
+            # The secret of an edition that nobody draws any more has left with that of this one.
+            for entry in (e for each in due if each.schedule for e in each.schedule.settled):
+                ledger.keep(entry.id, _PASSED)
     return tuple(found[release.id] for release, _ in releases)
+
+
+@dataclass(frozen=True)
+class Dated:
+    """A release with the text that dbt compiled of it, and what its calendar says, if it has one.
+
+    With a calendar it is as the oldest edition that is due, where one is.
+    """
+
+    release: DbtRelease
+    text: str
+    schedule: Schedule | None = None
+
+    def stands(self, desk: Desk) -> bool:
+        """Whether it stands, where it is drawn once."""
+        return self.schedule is None and desk.stands(self.release.parts)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether its calendar asks for nothing now."""
+        return self.schedule is not None and not self.schedule.due
+
+    @property
+    def idle(self) -> Told:
+        """What is told of it then."""
+        last = None if self.schedule is None else self.schedule.last
+        return Told(self.release, "not due", last, schedule=self.schedule)
+
+    def certified(self, desk: Desk) -> tuple[Certificate, tuple[str, ...]]:
+        """Its certificate, and what waits with its secret: its edition, and what that has of its
+        own in the text. What dbt compiles is the print of the edition in git.
+
+        Raises as ``certified``.
+        """
+        release, text = self.release, self.text
+        if self.schedule is None:
+            return certified(desk, release, text), ()
+        first, second = (
+            replace(release, written=of(release.written))
+            for of in (with_git_edition, after_git_edition)
+        )
+        certified(desk, first, text)
+        one, other, own = (_print(desk, each, text) for each in (first, second, release))
+        values = own_values(own_places(one, other), own)
+        return certified(desk, release, own), (release.written.edition.name, *values)
+
+
+def dated_releases(
+    desk: Desk, known: Books | None, releases: tuple[tuple[DbtRelease, str], ...]
+) -> tuple[Dated, ...]:
+    """Releases as what is due of them, by their calendars and the ledger."""
+    at = at_moment(known)
+    return tuple(dated(desk, known, release, text, at) for release, text in releases)
+
+
+def dated(desk: Desk, known: Books | None, release: DbtRelease, text: str, at: datetime) -> Dated:
+    """A release as what is due of it at a moment."""
+    if not release.is_anew:
+        return Dated(release, text)
+    found = schedule_at(release.written, desk.project, known, at, into=release.relation)
+    due = release.of_edition(found.due[0]) if found.due else release
+    return Dated(due, text, found)
+
+
+def _print(desk: Desk, release: DbtRelease, text: str) -> str:
+    """What is printed for a release that is certified as ``text``."""
+    return print_of(release, _table(desk, release), desk.warehouse.dialect, text)[1]
 
 
 def _check_source(desk: Desk, release: DbtRelease) -> None:
@@ -134,12 +228,17 @@ def _check_source(desk: Desk, release: DbtRelease) -> None:
             f"{release.id}: {release.model.file} has constraints, and the error of one that fails"
             " quotes a row of a draw that is then taken back: write generic tests instead"
         )
-    for parts in (release.reads, release.parts):
+    for parts in (release.reads, release.parts, release.shown_parts):
         if not desk.is_reached(parts):
             raise WarehouseError(
                 f"{release.id}: {'.'.join(parts)} is in a database that the profile attaches, and"
                 " policy-engine opens the profile's own alone: move it there"
             )
+    if why := release.is_anew and desk.other_shown(release):
+        raise NotReleasable(
+            f"{release.told}: {why}. Editions of one table have one shape: release the other one as"
+            f" the next version, as in version: {release.written.release.version + 1}"
+        )
     if release.source.materialized == "view" and not desk.stands(release.reads):
         law = "source.table must stand before a release of it is charged, if it is a view"
         remedy = (
@@ -182,10 +281,7 @@ def certified(desk: Desk, release: DbtRelease, text: str) -> Certificate:
     if not policy.declared_budget:
         law = "account must name the account that pays: in dbt the source is made of other tables"
         raise refused(policy.file, "account", law, "as in budget: people")
-    table = desk.source(release)
-    if table is not None:
-        table_read(policy, table)
-    table = replace(table or known_table(release, dialect), parts=release.reads)
+    table = _table(desk, release)
     try:
         claim, query = printed_for(release, table, dialect, text)
         if plain(text) != plain(query):
@@ -199,14 +295,26 @@ def certified(desk: Desk, release: DbtRelease, text: str) -> Certificate:
         raise
 
 
+def _table(desk: Desk, release: DbtRelease) -> Table:
+    """The source of a release, as the warehouse has it, else as the project declares it."""
+    table = desk.source(release)
+    if table is not None:
+        table_read(release.policy, table)
+    return replace(table or known_table(release, desk.warehouse.dialect), parts=release.reads)
+
+
 @dataclass(frozen=True)
 class Booking:
-    """One release that is due; ``certificate`` is None where no text of it can be certified."""
+    """One release that is due; ``certificate`` is None where no text of it can be certified.
+
+    ``own`` is what waits with its secret: its edition, and what of the text is that one's.
+    """
 
     desk: Desk
     ledger: Ledger
     release: DbtRelease
     certificate: Certificate | None
+    own: tuple[str, ...] = field(default=(), kw_only=True)
 
     def _last(self) -> tuple[Paid, Entry | None]:
         """What its last entry has paid for; and that, where it has paid for anything."""
@@ -245,7 +353,7 @@ class Booking:
         if last is None or paid not in _CHARGED:
             return ""
         return (
-            f"{self.release.id}: {_CHARGED[paid].format(last.id)}. Drawn once more it is another"
+            f"{self.release.told}: {_CHARGED[paid].format(last.id)}. Drawn once more it is another"
             " release, at a price of its own: to pay for it, run 'policy-engine dbt reserve"
             " --fresh'. Nothing was charged"
         )
@@ -315,7 +423,7 @@ class Booking:
             run = entry.run
             # An engine that draws by itself needs no secret, but it does need leave to draw once.
             secret = secret_of(run, self.desk.project, self.ledger) if run.sealed else b""
-            secrets.put(self.release.id, secret, text_md5(run.query))
+            secrets.put(self.release.id, secret, text_md5(run.query), self.own)
         return Told(self.release, "reserved", entry)
 
     def charge(self) -> Charge:
@@ -356,7 +464,7 @@ class Booking:
         )
 
     def _in_windows(self, charge: Charge) -> Charge:
-        """A charge with the window of its account in which it counts: a model has one edition."""
+        """A charge with the window of its account in which it counts."""
         at, limit = at_moment(self.ledger.read()), self.account().limit
         policy, project = self.release.policy, self.desk.project
         return in_windows(charge, policy, project, self.certificate, limit=limit, at=at)

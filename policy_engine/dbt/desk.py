@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -12,7 +14,7 @@ from typing import Any, Literal
 from policy_engine.compile.catalog import Table
 from policy_engine.dbt.manifest import Manifest, read_manifest
 from policy_engine.dbt.project import DbtProject, open_dbt_project
-from policy_engine.dbt.releases import ONE_PROJECT_FILE, DbtRelease, model_name, releases_of
+from policy_engine.dbt.releases import ONE_PROJECT_FILE, DbtRelease, releases_of, selected
 from policy_engine.dbt.targets import Dbt, read_targets, warehouse_of
 from policy_engine.errors import FileError, UsageError, WarehouseError
 from policy_engine.kernel.editions import Edition
@@ -25,7 +27,8 @@ from policy_engine.policy.project import ListedWarehouse as Named
 from policy_engine.policy.project import Project, project_at
 from policy_engine.policy.resolve import Policy
 from policy_engine.releasing import requests
-from policy_engine.warehouse.base import Warehouse
+from policy_engine.releasing.editions import Schedule
+from policy_engine.warehouse.base import EDITION, Warehouse
 from policy_engine.warehouse.connecting import connected
 
 
@@ -80,7 +83,7 @@ class Place:
 
     def compiled(self) -> tuple[tuple[DbtRelease, str], ...]:
         """Every release with its text, as dbt compiles it now."""
-        names = sorted({model_name(policy) for policy in self.policies})
+        names = sorted({selected(policy) for policy in self.policies})
         if not names:
             raise UsageError(f"{self.files.directory} has no policy: a file *.privacy.yml")
         self._run("compile", "--quiet", "--select", *names)
@@ -88,6 +91,18 @@ class Place:
         for release, text in found:
             if not text:
                 raise FileError(f"dbt compiled {release.model.file} and wrote no text of it")
+        return found
+
+    def rebuilt(self) -> Mapping[str, datetime]:
+        """When each node was made that dbt's last run has made, by its run results alone."""
+        found: dict[str, datetime] = {}
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            told = json.loads(text_in(self.files.target / "run_results.json"))
+            made = told["results"] if told["args"]["which"] in _MAKES else ()
+            for each in made:
+                ends = [step["completed_at"] for step in each["timing"] if step.get("completed_at")]
+                if each.get("status") == "success" and ends:
+                    found[str(each["unique_id"])] = datetime.fromisoformat(max(ends))
         return found
 
     def built(self, manifest: Manifest) -> tuple[tuple[DbtRelease, str], ...]:
@@ -124,15 +139,18 @@ def place_of(
     return Place(dbt, files, one.name, named, project_at(files.directory))
 
 
+_MAKES = {"build", "retry", "run", "seed", "snapshot"}
+
 Outcome = Literal[
-    "absent", "attested", "built", "certified", "changed", "charged", "gone", "not reserved",
-    "outdated", "refused", "reserved", "stands", "waits",
+    "absent", "attested", "built", "certified", "changed", "charged", "due", "gone", "not due",
+    "not reserved", "outdated", "refused", "reserved", "stands", "waits",
 ]  # fmt: skip
 """What is found of a release, or becomes of it.
 
 ``built``: nothing says yet that it is what was reserved. ``changed``: other rows or columns stand
 than were released. ``outdated``: its policy was changed since. ``charged``: it was built and not
-reserved. ``refused``: no certificate speaks of what stands.
+reserved. ``refused``: no certificate speaks of what stands. ``due``: an edition of its calendar is
+not drawn yet; ``not due``: none is to be.
 """
 
 
@@ -140,7 +158,7 @@ reserved. ``refused``: no certificate speaks of what stands.
 class Told:
     """What is told of a release: the entry that paid for it last, and how many ``rows`` stand.
 
-    ``why`` says what is wrong, and what to do; else empty.
+    ``why`` says what is wrong, and what to do; else empty. ``schedule`` is what its calendar says.
     """
 
     release: DbtRelease
@@ -148,11 +166,12 @@ class Told:
     entry: Entry | None = None
     why: str = ""
     rows: int = 0
+    schedule: Schedule | None = None
 
     @property
     def is_good(self) -> bool:
         """Whether nothing has to be done about it."""
-        return self.outcome not in {"built", "changed", "charged", "outdated", "refused"}
+        return self.outcome not in {"built", "changed", "charged", "due", "outdated", "refused"}
 
 
 @dataclass(frozen=True)
@@ -194,19 +213,37 @@ class Desk:
         """The rows of the table that stands in the place of a release."""
         return self.warehouse.release_lines(self.name(release.parts))
 
+    def shown_lines(self, release: DbtRelease) -> Iterator[tuple[Any, ...]]:
+        """The rows of an edition in the table that is read."""
+        name = self.name(release.shown_parts)
+        return self.warehouse.release_lines(name, release.appended)
+
     def other_shape(self, release: DbtRelease) -> str:
         """Why what stands is not a table of the released columns; empty where it is."""
-        found = self.table(release.policy, release.parts)
+        return self._other_columns(release, release.parts, release.columns)
+
+    def other_shown(self, release: DbtRelease) -> str:
+        """Why editions cannot be put into what is read; empty where they can, or it is not made."""
+        if not release.is_anew or not self.stands(release.shown_parts):
+            return ""
+        beside = (EDITION,) if release.written.release.append else ()
+        return self._other_columns(release, release.shown_parts, (*beside, *release.columns))
+
+    def _other_columns(
+        self, release: DbtRelease, parts: tuple[str, ...], wanted: tuple[str, ...]
+    ) -> str:
+        found = self.table(release.policy, parts)
         if found.view is not None:
             return (
                 "a view stands in its place, which is drawn or read anew whenever somebody asks,"
                 " and no release"
             )
         names = tuple(column.name for column in found.columns)
-        if names == release.columns:
+        if names == wanted:
             return ""
         return (
-            f"it has the columns {', '.join(names)}, and released are {', '.join(release.columns)}:"
+            f"{'.'.join(parts)} has the columns {', '.join(names)}, and released are"
+            f" {', '.join(wanted)}:"
             " a materialization or a hook made others of them, or the table was altered"
         )
 
@@ -215,8 +252,12 @@ class Desk:
         return requests.Ends.of_table(release.relation, release.certificate, self.project.directory)
 
     def place(self, release: DbtRelease) -> str:
-        """What all releases of one table have in common, whatever their policy is called."""
-        return requests.place_of(release.id, self.ends(release), Edition())
+        """What all releases of one table and edition have in common, whatever the policy's name."""
+        ends = self.ends(release)
+        if not release.is_anew:
+            return requests.place_of(release.id, ends, Edition())
+        # Each target has its own: of a calendar's edition the place says nothing of where it goes.
+        return requests.place_of(release.relation, ends, release.written.edition)
 
     def last(self, ledger: Ledger | None, release: DbtRelease) -> Entry | None:
         """The entry that was charged last for a release; None where none was."""

@@ -8,17 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from policy_engine.calendars import Calendar
 from policy_engine.compile.catalog import Kind
 from policy_engine.dbt.release_model import ReleaseModel
 from policy_engine.dbt.types import needed
-from policy_engine.dbt.words import column_words, count_words, release_words
+from policy_engine.dbt.words import EDITION_WORDS, column_words, count_words, release_words
 from policy_engine.dbt.yaml_items import Block, Flow, FlowList, written
 from policy_engine.policy.project_models import DbtSpec
+from policy_engine.warehouse.base import EDITION
 
 MARK = "# Written by 'policy-engine dbt sync'"
 """How the text of every properties file of ours begins."""
 HEADER = f"{MARK} from the policies, anew each time: what should be different is changed there.\n"
 _Entry = dict[str, object]
+_LONGEST = {
+    Calendar.DAY: 1, Calendar.WEEK: 7, Calendar.MONTH: 31, Calendar.QUARTER: 92, Calendar.YEAR: 366,
+}  # fmt: skip
+"""How many days are at most between the beginnings of two editions."""
+_LATE = 9
+"""So many days later than that a release with a calendar is late."""
 
 
 def version_entry(model: ReleaseModel, settings: DbtSpec) -> _Entry:
@@ -27,33 +35,74 @@ def version_entry(model: ReleaseModel, settings: DbtSpec) -> _Entry:
     entry: _Entry = {"v": model.version, "description": Block(release_words(model))}
     if policy.release.deprecated is not None:
         entry["deprecation_date"] = policy.release.deprecated
+    is_anew = bool(model.shown)
     entry["config"] = {
         "access": settings.access,
         **({} if settings.group is None else {"group": settings.group}),
         "contract": Flow(enforced=True),
-        "meta": {"privacy": _mark(model)},
+        **({} if is_anew else {"meta": {"privacy": _mark(model)}}),
     }
-    missing = dict(policy.missing)
-    words = {name: column_words(how, missing.get(name)) for name, how in policy.recodings}
+    entry["columns"] = _columns(model, model.shown_types)
     counts: _Entry = {"k": model.least_shown}
     if policy.release.form == "counts":
-        words.setdefault(policy.release.count_as, count_words(model))
         counts["count_column"] = policy.release.count_as
-    entry["columns"] = [
-        {"name": name, "data_type": kind, "quote": True, "description": words[name]}
-        for name, kind in model.types.items()
-    ]
     # Each test has what it compares with.
     tests: dict[str, _Entry] = {
-        "certificate_current": {"policy_digest": policy.digest},
+        **({} if is_anew else {"certificate_current": {"policy_digest": policy.digest}}),
         "k_anonymous": Flow(counts),
-        "no_uncertified_columns": {"columns": FlowList(model.types)},
+        "no_uncertified_columns": {"columns": FlowList(model.shown_types)},
     }
-    entry["data_tests"] = [
-        {f"policy_engine.{name}": {"name": f"{model.release}_{name}", "arguments": given}}
-        for name, given in tests.items()
-    ]
+    listed = _tests(model.release, tests)
+    if policy.schedule is not None:
+        days = _LONGEST[policy.schedule.every] + _LATE
+        late = _tests(model.release, {"certified_within": Flow(count=days, period="day")})
+        listed += [
+            {name: {**told, "config": Flow(severity="warn")}} for name, told in late[0].items()
+        ]
+    entry["data_tests"] = listed
     return entry
+
+
+def draw_entry(model: ReleaseModel, settings: DbtSpec) -> _Entry:
+    """The model in which the editions of a release are drawn, before they are put into it."""
+    words = (
+        f"Where an edition of {model.release} is drawn, until 'policy-engine dbt attest' has signed"
+        f" for it and put it there. Read {model.model}."
+    )
+    tests: dict[str, _Entry] = {"certificate_current": {"policy_digest": model.policy.digest}}
+    grouped = {"access": "protected"}
+    if settings.group is not None:
+        grouped = {"access": "private", "group": settings.group}
+    return {
+        "name": model.drawn,
+        "description": Block(words),
+        "config": {
+            **grouped,
+            "contract": Flow(enforced=True),
+            "meta": {"privacy": _mark(model)},
+        },
+        "columns": _columns(model, model.types),
+        "data_tests": _tests(model.drawn, tests),
+    }
+
+
+def _columns(model: ReleaseModel, types: Mapping[str, str]) -> list[_Entry]:
+    policy, missing = model.policy, dict(model.policy.missing)
+    words = {name: column_words(how, missing.get(name)) for name, how in policy.recodings}
+    words |= {EDITION: EDITION_WORDS} if policy.release.append else {}
+    if policy.release.form == "counts":
+        words.setdefault(policy.release.count_as, count_words(model))
+    return [
+        {"name": name, "data_type": kind, "quote": True, "description": words[name]}
+        for name, kind in types.items()
+    ]
+
+
+def _tests(name: str, tests: Mapping[str, _Entry]) -> list[dict[str, _Entry]]:
+    return [
+        {f"policy_engine.{test}": {"name": f"{name}_{test}", "arguments": given}}
+        for test, given in tests.items()
+    ]
 
 
 def _mark(model: ReleaseModel) -> _Entry:
@@ -95,7 +144,9 @@ def model_entry(models: Sequence[ReleaseModel], settings: DbtSpec) -> _Entry:
 
 def generated_file(models: Sequence[ReleaseModel], settings: DbtSpec) -> str:
     """The properties file of a release, in all its versions."""
-    return f"{HEADER}version: 2\n\n{written({'models': [model_entry(models, settings)]})}"
+    drawn = [draw_entry(model, settings) for model in models if model.shown]
+    entries = {"models": [model_entry(models, settings), *drawn]}
+    return f"{HEADER}version: 2\n\n{written(entries)}"
 
 
 def is_by_hand(entry: Mapping[str, object]) -> bool:

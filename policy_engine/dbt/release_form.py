@@ -17,16 +17,21 @@ _TEXT = r"'[^']*'|\"[^\"]*\""
 _ELSE, _END = r"\{%-?\s*else\s*-?%\}", r"\{%-?\s*endif\s*-?%\}"
 _COMMENT = r"\{#(?:(?!#\}).)*#\}"
 _CONFIG = rf"\{{\{{-?\s*config\((?:{_TEXT}|[^'\")])*\)\s*-?\}}\}}"
-_HEAD = rf"\s*(?:{_COMMENT}\s*)*(?:{_CONFIG}\s*)?"
+_EDITION = r"\{%-?\s*set edition = policy_engine\.edition\([^(){}]*\)\s*-?%\}"
+_HEAD = rf"\s*(?:{_COMMENT}\s*)*(?:{_CONFIG}\s*)?(?P<anew>{_EDITION}\s*)?"
 
 
-def _form(negation: str, first: str, second: str) -> re.Pattern[str]:
-    condition = rf"\{{%-?\s*if\s+{negation}is_incremental\(\)\s*-?%\}}"
+def _form(negation: str, first: str, second: str, anew: str) -> re.Pattern[str]:
+    asked = rf"{negation}is_incremental\(\)(?(anew){anew})"
+    condition = rf"\{{%-?\s*if\s+{asked}\s*-?%\}}"
     branches = rf"(?P<{first}>.*?){_ELSE}(?P<{second}>.*){_END}\s*"
     return re.compile(_HEAD + condition + branches, re.DOTALL)
 
 
-_FORMS = (_form("", "noop", "body"), _form("not ", "body", "noop"))
+_FORMS = (
+    _form("", "noop", "body", r" and not edition\[0\]"),
+    _form("not ", "body", "noop", r" or edition\[0\]"),
+)
 _EXPRESSION = re.compile(r"\{\{ (?P<said>.*?) \}\}", re.DOTALL)
 _SALTS = re.compile(r"policy_engine\.salts\('([^']+)'\)")
 _CALL = re.compile(
@@ -36,15 +41,22 @@ _CALL = re.compile(
 _EMPTY = {"in_sample": "false", "secret": "''"}
 """What a call becomes where nothing is released, if not its own text."""
 _OPENS = '"{"'
+_ANEW = re.compile(r"edition\[[0-9]+\] or '([^']*)'")
+_ANEW_CALL = re.compile(rf"\{{\{{ {_ANEW.pattern} \}}\}}")
+_HOLE = "\0"
 
 
 @dataclass(frozen=True)
 class ReleaseForm:
-    """What a release becomes: where it stands, where it is drawn, where nobody is in its sample."""
+    """What a release becomes: where it stands, where it is drawn, where nobody is in its sample.
+
+    ``any_edition`` matches what is drawn of each edition, where it has several.
+    """
 
     stands: str
     drawn: str
     empty: str
+    any_edition: re.Pattern[str] | None = None
 
 
 def release_form(node: Node, manifest: Manifest) -> ReleaseForm | None:
@@ -53,7 +65,7 @@ def release_form(node: Node, manifest: Manifest) -> ReleaseForm | None:
     >>> raw = "{% if is_incremental() %}select 1{% else %}select 2{% endif %}"
     >>> from pathlib import Path
     >>> release_form(Node("m", {"raw_code": raw}), Manifest(Path("m"), "", "", "", "", {}))
-    ReleaseForm(stands='select 1', drawn='select 2', empty='select 2')
+    ReleaseForm(stands='select 1', drawn='select 2', empty='select 2', any_edition=None)
     """
     found = next((match for form in _FORMS if (match := form.fullmatch(node.raw))), None)
     if found is None:
@@ -62,7 +74,13 @@ def release_form(node: Node, manifest: Manifest) -> ReleaseForm | None:
     empty = _CALL.sub(lambda each: _EMPTY.get(each[1], each[2]), found["body"])
     filled = (_filled(each, node, manifest) for each in (found["noop"], drawn, empty))
     texts = [text for text in filled if text is not None]
-    return ReleaseForm(*texts) if len(texts) == 3 else None
+    if len(texts) < 3:
+        return None
+    any_edition = None
+    if found["anew"]:
+        holed = _filled(_ANEW_CALL.sub(_HOLE, drawn), node, manifest) or ""
+        any_edition = re.compile(re.escape(holed).replace(re.escape(_HOLE), "[^']*"))
+    return ReleaseForm(texts[0], texts[1], texts[2], any_edition)
 
 
 def _filled(template: str, node: Node, manifest: Manifest) -> str | None:
@@ -82,6 +100,9 @@ def _value(said: str, node: Node, manifest: Manifest) -> str | None:
         return node.relation
     if said == _OPENS:
         return "{"
+    anew = _ANEW.fullmatch(said)
+    if anew is not None:
+        return anew[1]
     salts = _SALTS.fullmatch(said)
     if salts is not None:
         return ".".join(f'"{part}"' for part in salts[1].split("."))

@@ -11,26 +11,28 @@ the condition and the noise are.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
 from pathlib import Path
 
-from policy_engine.calendars import Refresh
 from policy_engine.compile.catalog import Table
 from policy_engine.compile.compiler import compiled
-from policy_engine.dbt.releases import model_name
+from policy_engine.dbt.editions import after_git_edition, own_places, own_spans, with_git_edition
+from policy_engine.dbt.releases import drawn_model, model_name
 from policy_engine.dbt.sources import SourceNode
 from policy_engine.dbt.texts import escaped, opens, text_md5
-from policy_engine.dbt.types import Columns, released_types, table_of
+from policy_engine.dbt.types import TEXT, Columns, engine_type, released_types, table_of
 from policy_engine.dialects import Engine
 from policy_engine.errors import InternalError, PolicyError, Problem
 from policy_engine.kernel.certificate import ROWS, Certificate
 from policy_engine.kernel.mechanisms import Secret
 from policy_engine.policy.project_models import DbtSpec
 from policy_engine.policy.resolve import Policy, terms_of
+from policy_engine.policy.time_models import EDITION as EDITION_HOLE
 from policy_engine.releasing.planning import certified
+from policy_engine.warehouse.base import EDITION
 
 STAND_IN = "policy_engine_source"
 """What the source is called where its real name is dbt's to say: the name of it, and a schema's."""
@@ -56,7 +58,41 @@ select * from {{{{ this }}}} where false
 {{% else %}}
 {query}{{% endif %}}
 """
-_SAMPLED = r"\n  WHERE (.*{secret}.*)"
+_DRAWN_ANEW = """\
+{mark} from {file}: change that, then run 'policy-engine dbt sync'.
+    An edition is drawn here, and 'policy-engine dbt attest' puts it into {release}. -#}}
+{{{{ config(
+    materialized='incremental',
+    full_refresh=false,
+    incremental_strategy='append',
+    on_schema_change='append_new_columns',
+    pre_hook=[
+        "{{{{ policy_engine.emptied('{release}', '{salts}') }}}}",
+        "{{{{ policy_engine.reserved('{release}', '{salts}', 'edition') }}}}"
+    ],
+    post_hook="{{{{ policy_engine.taken('{release}', '{salts}') }}}}"
+) }}}}
+{{% set edition = policy_engine.edition('{release}', '{salts}', {values}) %}}
+{{% if is_incremental() and not edition[0] %}}
+select * from {{{{ this }}}} where false
+{{% else %}}
+{query}{{% endif %}}
+"""
+_SHOWN_ONCE = """\
+{mark} from {file}: change that, then run 'policy-engine dbt sync'.
+    dbt makes the table once, without a row; 'policy-engine dbt attest' puts editions into it. -#}}
+{{{{ config(
+    materialized='incremental',
+    full_refresh=false,
+    on_schema_change='append_new_columns'
+) }}}}
+{{% if is_incremental() %}}
+select * from {{{{ this }}}} where false
+{{% else %}}
+select {columns} from {{{{ ref('{drawn}') }}}} where false
+{{% endif %}}
+"""
+_SAMPLED = r"\n  WHERE (.*{secret}.*?)(?: AND CASE)?(?=\n)"
 _SHOWN = r"\n *WHERE (policy_engine_n >= \d+)"
 _NOISE = r"policy_engine_people [+-] (CASE\n(?s:.*)END) AS policy_engine_n\n  FROM drawn\n"
 _SECRET = r"\(SELECT [^()]*{secret}[^()]*\)"
@@ -66,7 +102,9 @@ _SECRET = r"\(SELECT [^()]*{secret}[^()]*\)"
 class ReleaseModel:
     """A release as a model: what dbt needs to know of it, and the certificate that it will have.
 
-    ``printed`` is the text as dbt compiles it, with stand-ins for the two relations.
+    ``printed`` is the text as dbt compiles it, with stand-ins for the two relations. Of a policy
+    with a calendar ``text`` is of the model in which editions are drawn, and ``shown`` of the one
+    that is read, into which they are put; else that is empty.
     """
 
     policy: Policy
@@ -78,6 +116,7 @@ class ReleaseModel:
     text: str
     printed: str
     certificate: Certificate
+    shown: str = ""
 
     @property
     def model(self) -> str:
@@ -95,9 +134,28 @@ class ReleaseModel:
         return f"{self.model}_v{self.version}"
 
     @property
+    def drawn(self) -> str:
+        """The name of the model that draws, which of a calendar is another than is read."""
+        return drawn_model(self.policy)
+
+    @property
     def file(self) -> Path:
-        """Where the text of the model stands: beside the policy."""
+        """Where the text of the model that is read stands: beside the policy."""
         return self.policy.directory / f"{self.release}.sql"
+
+    @property
+    def files(self) -> dict[Path, str]:
+        """The texts of its models, by their files."""
+        if not self.shown:
+            return {self.file: self.text}
+        return {self.file: self.shown, self.policy.directory / f"{self.drawn}.sql": self.text}
+
+    @property
+    def shown_types(self) -> dict[str, str]:
+        """The columns of what is read: with the edition, where the rows of several stand there."""
+        if not self.policy.release.append:
+            return self.types
+        return {EDITION: engine_type(TEXT, self.dialect), **self.types}
 
     @property
     def least_shown(self) -> int:
@@ -123,11 +181,9 @@ def broken_laws(policy: Policy, dialect: Engine) -> Iterator[_Law]:
     if source.relation is None:
         remedy = "name a node of dbt, as in table: ref('stg_people')"
         yield "source.file", "source.file has no meaning in a dbt project", remedy
-    if policy.schedule is not None:
-        key = "refresh" if isinstance(policy.schedule, Refresh) else "period"
-        law = f"{key} is not drawn in a dbt project yet: there a model has one edition"
-        remedy = "remove it, or release by 'policy-engine release' from what dbt has built"
-        yield key, law, remedy
+    if release.relation is not None and EDITION_HOLE in release.relation:
+        law = f"release.table must be one model for all editions, found {release.relation!r}"
+        yield "release.table", law, f"leave {EDITION_HOLE} out, and write append: true"
     if policy.noise is not None and policy.noise.by_chance:
         law = "mechanism must be sampled_suppression or noisy_counts in a dbt project, found"
         remedy = "take one of them, or release it by policy-engine release"
@@ -161,7 +217,7 @@ def broken_laws(policy: Policy, dialect: Engine) -> Iterator[_Law]:
 
 def _broken_names(policy: Policy, dialect: Engine) -> Iterator[_Law]:
     release = policy.release
-    table = f"{model_name(policy)}_v{release.version}"
+    table = drawn_model(policy)
     if len(table.encode()) > dialect.longest_name:
         law = f"release.table must make a name of at most {dialect.longest_name} bytes"
         yield "release.table", f"{law}, found {table!r}", "shorten it"
@@ -209,13 +265,22 @@ def release_model(
     source, secrets = next(p for p in pairs if p[0] not in said and p[1] not in said)
     release = f"{model_name(policy)}_v{policy.release.version}"
     table = table_of(columns, dialect, (source, source))
-    own = replace(policy, release=replace(policy.release, relation=None))
-    claim, query = compiled(own, table, dialect, Secret((secrets,), release))
+    placeless = replace(policy, release=replace(policy.release, relation=None))
+    own, other = with_git_edition(placeless), after_git_edition(placeless)
+    secret = Secret((secrets,), release)
+    claim, query = compiled(own, table, dialect, secret)
+    places = own_places(query, compiled(other, table, dialect, secret)[1])
     if "\r" in query:
         law = "recode must hold no carriage return in a dbt project, which makes line feeds of them"
         raise PolicyError((Problem(str(policy.file), 0, 0, "recode", law, "take it out"),))
     quoted, salts = dialect.identifier, settings.secrets
-    template = templated(query, quoted(secrets), is_noisy=policy.noise is not None)
+    is_anew = policy.schedule is not None
+    template = templated(
+        query,
+        quoted(secrets),
+        is_noisy=policy.noise is not None,
+        anew=own_spans(places, query) if is_anew else None,
+    )
     for stand_in, call in (
         (f"{quoted(source)}.{quoted(source)}", node.call),
         (quoted(secrets), f"policy_engine.salts('{salts}')"),
@@ -223,39 +288,62 @@ def release_model(
         if stand_in not in template:
             raise InternalError(f"the text has no {stand_in}")
         template = template.replace(stand_in, f"{{{{ {call} }}}}")
-    file = policy.file.name.replace("#}", "# }")
+    types = released_types(policy, columns, table, dialect)
+    heading = {"mark": MARKS[0], "file": policy.file.name.replace("#}", "# }"), "release": release}
+    listed = ", ".join(quoted(name) for name in types)
+    if policy.release.append:
+        listed = f"cast('' as {engine_type(TEXT, dialect)}) as {EDITION}, {listed}"
+    text, shown = _MODEL, ""
+    if is_anew:
+        text = _DRAWN_ANEW
+        shown = _SHOWN_ONCE.format(**heading, drawn=drawn_model(policy), columns=listed)
     return ReleaseModel(
         policy=policy,
         node=node,
         dialect=dialect,
         table=table,
-        types=released_types(policy, columns, table, dialect),
+        types=types,
         columns=columns,
-        text=_MODEL.format(mark=MARKS[0], file=file, release=release, salts=salts, query=template),
+        text=text.format(**heading, salts=salts, query=template, values=len(places)),
         printed=query,
         certificate=certified(query, claim, dialect.name, terms_of(own, ROWS, "")),
+        shown=shown,
     )
 
 
-def templated(query: str, secret: str, *, is_noisy: bool) -> str:
+def templated(
+    query: str, secret: str, *, is_noisy: bool, anew: Sequence[tuple[int, int]] | None = None
+) -> str:
     """A print as dbt renders it; ``secret`` is the name of the relation that the secret waits in.
 
-    >>> print(templated('FROM t\\n  WHERE H((SELECT salt FROM s)) < 9', "s", is_noisy=False))
+    ``anew`` is where a text stands that each edition has one of its own of, None of a release that
+    is drawn once.
+
+    >>> print(templated('FROM t\\n  WHERE H((SELECT salt FROM s)) < 9\\n', "s", is_noisy=False))
     FROM t
       WHERE {% call policy_engine.in_sample() %}H((SELECT salt FROM s)) < 9{% endcall %}
+    <BLANKLINE>
     """
     secret = re.escape(secret)
     # What a policy says in words stands before what shows a count, and behind what draws a sample.
     shown = (
         _span(_SHOWN, query, -1) if is_noisy else _span(_SAMPLED.format(secret=secret), query, 0)
     )
-    calls = [(*shown, "in_sample")] + ([(*_span(_NOISE, query, -1), "noise")] if is_noisy else [])
+    waits = "" if anew is None else "edition[0]"
+    calls = [(*shown, "in_sample", waits)]
+    calls += [(*_span(_NOISE, query, -1), "noise", "")] if is_noisy else []
     for found in re.finditer(_SECRET.format(secret=secret), query):
         if not shown[0] <= found.start() < shown[1]:
-            calls.append((*found.span(), "secret"))
+            calls.append((*found.span(), "secret", waits))
+    calls += [(*span, "", f"edition[{number}]") for number, span in enumerate(anew or (), 1)]
     pieces, place = [], 0
-    for start, end, macro in sorted(calls):
-        call = f"{{% call policy_engine.{macro}() %}}{escaped(query[start:end])}{{% endcall %}}"
+    for start, end, macro, given in sorted(calls):
+        if start < place:
+            raise InternalError("two calls of a print are one within the other")
+        text = query[start:end]
+        call = f"{{{{ {given} or '{text}' }}}}"
+        if macro:
+            call = f"{{% call policy_engine.{macro}({given}) %}}{escaped(text)}{{% endcall %}}"
         pieces += [escaped(query[place:start]), call]
         place = end
     return "".join((*pieces, escaped(query[place:])))

@@ -10,9 +10,11 @@ from functools import cached_property
 from pathlib import Path
 
 from policy_engine.attest.attestation import Envelope
+from policy_engine.attest.parquet_file import CERTIFICATE_SUFFIX
 from policy_engine.compile.catalog import Field, Table
 from policy_engine.compile.compiler import compiled
 from policy_engine.compile.rendering import name_of
+from policy_engine.dbt.editions import with_git_edition
 from policy_engine.dbt.manifest import Manifest, Node
 from policy_engine.dbt.marks import marks_of
 from policy_engine.dbt.naming import Part, read_name
@@ -33,6 +35,7 @@ from policy_engine.errors import (
 )
 from policy_engine.kernel.certificate import NotPrinted, check_text
 from policy_engine.kernel.claim import Claim
+from policy_engine.kernel.editions import Edition
 from policy_engine.kernel.mechanisms import Secret
 from policy_engine.opening import text_in
 from policy_engine.policy.loading import load_policy
@@ -47,32 +50,65 @@ ONE_PROJECT_FILE = (
 
 @dataclass(frozen=True)
 class DbtRelease:
-    """A release that dbt makes in a target: ``model`` is the node, ``source`` what it reads."""
+    """A release that dbt makes in a target: ``model`` is the node, ``source`` what it reads.
+
+    Of a calendar the model is drawn anew in each edition, and ``shown`` is the node that is read,
+    into which they are put; else that is None.
+    """
 
     written: Policy
     model: Node
     source: Node
     target: str
+    shown: Node | None = None
 
     @property
     def id(self) -> str:
-        """What the release is called in the secrets relation: as the model's file."""
-        return f"{self.model.name}_v{self.written.release.version}"
+        """What the release is called in the secrets relation: as the file of what is read."""
+        return release_id(self.written)
+
+    @property
+    def told(self) -> str:
+        """What people call it: with its edition, where it has one."""
+        edition = self.written.edition
+        return f"{self.id}, edition {edition.name}" if edition.name else self.id
 
     @cached_property
     def parts(self) -> tuple[str, ...]:
-        """The full name of the table that dbt makes."""
+        """The full name of the table in which dbt draws."""
         return _parts(self.model)
+
+    @cached_property
+    def shown_parts(self) -> tuple[str, ...]:
+        """The full name of the table that is read."""
+        return _parts(self.shown or self.model)
 
     @property
     def relation(self) -> str:
         """The full name as a message and a certificate show it."""
-        return ".".join(self.parts)
+        return ".".join(self.shown_parts)
+
+    @property
+    def is_anew(self) -> bool:
+        """Whether it has editions, each of which is put into what is read."""
+        return self.shown is not None
+
+    def of_edition(self, edition: Edition) -> DbtRelease:
+        """The same as one of its editions."""
+        return replace(self, written=self.written.in_edition(edition))
+
+    @property
+    def appended(self) -> str:
+        """The edition whose rows are a part of what is read; empty where they are all of it."""
+        return self.written.edition.name if self.written.release.append else ""
 
     @property
     def certificate(self) -> Path:
-        """Where its certificate stands: beside the policy."""
-        return self.written.directory / f"{self.id}.{self.target}.certificate.json"
+        """Where its certificate stands: beside the policy, of a calendar in a folder there."""
+        place = self.written.directory / f"{self.id}.{self.target}"
+        if self.is_anew:
+            return place / f"{self.written.edition.name}{CERTIFICATE_SUFFIX}"
+        return place.with_name(place.name + CERTIFICATE_SUFFIX)
 
     @cached_property
     def policy(self) -> Policy:
@@ -113,8 +149,10 @@ def releases_of(
     wrong: list[Problem] = []
     for policy in policies:
         model, source = model_of(policy, manifest), source_of(policy, manifest)
-        if model is not None and source is not None:
-            found.append(DbtRelease(policy, model, source, target))
+        shown = None if policy.schedule is None else shown_model_of(policy, manifest)
+        is_whole = policy.schedule is None or shown is not None
+        if model is not None and source is not None and is_whole:
+            found.append(DbtRelease(policy, model, source, target, shown))
             continue
         key, name = "source.table", policy.source.text
         if source is not None:
@@ -148,13 +186,41 @@ def model_name(policy: Policy) -> str:
     return (policy.release.relation or policy.name).rsplit(".", maxsplit=1)[-1]
 
 
+def release_id(policy: Policy) -> str:
+    """What a release is called: as the table that is read, of this version."""
+    return f"{model_name(policy)}_v{policy.release.version}"
+
+
+def drawn_model(policy: Policy) -> str:
+    """The name of the file, and of the table, of the model that draws a policy's release."""
+    return f"{release_id(policy)}_draw" if policy.schedule is not None else release_id(policy)
+
+
+def selected(policy: Policy) -> str:
+    """What dbt calls the model that draws, as its ``--select`` has it."""
+    return model_name(policy) if policy.schedule is None else drawn_model(policy)
+
+
 def model_of(policy: Policy, manifest: Manifest) -> Node | None:
-    """The model of a policy in the project itself."""
+    """The model in the project itself that draws a policy's release."""
     return next((n for n in manifest.of_kind("model") if _is_of(n, policy, manifest)), None)
 
 
+def shown_model_of(policy: Policy, manifest: Manifest) -> Node | None:
+    """The model that is read."""
+    models = manifest.of_kind("model")
+    return next((node for node in models if _is_shown(node, policy, manifest)), None)
+
+
 def _is_of(node: Node, policy: Policy, manifest: Manifest) -> bool:
-    """Whether a node is called as the model of a policy is."""
+    """Whether a node is called as the model is that draws a policy's release."""
+    if policy.schedule is None:
+        return _is_shown(node, policy, manifest)
+    named = (node.kind, node.name, node.package)
+    return named == ("model", drawn_model(policy), manifest.project)
+
+
+def _is_shown(node: Node, policy: Policy, manifest: Manifest) -> bool:
     named = (node.kind, node.name, node.package, str(node.data.get("version")))
     return named == ("model", model_name(policy), manifest.project, str(policy.release.version))
 
@@ -220,18 +286,27 @@ def printed_for(release: DbtRelease, table: Table, dialect: Engine, text: str) -
     """
     engine, written = dialect.name, secrets_read(text)
     place = named(written, engine)
-    if not place and release.policy.method == "keyed":
-        raise Unlike(release, "it reads no secrets relation")
-    secret = Secret(place, release.id) if place else None
-    if not table.columns:
-        raise Unlike(release, "the types of its source's columns are not declared")
-    claim, query = compiled(release.policy, table, dialect, secret)
+    claim, query = print_of(release, table, dialect, text)
     own = _in_quotes(text, release.source.relation, table.parts, engine)
     try:
         check_text(_in_quotes(own, written, place, engine), claim, engine)
     except NotPrinted as error:
         raise Unlike(release, str(error)) from None
     return claim, query
+
+
+def print_of(release: DbtRelease, table: Table, dialect: Engine, text: str) -> tuple[Claim, str]:
+    """The claim and the print of a release, whose secret is read where ``text`` reads its own.
+
+    Raises as ``printed_for``, which compares the two.
+    """
+    place = named(secrets_read(text), dialect.name)
+    if not place and release.policy.method == "keyed":
+        raise Unlike(release, "it reads no secrets relation")
+    secret = Secret(place, release.id) if place else None
+    if not table.columns:
+        raise Unlike(release, "the types of its source's columns are not declared")
+    return compiled(release.policy, table, dialect, secret)
 
 
 def _in_quotes(text: str, written: str, parts: tuple[str, ...], engine: str) -> str:
@@ -286,6 +361,7 @@ def _take(
 ) -> None:
     place, manifest = shown(policy.file), reader.manifest
     nodes = list(_nodes(policy, reader))
+    policy = with_git_edition(policy)
     if not nodes:
         said = f"the source of {policy.name} is no node of the project, found {policy.source.text}"
         remedy = "Name what dbt knows, as in source.table: ref('stg_people')."
@@ -296,7 +372,7 @@ def _take(
         found.findings.append(finding("G32", said, place))
     for node in nodes:
         found.sources.setdefault(node.id, policy.file)
-    found.files.setdefault(model_name(policy), place)
+    found.files.setdefault(selected(policy), place)
     every = (*manifest.nodes.values(), *manifest.disabled)
     model = next((node for node in every if _is_of(node, policy, manifest)), None)
     if model is not None:

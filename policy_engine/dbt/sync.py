@@ -86,7 +86,7 @@ def sync(
     except PolicyError as error:
         named = (replace(each, file=_from_here(each.file)) for each in error.problems)
         raise PolicyError(tuple(named)) from None
-    wanted = {release.file for release in releases}
+    wanted = {file: text for release in releases for file, text in release.files.items()}
     paths = sorted(path for found in files.models.values() for path in found)
     ours = [path for path in paths if path not in wanted and is_ours(path)]
     stale = [*sorted((*ours, *properties.left)), *left_over(project)]
@@ -95,7 +95,7 @@ def sync(
     left = [project.shown(path) for path in stale if path not in removed]
     found = [
         *environment(project, settings.release_targets),
-        *(changed(release.file, release.text) for release in releases),
+        *(changed(file, text) for file, text in wanted.items()),
         *properties.changes(),
         *(changed(path, None) for path in removed),
     ]
@@ -212,8 +212,9 @@ def _standing_in_the_way(room: Room, releases: Sequence[ReleaseModel]) -> list[P
     found: list[Problem] = []
     models = room.sources.files.models
     for release in releases:
-        known = [*models.get(release.release, ()), *models.get(release.model, ())]
-        known += [release.file] if release.file.exists() else []
+        names = {release.release, release.model, release.drawn}
+        known = [path for name in sorted(names) for path in models.get(name, ())]
+        known += [file for file in release.files if file.exists()]
         for path in dict.fromkeys(known):
             if not is_ours(path):
                 shown = room.project.shown(path)

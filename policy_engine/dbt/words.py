@@ -11,11 +11,13 @@ from policy_engine.policy.noise import Noise
 from policy_engine.policy.recode_models import FilterSpec, cut_text
 from policy_engine.policy.recodings import Intervals, Lookup, Recoding
 from policy_engine.policy.resolve import Policy
+from policy_engine.policy.timing import schedule_words
 
 RELEASE = "**A certified release**"
 """How the words about a release begin."""
 COLUMN = "Released as:"
 """How the words about a column begin."""
+EDITION_WORDS = "The edition that the row is of: its rows alone are what its certificate is of."
 _MOST_LABELS = 12
 _NEIGHBOURS = {
     "add_remove": "if any one person were missing from it, or one more were in it",
@@ -35,10 +37,25 @@ def release_words(model: ReleaseModel) -> str:
         f" chance {_NEIGHBOURS[policy.guarantee.neighbours]}. {said}"
         f" (ε = {in_text(epsilon)}, δ = {in_text(delta)}, source: {model.node.label}).",
         f"Who is protected: {_unit(model)}{_filtered(model)} {_shown(policy)}",
-        "It is drawn once, and a rebuild changes nothing. Another draw is another version of the"
-        " model, and has a price of its own.",
+        _drawn(policy),
     ]
     return spaced("\n\n".join(paragraphs))
+
+
+def _drawn(policy: Policy) -> str:
+    """How often it is drawn."""
+    if policy.schedule is None:
+        return (
+            "It is drawn once, and a rebuild changes nothing. Another draw is another version of"
+            " the model, and has a price of its own."
+        )
+    where = (
+        "Each edition adds its rows" if policy.release.append else "Each takes the last one's place"
+    )
+    return (
+        f"It has editions ({schedule_words(policy.schedule)}), and the guarantee is of each."
+        f" {where} when it is certified; a rebuild changes nothing."
+    )
 
 
 def _shown(policy: Policy) -> str:

@@ -75,28 +75,39 @@ def asked_at(policy: Policy, known: Books | None, clock: Clock = utc_now) -> dat
     return at_moment(known, clock)
 
 
-def entries_of(policy: Policy, known: Books | None) -> Iterator[Entry]:
-    """The entries of a policy's releases that were not given back, in the ledger's order."""
+def entries_of(policy: Policy, known: Books | None, into: str | None = None) -> Iterator[Entry]:
+    """The entries of a policy's releases that were not given back, in the ledger's order.
+
+    ``into``: those alone that went to that place.
+    """
     entries = () if known is None else known.budget.entries()
     return (
         entry
         for entry in entries
-        if entry.policy_name == policy.name and entry.state != "cancelled"
+        if entry.policy_name == policy.name
+        and entry.state != "cancelled"
+        and into in (None, entry.run.target)
     )
 
 
-def drawn_of(policy: Policy, known: Books | None) -> Mapping[str, Entry]:
+def drawn_of(policy: Policy, known: Books | None, into: str | None = None) -> Mapping[str, Entry]:
     """The last entry of each edition of a policy that was not given back, by the name of that."""
-    return {entry.run.edition: entry for entry in entries_of(policy, known) if not entry.is_out}
+    entries = entries_of(policy, known, into)
+    return {entry.run.edition: entry for entry in entries if not entry.is_out}
 
 
-def schedule_at(policy: Policy, project: Project, known: Books | None, at: datetime) -> Schedule:
-    """What is due of a policy with a schedule."""
+def schedule_at(
+    policy: Policy, project: Project, known: Books | None, at: datetime, into: str | None = None
+) -> Schedule:
+    """What is due of a policy with a schedule.
+
+    ``into``: of the place of that name, where each place has editions of its own: of dbt's targets.
+    """
     schedule, zone = policy.schedule, project.zone
     assert schedule is not None
     entries = {
         Period.parse(name): entry
-        for name, entry in drawn_of(policy, known).items()
+        for name, entry in drawn_of(policy, known, into).items()
         if schedule.every.has(name)
     }
     standing = {period for period, entry in entries.items() if entry.state == "committed"}

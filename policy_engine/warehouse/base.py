@@ -9,7 +9,7 @@ is in the contract suite under tests/.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
@@ -650,6 +650,20 @@ class Transactional(Warehouse):
             self._stands(part, target, replace=replace)
         except BaseException:
             self._undone(part)
+            raise
+
+    def together(self, statements: Sequence[str], check: Callable[[], None]) -> None:
+        """Run statements of ours in one transaction, which is undone if ``check`` raises."""
+        try:
+            with self._withheld():
+                for statement in statements:
+                    self._do(statement)
+            check()
+            with self._withheld():
+                self._connection.commit()
+        except BaseException:
+            with suppress(self._error):
+                self._connection.rollback()
             raise
 
     def _gone(self, place: Name) -> None:

@@ -7,7 +7,7 @@ cannot change what a certified text means.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace as replace_field
 from itertools import islice
@@ -364,6 +364,11 @@ class DuckDBWarehouse(Transactional):
     def _undone(self, place: Name) -> None:
         super()._undone(place)
         self._in_transaction = False
+
+    def together(self, statements: Sequence[str], check: Callable[[], None]) -> None:
+        """The same, in a transaction that is begun: reading begins none here."""
+        self._connection.execute("BEGIN")
+        super().together(statements, check)
 
     def _do(self, sql: str) -> None:
         self._connection.execute(sql)

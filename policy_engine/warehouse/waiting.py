@@ -1,7 +1,8 @@
 """The secrets relation: where the secret of a sample waits for a run that is not ours, as dbt's.
 
 A table of one row a release: its id, the secret as 32 hexadecimal digits, the MD5 of the one text
-that it is for, and whether a sample was drawn with it: a secret serves one draw. It is never part
+that it is for, what of that text is an edition's own, and whether a sample was drawn with it: a
+secret serves one draw. It is never part
 of a statement; nobody but the role that makes the table may read it; and it is taken away once the
 release is made.
 """
@@ -21,7 +22,8 @@ KNOWN = ("duckdb", "postgres")
 """The engines in which a secret can be put."""
 # Texts, and no varchar: an operator that takes varchar, of whoever may make one, would be preferred
 # to the engine's own.
-_KINDS = {"release_id": "TEXT", "salt": "TEXT", "text_md5": "TEXT", "is_drawn": "BOOLEAN"}
+_KINDS = {"release_id": "TEXT", "salt": "TEXT", "text_md5": "TEXT", "edition": "TEXT",
+          "is_drawn": "BOOLEAN"}  # fmt: skip
 _COLUMNS = ", ".join(f'"{name}" {kind}' for name, kind in _KINDS.items())
 _OF_A_TABLE = "(lower(database_name), lower(schema_name), lower(table_name)) = ($1, $2, $3)"
 
@@ -57,10 +59,16 @@ class WaitingSecrets:
         with self._alone("ROLLBACK"):
             pass
 
-    def put(self, release: str, secret: bytes, text_md5: str) -> None:
-        """Let the secret of a release wait, for one text; what waited for it before is gone."""
+    def put(
+        self, release: str, secret: bytes, text_md5: str, edition: tuple[str, ...] = ()
+    ) -> None:
+        """Let the secret of a release wait, for one text; what waited for it before is gone.
+
+        ``edition`` is the name of an edition, and what of the text is its own, lines without a
+        line feed; empty of a release that is drawn once.
+        """
         with self._alone("COMMIT"):
-            self._replace(release, secret, text_md5)
+            self._replace(release, secret, text_md5, edition)
 
     def lines(self, queries: tuple[str, ...], release: str, secret: bytes) -> list[list[Line]]:
         """What queries of ours give, which may read the secret of a release, of one state.
@@ -98,15 +106,17 @@ class WaitingSecrets:
             raise
         self._session.execute(end)
 
-    def _replace(self, release: str, secret: bytes, text_md5: str) -> None:
+    def _replace(
+        self, release: str, secret: bytes, text_md5: str, edition: tuple[str, ...] = ()
+    ) -> None:
         self._delete(release)
-        self._insert((release, secret.hex(), text_md5, False))
+        self._insert((release, secret.hex(), text_md5, "\n".join(edition), False))
 
     def _delete(self, release: str) -> None:
         self._session.execute(f'DELETE FROM {self._table} WHERE "release_id" = $1', (release,))
 
     def _insert(self, row: tuple[str | bool, ...]) -> None:
-        self._session.execute(f"INSERT INTO {self._table} VALUES ($1, $2, $3, $4)", row)
+        self._session.execute(f"INSERT INTO {self._table} VALUES ($1, $2, $3, $4, $5)", row)
 
     def _says(self, sql: str, names: tuple[str, ...]) -> bool:
         return bool(self._session.execute(sql, names).fetchone()[0])

@@ -3,15 +3,16 @@
 
 {#- The condition that shows somebody where the model is published, and false everywhere else, so
     that nobody is drawn there: the table is empty, with the same columns. 'dbt show' never draws.
-    A unit test may put another condition in its place, which tests the recodes without any sampling. -#}
-{% macro in_sample() -%}
+    A unit test may put another condition in its place, which tests the recodes without any sampling.
+    Of a release with editions 'waits' says whether one is drawn now. -#}
+{% macro in_sample(waits=true) -%}
   {%- if execute -%}{{ policy_engine.built_once() }}{%- endif -%}
-  {%- if policy_engine.is_released() -%}{{ caller() }}{%- else -%}false{%- endif -%}
+  {%- if policy_engine.is_released() and waits -%}{{ caller() }}{%- else -%}false{%- endif -%}
 {%- endmacro %}
 
 {#- What else reads the secret: where nothing is released there is none to read. -#}
-{% macro secret() -%}
-  {%- if policy_engine.is_released() -%}{{ caller() }}{%- else -%}''{%- endif -%}
+{% macro secret(waits=true) -%}
+  {%- if policy_engine.is_released() and waits -%}{{ caller() }}{%- else -%}''{%- endif -%}
 {%- endmacro %}
 
 {#- The noise of a count. It is the same everywhere; a unit test may put a number in its place. -#}
@@ -19,6 +20,16 @@
 
 {% macro is_released() %}
   {%- do return(target.name in policy_engine.release_targets() and flags.WHICH != 'show') -%}
+{% endmacro %}
+
+{#- The edition that waits to be drawn, and what of the text is its own: so many texts, all empty where
+    nothing waits. What only compiles has those that stand in the model, whatever waits. -#}
+{% macro edition(release, salts, values) %}
+  {%- set nothing = [''] * values -%}
+  {%- if not execute or not policy_engine.is_released() -%}{%- do return([''] + nothing) -%}{%- endif -%}
+  {%- if flags.WHICH not in ['build', 'run', 'retry'] -%}{%- do return(['any'] + nothing) -%}{%- endif -%}
+  {%- set found = policy_engine.reservations(release, salts, 'edition') -%}
+  {%- do return(found[0].split('\n') if found | length == 1 and found[0] else [''] + nothing) -%}
 {% endmacro %}
 
 {#- Where dbt would draw more than once, it does not draw at all. -#}
@@ -46,9 +57,10 @@
 {#- The pre-hook of a release: before the first row is drawn, it is reserved, and for exactly the
     text that is about to run. Where the release is built already, nothing is drawn or asked.
     Its statement says that the secret was drawn with: where a failed model takes that back, no row
-    stands; where it stays, as without transactions, the secret serves no second draw. -#}
-{% macro reserved(release, salts) -%}
-  {%- if execute and target.name in policy_engine.release_targets() and not is_incremental() -%}
+    stands; where it stays, as without transactions, the secret serves no second draw.
+    Of a release with editions nothing need wait: then nothing is drawn. -#}
+{% macro reserved(release, salts, kind='once') -%}
+  {%- if execute and target.name in policy_engine.release_targets() and policy_engine.is_drawn(release, salts, kind) -%}
     {%- set where = model.original_file_path ~ ": " ~ release -%}
     {%- if flags.EMPTY -%}
       {{ exceptions.raise_compiler_error(where ~ " is not built with --empty in the target " ~ target.name
@@ -68,15 +80,27 @@
   {%- endif -%}
 {%- endmacro %}
 
-{#- The digests of the texts that a release is reserved for: one, if it is and was not drawn. Never
-    the secret. -#}
-{% macro reservations(release, salts) %}
+{#- Whether the model that is built draws now: where its table stands not, or an edition waits. -#}
+{% macro is_drawn(release, salts, kind) %}
+  {%- do return(policy_engine.reservations(release, salts) | length > 0 if kind == 'edition' else not is_incremental()) -%}
+{% endmacro %}
+
+{#- The first hook of a release with editions: what was drawn before goes, if another is drawn now. -#}
+{% macro emptied(release, salts) -%}
+  {%- if execute and target.name in policy_engine.release_targets() and is_incremental() and policy_engine.reservations(release, salts) -%}
+    delete from {{ this }}
+  {%- endif -%}
+{%- endmacro %}
+
+{#- The digests of the texts that a release is reserved for: one, if it is and was not drawn. Or what
+    else is said of it, but never the secret. -#}
+{% macro reservations(release, salts, what='text_md5') %}
   {%- set name = policy_engine.salts_relation(salts) -%}
   {%- set relation = adapter.get_relation(database=name.database, schema=name.schema, identifier=name.identifier) -%}
   {%- if not relation -%}{%- do return([]) -%}{%- endif -%}
   {%- if target.type == 'postgres' -%}{%- do policy_engine.check_own(name) -%}{%- endif -%}
   {%- set asked -%}
-    select {{ adapter.quote('text_md5') }} from {{ name }} where {{ adapter.quote('release_id') }} = '{{ release | replace("'", "''") }}' and not {{ adapter.quote('is_drawn') }}
+    select {{ adapter.quote(what) }} from {{ name }} where {{ adapter.quote('release_id') }} = '{{ release | replace("'", "''") }}' and not {{ adapter.quote('is_drawn') }}
   {%- endset -%}
   {%- do return(run_query(asked).columns[0].values() | list) -%}
 {% endmacro %}
