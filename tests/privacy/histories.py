@@ -240,7 +240,8 @@ class AddedRows(Tables):
         }, about
 
     def remove(self, project: Path) -> None:
-        self._sql(project, "DELETE FROM people WHERE edition = '2126-11'")
+        if self.stands(project)[0]:
+            self._sql(project, "DELETE FROM people WHERE edition = '2126-11'")
 
 
 @dataclass
