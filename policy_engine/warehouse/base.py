@@ -389,6 +389,10 @@ class Warehouse(ABC):
         """A text that makes a table without the rows of ``query``, and reads none."""
         return f"SELECT 1 AS {_TRIED}"
 
+    def _typed(self, query: str) -> str:
+        """The same, of the columns of ``query`` where the engine can; asked while ``trying``."""
+        return self._emptied(query)
+
     # The release
 
     def rows(self, sql: str) -> pa.Table:
@@ -614,7 +618,8 @@ class Transactional(Warehouse):
         """
         tried = (*target[:-1], f"policy_engine_try_{token_hex(4)}")
         with self._taken_back():
-            self._made(partial(self._create, self._emptied(query)), tried, "", replace=False)
+            text = self._typed(query) if added else self._emptied(query)
+            self._made(partial(self._create, text), tried, "", replace=False)
             self._compare(tried, target, added=added)
 
     @contextmanager

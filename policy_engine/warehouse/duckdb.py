@@ -270,7 +270,7 @@ class DuckDBWarehouse(Transactional):
     def _plan(self, query: str) -> None:
         self._connection.execute(f"EXPLAIN {query}", self._bound(query)).fetchall()
 
-    def _emptied(self, query: str) -> str:
+    def _typed(self, query: str) -> str:
         return f"{query}\nWITH NO DATA"
 
     @contextmanager
