@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from json import dumps
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Exit, Option
 
@@ -22,6 +23,9 @@ from policy_engine.cli.output import (
 from policy_engine.errors import FileError
 from policy_engine.policy.escapes import sql_lines
 
+if TYPE_CHECKING:
+    from policy_engine.compile.catalog import Field
+
 Report = StrEnum("Report", "text json sarif github")
 """How validate answers."""
 
@@ -33,20 +37,32 @@ def init(
     output: Annotated[Path, Option("--output", "-o", help="The policy file to write.")] = Path(
         "policy.yaml"
     ),
+    search: Annotated[
+        bool, Option("--search", help="Suggest levels of columns, for a search to choose among.")
+    ] = False,
 ) -> None:
     """Write a starter policy from the source's schema, never its values, and a project file.
 
-    Every column is suggested in a comment; what is to be released is yours to uncomment.
+    Every column is suggested in a comment; what is to be released is yours to uncomment. With
+    --search a column is suggested with levels, of which 'policy-engine search' chooses one.
 
     Example: policy-engine init data/people.parquet --output policies/people.yaml
     """
     from policy_engine.releasing.starter import write_starter
 
-    written = write_starter(source, output)
+    written = write_starter(source, output, _levels if search else None)
     lines = [f"wrote {path}" for path in written]
     lines.append("next: uncomment and edit the columns to release, then")
     lines += [f"  policy-engine {command} {output}" for command in ("validate", "plan", "release")]
     confirm({"written": written}, lines)
+
+
+def _levels(column: Field) -> str:
+    """The levels of a column that are proposed, as YAML."""
+    from policy_engine.choose.proposing import proposed
+
+    found = proposed(column)
+    return dumps(found.recoding) if found.levels else ""
 
 
 def validate(

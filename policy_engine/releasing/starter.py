@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from datetime import date
 from decimal import ROUND_FLOOR, Context, Decimal
@@ -104,10 +104,20 @@ _NAME_IT = "name it under 'warehouses:' in policy-engine.yaml, then init TABLE"
 _PLAIN = re.compile(r"[^\W\d][\w./-]*")
 
 
-def write_starter(source: str | None, output: Path) -> tuple[Path, ...]:
+Levels = Callable[[Field], str]
+"""The levels of a column that a search may choose among, as YAML; empty where it has none."""
+_SEARCH = (
+    "\nsearch: {epsilon: 0.01}   # 'policy-engine search' chooses a level of each, at this price"
+)
+
+
+def write_starter(
+    source: str | None, output: Path, levels: Levels | None = None
+) -> tuple[Path, ...]:
     """Write the policy, a project file where there is none, and their schemas for editors.
 
-    Never over a file, but of the schemas, which are the engine's own.
+    Never over a file, but of the schemas, which are the engine's own. With ``levels`` it is a
+    policy to search among them.
 
     Raises:
         FileError: the policy is there already, or the source cannot be read.
@@ -122,7 +132,7 @@ def write_starter(source: str | None, output: Path) -> tuple[Path, ...]:
     project = load_project(found) if found is not None else default_project(folder)
     start = found.parent if found is not None else output.parent
     own = Path(os.path.relpath(project.directory.resolve() / _POLICY_SCHEMA, folder.resolve()))
-    files = {output: _SCHEMA.format(own.as_posix()) + _policy(source, folder, project)}
+    files = {output: _SCHEMA.format(own.as_posix()) + _policy(source, folder, project, levels)}
     if found is None:
         files[start / PROJECT_FILE] = _SCHEMA.format(_PROJECT_SCHEMA) + _PROJECT
     shipped = {_POLICY_SCHEMA: "v1.json", _PROJECT_SCHEMA: "project.json"}
@@ -153,7 +163,9 @@ def _write_new(files: dict[Path, str]) -> None:
             raise FileError(f"{path} could not be written: {reason}") from None
 
 
-def _policy(source: str | None, folder: Path, project: Project) -> str:
+def _policy(
+    source: str | None, folder: Path, project: Project, levels: Levels | None = None
+) -> str:
     name, place, recode, count = "my_release", "file: data/people.parquet", _EXAMPLE, ""
     when = None
     unit = f"{_ROWS}; else  {{column: person_id, rows: any}}"
@@ -172,12 +184,13 @@ def _policy(source: str | None, folder: Path, project: Project) -> str:
         if is_file and is_csv(source):
             place += _csv_lines(Path(source))
         unit = _unit(table)
-        recode = _EMPTY.format(columns="\n".join(_lines(table)))
+        recode = _EMPTY.format(columns="\n".join(_lines(table, levels)))
         counted = fresh("n", [column.name for column in table.columns])
         count = "" if counted == "n" else f"\n  count_as: {counted}            # n is a column"
         when = _when(_readable(table))
     return _POLICY.format(
-        name=name, source=place, unit=unit, recode=recode, count=count,
+        name=name, source=place, unit=unit, count=count,
+        recode=recode + ("" if levels is None else _SEARCH),
         period="" if when is None else _period(when.name, name),
         guarantee=_guarantee(project, _FEW if when is None else _A_YEAR), budget=_budget(project),
     )  # fmt: skip
@@ -330,7 +343,7 @@ def _csv_lines(path: Path) -> str:
     return "".join(f"\n  {line}" for line in (*lines, _MORE, _TYPES))
 
 
-def _lines(table: Table) -> list[str]:
+def _lines(table: Table, levels: Levels | None = None) -> list[str]:
     """A commented suggestion a column: whoever writes the policy must choose each."""
     is_text = table.path is not None and is_csv(table.path)
     lines = [_CHOICES] if is_text else []
@@ -342,14 +355,16 @@ def _lines(table: Table) -> list[str]:
             told = "cannot be told from another column by case alone: rename one of them"
             lines.append(f"  # {json.dumps(column.name)} {told}")
             continue
-        lines.append(_line(column, remark, is_unique=column.name in table.unique))
+        lines.append(_line(column, remark, levels, is_unique=column.name in table.unique))
     return lines
 
 
-def _line(column: Field, remark: str, *, is_unique: bool) -> str:
+def _line(column: Field, remark: str, levels: Levels | None, *, is_unique: bool) -> str:
     if not column.name.isprintable() or not column.name.strip():
         return f"  # {json.dumps(column.name)} cannot be released under this name: rename it"
     recoding, name = "" if is_unique else suggestion(column), _scalar(column.name)
+    if recoding and levels is not None:
+        recoding = levels(column) or recoding
     told = f": {recoding}" if recoding else " seems to name one person or row, leave it out"
     return f"  # {name}{told}    # {remark}" if remark else f"  # {name}{told}"
 

@@ -104,3 +104,19 @@ def test_a_column_that_is_not_there_is_proposed_nothing(project, capfd):
     Path("a.yaml").write_text(Path("a.yaml").read_text().replace("sex: keep", "gone: keep"))
     code, out, _ = answer(capfd, "a.yaml", "--format", "json")
     assert code == 0 and json.loads(out)["columns"][-1]["proposed"] == "keep"
+
+
+def test_a_starter_has_levels_to_search_among(project, capfd):
+    """Uncommented as it stands it is a policy, and a search of it has those levels."""
+    assert run(["init", "people.parquet", "--search", "--output", "b.yaml"]) == 0
+    text = Path("b.yaml").read_text()
+    assert "search: {epsilon: 0.01}" in text
+    for column in ("age", "zip", "sex"):
+        text = text.replace(f"  # {column}: ", f"  {column}: ")
+    Path("b.yaml").write_text(text)
+    code, out, _ = answer(capfd, "b.yaml", "--format", "json")
+    assert code == 0
+    assert [len(each["levels"]) for each in json.loads(out)["columns"]] == [5, 5, 2]
+    assert run(["search", "b.yaml", "--public"]) == 0
+    assert run(["init", "people.parquet", "--output", "c.yaml"]) == 0
+    assert "levels" not in Path("c.yaml").read_text()
