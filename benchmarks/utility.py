@@ -87,7 +87,9 @@ def main() -> None:
 
 NINE = [AGE, *(f"{name}: keep" for name in ("workclass", "education", "marital_status",
         "occupation", "relationship", "race", "sex", "income"))]  # fmt: skip
-HOURS = "aggregate: {hours: {mean: {bounds: [0, 99], round_to: 0.01, of: hours_per_week}}}"
+HOURS = (
+    "measures: {hours: {mean: hours_per_week, bounds: [0, 99], round_to: 0.01, missing: {as: 0}}}"
+)
 
 
 def several(folder: Path, draws: int) -> None:

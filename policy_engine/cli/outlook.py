@@ -14,7 +14,11 @@ from policy_engine.compile.public_groups import NotPublic, all_groups
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms.meanings import meaning_of
-from policy_engine.kernel.mechanisms.noisy_counts.meaning import error_of_sum
+from policy_engine.kernel.mechanisms.noisy_counts.meaning import (
+    beside_noise,
+    error_of,
+    measured,
+)
 from policy_engine.kernel.mechanisms.pure_meaning import central_error
 from policy_engine.policy.noise import Noise
 from policy_engine.policy.recodings import labels
@@ -145,16 +149,21 @@ def _noisy(policy: Policy, noise: Noise, count: str, error: Decimal) -> Iterator
         yield f"counts     {count} estimates a group of the source: {about}"
         certain = f"the group has between {count} - {-low} and {count} + {high} people"
         yield f"           for certain {certain}"
-    for each in noise.sums:
-        about = error_of_sum(each, count)
-        what = "mean" if each.clip.is_mean else "sum"
-        yield f"sums       {each.name}, the {what} of {each.column}: give or take {about} (1 SD)"
+    tables = (noise.table, *(each.noise for each in noise.quantities))
+    many = policy.source.counts_all
+    for each in noise.measures:
+        quantity = noise.quantities[each.quantity - 1]
+        about = error_of(each, noise.quantities, tables, count)
+        what = measured(each, quantity.clip, quantity.column or "", many=many)
+        yield f"measures   {each.name}, {what}: give or take {about} (1 SD)"
+        yield from (f"           {text}" for text in beside_noise(each, quantity, many=many))
     for place, coarse in enumerate(noise.groupings, 1):
         counts = [f"{shown_half(t, policy.k)} people" for t in coarse.tables[:1]]
         half = f": {counts[0]} are shown half of the time" if counts else ""
         yield f"grouping   {place} by {', '.join(coarse.columns)}{half}"
-        for each, table in zip(noise.sums, coarse.tables[1:], strict=False):
-            yield f"           {each.name}: give or take {error_of_sum(each, count, table)} (1 SD)"
+        for each in noise.measures if coarse.tables else ():
+            about = error_of(each, noise.quantities, coarse.tables, count)
+            yield f"           {each.name}: give or take {about} (1 SD)"
     if policy.part is not None:
         parts, number = policy.part
         drawn = f"drawn by a secret hash of {policy.source.key}"
@@ -178,8 +187,7 @@ def could_list(policy: Policy, claim: Claim) -> int:
     noise = policy.noise
     if not isinstance(noise, Noise) or noise.keys or noise.groupings or policy.models:
         return 0
-    means = any(each.clip.is_mean for each in noise.sums)
-    if means or claim.count is None or policy.k > 1 or policy.part is not None:
+    if claim.count is None or policy.k > 1 or policy.part is not None:
         return 0
     try:
         return math.prod(map(len, all_groups(claim.columns, claim.period)))

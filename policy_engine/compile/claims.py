@@ -89,7 +89,7 @@ def claim_of(
     def column(name: str) -> sources.Column:
         return _column(table, name, declared, collates=ENGINES[engine].collates)
 
-    shown, conditions, sums = [], [], []
+    shown, conditions, drawn = [], [], []
     missing = dict(policy.missing)
     for name, recoding in policy.recodings:
         with problems.of(path_text(("recode", name)), f"column {name!r}"):
@@ -104,10 +104,12 @@ def claim_of(
     for name, spec in policy.filter:
         with problems.of(path_text(("filter", name)), f"column {name!r}"):
             conditions.append(_condition(column(name), spec))
-    for each in policy.protection.sums:
-        with problems.of(path_text(("aggregate", each.name)), f"column {each.column!r}"):
-            read = column(each.column)
-            sums.append(mechanisms.Aggregate(each.name, read, each.unit, each.clip, each.table))
+    of = {name: measured for measured, name in policy.measured}
+    for each in policy.protection.quantities:
+        at = path_text(("measures", of.get(each.column or "", "")))
+        with problems.of(at, f"column {each.column!r}"):
+            read = None if each.column is None else column(each.column)
+            drawn.append(mechanisms.Quantity(read, each.clip, each.center, each.noise))
     period = None
     if policy.edition.column:
         with problems.of("period.column", f"column {policy.edition.column!r}"):
@@ -126,7 +128,7 @@ def claim_of(
             law=_law(
                 policy,
                 shown,
-                sums,
+                drawn,
                 secret,
                 period,
                 raw_first=plain and is_raw_first(policy, table),
@@ -244,14 +246,14 @@ def keys_of(policy: Policy, table: Table) -> tuple[sources.Column, ...]:
 def _law(
     policy: Policy,
     shown: list[Shown],
-    sums: list[mechanisms.Aggregate],
+    drawn: list[mechanisms.Quantity],
     secret: mechanisms.Secret | None,
     period: Shown | None,
     *,
     raw_first: bool,
 ) -> mechanisms.Law:
     keys = _public_keys(policy, shown, period)
-    asked = LawParts(policy, tuple(shown), tuple(sums), secret, raw_first, keys)
+    asked = LawParts(policy, tuple(shown), tuple(drawn), secret, raw_first, keys)
     return policy.protection.kernel_law(asked)
 
 

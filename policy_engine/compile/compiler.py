@@ -132,8 +132,7 @@ def _unknown(policy: Policy, table: Table) -> Iterator[_Found]:
     named += [(path_text(("filter", name)), name) for name, _ in policy.filter]
     if policy.edition.column:
         named.append(("period.column", policy.edition.column))
-    sums = () if policy.noise is None else policy.noise.sums
-    named += [(path_text(("aggregate", each.name)), each.column) for each in sums]
+    named += [(path_text(("measures", name)), column) for name, column in policy.measured]
     for path, name in named:
         columns = table.meant(name)
         if len(columns) > 1:

@@ -136,7 +136,8 @@ def _document(claim: Claim, name: str, call: str, account: str) -> dict[str, obj
     short = (rate for rate in rates if 0 < rate < 1 and threshold(rate) == threshold(law.rate))
     rate = next(short, law.rate)
     delta = claimed(claim.delta(rate, Decimal(1), "add_remove"))
-    counted = {"count_as": claim.count} if claim.count is not None else {"as": "rows"}
+    counted = {} if claim.count is not None else {"as": "rows"}
+    named = {} if claim.count in (None, "n") else {"count": Flow(people=claim.count)}
     document: dict[str, object] = {
         "version": 1,
         "name": name,
@@ -148,6 +149,7 @@ def _document(claim: Claim, name: str, call: str, account: str) -> dict[str, obj
         "k": law.k,
         "guarantee": Flow(epsilon=1, delta=delta),
         "release": Flow(table=name, version=1, **counted),
+        **named,
         "account": account,
     }
     return {key: value for key, value in document.items() if value != {}}

@@ -201,10 +201,10 @@ def broken_laws(policy: Policy, dialect: Engine) -> Iterator[_Law]:
         yield "privacy_unit", law, remedy
     keys = () if policy.noise is None else policy.noise.keys
     for key, is_there in (
-        ("aggregate", policy.beside), ("recode", policy.groupings), ("public_groups", keys),
+        ("measures", policy.beside), ("recode", policy.groupings), ("public_groups", keys),
     ):  # fmt: skip
         if is_there:
-            law = "a dbt project releases counts alone, without aggregate, rollup, marginals, keys"
+            law = "a dbt project releases counts alone, without measures, rollup, marginals, keys"
             yield key, law, "release it by policy-engine release, or take it out"
     if policy.part is not None:
         law = "part is of releases that policy-engine makes itself, which knows their secret"
@@ -223,7 +223,7 @@ def _broken_names(policy: Policy, dialect: Engine) -> Iterator[_Law]:
         yield "release.table", f"{law}, found {table!r}", "shorten it"
     named = [(f"recode.{name}", name) for name in policy.columns]
     if release.form == "counts":
-        named.append(("release.count_as", release.count_as))
+        named.append(("count.people", release.count_as))
     for path, name in named:
         if opens(name) or set(name) & set(_QUOTES):
             law = f"{path} must have a name without quotes, brackets and {{{{, for dbt's contracts"

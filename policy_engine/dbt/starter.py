@@ -182,7 +182,7 @@ def _text(room: Room, node: SourceNode, name: str, notes: list[str]) -> str:
         order=starter._scalar(order),
         example="" if names else "    # an example: the columns are not known",
         columns="\n".join(starter._lines(table)) if names else _EXAMPLE,
-        count="" if counted == "n" else f"\n  count_as: {counted}            # n is a column",
+        count="" if counted == "n" else f"\ncount: {{people: {counted}}}        # n is a column",
         budget=starter._scalar(accounts[0])
         if len(accounts) == 1
         else '""  # an account of policy-engine.yaml',

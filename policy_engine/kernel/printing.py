@@ -83,7 +83,7 @@ def asked_of(claim: Claim) -> list[str]:
         "names_by_case": claim.differs_by_case,
         "text_key": any(key.type.kind in ("text", "label") for key in keys) or len(keys) > 1,
         "row_number": isinstance(unit, Rows) and law.numbers_rows,
-        "decimal_column": any(each.clip.is_mean and each.unit % 1 for each in law.aggregates),
+        "decimal_column": any(each.clip.unit % 1 for each in law.quantities),
         "native_sample": law.method == "native",
         "file": isinstance(claim.source, Files),
         "try_cast": any(c.read_as or c.type.kind == "timestamp_other" for c in others),
@@ -188,7 +188,7 @@ def values_of(claim: Claim, engine: Engine) -> dict[str, Any]:
     ]
     file = claim.source if isinstance(claim.source, Files) else None
     parts = claim.source.parts if isinstance(claim.source, Relation) else ()
-    drawn = max(len(columns), len(claim.law.beside))  # of a row, beside a group's count
+    drawn = max(len(columns), len(claim.law.quantities))  # of a row, beside a group's count
     return {
         "inputs": [read_of(column) for column in claim.inputs],
         "recoded": [read_of(column) for column in claim.recoded],
@@ -231,13 +231,25 @@ def _groupings(claim: Claim, shown: Shown) -> list[Number]:
 def _noise_values(claim: Claim) -> dict[str, Any]:
     """What is drawn besides a count, and what tells one draw from another's."""
     law = claim.law
-    aggregates = [
-        {"of": read_of(each.column, typed=True), **each.nodes(number, many=claim.unit.counts_all)}
-        for number, each in enumerate(law.aggregates, 1)
-    ]
+    values = list(dict.fromkeys((each.column, each.clip) for each in law.quantities))
+    of = {value: number for number, value in enumerate(values, 1)}
+    numbered = [(each, of[each.column, each.clip]) for each in law.quantities]
+    first = {number: each for each, number in reversed(numbered) if each.column is not None}
+    rows = {each.clip.rows for each in law.quantities if each.clip.per == "row"}
     return {
-        "aggregates": aggregates,
-        "has_means": any(each.clip.is_mean for each in law.aggregates),
+        "values": [
+            {"of": read_of(each.column, typed=True), **each.value_nodes(number)}
+            for number, each in sorted(first.items())
+            if each.column is not None
+        ],
+        "quantities": [
+            each.nodes(number, value) for number, (each, value) in enumerate(numbered, 1)
+        ],
+        "measures": [
+            each.nodes(number, law.quantities) for number, each in enumerate(law.measures, 1)
+        ],
+        "has_means": any(each.is_mean for each in law.measures),
+        "most_rows": Number(max(rows)) if rows and claim.unit.counts_all else None,
         "grouping": Identifier(GROUPING),
         "groupings": [Number(number) for number in range(1, len(law.groupings) + 1)],
     }

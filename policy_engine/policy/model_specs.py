@@ -116,13 +116,11 @@ def listed(data: Data) -> Broken:
     if "public_groups" not in data:
         return
     release, noise = mapping(data.get("release")), mapping(data.get("noise"))
-    sums = mapping(data.get("aggregate")).values()
     beside = {
         "k, for a group is shown whoever is in it": "k" in data,
         "marginals": "marginals" in data,
         "rollup": "rollup" in data,
         "models, which leave groups out": "models" in data,
-        "a mean, which needs a count above 0": any("mean" in mapping(each) for each in sums),
         "release.as: rows, for a count can be below 0": release.get("as") == "rows",
         "noise.distribution: negative_binomial, which needs a threshold": noise.get("distribution")
         == "negative_binomial",

@@ -15,12 +15,14 @@ from pathlib import PurePath
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
+from pydantic_core import PydanticCustomError
 
 from policy_engine.kernel.mechanisms.common import GROUPING
 from policy_engine.policy import fields, source_models, time_models
-from policy_engine.policy.laws import Broken, Data, Document, barred, mapping, refusal, word_or
+from policy_engine.policy.laws import At, Broken, Data, Document, barred, mapping, refusal, word_or
 from policy_engine.policy.mechanisms import noisy_counts
 from policy_engine.policy.mechanisms.index import Mechanism, keeps_groups, one_mechanism
+from policy_engine.policy.mechanisms.measures import CountSpec, MeasureSpec, shown_names
 from policy_engine.policy.mechanisms.whole_classes import NO_PAIR, unpromised_laws
 from policy_engine.policy.model_specs import AutoSpec, KeysField, ModelsSpec, chooses, enforceable
 from policy_engine.policy.recode_models import BinsSpec, FilterSpec, Recode
@@ -85,8 +87,6 @@ class ReleaseSpec(Document):
     """A table of the warehouse."""
     form: Annotated[fields.Form, fields.word_of(fields.Form)] = Field(default="counts", alias="as")
     """One row a group with its count, or the group repeated that often."""
-    count_as: fields.LineField = "n"
-    """The name of the count's column."""
     version: fields.PositiveField = 1
     """In a dbt project: the version of the model that the release is."""
     append: fields.FlagField = False
@@ -102,9 +102,6 @@ class ReleaseSpec(Document):
         written = isinstance(path, str) and path.strip()
         if written and PurePath(str(path)).suffix.lower() != ".parquet":
             yield refusal(f"must end in .parquet, found {show(path)}", at=("file",))
-        if data.get("as") == "rows":
-            wrong = "must not stand beside as: rows, which has no count"
-            yield from barred(data, ["count_as"], wrong)
         if "file" in data:
             wrong = "is of a dbt model, and must not stand beside file"
             yield from barred(data, ("version", "deprecated"), wrong)
@@ -154,11 +151,13 @@ class PolicyDocument(Document):
     """The noise that counts get: for noisy_counts."""
     contribution: noisy_counts.ContributionSpec | None = None
     """In how many groups a person counts who has many rows: for noisy_counts."""
-    aggregate: Annotated[
-        dict[str, noisy_counts.AggregateSpec],
+    count: CountSpec = CountSpec()
+    """How the counts are called: of people, and of rows."""
+    measures: Annotated[
+        dict[str, MeasureSpec],
         fields.a_mapping("name: {sum or mean}", _UNCOMMENT, minProperties=1),
     ] = fields.EMPTY
-    """Sums and means beside each count, by the names of their columns: for noisy_counts."""
+    """Sums and means beside each count, by their names: for noisy_counts."""
     rollup: noisy_counts.RollupSpec | None = None
     """Everybody counted once more by fewer columns: for noisy_counts."""
     marginals: Annotated[
@@ -228,32 +227,39 @@ class PolicyDocument(Document):
                 wrong, remedy = source_models.KEY_KEPT, source_models.RECODE_THE_KEY
                 yield refusal(wrong, remedy, at=("recode", column))
         if release.get("as", "counts") == "counts":
-            yield from _beside(data, recode, release.get("count_as", "n"))
+            yield from _beside(data, recode)
+        elif "count" in data:
+            wrong = "must not stand beside release.as: rows, which has no count"
+            yield refusal(wrong, "remove it", at=("count",), on_key=True)
         for place in ("file", "table"):
             if place in release and _same_place(release[place], source.get(place)):
                 remedy = "release to a place of its own"
                 yield refusal("must not be the source itself", remedy, at=("release", place))
 
 
-def _beside(data: Data, recode: Iterable[str], count: object) -> Broken:
-    """The law that a count, and what is shown beside it, have names of their own."""
-    for column in recode:
-        if isinstance(count, str) and column.casefold() == count.casefold():
-            wrong = f"is the count's column too, {show(count)}"
-            remedy = "give the count another name with release.count_as"
-            yield refusal(wrong, remedy, at=("recode", column), on_key=True)
+def _beside(data: Data, recode: Iterable[str]) -> Broken:
+    """The law that counts, and what is shown beside them, have names of their own."""
     several = bool(data.get("marginals") or data.get("rollup"))
     for column in recode:
         if several and column.casefold() == GROUPING:
             wrong = f"is the column that says by what is counted, {GROUPING}"
             yield refusal(wrong, "recode a column of another name", at=("recode", column))
-    taken = {str(name).casefold() for name in (*recode, count)}
-    for name in mapping(data.get("aggregate")):
+    taken = {str(name).casefold() for name in recode}
+    for at, name in shown_names(data):
         if str(name).casefold() in taken:
-            wrong = "is a released column already"
-            remedy = "give it another name, and its column: of"
-            yield refusal(wrong, remedy, at=("aggregate", name), on_key=True)
+            alike = [column for column in recode if column.casefold() == str(name).casefold()]
+            yield _taken(at, name, alike)
         taken.add(str(name).casefold())
+
+
+def _taken(at: At, name: object, columns: list[str]) -> PydanticCustomError:
+    """That a name is another's: of a count, which need not be written, where the column stands."""
+    if at[0] == "count" and columns:
+        wrong = f"is the name of a count too, {show(name)}"
+        remedy = f"give the count another name, as in count: {{{at[1]}: how_many}}"
+        return refusal(wrong, remedy, at=("recode", columns[0]), on_key=True)
+    wrong = f"is a released column already, {show(name)}"
+    return refusal(wrong, "give it another name", at=at, on_key=at[0] != "count")
 
 
 def _same_place(one: object, other: object) -> bool:
@@ -288,8 +294,8 @@ def canonical_json(
     """The text that is digested: JSON with sorted keys and no spaces, in ASCII."""
     left_out: dict[str, Any] = {"recode": True, "release": {"deprecated"}, "search": True}
     data = document.model_dump(by_alias=True, exclude_defaults=True, exclude=left_out)
-    if aggregate := data.get("aggregate"):  # its columns have an order
-        data["aggregate"] = list(aggregate.items())
+    if measured := data.get("measures"):  # its columns have an order
+        data["measures"] = list(measured.items())
     recode: list[tuple[str, object]] = []
     for column, spec in document.recode.items():
         said: Any = "keep" if spec == "keep" else spec.model_dump(exclude_defaults=True)

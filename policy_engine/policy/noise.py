@@ -14,28 +14,17 @@ from policy_engine.kernel.mechanisms.meaning import Curve
 from policy_engine.kernel.mechanisms.noisy_counts.meaning import noise_words
 from policy_engine.policy.auto import Guarantee, NoSolution
 from policy_engine.policy.mechanisms.common import LawParts, Protection
+from policy_engine.policy.mechanisms.measures import AskedQuantity, measured_by
 from policy_engine.policy.model_specs import GroupsFile, PublicGroups
 
 if TYPE_CHECKING:
     from policy_engine.accounting.shapes import NoisyShape, Solved
     from policy_engine.accounting.tables import Aim
-    from policy_engine.policy.mechanisms.noisy_counts import AggregateSpec
     from policy_engine.policy.models import PolicyDocument
     from policy_engine.policy.resolve import Policy
 
 _TRIED = 60
 _LESS = Decimal("0.98")
-
-
-@dataclass(frozen=True)
-class Sum:
-    """A sum or a mean of a column beside each count: its name, its units and its noise."""
-
-    name: str
-    column: str
-    unit: Decimal
-    clip: mechanisms.Clip
-    table: mechanisms.IntegerTable
 
 
 @dataclass(frozen=True)
@@ -49,7 +38,8 @@ class Noise(Protection):
     law: str
     table: mechanisms.IntegerTable
     groups: int = 1
-    sums: tuple[Sum, ...] = ()
+    quantities: tuple[AskedQuantity, ...] = ()
+    measures: tuple[mechanisms.Measure, ...] = ()
     groupings: tuple[mechanisms.CountedBy, ...] = ()
     keys: PublicGroups = ()
 
@@ -59,9 +49,10 @@ class Noise(Protection):
     def kernel_law(self, asked: LawParts) -> mechanisms.Law:
         """The kernel's law: of public keys, of everybody, or of one part."""
         policy = asked.policy
-        raw_first = asked.raw_first and not policy.source.counts_all and not asked.sums
+        raw_first = asked.raw_first and not policy.source.counts_all and not asked.quantities
         numbers = (self.table, policy.k, self.offset)
-        own = (*numbers, raw_first, asked.secret, self.groupings, asked.sums)
+        beside = (self.groupings, asked.quantities, self.measures)
+        own = (*numbers, raw_first, asked.secret, *beside)
         if self.keys:
             return mechanisms.Listed(*own, keys=asked.keys)
         if policy.part is None:
@@ -84,8 +75,8 @@ class Noise(Protection):
 
     @property
     def numbers(self) -> int:
-        """How many numbers one person is in: counts and sums, of each group and grouping."""
-        return self.groups * max(1, len(self.groupings)) * (1 + len(self.sums))
+        """How many numbers one person is in: counts and others, of each group and grouping."""
+        return self.groups * max(1, len(self.groupings)) * (1 + len(self.quantities))
 
     @property
     def k(self) -> int:
@@ -111,8 +102,8 @@ class Noise(Protection):
 
     @property
     def _tables(self) -> list[tuple[tuple[str, ...], tuple[mechanisms.IntegerTable, ...]]]:
-        """By grouping the tables of the counts and of the sums beside them."""
-        whole = (self.table, *(each.table for each in self.sums))
+        """By grouping the tables of the counts and of the quantities beside them."""
+        whole = (self.table, *(each.noise for each in self.quantities))
         return [(each.columns, each.tables or whole) for each in self.groupings] or [((), whole)]
 
     def curve(self, policy: Policy) -> Callable[[str], Curve]:
@@ -123,10 +114,10 @@ class Noise(Protection):
         from policy_engine.accounting.noise import ReleaseCurve, Statistic
 
         statistics = []
-        for _, (counts, *sums) in self._tables:
+        for _, (counts, *others) in self._tables:
             statistics.append(Statistic(counts, groups=self.groups))
-            for each, table in zip(self.sums, sums, strict=True):
-                statistics.append(each.clip.statistic(table, self.groups, neighbours))
+            for each, table in zip(self.quantities, others, strict=True):
+                statistics.append(each.moves.statistic(table, self.groups, neighbours))
         whole = ReleaseCurve.of(tuple(statistics), neighbours)
         return lambda epsilon: whole.delta(epsilon).delta
 
@@ -153,8 +144,8 @@ def solve_noise(document: PolicyDocument, guarantee: Guarantee) -> Noise:
     """The tables of the law that is asked for, or of the best one.
 
     Each number gets an equal part of the guarantee, but for a roll-up, which says its share: the
-    counts and sums of the coarser grouping have tables of their own then. Raises ``NoSolution``
-    where none meets it.
+    numbers of the coarser grouping have tables of their own then. Raises ``NoSolution`` where none
+    meets it.
     """
     # Numbers and their search are needed for such a policy alone.
     from policy_engine.accounting.tables import Aim
@@ -165,7 +156,7 @@ def solve_noise(document: PolicyDocument, guarantee: Guarantee) -> Noise:
         guarantee.epsilon,
         guarantee.delta,
         guarantee.neighbours,
-        times * (1 + len(document.aggregate)),
+        times * (1 + len(measured_by(document).quantities)),
         at_least=document.k if isinstance(document.k, int) else 1,
         listed=bool(document.public_groups),
     )
@@ -175,7 +166,7 @@ def solve_noise(document: PolicyDocument, guarantee: Guarantee) -> Noise:
         coarse = _solved(document, _part(whole, share), groups, times) if share else None
     except DomainError as error:
         raise NoSolution(str(error)) from None
-    own = () if coarse is None else (coarse.table, *(each.table for each in coarse.sums))
+    own = () if coarse is None else (coarse.table, *(each.noise for each in coarse.quantities))
     return _grouped(document, found, own)
 
 
@@ -219,10 +210,9 @@ def noisy_shape(document: PolicyDocument, neighbours: str) -> NoisyShape:
     numbers = []
     for share in shares:
         numbers.append(Noised(groups=groups, share=share, shows=not document.public_groups))
-        for spec in document.aggregate.values():
-            clip = spec.clip
-            steps = clip.steps(neighbours)
-            numbers.append(Noised(steps, groups, clip.moves, share, shows=False))
+        for moves in (each.moves for each in measured_by(document).quantities):
+            steps = moves.steps(neighbours)
+            numbers.append(Noised(steps, groups, moves.direction, share, shows=False))
     law = document.noise.distribution if document.noise else "auto"
     # The least size of a group moves the threshold alone, unless a place is drawn from it on: who
     # asks for another one keeps the noise, and what an account has recorded of it.
@@ -236,17 +226,12 @@ def noise_of(document: PolicyDocument, solved: Solved) -> Noise:
 
     assert isinstance(solved.event, TableNoise)
     tables = [statistic.table for statistic in solved.event.statistics]
-    many = 1 + len(document.aggregate)
-    sums = tuple(
-        _sum(name, spec, table)
-        for (name, spec), table in zip(document.aggregate.items(), tables[1:many], strict=True)
-    )
-    noise = Noise(solved.law, tables[0], _groups(document), sums)
+    measured = measured_by(document)
+    many = 1 + len(measured.quantities)
+    numbered = zip(measured.quantities, tables[1:many], strict=True)
+    drawn = tuple(replace(each, table=table) for each, table in numbered)
+    noise = Noise(solved.law, tables[0], _groups(document), drawn, measured.measures)
     return _grouped(document, noise, () if document.rollup is None else tuple(tables[-many:]))
-
-
-def _sum(name: str, spec: AggregateSpec, table: mechanisms.IntegerTable) -> Sum:
-    return Sum(name, spec.chosen.column or name, spec.chosen.round_to, spec.clip, table)
 
 
 def _part(aim: Aim, share: Decimal) -> Aim:
@@ -254,25 +239,26 @@ def _part(aim: Aim, share: Decimal) -> Aim:
 
 
 def _solved(document: PolicyDocument, aim: Aim, groups: int, times: int) -> Noise:
-    """Noise of the counts, and of sums that meet the aim with it: seen, not only estimated."""
+    """Noise of the counts, and of quantities that meet the aim with it: seen, not estimated."""
     from policy_engine.accounting.noise import ReleaseCurve, Statistic
     from policy_engine.accounting.tables import auto, calibrated, guessed
 
     law = document.noise.distribution if document.noise else "auto"
     named, table = auto(aim) if law == "auto" else (law, calibrated(law, aim))
-    noise = Noise(named, table, groups)
-    if not document.aggregate:
+    measured = measured_by(document)
+    noise = Noise(named, table, groups, measures=measured.measures)
+    if not measured.quantities:
         return noise
     own = "truncated_laplace" if named == "negative_binomial" else named
     part = aim
     for tried in range(_TRIED):
         found, statistics = [], [Statistic(table, groups=times)]
-        for name, spec in document.aggregate.items():
-            clip = spec.clip
-            drawn = guessed(own, replace(part, shift=clip.steps(aim.neighbours)), tried)
-            found.append(_sum(name, spec, drawn))
-            statistics.append(clip.statistic(drawn, times, aim.neighbours))
+        for each in measured.quantities:
+            moves = each.moves
+            drawn = guessed(own, replace(part, shift=moves.steps(aim.neighbours)), tried)
+            found.append(replace(each, table=drawn))
+            statistics.append(moves.statistic(drawn, times, aim.neighbours))
         if ReleaseCurve.of(statistics, aim.neighbours).delta(aim.epsilon).delta <= aim.delta:
-            return replace(noise, sums=tuple(found))
+            return replace(noise, quantities=tuple(found))
         part = _part(part, _LESS)
-    raise NoSolution("no noise of the sums meets guarantee beside that of the counts")
+    raise NoSolution("no noise of the measures meets guarantee beside that of the counts")

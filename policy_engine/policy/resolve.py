@@ -248,13 +248,21 @@ class Policy:
     @property
     def reads_beside(self) -> tuple[str, ...]:
         """The source's columns that are read beside those that are recoded."""
-        sums = self.protection.sums
-        return (*(column for column, _ in self.filter), *(each.column for each in sums))
+        read = (each.column for each in self.protection.quantities)
+        beside = dict.fromkeys(column for column in read if column is not None)
+        return (*(column for column, _ in self.filter), *beside)
+
+    @property
+    def measured(self) -> tuple[tuple[str, str], ...]:
+        """The names of sums and means, each with the source's column that it is of."""
+        drawn = self.protection.quantities
+        named = ((each.name, drawn[each.quantity - 1].column) for each in self.protection.measures)
+        return tuple((name, column) for name, column in named if column is not None)
 
     @property
     def beside(self) -> tuple[str, ...]:
         """The names of what is shown beside each count."""
-        return tuple(each.name for each in self.protection.sums)
+        return tuple(each.name for each in self.protection.measures)
 
     @property
     def groupings(self) -> tuple[tuple[str, ...], ...]:
@@ -346,7 +354,7 @@ def resolve(
         source=source,
         recodings=tuple(recodings_of(document, hierarchies).items()),
         guarantee=guarantee,
-        release=resolve_release(document.release),
+        release=resolve_release(document.release, document.count.people),
         budget=document.account or source.text,
         grouping=document.grouping,
         digest=digest(document, digests, None if follows is None else follows.numbers),
@@ -398,10 +406,10 @@ def _mechanism(
     return follows.guarantee, language.numbers(document, follows.solved)
 
 
-def resolve_release(release: ReleaseSpec) -> Release:
-    """The place and the form that a document means."""
+def resolve_release(release: ReleaseSpec, count: str = "n") -> Release:
+    """The place and the form that a document means, with the name of its count."""
     said = release.model_dump()
-    return Release(path=said.pop("file"), relation=said.pop("table"), **said)
+    return Release(path=said.pop("file"), relation=said.pop("table"), count_as=count, **said)
 
 
 def resolve_source(source: SourceSpec, privacy_unit: Literal["row"] | UnitSpec) -> Source:

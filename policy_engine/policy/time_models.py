@@ -15,6 +15,7 @@ from pydantic_core import PydanticCustomError
 from policy_engine.calendars import Calendar, zone_names
 from policy_engine.policy import fields
 from policy_engine.policy.laws import Broken, Data, Document, Ruled, barred, mapping, refusal
+from policy_engine.policy.mechanisms.measures import shown_names
 from policy_engine.policy.scalars import show
 
 Every = Literal["day", "week", "month", "quarter", "year"]
@@ -157,14 +158,11 @@ def _append_laws(data: Data, release: Mapping[str, object], *, has_schedule: boo
     elif EDITION in str(release.get("table", "")):
         wrong = f"adds all editions to one table, and its name has {EDITION}"
         yield refusal(wrong, "keep one of them", at=at, on_key=True)
-    places = ("recode", "aggregate")
-    named = [(under, str(name)) for under in places for name in mapping(data.get(under))]
+    named = [(("recode", str(name)), name) for name in mapping(data.get("recode"))]
     wrong, remedy = "is the column that says of which edition a row is", "give it another name"
-    for under, name in named:
-        if name.casefold() == "edition":
-            yield refusal(wrong, remedy, at=(under, name), on_key=True)
-    if str(release.get("count_as", "")).casefold() == "edition":
-        yield refusal(wrong, remedy, at=("release", "count_as"))
+    for place, name in (*named, *shown_names(data)):
+        if str(name).casefold() == "edition":
+            yield refusal(wrong, remedy, at=place, on_key=place[0] != "count")
 
 
 class LimitSpec(Document):

@@ -186,7 +186,7 @@ def _policy(
         unit = _unit(table)
         recode = _EMPTY.format(columns="\n".join(_lines(table, levels)))
         counted = fresh("n", [column.name for column in table.columns])
-        count = "" if counted == "n" else f"\n  count_as: {counted}            # n is a column"
+        count = "" if counted == "n" else f"\ncount: {{people: {counted}}}        # n is a column"
         when = _when(_readable(table))
     return _POLICY.format(
         name=name, source=place, unit=unit, count=count,

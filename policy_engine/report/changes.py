@@ -19,7 +19,9 @@ from typing import Any, Literal
 from policy_engine.accounting.in_words import in_text
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim, digest_of, to_json
+from policy_engine.kernel.mechanisms import Measure
 from policy_engine.kernel.mechanisms.meanings import meaning_of
+from policy_engine.kernel.mechanisms.noisy_counts.meaning import in_full
 from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.sentences import sentences_of
 from policy_engine.kernel.types import digits_of
@@ -112,7 +114,7 @@ class Comparable:
                 "chance": drawn,
                 "sample.method": policy.method,
                 "release.as": policy.release.form,
-                "release.count_as": policy.release.count_as,
+                "count.people": policy.release.count_as,
                 "release": policy.release.text,
                 "release.append": "each edition's rows" if policy.release.append else "",
                 "schedule": schedule_words(policy.schedule),
@@ -133,7 +135,7 @@ class Comparable:
                 **{f"missing.{column}": label for column, label in policy.missing},
             },
             shown=dict(policy.recodings),
-            sums={each.name: _summed(each) for each in protection.sums},
+            sums={each.name: _summed(policy, each) for each in protection.measures},
             assumptions=None,
         )
 
@@ -147,7 +149,7 @@ class Comparable:
             "engine": certificate.engine,
             "engine.version": terms.engine_version,
             "release.as": "rows" if claim.count is None else "counts",
-            "release.count_as": claim.count or "",
+            "count.people": claim.count or "",
             "release": place,
             "release.published_as": terms.published_as,
             "edition": "" if terms.edition is None else terms.edition.words,
@@ -222,10 +224,10 @@ def _keys(lists: Sequence[tuple[Sequence[str], Iterable[Sequence[object]]]]) -> 
     return f"{prod(map(len, found)):,} public, sha256 {digest[:12]}" if found else ""
 
 
-def _summed(each: Any) -> str:
-    low, high = (digits_of(end * each.unit) for end in (each.clip.low, each.clip.high))
-    kind = "mean" if each.clip.is_mean else "sum"
-    return f"the {kind} of {each.column}, in {digits_of(each.unit)}, from {low} to {high}"
+def _summed(policy: Policy, measure: Measure) -> str:
+    quantity = policy.protection.quantities[measure.quantity - 1]
+    many = policy.source.counts_all
+    return in_full(measure, quantity.clip, quantity.column or "", many=many)
 
 
 def changes(old: Comparable, new: Comparable) -> tuple[KeyChange, ...]:
@@ -266,7 +268,7 @@ def _changes(old: Comparable, new: Comparable) -> Iterator[KeyChange]:
     for each in _texts(old.sums, new.sums, "to judge", "it stands beside counts"):
         own: Effect = "not weaker" if each.after == ABSENT else each.effect
         own = "weaker" if each.before == ABSENT else own
-        yield replace(each, key=f"aggregate.{each.key}", effect=own)
+        yield replace(each, key=f"measures.{each.key}", effect=own)
     if old.assumptions is not None and new.assumptions is not None:
         for text in (each for each in new.assumptions if each not in old.assumptions):
             yield KeyChange("assumption", ABSENT, text, "weaker", "it rests on more")

@@ -43,7 +43,8 @@ recode: {{city: {{prefix: 1}}, n: keep}}
 sample: {{rate: 0.1}}
 k: auto
 guarantee: {{epsilon: 1.0, delta: 1.0e-6}}
-release: {{table: {name}, count_as: people}}
+release: {{table: {name}}}
+count: {{people: people}}
 account: people
 """
 

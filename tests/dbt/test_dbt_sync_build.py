@@ -181,7 +181,9 @@ def odd_world(folder: Path, engine: str = "duckdb") -> World:
     )
     born = "{column: person_id, rows: {first_by: [born desc]}}"
     bins = "  order: {bins: [30]}"
-    made.policy("models/group", recode=bins, unit=born, model="group_", more=", count_as: people")
+    made.policy(
+        "models/group", recode=bins, unit=born, model="group_", more="}\ncount: {people: people"
+    )
     made.policy("models/towns", recode=bins, unit=born)
     noisy = "mechanism: noisy_counts"
     made.policy("models/noisy", recode=bins, unit="row", model="noisy", chance=noisy)

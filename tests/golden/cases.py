@@ -53,9 +53,16 @@ LONG = ", ".join(f"'{n}': {'north' if n < 10060 else 'null'}" for n in range(100
 
 NATIVE = "sample: {rate: 0.25, method: native}\nk: 5"
 SUMS = """\
-aggregate:
-  pay: {mean: {bounds: [0, 40], round_to: 10, of: income}}
-  years: {sum: {bounds: [0, 100], of: age}}"""
+measures:
+  pay: {mean: income, bounds: [0, 40], round_to: 10}
+  years: {sum: age, bounds: [0, 100], missing: {as: 0}}"""
+VISITS = """\
+contribution: {max_groups: 2, max_rows_per_group: 3}
+count: {people: people, rows: visits}
+measures:
+  pay: {mean: income, per: row, bounds: [0, 40], round_to: 10}
+  paid: {sum: income, per: row, bounds: [0, 40], round_to: 10}
+  years: {mean: age, per: person, bounds: [0, 100]}"""
 PUBLIC = "{age: {bins: [18, 65]}, zip: {map: {'10115': Berlin}, other: elsewhere}}"
 
 CASES: dict[str, dict[str, str]] = {
@@ -73,7 +80,7 @@ CASES: dict[str, dict[str, str]] = {
         "source": "{file: people.parquet, columns: {zip: integer}}\nprivacy_unit: row",
     },
     "collation": {"recode": "{name: keep}", "source": TABLE},
-    "names": {"recode": "{'it\"s': keep}", "count_as": ", count_as: order by"},
+    "names": {"recode": "{'it\"s': keep}", "count": "count: {people: order by}\n"},
     "key": {"source": KEYED.format(order="seen desc, age")},
     "key_of_a_file": {"source": KEYED_FILE},
     "any_row": {"recode": "{age: {bins: [18]}}", "source": ANY_ROW},
@@ -107,12 +114,12 @@ CASES: dict[str, dict[str, str]] = {
         "mechanism": "public_groups: [{age: <18, born: '2020-01-01'}, {age: null, born: null}]",
     },
     "sums_of_a_rollup": {
-        "mechanism": "aggregate: {years: {sum: {bounds: [0, 10], of: age}}}\nrollup: {to: [age]}",
+        "mechanism": "measures: {years: {sum: age, bounds: [0, 10]}}\nrollup: {to: [age]}",
         "guarantee": "{epsilon: 4, delta: 0.3}",
     },
     "several_groups": {
         "source": MANY,
-        "mechanism": f"contribution: {{max_groups: 2}}\n{SUMS}",
+        "mechanism": VISITS,
     },
 }  # fmt: skip
 
@@ -144,7 +151,7 @@ MORE: dict[str, dict[str, str]] = {
     "labels_with_blanks": {"recode": "{age: {bins: [18], labels: ['a', 'a ']}}"},
     "labels_beyond_ascii": {"recode": "{age: {bins: [18], labels: [jung, älter]}}"},
     "labels_with_backslashes": {"recode": "{age: {bins: [18], labels: ['a\\b', 'c']}}"},
-    "names_of_the_count": {"recode": "{age: keep}", "count_as": ", count_as: order by"},
+    "names_of_the_count": {"recode": "{age: keep}", "count": "count: {people: order by}\n"},
     "order_of_text": {"source": KEYED.format(order="zip desc")},
     "tiny_rate": {"mechanism": "sample: {rate: 0.05}\nk: 5"},
 }
@@ -156,8 +163,8 @@ source: {source}
 recode: {recode}
 {mechanism}
 guarantee: {guarantee}
-release: {{{target}, as: {form}{count_as}}}
-grouping: {grouping}
+release: {{{target}, as: {form}}}
+{count}grouping: {grouping}
 """
 DEFAULTS = {
     "source": FILE,
@@ -166,7 +173,7 @@ DEFAULTS = {
     "guarantee": "{epsilon: 1, delta: 0.5}",
     "target": "file: out.parquet",
     "form": "counts",
-    "count_as": "",
+    "count": "",
     "grouping": "auto",
 }
 

@@ -19,7 +19,6 @@ from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.filters import none_of, one_of, within
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import (
-    Aggregate,
     Clip,
     CountedBy,
     Inserted,
@@ -27,10 +26,12 @@ from policy_engine.kernel.mechanisms import (
     Keyed,
     Law,
     Listed,
+    Measure,
     Native,
     Noisy,
     NoisyPart,
     Pure,
+    Quantity,
     Randomised,
 )
 from policy_engine.kernel.mechanisms.common import Secret
@@ -247,8 +248,9 @@ def with_keys(chance: Random, claim: Claim, there: list[tuple[Any, ...]]) -> Cla
         first, rest = {row[:1] for row in keys[0]}, {row[1:] for row in keys[0]}
         keys = tuple(tuple(sorted(part, key=str)) for part in (first, rest) if () not in part)
     assert isinstance(claim.law, Noisy)
-    sums = tuple(each for each in claim.law.aggregates if not each.clip.is_mean)
-    law = Listed(claim.law.table, 1, 0, claim.law.raw_first, claim.law.secret, (), sums, keys)
+    own = claim.law
+    beside = (own.quantities, own.measures)
+    law = Listed(own.table, 1, 0, own.raw_first, own.secret, (), *beside, keys)
     return replace(claim, law=law, count="n")
 
 
@@ -299,18 +301,16 @@ def _with_more(claim: Claim, chance: Random, known: list[str]) -> Claim:
     names = [shown.name for shown in claim.columns]
     if chance.random() < 0.5:
         numbers = [name for name in known if name in _SUMMED]
-        named = zip(
-            ("total", "average"), chance.sample(numbers, min(2, len(numbers))), strict=False
-        )
-        sums = tuple(_aggregate(name, _column(of), chance) for name, of in named)
-        law = replace(law, aggregates=sums[: chance.choice([1, 2])], raw_first=False)
+        of = chance.sample(numbers, min(chance.choice([1, 1, 2]), len(numbers)))
+        drawn, shown = measures(chance, [_column(name) for name in of], claim.unit.counts_all)
+        law = replace(law, quantities=drawn, measures=shown, raw_first=False)
     if chance.random() < 0.5:
         by = {tuple(names), *((name,) for name in names if chance.random() < 0.5)}
-        more = len(law.aggregates)
+        more = len(law.quantities)
         own = [tuple(_table(chance) for _ in range(chance.choice([0, 1 + more]))) for _ in by]
         law = replace(law, groupings=tuple(map(CountedBy, sorted(by), own)))
     own_chance = Random(f"{names} {law.k}")  # the other claims stay as they were
-    is_plain = isinstance(claim.unit, People) and not (law.groupings and law.aggregates)
+    is_plain = isinstance(claim.unit, People) and not (law.groupings and law.quantities)
     if is_plain and own_chance.random() < 0.4:
         parts = own_chance.choice([2, 3])
         law = NoisyPart(**vars(law), parts=parts, number=own_chance.randrange(parts) + 1)
@@ -320,12 +320,44 @@ def _with_more(claim: Claim, chance: Random, known: list[str]) -> Claim:
 _SUMMED = ("whole", "money", "real", "csv_double")
 
 
-def _aggregate(name: str, column: Column, chance: Random) -> Aggregate:
-    is_mean = name == "average"
-    unit = Decimal(chance.choice(["1", "1", "10", "0.01", "0.5"] if is_mean else ["1", "1", "7"]))
-    low = chance.choice([0, -40, 5, 18])
-    clip = Clip(low, low + chance.choice([1, 40, 999, 10**6]), is_mean)
-    return Aggregate(name, column, unit, clip, _table(chance))
+def measures(
+    chance: Random, columns: list[Column], many: bool
+) -> tuple[tuple[Quantity, ...], tuple[Measure, ...]]:
+    """Sums and means of some columns, and rows: of people with ``many`` rows or one."""
+    drawn: list[Quantity] = []
+    rows = chance.choice([1, 2, 3]) if many else 1
+
+    def numbered(quantity: Quantity) -> int:
+        alike = [q for q in drawn if (q.column, q.clip, q.center)
+                 == (quantity.column, quantity.clip, quantity.center)]  # fmt: skip
+        if not alike:
+            drawn.append(quantity)
+        return drawn.index((alike or [quantity])[0]) + 1
+
+    counted = Quantity(None, Clip(0, 1, rows=rows), None, _table(chance))
+    made = [Measure("visits", numbered(counted))] if chance.random() < 0.4 else []
+    for column in columns:
+        unit = Decimal(chance.choice(["1", "1", "7", "10", "0.01", "0.5"]))
+        low = chance.choice([0, -40, 5, 18])
+        high = low + chance.choice([1, 6, 6, 40, 999, 10**6])
+        per = chance.choice(["row", "total", "mean"]) if many else "row"
+        absent = chance.choice([None, low, min(max(0, low), high)])
+        clip = Clip(low, high, unit, per, rows if per == "row" else 1, absent)
+        center = chance.choice([low, (low + high) // 2, high, min(max(0, low), high)])
+        is_mean = chance.random() < 0.6
+        own = numbered(Quantity(column, clip, center, _table(chance)))
+        over = None
+        if is_mean or center:
+            over = 0
+            if absent is None or chance.random() < 0.2:
+                over = numbered(Quantity(column, clip, None, _table(chance)))
+            elif many and per == "row":
+                over = numbered(counted)
+        if is_mean:
+            made.append(Measure(f"average_{column.name}", own, over, is_mean=True))
+        if not is_mean or chance.random() < 0.3:
+            made.append(Measure(f"total_{column.name}", own, over if center else None))
+    return tuple(drawn), tuple(made)
 
 
 def _column(name: str) -> Column:
@@ -479,6 +511,9 @@ def rows(
         for shown in (*claim.columns, *claim.filter):
             if shown.column is not None:
                 near[shown.column.name] += neighbours(shown)
+        for quantity in getattr(claim.law, "quantities", ()):
+            if quantity.column is not None:
+                near[quantity.column.name] += inside(quantity)
     pools = {name: _pool(name, near[name], chance, most) for name in COLUMNS if name != "row"}
     pools["id"] = [None, *range(-3, 70), MOST_INTEGER, -MOST_INTEGER - 1]
     pools["code"] = [None, *(f"{text}{n}" for text in ("", "é", "😀") for n in range(24)), "a", "A",
@@ -530,6 +565,23 @@ def neighbours(shown: Shown) -> list[Any]:
         days = [start.date() if kind.kind == "date" else start for start in starts]
         found = [near for start in days for near in _beside(kind, start)]
     return found
+
+
+def inside(quantity: Quantity) -> list[Any]:
+    """Values between the ends of a quantity, of which some lie between two of its units."""
+    clip, column = quantity.clip, quantity.column
+    assert column is not None
+    steps = (clip.low, (2 * clip.low + clip.high) // 3, (clip.low + clip.high) // 2, clip.high)
+    values = [(step + part) * clip.unit for step in steps for part in (0, Decimal("0.4"))]
+    match column.type.kind:
+        case "integer":
+            return [int(value) for value in values]
+        case "decimal":
+            least = Decimal(1).scaleb(-column.type.scale)
+            return [value.quantize(least) for value in values]
+        case "double":
+            return [float(value) for value in values]
+    return [str(value) for value in values]
 
 
 def _beside(kind: Type, value: Any) -> Iterator[Any]:

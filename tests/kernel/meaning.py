@@ -27,13 +27,13 @@ from uuid import UUID
 
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.mechanisms import (
-    Aggregate,
     Inserted,
     IntegerTable,
     Keyed,
     Listed,
     Noisy,
     NoisyPart,
+    Quantity,
     Randomised,
 )
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
@@ -142,37 +142,78 @@ def aggregated(
     n: int,
     number: int,
     secret: str,
-) -> Iterator[int | Decimal]:
-    """The sums and means beside the count ``n`` of the ``number``-th group."""
-    for place, each in enumerate(law.aggregates, 1):
-        clip, table = each.clip, each.table
+) -> Iterator[int | Decimal | None]:
+    """The measures beside the count ``n`` of the ``number``-th group: of nobody a mean is None."""
+    numbers = [n]
+    for place, each in enumerate(law.quantities, 1):
+        table, grain = each.table, each.moves.grain
         if law.groupings and law.groupings[group[0] - 1].tables:
             table = law.groupings[group[0] - 1].tables[place]
-        total = sum(_value_of(each, rows) - clip.center for rows in members)
+        values = [value for rows in members for value in given(each, rows)]
+        center = each.center or 0
+        total = len(values) if each.counts else sum(value - center for value in values)
         sign = -1 if total < 0 else 1
-        total = sign * (abs(total) // clip.grain) * clip.grain
-        total += clip.grain * z_of(table, bits_of_group(claim, place, number, secret))
-        if clip.is_mean:
-            above = min(max(total + (clip.center - clip.low) * n, 0), (clip.high - clip.low) * n)
-            people = max(n, 1)  # of a place n may be 0
-            total = clip.low + (2 * above + people) // (2 * people)
-        shown = total * each.unit
-        yield int(shown) if each.unit == int(each.unit) else shown
+        total = sign * (abs(total) // grain) * grain
+        numbers.append(total + grain * z_of(table, bits_of_group(claim, place, number, secret)))
+    for measure in law.measures:
+        own = law.quantities[measure.quantity - 1]
+        clip, center, total = own.clip, own.center or 0, numbers[measure.quantity]
+        many = numbers[measure.over] if measure.over is not None else 0
+        unit = Decimal(1) if own.counts else clip.unit
+        if measure.is_mean:
+            if many < 1:
+                yield None
+                continue
+            above = min(max(total + (center - clip.low) * many, 0), (clip.high - clip.low) * many)
+            total = clip.low + (2 * above + many) // (2 * many)
+        else:
+            total += center * many
+        shown = total * unit
+        yield int(shown) if unit == int(unit) else shown
 
 
-def _value_of(aggregate: Aggregate, rows: list[Row]) -> int:
-    """How many units a unit's rows have, between the ends."""
-    clip, column, unit = aggregate.clip, aggregate.column, aggregate.unit
-    total = 0
-    for row in rows:
-        value = read(column, row[column.name])
-        number = 0.0 if value is None or _is_nan(value) else float(value)
-        number = min(max(number, -1e17), 1e17)
-        quotient = abs(number) / float(unit)
-        steps = math.floor(quotient) + (quotient - math.floor(quotient) >= 0.5)
-        ends = (-aggregate.farthest, aggregate.farthest)
-        total += min(max(-steps if number < 0 else steps, ends[0]), ends[1])
-    return min(max(total, clip.low), clip.high)
+def given(quantity: Quantity, rows: list[Row]) -> list[int]:
+    """The values of one unit that count in a group, of its rows, of which the first ones count."""
+    clip = quantity.clip
+    if clip.per == "row":
+        found = [held(quantity, row) for row in rows[: clip.rows]]
+        return [value for value in found if value is not None]
+    values = [value for row in rows if (value := held(quantity, row)) is not None]
+    if not values:
+        return []
+    total = sum(values)
+    if clip.per == "mean":
+        if not clip.low * len(values) <= total <= clip.high * len(values):
+            return [clip.low if total < clip.low * len(values) else clip.high]
+        total = (2 * total + len(values)) // (2 * len(values))  # half up
+    return [min(max(total, clip.low), clip.high)]
+
+
+def held(quantity: Quantity, row: Row) -> int | None:
+    """How many units a row has, between its ends; None where it has none that counts."""
+    clip, column = quantity.clip, quantity.column
+    if column is None:
+        return 1
+    value = read(column, row[column.name])
+    if value is None or _is_nan(value):
+        return clip.absent
+    ends = (clip.low, clip.high)
+    if clip.per != "row":
+        ends = (-quantity.farthest, quantity.farthest)
+    number = min(max(float(value), -1e17), 1e17)
+    quotient = abs(number) / float(clip.unit)
+    steps = math.floor(quotient) + (quotient - math.floor(quotient) >= 0.5)
+    return min(max(-steps if number < 0 else steps, ends[0]), ends[1])
+
+
+def counted_first(claim: Claim, unit: str, rows: list[Row], secret: str) -> list[Row]:
+    """A unit's rows of a group, those first that count where not all do."""
+    values = {(each.column, each.clip): each for each in claim.law.quantities if each.column}
+    own = list(values.values())
+    order = sorted(rows, key=lambda row: [ascending(held(each, row)) for each in own])
+    hashes = [hashlib.sha256(f"{secret}:r:{unit}:{place}".encode()).digest()
+              for place in range(1, len(order) + 1)]  # fmt: skip
+    return [order[place] for place in sorted(range(len(order)), key=hashes.__getitem__)]
 
 
 Member = tuple[tuple[Any, ...], list[Row]]
@@ -200,7 +241,8 @@ def contributed(claim: Claim, unit: People, rows: Iterable[Row], secret: str) ->
         hashes = [hashlib.sha256(f"{secret}:o:{key}:{place}".encode()).digest()
                   for place in range(1, len(order) + 1)]  # fmt: skip
         kept = sorted(range(len(order)), key=hashes.__getitem__)[: unit.order.most]
-        yield from ((order[place], own[order[place]]) for place in kept)
+        for group in (order[place] for place in kept):
+            yield group, counted_first(claim, key, own[group], secret)
 
 
 def bits_of_group(claim: Claim, statistic: int, number: int, secret: str) -> int:

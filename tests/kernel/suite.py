@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -51,6 +52,22 @@ def of_public_keys(place: Place, seed: int, count: int) -> list[Claim]:
             with suppress(ClaimError):
                 there = dict.fromkeys(group_of(claim, row) for row in place.rows)
                 found.append(with_keys(chance, claim, list(there)))
+    return found
+
+
+def of_many_rows(place: Place, seed: int, count: int) -> list[Claim]:
+    """Random claims with measures of people with many rows, over the table that is there."""
+    chance = Random(seed)
+    found: list[Claim] = []
+    while len(found) < count:
+        [drawn] = claims(chance, 1, place.columns)
+        if not (drawn.unit.counts_all and drawn.law.quantities):
+            continue
+        if chance.random() < 0.5 and not drawn.law.groupings:
+            drawn = replace(drawn, columns=EVERYBODY)  # all rows of a person are in one group
+        claim = place.claim(drawn)
+        if claim is not None and isinstance(claim.law, Noisy):
+            found.append(claim)
     return found
 
 

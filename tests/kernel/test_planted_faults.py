@@ -9,7 +9,16 @@ import shutil
 
 import pytest
 from running import DuckDB
-from suite import edges, loaded, of_public_keys, of_public_values, outcome, printable, thresholds
+from suite import (
+    edges,
+    loaded,
+    of_many_rows,
+    of_public_keys,
+    of_public_values,
+    outcome,
+    printable,
+    thresholds,
+)
 
 from policy_engine.kernel import printing
 
@@ -184,18 +193,56 @@ FAULTS = {
         "duckdb", "recodes", "WHEN {{ d }} <= {{ a.at_least }} THEN {{ a.least }}",
         "WHEN {{ d }} <= {{ a.at_least }} THEN {{ a.least }} - 1"),
     "who has no value counts with one": (
-        "duckdb", "recodes", "{% endif %} THEN {{ a.absent }}", "{% endif %} THEN 1"),
+        "duckdb", "recodes", "{% endif %} THEN {{ absent }}", "{% endif %} THEN 1"),
+    "who has no value is in the divisor": (
+        "duckdb", NOISE, "COUNT({{ q.value }}){% endif %}{% endmacro %}\n{% macro with_value_again",
+        "COUNT(*){% endif %}{% endmacro %}\n{% macro with_value_again"),
+    "who has no value is in the divisor of a grouping": (
+        "clickhouse", NOISE, "COUNT({{ a.value }}) AS {{ a.many }}{% endfor %}",
+        "COUNT(*) AS {{ a.many }}{% endfor %}"),
+    "a row without a value is in the divisor": (
+        "duckdb", NOISE, "COUNT({{ x }}) AS {{ a.many }}", "COUNT(*) AS {{ a.many }}"),
+    "a person without a value is in the divisor": (
+        "duckdb", NOISE, "{% else %}COUNT({{ q.value }}){% endif %}{% endmacro %}\n{# What one",
+        "{% else %}COUNT(*){% endif %}{% endmacro %}\n{# What one"),
+    "a row more than the most": (
+        "duckdb", NOISE, "policy_engine_rank <= {{ most_rows }}",
+        "policy_engine_rank <= {{ most_rows }} + 1"),
+    "who has a row more than the most has all of them": (
+        "duckdb", NOISE, "WHERE policy_engine_rows > {{ most_rows }}\n  GROUP BY",
+        "WHERE policy_engine_rows > {{ most_rows }} + 1\n  GROUP BY"),
+    "who has more rows than the most has those as well": (
+        "duckdb", NOISE, "    WHERE policy_engine_rows <= {{ most_rows }}\n", ""),
+    "rows are taken by their values": (
+        "duckdb", NOISE, "ORDER BY {{ e.keyed(salt, unit, true, row_tag) }}, policy_engine_place",
+        "ORDER BY policy_engine_place"),
+    "rows are chosen as groups are": (
+        "duckdb", NOISE, "{% set row_tag %}':r:'", "{% set row_tag %}':o:'"),
+    "rows are counted without an end": (
+        "duckdb", NOISE, "CASE WHEN {{ e.count() }} > {{ most_rows }} THEN {{ most_rows }} ELSE"
+        " {{ e.count() }} END", "{{ e.count() }}"),
+    "a person's mean is their total": (
+        "duckdb", NOISE, "{% set divisor %}(2 * CASE WHEN {{ many }} = 0 THEN 1 ELSE {{ many }}"
+        " END)", "{% set divisor %}(2)"),
+    "a group without values has no sum": (
+        "duckdb", NOISE, "COALESCE({{ e.whole_sum(q.value) }}, 0)", "{{ e.whole_sum(q.value) }}"),
+    "a sum without its center": (
+        "duckdb", NOISE, " + {{ m.center }} * {{ m.over }})", ")"),
+    "a mean of nobody is an end": (
+        "duckdb", NOISE, "CASE WHEN {{ m.over }} < 1 THEN NULL WHEN", "CASE WHEN"),
     "a person's rows are not clipped together": (
-        "duckdb", NOISE, "THEN {{ a.high }} ELSE", "THEN {{ e.whole_sum(a.value) }} ELSE"),
+        "duckdb", NOISE, "THEN {{ a.high }} ELSE {{ e.whole_sum",
+        "THEN {{ e.whole_sum(a.value) }} ELSE {{ e.whole_sum"),
     "a mean is of values as they are": (
-        "duckdb", NOISE, " - {{ a.center }} * {{ each }}", ""),
+        "duckdb", NOISE, " - {{ q.center }} * {{ many }}", ""),
     "a sum is not cut": (
-        "duckdb", NOISE, " - {{ e.rest(a.total, a.grain) }}", ""),
+        "duckdb", NOISE, " - {{ e.rest(q.total, q.grain) }}", ""),
     "a sum's noise has another grain": (
-        "duckdb", NOISE, "{{ e.integer(a.grain) }} * ", ""),
+        "duckdb", NOISE, "{{ e.integer(q.grain) }} * ", ""),
     "a mean beyond its ends": (
         "duckdb", NOISE, "< 0 THEN 0 WHEN", "< 0 THEN -1000 WHEN"),
-    "a mean is cut off": ("duckdb", NOISE, " + policy_engine_divisor)", ")"),
+    "a mean is cut off": ("duckdb", NOISE, "{{ m.above }} + {{ m.divisor }})",
+                          "{{ m.above }})"),
     "a mean of the true count": (
         "duckdb", NOISE, "SELECT {{ keys }}, policy_engine_people {% if is_open %}",
         "SELECT {{ keys }}, 0 * policy_engine_people {% if is_open %}"),
@@ -311,8 +358,8 @@ FAULTS = {
         " SUM(policy_engine_people) > 0"),
     "a key has one person more": (
         "duckdb", NOISE, "0 AS policy_engine_people", "1 AS policy_engine_people"),
-    "a key has the sum of one step": ("duckdb", NOISE, ", 0 AS {{ a.total }}", ", 1 AS"
-                                      " {{ a.total }}"),
+    "a key has the sum of one step": ("duckdb", NOISE, ", 0 AS {{ q.total }}", ", 1 AS"
+                                      " {{ q.total }}"),
     "the groups that are there are shown": (
         "duckdb", NOISE, "{% if domain %}tuples{% else %}", "{% if domain %}grouped{% else %}"),
     "a list ends with its first part": (
@@ -336,6 +383,7 @@ def suites(place_of):
             place = DuckDB() if name == "duckdb" else place_of(name)
             drawn = loaded(place, seed=5, count=220, size=500, near=60)
             public = (*of_public_values(place, 5, 80, 0), *of_public_keys(place, 5, 60))
+            public += (*of_many_rows(place, 5, 60),)
             made[name] = place, [*edges(place), *thresholds(place), *drawn, *public]
         place, drawn = made[name]
         if (name, longest) not in found:

@@ -64,7 +64,7 @@ HASH_OF_GROUP = (
 SIZES = 'SELECT *, COUNT(*) OVER (PARTITION BY "cell") AS size FROM placed'
 IN_BOTH = ((("cell", "a"),), (("cell", "b"),))
 
-SUMS = f"{LAPLACE}\naggregate: {{age: {{sum: {{bounds: [0, 10]}}}}}}"
+SUMS = f"{LAPLACE}\nmeasures: {{age: {{sum: age, bounds: [0, 10], missing: {{as: 0}}}}}}"
 SUM = 'SUM("policy_engine_value_1")'
 LISTED = """(SELECT 'x' AS "cell" UNION ALL SELECT 'y' AS "cell")"""
 SHOWN, NUMBER = "\nWHERE policy_engine_n >= ", 'policy_engine_n AS "n"'

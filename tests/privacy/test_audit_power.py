@@ -147,7 +147,7 @@ def test_a_sound_policy_of_noisy_counts_is_not_flagged(tmp_path, law, unit, cont
 
 @pytest.mark.slow
 def test_the_audit_of_a_policy_with_sums_flags_one_that_is_not_clipped(tmp_path):
-    sums = "aggregate: {visit: {sum: {bounds: [0, 9]}}}"
+    sums = "measures: {visit: {sum: visit, bounds: [0, 9]}}"
     (tmp_path / "people.csv").write_text("id,visit,age,sex\n1,1,no number,x\n")
     text = POLICY.format(unit="row", form="counts", neighbours="add_remove", mechanism=sums)
     text = text.replace("{age: integer}", "{age: integer, visit: integer}").replace("0.9", "0.1")

@@ -26,7 +26,7 @@ sample: {{rate: {rate}, method: {method}}}
 k: {k}
 guarantee: {{epsilon: 1, delta: 0.5}}
 release: {{file: out.parquet, as: {form}}}
-"""
+{count}"""
 KEYED = "{table: people}\nprivacy_unit: {column: the key, rows: any}"
 LETTERS = st.characters(codec="utf-8", exclude_categories=["C", "Zl", "Zp"])
 TEXTS = st.text(LETTERS, max_size=6)
@@ -98,7 +98,8 @@ def test_a_policy_is_printed_or_refused_in_its_words(columns, unit, rate, k, for
         recode=", ".join(f"{yaml(name)}: {recode}" for name, (_, recode) in columns.items()),
         rate=f"{rate / 10**12:.12f}",
         k=k,
-        form=form if form == "rows" else "counts, count_as: the count",
+        form=form,
+        count="" if form == "rows" else "count: {people: the count}\n",
         method="native" if native and unit == "row" else "keyed",
     )
     policy = load_policy_text(text, Path("p.yaml"), Path())

@@ -27,7 +27,8 @@ from policy_engine.accounting.composition import Accountant
 from policy_engine.accounting.events import Partitioned, TableNoise
 from policy_engine.kernel import mechanisms
 from policy_engine.kernel.claim import Claim, Shown
-from policy_engine.kernel.mechanisms import Aggregate, Clip, CountedBy, IntegerTable
+from policy_engine.kernel.mechanisms import Clip, CountedBy, IntegerTable, Measure, Quantity, tables
+from policy_engine.kernel.mechanisms.tables import Moves, moves_of
 from policy_engine.kernel.recodes import Keep
 from policy_engine.kernel.sources import Column, Groups, People, Relation
 from policy_engine.kernel.types import Type
@@ -57,28 +58,38 @@ def table_of(chance: Random, *, is_open: bool = False, shift: int = 1) -> Intege
 def claim_of(chance: Random, most_sums: int = 2) -> Claim:
     """A claim of noisy counts: some groups a person, some groupings, some sums and means."""
     is_open = chance.random() < 0.4
-    sums = []
+    kind = chance.choice(["groups", "groupings", "part", "listed", "plain"])
+    rows = chance.choice([1, 2]) if kind == "groups" else 1
+    drawn: list[Quantity] = []
+    shown = []
     for name in ("cost", "age")[: min(most_sums, chance.choice([0, 1, 1, 2]))]:
         low = chance.choice([-23, -21, -3, -2, -1, 0, 0, 1])
         high = chance.choice([high for high in (-1, 0, 1, 2, 3, 21, 23) if high > low])
-        clip = Clip(low, high, is_mean=chance.random() < 0.4)
-        table = table_of(chance, shift=-(-(high - low) // clip.grain))
-        column = Column(name, Type("integer"))
-        sums.append(Aggregate(f"{name}_shown", column, Decimal(1), clip, table))
+        clip = Clip(low, high, rows=rows, absent=None if kind == "groups" else high)
+        center = chance.choice([0, (low + high) // 2, None])
+        moves, column = moves_of(clip, center), Column(name, Type("integer"))
+        table = table_of(chance, shift=-(-(moves.most - moves.least) // moves.grain))
+        drawn.append(Quantity(column, clip, center, table))
+        own, over = len(drawn), 0 if center else None
+        if center and kind == "groups":
+            drawn.append(Quantity(column, clip, None, table_of(chance, shift=rows)))
+            over = own + 1
+        shown.append(Measure(f"{name}_shown", own, over))
     law: type[mechanisms.Noisy] = mechanisms.Noisy
     more, order, columns = {}, None, SHOWN[: chance.randint(1, 2)]
-    kind = chance.choice(["groups", "groupings", "part", "listed", "plain"])
     if kind == "groups":
         order = Groups(2)
     if kind == "groupings" and not is_open:
         columns = SHOWN
-        own = chance.choice([(), (table_of(chance), *(each.table for each in sums))])
+        own = chance.choice([(), (table_of(chance), *(each.table for each in drawn))])
         more["groupings"] = (CountedBy(("sex", "race")), CountedBy(("sex",), own))
     if kind == "part":
         law, more = mechanisms.NoisyPart, {"parts": 3, "number": 2}
-    if kind == "listed" and not is_open and not any(each.clip.is_mean for each in sums):
+    if kind == "listed" and not is_open:
         law, columns, more = mechanisms.Listed, SHOWN[:1], {"keys": ((("a",), ("b",)),)}
-    noisy = law(table_of(chance, is_open=is_open), 1, aggregates=tuple(sums), **more)
+    noisy = law(
+        table_of(chance, is_open=is_open), 1, quantities=tuple(drawn), measures=tuple(shown), **more
+    )
     return Claim(Relation(("main", "people")), People(ID, order), noisy, columns)
 
 
@@ -96,7 +107,7 @@ def numbers_of(claim: Claim, notion: str, chance: Random) -> Iterator[Moved]:
     assert isinstance(law, mechanisms.Noisy)
     places = claim.unit.groups
     for own in [each.tables for each in law.groupings] or [()]:
-        counted, *summed = own or (law.table, *(each.table for each in law.aggregates))
+        counted, *others = own or (law.table, *(each.table for each in law.quantities))
         both = 0 if notion == "add_remove" else chance.randint(0, places)
         sides = [1] * (places - both)
         if notion == "replace_one":
@@ -104,19 +115,24 @@ def numbers_of(claim: Claim, notion: str, chance: Random) -> Iterator[Moved]:
             sides += [-1] * (places - both) + [0] * both
         for side in sides:
             yield Moved(counted, (side,))
-            for aggregate, table in zip(law.aggregates, summed, strict=True):
-                yield Moved(table, tuple(sorted({*steps_of(aggregate.clip, side)})))
+            for quantity, table in zip(law.quantities, others, strict=True):
+                yield Moved(table, tuple(sorted({*steps_of(quantity, side)})))
 
 
-def steps_of(clip: Clip, side: int) -> Iterator[int]:
-    """What a person does to a sum of others, cut to the grain; of 0, one takes another's place."""
+def steps_of(quantity: Quantity, side: int) -> Iterator[int]:
+    """What a person does to a sum of others, cut to the grain; of 0, one takes another's place.
+
+    A person has up to so many rows, each with a value, or none.
+    """
+    clip, center, grain = quantity.clip, quantity.center, quantity.moves.grain
     ends = {clip.low, clip.low + 1, (clip.low + clip.high) // 2, clip.high - 1, clip.high}
-    values = {value - clip.center for value in ends if clip.low <= value <= clip.high}
+    one = {1} if center is None else {v - center for v in ends if clip.low <= v <= clip.high}
+    values = {sum(own) for many in range(clip.rows + 1) for own in product(one, repeat=many)}
 
     def cut(total: int) -> int:
-        return abs(total) // clip.grain * (1 if total > 0 else -1)
+        return abs(total) // grain * (1 if total > 0 else -1)
 
-    for others in range(-2 * clip.grain, 2 * clip.grain + 1):
+    for others in range(-2 * grain, 2 * grain + 1):
         if side:
             yield from (side * (cut(others + value) - cut(others)) for value in values)
         else:
@@ -179,8 +195,8 @@ def shortfalls(seed: int, *, in_accounts: bool = True) -> list[str]:
     epsilon = chance.choice([Decimal("0.1"), Decimal("0.5"), Decimal(1), Decimal(2)])
     true = true_delta(numbers, epsilon, chance)
     found = [("a certificate", claim.delta(Decimal(1), epsilon, notion))]
-    for tables in claim.law.tables:
-        if not isinstance(claim.law, mechanisms.Listed) and is_shown(claim.law, tables[0], 0):
+    for own in claim.law.tables:
+        if not isinstance(claim.law, mechanisms.Listed) and is_shown(claim.law, own[0], 0):
             return ["a group of nobody can be shown"]
     if not in_accounts:
         return [f"{found}" for _, delta in found if Fraction(delta) < true]
@@ -227,21 +243,25 @@ def pair_shortfall(seed: int) -> str:
     return f"{delta} of {float(true)}" if Fraction(delta) < true else ""
 
 
-def _always_up(clip: Clip) -> str:
+def _always_up(moves: Moves) -> str:
     return "up"
 
 
-def _without_the_spread(clip: Clip, neighbours: str) -> int:
-    return -(-clip.moved // clip.grain)
+def _without_the_spread(moves: Moves, neighbours: str) -> int:
+    return -(-moves.farthest // moves.grain)
 
 
-def _rounded_down(clip: Clip, neighbours: str) -> int:
-    spread = clip.high - clip.low if neighbours == "replace_one" else 0
-    return max(1, max(clip.moved, spread) // clip.grain)
+def _rounded_down(moves: Moves, neighbours: str) -> int:
+    spread = moves.most - moves.least if neighbours == "replace_one" else 0
+    return max(1, max(moves.farthest, spread) // moves.grain)
 
 
-def _from_the_low_end(clip: Clip) -> int:
-    return max(1, (clip.high - clip.low) // 2)
+def _from_the_middle(moves: Moves) -> int:
+    return max(1, (moves.most - moves.least) // 2)
+
+
+def _one_row(clip: Clip, center: int | None) -> Moves:
+    return MOVES_OF(replace(clip, rows=1), center)
 
 
 def _one_group(law: mechanisms.Noisy, groups: int, neighbours: str) -> tuple[noise.Statistic, ...]:
@@ -251,7 +271,7 @@ def _one_group(law: mechanisms.Noisy, groups: int, neighbours: str) -> tuple[noi
 def _one_grouping(
     law: mechanisms.Noisy, groups: int, neighbours: str
 ) -> tuple[noise.Statistic, ...]:
-    return STATISTICS(law, groups, neighbours)[: 1 + len(law.aggregates)]
+    return STATISTICS(law, groups, neighbours)[: 1 + len(law.quantities)]
 
 
 def _as_a_place(statistic: noise.Statistic) -> list[noise.Step]:
@@ -266,12 +286,16 @@ def _a_little_lower(law: mechanisms.Noisy, table: IntegerTable) -> int:
 
 
 STATISTICS, STEPS = mechanisms.Noisy.statistics, noise.Statistic.steps
+MOVES_OF = tables.moves_of
 FAULTS: dict[str, tuple[object, str, object]] = {
-    "a sum that moves down is priced as one that moves up": (Clip, "moves", property(_always_up)),
+    "a sum that moves down is priced as one that moves up": (
+        Moves, "direction", property(_always_up)),
     "who takes a place in the same group moves a sum no farther": (
-        Clip, "steps", _without_the_spread),
-    "the last step is rounded down": (Clip, "steps", _rounded_down),
-    "a sum is moved as a mean is": (Clip, "moved", property(_from_the_low_end)),
+        Moves, "steps", _without_the_spread),
+    "the last step is rounded down": (Moves, "steps", _rounded_down),
+    "a sum is moved from the middle of its ends": (
+        Moves, "farthest", property(_from_the_middle)),
+    "of many rows one moves a number": (tables, "moves_of", _one_row),
     "a threshold is a little lower": (mechanisms.Noisy, "shown_from", _a_little_lower),
     "a person is in one group": (mechanisms.Noisy, "statistics", _one_group),
     "a person is in one grouping": (mechanisms.Noisy, "statistics", _one_grouping),

@@ -28,7 +28,8 @@ account: {account}
 """
 _LAWS = {
     "sampled": "sample: {rate: 0.2}\nk: 40\nguarantee: {epsilon: 0.5, delta: 1.0e-6}",
-    "noisy": "mechanism: noisy_counts\naggregate: {pay: {mean: {bounds: [0, 100]}}}\n"
+    "noisy": "mechanism: noisy_counts\n"
+    "measures: {pay: {mean: pay, bounds: [0, 100], missing: {as: 0}}}\n"
     "guarantee: {epsilon: 1, delta: 1.0e-6}",
     "answers": "mechanism: randomised_response\n"
     "guarantee: {epsilon: 2, delta: 0, neighbours: replace_one}",

@@ -64,7 +64,7 @@ USES = {
     "sum": (
         "privacy_unit: row",
         "{v: keep}",
-        "aggregate: {x: {sum: {of: id, bounds: [0, 5], round_to: 1}}}",
+        "measures: {x: {sum: id, bounds: [0, 5]}}",
     ),
 }
 

@@ -13,9 +13,10 @@ from policy_engine.kernel.mechanisms.noisy_counts.public_keys import Listed as L
 from policy_engine.kernel.mechanisms.randomised_response.law import Randomised as Randomised
 from policy_engine.kernel.mechanisms.sampled_suppression.law import Keyed as Keyed
 from policy_engine.kernel.mechanisms.sampled_suppression.law import Native as Native
-from policy_engine.kernel.mechanisms.tables import Aggregate as Aggregate
 from policy_engine.kernel.mechanisms.tables import Clip as Clip
 from policy_engine.kernel.mechanisms.tables import CountedBy as CountedBy
+from policy_engine.kernel.mechanisms.tables import Measure as Measure
+from policy_engine.kernel.mechanisms.tables import Quantity as Quantity
 from policy_engine.kernel.mechanisms.whole_classes.law import WholeClasses as WholeClasses
 
 Pure = Randomised | Inserted

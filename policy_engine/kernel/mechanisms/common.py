@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from policy_engine.kernel.assumption import Assumption
 from policy_engine.kernel.laws import ClaimError, require
-from policy_engine.kernel.mechanisms.tables import Aggregate, CountedBy
+from policy_engine.kernel.mechanisms.tables import CountedBy, Measure, Quantity
 from policy_engine.kernel.nodes import Identifier, Text
 from policy_engine.kernel.sources import Column
 
@@ -23,6 +23,7 @@ STEPS = frozenset({
     "keyed", "sampled", "people", "chosen", "kept", "counted", "looked", "recoded", "placed",
     "grouped", "fine", "spread", "drawn", "noised", "bounded", "released", "repeated",
     "numbered", "answered", "domain", "tuples", "found", "beyond", "within", "typed", "classed",
+    "gathered", "crowded", "lined", "ranked",
 })  # fmt: skip
 """The names that a text gives its own steps."""
 GROUPING = "grouping"
@@ -48,8 +49,8 @@ class ReleaseLaw:
 
     ``template`` is the name of its query and of its folder. ``method`` is by what it is drawn: a
     secret, or the engine's own numbers. ``rests_on`` are the codes of what must hold of its draw.
-    ``aggregates`` stand beside a group's count, and everybody is counted once by each of
-    ``groupings`` where there are some. It is of the ``number``-th of ``parts`` of the units.
+    ``measures`` stand beside a group's count, made of ``quantities``, and everybody is counted once
+    by each of ``groupings`` where there are some. It is of the ``number``-th of ``parts`` of units.
     """
 
     template: ClassVar[str]
@@ -62,7 +63,8 @@ class ReleaseLaw:
     promises: ClassVar[bool] = True  # an (ε, δ)
     k: int
     secret: Secret | None = None
-    aggregates: tuple[Aggregate, ...] = ()
+    quantities: tuple[Quantity, ...] = ()
+    measures: tuple[Measure, ...] = ()
     groupings: tuple[CountedBy, ...] = ()
     parts: int = 1
     number: int = 1
@@ -70,12 +72,13 @@ class ReleaseLaw:
     @property
     def reads(self) -> tuple[Column, ...]:
         """The columns that it reads beside those that are shown."""
-        return tuple(each.column for each in self.aggregates)
+        read = (each.column for each in self.quantities)
+        return tuple(column for column in read if column is not None)
 
     @property
     def beside(self) -> tuple[str, ...]:
         """The names that it shows beside a group and its count."""
-        return tuple(each.name for each in self.aggregates)
+        return tuple(each.name for each in self.measures)
 
     @property
     def before(self) -> tuple[str, ...]:

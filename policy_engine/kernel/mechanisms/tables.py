@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 from math import isqrt
-from typing import Any
+from typing import Any, Literal
 
 from policy_engine.accounting.domain import REPLACE_ONE
 from policy_engine.accounting.noise import MOST, WHOLE, Direction, IntegerTable, Statistic
@@ -21,6 +21,7 @@ _ONE_LEVEL = 64
 _GRAINS, _TRIED = 10, 64
 """A sum is rounded to so many parts, or some more, of what one unit moves it by."""
 _PLACES = 6
+_MOST_ROWS = 1000
 Case = tuple[Text, Text, Number]
 """Below which 60 bits, in hex digits and in digits of whole bytes, which value."""
 
@@ -66,129 +67,236 @@ class CountedBy:
     tables: tuple[IntegerTable, ...] = ()
 
 
+Per = Literal["row", "total", "mean"]
+"""Whose value is held between two ends: each row's, or a person's total or mean of their rows."""
+
+
 @dataclass(frozen=True)
 class Clip:
-    """Between which whole numbers of units each person's value lies, and what of it is summed.
+    """How much one person gives to a number of a group: whole ``unit``s between two ends.
 
-    A sum is of the values; a mean is of what they are above ``center``, so that one person moves it
-    less. The group's sum is cut towards zero to a multiple of ``grain`` before noise is added.
-
-    >>> Clip(0, 99, is_mean=True).center, Clip(0, 99, is_mean=True).steps("add_remove")
-    (49, 10)
+    A value is the nearest whole number of units, half away from zero. ``per`` row each row's value
+    is held between the ends, and of a person in a group ``rows`` rows count at most, drawn by
+    SHA-256 of ``secret:r:unit:place``. Else a person's rows are added up first, or their mean is
+    taken to the nearest unit, half up. A missing value is left out, or counts as ``absent``.
     """
 
     low: int
     high: int
-    is_mean: bool
+    unit: Decimal = Decimal(1)
+    per: Per = "row"
+    rows: int = 1
+    absent: int | None = None
 
     def __post_init__(self) -> None:
-        require(self.low < self.high, "the ends of a sum differ")
-        require(self.high - self.low <= MOST and self.farthest <= MOST, "no end is above 10^9")
+        require(self.low < self.high, "the two ends of a value differ")
+        farthest = max(abs(self.low), abs(self.high))
+        require(self.high - self.low <= MOST and farthest <= MOST, "no end is above 10^9")
+        require(Round(self.unit).scale <= _PLACES, "a unit has six decimal places at most")
+        require(farthest * self.unit <= MOST, "no end is above 10^9, nor where doubles are inexact")
+        require(1 <= self.rows <= _MOST_ROWS, f"of a person 1 to {_MOST_ROWS} rows count")
+        require(self.per == "row" or self.rows == 1, "of a person's total all rows count")
+        inside = self.absent is None or self.low <= self.absent <= self.high
+        require(inside, "what a missing value counts as lies between the ends")
+
+
+ONE = Clip(0, 1)
+
+
+@dataclass(frozen=True)
+class Moves:
+    """From ``least`` ≤ 0 to ``most`` ≥ 0: by so many units one person moves a number of a group.
+
+    The number is cut towards zero to a multiple of ``grain`` before noise is added.
+
+    >>> Moves(-49, 50).grain, Moves(-49, 50).steps("add_remove"), Moves(-49, 50).direction
+    (5, 10, 'either')
+    """
+
+    least: int
+    most: int
 
     @property
     def farthest(self) -> int:
-        """The end that is farther from zero."""
-        return max(abs(self.low), abs(self.high))
-
-    @property
-    def absent(self) -> int:
-        """What a person without a value counts with."""
-        return min(max(0, self.low), self.high)
-
-    @property
-    def center(self) -> int:
-        """What is taken from each value."""
-        return (self.low + self.high) // 2 if self.is_mean else 0
-
-    @property
-    def moved(self) -> int:
-        """By how many units one person moves a sum at most."""
-        return max(abs(self.low - self.center), abs(self.high - self.center))
+        """By so many units at most."""
+        return max(-self.least, self.most)
 
     @cached_property
     def grain(self) -> int:
-        """A step of the noise, in units: of some, the one whose multiple is next to ``moved``."""
-        most = max(1, self.moved // _GRAINS)
-        least = max(1, most - _TRIED, -(-self.moved // (2 * _GRAINS)))
-        return min(range(most, least - 1, -1), key=lambda grain: -self.moved % grain)
+        """A step of the noise, in units: of some, the one whose multiple is next to the most."""
+        most = max(1, self.farthest // _GRAINS)
+        least = max(1, most - _TRIED, -(-self.farthest // (2 * _GRAINS)))
+        return min(range(most, least - 1, -1), key=lambda grain: -self.farthest % grain)
 
     def steps(self, neighbours: str) -> int:
         """By how many steps one unit moves what noise is added to, at most.
 
-        A replaced person may stay in a group, and take another value there.
+        A replaced person may stay in a group, and give another value there.
         """
-        spread = self.high - self.low if neighbours == REPLACE_ONE else 0
-        return -(-max(self.moved, spread) // self.grain)
+        spread = self.most - self.least if neighbours == REPLACE_ONE else 0
+        return -(-max(self.farthest, spread) // self.grain)
 
     @property
-    def moves(self) -> Direction:
+    def direction(self) -> Direction:
         """Where one person more moves what noise is added to."""
-        if self.low < self.center < self.high:
+        if self.least < 0 < self.most:
             return "either"
-        return "up" if self.center <= self.low else "down"
+        return "up" if self.most > 0 else "down"
 
     def statistic(self, table: IntegerTable, groups: int, neighbours: str) -> Statistic:
-        """The sum of each group with this noise, as the accountant prices it."""
-        return Statistic(table, self.steps(neighbours), groups, self.moves)
+        """The number of each group with this noise, as the accountant prices it."""
+        return Statistic(table, self.steps(neighbours), groups, self.direction)
+
+
+def moves_of(clip: Clip, center: int | None) -> Moves:
+    """By how much one person moves the sum of values less a center each, or how many there are.
+
+    >>> moves_of(Clip(0, 9, rows=5), 4), moves_of(Clip(0, 9, rows=5), None)
+    (Moves(least=-20, most=25), Moves(least=0, most=5))
+    """
+    if center is None:
+        return Moves(0, clip.rows)
+    low, high = clip.low - center, clip.high - center
+    return Moves(min(0, clip.rows * low), max(0, clip.rows * high))
 
 
 @dataclass(frozen=True)
-class Aggregate:
-    """Beside a group's count the sum of a column over its people, or their mean, with noise.
+class Quantity:
+    """A number of each group beside the count of its people, with noise of a table of its own.
 
-    A person's value is the nearest whole number of ``unit``s, half away from zero, between the ends
-    of ``clip``; what is absent is 0. Of a person with many rows in a group it is the sum of theirs.
-    Z steps are added to the sum. A mean is that over the count that is shown, to the nearest unit,
-    between the ends.
+    It is the sum of a column's values less ``center`` each; without a center, of how many people
+    there is a value, or of how many rows. Without a column every row has a value.
     """
 
-    name: str
-    column: Column
-    unit: Decimal
+    column: Column | None
     clip: Clip
+    center: int | None
     table: IntegerTable
 
     def __post_init__(self) -> None:
-        require(Round(self.unit).fits(self.column.seen), "a sum is of numbers, in plain units")
-        few = Round(self.unit).scale <= (_PLACES if self.clip.is_mean else 0)
-        require(few, "a sum has whole units, and a mean at most six decimal places")
-        inside = self.clip.farthest <= self.farthest and self.clip.farthest * self.unit <= MOST
-        require(inside, "no end is above 10^9, nor where doubles are not exact")
+        clip, read = self.clip, self.column
+        if read is None:
+            own = replace(ONE, rows=clip.rows)
+            require(self.counts and clip == own, "rows that are counted have no ends")
+        else:
+            require(Round(clip.unit).fits(read.seen), "a sum is of numbers, in plain units")
+            inside = max(abs(clip.low), abs(clip.high)) <= self.farthest
+            require(inside, "no end is where doubles are not exact")
+        inside = not self.center or clip.low <= self.center <= clip.high
+        require(inside, "a center lies between the ends")
         require(not self.table.is_open, "a place is of a count")
 
     @property
-    def farthest(self) -> int:
-        """At so many units, or so many below zero, each row ends."""
-        return min(MOST, int(Round(self.unit).below(self.column.seen) / self.unit) - 1)
+    def counts(self) -> bool:
+        """Whether it is how many values there are."""
+        return self.center is None
 
-    def nodes(self, number: int, *, many: bool) -> dict[str, Any]:
-        """What a template is given: the ``number``-th, of people with ``many`` rows or one each."""
-        clip, unit = self.clip, self.unit
-        low, high = (-self.farthest, self.farthest) if many else (clip.low, clip.high)
+    @property
+    def farthest(self) -> int:
+        """At so many units, or so many below zero, each row ends whose value is added up."""
+        assert self.column is not None
+        below = Round(self.clip.unit).below(self.column.seen)
+        return min(MOST, int(below / self.clip.unit) - 1)
+
+    @property
+    def moves(self) -> Moves:
+        """By how much one person moves it."""
+        return moves_of(self.clip, self.center)
+
+    def nodes(self, number: int, value: int) -> dict[str, Any]:
+        """What a template is given: the ``number``-th, of the ``value``-th values."""
+        grain = self.moves.grain
         return {
-            "name": Identifier(self.name),
-            "value": Identifier(f"policy_engine_value_{number}"),
+            "value": Identifier(f"policy_engine_value_{value}"),
+            "many": Identifier(f"policy_engine_many_{value}"),
             "hash": Identifier(f"policy_engine_hash_{number}"),
             "total": Identifier(f"policy_engine_total_{number}"),
-            "is_mean": clip.is_mean,
+            "counts": self.counts,
+            "per": "rows" if self.column is None else self.clip.per,
+            "is_full": self.clip.absent is not None,
+            "center": Number(self.center) if self.center else None,
+            "grain": Number(grain) if grain > 1 else None,
+            **draws_of(self.table),
+        }
+
+    def value_nodes(self, value: int) -> dict[str, Any]:
+        """What a template is given of the values themselves, the ``value``-th ones."""
+        clip, unit = self.clip, self.clip.unit
+        low, high = (clip.low, clip.high) if clip.per == "row" else (-self.farthest, self.farthest)
+        assert self.column is not None
+        return {
+            "value": Identifier(f"policy_engine_value_{value}"),
+            "many": Identifier(f"policy_engine_many_{value}"),
+            "per": clip.per,
             "is_plain": unit == 1 and self.column.seen.kind == "integer",
-            "is_whole": Round(unit).scale == 0,
-            "is_coarse": unit != 1,
             "step": number_of(unit),
             "tenth": Number(unit.scaleb(-1, context=EXACT)),
-            "places": Number(Round(unit).scale),
             "below": Number(self.farthest * unit + 1),
-            "absent": Number(0 if many else clip.absent),
+            "absent": None if clip.absent is None else Number(clip.absent),
             "least": Number(low),
             "most": Number(high),
             "at_least": Number(low * unit),
             "at_most": Number(high * unit),
             "low": Number(clip.low),
             "high": Number(clip.high),
+        }
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number that is shown beside a group's count: a quantity, or its mean.
+
+    Quantities are numbered from 1. A sum is its quantity, and the center for each that there is; a
+    mean is the center, and its quantity by how many there are, to the nearest unit, between the
+    ends, and NULL where these are less than 1. How many is told by the quantity ``over``, or by the
+    group's count, 0.
+    """
+
+    name: str
+    quantity: int
+    over: int | None = None
+    is_mean: bool = False
+
+    def check(self, quantities: tuple[Quantity, ...], *, one_each: bool) -> None:
+        """Raise ClaimError unless it can be made of these; ``one_each``: of a row a person."""
+        places = range(1, len(quantities) + 1)
+        require(self.quantity in places, "a number is made of a quantity that is drawn")
+        own = quantities[self.quantity - 1]
+        if own.counts:
+            require(not self.is_mean and self.over is None, "a count of rows is no mean")
+            return
+        needed = self.is_mean or own.center != 0
+        require(needed == (self.over is not None), "a center is added as often as there are values")
+        if self.over == 0:
+            as_people = one_each or own.clip.per != "row"
+            require(own.clip.absent is not None and as_people, "not everybody has a value")
+        elif self.over is not None:
+            require(self.over in places, "a number is made of a quantity that is drawn")
+            many = quantities[self.over - 1]
+            alike = (many.column, many.clip) == (own.column, own.clip)
+            every = own.clip.absent is not None and own.clip.per == "row" and many.column is None
+            fits = alike or (every and many.clip.rows == own.clip.rows)
+            require(many.counts and fits, "a mean is over the values that are there")
+
+    def nodes(self, number: int, quantities: tuple[Quantity, ...]) -> dict[str, Any]:
+        """What a template is given: the ``number``-th."""
+        own = quantities[self.quantity - 1]
+        clip, center, over = own.clip, own.center or 0, self.over
+        unit = Decimal(1) if own.counts else clip.unit
+        people = Identifier("policy_engine_n")
+        return {
+            "name": Identifier(self.name),
+            "total": Identifier(f"policy_engine_total_{self.quantity}"),
+            "over": Identifier(f"policy_engine_total_{over}") if over else people,
+            "above": Identifier(f"policy_engine_above_{number}"),
+            "divisor": Identifier(f"policy_engine_divisor_{number}"),
+            "is_mean": self.is_mean,
+            "is_whole": Round(unit).scale == 0,
+            "is_coarse": unit != 1,
+            "step": number_of(unit),
+            "places": Number(Round(unit).scale),
+            "center": Number(center) if center else None,
             "starts": Number(clip.low) if clip.low else None,
             "width": Number(clip.high - clip.low),
-            "center": Number(clip.center) if clip.center else None,
-            "above_low": Number(clip.center - clip.low),
-            "grain": Number(clip.grain) if clip.grain > 1 else None,
-            **draws_of(self.table),
+            "above_low": Number(center - clip.low) if center > clip.low else None,
         }

@@ -19,8 +19,8 @@ from policy_engine.policy.scalars import show
 if TYPE_CHECKING:
     from policy_engine.accounting.shapes import Shape, Solved
     from policy_engine.policy.auto import Guarantee
+    from policy_engine.policy.mechanisms.measures import AskedQuantity
     from policy_engine.policy.models import PolicyDocument
-    from policy_engine.policy.noise import Sum
     from policy_engine.policy.recodings import Recoding
     from policy_engine.policy.resolve import Policy
 
@@ -36,7 +36,7 @@ class LawParts:
 
     policy: Policy
     shown: tuple[Shown, ...]
-    sums: tuple[mechanisms.Aggregate, ...]
+    quantities: tuple[mechanisms.Quantity, ...]
     secret: mechanisms.Secret | None
     raw_first: bool
     keys: tuple[tuple[Key, ...], ...]
@@ -59,7 +59,8 @@ class Protection:
     numbers_rows: ClassVar[bool] = False
     promises: ClassVar[bool] = True
     groups: int = 1
-    sums: tuple[Sum, ...] = ()
+    quantities: tuple[AskedQuantity, ...] = ()
+    measures: tuple[mechanisms.Measure, ...] = ()
     groupings: tuple[mechanisms.CountedBy, ...] = ()
     keys: PublicGroups = ()
 

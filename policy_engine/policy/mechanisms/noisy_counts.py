@@ -6,10 +6,6 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import ConfigDict, Field
-
-from policy_engine.kernel.laws import ClaimError
-from policy_engine.kernel.mechanisms import Clip
 from policy_engine.policy import fields
 from policy_engine.policy.csv_models import is_csv
 from policy_engine.policy.laws import (
@@ -30,8 +26,8 @@ from policy_engine.policy.mechanisms.common import (
     Written,
     everybody,
 )
+from policy_engine.policy.mechanisms.measures import MOST_ROWS, measure_laws
 from policy_engine.policy.model_specs import listed
-from policy_engine.policy.scalars import show
 from policy_engine.policy.source_models import counts_all
 
 if TYPE_CHECKING:
@@ -40,7 +36,7 @@ if TYPE_CHECKING:
     from policy_engine.policy.models import PolicyDocument
     from policy_engine.policy.noise import Noise
 
-KEYS = ("noise", "contribution", "aggregate", "marginals", "rollup", "public_groups", "part")
+KEYS = ("noise", "contribution", "measures", "marginals", "rollup", "public_groups", "part")
 """The keys of a policy that are of noisy counts alone."""
 MOST_PARTS = 10_000
 
@@ -59,76 +55,9 @@ class ContributionSpec(Document):
 
     max_groups: Annotated[int, fields.integer(1, 100)]
     """In so many at most; of more, so many are drawn by a keyed hash."""
-
-
-class SumSpec(Document):
-    """Between which bounds each person's value lies, and to what it is rounded."""
-
-    bounds: Annotated[
-        tuple[fields.EndField, ...],
-        fields.a_list("two numbers", "as in [0, 99]", minItems=2, maxItems=2),
-    ]
-    """The least and the greatest value that one person counts with; of many rows their sum."""
-    round_to: fields.StepField = Decimal(1)
-    """Every value is rounded to a multiple of it. Of a sum it is whole."""
-    column: fields.OptionalLineField = Field(default=None, alias="of")
-    """The source's column, where the released one has another name."""
-
-    @classmethod
-    def _across(cls, data: Data) -> Broken:
-        """Two bounds, each a multiple of round_to, the second the greater."""
-        ends, unit = data.get("bounds"), fields.as_number(data.get("round_to", 1))
-        if not isinstance(ends, list) or unit is None or unit <= 0:
-            return
-        numbers = [number for end in ends if (number := fields.as_number(end)) is not None]
-        if len(ends) != 2:
-            wrong = f"must be the least and the greatest value, found {len(ends)}"
-            yield refusal(wrong, "as in [0, 99]", at=("bounds",))
-        elif len(numbers) != 2:
-            return
-        elif any(number % unit for number in numbers):
-            wrong = f"must be multiples of round_to, {show(unit)}, found {show(ends)}"
-            yield refusal(wrong, "round them, or take a smaller round_to", at=("bounds",))
-        elif numbers[0] >= numbers[1]:
-            yield refusal(f"must ascend, found {show(ends)}", at=("bounds",))
-        else:
-            try:
-                Clip(int(numbers[0] / unit), int(numbers[1] / unit), is_mean=True)
-            except ClaimError as error:
-                yield refusal(f"is too wide: {error}", "take a greater round_to", at=("bounds",))
-
-
-class AggregateSpec(Document):
-    """A sum or a mean of a column, beside each count."""
-
-    model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
-
-    sum: SumSpec | None = None
-    """The sum over the people of a group."""
-    mean: SumSpec | None = None
-    """The mean over the people of a group."""
-
-    @classmethod
-    def _across(cls, data: Data) -> Broken:
-        if len(data.keys() & {"sum", "mean"}) != 1:
-            yield refusal("must have sum or mean", "as in {mean: {bounds: [0, 99]}}")
-        unit = fields.as_number(inside(data, "sum", "round_to"))
-        if unit is not None and unit % 1:
-            wrong = f"must be a whole number for a sum, found {show(unit)}"
-            yield refusal(wrong, "take 1, or a mean", at=("sum", "round_to"))
-
-    @property
-    def chosen(self) -> SumSpec:
-        """What is said of the one of both that is asked for."""
-        found = self.sum or self.mean
-        assert found is not None
-        return found
-
-    @property
-    def clip(self) -> Clip:
-        """The ends in units."""
-        low, high = (int(end / self.chosen.round_to) for end in self.chosen.bounds)
-        return Clip(low, high, is_mean=self.mean is not None)
+    max_rows_per_group: Annotated[int | None, fields.integer(1, MOST_ROWS)] = None
+    """So many rows at most of a person count in a group, where rows are counted or measured; of
+    more, so many are drawn by a keyed hash."""
 
 
 class RollupSpec(Document):
@@ -177,6 +106,7 @@ def noisy_laws(data: Data) -> Broken:
     elif "contribution" not in data:
         wrong = "is all, and nothing says in how many groups a person counts"
         yield refusal(wrong, "add contribution: {max_groups: 3}", at=ROWS)
+    yield from measure_laws(data)
 
 
 def _parted(data: Data) -> Broken:

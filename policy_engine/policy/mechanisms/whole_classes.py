@@ -26,7 +26,7 @@ NO_PAIR = "none"
 UNMET = Guarantee(Decimal(0), Decimal(0), "add_remove")
 """What stands where a policy has no guarantee: nothing that reads the source meets it."""
 _OF_OTHERS = (
-    "mechanism", "sample", "noise", "auto", "contribution", "aggregate", "rollup", "marginals",
+    "mechanism", "sample", "noise", "auto", "contribution", "measures", "rollup", "marginals",
 )  # fmt: skip
 
 

@@ -35,7 +35,7 @@ WITH people AS (
   GROUP BY policy_engine_grouping, "age", "born"
 ), drawn AS (
   SELECT policy_engine_grouping, "age", "born", policy_engine_people,
-    lower(hex(SHA256({salt:String} || ':g:0:92d88770385a89c480da6daf420250e1317c1b5bfdeff99b278fe1372cc52122:' || toString(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "born" NULLS LAST))))) AS policy_engine_hash
+    lower(hex(SHA256({salt:String} || ':g:0:a62c6e0dacb6ee83896a6ea353bfbc1a8689113cc9f5c22121c14821fea7aa94:' || toString(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "born" NULLS LAST))))) AS policy_engine_hash
   FROM grouped
 ), noised AS (
   SELECT policy_engine_grouping, "age", "born", policy_engine_people + CASE

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:014d98ce3fef54516a9f77b9be695fbeedc5a01d6392299500af0013cfc4ec90
+-- digest: sha256:1211b660e79f8d8c302077099876a00893e49bb778e6abdbe2aba5b8315b324f
 WITH people AS (
   SELECT "age", "born", "income", "person"
   FROM "main"."people"
@@ -17,158 +17,563 @@ WITH people AS (
       ELSE '>=1970-01-01'
     END AS "born",
     CASE
-      WHEN "income" IS NULL THEN 0
-      WHEN toFloat64("income") <= -10000000000 THEN -1000000000
-      WHEN toFloat64("income") >= 10000000000 THEN 1000000000
+      WHEN "income" IS NULL THEN NULL
+      WHEN toFloat64("income") <= 0 THEN 0
+      WHEN toFloat64("income") >= 40 THEN 4
       WHEN ABS(toFloat64("income")) < 1 THEN 0
       ELSE toInt64(CASE WHEN ABS(toFloat64("income")) < 10000000001 THEN FLOOR(ABS(toFloat64("income")) / 10) + CASE WHEN ABS(toFloat64("income")) / 10 - FLOOR(ABS(toFloat64("income")) / 10) >= 0.5 THEN 1 ELSE 0 END ELSE 0 END) * CASE WHEN toFloat64("income") < 0 THEN -1 ELSE 1 END
-    END AS "policy_engine_value_1",
+    END AS "policy_engine_value_2",
     CASE
-      WHEN "age" IS NULL THEN 0
+      WHEN "age" IS NULL THEN NULL
       WHEN "age" <= -1000000000 THEN -1000000000
       WHEN "age" >= 1000000000 THEN 1000000000
       ELSE toInt64("age")
-    END AS "policy_engine_value_2",
+    END AS "policy_engine_value_3",
     "person" AS policy_engine_unit
   FROM people
-), placed AS (
-  SELECT "age", "born", policy_engine_unit,
-    CASE WHEN SUM("policy_engine_value_1") <= 0 THEN 0 WHEN SUM("policy_engine_value_1") >= 4 THEN 4 ELSE toInt64(SUM("policy_engine_value_1")) END AS "policy_engine_value_1",
-    CASE WHEN SUM("policy_engine_value_2") <= 0 THEN 0 WHEN SUM("policy_engine_value_2") >= 100 THEN 100 ELSE toInt64(SUM("policy_engine_value_2")) END AS "policy_engine_value_2",
-    ROW_NUMBER() OVER (PARTITION BY policy_engine_unit ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS policy_engine_place
+), gathered AS (
+  SELECT "age", "born", policy_engine_unit, toInt64(COUNT(*)) AS policy_engine_rows,
+toInt64(SUM("policy_engine_value_2")) AS "policy_engine_value_2", COUNT("policy_engine_value_2") AS "policy_engine_many_2",
+CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THEN 0 WHEN SUM("policy_engine_value_3") >= 100 * COUNT("policy_engine_value_3") THEN 100 ELSE 0 + intDiv((2 * (toInt64(SUM("policy_engine_value_3")) - 0 * COUNT("policy_engine_value_3")) + COUNT("policy_engine_value_3")), (2 * CASE WHEN COUNT("policy_engine_value_3") = 0 THEN 1 ELSE COUNT("policy_engine_value_3") END)) END AS "policy_engine_value_3",
+    CASE WHEN toInt64(COUNT(*)) > 3 THEN 3 ELSE toInt64(COUNT(*)) END AS "policy_engine_many_1"
+
   FROM recoded
   GROUP BY "age", "born", policy_engine_unit
+), crowded AS (
+  SELECT policy_engine_unit AS policy_engine_many
+  FROM gathered
+  WHERE policy_engine_rows > 3
+  GROUP BY policy_engine_unit
+), lined AS (
+  SELECT "age", "born", policy_engine_unit, "policy_engine_value_2", "policy_engine_value_3",
+    COUNT(*) OVER (PARTITION BY policy_engine_unit, "age", "born") AS policy_engine_rows,
+    ROW_NUMBER() OVER (PARTITION BY policy_engine_unit, "age", "born" ORDER BY "policy_engine_value_2" NULLS LAST, "policy_engine_value_3" NULLS LAST) AS policy_engine_place
+  FROM recoded JOIN crowded ON policy_engine_many = policy_engine_unit
+), ranked AS (
+  SELECT "age", "born", policy_engine_unit, "policy_engine_value_2", "policy_engine_value_3",
+    ROW_NUMBER() OVER (PARTITION BY policy_engine_unit, "age", "born" ORDER BY lower(hex(SHA256({salt:String} || ':r:' || toString(policy_engine_unit) || ':' || toString(policy_engine_place)))), policy_engine_place) AS policy_engine_rank
+  FROM lined
+  WHERE policy_engine_rows > 3
+), placed AS (
+  SELECT "age", "born", policy_engine_unit, "policy_engine_value_2", "policy_engine_many_2", "policy_engine_value_3", "policy_engine_many_1",
+    ROW_NUMBER() OVER (PARTITION BY policy_engine_unit ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS policy_engine_place
+  FROM (
+    SELECT "age", "born", policy_engine_unit, "policy_engine_value_2", "policy_engine_many_2", "policy_engine_value_3", "policy_engine_many_1"
+    FROM gathered
+    WHERE policy_engine_rows <= 3
+    UNION ALL
+    SELECT "age", "born", policy_engine_unit,
+toInt64(SUM(CASE WHEN policy_engine_rank <= 3 THEN "policy_engine_value_2" END)) AS "policy_engine_value_2", COUNT(CASE WHEN policy_engine_rank <= 3 THEN "policy_engine_value_2" END) AS "policy_engine_many_2",
+CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THEN 0 WHEN SUM("policy_engine_value_3") >= 100 * COUNT("policy_engine_value_3") THEN 100 ELSE 0 + intDiv((2 * (toInt64(SUM("policy_engine_value_3")) - 0 * COUNT("policy_engine_value_3")) + COUNT("policy_engine_value_3")), (2 * CASE WHEN COUNT("policy_engine_value_3") = 0 THEN 1 ELSE COUNT("policy_engine_value_3") END)) END AS "policy_engine_value_3",
+    CASE WHEN toInt64(COUNT(*)) > 3 THEN 3 ELSE toInt64(COUNT(*)) END AS "policy_engine_many_1"
+
+    FROM ranked
+    GROUP BY "age", "born", policy_engine_unit
+  ) AS policy_engine_given
 ), chosen AS (
-  SELECT "age", "born", "policy_engine_value_1", "policy_engine_value_2",
+  SELECT "age", "born", "policy_engine_value_2", "policy_engine_many_2", "policy_engine_value_3", "policy_engine_many_1",
     ROW_NUMBER() OVER (PARTITION BY policy_engine_unit ORDER BY lower(hex(SHA256({salt:String} || ':o:' || toString(policy_engine_unit) || ':' || toString(policy_engine_place)))), policy_engine_place) AS policy_engine_rank
   FROM placed
 ), grouped AS (
   SELECT "age", "born", toInt64(COUNT(*)) AS policy_engine_people,
-    toInt64(SUM("policy_engine_value_1")) - 2 * toInt64(COUNT(*)) AS "policy_engine_total_1",
-    toInt64(SUM("policy_engine_value_2")) AS "policy_engine_total_2"
+    toInt64(SUM("policy_engine_many_1")) AS "policy_engine_total_1",
+    toInt64(SUM("policy_engine_many_2")) AS "policy_engine_total_2",
+    COALESCE(toInt64(SUM("policy_engine_value_2")), 0) - 2 * toInt64(SUM("policy_engine_many_2")) AS "policy_engine_total_3",
+    COUNT("policy_engine_value_3") AS "policy_engine_total_4",
+    COALESCE(toInt64(SUM("policy_engine_value_3")), 0) - 50 * COUNT("policy_engine_value_3") AS "policy_engine_total_5"
   FROM chosen
   WHERE policy_engine_rank <= 2
   GROUP BY "age", "born"
 ), drawn AS (
-  SELECT "age", "born", policy_engine_people, "policy_engine_total_1", "policy_engine_total_2",
-    lower(hex(SHA256({salt:String} || ':g:0:1cd7e383777c858ef1bbaaa08d86eda4b06d9c01f0222900038eea95726b2ed1:' || toString(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST))))) AS policy_engine_hash,
-    lower(hex(SHA256({salt:String} || ':g:1:1cd7e383777c858ef1bbaaa08d86eda4b06d9c01f0222900038eea95726b2ed1:' || toString(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST))))) AS "policy_engine_hash_1",
-    lower(hex(SHA256({salt:String} || ':g:2:1cd7e383777c858ef1bbaaa08d86eda4b06d9c01f0222900038eea95726b2ed1:' || toString(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST))))) AS "policy_engine_hash_2"
+  SELECT "age", "born", policy_engine_people, "policy_engine_total_1", "policy_engine_total_2", "policy_engine_total_3", "policy_engine_total_4", "policy_engine_total_5",
+    lower(hex(SHA256({salt:String} || ':g:0:788d77e2681278885990205fe34162592bbad14fa4f84418cf7545f69f0f6004:' || toString(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST))))) AS policy_engine_hash,
+    lower(hex(SHA256({salt:String} || ':g:1:788d77e2681278885990205fe34162592bbad14fa4f84418cf7545f69f0f6004:' || toString(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST))))) AS "policy_engine_hash_1",
+    lower(hex(SHA256({salt:String} || ':g:2:788d77e2681278885990205fe34162592bbad14fa4f84418cf7545f69f0f6004:' || toString(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST))))) AS "policy_engine_hash_2",
+    lower(hex(SHA256({salt:String} || ':g:3:788d77e2681278885990205fe34162592bbad14fa4f84418cf7545f69f0f6004:' || toString(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST))))) AS "policy_engine_hash_3",
+    lower(hex(SHA256({salt:String} || ':g:4:788d77e2681278885990205fe34162592bbad14fa4f84418cf7545f69f0f6004:' || toString(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST))))) AS "policy_engine_hash_4",
+    lower(hex(SHA256({salt:String} || ':g:5:788d77e2681278885990205fe34162592bbad14fa4f84418cf7545f69f0f6004:' || toString(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST))))) AS "policy_engine_hash_5"
   FROM grouped
 ), noised AS (
   SELECT "age", "born", policy_engine_people + CASE
-      WHEN policy_engine_hash < '184bbbcdf6eb4fc' THEN -3
-      WHEN policy_engine_hash < '3895405c8a75c40' THEN -2
-      WHEN policy_engine_hash < '637d730249fe2c8' THEN -1
-      WHEN policy_engine_hash < '9c828cfdb601d38' THEN 0
-      WHEN policy_engine_hash < 'c76abfa3758a3c0' THEN 1
-      WHEN policy_engine_hash < 'e7b444320914b04' THEN 2
-      ELSE 3
+      WHEN policy_engine_hash < '0c26f8e2485122f' THEN -5
+      WHEN policy_engine_hash < '1bc4221d24ffbe4' THEN -4
+      WHEN policy_engine_hash < '2fd3ec123bc2f6f' THEN -3
+      WHEN policy_engine_hash < '499aaffb9f68388' THEN -2
+      WHEN policy_engine_hash < '6ab92bd9533ee9e' THEN -1
+      WHEN policy_engine_hash < '9546d426acc1162' THEN 0
+      WHEN policy_engine_hash < 'b66550046097c78' THEN 1
+      WHEN policy_engine_hash < 'd02c13edc43d091' THEN 2
+      WHEN policy_engine_hash < 'e43bdde2db0041c' THEN 3
+      WHEN policy_engine_hash < 'f3d9071db7aedd1' THEN 4
+      ELSE 5
     END AS policy_engine_n,
     "policy_engine_total_1" + CASE
-      WHEN "policy_engine_hash_1" < '0364b879fc9d119' THEN -20
-      WHEN "policy_engine_hash_1" < '06fc2f4664df293' THEN -19
-      WHEN "policy_engine_hash_1" < '0ac95b2ea13a68c' THEN -18
-      WHEN "policy_engine_hash_1" < '0ecf5f4e8a273df' THEN -17
-      WHEN "policy_engine_hash_1" < '13118dab2be401f' THEN -16
-      WHEN "policy_engine_hash_1" < '179369f040cb7b4' THEN -15
-      WHEN "policy_engine_hash_1" < '1c58ac56a525175' THEN -14
-      WHEN "policy_engine_hash_1" < '216544b629241fe' THEN -13
-      WHEN "policy_engine_hash_1" < '26bd5dc54995406' THEN -12
-      WHEN "policy_engine_hash_1" < '2c6560897d9aebf' THEN -11
-      WHEN "policy_engine_hash_1" < '3261f7faeff0e0e' THEN -10
-      WHEN "policy_engine_hash_1" < '38b814dea49e35b' THEN -9
-      WHEN "policy_engine_hash_1" < '3f6cf1da38e7156' THEN -8
-      WHEN "policy_engine_hash_1" < '468617c49ad8a50' THEN -7
-      WHEN "policy_engine_hash_1" < '4e0962374819b35' THEN -6
-      WHEN "policy_engine_hash_1" < '55fd0463d8eb578' THEN -5
-      WHEN "policy_engine_hash_1" < '5e678e31d4a170f' THEN -4
-      WHEN "policy_engine_hash_1" < '674ff1a90882999' THEN -3
-      WHEN "policy_engine_hash_1" < '70bd88acd922c45' THEN -2
-      WHEN "policy_engine_hash_1" < '7ab81b0d491f8fe' THEN -1
-      WHEN "policy_engine_hash_1" < '8547e4f2b6e0702' THEN 0
-      WHEN "policy_engine_hash_1" < '8f42775326dd3bb' THEN 1
-      WHEN "policy_engine_hash_1" < '98b00e56f77d667' THEN 2
-      WHEN "policy_engine_hash_1" < 'a19871ce2b5e8f1' THEN 3
-      WHEN "policy_engine_hash_1" < 'aa02fb9c2714a88' THEN 4
-      WHEN "policy_engine_hash_1" < 'b1f69dc8b7e64cb' THEN 5
-      WHEN "policy_engine_hash_1" < 'b979e83b65275b0' THEN 6
-      WHEN "policy_engine_hash_1" < 'c0930e25c718eaa' THEN 7
-      WHEN "policy_engine_hash_1" < 'c747eb215b61ca5' THEN 8
-      WHEN "policy_engine_hash_1" < 'cd9e0805100f1f2' THEN 9
-      WHEN "policy_engine_hash_1" < 'd39a9f768265141' THEN 10
-      WHEN "policy_engine_hash_1" < 'd942a23ab66abfa' THEN 11
-      WHEN "policy_engine_hash_1" < 'de9abb49d6dbe02' THEN 12
-      WHEN "policy_engine_hash_1" < 'e3a753a95adae8b' THEN 13
-      WHEN "policy_engine_hash_1" < 'e86c960fbf3484c' THEN 14
-      WHEN "policy_engine_hash_1" < 'ecee7254d41bfe1' THEN 15
-      WHEN "policy_engine_hash_1" < 'f130a0b175d8c21' THEN 16
-      WHEN "policy_engine_hash_1" < 'f536a4d15ec5974' THEN 17
-      WHEN "policy_engine_hash_1" < 'f903d0b99b20d6d' THEN 18
-      WHEN "policy_engine_hash_1" < 'fc9b47860362ee7' THEN 19
-      ELSE 20
+      WHEN "policy_engine_hash_1" < '183b9fc6f9e56b0' THEN CASE
+      WHEN "policy_engine_hash_1" < '02e08948f9f9831' THEN -34
+      WHEN "policy_engine_hash_1" < '05cbde849cc92a6' THEN -33
+      WHEN "policy_engine_hash_1" < '08c22836fb1cce4' THEN -32
+      WHEN "policy_engine_hash_1" < '0bc38f7c322edd3' THEN -31
+      WHEN "policy_engine_hash_1" < '0ed03e0aa454460' THEN -30
+      WHEN "policy_engine_hash_1" < '11e85e353be7762' THEN -29
+      WHEN "policy_engine_hash_1" < '150c1aedb6afcf1' THEN -28
+      ELSE -27
+    END
+      WHEN "policy_engine_hash_1" < '33752f34e6c3734' THEN CASE
+      WHEN "policy_engine_hash_1" < '1b7718f76ef1810' THEN -26
+      WHEN "policy_engine_hash_1" < '1ebeb35b690c31a' THEN -25
+      WHEN "policy_engine_hash_1" < '22129c7793d9008' THEN -24
+      WHEN "policy_engine_hash_1" < '2573027b6b23bbe' THEN -23
+      WHEN "policy_engine_hash_1" < '28e01443bbe0119' THEN -22
+      WHEN "policy_engine_hash_1" < '2c5a015d2e8e924' THEN -21
+      WHEN "policy_engine_hash_1" < '2fe0fa06db2a652' THEN -20
+      ELSE -19
+    END
+      WHEN "policy_engine_hash_1" < '520b3f7135615b4' THEN CASE
+      WHEN "policy_engine_hash_1" < '3716d2932ae9580' THEN -18
+      WHEN "policy_engine_hash_1" < '3ac61687e70bebc' THEN -17
+      WHEN "policy_engine_hash_1" < '3e832e367bf6c89' THEN -16
+      WHEN "policy_engine_hash_1" < '424e4d82318db55' THEN -15
+      WHEN "policy_engine_hash_1" < '4627a91106f070f' THEN -14
+      WHEN "policy_engine_hash_1" < '4a0f764e8d2ce8c' THEN -13
+      WHEN "policy_engine_hash_1" < '4e05eb6ecca776f' THEN -12
+      ELSE -11
+    END
+      WHEN "policy_engine_hash_1" < '74680ea4b66785c' THEN CASE
+      WHEN "policy_engine_hash_1" < '561faa239a46363' THEN -10
+      WHEN "policy_engine_hash_1" < '5a43642537a9e8b' THEN -9
+      WHEN "policy_engine_hash_1" < '5e76a6e9c520d55' THEN -8
+      WHEN "policy_engine_hash_1" < '62b9acbc92dd1d4' THEN -7
+      WHEN "policy_engine_hash_1" < '670cb0c3b2bc13f' THEN -6
+      WHEN "policy_engine_hash_1" < '6b6fef032d2fc59' THEN -5
+      WHEN "policy_engine_hash_1" < '6fe3a4604231125' THEN -4
+      ELSE -3
+    END
+      WHEN "policy_engine_hash_1" < '98f34f3c4d43ec1' THEN CASE
+      WHEN "policy_engine_hash_1" < '78fd6c822cb4bcf' THEN -2
+      WHEN "policy_engine_hash_1" < '7da3fd958c51d89' THEN -1
+      WHEN "policy_engine_hash_1" < '825c026a73ae277' THEN 0
+      WHEN "policy_engine_hash_1" < '8702937dd34b431' THEN 1
+      WHEN "policy_engine_hash_1" < '8b97f15b49987a4' THEN 2
+      WHEN "policy_engine_hash_1" < '901c5b9fbdceedb' THEN 3
+      WHEN "policy_engine_hash_1" < '949010fcd2d03a7' THEN 4
+      ELSE 5
+    END
+      WHEN "policy_engine_hash_1" < 'b9d856eef90f8f1' THEN CASE
+      WHEN "policy_engine_hash_1" < '9d4653436d22e2c' THEN 6
+      WHEN "policy_engine_hash_1" < 'a18959163adf2ab' THEN 7
+      WHEN "policy_engine_hash_1" < 'a5bc9bdac856175' THEN 8
+      WHEN "policy_engine_hash_1" < 'a9e055dc65b9c9d' THEN 9
+      WHEN "policy_engine_hash_1" < 'adf4c08eca9ea4c' THEN 10
+      WHEN "policy_engine_hash_1" < 'b1fa14913358891' THEN 11
+      WHEN "policy_engine_hash_1" < 'b5f089b172d3174' THEN 12
+      ELSE 13
+    END
+      WHEN "policy_engine_hash_1" < 'd71febbc441fee7' THEN CASE
+      WHEN "policy_engine_hash_1" < 'bdb1b27dce724ab' THEN 14
+      WHEN "policy_engine_hash_1" < 'c17cd1c98409377' THEN 15
+      WHEN "policy_engine_hash_1" < 'c539e97818f4144' THEN 16
+      WHEN "policy_engine_hash_1" < 'c8e92d6cd516a80' THEN 17
+      WHEN "policy_engine_hash_1" < 'cc8ad0cb193c8cc' THEN 18
+      WHEN "policy_engine_hash_1" < 'd01f05f924d59ae' THEN 19
+      WHEN "policy_engine_hash_1" < 'd3a5fea2d1716dc' THEN 20
+      ELSE 21
+    END
+      WHEN "policy_engine_hash_1" < 'f12fc1f55babba0' THEN CASE
+      WHEN "policy_engine_hash_1" < 'da8cfd8494dc442' THEN 22
+      WHEN "policy_engine_hash_1" < 'dded63886c26ff8' THEN 23
+      WHEN "policy_engine_hash_1" < 'e1414ca496f3ce6' THEN 24
+      WHEN "policy_engine_hash_1" < 'e488e708910e7f0' THEN 25
+      WHEN "policy_engine_hash_1" < 'e7c46039061a950' THEN 26
+      WHEN "policy_engine_hash_1" < 'eaf3e512495030f' THEN 27
+      WHEN "policy_engine_hash_1" < 'ee17a1cac41889e' THEN 28
+      ELSE 29
+    END
+      ELSE CASE
+      WHEN "policy_engine_hash_1" < 'f43c7083cdd122d' THEN 30
+      WHEN "policy_engine_hash_1" < 'f73dd7c904e331c' THEN 31
+      WHEN "policy_engine_hash_1" < 'fa34217b6336d5a' THEN 32
+      WHEN "policy_engine_hash_1" < 'fd1f76b706067cf' THEN 33
+      ELSE 34
+    END
     END AS "policy_engine_total_1",
-    "policy_engine_total_2" - "policy_engine_total_2" % 10 + toInt64(10) * CASE
-      WHEN "policy_engine_hash_2" < '048e9804ea48802' THEN -24
-      WHEN "policy_engine_hash_2" < '092a822c7dae0a3' THEN -23
-      WHEN "policy_engine_hash_2" < '0dd3e5671582cfc' THEN -22
-      WHEN "policy_engine_hash_2" < '128ae916e028108' THEN -21
-      WHEN "policy_engine_hash_2" < '174fb5112bc81b7' THEN -20
-      WHEN "policy_engine_hash_2" < '1c22719fb6dced5' THEN -19
-      WHEN "policy_engine_hash_2" < '21034782048e862' THEN -18
-      WHEN "policy_engine_hash_2" < '25f25feeb4f4325' THEN -17
-      WHEN "policy_engine_hash_2" < '2aefe494e144233' THEN -16
-      WHEN "policy_engine_hash_2" < '2ffbff9d7bfcd4f' THEN -15
-      WHEN "policy_engine_hash_2" < '3516dbacb513e0d' THEN -14
-      WHEN "policy_engine_hash_2" < '3a40a3e36235fce' THEN -13
-      WHEN "policy_engine_hash_2" < '3f7983e06b240d2' THEN -12
-      WHEN "policy_engine_hash_2" < '44c1a7c23a394bc' THEN -11
-      WHEN "policy_engine_hash_2" < '4a193c283126b25' THEN -10
-      WHEN "policy_engine_hash_2" < '4f806e3421eff0b' THEN -9
-      WHEN "policy_engine_hash_2" < '54f76b8bcc3662b' THEN -8
-      WHEN "policy_engine_hash_2" < '5a7e625a5ede99e' THEN -7
-      WHEN "policy_engine_hash_2" < '60158151fe1d356' THEN -6
-      WHEN "policy_engine_hash_2" < '65bcf7ad4df7e72' THEN -5
-      WHEN "policy_engine_hash_2" < '6b74f5310147ab5' THEN -4
-      WHEN "policy_engine_hash_2" < '713daa2d6d495d8' THEN -3
-      WHEN "policy_engine_hash_2" < '7717478021c9fc0' THEN -2
-      WHEN "policy_engine_hash_2" < '7d01fe9585fc12c' THEN -1
-      WHEN "policy_engine_hash_2" < '82fe016a7a03ed4' THEN 0
-      WHEN "policy_engine_hash_2" < '88e8b87fde36040' THEN 1
-      WHEN "policy_engine_hash_2" < '8ec255d292b6a28' THEN 2
-      WHEN "policy_engine_hash_2" < '948b0acefeb854b' THEN 3
-      WHEN "policy_engine_hash_2" < '9a430852b20818e' THEN 4
-      WHEN "policy_engine_hash_2" < '9fea7eae01e2caa' THEN 5
-      WHEN "policy_engine_hash_2" < 'a5819da5a121662' THEN 6
-      WHEN "policy_engine_hash_2" < 'ab08947433c99d5' THEN 7
-      WHEN "policy_engine_hash_2" < 'b07f91cbde100f5' THEN 8
-      WHEN "policy_engine_hash_2" < 'b5e6c3d7ced94db' THEN 9
-      WHEN "policy_engine_hash_2" < 'bb3e583dc5c6b44' THEN 10
-      WHEN "policy_engine_hash_2" < 'c0867c1f94dbf2e' THEN 11
-      WHEN "policy_engine_hash_2" < 'c5bf5c1c9dca032' THEN 12
-      WHEN "policy_engine_hash_2" < 'cae924534aec1f3' THEN 13
-      WHEN "policy_engine_hash_2" < 'd004006284032b1' THEN 14
-      WHEN "policy_engine_hash_2" < 'd5101b6b1ebbdcd' THEN 15
-      WHEN "policy_engine_hash_2" < 'da0da0114b0bcdb' THEN 16
-      WHEN "policy_engine_hash_2" < 'defcb87dfb7179e' THEN 17
-      WHEN "policy_engine_hash_2" < 'e3dd8e60492312b' THEN 18
-      WHEN "policy_engine_hash_2" < 'e8b04aeed437e49' THEN 19
-      WHEN "policy_engine_hash_2" < 'ed7516e91fd7ef8' THEN 20
-      WHEN "policy_engine_hash_2" < 'f22c1a98ea7d304' THEN 21
-      WHEN "policy_engine_hash_2" < 'f6d57dd38251f5d' THEN 22
-      WHEN "policy_engine_hash_2" < 'fb7167fb15b77fe' THEN 23
-      ELSE 24
-    END AS "policy_engine_total_2"
+    "policy_engine_total_2" + CASE
+      WHEN "policy_engine_hash_2" < '183b9fc6f9e56b0' THEN CASE
+      WHEN "policy_engine_hash_2" < '02e08948f9f9831' THEN -34
+      WHEN "policy_engine_hash_2" < '05cbde849cc92a6' THEN -33
+      WHEN "policy_engine_hash_2" < '08c22836fb1cce4' THEN -32
+      WHEN "policy_engine_hash_2" < '0bc38f7c322edd3' THEN -31
+      WHEN "policy_engine_hash_2" < '0ed03e0aa454460' THEN -30
+      WHEN "policy_engine_hash_2" < '11e85e353be7762' THEN -29
+      WHEN "policy_engine_hash_2" < '150c1aedb6afcf1' THEN -28
+      ELSE -27
+    END
+      WHEN "policy_engine_hash_2" < '33752f34e6c3734' THEN CASE
+      WHEN "policy_engine_hash_2" < '1b7718f76ef1810' THEN -26
+      WHEN "policy_engine_hash_2" < '1ebeb35b690c31a' THEN -25
+      WHEN "policy_engine_hash_2" < '22129c7793d9008' THEN -24
+      WHEN "policy_engine_hash_2" < '2573027b6b23bbe' THEN -23
+      WHEN "policy_engine_hash_2" < '28e01443bbe0119' THEN -22
+      WHEN "policy_engine_hash_2" < '2c5a015d2e8e924' THEN -21
+      WHEN "policy_engine_hash_2" < '2fe0fa06db2a652' THEN -20
+      ELSE -19
+    END
+      WHEN "policy_engine_hash_2" < '520b3f7135615b4' THEN CASE
+      WHEN "policy_engine_hash_2" < '3716d2932ae9580' THEN -18
+      WHEN "policy_engine_hash_2" < '3ac61687e70bebc' THEN -17
+      WHEN "policy_engine_hash_2" < '3e832e367bf6c89' THEN -16
+      WHEN "policy_engine_hash_2" < '424e4d82318db55' THEN -15
+      WHEN "policy_engine_hash_2" < '4627a91106f070f' THEN -14
+      WHEN "policy_engine_hash_2" < '4a0f764e8d2ce8c' THEN -13
+      WHEN "policy_engine_hash_2" < '4e05eb6ecca776f' THEN -12
+      ELSE -11
+    END
+      WHEN "policy_engine_hash_2" < '74680ea4b66785c' THEN CASE
+      WHEN "policy_engine_hash_2" < '561faa239a46363' THEN -10
+      WHEN "policy_engine_hash_2" < '5a43642537a9e8b' THEN -9
+      WHEN "policy_engine_hash_2" < '5e76a6e9c520d55' THEN -8
+      WHEN "policy_engine_hash_2" < '62b9acbc92dd1d4' THEN -7
+      WHEN "policy_engine_hash_2" < '670cb0c3b2bc13f' THEN -6
+      WHEN "policy_engine_hash_2" < '6b6fef032d2fc59' THEN -5
+      WHEN "policy_engine_hash_2" < '6fe3a4604231125' THEN -4
+      ELSE -3
+    END
+      WHEN "policy_engine_hash_2" < '98f34f3c4d43ec1' THEN CASE
+      WHEN "policy_engine_hash_2" < '78fd6c822cb4bcf' THEN -2
+      WHEN "policy_engine_hash_2" < '7da3fd958c51d89' THEN -1
+      WHEN "policy_engine_hash_2" < '825c026a73ae277' THEN 0
+      WHEN "policy_engine_hash_2" < '8702937dd34b431' THEN 1
+      WHEN "policy_engine_hash_2" < '8b97f15b49987a4' THEN 2
+      WHEN "policy_engine_hash_2" < '901c5b9fbdceedb' THEN 3
+      WHEN "policy_engine_hash_2" < '949010fcd2d03a7' THEN 4
+      ELSE 5
+    END
+      WHEN "policy_engine_hash_2" < 'b9d856eef90f8f1' THEN CASE
+      WHEN "policy_engine_hash_2" < '9d4653436d22e2c' THEN 6
+      WHEN "policy_engine_hash_2" < 'a18959163adf2ab' THEN 7
+      WHEN "policy_engine_hash_2" < 'a5bc9bdac856175' THEN 8
+      WHEN "policy_engine_hash_2" < 'a9e055dc65b9c9d' THEN 9
+      WHEN "policy_engine_hash_2" < 'adf4c08eca9ea4c' THEN 10
+      WHEN "policy_engine_hash_2" < 'b1fa14913358891' THEN 11
+      WHEN "policy_engine_hash_2" < 'b5f089b172d3174' THEN 12
+      ELSE 13
+    END
+      WHEN "policy_engine_hash_2" < 'd71febbc441fee7' THEN CASE
+      WHEN "policy_engine_hash_2" < 'bdb1b27dce724ab' THEN 14
+      WHEN "policy_engine_hash_2" < 'c17cd1c98409377' THEN 15
+      WHEN "policy_engine_hash_2" < 'c539e97818f4144' THEN 16
+      WHEN "policy_engine_hash_2" < 'c8e92d6cd516a80' THEN 17
+      WHEN "policy_engine_hash_2" < 'cc8ad0cb193c8cc' THEN 18
+      WHEN "policy_engine_hash_2" < 'd01f05f924d59ae' THEN 19
+      WHEN "policy_engine_hash_2" < 'd3a5fea2d1716dc' THEN 20
+      ELSE 21
+    END
+      WHEN "policy_engine_hash_2" < 'f12fc1f55babba0' THEN CASE
+      WHEN "policy_engine_hash_2" < 'da8cfd8494dc442' THEN 22
+      WHEN "policy_engine_hash_2" < 'dded63886c26ff8' THEN 23
+      WHEN "policy_engine_hash_2" < 'e1414ca496f3ce6' THEN 24
+      WHEN "policy_engine_hash_2" < 'e488e708910e7f0' THEN 25
+      WHEN "policy_engine_hash_2" < 'e7c46039061a950' THEN 26
+      WHEN "policy_engine_hash_2" < 'eaf3e512495030f' THEN 27
+      WHEN "policy_engine_hash_2" < 'ee17a1cac41889e' THEN 28
+      ELSE 29
+    END
+      ELSE CASE
+      WHEN "policy_engine_hash_2" < 'f43c7083cdd122d' THEN 30
+      WHEN "policy_engine_hash_2" < 'f73dd7c904e331c' THEN 31
+      WHEN "policy_engine_hash_2" < 'fa34217b6336d5a' THEN 32
+      WHEN "policy_engine_hash_2" < 'fd1f76b706067cf' THEN 33
+      ELSE 34
+    END
+    END AS "policy_engine_total_2",
+    "policy_engine_total_3" + CASE
+      WHEN "policy_engine_hash_3" < '1a0784f03ce9f26' THEN CASE
+      WHEN "policy_engine_hash_3" < '032be1ff14b2957' THEN -35
+      WHEN "policy_engine_hash_3" < '065db1cc6d40698' THEN -34
+      WHEN "policy_engine_hash_3" < '09957a7d8ef352b' THEN -33
+      WHEN "policy_engine_hash_3" < '0cd3473cb7cba34' THEN -32
+      WHEN "policy_engine_hash_3" < '10172349053d42e' THEN -31
+      WHEN "policy_engine_hash_3" < '136119f69b35347' THEN -30
+      WHEN "policy_engine_hash_3" < '16b136aecb680f0' THEN -29
+      ELSE -28
+    END
+      WHEN "policy_engine_hash_3" < '359e6da3c897227' THEN CASE
+      WHEN "policy_engine_hash_3" < '1d64104f1410811' THEN -27
+      WHEN "policy_engine_hash_3" < '20c6e4751a9f693' THEN -26
+      WHEN "policy_engine_hash_3" < '24300d21e84008a' THEN -25
+      WHEN "policy_engine_hash_3" < '279f962b0b44b83' THEN -24
+      WHEN "policy_engine_hash_3" < '2b158b7c31b84b6' THEN -23
+      WHEN "policy_engine_hash_3" < '2e91f91752ba539' THEN -22
+      WHEN "policy_engine_hash_3" < '3214eb14d828b59' THEN -21
+      ELSE -20
+    END
+      WHEN "policy_engine_hash_3" < '52dcaa435701b36' THEN CASE
+      WHEN "policy_engine_hash_3" < '392e8d09f195052' THEN -19
+      WHEN "policy_engine_hash_3" < '3cc555a4124277a' THEN -18
+      WHEN "policy_engine_hash_3" < '4062d3e60634d33' THEN -17
+      WHEN "policy_engine_hash_3" < '4407145af0ab70e' THEN -16
+      WHEN "policy_engine_hash_3" < '47b223a568152fa' THEN -15
+      WHEN "policy_engine_hash_3" < '4b640e7fa1e757b' THEN -14
+      WHEN "policy_engine_hash_3" < '4f1ce1bb9ec672f' THEN -13
+      ELSE -12
+    END
+      WHEN "policy_engine_hash_3" < '71db9a44e836c12' THEN CASE
+      WHEN "policy_engine_hash_3" < '56a37518e761828' THEN -11
+      WHEN "policy_engine_hash_3" < '5a714f56be49d48' THEN -10
+      WHEN "policy_engine_hash_3" < '5e46462fc930dc5' THEN -9
+      WHEN "policy_engine_hash_3" < '622266efa26abdf' THEN -8
+      WHEN "policy_engine_hash_3" < '6605befabf4ade4' THEN -7
+      WHEN "policy_engine_hash_3" < '69f05bce9e9b702' THEN -6
+      WHEN "policy_engine_hash_3" < '6de24b01f76be02' THEN -5
+      ELSE -4
+    END
+      WHEN "policy_engine_hash_3" < '921db4fe08941fe' THEN CASE
+      WHEN "policy_engine_hash_3" < '75dc5761265fdda' THEN -3
+      WHEN "policy_engine_hash_3" < '79e4903a2e0b128' THEN -2
+      WHEN "policy_engine_hash_3" < '7df452cd724c990' THEN -1
+      WHEN "policy_engine_hash_3" < '820bad328db3670' THEN 0
+      WHEN "policy_engine_hash_3" < '861b6fc5d1f4ed8' THEN 1
+      WHEN "policy_engine_hash_3" < '8a23a89ed9a0226' THEN 2
+      WHEN "policy_engine_hash_3" < '8e2465bb17c93ee' THEN 3
+      ELSE 4
+    END
+      WHEN "policy_engine_hash_3" < 'b0e31e4461398d1' THEN CASE
+      WHEN "policy_engine_hash_3" < '960fa43161648fe' THEN 5
+      WHEN "policy_engine_hash_3" < '99fa410540b521c' THEN 6
+      WHEN "policy_engine_hash_3" < '9ddd99105d95421' THEN 7
+      WHEN "policy_engine_hash_3" < 'a1b9b9d036cf23b' THEN 8
+      WHEN "policy_engine_hash_3" < 'a58eb0a941b62b8' THEN 9
+      WHEN "policy_engine_hash_3" < 'a95c8ae7189e7d8' THEN 10
+      WHEN "policy_engine_hash_3" < 'ad2355bca8fe4ca' THEN 11
+      ELSE 12
+    END
+      WHEN "policy_engine_hash_3" < 'cdeb14eb27d74a7' THEN CASE
+      WHEN "policy_engine_hash_3" < 'b49bf1805e18a85' THEN 13
+      WHEN "policy_engine_hash_3" < 'b84ddc5a97ead06' THEN 14
+      WHEN "policy_engine_hash_3" < 'bbf8eba50f548f2' THEN 15
+      WHEN "policy_engine_hash_3" < 'bf9d2c19f9cb2cd' THEN 16
+      WHEN "policy_engine_hash_3" < 'c33aaa5bedbd886' THEN 17
+      WHEN "policy_engine_hash_3" < 'c6d172f60e6afae' THEN 18
+      WHEN "policy_engine_hash_3" < 'ca61925c3768dd9' THEN 19
+      ELSE 20
+    END
+      WHEN "policy_engine_hash_3" < 'e94ec9513497f10' THEN CASE
+      WHEN "policy_engine_hash_3" < 'd16e06e8ad45ac7' THEN 21
+      WHEN "policy_engine_hash_3" < 'd4ea7483ce47b4a' THEN 22
+      WHEN "policy_engine_hash_3" < 'd86069d4f4bb47d' THEN 23
+      WHEN "policy_engine_hash_3" < 'dbcff2de17bff76' THEN 24
+      WHEN "policy_engine_hash_3" < 'df391b8ae56096d' THEN 25
+      WHEN "policy_engine_hash_3" < 'e29befb0ebef7ef' THEN 26
+      WHEN "policy_engine_hash_3" < 'e5f87b0fc3160da' THEN 27
+      ELSE 28
+    END
+      ELSE CASE
+      WHEN "policy_engine_hash_3" < 'ec9ee60964cacb9' THEN 29
+      WHEN "policy_engine_hash_3" < 'efe8dcb6fac2bd2' THEN 30
+      WHEN "policy_engine_hash_3" < 'f32cb8c348345cc' THEN 31
+      WHEN "policy_engine_hash_3" < 'f66a8582710cad5' THEN 32
+      WHEN "policy_engine_hash_3" < 'f9a24e3392bf968' THEN 33
+      WHEN "policy_engine_hash_3" < 'fcd41e00eb4d6a9' THEN 34
+      ELSE 35
+    END
+    END AS "policy_engine_total_3",
+    "policy_engine_total_4" + CASE
+      WHEN "policy_engine_hash_4" < '10207605acb66a9' THEN CASE
+      WHEN "policy_engine_hash_4" < '01b8b99f13f40a8' THEN -33
+      WHEN "policy_engine_hash_4" < '03851df6a564cb5' THEN -32
+      WHEN "policy_engine_hash_4" < '05660db1f3a119c' THEN -31
+      WHEN "policy_engine_hash_4" < '075c7382cc2450f' THEN -30
+      WHEN "policy_engine_hash_4" < '096944941233807' THEN -29
+      WHEN "policy_engine_hash_4" < '0b8d810162d5b8f' THEN -28
+      WHEN "policy_engine_hash_4" < '0dca34540f89bfc' THEN -27
+      ELSE -26
+    END
+      WHEN "policy_engine_hash_4" < '26feaa639e411a8' THEN CASE
+      WHEN "policy_engine_hash_4" < '12916a08738b9ec' THEN -25
+      WHEN "policy_engine_hash_4" < '151e4155b9e1bf5' THEN -24
+      WHEN "policy_engine_hash_4" < '17c83a82c59da07' THEN -23
+      WHEN "policy_engine_hash_4" < '1a90a25c44394f5' THEN -22
+      WHEN "policy_engine_hash_4" < '1d78d488b24fa73' THEN -21
+      WHEN "policy_engine_hash_4" < '20823c32026b5ac' THEN -20
+      WHEN "policy_engine_hash_4" < '23ae54b6d5e3756' THEN -19
+      ELSE -18
+    END
+      WHEN "policy_engine_hash_4" < '476bfe79d807575' THEN CASE
+      WHEN "policy_engine_hash_4" < '2a74db3401863f9' THEN -17
+      WHEN "policy_engine_hash_4" < '2e12979cdfb52a0' THEN -16
+      WHEN "policy_engine_hash_4" < '31d9a35f5c2e958' THEN -15
+      WHEN "policy_engine_hash_4" < '35cbd66551e29d3' THEN -14
+      WHEN "policy_engine_hash_4" < '39eb1da79de8fb0' THEN -13
+      WHEN "policy_engine_hash_4" < '3e397c1eb0e2278' THEN -12
+      WHEN "policy_engine_hash_4" < '42b90bbddc86b4c' THEN -11
+      ELSE -10
+    END
+      WHEN "policy_engine_hash_4" < '75675f391b30b0d' THEN CASE
+      WHEN "policy_engine_hash_4" < '4c549f5afb5901c' THEN -9
+      WHEN "policy_engine_hash_4" < '5175539bb73fed1' THEN -8
+      WHEN "policy_engine_hash_4" < '56d09bd3d5e52b9' THEN -7
+      WHEN "policy_engine_hash_4" < '5c69153115ff5f8' THEN -6
+      WHEN "policy_engine_hash_4" < '62417abdb91b6ea' THEN -5
+      WHEN "policy_engine_hash_4" < '685ca6b5a460bb7' THEN -4
+      WHEN "policy_engine_hash_4" < '6ebd93eaba48e35' THEN -3
+      ELSE -2
+    END
+      WHEN "policy_engine_hash_4" < 'a92f642c2a1ad47' THEN CASE
+      WHEN "policy_engine_hash_4" < '7c5d490c026a7f4' THEN -1
+      WHEN "policy_engine_hash_4" < '83a2b6f3fd9580c' THEN 0
+      WHEN "policy_engine_hash_4" < '8a98a0c6e4cf4f3' THEN 1
+      WHEN "policy_engine_hash_4" < '91426c1545b71cb' THEN 2
+      WHEN "policy_engine_hash_4" < '97a3594a5b9f449' THEN 3
+      WHEN "policy_engine_hash_4" < '9dbe854246e4916' THEN 4
+      WHEN "policy_engine_hash_4" < 'a396eaceea00a08' THEN 5
+      ELSE 6
+    END
+      WHEN "policy_engine_hash_4" < 'ce265ca0a3d16a8' THEN CASE
+      WHEN "policy_engine_hash_4" < 'ae8aac6448c012f' THEN 7
+      WHEN "policy_engine_hash_4" < 'b3ab60a504a6fe4' THEN 8
+      WHEN "policy_engine_hash_4" < 'b894018627f8a8b' THEN 9
+      WHEN "policy_engine_hash_4" < 'bd46f44223794b4' THEN 10
+      WHEN "policy_engine_hash_4" < 'c1c683e14f1dd88' THEN 11
+      WHEN "policy_engine_hash_4" < 'c614e2586217050' THEN 12
+      WHEN "policy_engine_hash_4" < 'ca34299aae1d62d' THEN 13
+      ELSE 14
+    END
+      WHEN "policy_engine_hash_4" < 'e837c57d3a625f9' THEN CASE
+      WHEN "policy_engine_hash_4" < 'd1ed6863204ad60' THEN 15
+      WHEN "policy_engine_hash_4" < 'd58b24cbfe79c07' THEN 16
+      WHEN "policy_engine_hash_4" < 'd901559c61bee58' THEN 17
+      WHEN "policy_engine_hash_4" < 'dc51ab492a1c8aa' THEN 18
+      WHEN "policy_engine_hash_4" < 'df7dc3cdfd94a54' THEN 19
+      WHEN "policy_engine_hash_4" < 'e2872b774db058d' THEN 20
+      WHEN "policy_engine_hash_4" < 'e56f5da3bbc6b0b' THEN 21
+      ELSE 22
+    END
+      WHEN "policy_engine_hash_4" < 'fa99f24e0c5ee64' THEN CASE
+      WHEN "policy_engine_hash_4" < 'eae1beaa461e40b' THEN 23
+      WHEN "policy_engine_hash_4" < 'ed6e95f78c74614' THEN 24
+      WHEN "policy_engine_hash_4" < 'efdf89fa5349957' THEN 25
+      WHEN "policy_engine_hash_4" < 'f235cbabf076404' THEN 26
+      WHEN "policy_engine_hash_4" < 'f4727efe9d2a471' THEN 27
+      WHEN "policy_engine_hash_4" < 'f696bb6bedcc7f9' THEN 28
+      WHEN "policy_engine_hash_4" < 'f8a38c7d33dbaf1' THEN 29
+      ELSE 30
+    END
+      ELSE CASE
+      WHEN "policy_engine_hash_4" < 'fc7ae2095a9b34b' THEN 31
+      WHEN "policy_engine_hash_4" < 'fe474660ec0bf58' THEN 32
+      ELSE 33
+    END
+    END AS "policy_engine_total_4",
+    "policy_engine_total_5" - "policy_engine_total_5" % 5 + toInt64(5) * CASE
+      WHEN "policy_engine_hash_5" < '1993767877133f7' THEN CASE
+      WHEN "policy_engine_hash_5" < '0325fb638a9af12' THEN -37
+      WHEN "policy_engine_hash_5" < '064f7d86b90e248' THEN -36
+      WHEN "policy_engine_hash_5" < '097c8a5cad69065' THEN -35
+      WHEN "policy_engine_hash_5" < '0cad25dcf642bd7' THEN -34
+      WHEN "policy_engine_hash_5" < '0fe1540393aeac5' THEN -33
+      WHEN "policy_engine_hash_5" < '131918d0fc367e3' THEN -32
+      WHEN "policy_engine_hash_5" < '1654784a21d9c77' THEN -31
+      ELSE -30
+    END
+      WHEN "policy_engine_hash_5" < '340fa3b0c844a54' THEN CASE
+      WHEN "policy_engine_hash_5" < '1cd61769f3e399a' THEN -29
+      WHEN "policy_engine_hash_5" < '201c5f311ae204a' THEN -28
+      WHEN "policy_engine_hash_5" < '236651e4fe52555' THEN -27
+      WHEN "policy_engine_hash_5" < '26b3f3a14540e4b' THEN -26
+      WHEN "policy_engine_hash_5" < '2a05488630a4264' THEN -25
+      WHEN "policy_engine_hash_5" < '2d5a54b8a083fe2' THEN -24
+      WHEN "policy_engine_hash_5" < '30b31c621926dc7' THEN -23
+      ELSE -22
+    END
+      WHEN "policy_engine_hash_5" < '4f7ccd1a019f9e3' THEN CASE
+      WHEN "policy_engine_hash_5" < '376feed78a3f6b2' THEN -21
+      WHEN "policy_engine_hash_5" < '3ad4020def6202c' THEN -20
+      WHEN "policy_engine_hash_5" < '3e3be1904124767' THEN -19
+      WHEN "policy_engine_hash_5" < '41a7919f8776602' THEN -18
+      WHEN "policy_engine_hash_5" < '451716818e0f300' THEN -17
+      WHEN "policy_engine_hash_5" < '488a7480e9c4670' THEN -16
+      WHEN "policy_engine_hash_5" < '4c01afecfde5cb5' THEN -15
+      ELSE -14
+    END
+      WHEN "policy_engine_hash_5" < '6be3836798418b4' THEN CASE
+      WHEN "policy_engine_hash_5" < '52fbd0610562d91' THEN -13
+      WHEN "policy_engine_hash_5" < '567ebe1ff853795' THEN -12
+      WHEN "policy_engine_hash_5" < '5a059ab9adbce14' THEN -11
+      WHEN "policy_engine_hash_5" < '5d906a95e28c550' THEN -10
+      WHEN "policy_engine_hash_5" < '611f322142d19a5' THEN -9
+      WHEN "policy_engine_hash_5" < '64b1f5cd6f45c24' THEN -8
+      WHEN "policy_engine_hash_5" < '6848ba1102d8235' THEN -7
+      ELSE -6
+    END
+      WHEN "policy_engine_hash_5" < '8933d5031eafe84' THEN CASE
+      WHEN "policy_engine_hash_5" < '6f825651cf9daf7' THEN -5
+      WHEN "policy_engine_hash_5" < '73253755540ae2b' THEN -4
+      WHEN "policy_engine_hash_5" < '76cc2afce15017c' THEN -3
+      WHEN "policy_engine_hash_5" < '7a7735d84989378' THEN -2
+      WHEN "policy_engine_hash_5" < '7e265c7c7ad9d17' THEN -1
+      WHEN "policy_engine_hash_5" < '81d9a38385262e9' THEN 0
+      WHEN "policy_engine_hash_5" < '8588ca27b676c88' THEN 1
+      ELSE 2
+    END
+      WHEN "policy_engine_hash_5" < 'a5fa654652431ec' THEN CASE
+      WHEN "policy_engine_hash_5" < '8cdac8aaabf51d5' THEN 3
+      WHEN "policy_engine_hash_5" < '907da9ae3062509' THEN 4
+      WHEN "policy_engine_hash_5" < '941c7c9867be74c' THEN 5
+      WHEN "policy_engine_hash_5" < '97b745eefd27dcb' THEN 6
+      WHEN "policy_engine_hash_5" < '9b4e0a3290ba3dc' THEN 7
+      WHEN "policy_engine_hash_5" < '9ee0cddebd2e65b' THEN 8
+      WHEN "policy_engine_hash_5" < 'a26f956a1d73ab0' THEN 9
+      ELSE 10
+    END
+      WHEN "policy_engine_hash_5" < 'c1c41e6fbedb899' THEN CASE
+      WHEN "policy_engine_hash_5" < 'a98141e007ac86b' THEN 11
+      WHEN "policy_engine_hash_5" < 'ad042f9efa9d26f' THEN 12
+      WHEN "policy_engine_hash_5" < 'b08332e5fe6061d' THEN 13
+      WHEN "policy_engine_hash_5" < 'b3fe5013021a34b' THEN 14
+      WHEN "policy_engine_hash_5" < 'b7758b7f163b990' THEN 15
+      WHEN "policy_engine_hash_5" < 'bae8e97e71f0d00' THEN 16
+      WHEN "policy_engine_hash_5" < 'be586e6078899fe' THEN 17
+      ELSE 18
+    END
+      WHEN "policy_engine_hash_5" < 'dc99ae1b01adaab' THEN CASE
+      WHEN "policy_engine_hash_5" < 'c52bfdf2109dfd4' THEN 19
+      WHEN "policy_engine_hash_5" < 'c890112875c094e' THEN 20
+      WHEN "policy_engine_hash_5" < 'cbf05c4f37bb5ac' THEN 21
+      WHEN "policy_engine_hash_5" < 'cf4ce39de6d9239' THEN 22
+      WHEN "policy_engine_hash_5" < 'd2a5ab475f7c01e' THEN 23
+      WHEN "policy_engine_hash_5" < 'd5fab779cf5bd9c' THEN 24
+      WHEN "policy_engine_hash_5" < 'd94c0c5ebabf1b5' THEN 25
+      ELSE 26
+    END
+      WHEN "policy_engine_hash_5" < 'f68375a35296f9b' THEN CASE
+      WHEN "policy_engine_hash_5" < 'dfe3a0cee51dfb6' THEN 27
+      WHEN "policy_engine_hash_5" < 'e329e8960c1c666' THEN 28
+      WHEN "policy_engine_hash_5" < 'e66c898788ecc09' THEN 29
+      WHEN "policy_engine_hash_5" < 'e9ab87b5de26389' THEN 30
+      WHEN "policy_engine_hash_5" < 'ece6e72f03c981d' THEN 31
+      WHEN "policy_engine_hash_5" < 'f01eabfc6c5153b' THEN 32
+      WHEN "policy_engine_hash_5" < 'f352da2309bd429' THEN 33
+      ELSE 34
+    END
+      ELSE CASE
+      WHEN "policy_engine_hash_5" < 'f9b0827946f1db8' THEN 35
+      WHEN "policy_engine_hash_5" < 'fcda049c75650ee' THEN 36
+      ELSE 37
+    END
+    END AS "policy_engine_total_5"
   FROM drawn
 ), bounded AS (
-  SELECT "age", "born", policy_engine_n, CASE WHEN policy_engine_n < 1 THEN 1 ELSE policy_engine_n END AS policy_engine_divisor,
-    CASE WHEN "policy_engine_total_1" + 2 * policy_engine_n < 0 THEN 0 WHEN "policy_engine_total_1" + 2 * policy_engine_n > 4 * policy_engine_n THEN 4 * policy_engine_n ELSE "policy_engine_total_1" + 2 * policy_engine_n END AS "policy_engine_total_1",
-    "policy_engine_total_2"
+  SELECT "age", "born", policy_engine_n, "policy_engine_total_1", "policy_engine_total_2", "policy_engine_total_3", "policy_engine_total_4", "policy_engine_total_5",
+    CASE WHEN "policy_engine_total_2" < 1 THEN NULL WHEN "policy_engine_total_3" + 2 * "policy_engine_total_2" < 0 THEN 0 WHEN "policy_engine_total_3" + 2 * "policy_engine_total_2" > 4 * "policy_engine_total_2" THEN 4 * "policy_engine_total_2" ELSE "policy_engine_total_3" + 2 * "policy_engine_total_2" END AS "policy_engine_above_2",
+    CASE WHEN "policy_engine_total_2" < 1 THEN 1 ELSE "policy_engine_total_2" END AS "policy_engine_divisor_2",
+    CASE WHEN "policy_engine_total_4" < 1 THEN NULL WHEN "policy_engine_total_5" + 50 * "policy_engine_total_4" < 0 THEN 0 WHEN "policy_engine_total_5" + 50 * "policy_engine_total_4" > 100 * "policy_engine_total_4" THEN 100 * "policy_engine_total_4" ELSE "policy_engine_total_5" + 50 * "policy_engine_total_4" END AS "policy_engine_above_4",
+    CASE WHEN "policy_engine_total_4" < 1 THEN 1 ELSE "policy_engine_total_4" END AS "policy_engine_divisor_4"
   FROM noised
 )
-SELECT "age", "born", policy_engine_n AS "n",
-  intDiv((2 * "policy_engine_total_1" + policy_engine_divisor), (2 * policy_engine_divisor)) * 10 AS "pay",
-  "policy_engine_total_2" AS "years"
+SELECT "age", "born", policy_engine_n AS "people",
+  "policy_engine_total_1" AS "visits",
+  intDiv((2 * "policy_engine_above_2" + "policy_engine_divisor_2"), (2 * "policy_engine_divisor_2")) * 10 AS "pay",
+  ("policy_engine_total_3" + 2 * "policy_engine_total_2") * 10 AS "paid",
+  intDiv((2 * "policy_engine_above_4" + "policy_engine_divisor_4"), (2 * "policy_engine_divisor_4")) AS "years"
 FROM bounded
-WHERE policy_engine_n >= 4
+WHERE policy_engine_n >= 6
 ORDER BY "age" NULLS LAST, "born" NULLS LAST

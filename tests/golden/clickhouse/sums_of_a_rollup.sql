@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:366276c57d064e561b2c564be1d31ec86834cd19c7fc1c7d8de049b550460687
+-- digest: sha256:dce054ab8c40e91480b7c9ce629a69aeb07bb4c7b1ea984ae32c7a6cd2f3d4e9
 WITH people AS (
   SELECT "age", "born",
     ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS policy_engine_rank
@@ -18,7 +18,7 @@ WITH people AS (
       ELSE '>=1970-01-01'
     END AS "born",
     CASE
-      WHEN "age" IS NULL THEN 0
+      WHEN "age" IS NULL THEN NULL
       WHEN "age" <= 0 THEN 0
       WHEN "age" >= 10 THEN 10
       ELSE toInt64("age")
@@ -26,24 +26,24 @@ WITH people AS (
   FROM people
   WHERE policy_engine_rank = 1
 ), fine AS (
-  SELECT "age", "born", toInt64(COUNT(*)) AS policy_engine_count, toInt64(SUM("policy_engine_value_1")) AS "policy_engine_value_1"
+  SELECT "age", "born", toInt64(COUNT(*)) AS policy_engine_count, toInt64(SUM("policy_engine_value_1")) AS "policy_engine_value_1", COUNT("policy_engine_value_1") AS "policy_engine_many_1"
   FROM recoded
   GROUP BY "age", "born"
 ), spread AS (
-  SELECT policy_engine_grouping, policy_engine_count, "policy_engine_value_1",
+  SELECT policy_engine_grouping, policy_engine_count, "policy_engine_value_1", "policy_engine_many_1",
     CASE WHEN policy_engine_grouping IN (1, 2) THEN "age" END AS "age",
     CASE WHEN policy_engine_grouping IN (1) THEN "born" END AS "born"
   FROM fine
   CROSS JOIN (SELECT 1 AS policy_engine_grouping UNION ALL SELECT 2) AS policy_engine_groupings
 ), grouped AS (
   SELECT policy_engine_grouping, "age", "born", toInt64(SUM(policy_engine_count)) AS policy_engine_people,
-    toInt64(SUM("policy_engine_value_1")) AS "policy_engine_total_1"
+    COALESCE(toInt64(SUM("policy_engine_value_1")), 0) AS "policy_engine_total_1"
   FROM spread
   GROUP BY policy_engine_grouping, "age", "born"
 ), drawn AS (
   SELECT policy_engine_grouping, "age", "born", policy_engine_people, "policy_engine_total_1",
-    lower(hex(SHA256({salt:String} || ':g:0:4f22c6c0a95382a2e0d137fdba3b2b0ce85685b6afd6767d05d382e8f70af774:' || toString(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "born" NULLS LAST))))) AS policy_engine_hash,
-    lower(hex(SHA256({salt:String} || ':g:1:4f22c6c0a95382a2e0d137fdba3b2b0ce85685b6afd6767d05d382e8f70af774:' || toString(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "born" NULLS LAST))))) AS "policy_engine_hash_1"
+    lower(hex(SHA256({salt:String} || ':g:0:f833f225f30a4a2ac806df0e2d8842268e1e03b9296524ec39d0ae52558b9036:' || toString(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "born" NULLS LAST))))) AS policy_engine_hash,
+    lower(hex(SHA256({salt:String} || ':g:1:f833f225f30a4a2ac806df0e2d8842268e1e03b9296524ec39d0ae52558b9036:' || toString(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "born" NULLS LAST))))) AS "policy_engine_hash_1"
   FROM grouped
 ), noised AS (
   SELECT policy_engine_grouping, "age", "born", policy_engine_people + CASE WHEN policy_engine_grouping = 2 THEN CASE

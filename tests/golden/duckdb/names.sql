@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:ad5ed329b2a607891672363351c93f0f3c4f6d04c3d6c73cf822794d11445417
+-- digest: sha256:2a4b3608fa5fa9f57bf051570c463fbbb9615f24cf7f6d07bd8e589942925a97
 WITH sampled AS NOT MATERIALIZED (
   SELECT "it""s"
   FROM READ_PARQUET('people.parquet', file_row_number = TRUE) JOIN (SELECT policy_engine_block, policy_engine_bits FROM "policy_engine_sample_400000000000000") AS policy_engine_drawn ON policy_engine_block = file_row_number >> 12

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:7c1ac8b4975878fa01ccc18256ceff0c56f7703e76c40b0f8ea2072d95b94c26
+-- digest: sha256:dcb7eba506f104a47838a26fd44f202388efb24cd11f7799643d2cccc3413b9d
 WITH people AS NOT MATERIALIZED (
   SELECT "age", "zip"
   FROM READ_PARQUET('people.parquet')
@@ -12,7 +12,7 @@ WITH people AS NOT MATERIALIZED (
     END AS "age",
     LEFT("zip", 2) AS "zip",
     CASE
-      WHEN "age" IS NULL THEN 0
+      WHEN "age" IS NULL THEN NULL
       WHEN "age" <= 0 THEN 0
       WHEN "age" >= 10 THEN 10
       ELSE CAST("age" AS BIGINT)
@@ -24,18 +24,18 @@ WITH people AS NOT MATERIALIZED (
   WHERE 1 = 0
   UNION ALL
   SELECT 1, "age", "zip", COUNT(*),
-    CAST(SUM("policy_engine_value_1") AS BIGINT)
+    COALESCE(CAST(SUM("policy_engine_value_1") AS BIGINT), 0) AS "policy_engine_total_1"
   FROM recoded
   GROUP BY "age", "zip"
   UNION ALL
   SELECT 2, "age", NULL, COUNT(*),
-    CAST(SUM("policy_engine_value_1") AS BIGINT)
+    COALESCE(CAST(SUM("policy_engine_value_1") AS BIGINT), 0) AS "policy_engine_total_1"
   FROM recoded
   GROUP BY "age"
 ), drawn AS NOT MATERIALIZED (
   SELECT policy_engine_grouping, "age", "zip", policy_engine_people, "policy_engine_total_1",
-    SHA256($salt || ':g:0:c63dd01310308ebdb1d951d2c9b99377444b461392f2ddf225cd038c3d9a9391:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash,
-    SHA256($salt || ':g:1:c63dd01310308ebdb1d951d2c9b99377444b461392f2ddf225cd038c3d9a9391:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_1"
+    SHA256($salt || ':g:0:5ddfbf0ad6a455e2a137dd341bf74521c6a8db447c90de39aa512a12494504c8:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash,
+    SHA256($salt || ':g:1:5ddfbf0ad6a455e2a137dd341bf74521c6a8db447c90de39aa512a12494504c8:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_1"
   FROM grouped
 ), noised AS NOT MATERIALIZED (
   SELECT policy_engine_grouping, "age", "zip", policy_engine_people + CASE WHEN policy_engine_grouping = 2 THEN CASE

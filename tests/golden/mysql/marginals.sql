@@ -35,7 +35,7 @@ WITH people AS (
   GROUP BY policy_engine_grouping, `age`, `born`
 ), drawn AS (
   SELECT policy_engine_grouping, `age`, `born`, policy_engine_people,
-    SHA2(CONCAT(@policy_engine_salt, ':g:0:92d88770385a89c480da6daf420250e1317c1b5bfdeff99b278fe1372cc52122:', CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_0900_bin AS policy_engine_hash
+    SHA2(CONCAT(@policy_engine_salt, ':g:0:a62c6e0dacb6ee83896a6ea353bfbc1a8689113cc9f5c22121c14821fea7aa94:', CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_0900_bin AS policy_engine_hash
   FROM grouped
 ), noised AS (
   SELECT policy_engine_grouping, `age`, `born`, policy_engine_people + CASE

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:dc541b14a700a5fd5065e35a0aacd62ac5e0ad93e3a52cd55834d6ce81f786b5
+-- digest: sha256:813c8decfb556df9a1734d450e69ce32fede7d1fc310b71b22de7a76295b9c3d
 WITH sampled AS (
   SELECT `age`,
     ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY `age` IS NULL, `age`) AS policy_engine_rank

@@ -33,7 +33,7 @@ WITH people AS NOT MATERIALIZED (
   GROUP BY "born"
 ), drawn AS NOT MATERIALIZED (
   SELECT policy_engine_grouping, "age", "born", policy_engine_people,
-    pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:0:92d88770385a89c480da6daf420250e1317c1b5bfdeff99b278fe1372cc52122:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST) AS TEXT), 'UTF8')) AS policy_engine_hash
+    pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:0:a62c6e0dacb6ee83896a6ea353bfbc1a8689113cc9f5c22121c14821fea7aa94:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST) AS TEXT), 'UTF8')) AS policy_engine_hash
   FROM grouped
 ), noised AS NOT MATERIALIZED (
   SELECT policy_engine_grouping, "age", "born", policy_engine_people + CASE

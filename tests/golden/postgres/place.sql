@@ -25,7 +25,7 @@ WITH people AS NOT MATERIALIZED (
   GROUP BY "age", "born"
 ), drawn AS NOT MATERIALIZED (
   SELECT "age", "born", policy_engine_people,
-    pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:0:ab99ab09d8f3d47ec28807eaddf2c412e8b2c418de6528be9c5c2f22388cbff3:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST) AS TEXT), 'UTF8')) AS policy_engine_hash
+    pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:0:57f8d4abadf0992f3bf93a7a6372a839e7cfc3b4f09d6a1a2f6942686ec5a9c3:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST) AS TEXT), 'UTF8')) AS policy_engine_hash
   FROM grouped
 ), noised AS NOT MATERIALIZED (
   SELECT "age", "born", policy_engine_people - CASE

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:0aefb2baf1517e84c96cccd77ac38b9501c8aa3cd4b33e38efe175133bf58f86
+-- digest: sha256:f380013aaa1cbe5d7916c6cd8aa591173b966c97db44bfdd60f1c306a723a3a4
 WITH people AS NOT MATERIALIZED (
   SELECT "age", "born", "income",
     ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "born" NULLS LAST, "income" NULLS LAST) AS policy_engine_rank
@@ -18,7 +18,7 @@ WITH people AS NOT MATERIALIZED (
       ELSE '>=1970-01-01'
     END AS "born",
     CASE
-      WHEN "income" IS NULL OR "income" = CAST('NaN' AS DECIMAL) THEN 0
+      WHEN "income" IS NULL OR "income" = CAST('NaN' AS DECIMAL) THEN NULL
       WHEN CAST("income" AS DOUBLE PRECISION) <= 0 THEN 0
       WHEN CAST("income" AS DOUBLE PRECISION) >= 40 THEN 4
       WHEN ABS(CAST("income" AS DOUBLE PRECISION)) < 1 THEN 0
@@ -34,84 +34,107 @@ WITH people AS NOT MATERIALIZED (
   WHERE policy_engine_rank = 1
 ), grouped AS NOT MATERIALIZED (
   SELECT "age", "born", COUNT(*) AS policy_engine_people,
-    CAST(SUM("policy_engine_value_1") AS BIGINT) - 2 * COUNT(*) AS "policy_engine_total_1",
-    CAST(SUM("policy_engine_value_2") AS BIGINT) AS "policy_engine_total_2"
+    COUNT("policy_engine_value_1") AS "policy_engine_total_1",
+    COALESCE(CAST(SUM("policy_engine_value_1") AS BIGINT), 0) - 2 * COUNT("policy_engine_value_1") AS "policy_engine_total_2",
+    CAST(SUM("policy_engine_value_2") AS BIGINT) - 50 * COUNT(*) AS "policy_engine_total_3"
   FROM recoded
   GROUP BY "age", "born"
 ), drawn AS NOT MATERIALIZED (
-  SELECT "age", "born", policy_engine_people, "policy_engine_total_1", "policy_engine_total_2",
-    pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:0:76308ec8e03cb8b1e5d7590c90f89d74156e26452f72feea60c82e917b40a578:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST) AS TEXT), 'UTF8')) AS policy_engine_hash,
-    pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:1:76308ec8e03cb8b1e5d7590c90f89d74156e26452f72feea60c82e917b40a578:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST) AS TEXT), 'UTF8')) AS "policy_engine_hash_1",
-    pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:2:76308ec8e03cb8b1e5d7590c90f89d74156e26452f72feea60c82e917b40a578:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST) AS TEXT), 'UTF8')) AS "policy_engine_hash_2"
+  SELECT "age", "born", policy_engine_people, "policy_engine_total_1", "policy_engine_total_2", "policy_engine_total_3",
+    pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:0:dbba8d8d8b6cd457e38954541ba79640099a6951f95215ff1094741f9beda933:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST) AS TEXT), 'UTF8')) AS policy_engine_hash,
+    pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:1:dbba8d8d8b6cd457e38954541ba79640099a6951f95215ff1094741f9beda933:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST) AS TEXT), 'UTF8')) AS "policy_engine_hash_1",
+    pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:2:dbba8d8d8b6cd457e38954541ba79640099a6951f95215ff1094741f9beda933:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST) AS TEXT), 'UTF8')) AS "policy_engine_hash_2",
+    pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:3:dbba8d8d8b6cd457e38954541ba79640099a6951f95215ff1094741f9beda933:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST) AS TEXT), 'UTF8')) AS "policy_engine_hash_3"
   FROM grouped
 ), noised AS NOT MATERIALIZED (
   SELECT "age", "born", policy_engine_people + CASE
-      WHEN policy_engine_hash < DECODE('25fcf1bf08a76ed0', 'hex') THEN -2
-      WHEN policy_engine_hash < DECODE('5b01328c069a5180', 'hex') THEN -1
-      WHEN policy_engine_hash < DECODE('a4fecd73f965ae80', 'hex') THEN 0
-      WHEN policy_engine_hash < DECODE('da030e40f7589130', 'hex') THEN 1
+      WHEN policy_engine_hash < DECODE('25834d20754bfd80', 'hex') THEN -2
+      WHEN policy_engine_hash < DECODE('5a883ff6160717f0', 'hex') THEN -1
+      WHEN policy_engine_hash < DECODE('a577c009e9f8e810', 'hex') THEN 0
+      WHEN policy_engine_hash < DECODE('da7cb2df8ab40280', 'hex') THEN 1
       ELSE 2
     END AS policy_engine_n,
     "policy_engine_total_1" + CASE
-      WHEN "policy_engine_hash_1" < DECODE('06d4076bceb17d50', 'hex') THEN -9
-      WHEN "policy_engine_hash_1" < DECODE('0eb259df201fcd80', 'hex') THEN -8
-      WHEN "policy_engine_hash_1" < DECODE('17c38876273ef3d0', 'hex') THEN -7
-      WHEN "policy_engine_hash_1" < DECODE('2236525be702c010', 'hex') THEN -6
-      WHEN "policy_engine_hash_1" < DECODE('2e4095cc8d37dac0', 'hex') THEN -5
-      WHEN "policy_engine_hash_1" < DECODE('3c2065cedf09b960', 'hex') THEN -4
-      WHEN "policy_engine_hash_1" < DECODE('4c1d4a3c8f9a7e10', 'hex') THEN -3
-      WHEN "policy_engine_hash_1" < DECODE('5e89b08b795089d0', 'hex') THEN -2
-      WHEN "policy_engine_hash_1" < DECODE('73c494c50d62bfb0', 'hex') THEN -1
-      WHEN "policy_engine_hash_1" < DECODE('8c3b6b3af29d4050', 'hex') THEN 0
-      WHEN "policy_engine_hash_1" < DECODE('a1764f7486af7630', 'hex') THEN 1
-      WHEN "policy_engine_hash_1" < DECODE('b3e2b5c3706581f0', 'hex') THEN 2
-      WHEN "policy_engine_hash_1" < DECODE('c3df9a3120f646a0', 'hex') THEN 3
-      WHEN "policy_engine_hash_1" < DECODE('d1bf6a3372c82540', 'hex') THEN 4
-      WHEN "policy_engine_hash_1" < DECODE('ddc9ada418fd3ff0', 'hex') THEN 5
-      WHEN "policy_engine_hash_1" < DECODE('e83c7789d8c10c30', 'hex') THEN 6
-      WHEN "policy_engine_hash_1" < DECODE('f14da620dfe03280', 'hex') THEN 7
-      WHEN "policy_engine_hash_1" < DECODE('f92bf894314e82b0', 'hex') THEN 8
+      WHEN "policy_engine_hash_1" < DECODE('049b5062c0e87780', 'hex') THEN -9
+      WHEN "policy_engine_hash_1" < DECODE('0a4e20bb513723c0', 'hex') THEN -8
+      WHEN "policy_engine_hash_1" < DECODE('115aaeffe2470f70', 'hex') THEN -7
+      WHEN "policy_engine_hash_1" < DECODE('1a12ec39063da4d0', 'hex') THEN -6
+      WHEN "policy_engine_hash_1" < DECODE('24dc3508ed45a420', 'hex') THEN -5
+      WHEN "policy_engine_hash_1" < DECODE('3233ebf2eed79e50', 'hex') THEN -4
+      WHEN "policy_engine_hash_1" < DECODE('42b52ae443bb55d0', 'hex') THEN -3
+      WHEN "policy_engine_hash_1" < DECODE('571fce2d068b3680', 'hex') THEN -2
+      WHEN "policy_engine_hash_1" < DECODE('70612ac81c4a3760', 'hex') THEN -1
+      WHEN "policy_engine_hash_1" < DECODE('8f9ed537e3b5c8a0', 'hex') THEN 0
+      WHEN "policy_engine_hash_1" < DECODE('a8e031d2f974c980', 'hex') THEN 1
+      WHEN "policy_engine_hash_1" < DECODE('bd4ad51bbc44aa30', 'hex') THEN 2
+      WHEN "policy_engine_hash_1" < DECODE('cdcc140d112861b0', 'hex') THEN 3
+      WHEN "policy_engine_hash_1" < DECODE('db23caf712ba5be0', 'hex') THEN 4
+      WHEN "policy_engine_hash_1" < DECODE('e5ed13c6f9c25b30', 'hex') THEN 5
+      WHEN "policy_engine_hash_1" < DECODE('eea551001db8f090', 'hex') THEN 6
+      WHEN "policy_engine_hash_1" < DECODE('f5b1df44aec8dc40', 'hex') THEN 7
+      WHEN "policy_engine_hash_1" < DECODE('fb64af9d3f178880', 'hex') THEN 8
       ELSE 9
     END AS "policy_engine_total_1",
-    "policy_engine_total_2" - "policy_engine_total_2" % 10 + CAST(10 AS BIGINT) * CASE
-      WHEN "policy_engine_hash_2" < DECODE('07e4151f29569cd0', 'hex') THEN -13
-      WHEN "policy_engine_hash_2" < DECODE('100245a7cf4c4950', 'hex') THEN -12
-      WHEN "policy_engine_hash_2" < DECODE('185c3d7cfa443240', 'hex') THEN -11
-      WHEN "policy_engine_hash_2" < DECODE('20f3b4d08e4873b0', 'hex') THEN -10
-      WHEN "policy_engine_hash_2" < DECODE('29ca707ded375690', 'hex') THEN -9
-      WHEN "policy_engine_hash_2" < DECODE('32e242673457ed10', 'hex') THEN -8
-      WHEN "policy_engine_hash_2" < DECODE('3c3d09d52888a760', 'hex') THEN -7
-      WHEN "policy_engine_hash_2" < DECODE('45dcb3d9e4c7da10', 'hex') THEN -6
-      WHEN "policy_engine_hash_2" < DECODE('4fc33bb65f679df0', 'hex') THEN -5
-      WHEN "policy_engine_hash_2" < DECODE('59f2ab42dad40e50', 'hex') THEN -4
-      WHEN "policy_engine_hash_2" < DECODE('646d1b5a576cd7a0', 'hex') THEN -3
-      WHEN "policy_engine_hash_2" < DECODE('6f34b4491c916090', 'hex') THEN -2
-      WHEN "policy_engine_hash_2" < DECODE('7a4bae3e6fa1bf00', 'hex') THEN -1
-      WHEN "policy_engine_hash_2" < DECODE('85b451c1905e4100', 'hex') THEN 0
-      WHEN "policy_engine_hash_2" < DECODE('90cb4bb6e36e9f70', 'hex') THEN 1
-      WHEN "policy_engine_hash_2" < DECODE('9b92e4a5a8932860', 'hex') THEN 2
-      WHEN "policy_engine_hash_2" < DECODE('a60d54bd252bf1b0', 'hex') THEN 3
-      WHEN "policy_engine_hash_2" < DECODE('b03cc449a0986210', 'hex') THEN 4
-      WHEN "policy_engine_hash_2" < DECODE('ba234c261b3825f0', 'hex') THEN 5
-      WHEN "policy_engine_hash_2" < DECODE('c3c2f62ad77758a0', 'hex') THEN 6
-      WHEN "policy_engine_hash_2" < DECODE('cd1dbd98cba812f0', 'hex') THEN 7
-      WHEN "policy_engine_hash_2" < DECODE('d6358f8212c8a970', 'hex') THEN 8
-      WHEN "policy_engine_hash_2" < DECODE('df0c4b2f71b78c50', 'hex') THEN 9
-      WHEN "policy_engine_hash_2" < DECODE('e7a3c28305bbcdc0', 'hex') THEN 10
-      WHEN "policy_engine_hash_2" < DECODE('effdba5830b3b6b0', 'hex') THEN 11
-      WHEN "policy_engine_hash_2" < DECODE('f81beae0d6a96330', 'hex') THEN 12
+    "policy_engine_total_2" + CASE
+      WHEN "policy_engine_hash_2" < DECODE('0834b357a90cfe30', 'hex') THEN -9
+      WHEN "policy_engine_hash_2" < DECODE('11551cb8e5930c00', 'hex') THEN -8
+      WHEN "policy_engine_hash_2" < DECODE('1b7baedfe620f360', 'hex') THEN -7
+      WHEN "policy_engine_hash_2" < DECODE('26c5d4405571c300', 'hex') THEN -6
+      WHEN "policy_engine_hash_2" < DECODE('33544443fef2d970', 'hex') THEN -5
+      WHEN "policy_engine_hash_2" < DECODE('414b621a16d5ec70', 'hex') THEN -4
+      WHEN "policy_engine_hash_2" < DECODE('50d3a629e3ed6590', 'hex') THEN -3
+      WHEN "policy_engine_hash_2" < DECODE('621a135a5fb66650', 'hex') THEN -2
+      WHEN "policy_engine_hash_2" < DECODE('7550b982aaa463f0', 'hex') THEN -1
+      WHEN "policy_engine_hash_2" < DECODE('8aaf467d555b9c10', 'hex') THEN 0
+      WHEN "policy_engine_hash_2" < DECODE('9de5eca5a04999b0', 'hex') THEN 1
+      WHEN "policy_engine_hash_2" < DECODE('af2c59d61c129a70', 'hex') THEN 2
+      WHEN "policy_engine_hash_2" < DECODE('beb49de5e92a1390', 'hex') THEN 3
+      WHEN "policy_engine_hash_2" < DECODE('ccabbbbc010d2690', 'hex') THEN 4
+      WHEN "policy_engine_hash_2" < DECODE('d93a2bbfaa8e3d00', 'hex') THEN 5
+      WHEN "policy_engine_hash_2" < DECODE('e484512019df0ca0', 'hex') THEN 6
+      WHEN "policy_engine_hash_2" < DECODE('eeaae3471a6cf400', 'hex') THEN 7
+      WHEN "policy_engine_hash_2" < DECODE('f7cb4ca856f301d0', 'hex') THEN 8
+      ELSE 9
+    END AS "policy_engine_total_2",
+    "policy_engine_total_3" - "policy_engine_total_3" % 5 + CAST(5 AS BIGINT) * CASE
+      WHEN "policy_engine_hash_3" < DECODE('0845673e96485d20', 'hex') THEN -13
+      WHEN "policy_engine_hash_3" < DECODE('10b852fb870b24b0', 'hex') THEN -12
+      WHEN "policy_engine_hash_3" < DECODE('1959bdb4d29331d0', 'hex') THEN -11
+      WHEN "policy_engine_hash_3" < DECODE('222aa74afb5ef140', 'hex') THEN -10
+      WHEN "policy_engine_hash_3" < DECODE('2b2c151ea855b810', 'hex') THEN -9
+      WHEN "policy_engine_hash_3" < DECODE('345f122eea1185c0', 'hex') THEN -8
+      WHEN "policy_engine_hash_3" < DECODE('3dc4af3826bea800', 'hex') THEN -7
+      WHEN "policy_engine_hash_3" < DECODE('475e02d3b0260140', 'hex') THEN -6
+      WHEN "policy_engine_hash_3" < DECODE('512c2998078a6740', 'hex') THEN -5
+      WHEN "policy_engine_hash_3" < DECODE('5b304639d315b180', 'hex') THEN -4
+      WHEN "policy_engine_hash_3" < DECODE('656b81ad88a69f20', 'hex') THEN -3
+      WHEN "policy_engine_hash_3" < DECODE('6fdf0b49d1e5bd70', 'hex') THEN -2
+      WHEN "policy_engine_hash_3" < DECODE('7a8c18eaad9ced90', 'hex') THEN -1
+      WHEN "policy_engine_hash_3" < DECODE('8573e71552631270', 'hex') THEN 0
+      WHEN "policy_engine_hash_3" < DECODE('9020f4b62e1a4290', 'hex') THEN 1
+      WHEN "policy_engine_hash_3" < DECODE('9a947e52775960e0', 'hex') THEN 2
+      WHEN "policy_engine_hash_3" < DECODE('a4cfb9c62cea4e80', 'hex') THEN 3
+      WHEN "policy_engine_hash_3" < DECODE('aed3d667f87598c0', 'hex') THEN 4
+      WHEN "policy_engine_hash_3" < DECODE('b8a1fd2c4fd9fec0', 'hex') THEN 5
+      WHEN "policy_engine_hash_3" < DECODE('c23b50c7d9415800', 'hex') THEN 6
+      WHEN "policy_engine_hash_3" < DECODE('cba0edd115ee7a40', 'hex') THEN 7
+      WHEN "policy_engine_hash_3" < DECODE('d4d3eae157aa47f0', 'hex') THEN 8
+      WHEN "policy_engine_hash_3" < DECODE('ddd558b504a10ec0', 'hex') THEN 9
+      WHEN "policy_engine_hash_3" < DECODE('e6a6424b2d6cce30', 'hex') THEN 10
+      WHEN "policy_engine_hash_3" < DECODE('ef47ad0478f4db50', 'hex') THEN 11
+      WHEN "policy_engine_hash_3" < DECODE('f7ba98c169b7a2e0', 'hex') THEN 12
       ELSE 13
-    END AS "policy_engine_total_2"
+    END AS "policy_engine_total_3"
   FROM drawn
 ), bounded AS NOT MATERIALIZED (
-  SELECT "age", "born", policy_engine_n, CASE WHEN policy_engine_n < 1 THEN 1 ELSE policy_engine_n END AS policy_engine_divisor,
-    CASE WHEN "policy_engine_total_1" + 2 * policy_engine_n < 0 THEN 0 WHEN "policy_engine_total_1" + 2 * policy_engine_n > 4 * policy_engine_n THEN 4 * policy_engine_n ELSE "policy_engine_total_1" + 2 * policy_engine_n END AS "policy_engine_total_1",
-    "policy_engine_total_2"
+  SELECT "age", "born", policy_engine_n, "policy_engine_total_1", "policy_engine_total_2", "policy_engine_total_3",
+    CASE WHEN "policy_engine_total_1" < 1 THEN NULL WHEN "policy_engine_total_2" + 2 * "policy_engine_total_1" < 0 THEN 0 WHEN "policy_engine_total_2" + 2 * "policy_engine_total_1" > 4 * "policy_engine_total_1" THEN 4 * "policy_engine_total_1" ELSE "policy_engine_total_2" + 2 * "policy_engine_total_1" END AS "policy_engine_above_1",
+    CASE WHEN "policy_engine_total_1" < 1 THEN 1 ELSE "policy_engine_total_1" END AS "policy_engine_divisor_1"
   FROM noised
 )
 SELECT "age", "born", policy_engine_n AS "n",
-  (2 * "policy_engine_total_1" + policy_engine_divisor) / (2 * policy_engine_divisor) * 10 AS "pay",
-  "policy_engine_total_2" AS "years"
+  (2 * "policy_engine_above_1" + "policy_engine_divisor_1") / (2 * "policy_engine_divisor_1") * 10 AS "pay",
+  ("policy_engine_total_3" + 50 * "policy_engine_n") AS "years"
 FROM bounded
 WHERE policy_engine_n >= 3
 ORDER BY "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST

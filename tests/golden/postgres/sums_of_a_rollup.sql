@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:366276c57d064e561b2c564be1d31ec86834cd19c7fc1c7d8de049b550460687
+-- digest: sha256:dce054ab8c40e91480b7c9ce629a69aeb07bb4c7b1ea984ae32c7a6cd2f3d4e9
 WITH people AS NOT MATERIALIZED (
   SELECT "age", "born",
     ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS policy_engine_rank
@@ -18,7 +18,7 @@ WITH people AS NOT MATERIALIZED (
       ELSE '>=1970-01-01'
     END AS "born",
     CASE
-      WHEN "age" IS NULL THEN 0
+      WHEN "age" IS NULL THEN NULL
       WHEN "age" <= 0 THEN 0
       WHEN "age" >= 10 THEN 10
       ELSE CAST("age" AS BIGINT)
@@ -31,18 +31,18 @@ WITH people AS NOT MATERIALIZED (
   WHERE 1 = 0
   UNION ALL
   SELECT 1, "age", "born", COUNT(*),
-    CAST(SUM("policy_engine_value_1") AS BIGINT)
+    COALESCE(CAST(SUM("policy_engine_value_1") AS BIGINT), 0) AS "policy_engine_total_1"
   FROM recoded
   GROUP BY "age", "born"
   UNION ALL
   SELECT 2, "age", NULL, COUNT(*),
-    CAST(SUM("policy_engine_value_1") AS BIGINT)
+    COALESCE(CAST(SUM("policy_engine_value_1") AS BIGINT), 0) AS "policy_engine_total_1"
   FROM recoded
   GROUP BY "age"
 ), drawn AS NOT MATERIALIZED (
   SELECT policy_engine_grouping, "age", "born", policy_engine_people, "policy_engine_total_1",
-    pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:0:4f22c6c0a95382a2e0d137fdba3b2b0ce85685b6afd6767d05d382e8f70af774:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST) AS TEXT), 'UTF8')) AS policy_engine_hash,
-    pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:1:4f22c6c0a95382a2e0d137fdba3b2b0ce85685b6afd6767d05d382e8f70af774:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST) AS TEXT), 'UTF8')) AS "policy_engine_hash_1"
+    pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:0:f833f225f30a4a2ac806df0e2d8842268e1e03b9296524ec39d0ae52558b9036:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST) AS TEXT), 'UTF8')) AS policy_engine_hash,
+    pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:1:f833f225f30a4a2ac806df0e2d8842268e1e03b9296524ec39d0ae52558b9036:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST) AS TEXT), 'UTF8')) AS "policy_engine_hash_1"
   FROM grouped
 ), noised AS NOT MATERIALIZED (
   SELECT policy_engine_grouping, "age", "born", policy_engine_people + CASE WHEN policy_engine_grouping = 2 THEN CASE

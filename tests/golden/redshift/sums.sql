@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:0aefb2baf1517e84c96cccd77ac38b9501c8aa3cd4b33e38efe175133bf58f86
+-- digest: sha256:f380013aaa1cbe5d7916c6cd8aa591173b966c97db44bfdd60f1c306a723a3a4
 WITH people AS (
   SELECT "age", "born", "income",
     ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "born" NULLS LAST, "income" NULLS LAST) AS policy_engine_rank
@@ -18,7 +18,7 @@ WITH people AS (
       ELSE '>=1970-01-01'
     END AS "born",
     CASE
-      WHEN "income" IS NULL THEN 0
+      WHEN "income" IS NULL THEN NULL
       WHEN CAST("income" AS DOUBLE PRECISION) <= 0 THEN 0
       WHEN CAST("income" AS DOUBLE PRECISION) >= 40 THEN 4
       WHEN ABS(CAST("income" AS DOUBLE PRECISION)) < 1 THEN 0
@@ -34,84 +34,107 @@ WITH people AS (
   WHERE policy_engine_rank = 1
 ), grouped AS (
   SELECT "age", "born", COUNT(*) AS policy_engine_people,
-    CAST(SUM("policy_engine_value_1") AS BIGINT) - 2 * COUNT(*) AS "policy_engine_total_1",
-    CAST(SUM("policy_engine_value_2") AS BIGINT) AS "policy_engine_total_2"
+    COUNT("policy_engine_value_1") AS "policy_engine_total_1",
+    COALESCE(CAST(SUM("policy_engine_value_1") AS BIGINT), 0) - 2 * COUNT("policy_engine_value_1") AS "policy_engine_total_2",
+    CAST(SUM("policy_engine_value_2") AS BIGINT) - 50 * COUNT(*) AS "policy_engine_total_3"
   FROM recoded
   GROUP BY "age", "born"
 ), drawn AS (
-  SELECT "age", "born", policy_engine_people, "policy_engine_total_1", "policy_engine_total_2",
-    SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:0:76308ec8e03cb8b1e5d7590c90f89d74156e26452f72feea60c82e917b40a578:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS VARCHAR(MAX)), 256) AS policy_engine_hash,
-    SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:1:76308ec8e03cb8b1e5d7590c90f89d74156e26452f72feea60c82e917b40a578:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS VARCHAR(MAX)), 256) AS "policy_engine_hash_1",
-    SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:2:76308ec8e03cb8b1e5d7590c90f89d74156e26452f72feea60c82e917b40a578:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS VARCHAR(MAX)), 256) AS "policy_engine_hash_2"
+  SELECT "age", "born", policy_engine_people, "policy_engine_total_1", "policy_engine_total_2", "policy_engine_total_3",
+    SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:0:dbba8d8d8b6cd457e38954541ba79640099a6951f95215ff1094741f9beda933:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS VARCHAR(MAX)), 256) AS policy_engine_hash,
+    SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:1:dbba8d8d8b6cd457e38954541ba79640099a6951f95215ff1094741f9beda933:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS VARCHAR(MAX)), 256) AS "policy_engine_hash_1",
+    SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:2:dbba8d8d8b6cd457e38954541ba79640099a6951f95215ff1094741f9beda933:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS VARCHAR(MAX)), 256) AS "policy_engine_hash_2",
+    SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:3:dbba8d8d8b6cd457e38954541ba79640099a6951f95215ff1094741f9beda933:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS VARCHAR(MAX)), 256) AS "policy_engine_hash_3"
   FROM grouped
 ), noised AS (
   SELECT "age", "born", policy_engine_people + CASE
-      WHEN policy_engine_hash < '25fcf1bf08a76ed' THEN -2
-      WHEN policy_engine_hash < '5b01328c069a518' THEN -1
-      WHEN policy_engine_hash < 'a4fecd73f965ae8' THEN 0
-      WHEN policy_engine_hash < 'da030e40f758913' THEN 1
+      WHEN policy_engine_hash < '25834d20754bfd8' THEN -2
+      WHEN policy_engine_hash < '5a883ff6160717f' THEN -1
+      WHEN policy_engine_hash < 'a577c009e9f8e81' THEN 0
+      WHEN policy_engine_hash < 'da7cb2df8ab4028' THEN 1
       ELSE 2
     END AS policy_engine_n,
     "policy_engine_total_1" + CASE
-      WHEN "policy_engine_hash_1" < '06d4076bceb17d5' THEN -9
-      WHEN "policy_engine_hash_1" < '0eb259df201fcd8' THEN -8
-      WHEN "policy_engine_hash_1" < '17c38876273ef3d' THEN -7
-      WHEN "policy_engine_hash_1" < '2236525be702c01' THEN -6
-      WHEN "policy_engine_hash_1" < '2e4095cc8d37dac' THEN -5
-      WHEN "policy_engine_hash_1" < '3c2065cedf09b96' THEN -4
-      WHEN "policy_engine_hash_1" < '4c1d4a3c8f9a7e1' THEN -3
-      WHEN "policy_engine_hash_1" < '5e89b08b795089d' THEN -2
-      WHEN "policy_engine_hash_1" < '73c494c50d62bfb' THEN -1
-      WHEN "policy_engine_hash_1" < '8c3b6b3af29d405' THEN 0
-      WHEN "policy_engine_hash_1" < 'a1764f7486af763' THEN 1
-      WHEN "policy_engine_hash_1" < 'b3e2b5c3706581f' THEN 2
-      WHEN "policy_engine_hash_1" < 'c3df9a3120f646a' THEN 3
-      WHEN "policy_engine_hash_1" < 'd1bf6a3372c8254' THEN 4
-      WHEN "policy_engine_hash_1" < 'ddc9ada418fd3ff' THEN 5
-      WHEN "policy_engine_hash_1" < 'e83c7789d8c10c3' THEN 6
-      WHEN "policy_engine_hash_1" < 'f14da620dfe0328' THEN 7
-      WHEN "policy_engine_hash_1" < 'f92bf894314e82b' THEN 8
+      WHEN "policy_engine_hash_1" < '049b5062c0e8778' THEN -9
+      WHEN "policy_engine_hash_1" < '0a4e20bb513723c' THEN -8
+      WHEN "policy_engine_hash_1" < '115aaeffe2470f7' THEN -7
+      WHEN "policy_engine_hash_1" < '1a12ec39063da4d' THEN -6
+      WHEN "policy_engine_hash_1" < '24dc3508ed45a42' THEN -5
+      WHEN "policy_engine_hash_1" < '3233ebf2eed79e5' THEN -4
+      WHEN "policy_engine_hash_1" < '42b52ae443bb55d' THEN -3
+      WHEN "policy_engine_hash_1" < '571fce2d068b368' THEN -2
+      WHEN "policy_engine_hash_1" < '70612ac81c4a376' THEN -1
+      WHEN "policy_engine_hash_1" < '8f9ed537e3b5c8a' THEN 0
+      WHEN "policy_engine_hash_1" < 'a8e031d2f974c98' THEN 1
+      WHEN "policy_engine_hash_1" < 'bd4ad51bbc44aa3' THEN 2
+      WHEN "policy_engine_hash_1" < 'cdcc140d112861b' THEN 3
+      WHEN "policy_engine_hash_1" < 'db23caf712ba5be' THEN 4
+      WHEN "policy_engine_hash_1" < 'e5ed13c6f9c25b3' THEN 5
+      WHEN "policy_engine_hash_1" < 'eea551001db8f09' THEN 6
+      WHEN "policy_engine_hash_1" < 'f5b1df44aec8dc4' THEN 7
+      WHEN "policy_engine_hash_1" < 'fb64af9d3f17888' THEN 8
       ELSE 9
     END AS "policy_engine_total_1",
-    "policy_engine_total_2" - "policy_engine_total_2" % 10 + CAST(10 AS BIGINT) * CASE
-      WHEN "policy_engine_hash_2" < '07e4151f29569cd' THEN -13
-      WHEN "policy_engine_hash_2" < '100245a7cf4c495' THEN -12
-      WHEN "policy_engine_hash_2" < '185c3d7cfa44324' THEN -11
-      WHEN "policy_engine_hash_2" < '20f3b4d08e4873b' THEN -10
-      WHEN "policy_engine_hash_2" < '29ca707ded37569' THEN -9
-      WHEN "policy_engine_hash_2" < '32e242673457ed1' THEN -8
-      WHEN "policy_engine_hash_2" < '3c3d09d52888a76' THEN -7
-      WHEN "policy_engine_hash_2" < '45dcb3d9e4c7da1' THEN -6
-      WHEN "policy_engine_hash_2" < '4fc33bb65f679df' THEN -5
-      WHEN "policy_engine_hash_2" < '59f2ab42dad40e5' THEN -4
-      WHEN "policy_engine_hash_2" < '646d1b5a576cd7a' THEN -3
-      WHEN "policy_engine_hash_2" < '6f34b4491c91609' THEN -2
-      WHEN "policy_engine_hash_2" < '7a4bae3e6fa1bf0' THEN -1
-      WHEN "policy_engine_hash_2" < '85b451c1905e410' THEN 0
-      WHEN "policy_engine_hash_2" < '90cb4bb6e36e9f7' THEN 1
-      WHEN "policy_engine_hash_2" < '9b92e4a5a893286' THEN 2
-      WHEN "policy_engine_hash_2" < 'a60d54bd252bf1b' THEN 3
-      WHEN "policy_engine_hash_2" < 'b03cc449a098621' THEN 4
-      WHEN "policy_engine_hash_2" < 'ba234c261b3825f' THEN 5
-      WHEN "policy_engine_hash_2" < 'c3c2f62ad77758a' THEN 6
-      WHEN "policy_engine_hash_2" < 'cd1dbd98cba812f' THEN 7
-      WHEN "policy_engine_hash_2" < 'd6358f8212c8a97' THEN 8
-      WHEN "policy_engine_hash_2" < 'df0c4b2f71b78c5' THEN 9
-      WHEN "policy_engine_hash_2" < 'e7a3c28305bbcdc' THEN 10
-      WHEN "policy_engine_hash_2" < 'effdba5830b3b6b' THEN 11
-      WHEN "policy_engine_hash_2" < 'f81beae0d6a9633' THEN 12
+    "policy_engine_total_2" + CASE
+      WHEN "policy_engine_hash_2" < '0834b357a90cfe3' THEN -9
+      WHEN "policy_engine_hash_2" < '11551cb8e5930c0' THEN -8
+      WHEN "policy_engine_hash_2" < '1b7baedfe620f36' THEN -7
+      WHEN "policy_engine_hash_2" < '26c5d4405571c30' THEN -6
+      WHEN "policy_engine_hash_2" < '33544443fef2d97' THEN -5
+      WHEN "policy_engine_hash_2" < '414b621a16d5ec7' THEN -4
+      WHEN "policy_engine_hash_2" < '50d3a629e3ed659' THEN -3
+      WHEN "policy_engine_hash_2" < '621a135a5fb6665' THEN -2
+      WHEN "policy_engine_hash_2" < '7550b982aaa463f' THEN -1
+      WHEN "policy_engine_hash_2" < '8aaf467d555b9c1' THEN 0
+      WHEN "policy_engine_hash_2" < '9de5eca5a04999b' THEN 1
+      WHEN "policy_engine_hash_2" < 'af2c59d61c129a7' THEN 2
+      WHEN "policy_engine_hash_2" < 'beb49de5e92a139' THEN 3
+      WHEN "policy_engine_hash_2" < 'ccabbbbc010d269' THEN 4
+      WHEN "policy_engine_hash_2" < 'd93a2bbfaa8e3d0' THEN 5
+      WHEN "policy_engine_hash_2" < 'e484512019df0ca' THEN 6
+      WHEN "policy_engine_hash_2" < 'eeaae3471a6cf40' THEN 7
+      WHEN "policy_engine_hash_2" < 'f7cb4ca856f301d' THEN 8
+      ELSE 9
+    END AS "policy_engine_total_2",
+    "policy_engine_total_3" - "policy_engine_total_3" % 5 + CAST(5 AS BIGINT) * CASE
+      WHEN "policy_engine_hash_3" < '0845673e96485d2' THEN -13
+      WHEN "policy_engine_hash_3" < '10b852fb870b24b' THEN -12
+      WHEN "policy_engine_hash_3" < '1959bdb4d29331d' THEN -11
+      WHEN "policy_engine_hash_3" < '222aa74afb5ef14' THEN -10
+      WHEN "policy_engine_hash_3" < '2b2c151ea855b81' THEN -9
+      WHEN "policy_engine_hash_3" < '345f122eea1185c' THEN -8
+      WHEN "policy_engine_hash_3" < '3dc4af3826bea80' THEN -7
+      WHEN "policy_engine_hash_3" < '475e02d3b026014' THEN -6
+      WHEN "policy_engine_hash_3" < '512c2998078a674' THEN -5
+      WHEN "policy_engine_hash_3" < '5b304639d315b18' THEN -4
+      WHEN "policy_engine_hash_3" < '656b81ad88a69f2' THEN -3
+      WHEN "policy_engine_hash_3" < '6fdf0b49d1e5bd7' THEN -2
+      WHEN "policy_engine_hash_3" < '7a8c18eaad9ced9' THEN -1
+      WHEN "policy_engine_hash_3" < '8573e7155263127' THEN 0
+      WHEN "policy_engine_hash_3" < '9020f4b62e1a429' THEN 1
+      WHEN "policy_engine_hash_3" < '9a947e52775960e' THEN 2
+      WHEN "policy_engine_hash_3" < 'a4cfb9c62cea4e8' THEN 3
+      WHEN "policy_engine_hash_3" < 'aed3d667f87598c' THEN 4
+      WHEN "policy_engine_hash_3" < 'b8a1fd2c4fd9fec' THEN 5
+      WHEN "policy_engine_hash_3" < 'c23b50c7d941580' THEN 6
+      WHEN "policy_engine_hash_3" < 'cba0edd115ee7a4' THEN 7
+      WHEN "policy_engine_hash_3" < 'd4d3eae157aa47f' THEN 8
+      WHEN "policy_engine_hash_3" < 'ddd558b504a10ec' THEN 9
+      WHEN "policy_engine_hash_3" < 'e6a6424b2d6cce3' THEN 10
+      WHEN "policy_engine_hash_3" < 'ef47ad0478f4db5' THEN 11
+      WHEN "policy_engine_hash_3" < 'f7ba98c169b7a2e' THEN 12
       ELSE 13
-    END AS "policy_engine_total_2"
+    END AS "policy_engine_total_3"
   FROM drawn
 ), bounded AS (
-  SELECT "age", "born", policy_engine_n, CASE WHEN policy_engine_n < 1 THEN 1 ELSE policy_engine_n END AS policy_engine_divisor,
-    CASE WHEN "policy_engine_total_1" + 2 * policy_engine_n < 0 THEN 0 WHEN "policy_engine_total_1" + 2 * policy_engine_n > 4 * policy_engine_n THEN 4 * policy_engine_n ELSE "policy_engine_total_1" + 2 * policy_engine_n END AS "policy_engine_total_1",
-    "policy_engine_total_2"
+  SELECT "age", "born", policy_engine_n, "policy_engine_total_1", "policy_engine_total_2", "policy_engine_total_3",
+    CASE WHEN "policy_engine_total_1" < 1 THEN NULL WHEN "policy_engine_total_2" + 2 * "policy_engine_total_1" < 0 THEN 0 WHEN "policy_engine_total_2" + 2 * "policy_engine_total_1" > 4 * "policy_engine_total_1" THEN 4 * "policy_engine_total_1" ELSE "policy_engine_total_2" + 2 * "policy_engine_total_1" END AS "policy_engine_above_1",
+    CASE WHEN "policy_engine_total_1" < 1 THEN 1 ELSE "policy_engine_total_1" END AS "policy_engine_divisor_1"
   FROM noised
 )
 SELECT "age", "born", policy_engine_n AS "n",
-  (2 * "policy_engine_total_1" + policy_engine_divisor) / (2 * policy_engine_divisor) * 10 AS "pay",
-  "policy_engine_total_2" AS "years"
+  (2 * "policy_engine_above_1" + "policy_engine_divisor_1") / (2 * "policy_engine_divisor_1") * 10 AS "pay",
+  ("policy_engine_total_3" + 50 * "policy_engine_n") AS "years"
 FROM bounded
 WHERE policy_engine_n >= 3
 ORDER BY "age" NULLS LAST, "born" NULLS LAST

@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:996fa32fa0e5c0375be9bcef0797d0242df666eb30f0bf021e9fafa4634b9cb7
+-- digest: sha256:3d5ae3cfeb627826b324da3c65833d668a69055fa08caf50caefe9a64e9b4fb4
 WITH sampled AS (
   SELECT [it"s],
     ROW_NUMBER() OVER (PARTITION BY [person] ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN RTRIM(CAST([it"s] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2) IS NULL THEN 1 ELSE 0 END, RTRIM(CAST([it"s] AS NVARCHAR(MAX)) COLLATE Latin1_General_100_BIN2)) AS policy_engine_rank

@@ -35,7 +35,7 @@ WITH people AS (
   HAVING MAX(policy_engine_there) = 1
 ), drawn AS (
   SELECT [age], [everybody], [born], policy_engine_people,
-    HASHBYTES('SHA2_256', CAST((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') AS VARCHAR(32)) + ':g:0:ec2cfb655ddde0091aeb0fc1ce00e7129362cbe629f6e9e13e8bf74924d50b2c:' + LOWER(CAST(ROW_NUMBER() OVER (ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [everybody] IS NULL THEN 1 ELSE 0 END, [everybody], CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born]) AS VARCHAR(40)))) AS policy_engine_hash
+    HASHBYTES('SHA2_256', CAST((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') AS VARCHAR(32)) + ':g:0:7da768155e6b1f0b3f91be824c0399a0d75b0474b5f05d4404bab3045851fdf2:' + LOWER(CAST(ROW_NUMBER() OVER (ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [everybody] IS NULL THEN 1 ELSE 0 END, [everybody], CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born]) AS VARCHAR(40)))) AS policy_engine_hash
   FROM tuples
 ), noised AS (
   SELECT [age], [everybody], [born], policy_engine_people + CASE

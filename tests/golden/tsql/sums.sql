@@ -1,5 +1,5 @@
 -- policy: golden
--- digest: sha256:0aefb2baf1517e84c96cccd77ac38b9501c8aa3cd4b33e38efe175133bf58f86
+-- digest: sha256:f380013aaa1cbe5d7916c6cd8aa591173b966c97db44bfdd60f1c306a723a3a4
 WITH people AS (
   SELECT [age], [born], [income],
     ROW_NUMBER() OVER (PARTITION BY [person] ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born], CASE WHEN [income] IS NULL THEN 1 ELSE 0 END, [income]) AS policy_engine_rank
@@ -18,7 +18,7 @@ WITH people AS (
       ELSE '>=1970-01-01' COLLATE Latin1_General_100_BIN2
     END AS [born],
     CASE
-      WHEN [income] IS NULL THEN 0
+      WHEN [income] IS NULL THEN NULL
       WHEN CAST([income] AS FLOAT(53)) <= 0 THEN 0
       WHEN CAST([income] AS FLOAT(53)) >= 40 THEN 4
       WHEN ABS(CAST([income] AS FLOAT(53))) < 1 THEN 0
@@ -34,84 +34,107 @@ WITH people AS (
   WHERE policy_engine_rank = 1
 ), grouped AS (
   SELECT [age], [born], COUNT_BIG(*) AS policy_engine_people,
-    CAST(SUM([policy_engine_value_1]) AS BIGINT) - 2 * COUNT_BIG(*) AS [policy_engine_total_1],
-    CAST(SUM([policy_engine_value_2]) AS BIGINT) AS [policy_engine_total_2]
+    COUNT([policy_engine_value_1]) AS [policy_engine_total_1],
+    COALESCE(CAST(SUM([policy_engine_value_1]) AS BIGINT), 0) - 2 * COUNT([policy_engine_value_1]) AS [policy_engine_total_2],
+    CAST(SUM([policy_engine_value_2]) AS BIGINT) - 50 * COUNT_BIG(*) AS [policy_engine_total_3]
   FROM recoded
   GROUP BY [age], [born]
 ), drawn AS (
-  SELECT [age], [born], policy_engine_people, [policy_engine_total_1], [policy_engine_total_2],
-    HASHBYTES('SHA2_256', CAST((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') AS VARCHAR(32)) + ':g:0:76308ec8e03cb8b1e5d7590c90f89d74156e26452f72feea60c82e917b40a578:' + LOWER(CAST(ROW_NUMBER() OVER (ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born]) AS VARCHAR(40)))) AS policy_engine_hash,
-    HASHBYTES('SHA2_256', CAST((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') AS VARCHAR(32)) + ':g:1:76308ec8e03cb8b1e5d7590c90f89d74156e26452f72feea60c82e917b40a578:' + LOWER(CAST(ROW_NUMBER() OVER (ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born]) AS VARCHAR(40)))) AS [policy_engine_hash_1],
-    HASHBYTES('SHA2_256', CAST((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') AS VARCHAR(32)) + ':g:2:76308ec8e03cb8b1e5d7590c90f89d74156e26452f72feea60c82e917b40a578:' + LOWER(CAST(ROW_NUMBER() OVER (ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born]) AS VARCHAR(40)))) AS [policy_engine_hash_2]
+  SELECT [age], [born], policy_engine_people, [policy_engine_total_1], [policy_engine_total_2], [policy_engine_total_3],
+    HASHBYTES('SHA2_256', CAST((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') AS VARCHAR(32)) + ':g:0:dbba8d8d8b6cd457e38954541ba79640099a6951f95215ff1094741f9beda933:' + LOWER(CAST(ROW_NUMBER() OVER (ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born]) AS VARCHAR(40)))) AS policy_engine_hash,
+    HASHBYTES('SHA2_256', CAST((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') AS VARCHAR(32)) + ':g:1:dbba8d8d8b6cd457e38954541ba79640099a6951f95215ff1094741f9beda933:' + LOWER(CAST(ROW_NUMBER() OVER (ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born]) AS VARCHAR(40)))) AS [policy_engine_hash_1],
+    HASHBYTES('SHA2_256', CAST((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') AS VARCHAR(32)) + ':g:2:dbba8d8d8b6cd457e38954541ba79640099a6951f95215ff1094741f9beda933:' + LOWER(CAST(ROW_NUMBER() OVER (ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born]) AS VARCHAR(40)))) AS [policy_engine_hash_2],
+    HASHBYTES('SHA2_256', CAST((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') AS VARCHAR(32)) + ':g:3:dbba8d8d8b6cd457e38954541ba79640099a6951f95215ff1094741f9beda933:' + LOWER(CAST(ROW_NUMBER() OVER (ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born]) AS VARCHAR(40)))) AS [policy_engine_hash_3]
   FROM grouped
 ), noised AS (
   SELECT [age], [born], policy_engine_people + CASE
-      WHEN policy_engine_hash < CONVERT(VARBINARY(8), '25fcf1bf08a76ed0', 2) THEN -2
-      WHEN policy_engine_hash < CONVERT(VARBINARY(8), '5b01328c069a5180', 2) THEN -1
-      WHEN policy_engine_hash < CONVERT(VARBINARY(8), 'a4fecd73f965ae80', 2) THEN 0
-      WHEN policy_engine_hash < CONVERT(VARBINARY(8), 'da030e40f7589130', 2) THEN 1
+      WHEN policy_engine_hash < CONVERT(VARBINARY(8), '25834d20754bfd80', 2) THEN -2
+      WHEN policy_engine_hash < CONVERT(VARBINARY(8), '5a883ff6160717f0', 2) THEN -1
+      WHEN policy_engine_hash < CONVERT(VARBINARY(8), 'a577c009e9f8e810', 2) THEN 0
+      WHEN policy_engine_hash < CONVERT(VARBINARY(8), 'da7cb2df8ab40280', 2) THEN 1
       ELSE 2
     END AS policy_engine_n,
     [policy_engine_total_1] + CASE
-      WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '06d4076bceb17d50', 2) THEN -9
-      WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '0eb259df201fcd80', 2) THEN -8
-      WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '17c38876273ef3d0', 2) THEN -7
-      WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '2236525be702c010', 2) THEN -6
-      WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '2e4095cc8d37dac0', 2) THEN -5
-      WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '3c2065cedf09b960', 2) THEN -4
-      WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '4c1d4a3c8f9a7e10', 2) THEN -3
-      WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '5e89b08b795089d0', 2) THEN -2
-      WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '73c494c50d62bfb0', 2) THEN -1
-      WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '8c3b6b3af29d4050', 2) THEN 0
-      WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'a1764f7486af7630', 2) THEN 1
-      WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'b3e2b5c3706581f0', 2) THEN 2
-      WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'c3df9a3120f646a0', 2) THEN 3
-      WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'd1bf6a3372c82540', 2) THEN 4
-      WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'ddc9ada418fd3ff0', 2) THEN 5
-      WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'e83c7789d8c10c30', 2) THEN 6
-      WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'f14da620dfe03280', 2) THEN 7
-      WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'f92bf894314e82b0', 2) THEN 8
+      WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '049b5062c0e87780', 2) THEN -9
+      WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '0a4e20bb513723c0', 2) THEN -8
+      WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '115aaeffe2470f70', 2) THEN -7
+      WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '1a12ec39063da4d0', 2) THEN -6
+      WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '24dc3508ed45a420', 2) THEN -5
+      WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '3233ebf2eed79e50', 2) THEN -4
+      WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '42b52ae443bb55d0', 2) THEN -3
+      WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '571fce2d068b3680', 2) THEN -2
+      WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '70612ac81c4a3760', 2) THEN -1
+      WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), '8f9ed537e3b5c8a0', 2) THEN 0
+      WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'a8e031d2f974c980', 2) THEN 1
+      WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'bd4ad51bbc44aa30', 2) THEN 2
+      WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'cdcc140d112861b0', 2) THEN 3
+      WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'db23caf712ba5be0', 2) THEN 4
+      WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'e5ed13c6f9c25b30', 2) THEN 5
+      WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'eea551001db8f090', 2) THEN 6
+      WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'f5b1df44aec8dc40', 2) THEN 7
+      WHEN [policy_engine_hash_1] < CONVERT(VARBINARY(8), 'fb64af9d3f178880', 2) THEN 8
       ELSE 9
     END AS [policy_engine_total_1],
-    [policy_engine_total_2] - [policy_engine_total_2] % 10 + CAST(10 AS BIGINT) * CASE
-      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '07e4151f29569cd0', 2) THEN -13
-      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '100245a7cf4c4950', 2) THEN -12
-      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '185c3d7cfa443240', 2) THEN -11
-      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '20f3b4d08e4873b0', 2) THEN -10
-      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '29ca707ded375690', 2) THEN -9
-      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '32e242673457ed10', 2) THEN -8
-      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '3c3d09d52888a760', 2) THEN -7
-      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '45dcb3d9e4c7da10', 2) THEN -6
-      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '4fc33bb65f679df0', 2) THEN -5
-      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '59f2ab42dad40e50', 2) THEN -4
-      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '646d1b5a576cd7a0', 2) THEN -3
-      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '6f34b4491c916090', 2) THEN -2
-      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '7a4bae3e6fa1bf00', 2) THEN -1
-      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '85b451c1905e4100', 2) THEN 0
-      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '90cb4bb6e36e9f70', 2) THEN 1
-      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '9b92e4a5a8932860', 2) THEN 2
-      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'a60d54bd252bf1b0', 2) THEN 3
-      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'b03cc449a0986210', 2) THEN 4
-      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'ba234c261b3825f0', 2) THEN 5
-      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'c3c2f62ad77758a0', 2) THEN 6
-      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'cd1dbd98cba812f0', 2) THEN 7
-      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'd6358f8212c8a970', 2) THEN 8
-      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'df0c4b2f71b78c50', 2) THEN 9
-      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'e7a3c28305bbcdc0', 2) THEN 10
-      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'effdba5830b3b6b0', 2) THEN 11
-      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'f81beae0d6a96330', 2) THEN 12
+    [policy_engine_total_2] + CASE
+      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '0834b357a90cfe30', 2) THEN -9
+      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '11551cb8e5930c00', 2) THEN -8
+      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '1b7baedfe620f360', 2) THEN -7
+      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '26c5d4405571c300', 2) THEN -6
+      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '33544443fef2d970', 2) THEN -5
+      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '414b621a16d5ec70', 2) THEN -4
+      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '50d3a629e3ed6590', 2) THEN -3
+      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '621a135a5fb66650', 2) THEN -2
+      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '7550b982aaa463f0', 2) THEN -1
+      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '8aaf467d555b9c10', 2) THEN 0
+      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), '9de5eca5a04999b0', 2) THEN 1
+      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'af2c59d61c129a70', 2) THEN 2
+      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'beb49de5e92a1390', 2) THEN 3
+      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'ccabbbbc010d2690', 2) THEN 4
+      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'd93a2bbfaa8e3d00', 2) THEN 5
+      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'e484512019df0ca0', 2) THEN 6
+      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'eeaae3471a6cf400', 2) THEN 7
+      WHEN [policy_engine_hash_2] < CONVERT(VARBINARY(8), 'f7cb4ca856f301d0', 2) THEN 8
+      ELSE 9
+    END AS [policy_engine_total_2],
+    [policy_engine_total_3] - [policy_engine_total_3] % 5 + CAST(5 AS BIGINT) * CASE
+      WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '0845673e96485d20', 2) THEN -13
+      WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '10b852fb870b24b0', 2) THEN -12
+      WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '1959bdb4d29331d0', 2) THEN -11
+      WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '222aa74afb5ef140', 2) THEN -10
+      WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '2b2c151ea855b810', 2) THEN -9
+      WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '345f122eea1185c0', 2) THEN -8
+      WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '3dc4af3826bea800', 2) THEN -7
+      WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '475e02d3b0260140', 2) THEN -6
+      WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '512c2998078a6740', 2) THEN -5
+      WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '5b304639d315b180', 2) THEN -4
+      WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '656b81ad88a69f20', 2) THEN -3
+      WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '6fdf0b49d1e5bd70', 2) THEN -2
+      WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '7a8c18eaad9ced90', 2) THEN -1
+      WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '8573e71552631270', 2) THEN 0
+      WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '9020f4b62e1a4290', 2) THEN 1
+      WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), '9a947e52775960e0', 2) THEN 2
+      WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), 'a4cfb9c62cea4e80', 2) THEN 3
+      WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), 'aed3d667f87598c0', 2) THEN 4
+      WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), 'b8a1fd2c4fd9fec0', 2) THEN 5
+      WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), 'c23b50c7d9415800', 2) THEN 6
+      WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), 'cba0edd115ee7a40', 2) THEN 7
+      WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), 'd4d3eae157aa47f0', 2) THEN 8
+      WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), 'ddd558b504a10ec0', 2) THEN 9
+      WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), 'e6a6424b2d6cce30', 2) THEN 10
+      WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), 'ef47ad0478f4db50', 2) THEN 11
+      WHEN [policy_engine_hash_3] < CONVERT(VARBINARY(8), 'f7ba98c169b7a2e0', 2) THEN 12
       ELSE 13
-    END AS [policy_engine_total_2]
+    END AS [policy_engine_total_3]
   FROM drawn
 ), bounded AS (
-  SELECT [age], [born], policy_engine_n, CASE WHEN policy_engine_n < 1 THEN 1 ELSE policy_engine_n END AS policy_engine_divisor,
-    CASE WHEN [policy_engine_total_1] + 2 * policy_engine_n < 0 THEN 0 WHEN [policy_engine_total_1] + 2 * policy_engine_n > 4 * policy_engine_n THEN 4 * policy_engine_n ELSE [policy_engine_total_1] + 2 * policy_engine_n END AS [policy_engine_total_1],
-    [policy_engine_total_2]
+  SELECT [age], [born], policy_engine_n, [policy_engine_total_1], [policy_engine_total_2], [policy_engine_total_3],
+    CASE WHEN [policy_engine_total_1] < 1 THEN NULL WHEN [policy_engine_total_2] + 2 * [policy_engine_total_1] < 0 THEN 0 WHEN [policy_engine_total_2] + 2 * [policy_engine_total_1] > 4 * [policy_engine_total_1] THEN 4 * [policy_engine_total_1] ELSE [policy_engine_total_2] + 2 * [policy_engine_total_1] END AS [policy_engine_above_1],
+    CASE WHEN [policy_engine_total_1] < 1 THEN 1 ELSE [policy_engine_total_1] END AS [policy_engine_divisor_1]
   FROM noised
 )
 SELECT [age], [born], policy_engine_n AS [n],
-  (2 * [policy_engine_total_1] + policy_engine_divisor) / (2 * policy_engine_divisor) * 10 AS [pay],
-  [policy_engine_total_2] AS [years]
+  (2 * [policy_engine_above_1] + [policy_engine_divisor_1]) / (2 * [policy_engine_divisor_1]) * 10 AS [pay],
+  ([policy_engine_total_3] + 50 * [policy_engine_n]) AS [years]
 FROM bounded
 WHERE policy_engine_n >= 3
 ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born]

@@ -12,7 +12,15 @@ import pytest
 from policy_engine.accounting.noise_laws import laplace
 from policy_engine.attest.claimed_values import misfits, mistyped, untruncated
 from policy_engine.kernel.claim import Claim, Shown
-from policy_engine.kernel.mechanisms import Aggregate, Clip, CountedBy, IntegerTable, Keyed, Noisy
+from policy_engine.kernel.mechanisms import (
+    Clip,
+    CountedBy,
+    IntegerTable,
+    Keyed,
+    Measure,
+    Noisy,
+    Quantity,
+)
 from policy_engine.kernel.mechanisms.checks import rows_of
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
 from policy_engine.kernel.sources import Column, Relation, Rows
@@ -167,20 +175,33 @@ def test_a_moment_is_the_start_of_an_hour_to_the_last_digit():
     assert untruncated(claim_of(Keep()), pa.table({"x": [1]})) == ()
 
 
-def summed(clip, unit="1", **law):
+def summed(clip, center=0, over=None, is_mean=False, **law):
     column = Column("pay", Type("decimal", 20, 2))
-    pay = Aggregate("pay", column, Decimal(unit), clip, TABLE)
-    return claim_of(Keep(), law=Noisy(TABLE, 5, aggregates=(pay,), **law))
+    drawn = [Quantity(column, clip, center, TABLE)]
+    if over:
+        drawn.append(Quantity(column, clip, None, TABLE))
+    measure = Measure("pay", 1, over, is_mean)
+    beside = {"quantities": tuple(drawn), "measures": (measure,)}
+    return claim_of(Keep(), law=Noisy(TABLE, 5, **beside, **law))
 
 
 @pytest.mark.parametrize(
     ("claim", "good", "bad"),
     [
         # Shown from 5 + 1 on; 9 are shown of 8 to 10, whose sum has noise of -1 to 1 steps.
-        (summed(Clip(0, 2, is_mean=False)), (0, 20, "-1", 21), (-4, 60, "x", None, "0.5")),
-        (summed(Clip(-2, 0, is_mean=False)), (-20, 1), (6, -60)),
-        (summed(Clip(0, 40, is_mean=False)), (0, 400, -4), (2, 420)),
-        (summed(Clip(0, 4, is_mean=True), "0.01"), ("0.04", 0), ("0.05", "0.005", -1)),
+        (summed(Clip(0, 2)), (0, 20, "-1", 21), (-4, 60, "x", None, "0.5")),
+        (summed(Clip(-2, 0)), (-20, 1), (6, -60)),
+        (summed(Clip(0, 40)), (0, 400, -4), (2, 420)),
+        # With 20 for each of the 9: the sum of what they are above it is from -200 to 200.
+        (summed(Clip(0, 40, absent=0), 20, 0), (0, 380), (600, -100)),
+        # Of 0 to 11 with a value.
+        (summed(Clip(0, 40), 20, 2), (0, 400), (700, -400)),
+        (
+            summed(Clip(0, 4, Decimal("0.01"), absent=0), 2, 0, is_mean=True),
+            ("0.04", 0),
+            ("0.05", "0.005", -1, None),
+        ),
+        (summed(Clip(0, 4, Decimal("0.01")), 2, 2, is_mean=True), ("0.04", None), ("0.05",)),
     ],
 )
 def test_what_a_sum_or_a_mean_can_be(claim, good, bad):
@@ -200,7 +221,7 @@ def test_what_a_sum_or_a_mean_can_be(claim, good, bad):
 
 def test_of_a_place_people_are_counted_by_its_table():
     open_table = IntegerTable((1 << 58, 3 << 58), 2, is_open=True)
-    claim = summed(Clip(0, 2, is_mean=False))
+    claim = summed(Clip(0, 2))
     law = replace(claim.law, table=open_table, k=2, offset=2)
     placed = replace(claim, law=law)
     assert rows_of(placed).wrong_row([(1, 9, 20)]) == ""

@@ -32,7 +32,15 @@ from policy_engine.errors import DomainError, FileError, UsageError, Verificatio
 from policy_engine.kernel.assumption import Assumption
 from policy_engine.kernel.certificate import Terms, certify
 from policy_engine.kernel.claim import Claim, Shown
-from policy_engine.kernel.mechanisms import Aggregate, Clip, CountedBy, Keyed, Native, Noisy
+from policy_engine.kernel.mechanisms import (
+    Clip,
+    CountedBy,
+    Keyed,
+    Measure,
+    Native,
+    Noisy,
+    Quantity,
+)
 from policy_engine.kernel.mechanisms.noisy_counts import route
 from policy_engine.kernel.mechanisms.sampled_suppression.meaning import randomness
 from policy_engine.kernel.mechanisms.sampled_suppression.rate import threshold
@@ -543,11 +551,14 @@ def test_noisy_counts_are_printed_and_priced_again(tmp_path, keys, is_open):
 
 
 STEPS = IntegerTable((1 << 57, 1 << 59, (1 << 60) - (1 << 57)), -1)
-PAY = Aggregate("pay", Column("pay", Type("integer")), Decimal(1), Clip(0, 2, is_mean=False), STEPS)
+PAY = {
+    "quantities": (Quantity(Column("pay", Type("integer")), Clip(0, 2), 0, STEPS),),
+    "measures": (Measure("pay", 1),),
+}
 
 
 def test_what_stands_beside_a_count_holds_sums(tmp_path, keys):
-    facts = of_noisy_counts(aggregates=(PAY,))
+    facts = of_noisy_counts(**PAY)
     shown = {"age": ["<18", ">=30"], "n": [9, 30]}
     for pay in ([-1, 60], [Decimal(1), Decimal(7)]):
         text, path = released(tmp_path, pa.table({**shown, "pay": pay}), facts)
@@ -654,17 +665,21 @@ def test_what_brute_force_cannot_reach_is_the_accountants_word_alone(keys, monke
 
 
 @pytest.mark.parametrize(
-    ("clip", "moves"),
+    ("clip", "center", "moves"),
     [
-        (Clip(0, 40, is_mean=False), ((10, 0), (10, 0))),
-        (Clip(-40, 0, is_mean=False), ((0, 10), (0, 10))),
-        (Clip(-40, 20, is_mean=False), ((10, 10), (15, 15))),
-        (Clip(0, 1, is_mean=True), ((1, 0), (1, 0))),
-        (Clip(0, 80, is_mean=True), ((10, 10), (20, 20))),
+        (Clip(0, 40), 0, ((10, 0), (10, 0))),
+        (Clip(-40, 0), 0, ((0, 10), (0, 10))),
+        (Clip(-40, 20), 0, ((10, 10), (15, 15))),
+        (Clip(0, 1), 0, ((1, 0), (1, 0))),
+        (Clip(0, 80), 40, ((10, 10), (20, 20))),
+        (Clip(0, 8, rows=5), 4, ((10, 10), (20, 20))),
+        (Clip(0, 40, rows=7), None, ((7, 0), (7, 0))),
+        (Clip(10, 40), 0, ((10, 0), (10, 0))),
     ],
 )
-def test_a_sum_is_moved_as_its_values_lie(clip, moves):
-    assert tuple(route._moves(clip, replaces=way) for way in (False, True)) == moves
+def test_a_sum_is_moved_as_its_values_lie(clip, center, moves):
+    drawn = Quantity(Column("pay", Type("integer")), clip, center, STEPS)
+    assert tuple(route._moves(drawn, replaces=way) for way in (False, True)) == moves
 
 
 def test_a_replaced_person_is_in_two_groups_by_brute_force():

@@ -263,7 +263,7 @@ mechanism: noisy_counts
 guarantee: {{epsilon: 0.5, delta: 0.01}}
 release: {{file: out.parquet}}
 """
-SUMS = "aggregate: {age: {sum: {bounds: [-20, 30]}}, id: {mean: {bounds: [-5, 5]}}}"
+SUMS = "measures: {age: {sum: age, bounds: [-20, 30]}, id: {mean: id, bounds: [-5, 5]}}"
 
 
 def noisy(folder, lines, unit="row"):
@@ -276,7 +276,7 @@ def noisy(folder, lines, unit="row"):
 def test_who_is_summed_is_far_beyond_the_ends_of_the_clip(people, tmp_path):
     table = Table((Field("sex", "VARCHAR"), Field("age", "INTEGER"), Field("town", "VARCHAR")))
     for ends, value in (("-20, 30", 5030), ("-30, 20", -5030), ("-20, 100000000", 2**31 - 1)):
-        lines = f"aggregate: {{age: {{sum: {{bounds: [{ends}]}}}}}}"
+        lines = f"measures: {{age: {{sum: age, bounds: [{ends}]}}}}"
         policy = noisy(tmp_path, lines).place.policy
         for pair in pairs_for(policy, table, 0)[0]:
             (gone,) = {*pair.one} - {*pair.other}

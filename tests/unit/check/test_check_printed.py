@@ -50,7 +50,7 @@ def is_of_a_policy_alone(claim):
         return True
     law = claim.law
     return isinstance(law, Pure | Listed) or bool(
-        isinstance(law, Noisy) and (law.aggregates or law.groupings or law.parts > 1)
+        isinstance(law, Noisy) and (law.quantities or law.groupings or law.parts > 1)
     )
 
 

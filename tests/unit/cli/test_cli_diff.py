@@ -86,10 +86,10 @@ def test_noise_has_the_verdict_of_what_is_measured_of_it(cli, policy):
 
 def test_sums_are_shown_things(cli, policy):
     old = policy("a", NOISY, **WIDE)
-    summed = (NOISY[0], f"{NOISY[1]}aggregate: {{total: {{sum: {{bounds: [0, 99], of: age}}}}}}\n")
+    summed = (NOISY[0], f"{NOISY[1]}measures: {{total: {{sum: age, bounds: [0, 99]}}}}\n")
     new = policy("b", summed, **WIDE)
-    assert keys(cli("diff", old, new, "--format", "json"))["aggregate.total"] == "weaker"
-    assert keys(cli("diff", new, old, "--format", "json"))["aggregate.total"] == "not weaker"
+    assert keys(cli("diff", old, new, "--format", "json"))["measures.total"] == "weaker"
+    assert keys(cli("diff", new, old, "--format", "json"))["measures.total"] == "not weaker"
 
 
 def test_certificates(cli, policy):

@@ -24,9 +24,9 @@ release: {target}
 """
 ROLLUP = "rollup: {to: [age], share: 0.3}"
 SUMS = """\
-aggregate:
-  years: {sum: {bounds: [0, 100], of: lived}}
-  mean_age: {mean: {bounds: [0, 100], of: lived}}
+measures:
+  years: {sum: lived, bounds: [0, 100]}
+  mean_age: {mean: lived, bounds: [0, 100]}
 """
 RELEASE = "out/people.parquet"
 

@@ -361,26 +361,30 @@ def test_each_grouping_has_its_own_chances(reported):
 
 
 def test_each_sum_and_mean_has_its_own_noise(reported):
-    total, mean = "{sum: {bounds: [0, 9000], of: age}}", "{mean: {bounds: [0, 90], of: age}}"
-    own = f"aggregate: {{years: {total}, old: {mean}}}"
+    total = "{sum: age, bounds: [0, 9000]}"
+    mean = "{mean: age, bounds: [0, 90], missing: {as: 0}}"
+    own = f"measures: {{years: {total}, old: {mean}}}"
     how = reported(changes=((NOISY[0], f"{NOISY[1]}{own}\n"),), **WIDE)["details"]["how"]
     steps = {each["name"]: each["text"] for each in how["steps"]}
-    assert "the sum of age (years), the mean of age (old) beside it" in steps["count"]
+    beside = "the sum of age over the people with a value (years), the mean of age over the people"
+    assert beside in steps["count"]
     count, years, old = steps["noise"].split("; ")
     ends = [re.findall(r"from -(\d+) to (\d+) is added", each) for each in (count, years, old)]
     assert len({str(each) for each in ends}) == 3
     assert count.endswith("added to each count")
-    assert years.startswith("900 times a random") and years.endswith("to each sum years")
-    assert old.startswith("3 times a random") and old.endswith("of which the mean old is made")
+    assert years.startswith("900 times a random") and years.endswith(
+        "to each sum of which years is made"
+    )
+    assert old.startswith("3 times a random") and old.endswith("to each sum of which old is made")
 
 
 def test_each_sum_of_a_rollup_has_the_noise_of_its_grouping(reported):
-    own = "aggregate: {years: {sum: {bounds: [0, 9000], of: age}}}\nrollup: {to: [sex]}\n"
+    own = "measures: {years: {sum: age, bounds: [0, 9000]}}\nrollup: {to: [sex]}\n"
     how = reported(changes=((NOISY[0], f"{NOISY[1]}{own}"),), **WIDE)["details"]["how"]
     steps = {each["name"]: each["text"] for each in how["steps"]}
     noises = steps["noise"].split("; ")
     assert [each.startswith("by sex ") for each in noises] == [False, False, True, True]
-    assert noises[3].endswith("added to each sum years")
+    assert noises[3].endswith("added to each sum of which years is made")
     ends = [int(re.search(r"to (\d+) is added", each)[1]) for each in noises]
     assert ends[2] > ends[0] and ends[3] > ends[1]
 

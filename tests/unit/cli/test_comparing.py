@@ -63,7 +63,7 @@ def test_k_of_noisy_counts_is_of_every_row(cli, policy):
 
 
 def test_beside_a_sum_a_count_has_half_of_the_guarantee(cli, policy):
-    aged = NOISY[1] + "aggregate: {years: {sum: {bounds: [0, 100], of: age}}}\n"
+    aged = NOISY[1] + "measures: {years: {sum: age, bounds: [0, 100]}}\n"
     file = policy("a", (NOISY[0], aged), **MILLIONTH)
     found = cli("plan", file, "--format", "json").document["comparison"]
     assert halves(found)["truncated_laplace"] > 20

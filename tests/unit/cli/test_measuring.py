@@ -315,7 +315,7 @@ def test_nothing_is_suppressed_in_a_release_or_without_columns(cli: Cli, policy:
 
 
 def test_how_to_measure_a_release_that_is_a_table_is_told(cli: Cli, policy: Policies) -> None:
-    table = ("release: {file: out/a.parquet}", "release: {table: a, count_as: how many}")
+    table = ("release: {file: out/a.parquet}", "release: {table: a}\ncount: {people: how many}")
     done = cli("assess", policy("a", table), "--sensitive", "age")
     assert done.code == 2
     assert "name that, with --published --count 'how many'" in done.err

@@ -24,8 +24,8 @@ mpl.use("Agg")
 NOISY = ("sample: {rate: 0.1}\nk: 20\n", "mechanism: noisy_counts\n")
 SUMS = (
     NOISY[0],
-    "aggregate:\n  total: {sum: {bounds: [0, 99], of: age}}\n"
-    "  mean: {mean: {bounds: [0, 99], of: age}}\n",
+    "measures:\n  total: {sum: age, bounds: [0, 99]}\n"
+    "  mean: {mean: age, bounds: [0, 99], missing: {as: 0}}\n",
 )
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -336,7 +336,7 @@ OURS = "a name must not be empty, hold a NUL or start with policy_engine_"
     [
         ("{policy_engine_n: keep}", {}),
         ("{Policy_Engine_n: {constant: a}}", {}),
-        ("{zip: keep}", {"release": "{file: out.parquet, count_as: policy_engine_n}"}),
+        ("{zip: keep}", {"release": "{file: out.parquet}\ncount: {people: policy_engine_n}"}),
         ("{zip: keep}", {"source": KEYED.replace("id", "policy_engine_n")}),
         ("{zip: keep}", {"source": ORDERED}),
     ],

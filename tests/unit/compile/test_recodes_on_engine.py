@@ -243,11 +243,11 @@ def test_columns_may_have_any_name(tmp_path, form, grouping):
         tmp_path / "source.parquet", dict.fromkeys(NAMES, "INTEGER"), [["7"] * len(NAMES)] * 3
     )
     quoted = [name.replace("\\", "\\\\").replace('"', '\\"') for name in NAMES]
-    count = ", count_as: how many" if form == "counts" else ""
+    count = "\ncount: {people: how many}" if form == "counts" else ""
     policy = policy_of(
         tmp_path,
         "{" + ", ".join(f'"{name}": {{bins: [5]}}' for name in quoted) + "}",
-        release=f"{{file: out.parquet, as: {form}{count}}}",
+        release=f"{{file: out.parquet, as: {form}}}{count}",
         grouping=grouping,
     )
     row = (">=5",) * len(NAMES)

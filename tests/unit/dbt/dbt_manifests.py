@@ -47,7 +47,7 @@ recode: {zip: {prefix: 3}}
 sample: {rate: 0.1}
 k: 20
 guarantee: {epsilon: 0.5, delta: 1.0e-6}
-release: {table: out, version: 1, count_as: n}
+release: {table: out, version: 1}
 account: people
 """
 """The policy of the release ``out``."""

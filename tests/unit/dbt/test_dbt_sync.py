@@ -294,7 +294,8 @@ def test_a_model_of_somebodys_own_is_never_written_over(world, name, folder):
         ({"recode": "  town: {bins: [1, 2]}"},
          "8:3: column 'town': bins of numbers take a number, found text"),
         ({"k": 3, "delta": "1.0e-9"}, "13:29: guarantee.delta must be at least"),
-        ({"more": ", as: rows, count_as: x"}, "count_as must not stand beside as: rows"),
+        ({"more": ", as: rows}\ncount: {people: x"},
+         "count must not stand beside release.as: rows"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_released_is_refused_with_its_place(world, change, message):
@@ -315,12 +316,12 @@ def test_a_file_is_no_release_of_a_dbt_project(world):
 
 
 @pytest.mark.parametrize(
-    "more", ["aggregate: {years: {sum: {of: age, bounds: [0, 99]}}}", "rollup: {to: [age]}"]
+    "more", ["measures: {years: {sum: age, bounds: [0, 99]}}", "rollup: {to: [age]}"]
 )
 def test_counts_alone_are_released_by_dbt(world, more):
     world.policy(chance=f"mechanism: noisy_counts\n{more}")
     [found] = problems(world)
-    assert "a dbt project releases counts alone, without aggregate" in found
+    assert "a dbt project releases counts alone, without measures" in found
 
 
 def test_another_release_target_changes_no_model(world):

@@ -14,14 +14,15 @@ from policy_engine.kernel.certificate import Terms, vouched
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import (
-    Aggregate,
     Clip,
     CountedBy,
     Inserted,
     Keyed,
     Listed,
+    Measure,
     Noisy,
     NoisyPart,
+    Quantity,
     Randomised,
     WholeClasses,
 )
@@ -50,11 +51,12 @@ AGES = Shown("age", AGE, Bins((18,), ("young", "old")))
 SEXES = Shown("sex", SEX, Map(((("f",), "F"),), "M"))
 PEOPLE, SHOWN = Relation(("main", "people")), (AGES, SEXES)
 VALUES = (("young", "old", None), ("F", "M", None))
-TOTAL = Aggregate("total", AGE, Decimal(1), Clip(0, 9, is_mean=False), TABLE)
-MEAN = Aggregate("mean age", AGE, Decimal("0.1"), Clip(0, 99, is_mean=True), TABLE)
+TOTAL = Quantity(AGE, Clip(0, 9), 0, TABLE)
+ABOVE = Quantity(AGE, Clip(0, 99, Decimal("0.1"), absent=0), 49, TABLE)
+MEASURES = (Measure("total", 1), Measure("mean age", 2, 0, is_mean=True))
 SAMPLE = Claim(PEOPLE, Rows(), Keyed(1 << 59, 20), SHOWN)
 COUNTS = Claim(PEOPLE, Rows(), Noisy(TABLE, 1), SHOWN)
-SUMS = replace(COUNTS, law=Noisy(TABLE, 1, aggregates=(TOTAL, MEAN)))
+SUMS = replace(COUNTS, law=Noisy(TABLE, 1, quantities=(TOTAL, ABOVE), measures=MEASURES))
 ANSWERS = Claim(PEOPLE, Rows(), Randomised(tuple(Response(v, 1 << 57) for v in VALUES)), SHOWN)
 TUPLES = Claim(PEOPLE, Rows(), Inserted(3 << 58, 1 << 58, VALUES), SHOWN, None)
 CLASSES = Claim(PEOPLE, Rows(), WholeClasses(3, ("sex",)), SHOWN)
@@ -151,7 +153,9 @@ def test_sums_and_groupings_stand_beside_counts():
     meaning = meaning_of(SEVERAL)
     assert [each.columns for each in meaning.groupings()] == [("age", "sex"), ("sex",)]
     assert [*meaning_of(SAMPLE).groupings()] == []
-    assert meaning.sums()["total"].startswith("the sum of age (integer), each person's value")
+    assert meaning.sums()["total"].startswith(
+        "the sum of age (integer) over the people with a value"
+    )
     assert meaning_of(SAMPLE).sums() == {} and [*meaning_of(SAMPLE).lines()] == []
     assert [*meaning.lines()][:1] == [f"total: {meaning.sums()['total']}"]
     assert [*meaning.lines()][-1] == "grouping 2: by sex"
@@ -159,11 +163,11 @@ def test_sums_and_groupings_stand_beside_counts():
     assert "Made of a noisy sum and a noisy count: mean age." in meaning.afterwards()
     steps = dict(meaning.steps())
     assert steps["count"].endswith(
-        ', with the sum of age (total), the mean of age ("mean age") beside it, once by each of 2'
-        " groupings"
+        ", with the sum of age over the people with a value (total), the mean of age over the"
+        ' people, a missing value as 0 ("mean age") beside it, once by each of 2 groupings'
     )
     assert "by sex a random whole number from -14 to 14 is added to each count" in steps["noise"]
-    assert 'each sum of which the mean "mean age" is made' in steps["noise"]
+    assert 'each sum of which "mean age" is made' in steps["noise"]
     texts = told(SEVERAL)
     assert any(text.startswith("total is the sum of age over the people") for text in texts)
     assert any(text.startswith("everybody is counted once in each grouping: 1 by age, sex") for

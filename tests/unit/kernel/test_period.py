@@ -20,14 +20,15 @@ from policy_engine.kernel.decoding import claim_from
 from policy_engine.kernel.filters import one_of, within
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import (
-    Aggregate,
     Clip,
     Inserted,
     IntegerTable,
     Keyed,
+    Measure,
     Native,
     Noisy,
     NoisyPart,
+    Quantity,
     Randomised,
 )
 from policy_engine.kernel.mechanisms.common import Secret
@@ -69,8 +70,8 @@ LAWS = {
     "raw values first": Keyed(1 << 59, 2, True, SECRET),
     "native": Native(Decimal("0.5"), 2),
     "noisy": NOISY,
-    "a sum": replace(NOISY, aggregates=(Aggregate("total", COST, Decimal(1), Clip(0, 9, False),
-                                                  TABLE),)),
+    "a sum": replace(NOISY, quantities=(Quantity(COST, Clip(0, 9), 0, TABLE),),
+                     measures=(Measure("total", 1),)),
     "a part": NoisyPart(**vars(NOISY), parts=2, number=1),
     "answers": Randomised((Response(("x", "y", None), 1 << 58),), SECRET),
     "tuples": Inserted(3 << 58, 1 << 58, (("x", "y", None),), SECRET),

@@ -41,10 +41,6 @@ def test_the_order_of_columns_changes_no_digest():
         ("rollup: {to: [sex]}", "cannot stand beside rollup"),
         ("marginals: [[sex], [age, all]]", "cannot stand beside marginals"),
         ("models: {own: {l_diversity: 2, of: sex}}", "cannot stand beside models"),
-        (
-            "aggregate: {pay: {mean: {bounds: [0, 9]}}}",
-            "cannot stand beside a mean, which needs a count above 0",
-        ),
         ("sample: {rate: 0.1}\nk: 5", "is of noisy_counts, and this policy draws a sample"),
     ],
 )

@@ -155,22 +155,22 @@ def test_a_policy_of_a_sample_has_the_digest_that_it_had():
     )
 
 
-SUMS = """aggregate:
-  hours: {mean: {bounds: [0, 99], round_to: 0.01, of: hours_per_week}}
-  gain: {sum: {bounds: [-200, 2000], round_to: 100}}
+SUMS = """measures:
+  hours: {mean: hours_per_week, bounds: [0, 99], round_to: 0.01, missing: {as: 0}}
+  gain: {sum: gain, bounds: [-200, 2000], round_to: 100}
 """
 
 
 def test_sums_and_means_share_the_guarantee_with_the_count():
     found = load(PLAIN + SUMS)
-    hours, gain = found.noise.sums
-    assert (hours.name, hours.column, hours.clip.low, hours.clip.high) == (
-        "hours",
+    hours, gain = found.noise.quantities
+    assert (hours.column, hours.clip.low, hours.clip.high, hours.center) == (
         "hours_per_week",
         0,
         9900,
+        4950,
     )
-    assert (gain.column, gain.clip.low, gain.clip.high, gain.clip.moves) == (
+    assert (gain.column, gain.clip.low, gain.clip.high, gain.moves.direction) == (
         "gain",
         -2,
         20,
@@ -193,8 +193,8 @@ def test_the_order_of_sums_is_of_the_policy():
 
 def test_a_replaced_person_moves_a_mean_twice_as_far():
     text = PLAIN.replace("delta: 1.0e-6", "delta: 1.0e-6, neighbours: replace_one")
-    [hours, _] = load(text + SUMS).noise.sums
-    assert hours.clip.steps("replace_one") == 2 * hours.clip.steps("add_remove")
+    [hours, _] = load(text + SUMS).noise.quantities
+    assert hours.moves.steps("replace_one") == 2 * hours.moves.steps("add_remove")
 
 
 TWO = PLAIN.replace("{sex: keep}", "{age: keep, sex: keep}")
@@ -219,12 +219,12 @@ def test_marginals_are_counted_in_the_order_of_the_columns():
 
 def curve_of(noise, neighbours, epsilon=1):
     """δ at ε of everything that is drawn, each grouping with its tables."""
-    law = Noisy(noise.table, 1, groupings=noise.groupings, aggregates=noise.sums)
+    law = Noisy(noise.table, 1, groupings=noise.groupings, quantities=noise.quantities)
     found = []
     for counts, *sums in law.tables:
         found.append(Statistic(counts))
-        for each, table in zip(noise.sums, sums, strict=True):
-            found.append(each.clip.statistic(table, 1, neighbours))
+        for each, table in zip(noise.quantities, sums, strict=True):
+            found.append(each.moves.statistic(table, 1, neighbours))
     return ReleaseCurve.of(found, neighbours).delta(epsilon).delta
 
 
@@ -246,7 +246,7 @@ def test_sums_of_several_groupings_meet_the_guarantee_with_their_counts(neighbou
     assert found.least_shown(1) > one.least_shown(1)
     assert all(
         len(many.table.entries) > len(few.table.entries)
-        for many, few in zip(found.sums, one.sums, strict=True)
+        for many, few in zip(found.quantities, one.quantities, strict=True)
     )
 
 
@@ -255,7 +255,7 @@ def test_the_sums_of_a_rollup_have_their_share():
     fine, coarse = found.groupings
     assert fine.tables == ()
     assert len(coarse.tables) == 3
-    own = (found.table, *(each.table for each in found.sums))
+    own = (found.table, *(each.table for each in found.quantities))
     pairs = zip(coarse.tables, own, strict=True)
     assert all(len(few.entries) > len(many.entries) for few, many in pairs)
 
@@ -263,21 +263,29 @@ def test_the_sums_of_a_rollup_have_their_share():
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        ("aggregate: {a: {}}\n", "aggregate.a must have sum or mean"),
-        ("aggregate: {a: {sum: {bounds: [0]}}}\n", "aggregate.a.sum.bounds must be the least and"),
-        ("aggregate: {a: {sum: {bounds: [3, 0]}}}\n", "aggregate.a.sum.bounds must ascend"),
-        ("aggregate: {a: {sum: {bounds: [0, x]}}}\n", "aggregate.a.sum.bounds[1] must be"),
+        ("measures: {a: {bounds: [0, 9]}}\n", "measures.a must have sum or mean, found neither"),
+        ("measures: {a: {sum: a, mean: a, bounds: [0, 9]}}\n", "measures.a must have sum or mean"),
+        ("measures: {a: {sum: a}}\n", "measures.a.bounds is missing"),
+        ("measures: {a: {sum: a, bounds: [0]}}\n", "measures.a.bounds must be the least and"),
+        ("measures: {a: {sum: a, bounds: [3, 0]}}\n", "measures.a.bounds must ascend"),
+        ("measures: {a: {sum: a, bounds: [0, x]}}\n", "measures.a.bounds[1] must be"),
         (
-            "aggregate: {a: {sum: {bounds: [0, 5], round_to: 2}}}\n",
-            "aggregate.a.sum.bounds must be mult",
+            "measures: {a: {sum: a, bounds: [0, 5], round_to: 2}}\n",
+            "measures.a.bounds must be mult",
+        ),
+        ("measures: {a: {mean: a, bounds: [0, 9.0e+9]}}\n", "measures.a.bounds is too wide"),
+        (
+            "measures: {a: {mean: a, bounds: [0, 9], missing: {as: 10}}}\n",
+            "measures.a.missing.as must lie between the bounds",
         ),
         (
-            "aggregate: {a: {sum: {bounds: [0, 5], round_to: 0.5}}}\n",
-            "aggregate.a.sum.round_to must be a",
+            "measures: {a: {mean: a, bounds: [0, 9], missing: {as: 0.5}}}\n",
+            "measures.a.missing.as must be a multiple of round_to",
         ),
-        ("aggregate: {a: {mean: {bounds: [0, 9.0e+9]}}}\n", "aggregate.a.mean.bounds is too wide"),
-        ("aggregate: {sex: {mean: {bounds: [0, 9]}}}\n", "aggregate.sex is a released column"),
-        ("aggregate: {n: {mean: {bounds: [0, 9]}}}\n", "aggregate.n is a released column"),
+        ("measures: {sex: {mean: a, bounds: [0, 9]}}\n", "measures.sex is a released column"),
+        ("measures: {n: {mean: a, bounds: [0, 9]}}\n", "measures.n is a released column"),
+        ("count: {rows: visits}\n", "count.rows is as many as people"),
+        ("count: {people: SEX}\n", "recode.sex is the name of a count too"),
         ("rollup: {to: [race]}\n", "rollup.to must name columns of recode, found race"),
         ("rollup: {to: [age, sex]}\n", "rollup.to must name fewer columns"),
         ("rollup: {to: [sex], share: 1}\n", "rollup.share must be"),

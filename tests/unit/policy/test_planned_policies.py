@@ -38,14 +38,18 @@ ALL = "{column: id, rows: all}\ncontribution: {max_groups: 3}"
 KEPT = "{sex: keep}"
 MAPPED = "{sex: {map: {m: m, f: f}, other: none}, age: {bins: [18, 65], missing: unknown}}"
 AGE = "{sex: keep, age: {bins: [18, 65]}}"
-PAY = """aggregate:
-  pay: {mean: {bounds: [0, 5000], round_to: 10}}
-  paid: {sum: {bounds: [0, 9], of: pay}}"""
+PAY = """measures:
+  pay: {mean: pay, bounds: [0, 5000], round_to: 10}
+  paid: {sum: pay, bounds: [0, 9]}"""
+VISITS = """count: {rows: visits}
+measures: {mean_pay: {mean: pay, per: row, bounds: [0, 5000], round_to: 10}}"""
+MANY = "{column: id, rows: all}\ncontribution: {max_groups: 3, max_rows_per_group: 5}"
 MECHANISMS = {
     "counts": (ROW, KEPT, ""),
     "of k": (ROW, KEPT, "k: 20\n"),
     "all rows": (ALL, KEPT, ""),
     "sums": (ANY, KEPT, PAY),
+    "visits": (MANY, KEPT, VISITS),
     "roll-up": (ANY, AGE, f"rollup: {{to: [sex], share: 0.2}}\n{PAY}"),
     "marginals": (ANY, AGE, "marginals: [[age], [sex]]"),
     "public keys": (ROW, KEPT, "public_groups: {sex: [m, f]}"),

@@ -81,7 +81,7 @@ def test_the_order_of_keys_and_of_maps_does_not_matter(load, text, tmp_path):
         {"grouping": "grouping: recoded"},
         {"source": "source: {table: a.parquet}\nprivacy_unit: row"},
         {"source": "source: {file: a.parquet, columns: {age: text}}\nprivacy_unit: row"},
-        {"release": "release: {file: b.parquet, count_as: m}"},
+        {"release": "release: {file: b.parquet}\ncount: {people: m}"},
         {"guarantee": "guarantee: {epsilon: 0.5, delta: 1.0e-9, neighbours: replace_one}"},
     ],
 )

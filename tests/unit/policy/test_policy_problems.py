@@ -268,10 +268,10 @@ BROKEN_VALUES = [
     ),
     (
         "release",
-        "release: {file: b.parquet, count_as: Age}",
+        "release: {file: b.parquet}\ncount: {people: Age}",
         [
-            "4:10: recode.age is the count's column too, 'Age'; "
-            "give the count another name with release.count_as"
+            "4:10: recode.age is the name of a count too, 'Age'; "
+            "give the count another name, as in count: {people: how_many}"
         ],
     ),
     ("account", "account: null", ["9:10: account must be text, found null"]),
@@ -303,8 +303,8 @@ BROKEN_VALUES = [
         [
             "9:1: xyz is an unknown key; allowed here: version, name, description, purpose, "
             "about, source, privacy_unit, recode, refresh, period, filter, mechanism, sample, "
-            "noise, contribution, aggregate, rollup, marginals, public_groups, part, k, auto, "
-            "models, guarantee, release, account, grouping"
+            "noise, contribution, count, measures, rollup, marginals, public_groups, part, k, "
+            "auto, models, guarantee, release, account, search, grouping"
         ],
     ),
     (
@@ -330,10 +330,8 @@ BROKEN_VALUES = [
     ),
     (
         "release",
-        "release: {file: b.parquet, as: rows, count_as: people}",
-        [
-            "8:38: release.count_as must not stand beside as: rows, which has no count; remove it",
-        ],
+        "release: {file: b.parquet, as: rows}\ncount: {people: persons}",
+        ["9:1: count must not stand beside release.as: rows, which has no count; remove it"],
     ),
     *(
         (
@@ -785,8 +783,8 @@ def test_text_holds_no_nul(problems):
 
 def test_column_names(problems):
     assert problems(recode='recode: {n: keep, age: keep, Age: keep, "a\\nb": keep}') == [
-        "4:10: recode.n is the count's column too, 'n'; "
-        "give the count another name with release.count_as",
+        "4:10: recode.n is the name of a count too, 'n'; "
+        "give the count another name, as in count: {people: how_many}",
         "4:30: recode.Age must differ from the column 'age' by more than case",
         '4:41: recode["a\\nb"] is no column name: a name must be text that is not blank and has no '
         "line break or control character, found 'a\\nb'",
@@ -818,8 +816,8 @@ extra: 1
         "6:28: release.table must not stand beside file; keep one of them",
         "7:1: extra is an unknown key; allowed here: version, name, description, purpose, "
         "about, source, privacy_unit, recode, refresh, period, filter, mechanism, sample, "
-        "noise, contribution, aggregate, rollup, marginals, public_groups, part, k, auto, "
-        "models, guarantee, release, account, grouping",
+        "noise, contribution, count, measures, rollup, marginals, public_groups, part, k, auto, "
+        "models, guarantee, release, account, search, grouping",
     ]
 
 

@@ -60,7 +60,7 @@ def test_it_is_a_schema_and_describes_itself():
         {"recode": {"a": {"hierarchy": "h.csv", "level": 1, "other": "x"}}},
         {"recode": {"a": {"prefix": 1}, "b": {"truncate": "week"}, "c": {"round": 0.5}}},
         {"recode": {"a": {"constant": "*"}}},
-        {"release": {"table": "x.y", "as": "rows", "count_as": "m"}},
+        {"release": {"table": "x.y"}, "count": {"people": "m"}},
         {"account": "census", "grouping": "recoded", "description": "x"},
     ],
 )

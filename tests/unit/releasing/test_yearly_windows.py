@@ -225,7 +225,7 @@ def test_what_takes_no_slot_is_told_before_it_is_charged(tmp_path):
     assert year.entries[-1].planned is False
 
 
-SUMS = "aggregate: {person_sum: {sum: {bounds: [0, 9], of: person}}}\n"
+SUMS = "measures: {person_sum: {sum: person, bounds: [0, 9]}}\n"
 
 
 def test_a_planned_policy_keeps_its_numbers_while_its_window_lasts(planned):

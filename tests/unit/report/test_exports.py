@@ -182,7 +182,9 @@ def test_a_contract_says_what_each_number_is(world: Path) -> None:
     assert said["sampled", "n"].startswith("n counts people of a sample, which each person")
     assert "n / 0.2 estimates the group in the source" in said["sampled", "n"]
     assert said["noisy", "n"].startswith("n is how many people of the source are in the group")
-    assert said["noisy", "pay"].startswith("pay is the mean of pay over the people of the group")
+    assert said["noisy", "pay"].startswith(
+        "pay is the mean of pay over the people, a missing value as 0"
+    )
     made = loaded(exported(world, "noisy", "registry"))["deployment"]
     assert "pay is the mean of pay" in made["basic"]["description"]
     assert "pay is the mean of pay" in made["implementation"]["mechanisms"]

@@ -18,7 +18,13 @@ from policy_engine.accounting.noise import MOST, IntegerTable, Statistic, delta_
 from policy_engine.kernel.assumption import Assumption
 from policy_engine.kernel.laws import require
 from policy_engine.kernel.mechanisms.common import OfEverybody, Secret, check_raw_first
-from policy_engine.kernel.mechanisms.tables import Aggregate, CountedBy, draws_of, ends_of
+from policy_engine.kernel.mechanisms.tables import (
+    CountedBy,
+    Measure,
+    Quantity,
+    draws_of,
+    ends_of,
+)
 from policy_engine.kernel.nodes import Number
 from policy_engine.kernel.sources import People
 
@@ -33,7 +39,8 @@ class Noisy(OfEverybody):
     Of an open table T is drawn. Every group that is shown has at least ``k`` people. ``offset`` is
     what is added to n - T, so that it estimates n. ``raw_first``: raw values are counted before
     they are recoded, which is the same release. Where there are ``groupings`` everybody is counted
-    once by each, instead of by all that is shown; ``aggregates`` are shown where the count is.
+    once by each, instead of by all that is shown. ``quantities`` are drawn beside the count, and
+    ``measures``, which are made of them, are shown where it is.
     """
 
     table: IntegerTable
@@ -42,7 +49,8 @@ class Noisy(OfEverybody):
     raw_first: bool = False
     secret: Secret | None = None
     groupings: tuple[CountedBy, ...] = ()
-    aggregates: tuple[Aggregate, ...] = ()
+    quantities: tuple[Quantity, ...] = ()
+    measures: tuple[Measure, ...] = ()
     template: ClassVar[str] = "noisy_counts"
     mechanism: ClassVar[str] = "noisy-counts"
 
@@ -53,8 +61,8 @@ class Noisy(OfEverybody):
 
     @property
     def tables(self) -> tuple[tuple[IntegerTable, ...], ...]:
-        """Of each grouping the table of its counts, and of each sum beside them."""
-        own = (self.table, *(each.table for each in self.aggregates))
+        """Of each grouping the table of its counts, and of each quantity beside them."""
+        own = (self.table, *(each.table for each in self.quantities))
         return tuple(each.tables or own for each in self.groupings) or (own,)
 
     @property
@@ -74,11 +82,26 @@ class Noisy(OfEverybody):
         # An offset of 0 is none, and a table without places has no other.
         require(0 <= self.offset <= is_open * table.largest, "an offset is one of the places")
         check_raw_first(self.raw_first, claim)
-        plain = not (claim.unit.counts_all or self.aggregates)
+        plain = not (claim.unit.counts_all or self.quantities)
         require(plain or not self.raw_first, "raw values are counted of one row a person")
-        require(not self.aggregates or claim.count is not None, "a sum stands beside a count")
+        require(not self.quantities or claim.count is not None, "a sum stands beside a count")
+        self._check_measures(one_each=not claim.unit.counts_all)
         if self.groupings:
             self._check_groupings(claim)
+
+    def _check_measures(self, *, one_each: bool) -> None:
+        clips = [each.clip for each in self.quantities]
+        plain = all(clip.per == "row" and clip.rows == 1 for clip in clips)
+        require(plain or not one_each, "of one row a person each row counts")
+        rows = {clip.rows for clip in clips if clip.per == "row"}
+        require(len(rows) <= 1, "of a person and group one number of rows counts")
+        kinds = {(each.column, each.clip, each.center) for each in self.quantities}
+        require(len(kinds) == len(self.quantities), "a quantity is drawn once")
+        used = {each.quantity for each in self.measures} | {each.over for each in self.measures}
+        every = {*range(1, len(self.quantities) + 1)} <= used
+        require(every, "a quantity that is drawn is shown")
+        for each in self.measures:
+            each.check(self.quantities, one_each=one_each)
 
     def _check_groupings(self, claim: Claim) -> None:
         named = [shown.name for shown in claim.columns]
@@ -90,18 +113,18 @@ class Noisy(OfEverybody):
         require(once and covered, "a grouping stands once, and a shown column in one of them")
         counts = not claim.unit.counts_all and claim.count is not None
         require(counts, "several groupings count one row a person, and show their counts")
-        whole = all(len(tables) == 1 + len(self.aggregates) for tables in self.tables)
-        require(whole, "a grouping's own tables are of its count and of each sum")
+        whole = all(len(tables) == 1 + len(self.quantities) for tables in self.tables)
+        require(whole, "a grouping's own tables are of its count and of each quantity")
         is_open = any(table.is_open for table in (self.table, *sum(self.tables, ())))
         require(not is_open, "a place is of one grouping")
 
     def statistics(self, groups: int, neighbours: str) -> tuple[Statistic, ...]:
         """What is drawn for each group, as the accountant prices it: one unit is in one of each."""
         drawn = []
-        for counts, *sums in self.tables:
+        for counts, *others in self.tables:
             drawn.append(Statistic(counts, groups=groups))
-            for each, table in zip(self.aggregates, sums, strict=True):
-                drawn.append(each.clip.statistic(table, groups, neighbours))
+            for each, table in zip(self.quantities, others, strict=True):
+                drawn.append(each.moves.statistic(table, groups, neighbours))
         return tuple(drawn)
 
     def delta(self, groups: int, rate: Decimal, epsilon: Decimal, neighbours: str) -> Decimal:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -21,7 +22,7 @@ from policy_engine.kernel.mechanisms.meaning import (
 )
 from policy_engine.kernel.mechanisms.noisy_counts.law import Noisy, NoisyPart
 from policy_engine.kernel.mechanisms.noisy_counts.public_keys import Listed
-from policy_engine.kernel.mechanisms.tables import Aggregate, Clip
+from policy_engine.kernel.mechanisms.tables import Clip, Measure, Moves
 from policy_engine.kernel.sources import Groups, People
 from policy_engine.kernel.types import digits_of
 from policy_engine.kernel.wording import MOST_KEYS, column_text, named, row_words, some_words
@@ -106,14 +107,18 @@ class NoisyMeaning(Meaning[Noisy]):
         part = f" of part {law.number} of {law.parts}" if isinstance(law, NoisyPart) else ""
         who = f"people{part}, each in up to {most} groups" if most > 1 else f"people{part}"
         yield ShownNumber(count, who, 1.0, lambda row: self._deviation(0, row))
-        for place, each in enumerate(law.aggregates, 1):
-            unit = float(each.clip.grain * each.unit)
-            yield ShownNumber(
-                each.name,
-                f"the {_kind(each)} of {each.column.name}",
-                1.0,
-                partial(self._deviation_of_sum, place, unit, count if each.clip.is_mean else None),
-            )
+        for measure in law.measures:
+            # Of a mean over values whose number is not shown no error is known.
+            if not measure.is_mean or self._shown_divisor(measure):
+                error = partial(self._deviation_of, measure)
+                yield ShownNumber(measure.name, self._measured(measure), 1.0, error)
+
+    def _shown_divisor(self, measure: Measure) -> str | None:
+        """The column that shows over how many a mean is."""
+        if not measure.over:
+            return self.count
+        shown = (m.name for m in self.law.measures if m.quantity == measure.over)
+        return next(shown, None)
 
     def _deviation(self, place: int, row: Mapping[str, Any]) -> float:
         """That of the place-th number's noise, in steps."""
@@ -122,22 +127,41 @@ class NoisyMeaning(Meaning[Noisy]):
         grouping = row[GROUPING] - 1 if self.law.groupings else 0
         return deviation(self.law.tables[grouping][place])
 
-    def _deviation_of_sum(
-        self, place: int, unit: float, over: str | None, row: Mapping[str, Any]
-    ) -> float:
-        people = 1 if over is None else max(1, row[over])
-        return self._deviation(place, row) * unit / people
+    def _deviation_of(self, measure: Measure, row: Mapping[str, Any]) -> float:
+        """That of a sum, or of a mean, by the noise of all that it is made of."""
+        quantity = self.law.quantities[measure.quantity - 1]
+        error = self._deviation(measure.quantity, row) * quantity.moves.grain
+        if quantity.center is None:
+            return error
+        by_many = 0.0
+        if measure.over is not None:
+            many = self.law.quantities[measure.over - 1].moves.grain if measure.over else 1
+            by_many = self._deviation(measure.over, row) * many
+        unit = float(quantity.clip.unit)
+        if not measure.is_mean:
+            return math.hypot(error, quantity.center * by_many) * unit
+        column = self._shown_divisor(measure)
+        mean = row[measure.name]
+        if column is None or mean is None:
+            return 0.0
+        above = float(mean) / unit - quantity.center
+        return math.hypot(error, above * by_many) * unit / max(1, int(row[column]))
 
     def _of_sums(self) -> Iterator[str]:
-        for each in self.law.aggregates:
-            clip, about = each.clip, error_of_sum(each, self.claim.count or "")
-            ends = (clip.low, clip.high, clip.absent)
-            low, high, absent = (digits_of(end * each.unit) for end in ends)
+        law = self.law
+        for measure in law.measures:
+            quantity = law.quantities[measure.quantity - 1]
+            about = error_of(measure, law.quantities, law.tables[0], self.claim.count or "")
             yield (
-                f"{each.name} is the {_kind(each)} of {each.column.name} over"
-                f" the people of the group, each with a value from {low} to {high}, with noise:"
-                f" give or take {about} (1 SD); a person without a value counts as {absent}"
+                f"{measure.name} is {self._measured(measure)}, with noise: give or take {about}"
+                " (1 SD)"
             )
+            yield from beside_noise(measure, quantity, many=self.claim.unit.counts_all)
+
+    def _measured(self, measure: Measure) -> str:
+        quantity = self.law.quantities[measure.quantity - 1]
+        name = "" if quantity.column is None else quantity.column.name
+        return measured(measure, quantity.clip, name, many=self.claim.unit.counts_all)
 
     def _of_groupings(self) -> Iterator[str]:
         from policy_engine.accounting.noise_laws import around, deviation, shown_half
@@ -158,8 +182,8 @@ class NoisyMeaning(Meaning[Noisy]):
                     f" between {count} - {-low} and {count} + {high}, and"
                     f" {shown_half(own, self.law.k)} people are shown half of the time"
                 )
-                for beside, table in zip(self.law.aggregates, each.tables[1:], strict=True):
-                    error = error_of_sum(beside, count, table)
+                for beside in self.law.measures:
+                    error = error_of(beside, self.law.quantities, each.tables, count)
                     yield f"in {GROUPING} {number} {beside.name} is give or take {error} (1 SD)"
 
     @property
@@ -185,9 +209,8 @@ class NoisyMeaning(Meaning[Noisy]):
         yield "suppress", f"{least}, so that it has at least {some} for certain"
 
     def _several(self) -> str:
-        sums = self.law.aggregates
-        own = (f"the {_kind(s)} of {named(s.column.name)} ({named(s.name)})" for s in sums)
-        beside = f", with {', '.join(own)} beside it" if sums else ""
+        own = [f"{self._measured(each)} ({named(each.name)})" for each in self.law.measures]
+        beside = f", with {', '.join(own)} beside it" if own else ""
         groupings = self.law.groupings
         ways = f", once by each of {len(groupings)} groupings" if groupings else ""
         return f"{beside}{ways}"
@@ -200,14 +223,16 @@ class NoisyMeaning(Meaning[Noisy]):
             for each in law.groupings
             if each.tables
         )
-        sums = tuple(each.table for each in law.aggregates)
+        sums = tuple(each.table for each in law.quantities)
         for where, (counts, *others) in (("", (law.table, *sums)), *own):
             yield f"{where}{_noise(counts)} each count"
-            for each, table in zip(law.aggregates, others, strict=True):
-                drawn = _noise(table, digits_of(each.clip.grain * each.unit))
-                name = named(each.name)
-                of = f"of which the mean {name} is made" if each.clip.is_mean else name
-                yield f"{where}{drawn} each sum {of}"
+            numbered = enumerate(zip(law.quantities, others, strict=True), 1)
+            for number, (each, table) in numbered:
+                unit = 1 if each.counts else each.clip.unit
+                drawn = _noise(table, digits_of(each.moves.grain * unit))
+                names = [named(m.name) for m in law.measures if number in (m.quantity, m.over)]
+                what = "number of values" if each.counts else "sum"
+                yield f"{where}{drawn} each {what} of which {' and '.join(names)} is made"
 
     def curve(self, certificate: Certificate, neighbours: str) -> Curve:
         """δ at each ε, never below the true one."""
@@ -263,7 +288,15 @@ class NoisyMeaning(Meaning[Noisy]):
 
     def sums(self) -> dict[str, str]:
         """What stands beside a count, by its name."""
-        return {each.name: _sum_words(each) for each in self.law.aggregates}
+        law = self.law
+        return {each.name: self._in_full(each) for each in law.measures}
+
+    def _in_full(self, measure: Measure) -> str:
+        """What a measure is, of a column with its type, and of which values."""
+        clip = self.law.quantities[measure.quantity - 1].clip
+        column, many = self.law.quantities[measure.quantity - 1].column, self.claim.unit.counts_all
+        name = "" if column is None else column_text(column)
+        return in_full(measure, clip, name, many=many)
 
     def groupings(self) -> Iterator[Grouping]:
         """By what everybody is counted, where that is by several sets of columns."""
@@ -290,7 +323,7 @@ class NoisyMeaning(Meaning[Noisy]):
     def afterwards(self) -> str:
         """What is computed from protected numbers alone."""
         law = self.law
-        means = [each.name for each in law.aggregates if each.clip.is_mean]
+        means = [each.name for each in law.measures if each.is_mean]
         texts = ["Groups below the limit are left out by their noisy count."]
         if law.offset:
             texts.append(f"{law.offset} is added to each noisy count, so that it estimates n.")
@@ -305,31 +338,102 @@ def all_shown(law: Listed, count: str) -> str:
     return f"{keys} group: {count} can be 0 or less"
 
 
-class SumOf(Protocol):
-    """A sum or a mean, of a claim or of a policy."""
-
-    @property
-    def unit(self) -> Decimal:
-        """What it is a whole number of."""
+class DrawnBeside(Protocol):
+    """A quantity, of a claim or of a policy."""
 
     @property
     def clip(self) -> Clip:
-        """Between which ends a person moves it."""
+        """How much one person gives."""
 
     @property
-    def table(self) -> IntegerTable:
-        """Its noise."""
+    def center(self) -> int | None:
+        """What is taken from each value."""
+
+    @property
+    def moves(self) -> Moves:
+        """By how much one person moves it."""
 
 
-def error_of_sum(each: SumOf, count: str, table: IntegerTable | None = None) -> str:
-    """The standard deviation of a sum, or of a mean over the number in the column ``count``.
+def error_of(
+    measure: Measure, quantities: Sequence[DrawnBeside], tables: Sequence[IntegerTable], count: str
+) -> str:
+    """The standard deviation of a measure by its noise; of a mean it grows with what it is.
 
-    With the noise of ``table``, where a grouping has its own.
+    ``tables`` are those of the counts, and of the ``quantities``; ``count`` is the count's column.
     """
     from policy_engine.accounting.noise_laws import deviation
 
-    error = deviation(table or each.table) * float(each.clip.grain * each.unit)
-    return f"{error:.6g} / {count}" if each.clip.is_mean else f"{error:.6g}"
+    own = quantities[measure.quantity - 1]
+    clip, center = own.clip, own.center
+    error = deviation(tables[measure.quantity]) * own.moves.grain
+    if center is None:
+        return f"{error:.6g}"
+    by_many = 0.0
+    if measure.over is not None:
+        grain = quantities[measure.over - 1].moves.grain if measure.over else 1
+        by_many = deviation(tables[measure.over]) * grain
+    unit = float(clip.unit)
+    if not measure.is_mean:
+        return f"{math.hypot(error, center * by_many) * unit:.6g}"
+    farthest = max(clip.high - center, center - clip.low)
+    over = count if measure.over == 0 else "the number of values"
+    at_an_end = math.hypot(error, farthest * by_many) * unit
+    middle = digits_of(center * clip.unit)
+    elsewhere = f"up to {at_an_end:.6g} / {over} elsewhere"
+    return f"{error * unit:.6g} / {over} where it is {middle}, {elsewhere}"
+
+
+def measured(measure: Measure, clip: Clip, name: str, *, many: bool) -> str:
+    """What a measure of the column ``name`` is: of what, over whom; of people with ``many`` rows.
+
+    >>> measured(Measure("visits", 1), Clip(0, 1, rows=20), "", many=True)
+    "how many rows are in the group, at most 20 of each person's"
+    """
+    most = f", at most {clip.rows} of each person's" if many and clip.per == "row" else ""
+    if not name:
+        return f"how many rows are in the group{most}"
+    kind, left_out = "mean" if measure.is_mean else "sum", " with a value"
+    if clip.absent is not None:
+        left_out = f", a missing value as {digits_of(clip.absent * clip.unit)}"
+    if clip.per != "row":
+        return f"the {kind} over the people{left_out} of each one's {clip.per} of {name}"
+    drawn = f"{most}, drawn at random" if most else ""
+    return f"the {kind} of {name} over the {'rows' if many else 'people'}{left_out}{drawn}"
+
+
+def in_full(measure: Measure, clip: Clip, name: str, *, many: bool) -> str:
+    """What a measure of the column ``name`` is, and how its values are held: as ``measured``."""
+    words = measured(measure, clip, name, many=many)
+    if not name:
+        return words
+    low, high = (digits_of(end * clip.unit) for end in (clip.low, clip.high))
+    unit = digits_of(clip.unit)
+    return f"{words}, rounded to a multiple of {unit} and held between {low} and {high}"
+
+
+def beside_noise(measure: Measure, quantity: DrawnBeside, *, many: bool) -> Iterator[str]:
+    """What else a measure differs by from the question: its rounding, and what has no size."""
+    clip, own = quantity.clip, quantity.moves
+    if quantity.center is None:
+        if own.grain > 1:
+            yield f"{measure.name} is a multiple of {own.grain} before noise is added"
+        if many:
+            yield f"of whoever has more than {clip.rows} rows in a group, {clip.rows} count"
+        return
+    low, high, half = (digits_of(e * clip.unit) for e in (clip.low, clip.high, Decimal("0.5")))
+    who = "row" if many and clip.per == "row" else "person"
+    yield (
+        f"in {measure.name} each {who}'s value is rounded to a multiple of"
+        f" {digits_of(clip.unit)}, by at most {half}, and counts as {low} below it and as {high}"
+        " above it: by how much that moves the number is not told"
+    )
+    if measure.is_mean:
+        return
+    if own.grain > 1:
+        step = digits_of(own.grain * clip.unit)
+        yield f"{measure.name} is rounded towards zero to steps of {step} before noise is added"
+    if clip.low >= 0:
+        yield f"{measure.name} can be below 0 by its noise, though no value is"
 
 
 def noise_words(table: IntegerTable) -> str:
@@ -338,20 +442,6 @@ def noise_words(table: IntegerTable) -> str:
     if table.is_open:
         return f"a random number from {table.least} on is taken away (sha256 {entries})"
     return f"a random number from {table.least} to {table.largest} is added (sha256 {entries})"
-
-
-def _sum_words(each: Aggregate) -> str:
-    """A sum or a mean beside a count: of what, and within which ends a person moves it."""
-    clip, unit = each.clip, each.unit
-    low, high = (digits_of(end * unit) for end in (clip.low, clip.high))
-    return (
-        f"the {_kind(each)} of {column_text(each.column)}, each person's value"
-        f" rounded to a multiple of {digits_of(unit)} and held between {low} and {high}"
-    )
-
-
-def _kind(each: Aggregate) -> str:
-    return "mean" if each.clip.is_mean else "sum"
 
 
 def _noise(table: IntegerTable, step: str = "1") -> str:

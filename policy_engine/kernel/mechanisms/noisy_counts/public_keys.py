@@ -56,8 +56,6 @@ class Listed(Noisy):
         require(claim.count is not None, "public keys have counts, which can be below 0")
         require(self.k == 1 and not self.table.is_open, "public keys have no least size")
         require(not self.groupings, "public keys are of one grouping")
-        means = any(each.clip.is_mean for each in self.aggregates)
-        require(not means, "a mean needs a count above 0, which public keys need not have")
         once = all(rows and len({*rows}) == len(rows) for rows in self.keys)
         require(
             once and self.size <= MOST_TUPLES,

@@ -11,7 +11,7 @@ from policy_engine.accounting.noise import IntegerTable
 from policy_engine.kernel.mechanisms.noisy_counts.law import Noisy
 from policy_engine.kernel.mechanisms.noisy_counts.public_keys import Listed
 from policy_engine.kernel.mechanisms.rows import ReleasedRows, RowsChecked
-from policy_engine.kernel.mechanisms.tables import Aggregate
+from policy_engine.kernel.mechanisms.tables import Measure, Quantity
 from policy_engine.kernel.values_shown import WIDE, number_of_text
 
 
@@ -35,7 +35,7 @@ class NoisyRows(ReleasedRows[Noisy]):
     def wrong_row(self, rows: Iterable[Sequence[Any]]) -> str:
         """What no row can say: of its grouping, its count or its sums; empty if nothing."""
         law, names = self.law, [shown.name for shown in self.claim.columns]
-        if self.claim.count is None or not (law.groupings or law.aggregates):
+        if self.claim.count is None or not (law.groupings or law.measures):
             return ""
         before, after = len(law.before), len(law.before) + len(names)
         for row in rows:
@@ -52,10 +52,10 @@ class NoisyRows(ReleasedRows[Noisy]):
                     return "a row shows a column that its grouping does not count by"
             if counted < law.shown_from(tables[0]):
                 return f"a group is shown with less than {law.shown_from(tables[0])}"
-            beside = zip(law.aggregates, tables[1:], row[after + 1 :], strict=True)
-            for aggregate, table, value in beside:
-                if not _can_be(aggregate, table, value, _people(law, tables[0], int(counted))):
-                    return f"what stands in {aggregate.name} is none of its sums or means"
+            people = _people(law, tables[0], int(counted))
+            for measure, value in zip(law.measures, row[after + 1 :], strict=True):
+                if not _can_be(law, measure, tables, value, (int(counted), people)):
+                    return f"what stands in {measure.name} is none of its sums or means"
         return ""
 
 
@@ -67,17 +67,37 @@ def _people(law: Noisy, table: IntegerTable, counted: int) -> range:
     return range(max(0, counted + low), max(0, counted + high) + 1)
 
 
-def _can_be(aggregate: Aggregate, table: IntegerTable, value: object, people: range) -> bool:
-    """Whether a sum, or a mean, is one that so many people can have, with noise."""
-    number, clip = number_of_text(value), aggregate.clip
-    if number is None:
-        return False
-    units, rest = WIDE.divmod(number, aggregate.unit)
+def _can_be(
+    law: Noisy,
+    measure: Measure,
+    tables: Sequence[IntegerTable],
+    value: object,
+    counted: tuple[int, range],
+) -> bool:
+    """Whether a number is one that a group of so many people can have, with noise."""
+    quantity = law.quantities[measure.quantity - 1]
+    number, clip = number_of_text(value), quantity.clip
+    if number is None:  # of nobody there is no mean
+        return measure.is_mean and value is None and (measure.over != 0 or counted[0] < 1)
+    units, rest = WIDE.divmod(number, 1 if quantity.counts else clip.unit)
     if rest:
         return False
-    if clip.is_mean:
+    if measure.is_mean:
         return clip.low <= units <= clip.high
-    sizes = (people[0], people[-1])
-    least = min(clip.low * size for size in sizes) + clip.grain * (table.least - 1)
-    most = max(clip.high * size for size in sizes) + clip.grain * (table.largest + 1)
-    return units % clip.grain == 0 and least <= units <= most
+    least, most = _ends(quantity, tables[measure.quantity], counted[1])
+    if not quantity.center:
+        return units % quantity.moves.grain == 0 and least <= units <= most
+    assert measure.over is not None
+    many = range(counted[0], counted[0] + 1)
+    if measure.over:
+        low, high = _ends(law.quantities[measure.over - 1], tables[measure.over], counted[1])
+        many = range(low, high + 1)
+    added = [quantity.center * number for number in (many[0], many[-1])]
+    return least + min(added) <= units <= most + max(added)
+
+
+def _ends(quantity: Quantity, table: IntegerTable, people: range) -> tuple[int, int]:
+    """Between which numbers a quantity of so many people lies, with noise."""
+    moves, grain = quantity.moves, quantity.moves.grain
+    least = moves.least * people[-1] + grain * (table.least - 1)
+    return least, moves.most * people[-1] + grain * (table.largest + 1)

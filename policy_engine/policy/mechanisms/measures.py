@@ -1,0 +1,251 @@
+"""``count`` and ``measures``: what a policy shows beside a group, and what is drawn for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field
+
+from policy_engine.kernel.laws import ClaimError
+from policy_engine.kernel.mechanisms import Clip, IntegerTable, Measure
+from policy_engine.kernel.mechanisms.tables import Moves, moves_of
+from policy_engine.policy import fields
+from policy_engine.policy.laws import Broken, Data, Document, inside, mapping, refusal
+from policy_engine.policy.scalars import show
+from policy_engine.policy.source_models import counts_all
+
+if TYPE_CHECKING:
+    from policy_engine.policy.models import PolicyDocument
+
+MOST_ROWS = 1000
+_BOTH = (
+    "write per: row, where each row counts, or per: person, where each person's mean (of a sum"
+    " their total) does"
+)
+
+
+class CountSpec(Document):
+    """The names of the columns of counts."""
+
+    people: fields.LineField = "n"
+    """How many people are in a group: by it groups are shown."""
+    rows: fields.OptionalLineField = None
+    """How many rows are in a group, of each person at most contribution.max_rows_per_group: for
+    noisy_counts where all rows of a person count."""
+
+
+class MissingSpec(Document):
+    """What a missing value counts as."""
+
+    needs = ("as", "as in missing: {as: 0}, or leave it out: a missing value is left out")
+
+    as_: Annotated[Decimal, fields.number("of at most 15 digits")] = Field(alias="as")
+    """A value between the bounds, a multiple of round_to."""
+
+
+class MeasureSpec(Document):
+    """A sum or a mean of a column, beside each count."""
+
+    model_config = ConfigDict(json_schema_extra={"oneOf": [
+        {"required": ["sum"]}, {"required": ["mean"]},
+    ]})  # fmt: skip
+    needs = ("bounds", "as in bounds: [0, 99]: between them each value is held")
+
+    sum: fields.OptionalLineField = None
+    """The source's column whose sum is shown."""
+    mean: fields.OptionalLineField = None
+    """The source's column whose mean is shown."""
+    per: Annotated[Literal["row", "person"] | None, fields.word("row", "person")] = None
+    """Whose value is held between the bounds: each row's, or each person's mean (of a sum their
+    total) over their rows of the group. Needed where all rows of a person count."""
+    bounds: Annotated[
+        tuple[fields.EndField, ...],
+        fields.a_list("two numbers", "as in [0, 99]", minItems=2, maxItems=2),
+    ]
+    """The least and the greatest value that counts: what is beyond counts as the bound."""
+    round_to: fields.StepField = Decimal(1)
+    """Every value is rounded to a multiple of it."""
+    missing: MissingSpec | None = None
+    """What a missing value counts as; else it is left out, as in SQL."""
+
+    @classmethod
+    def _across(cls, data: Data) -> Broken:
+        """Sum or mean; bounds that are multiples of round_to and ascend; missing within them."""
+        asked = [key for key in ("sum", "mean") if key in data]
+        if len(asked) != 1:
+            found = "both" if asked else "neither"
+            wrong = f"must have sum or mean, found {found}"
+            yield refusal(wrong, "as in {mean: cost, bounds: [0, 99]}", on_key=True)
+        ends, unit = data.get("bounds"), fields.as_number(data.get("round_to", 1))
+        if not isinstance(ends, list) or unit is None or unit <= 0:
+            return
+        numbers = [number for end in ends if (number := fields.as_number(end)) is not None]
+        if len(ends) != 2:
+            wrong = f"must be the least and the greatest value, found {len(ends)}"
+            yield refusal(wrong, "as in [0, 99]", at=("bounds",))
+        elif len(numbers) != 2:
+            return
+        elif any(number % unit for number in numbers):
+            wrong = f"must be multiples of round_to, {show(unit)}, found {show(ends)}"
+            yield refusal(wrong, "round them, or take a smaller round_to", at=("bounds",))
+        elif numbers[0] >= numbers[1]:
+            yield refusal(f"must ascend, found {show(ends)}", at=("bounds",))
+        else:
+            try:
+                Clip(int(numbers[0] / unit), int(numbers[1] / unit), unit)
+            except ClaimError as error:
+                wrong, remedy = f"is too wide: {error}", "take a greater round_to"
+                yield refusal(wrong, remedy, at=("bounds",))
+            yield from _missing(data, numbers, unit)
+
+    @property
+    def column(self) -> str:
+        """The source's column."""
+        found = self.mean if self.sum is None else self.sum
+        assert found is not None
+        return found
+
+
+def _missing(data: Data, ends: list[Decimal], unit: Decimal) -> Broken:
+    value = fields.as_number(inside(data, "missing", "as"))
+    at = ("missing", "as")
+    if value is not None and not ends[0] <= value <= ends[1]:
+        wrong = f"must lie between the bounds, found {show(value)}"
+        yield refusal(wrong, "or leave missing out: a missing value is left out", at=at)
+    elif value is not None and value % unit:
+        yield refusal(f"must be a multiple of round_to, found {show(value)}", at=at)
+
+
+def measure_laws(data: Data) -> Broken:
+    """The laws across a policy: whose rows count, and how many of a person."""
+    many = counts_all(data.get("privacy_unit"))
+    every_row = data.get("privacy_unit") == "row"
+    rows = inside(data, "count", "rows")
+    asked: list[tuple[str, ...]] = [("count", "rows")] if rows is not None else []
+    for name, spec in mapping(data.get("measures")).items():
+        at, per = ("measures", str(name)), mapping(spec).get("per")
+        if many and per is None:
+            wrong = "does not say whose value counts, where a person has many rows"
+            yield refusal(wrong, _BOTH, at=at, on_key=True)
+        elif per == "row" and not many and not every_row:
+            wrong = "is row, where one row of each person is kept"
+            yield refusal(wrong, "write person, or privacy_unit: {column: …}", at=(*at, "per"))
+        elif per == "row" and many:
+            asked.append((*at, "per"))
+    if rows is not None and not many:
+        wrong = "is as many as people, of whom one row each counts"
+        yield refusal(wrong, "leave it out", at=("count", "rows"), on_key=True)
+        return
+    most = ("contribution", "max_rows_per_group")
+    is_limited = inside(data, *most) is not None
+    if asked and not is_limited and "contribution" in data:
+        wrong = "counts rows, and nothing says how many of one person's in a group"
+        yield refusal(wrong, "add contribution: {max_rows_per_group: 10}", at=asked[0], on_key=True)
+    elif is_limited and not asked:
+        wrong = "is of rows that are counted, and no count and no measure is of rows"
+        yield refusal(wrong, "leave it out, or write per: row or count: {rows: …}", at=most)
+
+
+@dataclass(frozen=True)
+class AskedQuantity:
+    """What is drawn beside a count, but for its column's type: as ``kernel.mechanisms.Quantity``.
+
+    ``table`` is None before its noise was found.
+    """
+
+    column: str | None
+    clip: Clip
+    center: int | None
+    table: IntegerTable | None = None
+
+    @property
+    def moves(self) -> Moves:
+        """By how much one person moves it."""
+        return moves_of(self.clip, self.center)
+
+    @property
+    def noise(self) -> IntegerTable:
+        """Its noise, which was found."""
+        assert self.table is not None
+        return self.table
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What a policy shows beside its counts, and what is drawn for it, each thing once."""
+
+    quantities: tuple[AskedQuantity, ...] = ()
+    measures: tuple[Measure, ...] = ()
+
+
+def measured_by(document: PolicyDocument) -> Beside:
+    """The quantities and measures of a policy.
+
+    A sum and a mean of one thing share what is drawn: its values less the middle of the bounds, so
+    that one person moves it least. So does a sum alone where it is known how many values there are.
+    """
+    drawn: list[AskedQuantity] = []
+    named: dict[str, Measure] = {}
+
+    def number_of(quantity: AskedQuantity) -> int:
+        if quantity not in drawn:
+            drawn.append(quantity)
+        return drawn.index(quantity) + 1
+
+    rows = AskedQuantity(None, Clip(0, 1, rows=_most_rows(document)), None)
+    if document.count.rows is not None:
+        named[document.count.rows] = Measure(document.count.rows, number_of(rows))
+    asked: dict[tuple[str, Clip], list[tuple[str, MeasureSpec]]] = {}
+    for name, spec in document.measures.items():
+        asked.setdefault((spec.column, _clip(document, spec)), []).append((name, spec))
+    for (column, clip), own in asked.items():
+        has_mean = any(spec.mean is not None for _, spec in own)
+        over: int | None = None
+        if clip.absent is not None and not (clip.per == "row" and _is_of_many(document)):
+            over = 0
+        elif clip.absent is not None and (has_mean or rows in drawn):
+            over = number_of(rows)
+        elif has_mean:
+            over = number_of(AskedQuantity(column, clip, None))
+        center = 0 if over is None else (clip.low + clip.high) // 2
+        total = number_of(AskedQuantity(column, clip, center))
+        for name, spec in own:
+            is_mean = spec.mean is not None
+            named[name] = Measure(name, total, over if is_mean or center else None, is_mean)
+    first = [document.count.rows] if document.count.rows is not None else []
+    return Beside(tuple(drawn), tuple(named[name] for name in (*first, *document.measures)))
+
+
+def _is_of_many(document: PolicyDocument) -> bool:
+    unit = document.privacy_unit
+    return unit != "row" and unit.rows == "all"
+
+
+def _most_rows(document: PolicyDocument) -> int:
+    limit = document.contribution.max_rows_per_group if document.contribution else None
+    return limit or 1
+
+
+def _clip(document: PolicyDocument, spec: MeasureSpec) -> Clip:
+    unit = spec.round_to
+    low, high = (int(end / unit) for end in spec.bounds)
+    absent = None if spec.missing is None else int(spec.missing.as_ / unit)
+    clip = Clip(low, high, unit, absent=absent)
+    if not _is_of_many(document):
+        return clip
+    if spec.per == "row":
+        return replace(clip, rows=_most_rows(document))
+    return replace(clip, per="mean" if spec.sum is None else "total")
+
+
+def shown_names(data: Data) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """The names beside the recoded columns, each with its place."""
+    count = mapping(data.get("count"))
+    yield ("count", "people"), count.get("people", "n")
+    if "rows" in count:
+        yield ("count", "rows"), count["rows"]
+    for name in mapping(data.get("measures")):
+        yield ("measures", str(name)), name
