@@ -15,6 +15,7 @@ from policy_engine.engines.types import told, type_of
 from policy_engine.kernel.types import Type
 from policy_engine.policy.recodings import Keep, Recoding, Round
 from policy_engine.policy.resolve import Policy
+from policy_engine.policy.timing import PeriodOf
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ def needed(policy: Policy) -> tuple[str, ...]:
     named += source.keys
     named += [name for name, _ in (*source.order_by, *source.columns)]
     named += policy.reads_beside
+    named += [policy.schedule.column] if isinstance(policy.schedule, PeriodOf) else []
     return tuple(dict.fromkeys(named))
 
 
