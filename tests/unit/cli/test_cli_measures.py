@@ -1,0 +1,109 @@
+"""What a number of a release is, beside what its author meant: through the real command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+POLICY = """\
+version: 1
+name: r
+source: {{file: p.parquet}}
+privacy_unit: {unit}
+recode: {{g: keep}}
+mechanism: noisy_counts
+{more}
+guarantee: {{epsilon: 20, delta: 1.0e-4}}
+release: {{file: out/r.parquet}}
+account: people
+"""
+PROJECT = "ledger_begins: in_each_checkout\naccounts:\n  people: {epsilon: 900, delta: 0.1}\n"
+
+
+@pytest.fixture
+def shown(tmp_path, monkeypatch, cli):
+    """The one row of a release of a table, by the names of its columns."""
+    monkeypatch.chdir(tmp_path)
+
+    def release(table, more, unit="row"):
+        pq.write_table(pa.table(table), "p.parquet")
+        Path("policy-engine.yaml").write_text(PROJECT)
+        Path("policy.yaml").write_text(POLICY.format(unit=unit, more=more))
+        done = cli("release", "policy.yaml", "--replace")
+        assert done.code == 0, done.err
+        [row] = pq.read_table("out/r.parquet").to_pylist()
+        return {name: float(value) for name, value in row.items() if name != "g"}
+
+    return release
+
+
+def test_a_mean_is_over_those_who_have_a_value(shown):
+    table = {"g": ["a"] * 2000, "x": pa.array([150.0, None] * 1000)}
+    bounds = "bounds: [100, 200], round_to: 0.1"
+    found = shown(table, f"measures: {{m: {{mean: x, {bounds}}}, s: {{sum: x, {bounds}}}}}")
+    assert found["m"] == pytest.approx(150, abs=0.2)
+    assert found["s"] == pytest.approx(150_000, abs=200)
+    as_100 = shown(table, f"measures: {{m: {{mean: x, {bounds}, missing: {{as: 100}}}}}}")
+    assert as_100["m"] == pytest.approx(125, abs=0.2)
+
+
+@pytest.mark.parametrize("weight", [2.5, 1.25, 0.4])
+def test_a_sum_of_fractions_is_rounded_once(shown, weight):
+    table = {"g": ["a"] * 2000, "w": [weight] * 2000}
+    found = shown(table, "measures: {w: {sum: w, bounds: [0, 10], round_to: 0.01}}")
+    assert found["w"] == pytest.approx(2000 * weight, abs=20)
+
+
+def test_a_sum_and_a_mean_of_one_thing_agree(shown):
+    table = {"g": ["a"] * 555, "x": [100, 300, 340] * 185}
+    more = "measures: {t: {sum: x, bounds: [0, 500]}, m: {mean: x, bounds: [0, 500]}}"
+    found = shown(table, more)
+    assert found["t"] / found["m"] == pytest.approx(555, abs=6)
+
+
+MANY = {"p": [i // 3 for i in range(600)], "g": ["a"] * 600, "t": [37.4, 37.5, 37.6] * 200}
+
+
+def test_many_rows_are_no_sum(shown):
+    """Of rows, of people's means, of people's totals; rows stand beside people."""
+    bounds = "bounds: [34, 42], round_to: 0.1"
+    more = (
+        "contribution: {max_groups: 1, max_rows_per_group: 2}\n"
+        "count: {people: patients, rows: visits}\n"
+        f"measures:\n  rows: {{mean: t, per: row, {bounds}}}\n"
+        f"  people: {{mean: t, per: person, {bounds}}}\n"
+        "  totals: {mean: t, per: person, bounds: [0, 200], round_to: 0.1}\n"
+        "  each: {sum: t, per: person, bounds: [0, 200], round_to: 0.1}"
+    )
+    found = shown(MANY, more, "{column: p}")
+    assert found["patients"] == pytest.approx(200, abs=10)
+    assert found["visits"] == pytest.approx(400, abs=20)
+    assert found["rows"] == pytest.approx(37.5, abs=0.3)
+    assert found["people"] == pytest.approx(37.5, abs=0.3)
+    assert found["each"] == pytest.approx(200 * 112.5, rel=0.2)
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ("contribution: {max_groups: 1}\nmeasures: {m: {mean: t, bounds: [0, 9]}}",
+         "measures.m does not say whose value counts, where a person has many rows; write per"),
+        ("contribution: {max_groups: 1}\nmeasures: {m: {mean: t, per: row, bounds: [0, 9]}}",
+         "measures.m.per counts rows, and nothing says how many of one person's in a group; add"
+         " contribution: {max_rows_per_group: 10}"),
+        ("contribution: {max_groups: 1}\ncount: {rows: visits}",
+         "count.rows counts rows, and nothing says how many of one person's in a group"),
+        ("contribution: {max_groups: 1, max_rows_per_group: 3}",
+         "contribution.max_rows_per_group is of rows that are counted, and no count"),
+    ],
+)  # fmt: skip
+def test_whose_value_counts_is_asked(tmp_path, monkeypatch, cli, more, told):
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(pa.table(MANY), "p.parquet")
+    Path("policy.yaml").write_text(POLICY.format(unit="{column: p}", more=more))
+    refused = cli("validate", "policy.yaml")
+    assert refused.code == 1
+    assert told in refused.out
