@@ -23,7 +23,7 @@ STEPS = frozenset({
     "keyed", "sampled", "people", "chosen", "kept", "counted", "looked", "recoded", "placed",
     "grouped", "fine", "spread", "drawn", "noised", "bounded", "released", "repeated",
     "numbered", "answered", "domain", "tuples", "found", "beyond", "within", "typed", "classed",
-    "gathered", "crowded", "lined", "ranked",
+    "gathered", "crowded", "lined", "ranked", "trimmed",
 })  # fmt: skip
 """The names that a text gives its own steps."""
 GROUPING = "grouping"

@@ -4,7 +4,7 @@ WITH people AS NOT MATERIALIZED (
   SELECT "age", "born", "income", "person"
   FROM "main"."people"
   WHERE "person" IS NOT NULL
-), recoded AS MATERIALIZED (
+), recoded AS NOT MATERIALIZED (
   SELECT
     CASE
       WHEN "age" IS NULL THEN NULL
@@ -54,20 +54,23 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
     ROW_NUMBER() OVER (PARTITION BY policy_engine_unit, "age", "born" ORDER BY pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':r:' || CAST(policy_engine_unit AS TEXT) || ':' || CAST(policy_engine_place AS TEXT), 'UTF8')), policy_engine_place) AS policy_engine_rank
   FROM lined
   WHERE policy_engine_rows > 3
-), found AS MATERIALIZED (
+), trimmed AS MATERIALIZED (
+  SELECT "age", "born", policy_engine_unit,
+CAST(SUM(CASE WHEN policy_engine_rank <= 3 THEN "policy_engine_value_2" END) AS BIGINT) AS "policy_engine_value_2", COUNT(CASE WHEN policy_engine_rank <= 3 THEN "policy_engine_value_2" END) AS "policy_engine_many_2",
+CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THEN 0 WHEN SUM("policy_engine_value_3") >= 100 * COUNT("policy_engine_value_3") THEN 100 ELSE 0 + (2 * (CAST(SUM("policy_engine_value_3") AS BIGINT) - 0 * COUNT("policy_engine_value_3")) + COUNT("policy_engine_value_3")) / (2 * CASE WHEN COUNT("policy_engine_value_3") = 0 THEN 1 ELSE COUNT("policy_engine_value_3") END) END AS "policy_engine_value_3",
+    CASE WHEN COUNT(*) > 3 THEN 3 ELSE COUNT(*) END AS "policy_engine_many_1"
+
+  FROM ranked
+  GROUP BY "age", "born", policy_engine_unit
+), found AS NOT MATERIALIZED (
   SELECT "age", "born", policy_engine_unit, "policy_engine_value_2", "policy_engine_many_2", "policy_engine_value_3", "policy_engine_many_1"
   FROM (
     SELECT "age", "born", policy_engine_unit, "policy_engine_value_2", "policy_engine_many_2", "policy_engine_value_3", "policy_engine_many_1"
     FROM gathered
     WHERE policy_engine_rows <= 3
     UNION ALL
-    SELECT "age", "born", policy_engine_unit,
-CAST(SUM(CASE WHEN policy_engine_rank <= 3 THEN "policy_engine_value_2" END) AS BIGINT) AS "policy_engine_value_2", COUNT(CASE WHEN policy_engine_rank <= 3 THEN "policy_engine_value_2" END) AS "policy_engine_many_2",
-CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THEN 0 WHEN SUM("policy_engine_value_3") >= 100 * COUNT("policy_engine_value_3") THEN 100 ELSE 0 + (2 * (CAST(SUM("policy_engine_value_3") AS BIGINT) - 0 * COUNT("policy_engine_value_3")) + COUNT("policy_engine_value_3")) / (2 * CASE WHEN COUNT("policy_engine_value_3") = 0 THEN 1 ELSE COUNT("policy_engine_value_3") END) END AS "policy_engine_value_3",
-    CASE WHEN COUNT(*) > 3 THEN 3 ELSE COUNT(*) END AS "policy_engine_many_1"
-
-    FROM ranked
-    GROUP BY "age", "born", policy_engine_unit
+    SELECT "age", "born", policy_engine_unit, "policy_engine_value_2", "policy_engine_many_2", "policy_engine_value_3", "policy_engine_many_1"
+    FROM trimmed
   ) AS policy_engine_given
 ), beyond AS MATERIALIZED (
   SELECT policy_engine_unit AS policy_engine_many

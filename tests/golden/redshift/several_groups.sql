@@ -54,6 +54,14 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
     ROW_NUMBER() OVER (PARTITION BY policy_engine_unit, "age", "born" ORDER BY SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':r:' || CAST(policy_engine_unit AS VARCHAR(MAX)) || ':' || CAST(policy_engine_place AS VARCHAR(MAX)), 256), policy_engine_place) AS policy_engine_rank
   FROM lined
   WHERE policy_engine_rows > 3
+), trimmed AS (
+  SELECT "age", "born", policy_engine_unit,
+CAST(SUM(CASE WHEN policy_engine_rank <= 3 THEN "policy_engine_value_2" END) AS BIGINT) AS "policy_engine_value_2", COUNT(CASE WHEN policy_engine_rank <= 3 THEN "policy_engine_value_2" END) AS "policy_engine_many_2",
+CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THEN 0 WHEN SUM("policy_engine_value_3") >= 100 * COUNT("policy_engine_value_3") THEN 100 ELSE 0 + (2 * (CAST(SUM("policy_engine_value_3") AS BIGINT) - 0 * COUNT("policy_engine_value_3")) + COUNT("policy_engine_value_3")) / (2 * CASE WHEN COUNT("policy_engine_value_3") = 0 THEN 1 ELSE COUNT("policy_engine_value_3") END) END AS "policy_engine_value_3",
+    CASE WHEN COUNT(*) > 3 THEN 3 ELSE COUNT(*) END AS "policy_engine_many_1"
+
+  FROM ranked
+  GROUP BY "age", "born", policy_engine_unit
 ), placed AS (
   SELECT "age", "born", policy_engine_unit, "policy_engine_value_2", "policy_engine_many_2", "policy_engine_value_3", "policy_engine_many_1",
     ROW_NUMBER() OVER (PARTITION BY policy_engine_unit ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS policy_engine_place
@@ -62,13 +70,8 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
     FROM gathered
     WHERE policy_engine_rows <= 3
     UNION ALL
-    SELECT "age", "born", policy_engine_unit,
-CAST(SUM(CASE WHEN policy_engine_rank <= 3 THEN "policy_engine_value_2" END) AS BIGINT) AS "policy_engine_value_2", COUNT(CASE WHEN policy_engine_rank <= 3 THEN "policy_engine_value_2" END) AS "policy_engine_many_2",
-CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THEN 0 WHEN SUM("policy_engine_value_3") >= 100 * COUNT("policy_engine_value_3") THEN 100 ELSE 0 + (2 * (CAST(SUM("policy_engine_value_3") AS BIGINT) - 0 * COUNT("policy_engine_value_3")) + COUNT("policy_engine_value_3")) / (2 * CASE WHEN COUNT("policy_engine_value_3") = 0 THEN 1 ELSE COUNT("policy_engine_value_3") END) END AS "policy_engine_value_3",
-    CASE WHEN COUNT(*) > 3 THEN 3 ELSE COUNT(*) END AS "policy_engine_many_1"
-
-    FROM ranked
-    GROUP BY "age", "born", policy_engine_unit
+    SELECT "age", "born", policy_engine_unit, "policy_engine_value_2", "policy_engine_many_2", "policy_engine_value_3", "policy_engine_many_1"
+    FROM trimmed
   ) AS policy_engine_given
 ), chosen AS (
   SELECT "age", "born", "policy_engine_value_2", "policy_engine_many_2", "policy_engine_value_3", "policy_engine_many_1",
