@@ -66,9 +66,9 @@ def test_errors_of_sums_and_means_are_those_that_are_told(policy):
         r"([\d.]+) / n where it is 49, up to ([\d.]+) / n elsewhere", told
     ).groups()
     assert float(least) - 1 <= row["mean_sd"] * row["n"] <= float(most) + 1
-    assert [each.name for each in claim.law.aggregates] == ["total", "mean"]
+    assert [each.name for each in claim.law.measures] == ["total", "mean"]
     assert done.to_pandas()["mean"].dtype.kind in "if"
-    assert done.opened.picture("mean").of == "the mean of age"
+    assert done.opened.picture("mean").of == "the mean of age over the people, a missing value as 0"
     with pytest.raises(UsageError, match="has no number 'age'; it has n, total, mean"):
         done.opened.picture("age")
 
@@ -244,7 +244,7 @@ def test_a_table_opens_by_its_certificate(project, cli):
         {
             "version": 1, "name": "t", "source": {"table": "main.people"}, "privacy_unit": "row",
             "recode": {"day": "keep"}, "guarantee": {"epsilon": 1, "delta": 1e-6},
-            "aggregate": {"total": {"sum": {"bounds": [0, 400], "of": "i"}}},
+            "measures": {"total": {"sum": "i", "bounds": [0, 400]}},
             "release": {"table": "main.t"}, "account": "people",
         }
     )  # fmt: skip
