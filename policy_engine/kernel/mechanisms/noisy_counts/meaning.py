@@ -129,22 +129,20 @@ class NoisyMeaning(Meaning[Noisy]):
 
     def _deviation_of(self, measure: Measure, row: Mapping[str, Any]) -> float:
         """That of a sum, or of a mean, by the noise of all that it is made of."""
-        quantity = self.law.quantities[measure.quantity - 1]
-        error = self._deviation(measure.quantity, row) * quantity.moves.grain
-        if quantity.center is None:
+        quantities = self.law.quantities
+        grouping = row[GROUPING] - 1 if self.law.groupings else 0
+        error, by_many = _noises_of(measure, quantities, self.law.tables[grouping])
+        quantity = quantities[measure.quantity - 1]
+        center, unit = quantity.center, float(quantity.clip.unit)
+        if center is None:
             return error
-        by_many = 0.0
-        if measure.over is not None:
-            many = self.law.quantities[measure.over - 1].moves.grain if measure.over else 1
-            by_many = self._deviation(measure.over, row) * many
-        unit = float(quantity.clip.unit)
         if not measure.is_mean:
-            return math.hypot(error, quantity.center * by_many) * unit
+            return math.hypot(error, center * by_many) * unit
         column = self._shown_divisor(measure)
         mean = row[measure.name]
         if column is None or mean is None:
             return 0.0
-        above = float(mean) / unit - quantity.center
+        above = float(mean) / unit - center
         return math.hypot(error, above * by_many) * unit / max(1, int(row[column]))
 
     def _of_sums(self) -> Iterator[str]:
@@ -361,17 +359,11 @@ def error_of(
 
     ``tables`` are those of the counts, and of the ``quantities``; ``count`` is the count's column.
     """
-    from policy_engine.accounting.noise_laws import deviation
-
     own = quantities[measure.quantity - 1]
     clip, center = own.clip, own.center
-    error = deviation(tables[measure.quantity]) * own.moves.grain
+    error, by_many = _noises_of(measure, quantities, tables)
     if center is None:
         return f"{error:.6g}"
-    by_many = 0.0
-    if measure.over is not None:
-        grain = quantities[measure.over - 1].moves.grain if measure.over else 1
-        by_many = deviation(tables[measure.over]) * grain
     unit = float(clip.unit)
     if not measure.is_mean:
         return f"{math.hypot(error, center * by_many) * unit:.6g}"
@@ -381,6 +373,19 @@ def error_of(
     middle = digits_of(center * clip.unit)
     elsewhere = f"up to {at_an_end:.6g} / {over} elsewhere"
     return f"{error * unit:.6g} / {over} where it is {middle}, {elsewhere}"
+
+
+def _noises_of(
+    measure: Measure, quantities: Sequence[DrawnBeside], tables: Sequence[IntegerTable]
+) -> tuple[float, float]:
+    """The standard deviation of its quantity, in units, and of how many there are of it."""
+    from policy_engine.accounting.noise_laws import deviation
+
+    error = deviation(tables[measure.quantity]) * quantities[measure.quantity - 1].moves.grain
+    if measure.over is None:
+        return error, 0.0
+    grain = quantities[measure.over - 1].moves.grain if measure.over else 1
+    return error, deviation(tables[measure.over]) * grain
 
 
 def measured(measure: Measure, clip: Clip, name: str, *, many: bool) -> str:
