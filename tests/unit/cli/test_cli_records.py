@@ -97,7 +97,7 @@ def test_all_accounts(cli, ledger):
     limit = {
         "epsilon_limit": 1,
         "delta_limit": 1e-6,
-        "left": {"like_this": 3, "or_more": False, "other_epsilon": 0.75, "other_delta": 1e-8},
+        "left": {"like_this": 3, "or_more": False, "other_epsilon": 0.75, "other_delta": 4.9e-8},
     }
     assert document["accounts"] == [
         {
