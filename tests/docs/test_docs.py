@@ -218,9 +218,9 @@ def test_visits_can_be_counted_as_many_rows_says(
 ) -> None:
     """Each of 3,000 people has three visits, of which the release says how many there were."""
     page = ROOT / "docs/howto/write-a-policy.md"
-    [shown] = [b.text for b in pages.blocks(page) if "one_visit" in b.text]
+    [shown] = [b.text for b in pages.blocks(page) if "rows: visits" in b.text]
     people = [person for person in range(3_000) for _ in range(3)]
-    table = pa.table({"person_id": people, "one_visit": [1] * len(people), "sex": ["f"] * 9_000})
+    table = pa.table({"person_id": people, "sex": ["f"] * 9_000})
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data").mkdir()
     pq.write_table(table, tmp_path / "data/visits.parquet")
@@ -230,7 +230,7 @@ def test_visits_can_be_counted_as_many_rows_says(
     )
     policy = load_policy_text(rest + shown, tmp_path / "policy.yaml", tmp_path)
     [row] = pq.read_table(release(policy).release).to_pylist()
-    assert abs(row["n"] - 3_000) < 200 and abs(row["visits"] - 9_000) < 900
+    assert abs(row["patients"] - 3_000) < 200 and abs(row["visits"] - 9_000) < 900
 
 
 # The reference
