@@ -16,6 +16,7 @@ from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.mechanisms.noisy_counts.meaning import (
     beside_noise,
+    divisors_of,
     error_of,
     measured,
 )
@@ -151,10 +152,12 @@ def _noisy(policy: Policy, noise: Noise, count: str, error: Decimal) -> Iterator
         yield f"           for certain {certain}"
     tables = (noise.table, *(each.noise for each in noise.quantities))
     many = policy.source.counts_all
+    divisors = divisors_of(noise.measures, noise.quantities, count)
     for each in noise.measures:
         quantity = noise.quantities[each.quantity - 1]
-        about = error_of(each, noise.quantities, tables, count)
-        what = measured(each, quantity.clip, quantity.column or "", many=many)
+        about = error_of(each, noise.quantities, tables, divisors)
+        of, is_count = quantity.column or "", quantity.center is None
+        what = measured(each, quantity.clip, of, many=many, counts=is_count)
         yield f"measures   {each.name}, {what}: give or take {about} (1 SD)"
         yield from (f"           {text}" for text in beside_noise(each, quantity, many=many))
     for place, coarse in enumerate(noise.groupings, 1):
@@ -162,7 +165,7 @@ def _noisy(policy: Policy, noise: Noise, count: str, error: Decimal) -> Iterator
         half = f": {counts[0]} are shown half of the time" if counts else ""
         yield f"grouping   {place} by {', '.join(coarse.columns)}{half}"
         for each in noise.measures if coarse.tables else ():
-            about = error_of(each, noise.quantities, coarse.tables, count)
+            about = error_of(each, noise.quantities, coarse.tables, divisors)
             yield f"           {each.name}: give or take {about} (1 SD)"
     if policy.part is not None:
         parts, number = policy.part

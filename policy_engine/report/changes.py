@@ -227,7 +227,8 @@ def _keys(lists: Sequence[tuple[Sequence[str], Iterable[Sequence[object]]]]) -> 
 def _summed(policy: Policy, measure: Measure) -> str:
     quantity = policy.protection.quantities[measure.quantity - 1]
     many = policy.source.counts_all
-    return in_full(measure, quantity.clip, quantity.column or "", many=many)
+    counts = quantity.center is None
+    return in_full(measure, quantity.clip, quantity.column or "", many=many, counts=counts)
 
 
 def changes(old: Comparable, new: Comparable) -> tuple[KeyChange, ...]:

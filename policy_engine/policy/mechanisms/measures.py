@@ -13,7 +13,7 @@ from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Clip, IntegerTable, Measure
 from policy_engine.kernel.mechanisms.tables import Moves, moves_of
 from policy_engine.policy import fields
-from policy_engine.policy.laws import Broken, Data, Document, inside, mapping, refusal
+from policy_engine.policy.laws import Broken, Data, Document, barred, inside, mapping, refusal
 from policy_engine.policy.scalars import show
 from policy_engine.policy.source_models import counts_all
 
@@ -47,25 +47,27 @@ class MissingSpec(Document):
 
 
 class MeasureSpec(Document):
-    """A sum or a mean of a column, beside each count."""
+    """A sum or a mean of a column, or how many values it has, beside each count."""
 
     model_config = ConfigDict(json_schema_extra={"oneOf": [
-        {"required": ["sum"]}, {"required": ["mean"]},
+        {"required": ["sum", "bounds"]}, {"required": ["mean", "bounds"]}, {"required": ["count"]},
     ]})  # fmt: skip
-    needs = ("bounds", "as in bounds: [0, 99]: between them each value is held")
 
     sum: fields.OptionalLineField = None
     """The source's column whose sum is shown."""
     mean: fields.OptionalLineField = None
     """The source's column whose mean is shown."""
+    count: fields.OptionalLineField = None
+    """The source's column whose values are counted: of a mean that is paid it costs nothing."""
     per: Annotated[Literal["row", "person"] | None, fields.word("row", "person")] = None
     """Whose value is held between the bounds: each row's, or each person's mean (of a sum their
     total) over their rows of the group. Needed where all rows of a person count."""
     bounds: Annotated[
         tuple[fields.EndField, ...],
         fields.a_list("two numbers", "as in [0, 99]", minItems=2, maxItems=2),
-    ]
-    """The least and the greatest value that counts: what is beyond counts as the bound."""
+    ] = ()
+    """The least and the greatest value that counts: what is beyond counts as the bound. A sum and a
+    mean need them."""
     round_to: fields.StepField = Decimal(1)
     """Every value is rounded to a multiple of it."""
     missing: MissingSpec | None = None
@@ -73,12 +75,18 @@ class MeasureSpec(Document):
 
     @classmethod
     def _across(cls, data: Data) -> Broken:
-        """Sum or mean; bounds that are multiples of round_to and ascend; missing within them."""
-        asked = [key for key in ("sum", "mean") if key in data]
+        """One of three; bounds that are multiples of round_to and ascend; missing within them."""
+        asked = [key for key in ("sum", "mean", "count") if key in data]
         if len(asked) != 1:
-            found = "both" if asked else "neither"
-            wrong = f"must have sum or mean, found {found}"
+            wrong = f"must have sum, mean or count, found {' and '.join(asked) or 'none'}"
             yield refusal(wrong, "as in {mean: cost, bounds: [0, 99]}", on_key=True)
+        elif asked == ["count"]:
+            wrong = "is of sums and means, and must not stand beside count"
+            yield from barred(data, ("bounds", "round_to", "missing"), wrong)
+            return
+        elif "bounds" not in data:
+            wrong = "has no bounds, between which each value is held"
+            yield refusal(wrong, "as in bounds: [0, 99]", on_key=True)
         ends, unit = data.get("bounds"), fields.as_number(data.get("round_to", 1))
         if not isinstance(ends, list) or unit is None or unit <= 0:
             return
@@ -104,7 +112,7 @@ class MeasureSpec(Document):
     @property
     def column(self) -> str:
         """The source's column."""
-        found = self.mean if self.sum is None else self.sum
+        found = self.sum or self.mean or self.count
         assert found is not None
         return found
 
@@ -200,7 +208,8 @@ def measured_by(document: PolicyDocument) -> Beside:
         named[document.count.rows] = Measure(document.count.rows, number_of(rows))
     asked: dict[tuple[str, Clip], list[tuple[str, MeasureSpec]]] = {}
     for name, spec in document.measures.items():
-        asked.setdefault((spec.column, _clip(document, spec)), []).append((name, spec))
+        if spec.count is None:
+            asked.setdefault((spec.column, _clip(document, spec)), []).append((name, spec))
     for (column, clip), own in asked.items():
         has_mean = any(spec.mean is not None for _, spec in own)
         over: int | None = None
@@ -215,6 +224,9 @@ def measured_by(document: PolicyDocument) -> Beside:
         for name, spec in own:
             is_mean = spec.mean is not None
             named[name] = Measure(name, total, over if is_mean or center else None, is_mean)
+    for name, spec in document.measures.items():
+        if spec.count is not None:
+            named[name] = Measure(name, number_of(_values(document, spec, drawn)))
     first = [document.count.rows] if document.count.rows is not None else []
     return Beside(tuple(drawn), tuple(named[name] for name in (*first, *document.measures)))
 
@@ -227,6 +239,23 @@ def _is_of_many(document: PolicyDocument) -> bool:
 def _most_rows(document: PolicyDocument) -> int:
     limit = document.contribution.max_rows_per_group if document.contribution else None
     return limit or 1
+
+
+def _values(
+    document: PolicyDocument, spec: MeasureSpec, drawn: list[AskedQuantity]
+) -> AskedQuantity:
+    """How many values there are: what is drawn for a mean of them already, else a number more."""
+    own = Clip(0, 1)
+    if _is_of_many(document):
+        rows = _most_rows(document)
+        own = replace(own, rows=rows) if spec.per == "row" else replace(own, per="total")
+    by_row = own.per == "row"
+    alike = (
+        each
+        for each in drawn
+        if each.column == spec.count and each.center is None and (each.clip.per == "row") == by_row
+    )
+    return next(alike, AskedQuantity(spec.count, own, None))
 
 
 def _clip(document: PolicyDocument, spec: MeasureSpec) -> Clip:

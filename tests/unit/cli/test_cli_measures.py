@@ -8,6 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from policy_engine.policy.loading import load_policy
+
 POLICY = """\
 version: 1
 name: r
@@ -48,6 +50,19 @@ def test_a_mean_is_over_those_who_have_a_value(shown):
     assert found["s"] == pytest.approx(150_000, abs=200)
     as_100 = shown(table, f"measures: {{m: {{mean: x, {bounds}, missing: {{as: 100}}}}}}")
     assert as_100["m"] == pytest.approx(125, abs=0.2)
+
+
+def test_how_many_have_a_value_is_shown_where_a_mean_pays_for_it(shown, cli):
+    table = {"g": ["a"] * 2000, "x": pa.array([150.0, None] * 1000)}
+    bounds = "bounds: [100, 200], round_to: 0.1"
+    mean = f"measures: {{m: {{mean: x, {bounds}}}"
+    found = shown(table, f"{mean}, with_x: {{count: x}}}}")
+    assert found["with_x"] == pytest.approx(1000, abs=10)
+    told = cli("show", "out/r.parquet").out
+    assert "with_x is how many people in the group have a value of x" in told
+    assert "/ with_x where it is 150, up to" in told
+    # The same noise as without it, and its number is the one the mean is made of.
+    assert len(load_policy(Path("policy.yaml")).noise.quantities) == 2
 
 
 @pytest.mark.parametrize("weight", [2.5, 1.25, 0.4])

@@ -263,9 +263,15 @@ def test_the_sums_of_a_rollup_have_their_share():
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        ("measures: {a: {bounds: [0, 9]}}\n", "measures.a must have sum or mean, found neither"),
-        ("measures: {a: {sum: a, mean: a, bounds: [0, 9]}}\n", "measures.a must have sum or mean"),
-        ("measures: {a: {sum: a}}\n", "measures.a.bounds is missing"),
+        (
+            "measures: {a: {bounds: [0, 9]}}\n",
+            "measures.a must have sum, mean or count, found none",
+        ),
+        (
+            "measures: {a: {sum: a, mean: a, bounds: [0, 9]}}\n",
+            "measures.a must have sum, mean or count, found sum and mean",
+        ),
+        ("measures: {a: {sum: a}}\n", "measures.a has no bounds"),
         ("measures: {a: {sum: a, bounds: [0]}}\n", "measures.a.bounds must be the least and"),
         ("measures: {a: {sum: a, bounds: [3, 0]}}\n", "measures.a.bounds must ascend"),
         ("measures: {a: {sum: a, bounds: [0, x]}}\n", "measures.a.bounds[1] must be"),
@@ -284,6 +290,7 @@ def test_the_sums_of_a_rollup_have_their_share():
         ),
         ("measures: {sex: {mean: a, bounds: [0, 9]}}\n", "measures.sex is a released column"),
         ("measures: {n: {mean: a, bounds: [0, 9]}}\n", "measures.n is a released column"),
+        ("measures: {a: {count: a, bounds: [0, 9]}}\n", "measures.a.bounds is of sums and means"),
         ("count: {rows: visits}\n", "count.rows is as many as people"),
         ("count: {people: SEX}\n", "recode.sex is the name of a count too"),
         ("rollup: {to: [race]}\n", "rollup.to must name columns of recode, found race"),

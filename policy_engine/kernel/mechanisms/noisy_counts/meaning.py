@@ -109,16 +109,14 @@ class NoisyMeaning(Meaning[Noisy]):
         yield ShownNumber(count, who, 1.0, lambda row: self._deviation(0, row))
         for measure in law.measures:
             # Of a mean over values whose number is not shown no error is known.
-            if not measure.is_mean or self._shown_divisor(measure):
+            if not measure.is_mean or measure.over in self._divisors:
                 error = partial(self._deviation_of, measure)
                 yield ShownNumber(measure.name, self._measured(measure), 1.0, error)
 
-    def _shown_divisor(self, measure: Measure) -> str | None:
-        """The column that shows over how many a mean is."""
-        if not measure.over:
-            return self.count
-        shown = (m.name for m in self.law.measures if m.quantity == measure.over)
-        return next(shown, None)
+    @property
+    def _divisors(self) -> Mapping[int, str]:
+        """The columns that show over how many a mean is."""
+        return divisors_of(self.law.measures, self.law.quantities, self.claim.count or "")
 
     def _deviation(self, place: int, row: Mapping[str, Any]) -> float:
         """That of the place-th number's noise, in steps."""
@@ -138,9 +136,9 @@ class NoisyMeaning(Meaning[Noisy]):
             return error
         if not measure.is_mean:
             return math.hypot(error, center * by_many) * unit
-        column = self._shown_divisor(measure)
+        column = self._divisors[measure.over or 0]
         mean = row[measure.name]
-        if column is None or mean is None:
+        if mean is None:
             return 0.0
         above = float(mean) / unit - center
         return math.hypot(error, above * by_many) * unit / max(1, int(row[column]))
@@ -149,7 +147,7 @@ class NoisyMeaning(Meaning[Noisy]):
         law = self.law
         for measure in law.measures:
             quantity = law.quantities[measure.quantity - 1]
-            about = error_of(measure, law.quantities, law.tables[0], self.claim.count or "")
+            about = error_of(measure, law.quantities, law.tables[0], self._divisors)
             yield (
                 f"{measure.name} is {self._measured(measure)}, with noise: give or take {about}"
                 " (1 SD)"
@@ -159,7 +157,8 @@ class NoisyMeaning(Meaning[Noisy]):
     def _measured(self, measure: Measure) -> str:
         quantity = self.law.quantities[measure.quantity - 1]
         name = "" if quantity.column is None else quantity.column.name
-        return measured(measure, quantity.clip, name, many=self.claim.unit.counts_all)
+        many = self.claim.unit.counts_all
+        return measured(measure, quantity.clip, name, many=many, counts=quantity.counts)
 
     def _of_groupings(self) -> Iterator[str]:
         from policy_engine.accounting.noise_laws import around, deviation, shown_half
@@ -181,7 +180,7 @@ class NoisyMeaning(Meaning[Noisy]):
                     f" {shown_half(own, self.law.k)} people are shown half of the time"
                 )
                 for beside in self.law.measures:
-                    error = error_of(beside, self.law.quantities, each.tables, count)
+                    error = error_of(beside, self.law.quantities, each.tables, self._divisors)
                     yield f"in {GROUPING} {number} {beside.name} is give or take {error} (1 SD)"
 
     @property
@@ -291,10 +290,9 @@ class NoisyMeaning(Meaning[Noisy]):
 
     def _in_full(self, measure: Measure) -> str:
         """What a measure is, of a column with its type, and of which values."""
-        clip = self.law.quantities[measure.quantity - 1].clip
-        column, many = self.law.quantities[measure.quantity - 1].column, self.claim.unit.counts_all
-        name = "" if column is None else column_text(column)
-        return in_full(measure, clip, name, many=many)
+        quantity, many = self.law.quantities[measure.quantity - 1], self.claim.unit.counts_all
+        name = "" if quantity.column is None else column_text(quantity.column)
+        return in_full(measure, quantity.clip, name, many=many, counts=quantity.counts)
 
     def groupings(self) -> Iterator[Grouping]:
         """By what everybody is counted, where that is by several sets of columns."""
@@ -352,12 +350,23 @@ class DrawnBeside(Protocol):
         """By how much one person moves it."""
 
 
+def divisors_of(
+    measures: Sequence[Measure], quantities: Sequence[DrawnBeside], count: str
+) -> Mapping[int, str]:
+    """The columns that show how many there are, by what is drawn; 0 are the people."""
+    counts = (each for each in measures if quantities[each.quantity - 1].center is None)
+    return {0: count, **{each.quantity: each.name for each in counts}}
+
+
 def error_of(
-    measure: Measure, quantities: Sequence[DrawnBeside], tables: Sequence[IntegerTable], count: str
+    measure: Measure,
+    quantities: Sequence[DrawnBeside],
+    tables: Sequence[IntegerTable],
+    divisors: Mapping[int, str],
 ) -> str:
     """The standard deviation of a measure by its noise; of a mean it grows with what it is.
 
-    ``tables`` are those of the counts, and of the ``quantities``; ``count`` is the count's column.
+    ``tables`` are those of the counts, and of the ``quantities``.
     """
     own = quantities[measure.quantity - 1]
     clip, center = own.clip, own.center
@@ -368,7 +377,7 @@ def error_of(
     if not measure.is_mean:
         return f"{math.hypot(error, center * by_many) * unit:.6g}"
     farthest = max(clip.high - center, center - clip.low)
-    over = count if measure.over == 0 else "the number of values"
+    over = divisors.get(measure.over or 0, "the number of values")
     at_an_end = math.hypot(error, farthest * by_many) * unit
     middle = digits_of(center * clip.unit)
     elsewhere = f"up to {at_an_end:.6g} / {over} elsewhere"
@@ -388,8 +397,10 @@ def _noises_of(
     return error, deviation(tables[measure.over]) * grain
 
 
-def measured(measure: Measure, clip: Clip, name: str, *, many: bool) -> str:
+def measured(measure: Measure, clip: Clip, name: str, *, many: bool, counts: bool = False) -> str:
     """What a measure of the column ``name`` is: of what, over whom; of people with ``many`` rows.
+
+    ``counts``: it is how many values there are.
 
     >>> measured(Measure("visits", 1), Clip(0, 1, rows=20), "", many=True)
     "how many rows are in the group, at most 20 of each person's"
@@ -397,6 +408,9 @@ def measured(measure: Measure, clip: Clip, name: str, *, many: bool) -> str:
     most = f", at most {clip.rows} of each person's" if many and clip.per == "row" else ""
     if not name:
         return f"how many rows are in the group{most}"
+    if counts:
+        who = "rows" if many and clip.per == "row" else "people"
+        return f"how many {who} in the group have a value of {name}{most}"
     kind, left_out = "mean" if measure.is_mean else "sum", " with a value"
     if clip.absent is not None:
         left_out = f", a missing value as {digits_of(clip.absent * clip.unit)}"
@@ -406,10 +420,10 @@ def measured(measure: Measure, clip: Clip, name: str, *, many: bool) -> str:
     return f"the {kind} of {name} over the {'rows' if many else 'people'}{left_out}{drawn}"
 
 
-def in_full(measure: Measure, clip: Clip, name: str, *, many: bool) -> str:
+def in_full(measure: Measure, clip: Clip, name: str, *, many: bool, counts: bool = False) -> str:
     """What a measure of the column ``name`` is, and how its values are held: as ``measured``."""
-    words = measured(measure, clip, name, many=many)
-    if not name:
+    words = measured(measure, clip, name, many=many, counts=counts)
+    if not name or counts:
         return words
     low, high = (digits_of(end * clip.unit) for end in (clip.low, clip.high))
     unit = digits_of(clip.unit)
@@ -422,7 +436,7 @@ def beside_noise(measure: Measure, quantity: DrawnBeside, *, many: bool) -> Iter
     if quantity.center is None:
         if own.grain > 1:
             yield f"{measure.name} is a multiple of {own.grain} before noise is added"
-        if many:
+        if many and clip.per == "row":
             yield f"of whoever has more than {clip.rows} rows in a group, {clip.rows} count"
         return
     low, high, half = (digits_of(e * clip.unit) for e in (clip.low, clip.high, Decimal("0.5")))
