@@ -50,16 +50,18 @@ def search(
     suppress: Annotated[
         str, Option(metavar="SHARE", help="With --k: who may be in smaller groups, as 0.05.")
     ] = "0",
-    plot: Annotated[
-        Path | None, Option(help="With --public: draw people against precision, SVG, PDF or PNG.")
-    ] = None,
     output: Annotated[
         Path | None,
-        Option("--output", "-o", help="The policy to write; default: POLICY.chosen.yaml."),
+        Option(
+            "--output",
+            "-o",
+            help="The policy to write; default: POLICY.chosen.yaml. With --public a picture of"
+            " people against precision: SVG, PDF or PNG.",
+        ),
     ] = None,
     edition: EditionOption = None,
     replace: Annotated[
-        bool, Option("--replace", help="Replace the policy of an earlier choice, or a plot.")
+        bool, Option("--replace", help="Replace the policy of an earlier choice, or a picture.")
     ] = False,
 ) -> None:
     """Choose a level for each column of a policy: which scheme shows most people, most precisely.
@@ -81,17 +83,16 @@ def search(
     Example: policy-engine search policies/adult_hierarchies/policy.yaml --public --k 5
     """
     if not public:
-        if k is not None or objective is not Objective.score or plot is not None:
+        if k is not None or objective is not Objective.score:
             raise UsageError(
-                "--k, --objective and --plot are of data that may be looked at: --public says that"
-                " it may"
+                "--k and --objective are of data that may be looked at: --public says that it may"
             )
         _choose(load_policy(policy), output, edition or "", replace=replace)
         return
-    if output is not None or edition is not None:
-        raise UsageError("--public writes no policy: leave --output and --edition out")
-    if plot is not None:
-        check_place(plot, replace=replace)
+    if edition is not None:
+        raise UsageError("--public draws nothing by chance: leave --edition out")
+    if output is not None:
+        check_place(output, replace=replace)
     loaded = load_policy(policy, unpromised=True)
     share = decimal_of("--suppress", suppress)
     if not 0 <= share < 1:
@@ -102,9 +103,9 @@ def search(
         loaded, project_of(loaded), objective=objective, k=k, share=Fraction(share)
     )
     lines = [*_lines(found)]
-    if plot is not None:
-        draw(plot, partial(_paint, found), width=6.4)
-        lines.append(f"plot       {plot}")
+    if output is not None:
+        draw(output, partial(_paint, found), width=6.4)
+        lines.append(f"plot       {output}")
     emit(found, lines)
 
 

@@ -139,6 +139,9 @@ READ = {
     "review reject request": (*REJECT, "?"),
     "review reject --key": (*REJECT, CLAIM, "--key", "?"),
     "review status request": ("review", "status", "?"),
+    "search policy": ("search", "?", "--public"),
+    "hierarchy subject": ("hierarchy", "?"),
+    "try policy": ("try", "?", "--row", "age=1"),
 }
 #: Read only where a stranger has written into the ledger: see test_disowned.py.
 ELSEWHERE = {"ledger disown --key"}
