@@ -447,7 +447,7 @@ def test_the_first_rows_of_one_edition_are_shown(table):
 @pytest.mark.parametrize(
     ("changes", "place"),
     [({"recode": "{Edition: {constant: a}, region: keep}"}, "recode.Edition"),
-     ({"count": "{people: edition}"}, "count.people")],
+     ({"release": f"{ADDED}\ncount: {{people: edition}}"}, "count.people")],
 )  # fmt: skip
 def test_the_column_of_editions_is_nobody_elses(lab, changes, place):
     from policy_engine.errors import PolicyError
