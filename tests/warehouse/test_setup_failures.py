@@ -101,7 +101,7 @@ def test_mariadb_keeps_a_text_of_any_length(mariadb, here, column, release):
 
 def test_without_room_for_a_sort_mariadb_fails_before_a_charge(mariadb, here, monkeypatch):
     least = ("SET SESSION max_sort_length = 8388608", "SET SESSION sort_buffer_size = 1024")
-    monkeypatch.setattr(mysql_session, "sorting", lambda longest, keys: least)
+    monkeypatch.setattr(mysql_session, "sorting", lambda longest, keys, own: least)
     project = Project(here, "mariadb", mariadb.url())
     project.policy("visits", "{note: keep}", "note")
     assert project.release().startswith("the server has no memory for a sort by the texts")
