@@ -9,6 +9,7 @@ from itertools import product
 
 import pytest
 
+from policy_engine.accounting import choice
 from policy_engine.accounting.choice import (
     CUT,
     CoinTable,
@@ -146,3 +147,11 @@ def test_the_price_is_of_candidates_and_of_their_orders():
 def test_what_is_no_table_or_no_price_is_refused(made, law):
     with pytest.raises(DomainError, match=law):
         made()
+
+
+def test_an_entry_next_to_a_whole_number_is_computed_with_more_digits():
+    """2⁶⁰·e^−x is next to a whole number where x is next to a logarithm: 60 digits of it here."""
+    for whole in (70_001, 3 << 40):
+        with localcontext(prec=80):
+            exponent = Fraction((Decimal(1 << 60) / whole).ln().quantize(Decimal(1).scaleb(-60)))
+        assert choice._floor(exponent) in (whole - 1, whole)
