@@ -1,5 +1,6 @@
 """What each mechanism and each recode says of itself, by the numbers of its claim."""
 
+import math
 from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
@@ -9,7 +10,7 @@ import pytest
 from policy_engine.accounting.domain import claimed
 from policy_engine.accounting.events import SampledSuppression, Unbounded
 from policy_engine.accounting.noise import IntegerTable
-from policy_engine.accounting.noise_laws import laplace
+from policy_engine.accounting.noise_laws import deviation, laplace
 from policy_engine.kernel.certificate import Terms, vouched
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.laws import ClaimError
@@ -33,6 +34,7 @@ from policy_engine.kernel.mechanisms.meaning import Meaning
 from policy_engine.kernel.mechanisms.meanings import MEANINGS, meaning_of
 from policy_engine.kernel.mechanisms.randomised_response.law import Response
 from policy_engine.kernel.mechanisms.rows import RowsChecked
+from policy_engine.kernel.mechanisms.tables import moves_of
 from policy_engine.kernel.models import LDiversity
 from policy_engine.kernel.promise import Bounded, Unpromised
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
@@ -173,6 +175,72 @@ def test_sums_and_groupings_stand_beside_counts():
     assert any(text.startswith("everybody is counted once in each grouping: 1 by age, sex") for
                text in texts)  # fmt: skip
     assert any(text.startswith("in grouping 2 mean age is give or take") for text in texts)
+
+
+MANY = People(ID, Groups(3))
+BY_ROW = Clip(0, 40, rows=20)
+
+
+def of_visits():
+    """Visits, a total of theirs, how many have an age, and its means: by row, and by person."""
+    drawn = (
+        Quantity(None, Clip(0, 1, rows=20), None, TABLE),
+        Quantity(AGE, BY_ROW, None, TABLE),
+        Quantity(AGE, BY_ROW, 20, TABLE),
+        Quantity(AGE, Clip(0, 9, per="mean"), None, TABLE),
+        Quantity(AGE, Clip(0, 9, per="mean"), 4, TABLE),
+        Quantity(AGE, Clip(-9, 0, per="total"), 0, TABLE),
+    )
+    shown = (
+        Measure("visits", 1), Measure("with_age", 2), Measure("mean", 3, 2, is_mean=True),
+        Measure("ages", 3, 2), Measure("own", 5, 4, is_mean=True), Measure("total", 6),
+    )  # fmt: skip
+    return replace(COUNTS, unit=MANY, law=Noisy(TABLE, 1, quantities=drawn, measures=shown))
+
+
+def test_each_measure_says_what_it_is_of_and_what_it_is_off_by():
+    claim = of_visits()
+    texts = {text.split(" is ")[0]: text for text in told(claim) if ", with noise" in text}
+    assert "how many rows are in the group, at most 20 of each person's" in texts["visits"]
+    assert "how many rows in the group have a value of age" in texts["with_age"]
+    assert (
+        "the mean of age over the rows with a value, at most 20 of each person's, drawn at"
+        in (texts["mean"])
+    )
+    assert "/ with_age where it is 20, up to" in texts["mean"]
+    assert "over the people with a value of each one's mean of age" in texts["own"]
+    assert "/ the number of values where it is 4" in texts["own"]
+    assert "the sum over the people with a value of each one's total of age" in texts["total"]
+    whole = "\n".join(told(claim))
+    assert "visits is a multiple of 2 before noise is added" in whole
+    assert "of whoever has more than 20 rows in a group, 20 count" in whole
+    assert "ages is rounded towards zero to steps of" in whole and "ages can be below 0" in whole
+    assert "total can be below 0" not in whole  # its values are
+    full = meaning_of(claim).sums()
+    assert full["visits"] == "how many rows are in the group, at most 20 of each person's"
+    assert full["mean"].endswith("rounded to a multiple of 1 and held between 0 and 40")
+
+
+def test_of_one_row_a_person_people_have_a_value():
+    drawn = (Quantity(AGE, Clip(0, 9), None, TABLE),)
+    law = Noisy(TABLE, 1, quantities=drawn, measures=(Measure("with_age", 1),))
+    [text] = [each for each in told(replace(COUNTS, law=law)) if "with_age" in each]
+    assert text.startswith("with_age is how many people in the group have a value of age, with")
+
+
+def test_the_error_of_a_number_is_that_of_all_that_it_is_made_of():
+    claim = of_visits()
+    numbers = {each.name: each for each in meaning_of(claim).numbers(stated(claim))}
+    # Of a mean over values whose number is not shown no error is known.
+    assert [*numbers] == ["n", "visits", "with_age", "mean", "ages", "total"]
+    one = deviation(TABLE)
+    row = {"n": 90, "visits": 500, "with_age": 400, "mean": 30, "ages": 12000, "total": -40}
+    errors = {name: each.deviation(row) for name, each in numbers.items()}
+    grain = moves_of(BY_ROW, 20).grain
+    assert errors["n"] == pytest.approx(one) and errors["visits"] == pytest.approx(2 * one)
+    assert errors["ages"] == pytest.approx(one * math.hypot(grain, 20 * 2))
+    assert errors["mean"] == pytest.approx(one * math.hypot(grain, 10 * 2) / 400)
+    assert numbers["mean"].deviation({**row, "mean": None}) == 0
 
 
 def test_public_keys_are_all_shown():
