@@ -27,6 +27,7 @@ SCORE_OF_PEOPLE = "Σ over groups of max(0, people − least_shown)"
 ASSUMPTIONS = (
     "the candidates were written before the data was looked at",
     "one row of the unit is read, as the policy says",
+    "every text in the source is UTF-8 whoever is in it",
     "the numbers that the operating system draws are uniform and independent",
 )
 

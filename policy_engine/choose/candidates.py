@@ -121,8 +121,14 @@ class Candidates:
         columns = tuple(shown[place] for place in sorted(shown))
         return replace(made, columns=columns, count=_COUNT)
 
-    def people(self, table: Table, warehouse: Warehouse) -> tuple[Histogram, Lattice]:
+    def people(
+        self, table: Table, warehouse: Warehouse, *, named: bool = False
+    ) -> tuple[Histogram, Lattice]:
         """Everybody by the levels of all columns, read in the warehouse: confidential as it is.
+
+        Labels are numbers, unless they are to be ``named``: which of them are alike is all that a
+        choice is made by, and there are values that Python has none for, such as a date of the year
+        12026. So whatever the table holds, nothing fails.
 
         Raises WarehouseError where the warehouse fails; PolicyError as ``claim``.
         """
@@ -132,7 +138,9 @@ class Candidates:
             check()
         labels, ladders = [], []
         for at, each in enumerate(self.columns):
-            found, ladder = _ladder(each, [rows[_name(at, level)] for level in range(each.height)])
+            found, ladder = _ladder(
+                each, [rows[_name(at, level)] for level in range(each.height)], named=named
+            )
             labels.append(found)
             ladders.append(ladder)
         people = np.asarray(rows[_COUNT].to_numpy(), dtype=np.int64)
@@ -174,13 +182,16 @@ def _name(at: int, level: int) -> str:
     return f"column {at} level {level}"
 
 
-def _ladder(of: ColumnLevels, levels: list[pa.ChunkedArray]) -> tuple[Integers, Ladder]:
+def _ladder(
+    of: ColumnLevels, levels: list[pa.ChunkedArray], *, named: bool
+) -> tuple[Integers, Ladder]:
     """The number of each row's value, and the ladder of the values."""
     places: Integers = np.zeros(len(levels[0]), dtype=np.int64)
     known = []
     for labels in levels:
         whole = labels.combine_chunks().dictionary_encode(null_encoding="encode")
-        codes, values = np.asarray(whole.indices, dtype=np.int64), whole.dictionary.to_pylist()
+        codes = np.asarray(whole.indices, dtype=np.int64)
+        values = whole.dictionary.to_pylist() if named else [*range(len(whole.dictionary))]
         known.append((codes, values))
         both = places * max(len(values), 1) + codes
         _, first, places = np.unique(both, return_index=True, return_inverse=True)

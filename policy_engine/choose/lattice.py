@@ -272,6 +272,8 @@ class Cells:
 
 def summed(numbers: Integers, people: Integers, places: int) -> tuple[Integers, Integers]:
     """Each number once, in order, with the people of it; numbers are below ``places``."""
+    if not len(numbers):  # of nobody, whom a private choice must not be told by
+        return numbers, people
     if not (numbers[1:] >= numbers[:-1]).all():
         if places <= _DENSE * len(numbers):
             whole = np.bincount(numbers, weights=people, minlength=places)  # below 2⁵³: exact
@@ -293,8 +295,6 @@ def cells_of(histogram: Histogram, lattice: Lattice, scheme: Scheme) -> Cells:
     numbers = _numbers(histogram, lattice, scheme)
     if prod(sizes) > MOST_PLACES:
         sizes = ()
-    if not len(numbers):
-        return Cells(numbers, histogram.people, sizes)
     places = prod(sizes) if sizes else int(numbers.max()) + 1
     return Cells(*summed(numbers, histogram.people, places), sizes)
 

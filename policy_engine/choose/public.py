@@ -133,7 +133,7 @@ def search_public(
     """
     candidates = Candidates.of(policy)
     with planned(policy, project) as plan:
-        histogram, lattice = candidates.people(plan.table, plan.warehouse)
+        histogram, lattice = candidates.people(plan.table, plan.warehouse, named=True)
     if not histogram.total:
         raise UsageError(f"{policy.name}: the source has nobody, so that all schemes are alike")
     least = least_shown(policy)

@@ -90,7 +90,7 @@ def search(
         _choose(load_policy(policy), output, edition or "", replace=replace)
         return
     if edition is not None:
-        raise UsageError("--public draws nothing by chance: leave --edition out")
+        raise UsageError("--public writes no policy: leave --edition out")
     if output is not None:
         check_place(output, replace=replace)
     loaded = load_policy(policy, unpromised=True)

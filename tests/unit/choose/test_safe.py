@@ -11,6 +11,7 @@ from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -195,6 +196,37 @@ def test_what_was_drawn_before_a_crash_is_placed_and_not_drawn_again(project, ca
     Path("people.parquet").unlink()
     assert search(capfd)["outcome"] == "put back"
     assert charged(capfd) == [("search of a", "committed")]
+
+
+ROWS = "SELECT 'm' AS sex, (40 + i % 9)::BIGINT AS age, DATE '2020-01-01' AS day"
+ONE_MORE = {
+    "nobody": f"{ROWS} FROM range(3000) t(i) WHERE i < 0",
+    "nobody behind the filter": f"{ROWS} FROM range(3000) t(i)".replace("'m'", "'f'"),
+    "a usual one": f"{ROWS} FROM range(3000) t(i)",
+    **{
+        f"one more: {value}": f"{ROWS} FROM range(3000) t(i) UNION ALL SELECT 'm', {value}"
+        for value in (
+            "40, DATE '12026-01-01'", "40, 'infinity'::DATE", "40, '-infinity'::DATE",
+            "40, '4000-01-01 (BC)'::DATE", "9223372036854775807, NULL", "NULL, DATE '2020-01-01'",
+        )
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("table", ONE_MORE)
+def test_no_row_tells_itself_by_how_a_choice_ends(project, capfd, table):
+    """Charged, chosen and written, whoever is in the source."""
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY ({ONE_MORE[table]}) TO 'people.parquet'")
+    recode = (
+        "recode: {day: {levels: [{truncate: month}, {truncate: year}], level: 1},"
+        " age: {bins: [45]}}\nfilter: {sex: {in: [m]}}\n"
+    )
+    start, end = POLICY.index("recode:"), POLICY.index("mechanism:")
+    Path("a.yaml").write_text(POLICY[:start] + recode + POLICY[end:])
+    found = search(capfd)
+    assert found["outcome"] == "chosen"
+    assert len(charged(capfd)) == 1
 
 
 def test_nothing_is_charged_of_what_leaves_nothing_for_the_release(project, capfd):
