@@ -52,8 +52,9 @@ deleted are in every year to come.
 
 
 def _sentences(limit: Limit, each: Calendar, promised: Sequence[Amounts]) -> Iterator[str]:
-    word, pair = each.value, _pair((limit.epsilon, limit.delta))
+    word = each.value
     one, three = totals(limit, promised)
+    pair = _pair((one.epsilon, one.delta))  # of a window whose limit was a higher one, too
     if limit.of is not None:
         yield (
             f"What is ever told of one person's rows of one {word}, by {limit.of}:"
@@ -65,7 +66,7 @@ def _sentences(limit: Limit, each: Calendar, promised: Sequence[Amounts]) -> Ite
             f"What the releases of one {word} add to what was known before them: {pair} of anybody."
         )
         yield (
-            f"In total: {_pair((one.epsilon, one.delta))} of somebody whose rows stood in the table"
+            f"In total: {pair} of somebody whose rows stood in the table"
             f" during releases that count in one {word} only,"
             f" {_pair((three.epsilon, three.delta))} for three, whenever the rows' own events were."
             f" Rows that are never deleted are in every {word} to come."

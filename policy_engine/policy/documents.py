@@ -63,6 +63,14 @@ def _read_groups(
         return
     path: tree.Path = ("public_groups",)
     file = directory / document.public_groups.file
+    source = document.source.file
+    if source is not None and _holds(directory / source, file):
+        law = f"is the source, or one of its files, found {document.public_groups.file}"
+        remedy = (
+            "write the list from what everybody knows: what stands in the source tells who does"
+        )
+        reading.refuse((*path, "file"), law, remedy)
+        return
     try:
         groups = read_groups(file)
     except CsvError as error:
@@ -71,6 +79,12 @@ def _read_groups(
     for wrong, remedy in complete_keys(groups, mapping(data.get("recode"))):
         reading.refuse((*path, "file"), f"{file}: {wrong}", remedy)
     reading.document = document.model_copy(update={"public_groups": groups})
+
+
+def _holds(source: Path, file: Path) -> bool:
+    """Whether a file is a source, or lies in its folder, by whatever name or link."""
+    where, own = source.resolve(), file.resolve()
+    return own == where or where in own.parents
 
 
 _TEMPLATES = ("{{", "{%")

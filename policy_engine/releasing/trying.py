@@ -18,7 +18,8 @@ from pathlib import Path
 
 from policy_engine.compile.catalog import Table
 from policy_engine.compile.claims import claim_of
-from policy_engine.errors import FileError, UsageError
+from policy_engine.compile.compiler import find_unknown
+from policy_engine.errors import FileError, PolicyError, UsageError
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.fragments import read_as_typed
 from policy_engine.kernel.mechanisms.whole_classes.law import WholeClasses
@@ -77,7 +78,7 @@ def tried(policy: Policy, project: Project, row: str) -> Tried:
     with closing(open_warehouse(policy, project, writes=False)) as warehouse:
         table = warehouse.table(policy.source, policy.directory)
         table_read(policy, table)
-        claim = claim_of(policy, table, warehouse.dialect.name)
+        claim = _claim(policy, table, warehouse.dialect.name)
     typed = _pairs(row, [column.name for column in table.columns])
     with closing(DuckDBWarehouse()) as place:
         columns = _columns(claim)
@@ -87,6 +88,13 @@ def tried(policy: Policy, project: Project, row: str) -> Tried:
             [typed.get(column.name) for column in columns],
         )
         return _answer(place, replace(claim, source=Relation(_PLACE)), typed)
+
+
+def _claim(policy: Policy, table: Table, engine: str) -> Claim:
+    """The claim of a policy whose names are columns of the table; PolicyError where one is none."""
+    if unknown := find_unknown(policy, table):
+        raise PolicyError(unknown)
+    return claim_of(policy, table, engine)
 
 
 def _of_csv(policy: Policy, path: Path, name: str, row: str) -> Tried:
@@ -111,11 +119,10 @@ def _of_csv(policy: Policy, path: Path, name: str, row: str) -> Tried:
         except FileError:
             raise UsageError(
                 f"--row is no line of {path}: it has {len(names)} fields, divided by"
-                f" {delimiter!r}, as {_line(named, delimiter, spec)}; or write --row"
-                f" '{named[0]}=…'"
+                f" {delimiter!r}; or write --row '{policy.columns[0]}=…'"
             ) from None
         table_read(policy, table)
-        claim = claim_of(policy, table, place.dialect.name)
+        claim = _claim(policy, table, place.dialect.name)
         fields = next(csv.reader([line], delimiter=delimiter, quotechar=spec.quote or None))
         typed = {n: f for n, f in zip(names, fields, strict=False) if n is not None}
         return _answer(place, claim, typed)

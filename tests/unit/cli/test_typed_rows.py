@@ -94,7 +94,15 @@ def test_the_files_own_options_are_those_of_the_row(cli, of_csv, tmp_path, more,
 def test_what_is_no_row_of_the_file_is_told_with_a_remedy(cli, of_csv, row):
     found = cli("try", "policy.yaml", "--row", row)
     assert found.code == 2
-    assert "it has 4 fields, divided by ';', as age;town;born;at" in found.err
+    told = "it has 4 fields, divided by ';'; or write --row 'age=…'"  # no name that the file has
+    assert told in found.err
+
+
+def test_a_column_that_is_not_there_is_told_as_plan_tells_it(cli, of_csv, tmp_path):
+    text = (tmp_path / "policy.yaml").read_text()
+    (tmp_path / "policy.yaml").write_text(text.replace("age:", "agee:", 1))
+    found = cli("try", "policy.yaml", "--row", "1;a;2020-01-01;x")
+    assert found.code == 1 and "has no column 'agee'" in found.out + found.err
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from policy_engine.accounting.events import FixedList, PureDP, Replaced, SampledSuppression
+from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.left import MOST_ALIKE
 from policy_engine.accounting.plans import PlannedLine, WindowPlan, split
 from policy_engine.accounting.shapes import Solved
@@ -36,6 +37,7 @@ from policy_engine.ledger.asked import event_from_json, event_to_json
 from policy_engine.ledger.chain import Draft, Trust, extend, head
 from policy_engine.ledger.entry import Charge, Run
 from policy_engine.ledger.planned import Planned
+from policy_engine.ledger.promises import promises
 from policy_engine.ledger.records import open_records
 from policy_engine.ledger.store import Ledger
 from policy_engine.ledger.windows import windows_of_charge
@@ -584,3 +586,13 @@ def test_what_is_offered_of_a_window_is_admitted_and_one_step_more_is_not(number
             assert after.is_planned(taken) and affords(after, taken)
             after = after.plus(taken)
         assert not after.is_planned(replace(one, run=Run(edition="one more")))
+
+
+def test_a_limit_that_was_lowered_does_not_take_back_what_was_promised(ledger):
+    """What a window adds is told by the limit under which it was charged, if that was higher."""
+    reserve(ledger, charge("0.5", "2026"), limit())
+    low = Limit(Decimal("0.1"), limit().delta, each=limit().each)
+    told = promises(effective(people(ledger), low))
+    highest = max(each.promised[0] for each in people(ledger).windows)
+    assert highest > low.epsilon
+    assert f"({in_text(highest)}, " in told[0]

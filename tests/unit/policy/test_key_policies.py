@@ -1,5 +1,8 @@
 """`public_groups`: what a policy of public keys says, and must not."""
 
+import re
+from pathlib import Path
+
 import pytest
 from test_noise_policies import PLAIN, load, problems
 
@@ -155,3 +158,21 @@ def test_a_file_of_groups_that_is_not_there_is_told(tmp_path):
     text = BOTH + "public_groups: {file: groups.csv}\n"
     with pytest.raises(PolicyError, match=r"does not exist; did you mean 'group.csv'\?"):
         load_policy_text(text, tmp_path / "policy.yaml", tmp_path)
+
+
+@pytest.mark.parametrize("link", [False, True])
+@pytest.mark.parametrize("is_folder", [False, True])
+def test_the_source_is_no_public_list_of_groups(tmp_path, link, is_folder):
+    """What stands in the source tells who does, by whatever name it is called."""
+    place = tmp_path / "people" / "a.csv" if is_folder else tmp_path / "people.csv"
+    place.parent.mkdir(exist_ok=True)
+    place.write_text("age,sex\nyoung,F\n")
+    file = place.relative_to(tmp_path)
+    if link:
+        (tmp_path / "groups.csv").symlink_to(place)
+        file = Path("groups.csv")
+    source = "people" if is_folder else "people.csv"
+    text = re.sub(r"source: \{file: [^}]*\}", f"source: {{file: {source}}}", BOTH)
+    text = text.replace("people.parquet", source)
+    with pytest.raises(PolicyError, match="is the source, or one of its files"):
+        load_policy_text(text + f"public_groups: {{file: {file}}}\n", tmp_path / "p.yaml", tmp_path)
