@@ -23,6 +23,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
+from secrets import randbelow
 from typing import Literal
 
 import numpy as np
@@ -471,7 +472,7 @@ def chosen_scheme(
     *,
     precision: Fraction | None = None,
     neighbours: str = ADD_REMOVE,
-    below: Below | None = None,
+    below: Below = randbelow,
 ) -> Scheme:
     """One scheme, drawn by its score: ε-DP where the histogram has each person in one group.
 
@@ -483,8 +484,6 @@ def chosen_scheme(
     """
     schemes, scores = utilities_of(histogram, lattice, least, precision)
     monotone = neighbours == ADD_REMOVE
-    if below is None:
-        return schemes[choose(scores, epsilon, monotone=monotone)]
     return schemes[choose(scores, epsilon, monotone=monotone, below=below)]
 
 

@@ -231,19 +231,18 @@ def _groupings(claim: Claim, shown: Shown) -> list[Number]:
 def _noise_values(claim: Claim) -> dict[str, Any]:
     """What is drawn besides a count, and what tells one draw from another's."""
     law = claim.law
-    values = list(dict.fromkeys((each.column, each.clip) for each in law.quantities))
+    values = {(each.column, each.clip): each for each in law.quantities}
     of = {value: number for number, value in enumerate(values, 1)}
-    numbered = [(each, of[each.column, each.clip]) for each in law.quantities]
-    first = {number: each for each, number in reversed(numbered) if each.column is not None}
     rows = {each.clip.rows for each in law.quantities if each.clip.per == "row"}
     return {
         "values": [
             {"of": read_of(each.column, typed=True), **each.value_nodes(number)}
-            for number, each in sorted(first.items())
+            for number, each in enumerate(values.values(), 1)
             if each.column is not None
         ],
         "quantities": [
-            each.nodes(number, value) for number, (each, value) in enumerate(numbered, 1)
+            each.nodes(number, of[each.column, each.clip])
+            for number, each in enumerate(law.quantities, 1)
         ],
         "measures": [
             each.nodes(number, law.quantities) for number, each in enumerate(law.measures, 1)

@@ -100,13 +100,15 @@ class NoisyMeaning(Meaning[Noisy]):
 
     def numbers(self, certificate: Certificate) -> Iterator[ShownNumber]:
         """The count, and each sum and mean beside it, with the noise of a row's grouping."""
+        from policy_engine.accounting.noise_laws import deviation
+
         count = self.count
         if count is None:
             return
         law, most = self.law, self.claim.unit.groups
         part = f" of part {law.number} of {law.parts}" if isinstance(law, NoisyPart) else ""
         who = f"people{part}, each in up to {most} groups" if most > 1 else f"people{part}"
-        yield ShownNumber(count, who, 1.0, lambda row: self._deviation(0, row))
+        yield ShownNumber(count, who, 1.0, lambda row: deviation(self._tables(row)[0]))
         for measure in law.measures:
             # Of a mean over values whose number is not shown no error is known.
             if not measure.is_mean or measure.over in self._divisors:
@@ -118,18 +120,14 @@ class NoisyMeaning(Meaning[Noisy]):
         """The columns that show over how many a mean is."""
         return divisors_of(self.law.measures, self.law.quantities, self.claim.count or "")
 
-    def _deviation(self, place: int, row: Mapping[str, Any]) -> float:
-        """That of the place-th number's noise, in steps."""
-        from policy_engine.accounting.noise_laws import deviation
-
-        grouping = row[GROUPING] - 1 if self.law.groupings else 0
-        return deviation(self.law.tables[grouping][place])
+    def _tables(self, row: Mapping[str, Any]) -> Sequence[IntegerTable]:
+        """The noise of a row's numbers: of the count, and of each quantity."""
+        return self.law.tables[row[GROUPING] - 1 if self.law.groupings else 0]
 
     def _deviation_of(self, measure: Measure, row: Mapping[str, Any]) -> float:
         """That of a sum, or of a mean, by the noise of all that it is made of."""
         quantities = self.law.quantities
-        grouping = row[GROUPING] - 1 if self.law.groupings else 0
-        error, by_many = _noises_of(measure, quantities, self.law.tables[grouping])
+        error, by_many = _noises_of(measure, quantities, self._tables(row))
         quantity = quantities[measure.quantity - 1]
         center, unit = quantity.center, float(quantity.clip.unit)
         if center is None:
