@@ -210,8 +210,8 @@ def _counts_note(found: Measurement) -> str:
         return ROWS
     if found.groups_a_person > 1:
         return (
-            f"a person counts in up to {found.groups_a_person} groups, and once in each: a class is"
-            " of so many person-groups, which may be of fewer people"
+            f"a person counts in up to {found.groups_a_person} groups, and once in each:"
+            " two classes may have people in common"
         )
     if found.key is None:
         return ""

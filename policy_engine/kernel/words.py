@@ -7,12 +7,12 @@ from policy_engine.kernel.sources import Files
 
 
 def people_word(groups: int) -> str:
-    """What a sum of counts is of, where a person counts in so many groups at most.
+    """Of whom a sum of counts is, where a person counts in so many groups at most.
 
     >>> people_word(1), people_word(6)
-    ('people', 'person-groups')
+    ('people', 'people, group by group')
     """
-    return "people" if groups == 1 else "person-groups"
+    return "people" if groups == 1 else "people, group by group"
 
 
 def source_of(claim: Claim) -> str:

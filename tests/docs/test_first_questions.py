@@ -1,4 +1,4 @@
-"""Fifteen first questions, five of each reader: answered in two clicks and 300 words each.
+"""First questions, five or more of each reader: answered in two clicks and 300 words each.
 
 The answer to each is a section of a page. A test follows the links; that the section answers the
 question is for people to judge, and these words of it are what they judged by.
@@ -15,6 +15,7 @@ import pytest
 ROOT = pages.ROOT
 README = ROOT / "README.md"
 WHY, ASKED = "docs/explanation/why-noise.md", "docs/explanation/questions.md"
+SUMS = "docs/howto/sums-and-groupings.md"
 WRITE, RECIPES = "docs/howto/write-a-policy.md", "docs/howto/recipes.md"
 TRUST, CERTIFICATE = "docs/explanation/threat-model.md", "docs/explanation/reading-a-certificate.md"
 #: Who asks, what, on which page, below which heading, and the words that answer.
@@ -40,6 +41,16 @@ QUESTIONS = [
     ("reviewer", "Who must be trusted?", TRUST, "What you must make true", "Nobody looked first"),
     ("reviewer", "What does it not say?", CERTIFICATE, "What it does not say",
      "releaser is honest"),
+    # And what a stranger of 28 November looked for in a wrong place first.
+    ("engineer", "How do I publish sums and means?", SUMS, "Sums and means", "measures:"),
+    ("engineer", "What of many visits a patient?", WRITE, "People with many rows", "max_groups"),
+    ("engineer", "How small a group is still shown?", WHY, "What you pay", "| 12 | 15.5 | 80 |"),
+    ("expert", "Who are neighbours?", "docs/explanation/mechanism.md",
+     "The mechanism and its proof", "one person with all their rows"),
+    ("expert", "How do I compute δ myself?", "docs/howto/verify-a-release.md",
+     "Compute δ yourself", "needs numpy and nothing of ours"),
+    ("expert", "What if it crashes?", ASKED, "What if it crashes?", "stays charged"),
+    ("reviewer", "How do I sign?", ASKED, "What do I check before I sign?", "review approve"),
 ]  # fmt: skip
 
 
@@ -69,6 +80,7 @@ def test_a_first_question_is_answered_in_two_clicks_and_300_words(
     assert len(text.split()) <= 300, f"{question}: {len(text.split())} words"
 
 
-def test_each_reader_asks_five() -> None:
+def test_each_reader_asks_at_least_five() -> None:
     askers = [who for who, *_ in QUESTIONS]
-    assert {who: askers.count(who) for who in askers} == {"engineer": 5, "expert": 5, "reviewer": 5}
+    assert set(askers) == {"engineer", "expert", "reviewer"}
+    assert all(askers.count(who) >= 5 for who in askers)

@@ -112,11 +112,11 @@ def test_a_person_counts_in_several_groups(cli, policy, many, monkeypatch):
     # 294 people have visits, and most are in several towns: the sum of the counts is of no people.
     counted = sum(found.values())
     assert counted > 2 * 294
-    assert f"(3 groups, {counted} person-groups, counted with noise)" in done.out
+    assert f"(3 groups, {counted} people, group by group, counted with noise)" in done.out
     again = cli("release", file, "--format", "json").document
     assert (again["person_groups"], "people" in again) == (counted, False)
     measured = cli("assess", "out/a.parquet")
-    assert f"out/a.parquet: {counted:,} person-groups, each row as many" in measured.out
+    assert f"out/a.parquet: {counted:,} people, group by group, each row as many" in measured.out
     document = cli("assess", "out/a.parquet", "--format", "json").document
     assert (document["counts"], document["tables"][0]["person_groups"]) == (
         "person_groups",

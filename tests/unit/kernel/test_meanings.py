@@ -145,7 +145,7 @@ def test_a_person_can_count_in_several_groups():
     many = replace(COUNTS, unit=People(ID, Groups(3)))
     meaning = meaning_of(many)
     assert "each unit counts in 3 of its groups at most" in meaning.randomness("duckdb")
-    assert meaning.counted == "person-groups, counted with noise"
+    assert meaning.counted == "people, group by group, counted with noise"
     assert any("a person is counted in up to 3 groups" in text for text in told(many))
     drawn = meaning_of(replace(COUNTS, unit=People(ID, Drawn()))).randomness("duckdb")
     assert "of each unit's different rows one is kept" in drawn
