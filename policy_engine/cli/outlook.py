@@ -9,13 +9,14 @@ from decimal import Decimal
 
 from policy_engine.accounting.comparison import SAMPLED, Candidate, per_cent
 from policy_engine.accounting.frontier import SamplePair
-from policy_engine.accounting.noise_laws import shown_half
+from policy_engine.accounting.noise_laws import deviation, shown_half
 from policy_engine.compile.public_groups import NotPublic, all_groups
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.mechanisms.noisy_counts.meaning import (
     beside_noise,
+    cut_words,
     divisors_of,
     error_of,
     measured,
@@ -160,6 +161,7 @@ def _noisy(policy: Policy, noise: Noise, count: str, error: Decimal) -> Iterator
         what = measured(each, quantity.clip, of, many=many, counts=is_count)
         yield f"measures   {each.name}, {what}: give or take {about} (1 SD)"
         yield from (f"           {text}" for text in beside_noise(each, quantity, many=many))
+    yield from _cuts(noise)
     for place, coarse in enumerate(noise.groupings, 1):
         counts = [f"{shown_half(t, policy.k)} people" for t in coarse.tables[:1]]
         half = f": {counts[0]} are shown half of the time" if counts else ""
@@ -180,6 +182,19 @@ def _noisy(policy: Policy, noise: Noise, count: str, error: Decimal) -> Iterator
                 " if a person's key never changed and privacy_unit.stays: true said so"
             )
         yield f"           {told}"
+
+
+def _cuts(noise: Noise) -> Iterator[str]:
+    """How many people are cut: numbers of the whole release."""
+    table = noise.cut_table
+    if table is None:
+        return
+    about = f"give or take {deviation(table):.1f} (1 SD), one number of the whole release"
+    for cut in noise.cuts:
+        column = noise.quantities[cut.quantity - 1].column if cut.quantity else None
+        who = cut_words(cut, noise.quantities, column or "", noise.groups)
+        yield f"cut        {cut.name}, how many people {who}"
+        yield f"           {about}"
 
 
 def could_list(policy: Policy, claim: Claim) -> int:

@@ -192,7 +192,7 @@ def values_of(claim: Claim, engine: Engine) -> dict[str, Any]:
     return {
         "inputs": [read_of(column) for column in claim.inputs],
         "recoded": [read_of(column) for column in claim.recoded],
-        "streams": [Text(f":g:{number}:{claim.stream}:") for number in range(drawn + 1)],
+        "streams": [_stream(claim, number) for number in range(drawn + 1)],
         "hashes": [Identifier(f"policy_engine_hash_{n}") for n in range(1, drawn + 1)],
         "columns": columns,
         "lookups": [column for column in columns if column["lookup"] is not None],
@@ -211,6 +211,11 @@ def values_of(claim: Claim, engine: Engine) -> dict[str, Any]:
         **_unit_values(claim),
         **claim.law.nodes(),
     }
+
+
+def _stream(claim: Claim, number: int) -> Text:
+    """What tells the ``number``-th draw of a group from its others, and from another claim's."""
+    return Text(f":g:{number}:{claim.stream}:")
 
 
 def _read_again(claim: Claim, engine: Engine, *, is_joined: bool) -> dict[str, Any]:
@@ -234,11 +239,19 @@ def _noise_values(claim: Claim) -> dict[str, Any]:
     values = {(each.column, each.clip): each for each in law.quantities}
     of = {value: number for number, value in enumerate(values, 1)}
     rows = {each.clip.rows for each in law.quantities if each.clip.per == "row"}
+    nodes = {
+        value: {"of": read_of(each.column, typed=True), "is_cut": bool(law.cuts)}
+        | each.value_nodes(of[value])
+        for value, each in values.items()
+        if each.column is not None
+    }
+    measured = [None, *(nodes.get((each.column, each.clip)) for each in law.quantities)]
     return {
-        "values": [
-            {"of": read_of(each.column, typed=True), **each.value_nodes(number)}
-            for number, each in enumerate(values.values(), 1)
-            if each.column is not None
+        "values": list(nodes.values()),
+        "cut_counts": [
+            each.nodes(number, measured[each.quantity])
+            | {"stream": _stream(claim, len(law.quantities) + number)}
+            for number, each in enumerate(law.cuts, 1)
         ],
         "quantities": [
             each.nodes(number, of[each.column, each.clip])
@@ -249,6 +262,7 @@ def _noise_values(claim: Claim) -> dict[str, Any]:
         ],
         "has_means": any(each.is_mean for each in law.measures),
         "most_rows": Number(max(rows)) if rows and claim.unit.counts_all else None,
+        "first_group": Number(1),
         "grouping": Identifier(GROUPING),
         "groupings": [Number(number) for number in range(1, len(law.groupings) + 1)],
     }

@@ -40,6 +40,8 @@ class Noise(Protection):
     groups: int = 1
     quantities: tuple[AskedQuantity, ...] = ()
     measures: tuple[mechanisms.Measure, ...] = ()
+    cuts: tuple[mechanisms.Cut, ...] = ()
+    cut_table: mechanisms.IntegerTable | None = None
     groupings: tuple[mechanisms.CountedBy, ...] = ()
     keys: PublicGroups = ()
 
@@ -51,7 +53,7 @@ class Noise(Protection):
         policy = asked.policy
         raw_first = asked.raw_first and not policy.source.counts_all and not asked.quantities
         numbers = (self.table, policy.k, self.offset)
-        beside = (self.groupings, asked.quantities, self.measures)
+        beside = (self.groupings, asked.quantities, self.measures, self.cuts, self.cut_table)
         own = (*numbers, raw_first, asked.secret, *beside)
         if self.keys:
             return mechanisms.Listed(*own, keys=asked.keys)
@@ -76,7 +78,8 @@ class Noise(Protection):
     @property
     def numbers(self) -> int:
         """How many numbers one person is in: counts and others, of each group and grouping."""
-        return self.groups * max(1, len(self.groupings)) * (1 + len(self.quantities))
+        of_groups = self.groups * max(1, len(self.groupings)) * (1 + len(self.quantities))
+        return of_groups + len(self.cuts)
 
     @property
     def k(self) -> int:
@@ -118,6 +121,8 @@ class Noise(Protection):
             statistics.append(Statistic(counts, groups=self.groups))
             for each, table in zip(self.quantities, others, strict=True):
                 statistics.append(each.moves.statistic(table, self.groups, neighbours))
+        if self.cut_table is not None:
+            statistics.append(Statistic(self.cut_table, groups=len(self.cuts)))
         whole = ReleaseCurve.of(tuple(statistics), neighbours)
         return lambda epsilon: whole.delta(epsilon).delta
 
@@ -151,12 +156,13 @@ def solve_noise(document: PolicyDocument, guarantee: Guarantee) -> Noise:
     from policy_engine.accounting.tables import Aim
 
     rollup, groupings, groups = document.rollup, _groupings(document), _groups(document)
+    measured = measured_by(document)
     times = groups * (1 if rollup else max(1, len(groupings)))
     whole = Aim(
         guarantee.epsilon,
         guarantee.delta,
         guarantee.neighbours,
-        times * (1 + len(measured_by(document).quantities)),
+        times * (1 + len(measured.quantities)) + len(measured.cuts),
         at_least=document.k if isinstance(document.k, int) else 1,
         listed=bool(document.public_groups),
     )
@@ -213,6 +219,8 @@ def noisy_shape(document: PolicyDocument, neighbours: str) -> NoisyShape:
         for moves in (each.moves for each in measured_by(document).quantities):
             steps = moves.steps(neighbours)
             numbers.append(Noised(steps, groups, moves.direction, share, shows=False))
+    if cuts := measured_by(document).cuts:
+        numbers.append(Noised(groups=len(cuts), shows=False))
     law = document.noise.distribution if document.noise else "auto"
     # The least size of a group moves the threshold alone, unless a place is drawn from it on: who
     # asks for another one keeps the noise, and what an account has recorded of it.
@@ -230,7 +238,9 @@ def noise_of(document: PolicyDocument, solved: Solved) -> Noise:
     many = 1 + len(measured.quantities)
     numbered = zip(measured.quantities, tables[1:many], strict=True)
     drawn = tuple(replace(each, table=table) for each, table in numbered)
-    noise = Noise(solved.law, tables[0], _groups(document), drawn, measured.measures)
+    cut_table = tables[-1] if measured.cuts else None
+    told = (measured.measures, measured.cuts, cut_table)
+    noise = Noise(solved.law, tables[0], _groups(document), drawn, *told)
     return _grouped(document, noise, () if document.rollup is None else tuple(tables[-many:]))
 
 
@@ -246,8 +256,8 @@ def _solved(document: PolicyDocument, aim: Aim, groups: int, times: int) -> Nois
     law = document.noise.distribution if document.noise else "auto"
     named, table = auto(aim) if law == "auto" else (law, calibrated(law, aim))
     measured = measured_by(document)
-    noise = Noise(named, table, groups, measures=measured.measures)
-    if not measured.quantities:
+    noise = Noise(named, table, groups, measures=measured.measures, cuts=measured.cuts)
+    if not measured.quantities and not measured.cuts:
         return noise
     own = "truncated_laplace" if named == "negative_binomial" else named
     part = aim
@@ -258,7 +268,10 @@ def _solved(document: PolicyDocument, aim: Aim, groups: int, times: int) -> Nois
             drawn = guessed(own, replace(part, shift=moves.steps(aim.neighbours)), tried)
             found.append(replace(each, table=drawn))
             statistics.append(moves.statistic(drawn, times, aim.neighbours))
+        cut_table = guessed(own, part, tried) if measured.cuts else None
+        if cut_table is not None:
+            statistics.append(Statistic(cut_table, groups=len(measured.cuts)))
         if ReleaseCurve.of(statistics, aim.neighbours).delta(aim.epsilon).delta <= aim.delta:
-            return replace(noise, quantities=tuple(found))
+            return replace(noise, quantities=tuple(found), cut_table=cut_table)
         part = _part(part, _LESS)
     raise NoSolution("no noise of the measures meets guarantee beside that of the counts")

@@ -262,7 +262,8 @@ class Policy:
     @property
     def beside(self) -> tuple[str, ...]:
         """The names of what is shown beside each count."""
-        return tuple(each.name for each in self.protection.measures)
+        cuts = (cut.name for cut in self.protection.cuts)
+        return (*(measure.name for measure in self.protection.measures), *cuts)
 
     @property
     def groupings(self) -> tuple[tuple[str, ...], ...]:

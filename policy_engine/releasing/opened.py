@@ -5,7 +5,7 @@ Nothing is checked here: ``verify`` does that.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -192,7 +192,8 @@ class OpenedRelease:
 
     def _repr_html_(self) -> str:
         """The promise, and the first rows with their errors."""
-        names, numbers = self.rows.column_names, {each.name: each for each in self.numbers}
+        meaning, numbers = meaning_of(self.certificate.claim), {e.name: e for e in self.numbers}
+        names = [name for name in self.rows.column_names if name not in meaning.once]
         head = "".join(f"<th>{marked(name)}</th>" for name in names)
         lines = []
         for row in self.rows.slice(0, _FIRST).to_pylist():
@@ -200,6 +201,9 @@ class OpenedRelease:
             lines.append(f"<tr>{cells}</tr>")
         more = self.rows.num_rows - len(lines)
         rest = f"<p>… and {more:,} more rows</p>" if more else ""
+        first = [tuple(row.values()) for row in self.rows.slice(0, 1).to_pylist()]
+        once = meaning.found(self.rows.column_names, first) if meaning.once else ()
+        rest += "".join(f"<p>{marked(text)}</p>" for text in once)
         name = marked(self.certificate.terms.policy_name)
         return (
             f"<p><b>{name}</b>: {marked(self.promise)}</p>"
@@ -296,6 +300,17 @@ def _sorted(claim: Claim, table: pa.Table) -> pa.Table:
 
 def _needs(method: str, extra: str) -> str:
     return f"{method} needs {extra}; run {to_install(extra)}, or pip install {extra}"
+
+
+def of_groups(
+    claim: Claim, names: Sequence[str], lines: Iterable[Line]
+) -> tuple[tuple[str, ...], tuple[Line, ...]]:
+    """The columns and rows without what is one number of the whole release, told in words."""
+    once = meaning_of(claim).once
+    places = [place for place, name in enumerate(names) if name not in once]
+    return tuple(names[at] for at in places), tuple(
+        tuple(line[at] for at in places if at < len(line)) for line in lines
+    )
 
 
 def in_reading_order(claim: Claim, names: Sequence[str], lines: Sequence[Line]) -> list[Line]:

@@ -25,7 +25,7 @@ from policy_engine.policy.project import Project
 from policy_engine.policy.reading import unread
 from policy_engine.releasing.books import has_ledger, open_ledger
 from policy_engine.releasing.copies import is_drawn
-from policy_engine.releasing.opened import in_reading_order
+from policy_engine.releasing.opened import in_reading_order, of_groups
 from policy_engine.releasing.publish import is_release, record_of
 from policy_engine.releasing.requests import certificate_of
 from policy_engine.releasing.standing import Lines, digest_of_lines, numbered, remarks
@@ -117,6 +117,8 @@ def _of_file(path: Path, certificate: Path, project: Project, rows: int) -> Firs
             told = _remarks(known, names, numbered(table, known.count))
     except VerificationFailed as error:
         meaning = (f"what its numbers mean is not known: {error}",)
+    if known is not None:
+        names, first = of_groups(known.claim, names, first)
     return FirstRows(str(path), found, names, first, table.num_rows, meaning, told, known)
 
 
@@ -155,7 +157,7 @@ def _of_table(certificate: Path, stated: Unverified, project: Project, rows: int
     count = () if claim.count is None else (claim.count,)
     names = (*claim.released, *count, *claim.law.beside)
     said, told = _told(certified, names, lines), _remarks(meaning, names, lines)
-    first = tuple(in_reading_order(claim, names, lines)[:rows])
+    names, first = of_groups(claim, names, in_reading_order(claim, names, lines)[:rows])
     return FirstRows(name, certificate, names, first, len(lines), said, told, meaning)
 
 

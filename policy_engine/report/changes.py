@@ -19,9 +19,9 @@ from typing import Any, Literal
 from policy_engine.accounting.in_words import in_text
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim, digest_of, to_json
-from policy_engine.kernel.mechanisms import Measure
+from policy_engine.kernel.mechanisms import Cut, Measure
 from policy_engine.kernel.mechanisms.meanings import meaning_of
-from policy_engine.kernel.mechanisms.noisy_counts.meaning import in_full
+from policy_engine.kernel.mechanisms.noisy_counts.meaning import cut_words, in_full
 from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.sentences import sentences_of
 from policy_engine.kernel.types import digits_of
@@ -135,7 +135,8 @@ class Comparable:
                 **{f"missing.{column}": label for column, label in policy.missing},
             },
             shown=dict(policy.recodings),
-            sums={each.name: _summed(policy, each) for each in protection.measures},
+            sums={each.name: _summed(policy, each) for each in protection.measures}
+            | {each.name: f"how many people {_cut(policy, each)}" for each in protection.cuts},
             assumptions=None,
         )
 
@@ -229,6 +230,12 @@ def _summed(policy: Policy, measure: Measure) -> str:
     many = policy.source.counts_all
     counts = quantity.center is None
     return in_full(measure, quantity.clip, quantity.column or "", many=many, counts=counts)
+
+
+def _cut(policy: Policy, cut: Cut) -> str:
+    quantities, most = policy.protection.quantities, policy.protection.groups
+    column = quantities[cut.quantity - 1].column if cut.quantity else None
+    return cut_words(cut, quantities, column or "", most)
 
 
 def changes(old: Comparable, new: Comparable) -> tuple[KeyChange, ...]:

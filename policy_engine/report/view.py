@@ -23,7 +23,7 @@ from policy_engine.kernel.assumptions import ROW_UNIT
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.mechanisms.whole_classes.meaning import NO_GUARANTEE, still_works
-from policy_engine.releasing.opened import in_reading_order, picture_of
+from policy_engine.releasing.opened import in_reading_order, of_groups, picture_of
 from policy_engine.report.approvals import ApprovalLine
 from policy_engine.report.changes import Comparable, KeyChange, changes
 from policy_engine.report.evidence import Audience, Evidence, Fault, PaidAccount
@@ -243,7 +243,8 @@ def _details(found: Evidence, certificate: Certificate) -> Details:
     if rows is not None:
         estimated = tuple(meaning.found(rows.columns, rows.lines))
         ordered = in_reading_order(certificate.claim, rows.columns, rows.lines)
-        first = PageRows(rows.columns, tuple(ordered[:FIRST_ROWS]), len(rows.lines))
+        shown = of_groups(certificate.claim, rows.columns, ordered[:FIRST_ROWS])
+        first = PageRows(*shown, len(rows.lines))
     unit = "each row of the source, taken for one person"
     if certificate.unit != ROW_UNIT:
         unit = f"each value of {certificate.unit}, taken for one person, with all its rows"

@@ -21,6 +21,7 @@ from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import (
     Clip,
     CountedBy,
+    Cut,
     Inserted,
     IntegerTable,
     Keyed,
@@ -249,7 +250,7 @@ def with_keys(chance: Random, claim: Claim, there: list[tuple[Any, ...]]) -> Cla
         keys = tuple(tuple(sorted(part, key=str)) for part in (first, rest) if () not in part)
     assert isinstance(claim.law, Noisy)
     own = claim.law
-    beside = (own.quantities, own.measures)
+    beside = (own.quantities, own.measures, own.cuts, own.cut_table)
     law = Listed(own.table, 1, 0, own.raw_first, own.secret, (), *beside, keys)
     return replace(claim, law=law, count="n")
 
@@ -309,12 +310,26 @@ def _with_more(claim: Claim, chance: Random, known: list[str]) -> Claim:
         more = len(law.quantities)
         own = [tuple(_table(chance) for _ in range(chance.choice([0, 1 + more]))) for _ in by]
         law = replace(law, groupings=tuple(map(CountedBy, sorted(by), own)))
+    if claim.unit.counts_all and claim.count is not None and chance.random() < 0.7:
+        law = replace(law, cuts=cuts(chance, law.quantities), cut_table=_table(chance))
     own_chance = Random(f"{names} {law.k}")  # the other claims stay as they were
     is_plain = isinstance(claim.unit, People) and not (law.groupings and law.quantities)
     if is_plain and own_chance.random() < 0.4:
         parts = own_chance.choice([2, 3])
         law = NoisyPart(**vars(law), parts=parts, number=own_chance.randrange(parts) + 1)
     return replace(claim, law=law)
+
+
+def cuts(chance: Random, quantities: tuple[Quantity, ...]) -> tuple[Cut, ...]:
+    """Some of the limits by which people can be cut, at least one of them."""
+    found = [Cut("people_with_groups_cut", "groups")]
+    if any(each.clip.per == "row" for each in quantities):
+        found.append(Cut("people_with_rows_cut", "rows"))
+    for number, each in enumerate(quantities, 1):
+        if not each.counts:
+            found.append(Cut(f"people_cut_{number}", "bounds", number))
+            found.append(Cut(f"people_missing_{number}", "missing", number))
+    return tuple(chance.sample(found, chance.randint(1, len(found))))
 
 
 _SUMMED = ("whole", "money", "real", "csv_double")

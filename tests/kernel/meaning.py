@@ -27,6 +27,7 @@ from uuid import UUID
 
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.mechanisms import (
+    Cut,
     Inserted,
     IntegerTable,
     Keyed,
@@ -77,7 +78,45 @@ def released(claim: Claim, rows: Iterable[Row], secret: str) -> Released:
     ]
     if claim.count is None:
         return repeated(claim, [(group, size) for group, size in lines])
-    return [(*group, size, *beside) for group, size, *beside in lines]
+    told = tuple(cut_counts(claim, claim.law, rows, secret))
+    return [(*group, size, *beside, *told) for group, size, *beside in lines]
+
+
+def cut_counts(claim: Claim, law: Noisy, rows: list[Row], secret: str) -> Iterator[int]:
+    """How many people are cut, whatever is shown of their groups: one draw a number, of a release.
+
+    They are drawn as of a first group, behind the numbers of a group.
+    """
+    for place, cut in enumerate(law.cuts, 1 + len(law.quantities)):
+        assert law.cut_table is not None
+        people = sum(is_cut(claim, cut, own) for own in gathered(claim, rows).values())
+        yield people + z_of(law.cut_table, bits_of_group(claim, place, 1, secret))
+
+
+def is_cut(claim: Claim, cut: Cut, own: Gathered) -> bool:
+    """Whether a person, by all their rows in each of their groups, counts with less than all."""
+    if cut.of == "groups":
+        assert isinstance(claim.unit.order, Groups)
+        return len(own) > claim.unit.order.most
+    if cut.of == "rows":
+        [most] = {each.clip.rows for each in claim.law.quantities if each.clip.per == "row"}
+        return any(len(rows) > most for rows in own.values())
+    quantity = claim.law.quantities[cut.quantity - 1]
+    clip, column = quantity.clip, quantity.column
+    assert column is not None
+    every = [read(column, row[column.name]) for rows in own.values() for row in rows]
+    there = [value for value in every if value is not None and not _is_nan(value)]
+    if cut.of == "missing":
+        return len(there) < len(every)
+    if clip.per == "row":
+        low, high = (float(end * clip.unit) for end in (clip.low, clip.high))
+        return any(not low <= float(value) <= high for value in there)
+    for rows in own.values():
+        values = [value for row in rows if (value := held(quantity, row)) is not None]
+        times = len(values) if clip.per == "mean" else 1
+        if values and not clip.low * times <= sum(values) <= clip.high * times:
+            return True
+    return False
 
 
 def repeated(claim: Claim, groups: list[tuple[tuple[Any, ...], int]]) -> Released:
@@ -228,15 +267,25 @@ def unit_of(unit: People, row: Row) -> str | None:
     return "~:".join(str(v).replace("~", "~~") for v in values) if values[1:] else str(values[0])
 
 
+Gathered = dict[tuple[Any, ...], list[Row]]
+"""The rows of a unit in each of its groups."""
+
+
+def gathered(claim: Claim, rows: Iterable[Row]) -> dict[str, Gathered]:
+    """By unit all of its groups, with its rows in each."""
+    assert isinstance(claim.unit, People)
+    groups: dict[str, Gathered] = defaultdict(lambda: defaultdict(list))
+    for row in filter(partial(is_in_period, claim), rows):
+        key = unit_of(claim.unit, row)
+        if key is not None and all(meets(each, row) for each in claim.filter):
+            groups[key][group_of(claim, row)].append(row)
+    return groups
+
+
 def contributed(claim: Claim, unit: People, rows: Iterable[Row], secret: str) -> Iterator[Member]:
     """The groups of every unit, at most so many of each, once for each unit in it."""
     assert isinstance(unit.order, Groups)
-    groups: dict[str, dict[tuple[Any, ...], list[Row]]] = defaultdict(lambda: defaultdict(list))
-    for row in filter(partial(is_in_period, claim), rows):
-        key = unit_of(unit, row)
-        if key is not None and all(meets(each, row) for each in claim.filter):
-            groups[key][group_of(claim, row)].append(row)
-    for key, own in groups.items():
+    for key, own in gathered(claim, rows).items():
         order = sorted(own, key=lambda group: [ascending(value) for value in group])
         hashes = [hashlib.sha256(f"{secret}:o:{key}:{place}".encode()).digest()
                   for place in range(1, len(order) + 1)]  # fmt: skip

@@ -246,6 +246,37 @@ FAULTS = {
     "a mean of the true count": (
         "duckdb", NOISE, "SELECT {{ keys }}, policy_engine_people {% if is_open %}",
         "SELECT {{ keys }}, 0 * policy_engine_people {% if is_open %}"),
+    "a cut is told exactly": (
+        "duckdb", NOISE, "{{ c.cut }} + {{ noise.drawn(c.hash, cut_table) }}", "{{ c.cut }}"),
+    "who is cut has a draw a row": (
+        "duckdb", NOISE, "{{ c.cut }} + {{ noise.drawn(c.hash, cut_table) }}",
+        "{{ c.cut }} + {{ noise.drawn(hash, cut_table) }}{% set of_row %}policy_engine_hash"
+        "{% endset %}"),
+    "all cuts have one draw": (
+        "duckdb", NOISE, "first_group, false, c.stream", "first_group, false, streams[0]"),
+    "rows are counted in place of people who are cut": (
+        "duckdb", NOISE, "MAX(CASE WHEN {{ v.bent }} = 1 THEN 1 ELSE 0 END)",
+        "SUM(CASE WHEN {{ v.bent }} = 1 THEN 1 ELSE 0 END)"),
+    "groups are counted in place of people who are cut": (
+        "duckdb", NOISE, "MAX({{ c.cut }})", "SUM({{ c.cut }})"),
+    "who is cut is of the groups that are counted": (
+        "duckdb", NOISE, "{% if cuts %}gathered{% elif shares %}found{% else %}placed{% endif %}",
+        "{% if cuts %}gathered{% elif shares %}found{% else %}placed{% endif %}"
+        " WHERE policy_engine_unit NOT IN (SELECT policy_engine_many FROM"
+        " {% if shares %}beyond{% else %}placed{% endif %})"),
+    "who is as often in groups as count is cut": (
+        "duckdb", NOISE, "CASE WHEN COUNT(*) > {{ most_groups }} THEN 1",
+        "CASE WHEN COUNT(*) >= {{ most_groups }} THEN 1"),
+    "who has as many rows as count is cut": (
+        "duckdb", NOISE, "MAX(policy_engine_rows) > {{ most_rows }}",
+        "MAX(policy_engine_rows) >= {{ most_rows }}"),
+    "a value that is missing is cut": (
+        "duckdb", "recodes", "{{ e.or_nan(x) }}{% endif %} THEN 2", "{{ e.or_nan(x) }}{% endif %}"
+        " THEN 1"),
+    "a total at its end is cut": (
+        "duckdb", NOISE, "< {{ v.low }}{{ times }} OR", "<= {{ v.low }}{{ times }} OR"),
+    "a mean is cut as a total is": (
+        "duckdb", NOISE, "{% if v.per == 'mean' %} *", "{% if false %} *"),
     "whoever is in more groups than count is in all of them": (
         "duckdb", NOISE, "WHERE policy_engine_many IS NULL", ""),
     "whoever is in one group more than count is in all of them": (

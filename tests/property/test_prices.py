@@ -17,6 +17,7 @@ from functools import partial
 from itertools import product
 from math import prod
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -27,7 +28,15 @@ from policy_engine.accounting.composition import Accountant
 from policy_engine.accounting.events import Partitioned, TableNoise
 from policy_engine.kernel import mechanisms
 from policy_engine.kernel.claim import Claim, Shown
-from policy_engine.kernel.mechanisms import Clip, CountedBy, IntegerTable, Measure, Quantity, tables
+from policy_engine.kernel.mechanisms import (
+    Clip,
+    CountedBy,
+    Cut,
+    IntegerTable,
+    Measure,
+    Quantity,
+    tables,
+)
 from policy_engine.kernel.mechanisms.tables import Moves, moves_of
 from policy_engine.kernel.recodes import Keep
 from policy_engine.kernel.sources import Column, Groups, People, Relation
@@ -76,9 +85,14 @@ def claim_of(chance: Random, most_sums: int = 2) -> Claim:
             over = own + 1
         shown.append(Measure(f"{name}_shown", own, over))
     law: type[mechanisms.Noisy] = mechanisms.Noisy
-    more, order, columns = {}, None, SHOWN[: chance.randint(1, 2)]
+    more: dict[str, Any] = {}
+    order, columns = None, SHOWN[: chance.randint(1, 2)]
     if kind == "groups":
         order = Groups(2)
+        limits = [Cut("groups_cut", "groups")]
+        limits += [Cut("cut", "bounds", n) for n, each in enumerate(drawn, 1) if not each.counts]
+        if cuts := tuple(limits[: chance.choice([0, 1, 2])]):
+            more = {"cuts": cuts, "cut_table": table_of(chance)}
     if kind == "groupings" and not is_open:
         columns = SHOWN
         own = chance.choice([(), (table_of(chance), *(each.table for each in drawn))])
@@ -117,6 +131,9 @@ def numbers_of(claim: Claim, notion: str, chance: Random) -> Iterator[Moved]:
             yield Moved(counted, (side,))
             for quantity, table in zip(law.quantities, others, strict=True):
                 yield Moved(table, tuple(sorted({*steps_of(quantity, side)})))
+    for _ in law.cuts:  # of the whole release: who is there is cut or not
+        assert law.cut_table is not None
+        yield Moved(law.cut_table, (0, 1) if notion == "add_remove" else (-1, 0, 1))
 
 
 def steps_of(quantity: Quantity, side: int) -> Iterator[int]:
@@ -274,6 +291,13 @@ def _one_grouping(
     return STATISTICS(law, groups, neighbours)[: 1 + len(law.quantities)]
 
 
+def _cuts_are_free(
+    law: mechanisms.Noisy, groups: int, neighbours: str
+) -> tuple[noise.Statistic, ...]:
+    drawn = STATISTICS(law, groups, neighbours)
+    return drawn[:-1] if law.cuts else drawn
+
+
 def _as_a_place(statistic: noise.Statistic) -> list[noise.Step]:
     """Every table the way round of an open one."""
     turned = {"up": "down", "down": "up", "either": "either"}
@@ -298,6 +322,7 @@ FAULTS: dict[str, tuple[object, str, object]] = {
     "of many rows one moves a number": (tables, "moves_of", _one_row),
     "a threshold is a little lower": (mechanisms.Noisy, "shown_from", _a_little_lower),
     "a person is in one group": (mechanisms.Noisy, "statistics", _one_group),
+    "who is cut is told for nothing": (mechanisms.Noisy, "statistics", _cuts_are_free),
     "a person is in one grouping": (mechanisms.Noisy, "statistics", _one_grouping),
     "places and tables are composed opposite ways round": (
         noise.Statistic, "steps", _as_a_place),

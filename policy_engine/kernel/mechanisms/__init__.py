@@ -15,6 +15,7 @@ from policy_engine.kernel.mechanisms.sampled_suppression.law import Keyed as Key
 from policy_engine.kernel.mechanisms.sampled_suppression.law import Native as Native
 from policy_engine.kernel.mechanisms.tables import Clip as Clip
 from policy_engine.kernel.mechanisms.tables import CountedBy as CountedBy
+from policy_engine.kernel.mechanisms.tables import Cut as Cut
 from policy_engine.kernel.mechanisms.tables import Measure as Measure
 from policy_engine.kernel.mechanisms.tables import Quantity as Quantity
 from policy_engine.kernel.mechanisms.whole_classes.law import WholeClasses as WholeClasses

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from policy_engine.kernel.assumption import Assumption
 from policy_engine.kernel.laws import ClaimError, require
-from policy_engine.kernel.mechanisms.tables import CountedBy, Measure, Quantity
+from policy_engine.kernel.mechanisms.tables import CountedBy, Cut, Measure, Quantity
 from policy_engine.kernel.nodes import Identifier, Text
 from policy_engine.kernel.sources import Column
 
@@ -23,7 +23,7 @@ STEPS = frozenset({
     "keyed", "sampled", "people", "chosen", "kept", "counted", "looked", "recoded", "placed",
     "grouped", "fine", "spread", "drawn", "noised", "bounded", "released", "repeated",
     "numbered", "answered", "domain", "tuples", "found", "beyond", "within", "typed", "classed",
-    "gathered", "crowded", "lined", "ranked", "trimmed",
+    "gathered", "crowded", "lined", "ranked", "trimmed", "cut", "told",
 })  # fmt: skip
 """The names that a text gives its own steps."""
 GROUPING = "grouping"
@@ -50,7 +50,8 @@ class ReleaseLaw:
     ``template`` is the name of its query and of its folder. ``method`` is by what it is drawn: a
     secret, or the engine's own numbers. ``rests_on`` are the codes of what must hold of its draw.
     ``measures`` stand beside a group's count, made of ``quantities``, and everybody is counted once
-    by each of ``groupings`` where there are some. It is of the ``number``-th of ``parts`` of units.
+    by each of ``groupings`` where there are some; ``cuts`` are of the whole release. It is of the
+    ``number``-th of ``parts`` of units.
     """
 
     template: ClassVar[str]
@@ -65,6 +66,7 @@ class ReleaseLaw:
     secret: Secret | None = None
     quantities: tuple[Quantity, ...] = ()
     measures: tuple[Measure, ...] = ()
+    cuts: tuple[Cut, ...] = ()
     groupings: tuple[CountedBy, ...] = ()
     parts: int = 1
     number: int = 1
@@ -78,7 +80,8 @@ class ReleaseLaw:
     @property
     def beside(self) -> tuple[str, ...]:
         """The names that it shows beside a group and its count."""
-        return tuple(each.name for each in self.measures)
+        cuts = (cut.name for cut in self.cuts)
+        return (*(measure.name for measure in self.measures), *cuts)
 
     @property
     def before(self) -> tuple[str, ...]:

@@ -113,6 +113,11 @@ class Meaning(Generic[L]):
         return iter(())
 
     @property
+    def once(self) -> tuple[str, ...]:
+        """The columns with one number of the whole release, which ``found`` tells."""
+        return ()
+
+    @property
     def counted(self) -> str:
         """Of whom the numbers of a release are."""
         return "people"

@@ -227,6 +227,7 @@ class Quantity:
         return {
             "value": Identifier(f"policy_engine_value_{value}"),
             "many": Identifier(f"policy_engine_many_{value}"),
+            "bent": Identifier(f"policy_engine_bent_{value}"),
             "per": clip.per,
             "is_plain": unit == 1 and self.column.seen.kind == "integer",
             "step": number_of(unit),
@@ -239,6 +240,40 @@ class Quantity:
             "at_most": Number(high * unit),
             "low": Number(clip.low),
             "high": Number(clip.high),
+        }
+
+
+@dataclass(frozen=True)
+class Cut:
+    """How many people a limit cuts: one number of the whole release, the same in each of its rows.
+
+    Of all their groups, shown or not: who is in more ``groups`` than count, or has more ``rows`` in
+    one of them; who has a value of the ``quantity`` beyond its ``bounds``, a row's, or a total or a
+    mean in a group; or a row where it is ``missing``. One person moves it by one at most.
+    """
+
+    name: str
+    of: Literal["groups", "rows", "bounds", "missing"]
+    quantity: int = 0
+
+    def check(self, quantities: tuple[Quantity, ...]) -> None:
+        """Raise ClaimError unless there is such a limit."""
+        of_values = self.of in ("bounds", "missing")
+        held = [n for n, each in enumerate(quantities, 1) if not each.counts]
+        require(
+            self.quantity in (held if of_values else [0]), "a value that is cut is one measured"
+        )
+        by_row = any(each.clip.per == "row" for each in quantities)
+        require(self.of != "rows" or by_row, "rows are cut where rows count")
+
+    def nodes(self, number: int, value: dict[str, Any] | None) -> dict[str, Any]:
+        """What a template is given: the ``number``-th, of a ``value`` as it is given."""
+        return {
+            "name": Identifier(self.name),
+            "of": self.of,
+            "value": value,
+            "cut": Identifier(f"policy_engine_cut_{number}"),
+            "hash": Identifier(f"policy_engine_cut_hash_{number}"),
         }
 
 

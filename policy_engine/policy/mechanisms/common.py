@@ -61,6 +61,7 @@ class Protection:
     groups: int = 1
     quantities: tuple[AskedQuantity, ...] = ()
     measures: tuple[mechanisms.Measure, ...] = ()
+    cuts: tuple[mechanisms.Cut, ...] = ()
     groupings: tuple[mechanisms.CountedBy, ...] = ()
     keys: PublicGroups = ()
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from policy_engine.kernel.laws import ClaimError
-from policy_engine.kernel.mechanisms import Clip, IntegerTable, Measure
+from policy_engine.kernel.mechanisms import Clip, Cut, IntegerTable, Measure
 from policy_engine.kernel.mechanisms.tables import Moves, moves_of
 from policy_engine.policy import fields
 from policy_engine.policy.laws import Broken, Data, Document, barred, inside, mapping, refusal
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from policy_engine.policy.models import PolicyDocument
 
 MOST_ROWS = 1000
+GROUPS_CUT, ROWS_CUT = "people_with_groups_cut", "people_with_rows_cut"
+_OF_VALUES = _VALUES_CUT, _VALUES_MISSING = "_people_cut", "_people_missing"
 _BOTH = (
     "write per: row, where each row counts, or per: person, where each person's mean (of a sum"
     " their total) does"
@@ -187,6 +189,7 @@ class Beside:
 
     quantities: tuple[AskedQuantity, ...] = ()
     measures: tuple[Measure, ...] = ()
+    cuts: tuple[Cut, ...] = ()
 
 
 def measured_by(document: PolicyDocument) -> Beside:
@@ -228,7 +231,24 @@ def measured_by(document: PolicyDocument) -> Beside:
         if spec.count is not None:
             named[name] = Measure(name, number_of(_values(document, spec, drawn)))
     first = [document.count.rows] if document.count.rows is not None else []
-    return Beside(tuple(drawn), tuple(named[name] for name in (*first, *document.measures)))
+    shown = tuple(named[name] for name in (*first, *document.measures))
+    return Beside(tuple(drawn), shown, tuple(_cuts(document, drawn, shown)))
+
+
+def _cuts(
+    document: PolicyDocument, drawn: list[AskedQuantity], shown: tuple[Measure, ...]
+) -> Iterator[Cut]:
+    """Who is cut, where that is asked for; of a value by its first measure's name."""
+    if document.contribution is None or not document.contribution.count_cut:
+        return
+    yield Cut(GROUPS_CUT, "groups")
+    if any(each.clip.per == "row" for each in drawn):
+        yield Cut(ROWS_CUT, "rows")
+    for number, each in enumerate(drawn, 1):
+        name = next((measure.name for measure in shown if measure.quantity == number), "")
+        if each.center is not None:
+            yield Cut(name + _VALUES_CUT, "bounds", number)
+            yield Cut(name + _VALUES_MISSING, "missing", number)
 
 
 def _is_of_many(document: PolicyDocument) -> bool:
@@ -278,3 +298,7 @@ def shown_names(data: Data) -> Iterator[tuple[tuple[str, ...], Any]]:
         yield ("count", "rows"), count["rows"]
     for name in mapping(data.get("measures")):
         yield ("measures", str(name)), name
+    if inside(data, "contribution", "count_cut") is True:
+        values = (f"{name}{end}" for name in mapping(data.get("measures")) for end in _OF_VALUES)
+        for name in (GROUPS_CUT, ROWS_CUT, *values):
+            yield ("contribution", "count_cut"), name

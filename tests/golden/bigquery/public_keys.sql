@@ -31,7 +31,7 @@ WITH people AS (
   HAVING MAX(policy_engine_there) = 1
 ), drawn AS (
   SELECT `age`, `zip`, policy_engine_people,
-    TO_HEX(SHA256((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:0:071ecd8654e21fc4744c66d51392c16f2d367e6be028e7caabc7427ce426b7a6:' || CAST(ROW_NUMBER() OVER (ORDER BY `age` NULLS LAST, COLLATE(`zip`, '') NULLS LAST) AS STRING))) AS policy_engine_hash
+    TO_HEX(SHA256((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:0:e0b2bf26c6857d9b7915c0ca525665ba2ba1cd3a19173f0c556ae867994534bd:' || CAST(ROW_NUMBER() OVER (ORDER BY `age` NULLS LAST, COLLATE(`zip`, '') NULLS LAST) AS STRING))) AS policy_engine_hash
   FROM tuples
 ), noised AS (
   SELECT `age`, `zip`, policy_engine_people + CASE

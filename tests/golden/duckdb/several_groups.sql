@@ -102,12 +102,12 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
   GROUP BY "age", "zip"
 ), drawn AS NOT MATERIALIZED (
   SELECT "age", "zip", policy_engine_people, "policy_engine_total_1", "policy_engine_total_2", "policy_engine_total_3", "policy_engine_total_4", "policy_engine_total_5",
-    SHA256($salt || ':g:0:d4a4fa39cc3d1c858ccef0081edc01e7ef3c526dff3a8240d0b0404e87bd58a4:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash,
-    SHA256($salt || ':g:1:d4a4fa39cc3d1c858ccef0081edc01e7ef3c526dff3a8240d0b0404e87bd58a4:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_1",
-    SHA256($salt || ':g:2:d4a4fa39cc3d1c858ccef0081edc01e7ef3c526dff3a8240d0b0404e87bd58a4:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_2",
-    SHA256($salt || ':g:3:d4a4fa39cc3d1c858ccef0081edc01e7ef3c526dff3a8240d0b0404e87bd58a4:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_3",
-    SHA256($salt || ':g:4:d4a4fa39cc3d1c858ccef0081edc01e7ef3c526dff3a8240d0b0404e87bd58a4:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_4",
-    SHA256($salt || ':g:5:d4a4fa39cc3d1c858ccef0081edc01e7ef3c526dff3a8240d0b0404e87bd58a4:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_5"
+    SHA256($salt || ':g:0:01c70d1d1b0502c78e979a2e48c8a02038c22ec04838a40f78f567b1fe72572b:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash,
+    SHA256($salt || ':g:1:01c70d1d1b0502c78e979a2e48c8a02038c22ec04838a40f78f567b1fe72572b:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_1",
+    SHA256($salt || ':g:2:01c70d1d1b0502c78e979a2e48c8a02038c22ec04838a40f78f567b1fe72572b:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_2",
+    SHA256($salt || ':g:3:01c70d1d1b0502c78e979a2e48c8a02038c22ec04838a40f78f567b1fe72572b:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_3",
+    SHA256($salt || ':g:4:01c70d1d1b0502c78e979a2e48c8a02038c22ec04838a40f78f567b1fe72572b:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_4",
+    SHA256($salt || ':g:5:01c70d1d1b0502c78e979a2e48c8a02038c22ec04838a40f78f567b1fe72572b:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_5"
   FROM grouped
 ), noised AS NOT MATERIALIZED (
   SELECT "age", "zip", policy_engine_people + CASE

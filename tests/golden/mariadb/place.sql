@@ -25,7 +25,7 @@ WITH people AS (
   GROUP BY `age`, `born`
 ), drawn AS (
   SELECT `age`, `born`, policy_engine_people,
-    SHA2(CONCAT(@policy_engine_salt, ':g:0:57f8d4abadf0992f3bf93a7a6372a839e7cfc3b4f09d6a1a2f6942686ec5a9c3:', CAST(ROW_NUMBER() OVER (ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin AS policy_engine_hash
+    SHA2(CONCAT(@policy_engine_salt, ':g:0:f5bf6065df4a391b6ac5ef2d667869a9f4c2abc1b6e39bb71152292e75c231eb:', CAST(ROW_NUMBER() OVER (ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin AS policy_engine_hash
   FROM grouped
 ), noised AS (
   SELECT `age`, `born`, policy_engine_people - CASE

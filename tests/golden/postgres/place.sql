@@ -25,7 +25,7 @@ WITH people AS NOT MATERIALIZED (
   GROUP BY "age", "born"
 ), drawn AS NOT MATERIALIZED (
   SELECT "age", "born", policy_engine_people,
-    pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:0:57f8d4abadf0992f3bf93a7a6372a839e7cfc3b4f09d6a1a2f6942686ec5a9c3:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST) AS TEXT), 'UTF8')) AS policy_engine_hash
+    pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:0:f5bf6065df4a391b6ac5ef2d667869a9f4c2abc1b6e39bb71152292e75c231eb:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" COLLATE "C" NULLS LAST, "born" COLLATE "C" NULLS LAST) AS TEXT), 'UTF8')) AS policy_engine_hash
   FROM grouped
 ), noised AS NOT MATERIALIZED (
   SELECT "age", "born", policy_engine_people - CASE

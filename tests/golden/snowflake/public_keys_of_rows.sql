@@ -35,7 +35,7 @@ WITH people AS (
   HAVING MAX(policy_engine_there) = 1
 ), drawn AS (
   SELECT "age", "everybody", "born", policy_engine_people,
-    SHA2($policy_engine_salt || ':g:0:7da768155e6b1f0b3f91be824c0399a0d75b0474b5f05d4404bab3045851fdf2:' || CAST(ROW_NUMBER() OVER (ORDER BY COLLATE("age", '') NULLS LAST, COLLATE("everybody", '') NULLS LAST, "born" NULLS LAST) AS VARCHAR), 256) AS policy_engine_hash
+    SHA2($policy_engine_salt || ':g:0:937607f13c65eb4cdff8c29169b65845e6d1767496e62acc8b926b5b22050043:' || CAST(ROW_NUMBER() OVER (ORDER BY COLLATE("age", '') NULLS LAST, COLLATE("everybody", '') NULLS LAST, "born" NULLS LAST) AS VARCHAR), 256) AS policy_engine_hash
   FROM tuples
 ), noised AS (
   SELECT "age", "everybody", "born", policy_engine_people + CASE

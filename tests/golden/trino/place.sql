@@ -25,7 +25,7 @@ WITH people AS (
   GROUP BY "age", "born"
 ), drawn AS (
   SELECT "age", "born", policy_engine_people,
-    LOWER(TO_HEX(SHA256(TO_UTF8((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:0:57f8d4abadf0992f3bf93a7a6372a839e7cfc3b4f09d6a1a2f6942686ec5a9c3:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS VARCHAR))))) AS policy_engine_hash
+    LOWER(TO_HEX(SHA256(TO_UTF8((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:0:f5bf6065df4a391b6ac5ef2d667869a9f4c2abc1b6e39bb71152292e75c231eb:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS VARCHAR))))) AS policy_engine_hash
   FROM grouped
 ), noised AS (
   SELECT "age", "born", policy_engine_people - CASE

@@ -25,7 +25,7 @@ WITH people AS (
   GROUP BY [age], [born]
 ), drawn AS (
   SELECT [age], [born], policy_engine_people,
-    HASHBYTES('SHA2_256', CAST((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') AS VARCHAR(32)) + ':g:0:9a3311bb48f9362eb59a3510e91de364e21ed73bfa238ab5607c75ad947d93d8:' + LOWER(CAST(ROW_NUMBER() OVER (ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born]) AS VARCHAR(40)))) AS policy_engine_hash
+    HASHBYTES('SHA2_256', CAST((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') AS VARCHAR(32)) + ':g:0:fc0180ae8691771eef8497e613d8648cd1e230a945d24ef639b0f477c48f65af:' + LOWER(CAST(ROW_NUMBER() OVER (ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born]) AS VARCHAR(40)))) AS policy_engine_hash
   FROM grouped
 ), noised AS (
   SELECT [age], [born], policy_engine_people + CASE

@@ -25,7 +25,7 @@ WITH people AS (
   GROUP BY [age], [born]
 ), drawn AS (
   SELECT [age], [born], policy_engine_people,
-    HASHBYTES('SHA2_256', CAST((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') AS VARCHAR(32)) + ':g:0:57f8d4abadf0992f3bf93a7a6372a839e7cfc3b4f09d6a1a2f6942686ec5a9c3:' + LOWER(CAST(ROW_NUMBER() OVER (ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born]) AS VARCHAR(40)))) AS policy_engine_hash
+    HASHBYTES('SHA2_256', CAST((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') AS VARCHAR(32)) + ':g:0:f5bf6065df4a391b6ac5ef2d667869a9f4c2abc1b6e39bb71152292e75c231eb:' + LOWER(CAST(ROW_NUMBER() OVER (ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born]) AS VARCHAR(40)))) AS policy_engine_hash
   FROM grouped
 ), noised AS (
   SELECT [age], [born], policy_engine_people - CASE

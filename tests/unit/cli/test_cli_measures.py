@@ -122,3 +122,106 @@ def test_whose_value_counts_is_asked(tmp_path, monkeypatch, cli, more, told):
     refused = cli("validate", "policy.yaml")
     assert refused.code == 1
     assert told in refused.out
+
+
+def _rows(*people):
+    """Rows of people, each a list of groups with a value."""
+    lines = [(number, *row) for number, rows in enumerate(people) for row in rows]
+    person, group, cost = zip(*lines, strict=True)
+    return {"p": person, "g": group, "x": pa.array(cost, pa.float64())}
+
+
+WITHIN = [("a", 5.0)]
+#: By 400 people each: in three groups; with three rows in one; with a value above the bounds, as
+#: far below, and at both; without one.
+MANY_CUT = _rows(
+    *[[("a", 1.0), ("b", 1.0), ("c", 1.0)]] * 400,
+    *[[("a", 1.0), ("a", 2.0), ("a", 3.0)]] * 500,
+    *[[("a", 11.0), ("b", 5.0)]] * 600,
+    *[[("a", -1.0), ("b", -1.0)]] * 700,
+    *[[("a", 0.0), ("a", 10.0)]] * 800,
+    *[[("a", None), ("b", 4.0)]] * 900,
+    *[WITHIN] * 1000,
+)  # fmt: skip
+CUT = """\
+contribution: {{max_groups: 2, max_rows_per_group: 2, count_cut: true}}
+count: {{people: n, rows: visits}}
+measures: {{x: {{sum: x, per: row, bounds: [0, 10]}}, each: {{{each}}}}}"""
+EACH = "sum: x, per: person, bounds: [0, 5]"
+
+
+def _released(cli, table, more, policy=POLICY):
+    pq.write_table(pa.table(table), "p.parquet")
+    Path("policy-engine.yaml").write_text(PROJECT)
+    Path("policy.yaml").write_text(policy.format(unit="{column: p}", more=more))
+    done = cli("release", "policy.yaml", "--replace")
+    assert done.code == 0, done.err
+    return pq.read_table("out/r.parquet").to_pylist()
+
+
+def test_how_many_people_are_cut_is_told_once_for_the_release(tmp_path, monkeypatch, cli):
+    """Of people, whatever number of their rows or groups; of groups that are not shown as well."""
+    monkeypatch.chdir(tmp_path)
+    rows = _released(cli, MANY_CUT, CUT.format(each=EACH))
+    assert len(rows) == 3
+    first = rows[0]
+    wanted = {
+        "people_with_groups_cut": 400,
+        "people_with_rows_cut": 500,
+        "x_people_cut": 600 + 700,
+        "x_people_missing": 900,
+        "each_people_cut": 500 + 600 + 700 + 800,
+        "each_people_missing": 900,
+    }
+    names = list(wanted)
+    assert list(first)[-6:] == names
+    for name in names:
+        assert first[name] == pytest.approx(wanted[name], abs=25)
+    assert all({name: row[name] for name in names} == {n: first[n] for n in names} for row in rows)
+    assert cli("verify", "out/r.certificate.json", "--release", "out/r.parquet").code == 0
+    shown = cli("show", "out/r.parquet")
+    heading = shown.out.splitlines()[1]
+    assert heading.split() == ["g", "n", "visits", "x", "each"]
+    people, groups = first["people_with_groups_cut"], "people are in more than 2 groups"
+    assert f"about {people} ± " in shown.out
+    assert f"{groups}: 2 of each count, drawn at random" in shown.out
+    assert "have in a group a total of x below 0 or above 5" in shown.out
+    planned = cli("plan", "policy.yaml").out
+    assert f"cut        people_with_groups_cut, how many {groups}" in planned
+
+
+def test_who_is_cut_is_of_groups_that_are_not_shown(tmp_path, monkeypatch, cli):
+    """And where none is shown nothing is told."""
+    monkeypatch.chdir(tmp_path)
+    alone = [[(f"only {number}", 1.0), ("b", 1.0), ("c", 1.0)] for number in range(300)]
+    rows = _released(cli, _rows(*alone, *[WITHIN] * 300), CUT.format(each=EACH) + "\nk: 100")
+    assert {row["g"] for row in rows} == {"a", "b", "c"}
+    assert rows[0]["people_with_groups_cut"] == pytest.approx(300, abs=25)
+    nobody = _rows(*[[(f"only {number}", 1.0)] for number in range(300)])
+    assert _released(cli, nobody, CUT.format(each=EACH)) == []
+    assert "- about " not in cli("show", "out/r.parquet").out
+
+
+def test_a_mean_of_a_person_is_cut_as_a_mean(tmp_path, monkeypatch, cli):
+    monkeypatch.chdir(tmp_path)
+    each = "mean: x, per: person, bounds: [0, 5], missing: {as: 5}"
+    [first, *_] = _released(cli, MANY_CUT, CUT.format(each=each))
+    assert first["each_people_cut"] == pytest.approx(600 + 700, abs=25)
+    assert first["each_people_missing"] == pytest.approx(900, abs=25)
+
+
+def test_who_is_cut_is_counted_where_only_people_count(tmp_path, monkeypatch, cli):
+    monkeypatch.chdir(tmp_path)
+    [first, *_] = _released(cli, MANY_CUT, "contribution: {max_groups: 1, count_cut: true}")
+    assert list(first) == ["g", "n", "people_with_groups_cut"]
+    assert first["people_with_groups_cut"] == pytest.approx(400 + 600 + 700 + 900, abs=25)
+
+
+def test_a_name_of_who_is_cut_is_taken(tmp_path, monkeypatch, cli):
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(pa.table(MANY_CUT), "p.parquet")
+    more = "contribution: {max_groups: 1, count_cut: true}\ncount: {people: people_with_groups_cut}"
+    Path("policy.yaml").write_text(POLICY.format(unit="{column: p}", more=more))
+    refused = cli("validate", "policy.yaml")
+    assert refused.code == 1
+    assert "count_cut is a released column already, 'people_with_groups_cut'" in refused.out

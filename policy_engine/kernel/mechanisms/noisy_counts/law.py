@@ -20,6 +20,7 @@ from policy_engine.kernel.laws import require
 from policy_engine.kernel.mechanisms.common import OfEverybody, Secret, check_raw_first
 from policy_engine.kernel.mechanisms.tables import (
     CountedBy,
+    Cut,
     Measure,
     Quantity,
     draws_of,
@@ -40,7 +41,8 @@ class Noisy(OfEverybody):
     what is added to n - T, so that it estimates n. ``raw_first``: raw values are counted before
     they are recoded, which is the same release. Where there are ``groupings`` everybody is counted
     once by each, instead of by all that is shown. ``quantities`` are drawn beside the count, and
-    ``measures``, which are made of them, are shown where it is.
+    ``measures``, which are made of them, are shown where it is. ``cuts`` are numbers of the whole
+    release, each with one Z of ``cut_table``, beside every row.
     """
 
     table: IntegerTable
@@ -51,6 +53,8 @@ class Noisy(OfEverybody):
     groupings: tuple[CountedBy, ...] = ()
     quantities: tuple[Quantity, ...] = ()
     measures: tuple[Measure, ...] = ()
+    cuts: tuple[Cut, ...] = ()
+    cut_table: IntegerTable | None = None
     template: ClassVar[str] = "noisy_counts"
     mechanism: ClassVar[str] = "noisy-counts"
 
@@ -86,6 +90,7 @@ class Noisy(OfEverybody):
         require(plain or not self.raw_first, "raw values are counted of one row a person")
         require(not self.quantities or claim.count is not None, "a sum stands beside a count")
         self._check_measures(one_each=not claim.unit.counts_all)
+        self._check_cuts(claim)
         if self.groupings:
             self._check_groupings(claim)
 
@@ -102,6 +107,16 @@ class Noisy(OfEverybody):
         require(every, "a quantity that is drawn is shown")
         for each in self.measures:
             each.check(self.quantities, one_each=one_each)
+
+    def _check_cuts(self, claim: Claim) -> None:
+        table, kinds = self.cut_table, {(each.of, each.quantity) for each in self.cuts}
+        require(len(kinds) == len(self.cuts), "a cut is told once")
+        require(bool(self.cuts) == (table is not None), "a cut is told with noise")
+        require(table is None or not table.is_open, "a place is of a count")
+        cuts = claim.unit.counts_all and claim.count is not None
+        require(cuts or not self.cuts, "cuts are of people with many rows, beside their counts")
+        for each in self.cuts:
+            each.check(self.quantities)
 
     def _check_groupings(self, claim: Claim) -> None:
         named = [shown.name for shown in claim.columns]
@@ -125,6 +140,8 @@ class Noisy(OfEverybody):
             drawn.append(Statistic(counts, groups=groups))
             for each, table in zip(self.quantities, others, strict=True):
                 drawn.append(each.moves.statistic(table, groups, neighbours))
+        if self.cut_table is not None:  # one unit moves each by one, in how many groups it is
+            drawn.append(Statistic(self.cut_table, groups=len(self.cuts)))
         return tuple(drawn)
 
     def delta(self, groups: int, rate: Decimal, epsilon: Decimal, neighbours: str) -> Decimal:
@@ -149,6 +166,7 @@ class Noisy(OfEverybody):
             ],
             "domain": [],
             "table": draws_of(self.table, self.offset),
+            "cut_table": self.cut_table and draws_of(self.cut_table),
             **super().nodes(),
         }
 

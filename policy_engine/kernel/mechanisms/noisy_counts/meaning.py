@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -22,7 +22,7 @@ from policy_engine.kernel.mechanisms.meaning import (
 )
 from policy_engine.kernel.mechanisms.noisy_counts.law import Noisy, NoisyPart
 from policy_engine.kernel.mechanisms.noisy_counts.public_keys import Listed
-from policy_engine.kernel.mechanisms.tables import Clip, Measure, Moves
+from policy_engine.kernel.mechanisms.tables import Clip, Cut, Measure, Moves
 from policy_engine.kernel.sources import Groups, People
 from policy_engine.kernel.types import digits_of
 from policy_engine.kernel.wording import MOST_KEYS, column_text, named, row_words, some_words
@@ -86,10 +86,11 @@ class NoisyMeaning(Meaning[Noisy]):
                 " drawn, so that a group may have more people than were counted"
             )
         if isinstance(law, Listed):
-            yield from (all_shown(law, counted), *self._of_sums())
+            yield from (all_shown(law, counted), *self._of_sums(), *self._of_cuts())
             return
         yield f"every group that is shown has at least {'one person' if k == 1 else f'{k} people'}"
         yield from self._of_sums()
+        yield from self._of_cuts()
         yield from self._of_groupings()
         half = shown_half(table, k)
         yield (
@@ -97,6 +98,45 @@ class NoisyMeaning(Meaning[Noisy]):
             " empty, and of groups near it those are shown that the noise favoured: they seem too"
             " large"
         )
+
+    def _of_cuts(self) -> Iterator[str]:
+        """What the numbers of who is cut are: of the release, and not of a row."""
+        from policy_engine.accounting.noise_laws import deviation
+
+        table = self.law.cut_table
+        if table is None:
+            return
+        for cut in self.law.cuts:
+            about = f"with noise, give or take {deviation(table):.1f} (1 SD)"
+            yield f"{cut.name} is how many people {self._is_cut(cut)}; {about}"
+        yield (
+            f"{', '.join(self.once)}: one number each, of the whole release and the same in each"
+            " row; where no group is shown, none is told"
+        )
+
+    def _is_cut(self, cut: Cut) -> str:
+        if not cut.quantity:
+            return cut_words(cut, self.law.quantities, "", self.claim.unit.groups)
+        column = self.law.quantities[cut.quantity - 1].column
+        name = "" if column is None else column.name
+        return cut_words(cut, self.law.quantities, name, self.claim.unit.groups)
+
+    @property
+    def once(self) -> tuple[str, ...]:
+        """The columns with one number of the whole release: who is cut."""
+        return tuple(cut.name for cut in self.law.cuts)
+
+    def found(self, names: Sequence[str], lines: Iterable[tuple[Any, ...]]) -> Iterator[str]:
+        """How many people are cut; nothing where no group is shown, or rows are not as said."""
+        from policy_engine.accounting.noise_laws import deviation
+
+        first, table = next(iter(lines), ()), self.law.cut_table
+        if table is None or len(first) != len(names) or not {*self.once} <= {*names}:
+            return
+        for cut in self.law.cuts:
+            people, error = first[names.index(cut.name)], deviation(table)
+            if people is not None:
+                yield f"about {people} ± {error:.0f} people {self._is_cut(cut)}"
 
     def numbers(self, certificate: Certificate) -> Iterator[ShownNumber]:
         """The count, and each sum and mean beside it, with the noise of a row's grouping."""
@@ -228,6 +268,9 @@ class NoisyMeaning(Meaning[Noisy]):
                 names = [named(m.name) for m in law.measures if number in (m.quantity, m.over)]
                 what = "number of values" if each.counts else "sum"
                 yield f"{where}{drawn} each {what} of which {' and '.join(names)} is made"
+        if law.cut_table is not None:
+            names = [named(cut.name) for cut in law.cuts]
+            yield f"{_noise(law.cut_table)} {', '.join(names)}, once for the whole release each"
 
     def curve(self, certificate: Certificate, neighbours: str) -> Curve:
         """δ at each ε, never below the true one."""
@@ -284,7 +327,8 @@ class NoisyMeaning(Meaning[Noisy]):
     def sums(self) -> dict[str, str]:
         """What stands beside a count, by its name."""
         law = self.law
-        return {each.name: self._in_full(each) for each in law.measures}
+        cuts = {cut.name: f"how many people {self._is_cut(cut)}" for cut in law.cuts}
+        return {each.name: self._in_full(each) for each in law.measures} | cuts
 
     def _in_full(self, measure: Measure) -> str:
         """What a measure is, of a column with its type, and of which values."""
@@ -426,6 +470,28 @@ def in_full(measure: Measure, clip: Clip, name: str, *, many: bool, counts: bool
     low, high = (digits_of(end * clip.unit) for end in (clip.low, clip.high))
     unit = digits_of(clip.unit)
     return f"{words}, rounded to a multiple of {unit} and held between {low} and {high}"
+
+
+def cut_words(cut: Cut, quantities: Sequence[DrawnBeside], name: str, most: int) -> str:
+    """Who is cut by a limit, and how they count: of the column ``name``, in ``most`` groups.
+
+    >>> cut_words(Cut("many", "groups"), (), "", 4)
+    'are in more than 4 groups: 4 of each count, drawn at random'
+    """
+    if cut.of == "groups":
+        return f"are in more than {most} groups: {most} of each count, drawn at random"
+    if cut.of == "rows":
+        rows = max(each.clip.rows for each in quantities)
+        return f"have more than {rows} rows in a group: {rows} of each count, drawn at random"
+    clip = quantities[cut.quantity - 1].clip
+    if cut.of == "missing":
+        as_what = "it is left out"
+        if clip.absent is not None:
+            as_what = f"it counts as {digits_of(clip.absent * clip.unit)}"
+        return f"have a row without a value of {name}: {as_what}"
+    low, high = (digits_of(end * clip.unit) for end in (clip.low, clip.high))
+    whose = "a value" if clip.per == "row" else f"in a group a {clip.per}"
+    return f"have {whose} of {name} below {low} or above {high}: it counts as {low} or as {high}"
 
 
 def beside_noise(measure: Measure, quantity: DrawnBeside, *, many: bool) -> Iterator[str]:

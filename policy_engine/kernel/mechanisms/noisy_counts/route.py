@@ -14,7 +14,7 @@ def route(
     law: Noisy, groups: int, rate: Decimal, epsilon: Decimal, *, replaces: bool
 ) -> brute_force.Recomputed | None:
     """Of counts of few outcomes each is summed, else their product is bounded."""
-    if not law.quantities:
+    if not law.quantities and not law.cuts:
         tables = [counts.entries for counts, *_ in law.tables for _ in range(groups)]
         is_open = law.table.is_open
         found = brute_force.brute_noise(tables, epsilon, is_open=is_open, replaces=replaces)
@@ -26,6 +26,8 @@ def route(
         for quantity, table in zip(law.quantities, others, strict=True):
             up, down = _moves(quantity, replaces=replaces)
             numbers.append(NoisyNumber(table.entries, up, down, groups))
+    if law.cut_table is not None:
+        numbers.append(NoisyNumber(law.cut_table.entries, times=len(law.cuts)))
     return brute_product(numbers, epsilon, replaces=replaces)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from itertools import chain, product
 from typing import Any
 
@@ -35,9 +36,10 @@ class NoisyRows(ReleasedRows[Noisy]):
     def wrong_row(self, rows: Iterable[Sequence[Any]]) -> str:
         """What no row can say: of its grouping, its count or its sums; empty if nothing."""
         law, names = self.law, [shown.name for shown in self.claim.columns]
-        if self.claim.count is None or not (law.groupings or law.measures):
+        if self.claim.count is None or not (law.groupings or law.beside):
             return ""
         before, after = len(law.before), len(law.before) + len(names)
+        told = set()
         for row in rows:
             tables, counted = law.tables[0], number_of_text(row[after])
             if counted is None:
@@ -53,10 +55,23 @@ class NoisyRows(ReleasedRows[Noisy]):
             if counted < law.shown_from(tables[0]):
                 return f"a group is shown with less than {law.shown_from(tables[0])}"
             people = _people(law, tables[0], int(counted))
-            for measure, value in zip(law.measures, row[after + 1 :], strict=True):
+            beside = row[after + 1 :][: len(law.measures)]
+            for measure, value in zip(law.measures, beside, strict=True):
                 if not _can_be(law, measure, tables, value, (int(counted), people)):
                     return f"what stands in {measure.name} is none of its sums or means"
+            told.add(tuple(map(number_of_text, row[after + 1 + len(law.measures) :])))
+            if len(told) > 1:
+                return "who was cut is one number of the release, and not the same in all its rows"
+            for cut, people_cut in zip(law.cuts, min(told), strict=True):
+                if not _is_told(law, people_cut):
+                    return f"what stands in {cut.name} is no number of people, with noise"
         return ""
+
+
+def _is_told(law: Noisy, people: Decimal | None) -> bool:
+    """Whether so many people, or more, can be told to be cut."""
+    table = law.cut_table
+    return table is not None and people is not None and not people % 1 and people >= table.least
 
 
 def _people(law: Noisy, table: IntegerTable, counted: int) -> range:
