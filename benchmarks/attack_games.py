@@ -249,7 +249,7 @@ def _tracker(number: int, name: str) -> Game:
     def guess(seen: Sequence[PublishedTable]) -> bool:
         return _says_flu(list(trackers(SizeControl(seen[0], 90), _KNOWN, "known"))[number])
 
-    return Game(name, "his illness", "replace_one", _alike, guess)
+    return Game(name, "illness", "replace_one", _alike, guess)
 
 
 def _counted(least: Callable[[int], int], half: int) -> Callable[[Sequence[PublishedTable]], bool]:
@@ -288,37 +288,37 @@ def _graph(*mechanisms: str) -> Game:
     listed = ", ".join(f"{node}: {node}" for node in _NODES[:-1])
     public = ", ".join(f"{name}: {{map: {{{listed}}}, other: {_NODES[-1]}}}" for name in "ab")
     return Game(
-        "seed and propagate", "whether two are joined", "add_remove", lambda _: (_GRAPH,), _joined,
+        "seed and propagate", "edge", "add_remove", lambda _: (_GRAPH,), _joined,
         columns=("a", "b"), mechanisms=mechanisms, recode=public,
         shape="rows" if mechanisms == ("αβ insertion",) else "counts",
     )  # fmt: skip
 
 
 GAMES = (
-    Game("homogeneity", "his illness", "replace_one", _alike,
+    Game("homogeneity", "illness", "replace_one", _alike,
          lambda seen: _names_bob(attacks.homogeneity(seen[0]))),
-    Game("background knowledge", "his illness", "replace_one",
+    Game("background knowledge", "illness", "replace_one",
          lambda half: _alike(half, ("rash", MANY)),
          lambda seen: _names_bob(attacks.background(seen[0]))),
-    Game("skewness", "his illness", "replace_one", _skewed,
+    Game("skewness", "illness", "replace_one", _skewed,
          lambda seen: _names_bob(attacks.skewness(seen[0]))),
-    Game("similarity", "his illness", "replace_one",
+    Game("similarity", "illness", "replace_one",
          lambda half: _alike(half, ("gastritis", MANY), coin=("flu", "ulcer")),
          lambda seen: _names_bob(attacks.similarity(seen[0], KINDS))),
-    Game("linkage", "his illness", "replace_one", _alike,
+    Game("linkage", "illness", "replace_one", _alike,
          lambda seen: _says_flu(attacks.linkage(seen[0], _KNOWN, "known"))),
-    Game("differencing", "whether he came", "add_remove", _before_and_after,
+    Game("differencing", "presence", "add_remove", _before_and_after,
          lambda seen: _names_bob(attacks.differencing(*seen))),
-    Game("unsorted matching", "his illness", "replace_one", _two_recodings, _matched, spends=2,
+    Game("unsorted matching", "illness", "replace_one", _two_recodings, _matched, spends=2,
          shape="rows", mechanisms=CERTIFIED[:1]),
     _tracker(0, "individual tracker"),
     _tracker(1, "general tracker"),
     _tracker(2, "double tracker"),
     _graph(*CERTIFIED),
     _graph("αβ insertion"),
-    Game("membership", "whether he is in it", "add_remove", _in_or_not,
+    Game("membership", "presence", "add_remove", _in_or_not,
          _counted(lambda half: half // 4, 55), mechanisms=CERTIFIED[:1]),
-    Game("membership", "whether he is in it", "add_remove", lambda half: _in_or_not(165),
+    Game("membership", "presence", "add_remove", lambda half: _in_or_not(165),
          _counted(lambda half: half, 165), mechanisms=CERTIFIED[1:]),
 )  # fmt: skip
 
