@@ -120,7 +120,8 @@ def _of_command_line(error: Exception) -> Failure:
     message = message.rstrip(".").replace("Value error, ", "")
     message = message.replace(_NO_INTEGER, "must be a whole number")
     command = context.command_path if context is not None else "policy-engine"
-    text = f"{message[:1].lower()}{message[1:]}; '{command} --help' shows how"
+    ends = "" if message.endswith("?") else ";"
+    text = f"{message[:1].lower()}{message[1:]}{ends} '{command} --help' shows how"
     return Failure((text,), errors.UsageError.exit_code)
 
 

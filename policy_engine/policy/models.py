@@ -258,7 +258,8 @@ def _taken(at: At, name: object, columns: list[str]) -> PydanticCustomError:
         wrong = f"is the name of a count too, {show(name)}"
         remedy = f"give the count another name, as in count: {{{at[1]}: how_many}}"
         return refusal(wrong, remedy, at=("recode", columns[0]), on_key=True)
-    wrong = f"is a released column already, {show(name)}"
+    column = columns[0] if columns else name
+    wrong = f"is a released column already, {show(column)}"
     return refusal(wrong, "give it another name", at=at, on_key=at[0] != "count")
 
 

@@ -144,6 +144,20 @@ def time_laws(data: Data) -> Broken:
                 yield refusal(wrong, "add one of them, or leave it out", at=("release", place))
     if release.get("append"):
         yield from _append_laws(data, release, has_schedule=has_schedule)
+    elif "period" in data:
+        yield from _place_laws(release)
+
+
+def _place_laws(release: Mapping[str, object]) -> Broken:
+    """The law that each period has a place: the next one would take that of the last."""
+    for place, remedy in (
+        ("file", f'as in "out/visits-{EDITION}.parquet"'),
+        ("table", f'as in "visits_{EDITION}", or add append: true'),
+    ):
+        text = release.get(place)
+        if isinstance(text, str) and not _HOLES.search(text):
+            wrong = f"has no {EDITION}, so that each period would take the place of the last"
+            yield refusal(wrong, remedy, at=("release", place))
 
 
 def _append_laws(data: Data, release: Mapping[str, object], *, has_schedule: bool) -> Broken:

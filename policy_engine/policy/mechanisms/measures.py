@@ -96,13 +96,14 @@ class MeasureSpec(Document):
         if len(ends) != 2:
             wrong = f"must be the least and the greatest value, found {len(ends)}"
             yield refusal(wrong, "as in [0, 99]", at=("bounds",))
-        elif len(numbers) != 2:
+        if len(ends) != 2 or len(numbers) != 2:
             return
-        elif any(number % unit for number in numbers):
-            wrong = f"must be multiples of round_to, {show(unit)}, found {show(ends)}"
+        found = f"[{show(ends[0])}, {show(ends[1])}]"
+        if any(number % unit for number in numbers):
+            wrong = f"must be multiples of round_to, {show(unit)}, found {found}"
             yield refusal(wrong, "round them, or take a smaller round_to", at=("bounds",))
         elif numbers[0] >= numbers[1]:
-            yield refusal(f"must ascend, found {show(ends)}", at=("bounds",))
+            yield refusal(f"must ascend, found {found}", at=("bounds",))
         else:
             try:
                 Clip(int(numbers[0] / unit), int(numbers[1] / unit), unit)

@@ -112,7 +112,9 @@ def test_all_groups_are_those_of_columns_that_say_their_values():
         "public_groups is auto, and of column 'at' truncate does not say which values there are;"
         " a period by at bounds it"
     )
-    assert load(visited + ALL + "period: {column: At, every: month, from: '2026-01'}\n").noise.keys
+    period = "period: {column: At, every: month, from: '2026-01'}\n"
+    placed = visited.replace("file: out.parquet", "file: 'out-{edition}.parquet'")
+    assert load(placed + ALL + period).noise.keys
 
 
 def _in(folder, content, more=""):

@@ -27,10 +27,18 @@ from policy_engine.policy.timing import (
 PERIOD = 'period: {column: visit_date, every: month, from: "2026-01", after: 10d}'
 
 
+IN_PLACE = "release: {file: 'out/{edition}.parquet'}"
+
+
+def _placed(lines):
+    """A policy's lines: one that has a period has a place for each of them."""
+    return {"release": IN_PLACE, **lines} if "period" in lines else lines
+
+
 @pytest.fixture
 def document(text):
     return lambda **lines: read_document(
-        text(**lines), Path("p.yaml"), PolicyDocument, "policy"
+        text(**_placed(lines)), Path("p.yaml"), PolicyDocument, "policy"
     ).result()
 
 
@@ -120,6 +128,12 @@ BROKEN = [
     ({"release": "release: {file: 'out/{{ month }}.parquet'}"}, [
         "8:17: release.file has {{ or {%, and nothing in a policy is a template: it is read as it"
         " stands; write the value itself, or let a program of yours write the policy's file"]),
+    ({"release": "release: {file: out/last.parquet}", "period": PERIOD}, [
+        "8:17: release.file has no {edition}, so that each period would take the place of the last;"
+        ' as in "out/visits-{edition}.parquet"']),
+    ({"release": "release: {table: visits}", "period": PERIOD}, [
+        "8:18: release.table has no {edition}, so that each period would take the place of the"
+        ' last; as in "visits_{edition}", or add append: true']),
     ({"release": "release: {table: 't', append: true}"}, [
         "8:23: release.append is of several editions, and the policy has neither refresh nor"
         " period; add one of them, or leave it out"]),
@@ -137,7 +151,8 @@ BROKEN = [
 
 @pytest.mark.parametrize(("lines", "expected"), BROKEN)
 def test_what_is_no_schedule_is_told(problems, lines, expected):
-    assert [each for each in problems(**lines) if "is understood" not in each] == expected
+    found = problems(**_placed(lines))
+    assert [each for each in found if "is understood" not in each] == expected
 
 
 def test_a_planned_answer_by_chance_has_the_notion_of_its_account(problems):
