@@ -80,7 +80,7 @@ def test_every_print_of_a_random_claim_is_found_again(engine, longest, monkeypat
     lacks = {k for k, t in types.items() if f"{t.kind}_column" in ENGINES[engine].lacks}
     known = [k for k in types if k not in lacks and not k.startswith("csv")]
     found = asked = 0
-    for drawn in claims.claims(random.Random(7), 70, known):
+    for drawn in claims.claims(random.Random(7), 80, known):
         claim = claims.on(drawn, drawn.source, types, ("main", "salts"))
         with suppress(Refused):
             text = printed(claim, engine)
