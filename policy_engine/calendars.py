@@ -319,13 +319,20 @@ class Refresh:
 class Periods:
     """The rows of each period, once: from ``first`` on, when ``after`` days passed since its end.
 
-    Errors: DomainError where ``after`` is no whole number from 0 to 3660.
+    And once more when ``revised`` days have passed since then, where that is said.
+
+    Errors: DomainError where ``after`` is no whole number from 0 to 3660, or ``revised`` none that
+    is greater.
     """
 
     first: Period
     after: int = 0
+    revised: int | None = None
 
     def __post_init__(self) -> None:
+        if self.revised is not None and not self.after < self.revised <= _LONGEST_WAIT:
+            law = f"more than {self.after} days, and at most {_LONGEST_WAIT}"
+            raise DomainError("revised", law, repr(self.revised))
         if type(self.after) is not int or not 0 <= self.after <= _LONGEST_WAIT:
             law = f"a whole number of days from 0 to {_LONGEST_WAIT}"
             raise DomainError("after", law, repr(self.after))
@@ -356,8 +363,23 @@ class Periods:
 
     def due_from(self, period: Period) -> date | None:
         """The day from whose start on it is due; None after the year 9999."""
-        left = (date.max - period.last).days
-        return None if left <= self.after else period.last + (1 + self.after) * _DAY
+        return _day_behind(period, self.after)
+
+    def revised_from(self, period: Period, zone: Zone) -> datetime | None:
+        """The instant from which on it is due anew; None where never, or after the year 9999.
+
+        >>> schedule = Periods(Period.parse("2026-08"), 10, revised=90)
+        >>> schedule.revised_from(Period.parse("2026-08"), Zone("Europe/Berlin")).isoformat()
+        '2026-11-29T23:00:00+00:00'
+        """
+        day = None if self.revised is None else _day_behind(period, self.revised)
+        return None if day is None else zone.start_of(day)
+
+
+def _day_behind(period: Period, days: int) -> date | None:
+    """The day from whose start on so many days have passed since a period; None in year 10000."""
+    left = (date.max - period.last).days
+    return None if left <= days else period.last + (1 + days) * _DAY
 
 
 Schedule = Refresh | Periods

@@ -85,7 +85,10 @@ class PlanLine:
 
 @dataclass(frozen=True)
 class PlannedLine:
-    """One policy of a plan that was solved: each of its editions is such an event."""
+    """One policy of a plan that was solved: each of its editions is such an event.
+
+    Of the editions so many are ``revisions``: later draws of one that was drawn before.
+    """
 
     name: str
     editions: int
@@ -96,6 +99,7 @@ class PlannedLine:
     """Of a number with noise its standard deviation; else as its shape says."""
     shape: str = ""
     """The digest of what it is but for its strength."""
+    revisions: int = 0
 
 
 @dataclass(frozen=True)

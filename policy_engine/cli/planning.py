@@ -30,6 +30,7 @@ from policy_engine.policy.escapes import sql_lines
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.noise import Noise
 from policy_engine.policy.resolve import Following, Policy
+from policy_engine.releasing.naming import told_due
 from policy_engine.releasing.planning import project_of, unenforced
 from policy_engine.releasing.preview import Preview, about, preview
 from policy_engine.releasing.validation import check_guarantee, warnings_of
@@ -232,6 +233,7 @@ class PlanSaid:
     ledger: Payment
     edition: str = ""
     due: tuple[str, ...] = ()
+    due_anew: tuple[str, ...] = ()
     refusal: str | None = None
     comparison: Compared | None = None
     plot: Path | None = None
@@ -242,6 +244,7 @@ class PlanSaid:
 def _planned_as(policy: Policy, found: Preview, outlook: Seen | Estimates) -> PlanSaid:
     certificate, promise = found.certificate, found.certificate.promise
     after = Left.of(found.after) if found.affordable else None
+    due = () if found.schedule is None else found.schedule.due
     return PlanSaid(
         policy=policy.name,
         sql=certificate.query,
@@ -260,7 +263,8 @@ def _planned_as(policy: Policy, found: Preview, outlook: Seen | Estimates) -> Pl
             found.account.name, found.affordable, found.repeats, Left.of(found.left), after
         ),
         edition=found.edition.name,
-        due=() if found.schedule is None else tuple(each.name for each in found.schedule.due),
+        due=tuple(each.name for each in due if not each.is_revision),
+        due_anew=tuple(each.name for each in due if each.is_revision),
         refusal=None if found.affordable else found.refusal,
     )
 
@@ -277,11 +281,11 @@ def _edition_lines(found: Preview) -> Iterator[str]:
     due, following, on = found.schedule.due, found.schedule.following, found.schedule.on
     yield f"edition    {found.edition.words}"
     if due:
-        names = [edition.name for edition in due]
+        names = [told_due(edition) for edition in due]
         some = ", ".join(names) if len(names) <= _FEW_DUE else f"{names[0]} to {names[-1]}"
         yield f"           {len(due)} due now: {some}"
     if following is not None and on is not None:
-        yield f"           {following.name} is due from {written(on)}"
+        yield f"           {told_due(following)} is due from {written(on)}"
 
 
 def _lines(

@@ -26,6 +26,7 @@ from policy_engine.policy.scalars import counted
 from policy_engine.releasing import due
 from policy_engine.releasing import release as releasing
 from policy_engine.releasing.due import Ready, make_ready
+from policy_engine.releasing.naming import told_due
 from policy_engine.releasing.planning import project_of
 from policy_engine.releasing.preview import about
 from policy_engine.releasing.validation import warnings_of
@@ -51,7 +52,8 @@ def release(
     """Release what is due: certify, charge the account, draw, publish with the certificate.
 
     Of a policy with refresh or period that is every edition whose time has come and that was not
-    drawn yet, the oldest first; of any other its one edition. An edition that stands stands,
+    drawn yet, the oldest first, and then those that revise draws anew, each at a price of its own;
+    of any other its one edition. An edition that stands stands,
     whatever its source holds by now: asked for again, nothing is looked at, nothing is charged, and
     the exit code is 0, as it is where nothing is due. What a crash has left is finished. What was
     released and is not there any more is told.
@@ -103,10 +105,11 @@ def release(
 
 @dataclass(frozen=True)
 class NextEdition:
-    """The edition that is due next, and from when on."""
+    """The edition that is due next, and from when on; ``revision``: drawn anew, by the calendar."""
 
     edition: str
     due: str
+    revision: bool
 
 
 @dataclass(frozen=True)
@@ -138,8 +141,8 @@ def _scheduled(ready: Ready, released: Sequence[ReleaseSaid | UnpromisedRelease]
     lines = [] if released else [f"{name}: nothing is due{known}"]
     after = None
     if following is not None and on is not None:
-        after = NextEdition(following.name, written(on))
-        lines.append(f"  next         {after.edition}, due from {after.due}")
+        after = NextEdition(following.name, written(on), following.is_revision)
+        lines.append(f"  next         {told_due(following)}, due from {after.due}")
     if not output.is_json():
         output.confirm({}, lines)
     return ScheduledSaid(
@@ -219,6 +222,8 @@ class ReleaseSaid:
     repeated: bool
     remarks: tuple[str, ...]
     edition: str
+    revision: bool
+    """Whether it is drawn anew, by the calendar."""
     ledger: Paid
     people: int | None = None
     person_groups: int | None = None
@@ -241,6 +246,7 @@ def _said(done: releasing.Released) -> ReleaseSaid:
         repeated=done.repeated,
         remarks=done.remarks,
         edition=done.edition,
+        revision=done.is_revision,
         ledger=Paid(done.account, done.entry, Left.of(done.left)),
         people=done.people if is_people else None,
         person_groups=None if is_people else done.people,
@@ -271,7 +277,8 @@ def _lines(policy: Policy, done: releasing.Released) -> list[str]:
 
 def _title(policy: Policy, done: releasing.Released) -> str:
     """What became of a release."""
-    name = f"{policy.name}, edition {done.edition}," if done.edition else policy.name
+    anew = ", drawn anew by the calendar," if done.is_revision else ","
+    name = f"{policy.name}, edition {done.edition}{anew}" if done.edition else policy.name
     if done.outcome == "stands":
         return f"{name} stands; its source was not looked at, nothing was charged"
     if done.outcome == "put back":

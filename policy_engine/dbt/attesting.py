@@ -277,7 +277,7 @@ class _Attesting(Booking):
             with suppress(NotCertifiable, PolicyError):
                 certificate = certified(self.desk, release, self.text)
             charge = replace(self, certificate=certificate).charge()
-            entry = self.ledger.reserve(charge, None, anew=True, is_out=True)
+            entry = self.ledger.reserve(charge, None, is_out=True)
         if entry.state == "reserved":
             self.ledger.start(entry.id)
         self.ledger.draw(entry.id, digest)

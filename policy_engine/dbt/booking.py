@@ -410,15 +410,22 @@ class Booking:
                 entry = self.ledger.start(last.id, self.brought)
             else:
                 check_new_name(self.ledger.read(), self.desk.project, self.release.policy.budget)
+                charge = self.charge()
+                known = self.ledger.books.budget.last_at(charge.request)
                 paid_now = self.ledger.reserve(
-                    self.charge(),
+                    charge,
                     self._limit,
-                    anew=True,
+                    after=0 if known is None else known.id,
                     solve=self.window_plan,
                     brought=brought_at(
                         change_file(self.release.policy.budget, "plan", self.desk.project)
                     ),
                 )
+                if paid_now.run.mark != charge.run.mark:
+                    raise NotReleasable(
+                        f"{self.release.told}: entry {paid_now.id} was charged for it meanwhile, by"
+                        " another run: run the command again"
+                    )
                 entry = self.ledger.start(paid_now.id)
             run = entry.run
             # An engine that draws by itself needs no secret, but it does need leave to draw once.

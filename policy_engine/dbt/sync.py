@@ -34,6 +34,7 @@ from policy_engine.policy.loading import load_policy
 from policy_engine.policy.reading import located, refused
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import show
+from policy_engine.policy.timing import is_revised
 
 
 @dataclass(frozen=True)
@@ -147,6 +148,10 @@ def _release(room: Room, path: Path) -> ReleaseModel:
             f" remove {shown}"
         )
         raise refused(path, "release", law, remedy)
+    if is_revised(policy.schedule):
+        law = "revise must not stand in a policy of a dbt project: dbt draws each edition once"
+        remedy = "remove it, or release the policy without dbt, by 'policy-engine release'"
+        raise refused(path, "revise", law, remedy)
     node = _source(room, policy)
     columns = room.columns(node, needed(policy))
     if columns.missing:

@@ -34,7 +34,8 @@ class Edition:
     ``name`` is that of a period of a calendar, where there is a ``zone``, in which its days are;
     else what somebody called it, or empty where a policy has but one. ``column`` is that of the
     source which says in which period a row lies, where the rows of one are read; empty where all
-    are. ``is_asked``: somebody asked for it by hand, as no calendar does.
+    are. ``is_asked``: somebody asked for it by hand, as no calendar does. ``is_revision``: it is
+    drawn anew, because the calendar says so.
 
     >>> Edition("2026-11", "Europe/Berlin", "visited").start
     '2026-10-31T23:00:00Z'
@@ -44,12 +45,15 @@ class Edition:
     zone: str = ""
     column: str = ""
     is_asked: bool = False
+    is_revision: bool = False
 
     def __post_init__(self) -> None:
         in_calendar = bool(self.zone)
         known = not self.name or is_named_by_hand(self.name)
         require(in_calendar or known, f"an edition is called {NAMED_BY_HAND}")
         require(in_calendar or not self.column, "a period is one of a calendar, in a zone")
+        by_calendar = bool(self.column) and not self.is_asked
+        require(by_calendar or not self.is_revision, "a calendar draws a period anew, and no hand")
         if in_calendar:
             Period.parse(self.name, "edition")
             Zone(self.zone)
@@ -83,7 +87,8 @@ class Edition:
             days = f"from {period.first} to before {period.last + timedelta(1)}"
             told += f": the rows with {named(self.column)} {days}, days of {self.zone}"
         asked = "asked for by hand" if self.is_asked else ""
-        return ", ".join(filter(None, (told, asked)))
+        anew = "drawn anew by the calendar" if self.is_revision else ""
+        return ", ".join(filter(None, (told, asked, anew)))
 
     def to_json(self) -> dict[str, object]:
         """As a certificate says it."""
@@ -93,13 +98,15 @@ class Edition:
             **({"zone": self.zone} if self.zone else {}),
             **({"rows": rows} if self.column else {}),
             **({"asked": True} if self.is_asked else {}),
+            **({"revision": True} if self.is_revision else {}),
         }
 
     @classmethod
     def from_json(cls, told: Any) -> Edition:
         """What a certificate says; DomainError or ClaimError of none that can be."""
         column = told["rows"]["column"] if "rows" in told else ""
-        return cls(told["name"], told.get("zone", ""), column, bool(told.get("asked")))
+        asked, revision = bool(told.get("asked")), bool(told.get("revision"))
+        return cls(told["name"], told.get("zone", ""), column, asked, revision)
 
     def differs(self, claim: Claim) -> str:
         """Why a claim does not read the rows that it says; empty where it does."""

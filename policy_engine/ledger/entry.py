@@ -45,6 +45,7 @@ class Run:
 
     It is ``of`` a policy and a text, SHA-256 in hex. ``edition`` names the draw: a period of the
     policy's schedule, as 2026-11, or what ``--edition`` said; it is empty where there is but one.
+    ``is_revision``: the calendar draws it anew.
     ``target`` and ``certificate`` are a table's
     name or paths from the project's folder. ``predicate`` is the certificate's, with the time that
     the release bears. ``mark`` is in the names of what is written aside. ``sealed`` is the secret
@@ -59,6 +60,7 @@ class Run:
     predicate: Mapping[str, Any] = field(default_factory=dict, hash=False)
     sealed: Mapping[str, str] = field(default_factory=dict, hash=False)
     edition: str = ""
+    is_revision: bool = False
 
     @property
     def query(self) -> str:

@@ -2,8 +2,9 @@
 
 A *slot* is an edition of a policy that the plan names. It is taken by a release of the policy named
 so, of an edition that has taken none, whose event is covered by the slot's (``covering``): some
-processing of the slot's outcome gives the release's. All else that is charged to the window, a
-second draw of an edition too, is the rest's.
+processing of the slot's outcome gives the release's. Where the plan has more of a policy than its
+calendar has periods, the others are for the second draw that this calendar makes of an edition. All
+else that is charged to the window, a second draw by hand too, is the rest's.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ _AMOUNTS = ("epsilon", "delta", "rest_epsilon", "rest_delta")
 class Line:
     """So many editions of a policy of this name, each of them such an event.
 
+    So many of them are ``revisions``: the calendar's second draws of one that has taken a slot.
     ``law`` and ``each`` are what the event does not say of how it is drawn, ``shape`` is the digest
     of what the policy is but for its strength: a policy of this shape is drawn as it was recorded.
     """
@@ -51,12 +53,14 @@ class Line:
     law: str = ""
     each: Decimal | None = None
     shape: str = ""
+    revisions: int = 0
 
     @classmethod
     def of(cls, line: PlannedLine) -> Line:
         """What is recorded of a line that was solved."""
         solved = line.solved
-        return cls(line.name, line.editions, solved.event, solved.law, solved.each, line.shape)
+        drawn = (solved.event, solved.law, solved.each)
+        return cls(line.name, line.editions, *drawn, line.shape, line.revisions)
 
 
 @dataclass(frozen=True)
@@ -143,10 +147,14 @@ class Planned:
         edition = f"edition {charge.run.edition}" if charge.run.edition else "its edition"
         if len(charge.windows) > 1:
             return "it reads the rows of several windows"
+        firsts = len({*used})
         if charge.run.edition in used:
-            return f"{edition} has taken its slot"
-        if len(used) >= line.editions:
-            return f"all {line.editions} editions that were planned of it are drawn"
+            is_second = charge.run.is_revision and used.count(charge.run.edition) == 1
+            if not is_second or len(used) - firsts >= line.revisions:
+                return f"{edition} has taken its slot"
+        elif firsts >= line.editions - line.revisions:
+            planned = line.editions - line.revisions
+            return f"all {planned} editions that were planned of it are drawn"
         if charge.neighbours != self.neighbours:
             return f"the plan is of {self.neighbours}, and it is of {charge.neighbours}"
         if not covers(line.event, charge.asked.event, self.neighbours):
@@ -172,6 +180,7 @@ class Planned:
                 "law": line.law,
                 "each": None if line.each is None else str(line.each),
                 "shape": line.shape,
+                "revisions": line.revisions,
             }
             for line in self.lines
         ]
@@ -191,6 +200,7 @@ class Planned:
                     read_text(each["law"]),
                     None if each["each"] is None else read_amount(each["each"]),
                     read_text(each["shape"]),
+                    read_count(each["revisions"]),
                 )
                 for each in state["lines"]
             )

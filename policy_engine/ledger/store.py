@@ -41,7 +41,7 @@ from policy_engine.ledger.account import (
 )
 from policy_engine.ledger.asked import Asked
 from policy_engine.ledger.books import Books
-from policy_engine.ledger.chained import Chain
+from policy_engine.ledger.chained import Budget, Chain
 from policy_engine.ledger.entry import (
     MOST_ATTEMPTS,
     Charge,
@@ -339,7 +339,7 @@ class Ledger:
         charge: Charge,
         limit: Limit | None = None,
         *,
-        anew: bool = False,
+        after: int | None = None,
         is_out: bool = False,
         solve: Solve | None = None,
         brought: Brought | None = None,
@@ -352,10 +352,14 @@ class Ledger:
         was charged before, in the same place, is not charged again: the entry is that one. What of
         a calendar's edition was drawn, by whatever text, is not charged by another one.
 
+        ``after`` asks for a new draw all the same: after the entry of that number, 0 for none, and
+        after no other. Of two who have seen that one as the last, one is charged, and the other
+        gets its entry.
+
         Where the limit has a plan, the one that ``solve`` finds is recorded of a window before
         anything else is charged to it; ``brought`` are the approvals of it, which its account may
         require of one that is another than before. What ``is_out`` already, made by somebody else's
-        run, is charged whatever the limit says.
+        run, is charged whatever the limit says, and whatever was charged before.
 
         Raises NotApproved where the account requires approvals that the charge has not ``brought``,
         BudgetExceeded when the account cannot pay, the source belongs to another one, or
@@ -368,12 +372,10 @@ class Ledger:
             plan = solved(self.read().budget.account(charge.account), charge, limit, solve)
         try:
             with self.writing() as page:
-                budget, of = page.books.budget, charge.run.of
-                paid = None if anew or not of else budget.last_at(charge.request, of)
+                budget = page.books.budget
+                paid = None if is_out else _paid(budget, charge, after, self.where)
                 if paid is not None:
                     return paid
-                if not anew:
-                    _check_not_drawn(budget.last_at(charge.request), self.where)
                 if not is_out:
                     page.books.sources.check(charge)
                 known = budget.account(charge.account)
@@ -555,6 +557,26 @@ def _approved(page: Page, entry: Entry, brought: Brought | None, release_digest:
     if review is None:
         return entry
     return settled(entry, page.add("approve", review.to_json(), entry=entry.id))
+
+
+def _paid(budget: Budget, charge: Charge, after: int | None, where: str) -> Entry | None:
+    """The entry that has paid for a charge already; None where it is to be charged.
+
+    Raises LedgerError where something else was charged in its place meanwhile.
+    """
+    last, of = budget.last_at(charge.request), charge.run.of
+    if after is not None and after == (0 if last is None else last.id):
+        return None
+    paid = budget.last_at(charge.request, of) if of else None
+    if paid is not None and paid.id > (after or 0):
+        return paid
+    if after is not None:
+        raise LedgerError(
+            f"{where}: something else was charged for {charge.policy_name} meanwhile: run the"
+            " command again; nothing was charged"
+        )
+    _check_not_drawn(last, where)
+    return None
 
 
 def _check_not_drawn(last: Entry | None, where: str) -> None:

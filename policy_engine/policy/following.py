@@ -38,7 +38,7 @@ from policy_engine.policy.reading import read_root, read_text, refused
 from policy_engine.policy.resolve import Following, Policy, recodings_of, resolve
 from policy_engine.policy.scalars import show
 from policy_engine.policy.time_models import PLANNED, EditionsSpec
-from policy_engine.policy.timing import WindowTerms, most_editions, schedule_of
+from policy_engine.policy.timing import WindowTerms, is_revised, most_editions, schedule_of
 from policy_engine.policy.tree import path_text
 
 _OWN = "write epsilon and delta"
@@ -257,11 +257,23 @@ def _solved(payer: _Payer, policies: Mapping[str, ReadPolicy]) -> WindowPlan:
             payer.refuse(each.name, f"cannot be planned: {error}", remedy)
         lines.append(PlanLine(each.name, shape, each.editions, each.share))
     try:
-        return _planned(tuple(lines), limit.epsilon, limit.delta, terms.neighbours, terms.rest)
+        plan = _planned(tuple(lines), limit.epsilon, limit.delta, terms.neighbours, terms.rest)
     except DomainError as error:
         at = path_text(("accounts", payer.name, "plan"))
         remedy = "plan fewer editions, or raise epsilon or delta of the account"
         raise refused(payer.file, at, f"{at} is met by nothing: {error}", remedy) from None
+    counted = (
+        replace(line, revisions=_revisions(policies[line.name], line.editions, terms))
+        for line in plan.lines
+    )
+    return replace(plan, lines=tuple(counted))
+
+
+def _revisions(read: ReadPolicy, editions: int, terms: WindowTerms) -> int:
+    """How many of the planned draws are those that the calendar makes of an edition anew."""
+    schedule = schedule_of(read.document)
+    draws = most_editions(schedule, terms)
+    return max(0, editions - draws // 2) if is_revised(schedule) and draws is not None else 0
 
 
 # A command reads a policy more than once, and one plan for each of its policies.

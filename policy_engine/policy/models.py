@@ -138,6 +138,8 @@ class PolicyDocument(Document):
     """The whole source anew, once in each period of a calendar."""
     period: time_models.PeriodSpec | None = None
     """The rows of one period, once, when it has ended."""
+    revise: time_models.ReviseSpec | None = None
+    """Each period once more, so long after its end, by the calendar."""
     filter: Annotated[
         dict[str, FilterSpec], fields.a_mapping("column: condition", _UNCOMMENT, minProperties=1)
     ] = fields.EMPTY

@@ -46,6 +46,15 @@ MEANT_GUARANTEE = {
 """The same of its guarantee."""
 
 
+def days_of(wait: str) -> int:
+    """How many days a wait is.
+
+    >>> days_of("10d")
+    10
+    """
+    return int(wait.removesuffix("d"))
+
+
 def _is_wait(found: object) -> bool:
     days = re.fullmatch("([0-9]{1,4})d", found) if isinstance(found, str) else None
     return days is not None and int(days[1]) <= _LONGEST_WAIT
@@ -89,6 +98,19 @@ class PeriodSpec(Document):
             yield refusal(f"must be a {every}, as {example}, found {show(first)}", at=("from",))
 
 
+class ReviseSpec(Document):
+    """Each period once more, for the rows that came late: by the calendar, and by no row."""
+
+    needs = ("", "as in revise: {after: 90d}")
+
+    after: Annotated[
+        str, fields.kind(f"be a number of days from 1d to {_LONGEST_WAIT}d", _is_wait,
+                         remedy="as in 90d", type="string", pattern="^[0-9]{1,4}d$")
+    ]  # fmt: skip
+    """How long after its end a period is drawn anew, at a price of its own, if it was drawn before
+    then: more than `period.after`."""
+
+
 class EditionsSpec(Document):
     """So strong that so many editions like it fill the window of the account."""
 
@@ -130,6 +152,8 @@ def time_laws(data: Data) -> Broken:
         wrong = "must not stand beside refresh: a period is released once, and not anew"
         yield from barred(data, ("period",), wrong, "keep one of them")
     has_schedule = any(key in data for key in _SCHEDULES)
+    if "revise" in data:
+        yield from _revise_laws(data)
     release = mapping(data.get("release"))
     for place in ("file", "table"):
         text = release.get(place)
@@ -158,6 +182,20 @@ def _place_laws(release: Mapping[str, object]) -> Broken:
         if isinstance(text, str) and not _HOLES.search(text):
             wrong = f"has no {EDITION}, so that each period would take the place of the last"
             yield refusal(wrong, remedy, at=("release", place))
+
+
+def _revise_laws(data: Data) -> Broken:
+    """What is drawn anew by the calendar is a period, after it was drawn for the first time."""
+    if "period" not in data:
+        wrong = "is of a period, whose late rows it is for, and there is none"
+        remedy = "write period, or remove it: the whole table anew is refresh"
+        yield from barred(data, ("revise",), wrong, remedy)
+        return
+    first = mapping(data["period"]).get("after", "0d")
+    anew = mapping(data["revise"]).get("after")
+    if _is_wait(first) and _is_wait(anew) and days_of(str(anew)) <= days_of(str(first)):
+        wrong = f"must be more than period.after, {first}, found {anew}"
+        yield refusal(wrong, "no edition would be drawn before that", at=("revise", "after"))
 
 
 def _append_laws(data: Data, release: Mapping[str, object], *, has_schedule: bool) -> Broken:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from policy_engine.calendars import Calendar, Due, Period, Periods, Refresh, Zone
 from policy_engine.policy.fields import Neighbours
-from policy_engine.policy.time_models import EDITION
+from policy_engine.policy.time_models import EDITION, days_of
 
 if TYPE_CHECKING:
     from policy_engine.policy.models import PolicyDocument
@@ -69,7 +69,8 @@ def schedule_of(document: PolicyDocument) -> Refresh | PeriodOf | None:
         return None
     said = document.period
     first = Calendar(said.every).parse(said.first, "period.from")
-    return PeriodOf(said.column, Periods(first, int(said.after.removesuffix("d"))))
+    revised = None if document.revise is None else days_of(document.revise.after)
+    return PeriodOf(said.column, Periods(first, days_of(said.after), revised))
 
 
 def schedule_words(schedule: Refresh | PeriodOf | None) -> str:
@@ -84,7 +85,8 @@ def schedule_words(schedule: Refresh | PeriodOf | None) -> str:
         return f"refresh: once in each {schedule.every.value}"
     periods = schedule.periods
     first = f"from {periods.first.name} on, {periods.after} days after its end"
-    return f"period: each {periods.every.value} of {schedule.column} {first}"
+    again = "" if periods.revised is None else f", and anew {periods.revised} days after it"
+    return f"period: each {periods.every.value} of {schedule.column} {first}{again}"
 
 
 def windows_of(account: AccountSpec) -> WindowTerms:
@@ -103,16 +105,27 @@ def windows_of(account: AccountSpec) -> WindowTerms:
 
 
 def most_editions(schedule: Refresh | PeriodOf | None, terms: WindowTerms) -> int | None:
-    """How many editions of a policy a window can have; None where nothing says it.
+    """How many draws of a policy a window can have; None where nothing says it.
+
+    Each edition is one, and another one where the calendar draws it anew.
 
     >>> most_editions(Refresh(Calendar.MONTH), WindowTerms(Calendar.YEAR))
     12
     """
     if schedule is None or terms.each is None:
         return None
-    if terms.of is not None:  # the rows of each window are another period's
-        return 1
-    return schedule.every.most_in(terms.each)
+    # Where windows are of rows, those of each are another period's.
+    editions = 1 if terms.of is not None else schedule.every.most_in(terms.each)
+    return 2 * editions if is_revised(schedule) else editions
+
+
+def is_revised(schedule: Refresh | PeriodOf | None) -> bool:
+    """Whether a calendar draws each of its editions anew, later.
+
+    >>> is_revised(Refresh(Calendar.MONTH))
+    False
+    """
+    return isinstance(schedule, PeriodOf) and schedule.periods.revised is not None
 
 
 def place_of(text: str, edition: str) -> str:

@@ -56,6 +56,8 @@ def _anew(plan: ReleasePlan, last: Entry, *, revise: bool) -> str:
         why = "the policy has changed"
     elif last.run.edition != policy.edition.name:
         why = f"another edition is asked for, {policy.edition.name}"
+    elif policy.edition.is_revision:
+        why = "its calendar draws it anew now"
     elif not revise:
         why = "what is printed for it has changed: the source's columns, or the templates"
     before = "was released before" if last.state == "committed" else "was begun before"

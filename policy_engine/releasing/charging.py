@@ -211,7 +211,9 @@ def in_windows(
     Raises PolicyError as ``check_reads_period``, and where the plan of the account is of another
     notion of neighbours.
     """
-    charge = replace(charge, run=replace(charge.run, edition=policy.edition.name))
+    edition = policy.edition
+    run = replace(charge.run, edition=edition.name, is_revision=edition.is_revision)
+    charge = replace(charge, run=run)
     if limit is None:
         return charge
     _check_notion(policy, charge, limit)

@@ -273,7 +273,7 @@ def _loaded(path: Path) -> Policy:
 
 def _stands(policy: Policy, project: Project) -> bool:
     """Whether a release of a policy was drawn before, so that it asks for nothing of its source."""
-    if not books.has_ledger(project):
+    if policy.edition.is_revision or not books.has_ledger(project):
         return False
     with (
         books.open_ledger(project) as ledger,

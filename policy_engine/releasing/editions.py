@@ -39,10 +39,10 @@ def utc_now() -> datetime:
 class Schedule:
     """What a policy's calendar says at a moment, and its ledger of what was drawn.
 
-    ``due`` are to be drawn, the oldest first, or to be finished; ``settled`` were given up: the
-    period that a refresh is of has passed, and nothing of them was drawn. ``lost`` can be drawn no
-    more. ``following`` is due from ``on``; both are None after the year 9999. ``standing`` are
-    those that were released, in the calendar's order.
+    ``due`` are to be drawn, the oldest first, or to be finished; then those to be drawn anew.
+    ``settled`` were given up: the period that a refresh is of has passed, and nothing of them was
+    drawn. ``lost`` can be drawn no more. ``following`` is due from ``on``; both are None after the
+    year 9999. ``standing`` are those that were released, in the calendar's order.
     """
 
     due: tuple[Edition, ...]
@@ -91,9 +91,16 @@ def entries_of(policy: Policy, known: Books | None, into: str | None = None) -> 
 
 
 def drawn_of(policy: Policy, known: Books | None, into: str | None = None) -> Mapping[str, Entry]:
-    """The last entry of each edition of a policy that was not given back, by the name of that."""
-    entries = entries_of(policy, known, into)
-    return {entry.run.edition: entry for entry in entries if not entry.is_out}
+    """The last entry of each edition of a policy that was not given back, by the name of that.
+
+    What was never drawn, of a text that the policy has no more, counts where nothing else does.
+    """
+    found: dict[str, Entry] = {}
+    for entry in entries_of(policy, known, into):
+        is_live = entry.only_digest is not None or entry.policy_digest == policy.digest
+        if not entry.is_out and (is_live or entry.run.edition not in found):
+            found[entry.run.edition] = entry
+    return found
 
 
 def schedule_at(
@@ -120,10 +127,26 @@ def schedule_at(
     else:
         past = []
     due = sorted({*found.editions, *left}, key=_first)
+    ends = {period: _anew_from(policy, zone, period) for period in standing | lost}
+    before = {
+        period: instant
+        for period, instant in ends.items()
+        if instant is not None and entries[period].reserved_at < instant
+    }
+    anew = sorted((period for period, instant in before.items() if instant <= at), key=_first)
+    coming = [(found.on, found.following, False)] if found.on and found.following else []
+    coming += [(instant, period, True) for period, instant in before.items() if instant > at]
+    on, following = None, None
+    if coming:
+        on, period, is_anew = min(coming, key=_when)
+        following = edition_of(policy, zone, period, is_revision=is_anew)
     return Schedule(
-        due=tuple(edition_of(policy, zone, period) for period in due),
-        following=None if found.following is None else edition_of(policy, zone, found.following),
-        on=found.on,
+        due=(
+            *(edition_of(policy, zone, period) for period in due),
+            *(edition_of(policy, zone, period, is_revision=True) for period in anew),
+        ),
+        following=following,
+        on=on,
         standing=tuple(entries[period] for period in sorted(standing, key=_first)),
         lost=tuple(entries[period] for period in sorted(lost, key=_first)),
         settled=tuple(entries[period] for period in past if entries[period].is_open),
@@ -132,6 +155,30 @@ def schedule_at(
 
 def _first(period: Period) -> date:
     return period.first
+
+
+def _when(coming: tuple[datetime, Period, bool]) -> tuple[datetime, date]:
+    instant, period, _ = coming
+    return instant, period.first
+
+
+def _anew_from(policy: Policy, zone: Zone, period: Period) -> datetime | None:
+    """The instant from which on an edition is due anew that was charged before; None where never.
+
+    The calendar says so, the ledger whether it was charged since, and no row.
+    """
+    schedule = policy.schedule
+    return schedule.periods.revised_from(period, zone) if isinstance(schedule, PeriodOf) else None
+
+
+def is_due_anew(policy: Policy, project: Project, known: Books | None, at: datetime) -> bool:
+    """Whether an edition that the calendar draws anew was charged last before it is due so."""
+    period = policy.edition.period
+    last = drawn_of(policy, known).get(policy.edition.name)
+    if not policy.edition.is_revision or period is None or last is None:
+        return False
+    instant = _anew_from(policy, project.zone, period)
+    return instant is not None and last.reserved_at < instant <= at
 
 
 def in_plan(
@@ -268,7 +315,7 @@ def drawn_before(
         for entry in list(entries_of(policy, known))[-1:]:
             policy = _in_plan_of(policy, project, known, entry.windows)
         return policy.in_edition(Edition(_last_name(policy, known)))
-    drawn = {name: each for name, each in drawn_of(policy, known).items() if each.only_digest}
+    drawn = {e.run.edition: e for e in entries_of(policy, known) if e.only_digest and not e.is_out}
     names = list(drawn)
     if not names:
         made = "'policy-engine release' does, at a price"

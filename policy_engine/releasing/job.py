@@ -16,11 +16,13 @@ from policy_engine.attest.parquet_file import METADATA_KEY, write_parquet
 from policy_engine.attest.sealing import seal, secret_of_parts
 from policy_engine.attest.signers import Signer
 from policy_engine.errors import NotApproved
+from policy_engine.ledger.books import Books
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.store import Ledger
 from policy_engine.releasing import copies, publish
 from policy_engine.releasing.books import secret_of
 from policy_engine.releasing.charging import ReleasePlan
+from policy_engine.releasing.editions import at_moment, is_due_anew
 from policy_engine.releasing.placing import Spot
 from policy_engine.releasing.requests import SourceNames, new_run
 from policy_engine.releasing.reviewing import brought_at, request_file
@@ -45,6 +47,12 @@ class Job:
     naming: X25519PrivateKey
     replace: bool
     revise: bool
+
+    def is_anew(self, known: Books) -> bool:
+        """Whether a new draw is asked for; of a calendar's only while none was charged since."""
+        plan, at = self.plan, at_moment(known, self.plan.clock)
+        by_hand = not plan.policy.edition.is_revision
+        return self.revise and (by_hand or is_due_anew(plan.policy, plan.project, known, at))
 
     def brought(self, stage: Stage) -> Brought:
         """The approvals that stand beside the certificate, or where it will."""

@@ -9,10 +9,26 @@ from policy_engine.policy.resolve import Policy
 from policy_engine.policy.timing import PeriodOf
 
 
-def edition_of(policy: Policy, zone: Zone, period: Period, *, is_asked: bool = False) -> Edition:
-    """One edition of a policy with a schedule."""
+def edition_of(
+    policy: Policy,
+    zone: Zone,
+    period: Period,
+    *,
+    is_asked: bool = False,
+    is_revision: bool = False,
+) -> Edition:
+    """One edition of a policy with a schedule; ``is_revision`` where that draws it anew."""
     column = policy.schedule.column if isinstance(policy.schedule, PeriodOf) else ""
-    return Edition(period.name, zone.name, column, is_asked)
+    return Edition(period.name, zone.name, column, is_asked, is_revision)
+
+
+def told_due(edition: Edition) -> str:
+    """What is due, in a list.
+
+    >>> told_due(Edition("2026-01", "UTC", "visited", is_revision=True))
+    '2026-01 (anew)'
+    """
+    return f"{edition.name} (anew)" if edition.is_revision else edition.name
 
 
 def in_some_edition(policy: Policy, project: Project) -> Policy:

@@ -196,20 +196,26 @@ class Spot:
         return copies.copy_of(self.project, self.place, certificate, digest, is_table=is_table)
 
     def replaces_own(self, books: Books) -> bool:
-        """Whether another edition of a policy with a schedule stands here, and nothing else.
+        """Whether an earlier draw of a policy with a schedule stands here, and nothing else.
 
-        Its place is the same in each edition, so that the next one takes the place of the last.
+        Where the place is the same in each edition the next one takes the place of the last; and
+        what the calendar draws anew takes that of what it drew before. By hand nothing does.
         """
         policy, target = self.policy, self.ends.name
-        if not policy.edition.zone or self.ends.edition or not self.is_there():
+        if not policy.edition.zone:
             return False
-        others = [
+        drawn = [
             entry
             for entry in books.budget.entries()
-            if entry.policy_name == policy.name
-            and entry.run.target == target
-            and entry.run.edition != policy.edition.name
+            if entry.policy_name == policy.name and entry.run.target == target
         ]
+        own = [entry for entry in drawn if entry.run.edition == policy.edition.name]
+        others = [entry for entry in drawn if entry not in own]
+        before = [] if policy.edition.is_asked else [entry for entry in own if entry.only_digest]
+        if any(self.digest(entry.run) == entry.only_digest for entry in before):
+            return True
+        if self.ends.edition or not self.is_there():
+            return False
         path = self.ends.path
         if path is not None:
             return publish.file_digest(path) in {entry.release_digest for entry in others}

@@ -33,7 +33,9 @@ from policy_engine.releasing.charging import ReleasePlan, planned
 from policy_engine.releasing.editions import (
     Clock,
     Schedule,
+    at_moment,
     in_next_edition,
+    is_due_anew,
     utc_now,
 )
 from policy_engine.releasing.placing import Spot
@@ -174,7 +176,12 @@ def _names(plan: ReleasePlan, ledger: Ledger) -> SourceNames | None:
 
 
 def _paid(plan: ReleasePlan, known: Books) -> int | None:
-    """The entry that has paid for just this release, which stands or can still be made."""
+    """The entry that has paid for just this release, which stands or can still be made.
+
+    Of what the calendar draws anew none has.
+    """
+    if is_due_anew(plan.policy, plan.project, known, at_moment(known, plan.clock)):
+        return None
     trusted = books.trusted_keys(plan.project)
     warehouse = None if plan.ends.path is not None else plan.warehouse
     step, entry = Spot(plan.policy, plan.project, plan.ends, warehouse, trusted).next(known)

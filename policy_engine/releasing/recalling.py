@@ -232,7 +232,7 @@ def _charge(said: Statement, account: str) -> Charge:
 
 def _book(ledger: Ledger, charge: Charge, said: Statement) -> Entry:
     """Charge a release that is out, and settle its entry: it was published."""
-    entry = ledger.start(ledger.reserve(charge, anew=True, is_out=True).id)
+    entry = ledger.start(ledger.reserve(charge, is_out=True).id)
     ledger.draw(entry.id, said.subject_sha256)
     try:
         return ledger.commit(

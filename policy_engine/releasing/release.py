@@ -50,7 +50,9 @@ from policy_engine.releasing.editions import (
     Clock,
     asked_at,
     asked_for,
+    at_moment,
     drawn_before,
+    is_due_anew,
     known_books,
     utc_now,
 )
@@ -105,6 +107,8 @@ class Released:
     edition: str = ""
     windows: tuple[str, ...] = (FOR_EVER,)
     """Those of its account in which it counts."""
+    is_revision: bool = False
+    """Whether its calendar drew it anew."""
     begins: str = ""
     """That it is the first in its window, and what that window adds; empty of another."""
     project: Project | None = field(default=None, repr=False)
@@ -181,10 +185,11 @@ def release(
     the ``clock``; or another draw of a policy without one, at a price of its own. Without it the
     only one is meant, or the last.
 
-    ``revise`` draws anew at a new price all the same. ``say`` is told, before anything is
-    charged, that a release is a new one though one was made in its place before. ``watch`` is
-    given a function that says how many per cent of the running query are done, if the engine does;
-    it may ask until its body ends, and not later: the connection is closed then.
+    ``revise`` draws anew at a new price all the same; of a policy as an edition that its calendar
+    draws anew, the calendar and the ledger say whether it is due so. ``say`` is told, before
+    anything is charged, that a release is a new one though one was made in its place before.
+    ``watch`` is given a function that says how many per cent of the running query are done, if the
+    engine does; it may ask until its body ends, and not later: the connection is closed then.
 
     Raises:
         PolicyError, NotCertifiable: the policy does not fit, or cannot be certified.
@@ -201,6 +206,9 @@ def release(
         known = known_books(project)
         at = asked_at(policy, known, clock)
         policy = asked_for(policy, project, known, at, edition, revise=revise)
+    if policy.edition.is_revision:
+        known = known_books(project)
+        revise = is_due_anew(policy, project, known, at_moment(known, clock))
     with closing(Reached(policy, project)) as reached, watch(reached.progress):
         if not revise and (before := _released_before(policy, project, reached, replace, say)):
             return before
@@ -369,7 +377,7 @@ def _check_first(plan: ReleasePlan, *, replace: bool) -> None:
 def _run(job: Job, say: Callable[[str], None]) -> Released:
     """Draw what was charged and not drawn yet, or charge a new release and draw that."""
     known = job.ledger.read()
-    if not job.revise:
+    if not job.is_anew(known):
         # A run of the same beside this one may have been faster.
         found = _settled(job.spot, job.ledger, known, lambda: job.signer, replace=job.replace)
         if found is not None:
@@ -410,7 +418,7 @@ def _charge(job: Job, known: Books, say: Callable[[str], None]) -> Released:
         paid = ledger.reserve(
             charge,
             limit,
-            anew=job.revise,
+            after=_last_at(job, known) if job.revise else None,
             solve=plan.window_plan,
             brought=brought_at(change_file(plan.account, "plan", plan.project)),
         )
@@ -431,6 +439,12 @@ def _charge(job: Job, known: Books, say: Callable[[str], None]) -> Released:
             )
         return found
     return _published(job, paid)
+
+
+def _last_at(job: Job, known: Books) -> int:
+    """The entry after which a new draw is asked for; 0 where there is none."""
+    last = known.budget.last_at(job.spot.place)
+    return 0 if last is None else last.id
 
 
 def _published(job: Job, entry: Entry) -> Released:
@@ -478,6 +492,7 @@ def _released(
         state=state,
         asked=entry.asked,
         edition=entry.run.edition,
+        is_revision=certificate.terms.edition is not None and certificate.terms.edition.is_revision,
         groups_a_person=spot.policy.groups_a_person,
         outcome=outcome,
         windows=state.windows_of(entry),

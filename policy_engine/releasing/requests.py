@@ -143,6 +143,7 @@ def new_run(of: str, ends: Ends, certificate: Certificate, sealed: Mapping[str, 
     edition = certificate.terms.edition
     return Run(
         edition="" if edition is None else edition.name,
+        is_revision=edition is not None and edition.is_revision,
         of=of,
         target=ends.name,
         certificate=ends.certificate,

@@ -298,3 +298,16 @@ def test_a_time_without_an_offset_is_none():
             ask()
     with pytest.raises(DomainError, match="instant must be a time with an offset"):
         BERLIN.day_of(naive)
+
+
+def test_a_period_is_due_anew_so_many_days_after_its_end():
+    schedule = Periods(Period.parse("2026-09"), 10, revised=31)
+    # The clocks of Berlin are put back on 25 October: the day begins by the other time.
+    assert schedule.revised_from(Period.parse("2026-09"), Zone("Europe/Berlin")) == datetime(
+        2026, 10, 31, 23, tzinfo=UTC
+    )
+    assert Periods(Period.parse("2026-09")).revised_from(Period.parse("2026-09"), Zone()) is None
+    assert schedule.revised_from(Period.parse("9999-12"), Zone()) is None
+    for revised in (10, 3661):
+        with pytest.raises(DomainError, match="more than 10 days"):
+            Periods(Period.parse("2026-09"), 10, revised)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, datetime
 
 import pytest
@@ -76,7 +77,8 @@ def test_all_rows_are_those_of_no_period():
 @pytest.mark.parametrize(
     "edition",
     [NOVEMBER, Edition("2026", "UTC"), Edition("again", is_asked=True), Edition(is_asked=True),
-     Edition("2026-11", "Europe/Berlin", "visited", is_asked=True)],
+     Edition("2026-11", "Europe/Berlin", "visited", is_asked=True),
+     Edition("2026-11", "Europe/Berlin", "visited", is_revision=True)],
 )  # fmt: skip
 def test_it_is_written_and_read_again(edition):
     assert Edition.from_json(edition.to_json()) == edition
@@ -88,6 +90,14 @@ def test_its_words_say_its_name_its_rows_and_who_asked():
     )
     assert (Edition().words, Edition(is_asked=True).words) == ("", "asked for by hand")
     assert Edition("2026-11", "UTC").words == "2026-11"
+
+
+def test_what_is_drawn_anew_is_a_period_by_its_calendar():
+    anew = Edition("2026-11", "UTC", "visited", is_revision=True)
+    assert anew.words.endswith("days of UTC, drawn anew by the calendar")
+    for wrong in ({"column": ""}, {"is_asked": True}):
+        with pytest.raises(ClaimError, match="a calendar draws a period anew"):
+            replace(anew, **wrong)
 
 
 @pytest.mark.parametrize("name", ["2026-11", "Again", "a/b", ".."])

@@ -143,18 +143,18 @@ def test_a_run_that_keeps_no_secret_is_charged_once_too(ledger):
 
 
 @pytest.mark.parametrize(
-    ("change", "anew"),
+    ("change", "after"),
     [
-        ({"request": "elsewhere"}, False),
-        ({"of": "another state"}, False),
-        ({"of": None}, False),
-        ({}, True),
+        ({"request": "elsewhere"}, None),
+        ({"of": "another state"}, None),
+        ({"of": None}, None),
+        ({}, 1),
     ],
 )
-def test_any_other_run_is_charged_by_itself(ledger, change, anew):
+def test_any_other_run_is_charged_by_itself(ledger, change, after):
     one = {"request": "place", "of": "state"}
     ledger.reserve(charge(**one))
-    ledger.reserve(charge(**{**one, **change}), anew=anew)
+    ledger.reserve(charge(**{**one, **change}), after=after)
     assert ledger.read().budget.balance("census").charges == 2
 
 
@@ -168,8 +168,11 @@ def test_what_was_given_back_is_charged_again(ledger):
 def test_a_run_is_that_of_the_last_time_it_was_charged(ledger):
     one = charge(request="place", of="state")
     ledger.reserve(one)
-    last = ledger.reserve(one, anew=True)
+    last = ledger.reserve(one, after=1)
     assert ledger.reserve(one) == last
+    assert ledger.reserve(one, after=1) == last  # of who has seen the first one as the last
+    with pytest.raises(LedgerError, match="charged for adult meanwhile"):
+        ledger.reserve(charge(request="place", of="another"), after=1)
     assert [entry.id for entry in ledger.read().budget.at("place")] == [1, 2]
     assert ledger.read().budget.at("") == ()
 

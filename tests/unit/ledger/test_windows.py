@@ -356,6 +356,30 @@ def test_a_plan_is_recorded_before_the_first_draw_and_its_slots_are_taken(ledger
     assert window.charges == 7
 
 
+def test_a_plan_has_slots_for_what_the_calendar_draws_anew(ledger):
+    """Three periods, and three draws anew: no more of either, and none by hand."""
+    terms = replace(planned_limit(), plan=(PlannedPolicy("visits", 6),))
+    line = PlannedLine("visits", 6, Solved(PureDP("0.15"), ""), 0, 0, revisions=3)
+
+    def drawn(month, *, anew=False):
+        asked = charge("0.15", edition=f"2026-{month:02}")
+        asked = replace(asked, run=replace(asked.run, is_revision=anew))
+        plan = WindowPlan(*split(ONE, SMALL, terms.rest), "add_remove", (line,))
+        return ledger.reserve(asked, terms, solve=lambda: plan).planned
+
+    assert drawn(1) and drawn(2)
+    assert drawn(1, anew=True)
+    for month, anew, why in ((1, True, "has taken its slot"), (2, False, "has taken its slot")):
+        with pytest.raises(BudgetExceeded, match=why):
+            drawn(month, anew=anew)
+    assert drawn(3)
+    with pytest.raises(BudgetExceeded, match="all 3 editions that were planned of it are drawn"):
+        drawn(4)
+    assert drawn(2, anew=True) and drawn(3, anew=True)
+    assert [each.left for each in people(ledger).slots_left("2026")] == [0]
+    ledger.verify()
+
+
 def test_the_next_window_takes_the_plan_of_the_project_file_then(ledger):
     reserve(ledger, charge("0.15", edition="2026-01"))
     other = replace(planned_limit(), plan=PLAN[:1], rest=Decimal("0.4"))
@@ -410,7 +434,7 @@ def test_who_gives_a_charge_back_gives_back_the_slot_of_no_other_plan(ledger):
     more = replace(planned_limit(), epsilon=Decimal("20"), delta=Decimal("1e-4"))
     for each in editions[:2]:
         again = marked("drawn", each)
-        assert ledger.reserve(again, more, solve=lambda: solved(more), anew=True).planned
+        assert ledger.reserve(again, more, solve=lambda: solved(more)).planned
     for each in died:
         ledger.cancel(each.id, "nothing ran")
     slots = [(each.edition, each.mark) for each in people(ledger).window("2026").slots]

@@ -233,6 +233,20 @@ def test_fewer_editions_than_are_due_are_told(tmp_path, guarantee, account, told
     assert found == ([] if told is None else [expected])
 
 
+def test_a_plan_of_more_than_the_periods_has_room_for_what_is_drawn_anew(tmp_path):
+    file = project(tmp_path, ", each: year, plan: {p: {editions: 20}}")
+    anew = {
+        "period": "{column: day, every: month, from: '2026-01'}",
+        "revise": "{after: 90d}",
+        "release": "{file: 'out/p-{edition}.parquet'}",
+    }
+    path = write(tmp_path, "p", "planned", "counts", **anew)
+    [line] = plan_of(load_project(file), "people").lines
+    assert (line.editions, line.revisions) == (20, 8)
+    [told] = [" ".join(str(each).split()) for each in warnings_of(load_policy(path))]
+    assert "guarantee is of 20 editions, and the policy is due 24 times in a window" in told
+
+
 def test_without_a_plan_there_is_none(tmp_path):
     found = load_project(project(tmp_path, open="{}"))
     assert [plan_of(found, name) for name in ("people", "open", "nobody")] == [None] * 3

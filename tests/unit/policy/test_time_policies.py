@@ -19,8 +19,10 @@ from policy_engine.policy.timing import (
     PeriodOf,
     PlannedPolicy,
     WindowTerms,
+    most_editions,
     place_of,
     schedule_of,
+    schedule_words,
     windows_of,
 )
 
@@ -69,6 +71,15 @@ def test_a_policy_says_when_it_is_due(document):
     assert [period.name for period in due.editions] == ["2026-01", "2026-02"]
 
 
+def test_a_policy_says_when_it_is_drawn_anew(document):
+    schedule = schedule_of(document(period=PERIOD, revise="revise: {after: 90d}"))
+    assert schedule.periods == Periods(Period.parse("2026-01"), 10, 90)
+    assert "10 days after its end, and anew 90 days after it" in schedule_words(schedule)
+    year = WindowTerms(Calendar.YEAR)
+    of_each = WindowTerms(Calendar.MONTH, "visit_date")
+    assert (most_editions(schedule, year), most_editions(schedule, of_each)) == (24, 2)
+
+
 @pytest.mark.parametrize(
     ("every", "first"),
     [("day", "2026-01-31"), ("week", "2026-W53"), ("quarter", "2026-Q4"), ("year", "2026")],
@@ -115,6 +126,15 @@ BROKEN = [
         "9:60: period.after must be a number of days from 0d to 3660d, found 10; as in 10d"]),
     ({"period": "period: {column: d, every: day, from: '2026-01-01', after: 3661d}"}, [
         "9:60: period.after must be a number of days from 0d to 3660d, found '3661d'; as in 10d"]),
+    ({"revise": "revise: {after: 90d}"}, [
+        "9:1: revise is of a period, whose late rows it is for, and there is none; write period, or"
+        " remove it: the whole table anew is refresh"]),
+    ({"period": PERIOD, "revise": "revise: {after: 10d}"}, [
+        "10:17: revise.after must be more than period.after, 10d, found 10d; no edition would be"
+        " drawn before that"]),
+    ({"period": PERIOD, "revise": "revise: {after: 3 months}"}, [
+        "10:17: revise.after must be a number of days from 1d to 3660d, found '3 months'; as in"
+        " 90d"]),
     ({"guarantee": "guarantee: {editions: 0}"}, [
         "7:23: guarantee.editions must be at least 1, found 0"]),
     ({"guarantee": "guarantee: {editions: 12, epsilon: 1}"}, [

@@ -195,7 +195,7 @@ def test_of_two_entries_of_one_release_one_is_committed(lab, monkeypatch):
             entry.account, entry.epsilon, entry.delta, entry.neighbours, entry.policy_name,
             entry.policy_digest, entry.certificate_digest, request=entry.request, run=entry.run,
         )  # fmt: skip
-        twin = ledger.reserve(charge, anew=True)
+        twin = ledger.reserve(charge, after=entry.id)
         twin = ledger.start(twin.id)
     assert found(lab, twin) == entry.release_digest
     assert settled(lab, twin).outcome == "kept"
