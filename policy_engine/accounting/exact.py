@@ -7,13 +7,13 @@ from decimal import Decimal
 from functools import lru_cache
 
 from policy_engine.accounting import bounds
+from policy_engine.accounting.crossing import least_below
 from policy_engine.accounting.curve import Bound
 from policy_engine.accounting.domain import (
     ADD_REMOVE,
     REPLACE_ONE,
     Number,
     arithmetic,
-    least_integer,
     neighbour_notion,
     nonnegative_epsilon,
     probability,
@@ -155,7 +155,7 @@ def epsilon_of_event(
     # From the largest on, no ε lowers δ.
     if (least := at(last)) > delta:
         raise DomainError("delta", f"at least {law.format(least)}", delta)
-    return Decimal(least_integer(-1, last, lambda step: at(step) <= delta)).scaleb(-digits)
+    return Decimal(least_below(last, at, delta)).scaleb(-digits)
 
 
 def _ways(event: FixedList | Replaced, neighbours: str) -> list[Composition]:

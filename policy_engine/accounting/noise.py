@@ -189,12 +189,11 @@ def delta_of_release(
 class ReleaseCurve:
     """The (ε, δ) curve of a release: its pair as two halves of a product, or on a grid."""
 
-    halves: tuple[tuple[Step, ...], tuple[Step, ...]] | None
-    """By falling and by rising ratio."""
+    halves: tuple[tuple[Sequence[Step], Sequence[Step]], ...]
+    """By falling and by rising ratio, for each direction that differs."""
     laws: tuple[GridLaw, ...]
-    """For each direction that differs, where the halves would be too large."""
+    """The same, where the halves would be too large."""
     factors: int
-    neighbours: str
 
     @classmethod
     def of(cls, statistics: Iterable[Statistic], neighbours: str = ADD_REMOVE) -> ReleaseCurve:
@@ -223,8 +222,11 @@ class ReleaseCurve:
         halves, turned = _halves(pairs), [(_turned(steps)[::-1], n) for steps, n in pairs]
         alike = turned == [(list(steps), n) for steps, n in pairs]
         ways = [pairs] if neighbours == REPLACE_ONE or alike else [pairs, turned]
-        laws = tuple(compose(way, WHOLE) for way in ways) if halves is None else ()
-        return cls(halves, laws, sum(n for _, n in pairs), neighbours)
+        factors = sum(n for _, n in pairs)
+        if halves is None:
+            return cls((), tuple(compose(way, WHOLE) for way in ways), factors)
+        other = (_turned(halves[0])[::-1], _turned(halves[1])[::-1])
+        return cls((halves, other)[: len(ways)], (), factors)
 
     @property
     def largest(self) -> Decimal:
@@ -234,16 +236,13 @@ class ReleaseCurve:
     def delta(self, epsilon: Number) -> Bound:
         """δ at ε ≥ 0, the larger of both directions."""
         asked = min(nonnegative_epsilon(epsilon), self.largest)
-        if self.halves is None:
+        if self.laws:
             return Bound(max(law.delta(asked) for law in self.laws), None)
         with arithmetic(asked) as context:
             scale = asked.exp()
             # Correctly rounded, so the number before is below; e⁰ is exact.
             top, bottom = (context.next_minus(scale) if asked else scale).as_integer_ratio()
-        falling, rising = self.halves
-        found = _excess(falling, rising, top, bottom)
-        if self.neighbours != REPLACE_ONE:
-            found = max(found, _excess(_turned(falling)[::-1], _turned(rising)[::-1], top, bottom))
+        found = max(_excess(falling, rising, top, bottom) for falling, rising in self.halves)
         up = Context(prec=DIGITS, rounding=ROUND_CEILING)
         return Bound(up.divide(Decimal(found), Decimal(bottom << BITS * self.factors)), None)
 
@@ -283,13 +282,12 @@ def _excess(falling: Sequence[Step], rising: Sequence[Step], top: int, bottom: i
     """Σ max(0, bottom·p − top·q) over the product of the halves."""
     total = first = second = taken = 0
     for p, q in rising:
-        while taken < len(falling) and (
-            bottom * p * falling[taken][0] > top * q * falling[taken][1]
-        ):
+        own, other = bottom * p, top * q
+        while taken < len(falling) and own * falling[taken][0] > other * falling[taken][1]:
             first += falling[taken][0]
             second += falling[taken][1]
             taken += 1
-        total += bottom * p * first - top * q * second
+        total += own * first - other * second
     return total
 
 

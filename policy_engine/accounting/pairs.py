@@ -16,6 +16,7 @@ import math
 from collections import Counter
 from dataclasses import dataclass, replace
 from decimal import Context, Decimal, localcontext
+from functools import lru_cache
 
 from policy_engine.accounting.arrays import Floats, np
 from policy_engine.accounting.binomial import log_factorial, sum_from, sum_to
@@ -115,6 +116,7 @@ def _alone(event: Event, neighbours: str, group: int) -> Pair:
     raise DomainError("event", f"one of {known}, TableNoise", repr(event))
 
 
+@lru_cache(maxsize=2)  # an account asks for those of its events again and again; some are long
 def _place_of_kth(k: int, rate: Decimal, group: int) -> Pair:
     """(T, T+m) of ``groups``: the place of the k-th sampled copy, and m further."""
     last = _last_place(k, rate, group)
@@ -204,6 +206,7 @@ def _tail(mass: Decimal, moved: Decimal, ends: Floats) -> Floats:
     return float(mass.ln()) + np.log(np.array([below, 1 - below + GUARD]) + 1e-300)
 
 
+@lru_cache(maxsize=16)
 def _noisy(statistic: Statistic) -> Pair:
     """The steps of ``noise``; what has no finite loss at all gets one atom of next to nothing."""
     steps = statistic.steps()
