@@ -35,7 +35,8 @@ def played():
         yield running
 
 
-@pytest.fixture(params=["files", "tables", "postgres"])
+#: Each kind of place is in one of both games: 'make evidence' plays both in all.
+@pytest.fixture(params=["files", pytest.param("tables", marks=pytest.mark.evidence), "postgres"])
 def place(request):
     if request.param == "postgres":
         return Server(request.getfixturevalue("postgres"))
@@ -52,7 +53,14 @@ def test_nothing_but_what_was_charged_tells_two_histories_apart(played, place):
     assert neighbours(played, place, SHORT, HERS) == []
 
 
-@pytest.fixture(params=["refresh", "period", "added", "server"])
+@pytest.fixture(
+    params=[
+        pytest.param("refresh", marks=pytest.mark.evidence),
+        "period",
+        "added",
+        pytest.param("server", marks=pytest.mark.evidence),
+    ]
+)
 def by_calendar(request):
     if request.param == "server":
         return AddedToServer(request.getfixturevalue("postgres"))
