@@ -48,7 +48,7 @@ demo: $(READY) ## Release policies/hospital_groups on DuckDB and show what it di
 clean-demo: ## Remove the demo's release; 'make demo' makes the same again for nothing
 	rm -rf $(DEMO)/out
 
-# One core is idle while a page is built or types are checked: the suite does not wait for them.
+# The suite does not wait for types. The documentation is built, strictly, by its tests.
 test: $(READY) ## Everything that CI runs
 	@rm -f .checks.log; \
 	$(MAKE) checks >.checks.log 2>&1 & checks=$$!; failed=0; \
@@ -56,7 +56,7 @@ test: $(READY) ## Everything that CI runs
 	wait $$checks || { cat .checks.log; failed=1; }; \
 	exit $$failed
 
-checks: lint types imports docs ## Style, types, layers and the documentation
+checks: lint types imports ## Style, types and layers
 
 lint: $(READY) ## ruff, its rules and its format
 	$(BIN)/ruff check $(PYTHON_FILES)

@@ -292,12 +292,27 @@ PROOFS = frozenset({
     "unit/accounting/test_losses.py::test_agrees_with_dp_accounting[50]",
     "unit/accounting/test_losses.py::test_two_releases_by_an_exact_sum[0-20-0.1]",
     "unit/ledger/test_pricing.py::test_no_way_to_choose_beats_the_limit[game2]",
+    "unit/policy/test_planned_policies.py::"
+    "test_what_a_policy_is_charged_with_is_what_was_planned[roll-up-replace_one]",
+    "unit/policy/test_planned_policies.py::"
+    "test_what_a_policy_is_charged_with_is_what_was_planned[sums-replace_one]",
+    "unit/policy/test_planned_policies.py::"
+    "test_what_a_policy_is_charged_with_is_what_was_planned[visits-replace_one]",
 })  # fmt: skip
 
 
 #: Grids of cases that are much alike, of which every so many-th is tried by ``make test`` and all
 #: by ``make evidence``.
 GRIDS = {
+    "unit/accounting/test_plans.py::test_every_mechanism_can_be_planned": 3,
+    "unit/attest/test_brute_product.py::test_the_accountant_lies_between_or_little_above": 2,
+    "unit/choose/test_safe.py::test_an_audit_tells_a_sound_choice_from_planted_faults": 2,
+    "unit/choose/test_searching.py::test_what_is_found_is_what_brute_force_finds": 4,
+    "unit/ledger/test_windows.py::"
+    "test_what_is_offered_of_a_window_is_admitted_and_one_step_more_is_not": 3,
+    "unit/test_errors.py::test_a_public_name_is_never_hidden_by_a_room_of_the_same_name": 3,
+    "kernel/test_all_groups.py::test_everybody_in_the_period_is_in_one_of_all_groups": 2,
+    "unit/kernel/test_period.py::test_rows_of_other_periods_change_nothing": 3,
     "unit/accounting/test_curve.py::test_both_directions_by_direct_summation": 5,
     "unit/accounting/test_groups.py::test_no_arrangement_over_cells_is_worse": 3,
     "unit/accounting/test_groups.py::test_one_cell_by_direct_summation": 5,

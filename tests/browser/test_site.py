@@ -36,10 +36,11 @@ _FOUND = "links => links.slice(0, 1).map(link => link.getAttribute('href'))"
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, built strictly."""
+    """The site, built strictly: for 'make test' this is what builds the documentation."""
     folder = tmp_path_factory.mktemp("site")
     subprocess.run(
-        [sys.executable, "-m", "sphinx", "-q", "-W", "-b", "html", str(ROOT / "docs"), str(folder)],
+        [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html",
+         str(ROOT / "docs"), str(folder)],
         check=True, env={**os.environ, "PYTHONWARNINGS": "ignore"},
     )  # fmt: skip
     return folder

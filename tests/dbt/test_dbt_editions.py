@@ -211,6 +211,7 @@ def _refreshed(folder: Path) -> dict[str, object]:
         }
 
 
+@pytest.mark.evidence  # a story of its own: of editions that stay, the one above is told
 def test_a_refresh_takes_the_place_of_the_last(made_once):
     story = made_once("refreshed", _refreshed)
     first, same, second = story["rows"]

@@ -37,8 +37,11 @@ PAGES = pages.pages()
 #: Pages whose commands take longest; tests of the command tell the same in short.
 LONG = tuple(
     f"docs/howto/{name}.md"
-    for name in ("attack", "audit", "choose-a-mechanism", "ledger", "assess", "report")
-)
+    for name in (
+        "a-years-plan", "assess", "attack", "audit", "choose-a-mechanism", "choose-a-recoding",
+        "gallery", "ledger", "report",
+    )
+)  # fmt: skip
 RUNNABLE = [
     pytest.param(p, marks=pytest.mark.evidence if str(p.relative_to(ROOT)) in LONG else ())
     for p in PAGES

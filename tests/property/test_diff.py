@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from decimal import Decimal
 from fractions import Fraction
 from itertools import accumulate, pairwise
@@ -79,7 +80,7 @@ def half(k: int, rate: Fraction) -> int:
 SAMPLES = st.tuples(st.integers(2, 8), st.integers(10, 90).map(lambda n: Fraction(n, 100)))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40 if os.environ.get("EVIDENCE") else 15, deadline=None)
 @given(SAMPLES, SAMPLES, st.booleans())
 def test_samples(one, other, stated):
     found = []

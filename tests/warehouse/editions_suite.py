@@ -115,8 +115,15 @@ account: patients
     return made
 
 
-@pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
-@pytest.mark.parametrize("column", ["visited", "seen"])
+@pytest.mark.parametrize(
+    ("column", "neighbours"),
+    [
+        ("visited", "add_remove"),
+        ("seen", "replace_one"),
+        pytest.param("visited", "replace_one", marks=pytest.mark.evidence),
+        pytest.param("seen", "add_remove", marks=pytest.mark.evidence),
+    ],
+)
 def test_each_month_is_of_its_own_rows_alone(lab, name, column, neighbours):
     if name == "sqlite":
         with pytest.raises(
