@@ -186,7 +186,8 @@ class Table:
     ``path``; a folder is one of Parquet files. ``view`` is the text of a view, None for a base
     table, and ``related`` what else its database holds: what the view reads is among it.
     ``partitions`` are names that its folders have, as in ``year=2020``, and no columns. ``unique``
-    are the columns of which its engine enforces that no two rows have the same value. ``case`` says
+    are the columns of which its engine enforces that no two rows have the same value, ``filled``
+    those of which it enforces that every row has one: NOT NULL. ``case`` says
     which names its engine tells apart. ``hides``: there may be columns that are not among them, for
     the catalog leaves out those that the role may not read.
     """
@@ -199,6 +200,7 @@ class Table:
     is_folder: bool = False
     partitions: tuple[str, ...] = ()
     unique: frozenset[str] = frozenset()
+    filled: frozenset[str] = frozenset()
     case: NameCase = "folded"
     hides: bool = False
 

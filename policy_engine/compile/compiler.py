@@ -102,6 +102,7 @@ def find_problems(policy: Policy, table: Table, dialect: Engine) -> tuple[Proble
             found.append((path_text(("recode", name)), f"column {name!r}: {message}", remedy))
     found += _dialect_problems(policy, table, dialect)
     found += _source_problems(policy, table)
+    found += _filled_problems(policy, table)
     found += _period_problems(policy, table, dialect)
     if policy.grouping == "raw_first":
         law = "raw_first needs columns that group by what they are, found"
@@ -263,6 +264,23 @@ def _source_problems(policy: Policy, table: Table) -> Iterator[_Found]:
             law = f"first_by compares {named!r} as the text it is in the source"
             remedy = "order by a column of another type, or convert the source to Parquet"
             yield "privacy_unit.rows.first_by", law, remedy
+
+
+def _filled_problems(policy: Policy, table: Table) -> Iterator[_Found]:
+    """The measures that say NOT NULL of a column of which the catalog, as it is now, does not."""
+    read_otherwise = read_as(policy, table)
+    for name, named in policy.measured:
+        column = table.find(named)
+        if name not in policy.protection.filled or column is None:
+            continue
+        if column.name in read_otherwise:
+            law = f"{named!r} is read as another type, and what is no such value is missing"
+        elif column.name not in table.filled:
+            law = f"the catalog of {table.name} does not say that {named!r} is NOT NULL"
+        else:
+            continue
+        remedy = "remove it: a missing value is left out; or write missing: {as: 0}"
+        yield path_text(("measures", name, "not_null")), law, remedy
 
 
 def _twice(

@@ -42,6 +42,7 @@ class Noise(Protection):
     measures: tuple[mechanisms.Measure, ...] = ()
     cuts: tuple[mechanisms.Cut, ...] = ()
     cut_table: mechanisms.IntegerTable | None = None
+    filled: tuple[str, ...] = ()
     groupings: tuple[mechanisms.CountedBy, ...] = ()
     keys: PublicGroups = ()
 
@@ -239,7 +240,7 @@ def noise_of(document: PolicyDocument, solved: Solved) -> Noise:
     numbered = zip(measured.quantities, tables[1:many], strict=True)
     drawn = tuple(replace(each, table=table) for each, table in numbered)
     cut_table = tables[-1] if measured.cuts else None
-    told = (measured.measures, measured.cuts, cut_table)
+    told = (measured.measures, measured.cuts, cut_table, measured.filled)
     noise = Noise(solved.law, tables[0], _groups(document), drawn, *told)
     return _grouped(document, noise, () if document.rollup is None else tuple(tables[-many:]))
 
@@ -256,7 +257,8 @@ def _solved(document: PolicyDocument, aim: Aim, groups: int, times: int) -> Nois
     law = document.noise.distribution if document.noise else "auto"
     named, table = auto(aim) if law == "auto" else (law, calibrated(law, aim))
     measured = measured_by(document)
-    noise = Noise(named, table, groups, measures=measured.measures, cuts=measured.cuts)
+    told = (measured.measures, measured.cuts, None, measured.filled)
+    noise = Noise(named, table, groups, (), *told)
     if not measured.quantities and not measured.cuts:
         return noise
     own = "truncated_laplace" if named == "negative_binomial" else named

@@ -296,7 +296,10 @@ class ClickHouseWarehouse(Warehouse):
         computed = (column for column, _, default in columns if default == "ALIAS")
         check_columns(name, (column for column, *_ in columns), computed)
         described = tuple(Field(column, canonical(kind)) for column, kind, _ in columns)
-        return Table(described, parts=parts, view=view if engine == "View" else None)
+        if engine == "View":
+            return Table(described, parts=parts, view=view)
+        filled = frozenset(column for column, kind, _ in columns if "Nullable(" not in kind)
+        return Table(described, parts=parts, filled=filled)
 
     def _facts(self, table: Table) -> object:
         """What is read by the numbers that a relation has for its life."""

@@ -86,7 +86,8 @@ def relation(connection: duckdb.DuckDBPyConnection, parts: Name) -> Table:
             )
         return Table(columns, parts=parts, view=made)
     unique = frozenset(name for (name,) in asked(connection, _UNIQUE, folded(parts)))
-    return Table(columns, parts=parts, unique=unique)
+    filled = frozenset(name for name, _, null, *_ in described if null == "NO")
+    return Table(columns, parts=parts, unique=unique, filled=filled)
 
 
 def _broken(connection: duckdb.DuckDBPyConnection, parts: Name) -> str:

@@ -74,6 +74,7 @@ _OF_A_COLUMN = """
 """
 _LENGTHS = _OF_A_COLUMN.format("CHARACTER_MAXIMUM_LENGTH")
 _MAY = _OF_A_COLUMN.format("PRIVILEGES")
+_NULLS = _OF_A_COLUMN.format("IS_NULLABLE")
 # A key of one column. Of UNIQUE it is not asked: unique_checks = 0 lets repeated values in.
 _UNIQUE = """
     SELECT TABLE_SCHEMA, TABLE_NAME, MAX(COLUMN_NAME) FROM information_schema.STATISTICS
@@ -154,7 +155,9 @@ class MariaDBWarehouse(Warehouse):
                 " they are read; copy it into a table of InnoDB"
             )
         unique = frozenset(column for (column,) in self._catalog(_UNIQUE, parts))
-        return Table(columns, parts=parts, unique=unique, hides=self._hides(parts))
+        filled = frozenset(name for name, null in self._catalog(_NULLS, parts) if null == "NO")
+        hides = self._hides(parts)
+        return Table(columns, parts=parts, unique=unique, filled=filled, hides=hides)
 
     def _hides(self, parts: Name) -> bool:
         """Whether the catalog leaves out columns, of which the role has no right at all."""

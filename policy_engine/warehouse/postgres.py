@@ -82,6 +82,14 @@ _UNIQUE = """
     WHERE c.oid = %s AND i.indisunique AND i.indisvalid AND i.indimmediate AND i.indnkeyatts = 1
         AND i.indpred IS NULL AND (c.relkind = 'p' OR c.relkind = 'r' AND NOT c.relhassubclass)
 """
+# Of a constraint that is not valid yet older rows may lack a value.
+_FILLED = """
+    SELECT a.attname FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
+    WHERE c.oid = %s AND a.attnum > 0 AND NOT a.attisdropped AND a.attnotnull
+        AND (c.relkind = 'p' OR c.relkind = 'r' AND NOT c.relhassubclass)
+        AND NOT EXISTS (SELECT FROM pg_constraint AS n WHERE n.conrelid = c.oid
+            AND n.contype = 'n' AND NOT n.convalidated AND a.attnum = ANY (n.conkey))
+"""
 _OTHERS = """
     SELECT n.nspname, c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
     WHERE n.nspname = %s AND c.relkind IN ('r', 'p', 'm', 'v') AND c.relname <> %s
@@ -241,7 +249,9 @@ class PostgresWarehouse(Transactional):
         rows = self._look(_COLUMNS, (number,))
         check_columns(name, (), (row[0] for row in rows if row[2] == "v"))
         unique = frozenset(name for (name,) in self._look(_UNIQUE, (number,)))
-        return Table(tuple(map(_column, rows)), parts=parts, view=view, unique=unique)
+        filled = frozenset(name for (name,) in self._look(_FILLED, (number,)))
+        columns = tuple(map(_column, rows))
+        return Table(columns, parts=parts, view=view, unique=unique, filled=filled)
 
     def _facts(self, table: Table) -> object:
         """The relations that are read, each with its partitions."""

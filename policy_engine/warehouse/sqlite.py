@@ -62,6 +62,7 @@ _TOLD = {
     sqlite3.SQLITE_NOTADB: Cause("the database is no file of SQLite", of_setup=True),
     sqlite3.SQLITE_CORRUPT: Cause("the database's file is damaged"),
 }
+_COLUMNS = "SELECT name, type, hidden, \"notnull\" FROM pragma_table_xinfo(?, 'main')"
 _UNIQUE = """
     SELECT max(name) FROM pragma_table_info(?, 'main') WHERE pk > 0 HAVING count(*) = 1
     UNION SELECT max(k.name) FROM pragma_index_list(?, 'main') AS i,
@@ -155,11 +156,13 @@ class SQLiteWarehouse(Transactional):
                 " a STRICT table"
             )
         collations = self._collations(table)
-        rows = self.ask("SELECT name, type, hidden FROM pragma_table_xinfo(?, 'main')", (table,))
-        check_columns(name, (), (column for column, _, hidden in rows if hidden not in _STORED))
-        columns = (_column(c, kind, collations[c]) for c, kind, _ in rows)
+        rows = self.ask(_COLUMNS, (table,))
+        computed = (column for column, _, hidden, _ in rows if hidden not in _STORED)
+        check_columns(name, (), computed)
+        columns = (_column(c, kind, collations[c]) for c, kind, *_ in rows)
+        filled = frozenset(column for column, _, _, is_filled in rows if is_filled)
         unique = frozenset(column for (column,) in self.ask(_UNIQUE, (table, table)))
-        return Table(tuple(columns), parts=("main", table), unique=unique)
+        return Table(tuple(columns), parts=("main", table), unique=unique, filled=filled)
 
     def _collations(self, table: str) -> dict[str, str]:
         """By an index of each column on an empty copy: only an index tells a collation."""

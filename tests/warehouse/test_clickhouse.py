@@ -215,6 +215,14 @@ def test_a_table_goes_into_a_database_that_is_there(warehouse):
         warehouse.target("system.out")
 
 
+def test_columns_that_cannot_be_null_are_known(warehouse):
+    warehouse.ask(
+        "CREATE OR REPLACE TABLE filled (id Int64, a Nullable(Int32), s LowCardinality(String),"
+        " t LowCardinality(Nullable(String))) ENGINE = MergeTree ORDER BY id"
+    )
+    assert warehouse.table(Source(None, "filled"), ".").filled == {"id", "s"}
+
+
 def test_a_view_is_read_by_its_text(warehouse):
     do(warehouse, "CREATE VIEW adults AS SELECT id, age, zip, seen FROM people WHERE age >= 18")
     table = warehouse.table(Source(None, "adults"), ".")

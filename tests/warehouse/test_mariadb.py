@@ -695,6 +695,16 @@ def test_keys_that_are_enforced_are_known(place, made, unique):
         assert warehouse._described(("place", "keyed")).unique == unique
 
 
+def test_columns_that_are_not_null_are_known(place):
+    place.sql(
+        "CREATE OR REPLACE TABLE place.filled (id INT PRIMARY KEY, a INT NOT NULL, b INT)",
+        "CREATE OR REPLACE VIEW place.seen AS SELECT * FROM place.filled",
+    )
+    with closing(MariaDBWarehouse("maria", place.url("place"))) as warehouse:
+        assert warehouse._described(("place", "filled")).filled == {"id", "a"}
+        assert warehouse._described(("place", "seen")).filled == set()
+
+
 def test_a_role_needs_its_rights_and_no_more(place, tmp_path):
     place.sql(
         "CREATE OR REPLACE USER clerk@localhost",

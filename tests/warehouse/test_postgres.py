@@ -750,6 +750,23 @@ def test_keys_that_are_enforced_are_known(people, made, unique):
     assert sorted(found) == unique.split()
 
 
+@pytest.mark.parametrize(
+    ("made", "filled"),
+    [
+        (["(id int PRIMARY KEY, a int NOT NULL, b int)"], "a id"),
+        (["(id int NOT NULL, a int) PARTITION BY HASH (id)"], "id"),
+        (["(id int NOT NULL)", "CREATE TABLE heir () INHERITS (keyed)"], ""),
+        (["(id int, a int CHECK (a IS NOT NULL))"], ""),
+    ],
+)
+def test_columns_that_are_not_null_are_known(people, made, filled):
+    people.sql("drop table if exists keyed cascade", f"CREATE TABLE keyed {made[0]}", *made[1:])
+    with closing(PostgresWarehouse("pg", people.url)) as warehouse:
+        found = described(warehouse, "keyed").filled
+    people.sql("drop table keyed cascade")
+    assert sorted(found) == filled.split()
+
+
 # Values that Python, or a file, has no place for
 
 

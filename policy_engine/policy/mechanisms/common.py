@@ -62,6 +62,7 @@ class Protection:
     quantities: tuple[AskedQuantity, ...] = ()
     measures: tuple[mechanisms.Measure, ...] = ()
     cuts: tuple[mechanisms.Cut, ...] = ()
+    filled: tuple[str, ...] = ()
     groupings: tuple[mechanisms.CountedBy, ...] = ()
     keys: PublicGroups = ()
 

@@ -74,6 +74,9 @@ class MeasureSpec(Document):
     """Every value is rounded to a multiple of it."""
     missing: MissingSpec | None = None
     """What a missing value counts as; else it is left out, as in SQL."""
+    not_null: fields.FlagField = False
+    """The column is NOT NULL, as its catalog says: it has as many values as there are rows, and no
+    number more is drawn for a mean. A NaN counts as the value between the bounds nearest 0."""
 
     @classmethod
     def _across(cls, data: Data) -> Broken:
@@ -84,11 +87,14 @@ class MeasureSpec(Document):
             yield refusal(wrong, "as in {mean: cost, bounds: [0, 99]}", on_key=True)
         elif asked == ["count"]:
             wrong = "is of sums and means, and must not stand beside count"
-            yield from barred(data, ("bounds", "round_to", "missing"), wrong)
+            yield from barred(data, ("bounds", "round_to", "missing", "not_null"), wrong)
             return
         elif "bounds" not in data:
             wrong = "has no bounds, between which each value is held"
             yield refusal(wrong, "as in bounds: [0, 99]", on_key=True)
+        if data.get("not_null") is True:
+            wrong = "must not stand beside not_null, where no value is missing"
+            yield from barred(data, ("missing",), wrong)
         ends, unit = data.get("bounds"), fields.as_number(data.get("round_to", 1))
         if not isinstance(ends, list) or unit is None or unit <= 0:
             return
@@ -191,6 +197,7 @@ class Beside:
     quantities: tuple[AskedQuantity, ...] = ()
     measures: tuple[Measure, ...] = ()
     cuts: tuple[Cut, ...] = ()
+    filled: tuple[str, ...] = ()
 
 
 def measured_by(document: PolicyDocument) -> Beside:
@@ -233,7 +240,8 @@ def measured_by(document: PolicyDocument) -> Beside:
             named[name] = Measure(name, number_of(_values(document, spec, drawn)))
     first = [document.count.rows] if document.count.rows is not None else []
     shown = tuple(named[name] for name in (*first, *document.measures))
-    return Beside(tuple(drawn), shown, tuple(_cuts(document, drawn, shown)))
+    filled = tuple(name for name, spec in document.measures.items() if spec.not_null)
+    return Beside(tuple(drawn), shown, tuple(_cuts(document, drawn, shown)), filled)
 
 
 def _cuts(
@@ -246,10 +254,11 @@ def _cuts(
     if any(each.clip.per == "row" for each in drawn):
         yield Cut(ROWS_CUT, "rows")
     for number, each in enumerate(drawn, 1):
-        name = next((measure.name for measure in shown if measure.quantity == number), "")
+        named = [measure.name for measure in shown if measure.quantity == number]
         if each.center is not None:
-            yield Cut(name + _VALUES_CUT, "bounds", number)
-            yield Cut(name + _VALUES_MISSING, "missing", number)
+            yield Cut(named[0] + _VALUES_CUT, "bounds", number)
+            if not any(document.measures[name].not_null for name in named):
+                yield Cut(named[0] + _VALUES_MISSING, "missing", number)
 
 
 def _is_of_many(document: PolicyDocument) -> bool:
@@ -283,6 +292,8 @@ def _clip(document: PolicyDocument, spec: MeasureSpec) -> Clip:
     unit = spec.round_to
     low, high = (int(end / unit) for end in spec.bounds)
     absent = None if spec.missing is None else int(spec.missing.as_ / unit)
+    if spec.not_null:
+        absent = min(max(0, low), high)
     clip = Clip(low, high, unit, absent=absent)
     if not _is_of_many(document):
         return clip

@@ -58,7 +58,7 @@ class ContributionSpec(Document):
     max_rows_per_group: Annotated[int | None, fields.integer(1, MOST_ROWS)] = None
     """So many rows at most of a person count in a group, where rows are counted or measured; of
     more, so many are drawn by a keyed hash."""
-    count_cut: bool = False
+    count_cut: fields.FlagField = False
     """Tell, with noise, how many people of the whole release are in more groups, or have more rows
     in one, or a value beyond bounds or missing: a column each, with the same number in each row."""
 
