@@ -16,6 +16,7 @@ from datetime import date
 from decimal import ROUND_FLOOR, Context, Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unicodedata import combining, normalize
 
 from policy_engine.accounting.in_words import in_text
 from policy_engine.attest.keys import make_folder
@@ -183,10 +184,14 @@ def _policy(
         place += _OF_A_VIEW if table.view is not None else ""
         if is_file and is_csv(source):
             place += _csv_lines(Path(source))
-        unit = _unit(table)
+        many = _keyed(table) if levels is None else None
+        unit = _unit(table) if many is None else _all_rows(table, *many)
         recode = _EMPTY.format(columns="\n".join(_lines(table, levels)))
-        counted = fresh("n", [column.name for column in table.columns])
+        columns = [column.name for column in table.columns]
+        counted, rows = fresh("n", columns), fresh("n_rows", columns)
         count = "" if counted == "n" else f"\ncount: {{people: {counted}}}        # n is a column"
+        if many is not None:
+            count = f"\ncount: {{people: {counted}, rows: {rows}}}   # people decide what is shown"
         when = _when(_readable(table))
     return _POLICY.format(
         name=name, source=place, unit=unit, count=count,
@@ -232,6 +237,33 @@ def _loose(accounts: Iterable[ListedLimit | None]) -> tuple[Decimal, Decimal]:
     first_digit = Context(prec=1, rounding=ROUND_FLOOR).plus
     epsilon = min([_EPSILON, *(first_digit(limit.epsilon / 4) for limit in limits)])
     return epsilon, min([_DELTA, *(first_digit(limit.delta / 10) for limit in limits)])
+
+
+def _keyed(table: Table) -> tuple[Field, Field] | None:
+    """The column that says whose row it is, of a table with dates: a person may have many rows."""
+    columns = _readable(table)
+    key, when = (
+        person_key(each for each in columns if each.name not in table.unique),
+        _when(columns),
+    )
+    return None if key is None or when is None else (key, when)
+
+
+def _all_rows(table: Table, key: Field, when: Field) -> str:
+    """That all rows of a person count, and how many; and how one of them could, or each by itself.
+
+    Files of a folder have no row numbers, and rows of a view no place: a row is no person there.
+    """
+    column, last = _scalar(key.name), f"{when.name} desc"
+    term = last if _scalar(when.name) == when.name else json.dumps(last)
+    first = f"{{first_by: [{term}]}}}}"
+    one = f"# privacy_unit: {{column: {column}, rows: {first}   # their last row alone"
+    row = "" if table.is_folder or table.view is not None else f"\n# {_ROWS}"
+    return (
+        f"privacy_unit: {{column: {column}}}   # whose row it is; all rows of a person count\n"
+        "contribution: {max_groups: 4, max_rows_per_group: 10}   # in so many groups, with so many"
+        f" rows in each\n# instead of these two, and without rows in count:\n{one}{row}"
+    )
 
 
 def _unit(table: Table) -> str:
@@ -372,19 +404,21 @@ def _line(column: Field, remark: str, levels: Levels | None, *, is_unique: bool)
 _WORD = r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_]+"
 _POSTCODE = "zip zipcode postcode postal postalcode plz"
 _NUMBERS = (
-    ("age alter", "{bins: [18, 30, 45, 65]}"),
+    ("age alter edad", "{bins: [18, 30, 45, 65]}"),
     ("weeks", "{bins: [13, 26, 40, 50]}"),
-    ("year yob jahr", "{bins: [1950, 1960, 1970, 1980, 1990, 2000, 2010, 2020]}"),
-    ("month monat", "{bins: [4, 7, 10]}"),
+    ("year yob jahr annee ano", "{bins: [1950, 1960, 1970, 1980, 1990, 2000, 2010, 2020]}"),
+    ("month monat mois mes", "{bins: [4, 7, 10]}"),
     ("hours stunden", "{bins: [10, 20, 30, 40, 50]}"),
     ("minutes minute mins duration delay", "{bins: [0, 15, 30, 60, 120]}"),
     ("hour", "{bins: [6, 12, 18]}"),
     (
-        "income salary wage wages earnings revenue turnover gehalt lohn einkommen",
+        "income salary wage wages earnings revenue turnover gehalt lohn einkommen"
+        " salaire revenu sueldo salario ingresos",
         "{bins: [10000, 20000, 30000, 50000, 75000, 100000]}",
     ),
     (
-        "price amount cost costs fee fare total spend spent balance payment charge rent preis",
+        "price amount cost costs fee fare total spend spent balance payment charge rent preis"
+        " betrag kosten miete prix montant cout loyer precio importe coste monto alquiler",
         "{bins: [10, 20, 50, 100, 200, 500, 1000]}",
     ),
     ("gain gains loss losses dividend dividends", "{bins: [1, 1000, 10000, 100000]}"),
@@ -403,23 +437,35 @@ _NUMBERS = (
     ("latitude longitude lat lon lng", "{round: 1}"),
     (_POSTCODE, "{bins: [10000, 20000, 30000, 40000, 50000, 60000, 70000, 80000, 90000]}"),
 )
+_MONEY = re.compile(r"(DECIMAL|NUMERIC)\([0-9]+, ?2\)")
+"""What money is stored as, whatever it is called: to the cent."""
 _BY_MAGNITUDE = "{bins: [1, 10, 100, 1000, 10000]}"
 _LABELS = "code type class category group level status kind"
-_PEOPLE = "person patient customer client user member employee student subject passenger visitor"
-_KEYS = "id key uuid guid no nr number"
+_PEOPLE = (
+    "person patient customer client user member employee student subject passenger visitor"
+    " kunde patientin mitglied mitarbeiter versicherte personne adherent salarie eleve"
+    " persona cliente paciente usuario alumno empleado socio"
+)
+_KEYS = "id key uuid guid no nr number num numero"
 _LAST = "id key uuid guid nr nummer"
 """How names of keys end in many languages: kunde_id, Patienten-Nr, Kundennummer."""
+_FIRST = "id num numero codigo cod matricule"
+"""How they begin in others: id_cliente, numéro_patient."""
 _ENDS = ("nummer", "nr")
 _THINGS = (
     "order product item article store shop invoice receipt visit event transaction session record"
     " row line ticket case booking trip flight station ward region country state city category"
     " department house room flat phone bestellung artikel rechnung beleg haus zimmer telefon zeile"
+    " besuch commande facture produit magasin visite sejour ligne pedido factura producto articulo"
+    " tienda visita cita"
 )
 """What a key with such a name is of is a thing."""
 _WHOSE = f"{_PEOPLE} first last full given family middle"
 _DIRECT = (
     "uuid guid ssn email mail phone mobile fax iban passport surname firstname lastname fullname"
     " street address password token hash ip url comment comments note notes remark remarks"
+    " vorname nachname strasse anschrift prenom nom rue adresse telephone courriel"
+    " apellido apellidos calle direccion correo telefono"
 )
 
 
@@ -437,7 +483,8 @@ def suggestion(column: Field) -> str:
         return ""
     if kind in NUMBERS:
         is_label = kind is Kind.INTEGER and words & {*_LABELS.split()}
-        return by_name(column.name) or ("keep" if is_label else _BY_MAGNITUDE)
+        by_shape = by_name("price") if _MONEY.fullmatch(column.type.upper()) else _BY_MAGNITUDE
+        return by_name(column.name) or ("keep" if is_label else by_shape)
     if kind is Kind.DATE:
         return "{truncate: year}"
     if kind in TIMES:
@@ -472,7 +519,13 @@ def person_key(columns: Iterable[Field]) -> Field | None:
     people = [each for each in keys if _words(each.name) & {*_PEOPLE.split()}]
     things = {*_THINGS.split()}
     shaped = [each for each in keys if _is_shaped(each) and not _words(each.name) & things]
-    return next(iter(people or shaped), None)
+    return next(iter(people or sorted(shaped, key=_ends_otherwise)), None)
+
+
+def _ends_otherwise(column: Field) -> bool:
+    """Whether it begins as a key does, as in id_cliente, and does not end so."""
+    last = re.findall(_WORD, _plainly(column.name))[-1].lower()
+    return not (last in _LAST.split() or last.endswith(_ENDS))
 
 
 def _is_key(column: Field) -> bool:
@@ -485,10 +538,20 @@ def _is_key(column: Field) -> bool:
 
 def _is_shaped(column: Field) -> bool:
     """Whether a name is that of something, and ends as a key's."""
-    *before, last = ["", *(word.lower() for word in re.findall(_WORD, column.name))]
-    is_joined = last.endswith(_ENDS) and last not in _ENDS
-    return is_joined or (len(before) > 1 and last in _LAST.split())
+    words = [word.lower() for word in re.findall(_WORD, _plainly(column.name))]
+    is_joined = bool(words) and words[-1].endswith(_ENDS) and words[-1] not in _ENDS
+    is_named = len(words) > 1 and (words[-1] in _LAST.split() or words[0] in _FIRST.split())
+    return is_joined or is_named
 
 
 def _words(name: str) -> set[str]:
-    return {word.lower() for word in re.findall(_WORD, name)}
+    return {word.lower() for word in re.findall(_WORD, _plainly(name))}
+
+
+def _plainly(name: str) -> str:
+    """A name without accents: année is one word.
+
+    >>> _plainly("Numéro_Año")
+    'Numero_Ano'
+    """
+    return "".join(sign for sign in normalize("NFKD", name) if not combining(sign))

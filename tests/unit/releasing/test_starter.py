@@ -168,11 +168,62 @@ def test_whose_row_it_is(folder):
     assert person_key([Field("order_id", "BIGINT")]) is None
     pq.write_table(table, folder / "orders.parquet")
     write_starter("orders.parquet", Path("policy.yaml"))
-    keyed = 'privacy_unit: {column: customer_id, rows: {first_by: ["sold on desc"]}}'
     text = Path("policy.yaml").read_text()
-    told = "whose row it is; a person may have many, of which the last is kept"
-    assert f"\n{keyed}   # {told}\n# privacy_unit: row " in text
-    assert load_policy(uncommented(Path("policy.yaml"))).source.order_by == (("sold on", "desc"),)
+    assert "\nprivacy_unit: {column: customer_id}   # whose row it is; all rows of a person" in text
+    assert "\ncontribution: {max_groups: 4, max_rows_per_group: 10}" in text
+    one = 'privacy_unit: {column: customer_id, rows: {first_by: ["sold on desc"]}}'
+    assert f"\n# {one}   # their last row alone\n# privacy_unit: row " in text
+    assert "\ncount: {people: n, rows: n_rows}   # people decide what is shown" in text
+    full = uncommented(Path("policy.yaml"))
+    assert check_policy(full).problems == ()
+    policy = load_policy(full)
+    assert policy.source.counts_all
+    assert policy.beside == ("n_rows",)
+    alone = re.sub(r"(?m)^(privacy_unit|contribution|count): .*\n", "", full.read_text())
+    full.write_text(alone.replace(f"# {one}", one))
+    assert load_policy(full).source.order_by == (("sold on", "desc"),)
+
+
+TABLES = {
+    "besuche": {
+        "Patienten-Nr": ("BIGINT", ""), "Aufnahme": ("DATE", "{truncate: year}"),
+        "Alter": ("INTEGER", "{bins: [18, 30, 45, 65]}"), "Vorname": ("VARCHAR", ""),
+        "Eigenanteil": ("DECIMAL(9,2)", "{bins: [10, 20, 50, 100, 200, 500, 1000]}"),
+    },
+    "visites": {
+        "numéro_patient": ("BIGINT", ""), "entrée": ("DATE", "{truncate: year}"),
+        "âge": ("INTEGER", "{bins: [18, 30, 45, 65]}"), "prénom": ("VARCHAR", ""),
+        "coût": ("DOUBLE", "{bins: [10, 20, 50, 100, 200, 500, 1000]}"),
+    },
+    "visitas": {
+        "id_cliente": ("BIGINT", ""), "fecha": ("TIMESTAMP", "{truncate: quarter}"),
+        "edad": ("INTEGER", "{bins: [18, 30, 45, 65]}"), "apellidos": ("VARCHAR", ""),
+        "año": ("INTEGER", "{bins: [1950, 1960, 1970, 1980, 1990, 2000, 2010, 2020]}"),
+        "pagado": ("DECIMAL(10, 2)", "{bins: [10, 20, 50, 100, 200, 500, 1000]}"),
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_in_another_language_is_known_by_its_shape(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    columns = ", ".join(f'"{column}" {kind}' for column, (kind, _) in TABLES[name].items())
+    with duckdb.connect("d.duckdb") as connection:
+        connection.execute(f"CREATE TABLE {name} ({columns})")
+    Path("policy-engine.yaml").write_text(
+        "accounts: {people: {epsilon: 1, delta: 1.0e-6}}\n"
+        "warehouses: {own: {type: duckdb, database: d.duckdb}}\n"
+    )
+    write_starter(f"own.main.{name}", Path("policy.yaml"))
+    text = Path("policy.yaml").read_text("utf-8")
+    key, day, *_ = TABLES[name]
+    assert f"\nprivacy_unit: {{column: {key}}}" in text
+    assert f"\n# period: {{column: {day}, every: month" in text
+    assert "\ncontribution: {max_groups: 4, max_rows_per_group: 10}" in text
+    for column, (_, recoding) in TABLES[name].items():
+        told = f": {recoding}" if recoding else " seems to name one person or row, leave it out"
+        assert f"\n  # {column}{told} " in text
+    assert check_policy(uncommented(Path("policy.yaml"))).problems == ()
 
 
 def test_every_name_is_a_key_or_is_said_to_be_none(folder):
@@ -503,7 +554,9 @@ def test_names(stem, name):
         (["Rechnung-Nr", "kunde_id"], "kunde_id"),
         (["kundennummer"], "kundennummer"),
         (["no_pacjenta", "pacjent_id"], "pacjent_id"),
-        (["id_sklepu", "nummer", "haus_nr", "id", "order_id", "artikel_nr"], None),
+        (["id_tienda", "nummer", "haus_nr", "id", "order_id", "artikel_nr"], None),
+        (["visite_id", "Numéro client"], "Numéro client"),
+        (["id_sklepu", "pacjent_id"], "pacjent_id"),
     ],
 )
 def test_a_key_is_known_by_its_shape_in_any_language(names, key):
