@@ -24,6 +24,7 @@ import pytest
 sys.path[:0] = [str(Path(__file__).parents[1] / "kernel")]
 from meaning import contributed, gathered, is_cut  # noqa: E402
 
+from policy_engine.accounting.noise_laws import deviation  # noqa: E402
 from policy_engine.cli.main import run  # noqa: E402
 from policy_engine.releasing.opened import open_release  # noqa: E402
 from policy_engine.warehouse.base import Warehouse  # noqa: E402
@@ -42,7 +43,7 @@ count: {{people: patients, rows: visits}}
 measures:
   cost: {{sum: cost, per: row, bounds: [0, 4000], not_null: true}}
   mean_cost: {{mean: cost, per: row, bounds: [0, 4000], not_null: true}}
-guarantee: {{epsilon: 6, delta: 1.0e-6}}
+guarantee: {{epsilon: 3, delta: 1.0e-6}}
 release: {{file: "out/visits_{number}.parquet"}}
 account: patients
 """
@@ -140,10 +141,10 @@ def test_numbers_are_within_their_printed_errors_of_what_counts(
             for name, value in true.items():
                 away = abs(float(row[name]) - value)
                 within[name].append(away <= 1.96 * row[f"{name}_sd"])
-        error = released[0]["patients_sd"]
+        error = deviation(claim.law.cut_table)
         for each, people in zip(claim.law.cuts, cut, strict=True):
-            cuts_within.append(abs(released[0][each.name] - people) <= 2.6 * error)
+            cuts_within.append(abs(released[0][each.name] - people) <= 1.96 * error)
     shares = {name: sum(own) / len(own) for name, own in within.items()}
     print(engine, RELEASES, shares, f"cuts {sum(cuts_within)} of {len(cuts_within)}")
     assert min(shares.values()) >= (0.93 if RELEASES > 1 else 0.8), shares
-    assert sum(cuts_within) >= 0.95 * len(cuts_within)
+    assert sum(cuts_within) >= (0.9 * len(cuts_within) if RELEASES > 1 else 1)
