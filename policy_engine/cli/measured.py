@@ -181,7 +181,9 @@ def said(
     found: Measurement, recoded: Recoded | None, good_for: Workload | None = None
 ) -> MeasurementSaid:
     """A measurement as JSON says it."""
-    units = _units(found).replace("-", "_")
+    units = "rows" if found.takes_rows else "people"
+    if not found.takes_rows and found.groups_a_person > 1:
+        units = "person_groups"
     return MeasurementSaid(
         confidential=not found.is_public,
         note=_first(found),
