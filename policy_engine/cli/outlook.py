@@ -148,9 +148,14 @@ def _noisy(policy: Policy, noise: Noise, count: str, error: Decimal) -> Iterator
         left_out = f"who is in more than {noise.groups} groups is left out of some"
         yield f"           {certain}; {left_out}"
     else:
-        yield f"counts     {count} estimates a group of the source: {about}"
-        certain = f"the group has between {count} - {-low} and {count} + {high} people"
-        yield f"           for certain {certain}"
+        kept = policy.source.has_many_rows
+        of = "the people whose row that counts is in a group" if kept else "a group of the source"
+        yield f"counts     {count} estimates {of}: {about}"
+        certain = f"between {count} - {-low} and {count} + {high} people"
+        if kept:
+            yield f"           for certain {certain} were counted in the group"
+        else:
+            yield f"           for certain the group has {certain}"
     tables = (noise.table, *(each.noise for each in noise.quantities))
     many = policy.source.counts_all
     divisors = divisors_of(noise.measures, noise.quantities, count)

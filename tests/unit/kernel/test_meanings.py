@@ -41,7 +41,7 @@ from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Roun
 from policy_engine.kernel.recodes.meaning import RecodeMeaning
 from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.kernel.sources import Column, Drawn, Groups, People, Relation, Rows
-from policy_engine.kernel.types import Type, ValueRecode
+from policy_engine.kernel.types import Type, ValueRecode, digits_of
 from policy_engine.kernel.wording import value_words
 
 MADE = laplace(1, 14)
@@ -219,6 +219,76 @@ def test_each_measure_says_what_it_is_of_and_what_it_is_off_by():
     full = meaning_of(claim).sums()
     assert full["visits"] == "how many rows are in the group, at most 20 of each person's"
     assert full["mean"].endswith("rounded to a multiple of 1 and held between 0 and 40")
+
+
+def test_the_words_begin_with_what_is_counted():
+    """For certain is said of the number that was noised, and not of the question."""
+    last = People(ID, ((Column("day", Type("date")), True), (AGE, False)))
+    for unit, who in (
+        (Rows(), "are in the group"),
+        (People(ID, None), "are in the group"),
+        (MANY, "were counted in the group"),
+        (People(ID, Groups(1)), "are in the group"),
+        (People(ID, Drawn()), "have in the group the one of their rows that was drawn"),
+        (last, "have in the group the one of their rows that counts, the first by day descending"),
+        (People(ID, ((AGE, False),)), "the one of their rows that counts, the first by age, with"),
+    ):
+        first = told(replace(COUNTS, unit=unit))[0]
+        assert who in first and "and for certain there are between n - 14 and n + 14" in first
+
+
+@pytest.mark.parametrize(
+    ("column", "clip", "is_mean", "off"),
+    [
+        (AGE, Clip(0, 40), False, None),
+        (AGE, Clip(0, 40), True, "by at most 0.5"),
+        (AGE, Clip(0, 40, Decimal(10)), False, "by at most 5 for each person that counts"),
+        (AGE, Clip(0, 40, Decimal("0.01")), False, None),
+        (Column("x", Type("double")), Clip(0, 40, Decimal("0.01")), False, "most 0.005 for each"),
+        (AGE, replace(BY_ROW, unit=Decimal(10)), False, "by at most 5 for each row that counts"),
+        (AGE, replace(BY_ROW, unit=Decimal(10)), True, "by at most 10"),
+        (AGE, Clip(0, 40, Decimal(10), "total"), False, "by at most 5 for each row that counts"),
+        (AGE, Clip(0, 40, per="total"), False, None),
+        (AGE, Clip(0, 40, per="mean"), True, "by at most 1"),
+        (Column("x", Type("double")), Clip(0, 40), False, "at most 0.5 for each person that"),
+        (Column("x", Type("double")), Clip(0, 40, per="mean"), True, "by at most 1.5"),
+    ],
+)
+def test_errors_add_up_noise_and_rounding_and_name_what_has_no_size(column, clip, is_mean, off):
+    many = clip.per != "row" or clip.rows > 1
+    quantity = Quantity(column, clip, 20, TABLE)
+    measure = Measure("x_shown", 2, 1, is_mean=is_mean)
+    law = Noisy(TABLE, 1, quantities=(replace(quantity, center=None), quantity), measures=(
+        Measure("with_x", 1), measure))  # fmt: skip
+    texts = told(replace(COUNTS, unit=MANY if many else Rows(), law=law))
+    rounding = [each for each in texts if "off by rounding" in each]
+    assert len(rounding) == (off is not None) and all(off in each for each in rounding)
+    low, high = (digits_of(end * clip.unit) for end in (clip.low, clip.high))
+    who = "row" if clip.per == "row" and many else "person"
+    beyond = f"in x_shown a {who} below {low} counts as {low}, and above {high} as {high}"
+    assert any(text.startswith(beyond) for text in texts)
+
+
+def test_rows_tell_the_errors_of_their_means_and_which_sums_are_below_0():
+    names = ("age", "sex", "n", "visits", "with_age", "mean", "ages", "own", "total")
+    rows = [("young", "F", 9, 8, 10, 20, -200, 5, -9), ("old", "M", 9, 8, 90, 38, 400, None, -9)]
+    said = list(meaning_of(of_visits()).found(names, rows))
+    numbers = {each.name: each for each in meaning_of(of_visits()).numbers(stated(of_visits()))}
+    errors = [numbers["mean"].deviation(dict(zip(names, row, strict=True))) for row in rows]
+    assert said == [
+        f"mean is give or take {min(errors):.3g} to {max(errors):.3g} (1 SD) in these rows, by its"
+        " noise",
+        "ages is below 0 in 1 of 2 rows: by its noise alone, and shown as it is",
+    ]
+    texts = [tuple(map(str, row)) for row in rows]
+    assert list(meaning_of(of_visits()).found(names, texts)) == said
+    [one, _] = meaning_of(of_visits()).found(names, rows[:1])
+    assert one == f"mean is give or take {errors[0]:.3g} (1 SD) in these rows, by its noise"
+    unread = [("young", "F", 9, 8, None, 20, 200, 5, -9), ("old", "M", 9, 8, 9, None, 7, 5, -9)]
+    assert list(meaning_of(of_visits()).found(names, unread)) == []
+    for nothing in ((names, []), (names[:3], rows), (names, [rows[0][:3]])):
+        assert list(meaning_of(of_visits()).found(*nothing)) == []
+    assert list(meaning_of(COUNTS).found(("age", "sex", "n"), [("young", "F", 9)])) == []
 
 
 def test_of_one_row_a_person_people_have_a_value():

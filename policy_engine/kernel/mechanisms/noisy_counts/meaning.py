@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -23,8 +22,9 @@ from policy_engine.kernel.mechanisms.meaning import (
 from policy_engine.kernel.mechanisms.noisy_counts.law import Noisy, NoisyPart
 from policy_engine.kernel.mechanisms.noisy_counts.public_keys import Listed
 from policy_engine.kernel.mechanisms.tables import Clip, Cut, Measure, Moves
-from policy_engine.kernel.sources import Groups, People
+from policy_engine.kernel.sources import Drawn, Groups, People
 from policy_engine.kernel.types import digits_of
+from policy_engine.kernel.values_shown import number_of_text
 from policy_engine.kernel.wording import MOST_KEYS, column_text, named, row_words, some_words
 from policy_engine.kernel.words import people_word
 
@@ -72,8 +72,7 @@ class NoisyMeaning(Meaning[Noisy]):
                 "a group is repeated as often as its number says: noise adds rows that are"
                 " nobody's, and takes others away"
             )
-        most = self.claim.unit.groups
-        who = "are in the group" if most == 1 else "were counted in the group"
+        most, who = self.claim.unit.groups, self._who
         part = f"part {law.number} of {law.parts} of " if isinstance(law, NoisyPart) else ""
         yield (
             f"{counted} is how many people of {part}the source {who}, with noise: give or take"
@@ -98,6 +97,20 @@ class NoisyMeaning(Meaning[Noisy]):
             " empty, and of groups near it those are shown that the noise favoured: they seem too"
             " large"
         )
+
+    @property
+    def _who(self) -> str:
+        """Which people a group has: by all of their rows, or by the one that counts."""
+        order = self.claim.unit.order if isinstance(self.claim.unit, People) else None
+        if isinstance(order, Groups):
+            return "were counted in the group" if order.most > 1 else "are in the group"
+        if isinstance(order, Drawn):
+            return "have in the group the one of their rows that was drawn"
+        if order is None:
+            return "are in the group"
+        column, descends = order[0]
+        which = f"the first by {column.name}{' descending' if descends else ''}"
+        return f"have in the group the one of their rows that counts, {which}"
 
     def _of_cuts(self) -> Iterator[str]:
         """What the numbers of who is cut are: of the release, and not of a row."""
@@ -127,16 +140,52 @@ class NoisyMeaning(Meaning[Noisy]):
         return tuple(cut.name for cut in self.law.cuts)
 
     def found(self, names: Sequence[str], lines: Iterable[tuple[Any, ...]]) -> Iterator[str]:
-        """How many people are cut; nothing where no group is shown, or rows are not as said."""
+        """How far means are off in these rows, which sums are below 0, and how many people are cut.
+
+        Nothing where no group is shown, or rows are not as the claim says.
+        """
+        if not self.law.beside or not {*self.claim.released, self.count, *self.law.beside} <= {
+            *names
+        }:
+            return
+        rows = [dict(zip(names, line, strict=True)) for line in lines if len(line) == len(names)]
+        if not rows:
+            return
+        for measure in self.law.measures:
+            yield from self._seen(measure, rows)
+        yield from self._cut_in(rows[0])
+
+    def _seen(self, measure: Measure, rows: list[dict[str, Any]]) -> Iterator[str]:
+        """Of a mean its errors in these rows; of a sum of no negative values those below 0."""
+        quantity = self.law.quantities[measure.quantity - 1]
+        values = [number_of_text(row[measure.name]) for row in rows]
+        below = sum(value is not None and value < 0 for value in values)
+        if not measure.is_mean and quantity.clip.low >= 0 and below:
+            of = f"{below} of {len(rows)} rows"
+            yield f"{measure.name} is below 0 in {of}: by its noise alone, and shown as it is"
+        if not measure.is_mean or measure.over not in self._divisors:
+            return
+        divisor = self._divisors[measure.over or 0]
+        errors = []
+        for row in rows:
+            mean, many = number_of_text(row[measure.name]), number_of_text(row[divisor])
+            if mean is not None and many is not None:
+                read = {**row, measure.name: mean, divisor: many}
+                errors.append(self._deviation_of(measure, read))
+        if errors:
+            least, most = f"{min(errors):.3g}", f"{max(errors):.3g}"
+            between = least if least == most else f"{least} to {most}"
+            yield f"{measure.name} is give or take {between} (1 SD) in these rows, by its noise"
+
+    def _cut_in(self, row: Mapping[str, Any]) -> Iterator[str]:
+        """How many people are cut, as any row tells."""
         from policy_engine.accounting.noise_laws import deviation
 
-        first, table = next(iter(lines), ()), self.law.cut_table
-        if table is None or len(first) != len(names) or not {*self.once} <= {*names}:
-            return
+        table = self.law.cut_table
         for cut in self.law.cuts:
-            people, error = first[names.index(cut.name)], deviation(table)
-            if people is not None:
-                yield f"about {people} ± {error:.0f} people {self._is_cut(cut)}"
+            if table is not None and row[cut.name] is not None:
+                about = f"{row[cut.name]} ± {deviation(table):.0f}"
+                yield f"about {about} people {self._is_cut(cut)}"
 
     def numbers(self, certificate: Certificate) -> Iterator[ShownNumber]:
         """The count, and each sum and mean beside it, with the noise of a row's grouping."""
@@ -190,7 +239,9 @@ class NoisyMeaning(Meaning[Noisy]):
                 f"{measure.name} is {self._measured(measure)}, with noise: give or take {about}"
                 " (1 SD)"
             )
-            yield from beside_noise(measure, quantity, many=self.claim.unit.counts_all)
+            whole = quantity.column is not None and quantity.column.seen.kind == "integer"
+            many = self.claim.unit.counts_all
+            yield from beside_noise(measure, quantity, many=many, whole=whole)
 
     def _measured(self, measure: Measure) -> str:
         quantity = self.law.quantities[measure.quantity - 1]
@@ -494,8 +545,13 @@ def cut_words(cut: Cut, quantities: Sequence[DrawnBeside], name: str, most: int)
     return f"have {whose} of {name} below {low} or above {high}: it counts as {low} or as {high}"
 
 
-def beside_noise(measure: Measure, quantity: DrawnBeside, *, many: bool) -> Iterator[str]:
-    """What else a measure differs by from the question: its rounding, and what has no size."""
+def beside_noise(
+    measure: Measure, quantity: DrawnBeside, *, many: bool, whole: bool = False
+) -> Iterator[str]:
+    """What else a measure differs by from the question: its rounding, and what has no size.
+
+    ``whole``: its column has whole numbers, of which none is rounded to a part of 1.
+    """
     clip, own = quantity.clip, quantity.moves
     if quantity.center is None:
         if own.grain > 1:
@@ -503,12 +559,12 @@ def beside_noise(measure: Measure, quantity: DrawnBeside, *, many: bool) -> Iter
         if many and clip.per == "row":
             yield f"of whoever has more than {clip.rows} rows in a group, {clip.rows} count"
         return
-    low, high, half = (digits_of(e * clip.unit) for e in (clip.low, clip.high, Decimal("0.5")))
+    low, high = (digits_of(end * clip.unit) for end in (clip.low, clip.high))
     who = "row" if many and clip.per == "row" else "person"
+    yield from _rounding(measure, clip, who, is_exact=whole and 1 % clip.unit == 0)
     yield (
-        f"in {measure.name} each {who}'s value is rounded to a multiple of"
-        f" {digits_of(clip.unit)}, by at most {half}, and counts as {low} below it and as {high}"
-        " above it: by how much that moves the number is not told"
+        f"in {measure.name} a {who} below {low} counts as {low}, and above {high} as {high}: by"
+        " how much that moves it is not told"
     )
     if measure.is_mean:
         return
@@ -517,6 +573,18 @@ def beside_noise(measure: Measure, quantity: DrawnBeside, *, many: bool) -> Iter
         yield f"{measure.name} is rounded towards zero to steps of {step} before noise is added"
     if clip.low >= 0:
         yield f"{measure.name} can be below 0 by its noise, though no value is"
+
+
+def _rounding(measure: Measure, clip: Clip, who: str, *, is_exact: bool) -> Iterator[str]:
+    """By how much rounding moves a number at most: each row's, a person's mean's, its own."""
+    halves = 0 if is_exact else 1
+    halves += 1 if clip.per == "mean" else 0
+    halves += 1 if measure.is_mean else 0
+    whose = "row" if clip.per == "total" else who
+    each = "" if measure.is_mean else f" for each {whose} that counts"
+    if halves:
+        most = digits_of(halves * clip.unit / 2)
+        yield f"beside its noise {measure.name} is off by rounding, by at most {most}{each}"
 
 
 def noise_words(table: IntegerTable) -> str:
