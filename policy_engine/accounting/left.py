@@ -22,7 +22,8 @@ _DECADES = 6
 class SlotsLeft:
     """The editions of one policy of a plan: how many there are, and how many were ``drawn``.
 
-    Errors: DomainError unless from none to all were.
+    ``is_ended``: no more of them are, for another plan or limit holds by now. Errors: DomainError
+    unless from none to all were.
 
     >>> SlotsLeft("visits_monthly", 12, 3).words()
     '9 of 12 visits_monthly'
@@ -31,6 +32,7 @@ class SlotsLeft:
     name: str
     editions: int
     drawn: int = 0
+    is_ended: bool = False
 
     def __post_init__(self) -> None:
         whole("drawn", self.drawn, 0, count("editions", self.editions))
@@ -38,7 +40,7 @@ class SlotsLeft:
     @property
     def left(self) -> int:
         """How many more are planned."""
-        return self.editions - self.drawn
+        return 0 if self.is_ended else self.editions - self.drawn
 
     def words(self) -> str:
         """How many are left, of how many."""

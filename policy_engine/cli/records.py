@@ -40,6 +40,7 @@ from policy_engine.cli.reading import decimal_of, own_project, project_here
 from policy_engine.cli.results import Left
 from policy_engine.errors import FileError, UsageError
 from policy_engine.ledger import deciding
+from policy_engine.ledger.account import effective
 from policy_engine.ledger.statement import STATEMENT_TYPE, SUBJECT, public_statement
 from policy_engine.ledger.store import Ledger
 from policy_engine.ledger.windows import window_at
@@ -129,7 +130,8 @@ def limit(
         opened.set_limit(account, wanted, who=by, why=why, brought=brought, window=window)
         budget = opened.read().budget
         entries = budget.entries()
-        state, units = budget.account(account), units_of(account, entries)
+        stated = books.stated_limit(project, account)
+        state, units = effective(budget.account(account), stated), units_of(account, entries)
         windows = books.windows_now(state, project, opened.books.at)
         left = state.remaining(state.last_kind(entries), windows=windows)
     document = {
@@ -138,7 +140,6 @@ def limit(
     }  # fmt: skip
     text = f"{account}: the limit is now {wanted}"
     confirm(document, [f"{text} (unit: {', '.join(units) or 'none yet'}), by {by}: {why}"])
-    stated = books.stated_limit(project, account)
     if stated is not None and wanted.is_above(stated):
         note(f"{stated.where} still says {stated}, and the lower limit counts: change it there too")
     elif stated is not None and stated.is_above(wanted):

@@ -148,6 +148,8 @@ class Account:
     ``charges`` is how many releases are charged to it, ``review`` the number of the record that
     says which approvals it requires; 0 for none. ``spent`` is all that was ever charged, where the
     plan of a window is one event. ``windows`` are those in which anything counts, by their names.
+    ``is_stopped``: the project file allows what the ledger does not, and until one of both is
+    changed nothing is paid.
     """
 
     name: str
@@ -157,6 +159,7 @@ class Account:
     limit: Limit | None = None
     review: int = 0
     windows: tuple[Window, ...] = ()
+    is_stopped: bool = field(default=False, compare=False)
 
     @property
     def has_windows(self) -> bool:
@@ -278,12 +281,36 @@ class Account:
         return tuple(found)
 
     def slots_left(self, name: str) -> tuple[SlotsLeft, ...]:
-        """The slots of a window's plan, or of the one that its first draw records."""
-        window = self.window(name)
+        """The slots of a window's plan, or of the one that its first draw records.
+
+        Where nothing is paid of the window none of them is left.
+        """
+        window, limit = self.window(name), self.limit
         if window.planned is not None:
-            return window.planned.left(window.slots)
-        plan = () if self.limit is None else self.limit.plan
-        return tuple(SlotsLeft(each.name, each.editions) for each in plan)
+            found = window.planned.left(window.slots)
+        else:
+            plan = () if limit is None else limit.plan
+            found = tuple(SlotsLeft(each.name, each.editions) for each in plan)
+        if limit is None or (self._pays((name,)) and self._fits_for_ever(window, limit)):
+            return found
+        return tuple(replace(each, is_ended=True) for each in found)
+
+    def _fits_for_ever(self, window: Window, limit: Limit) -> bool:
+        """Whether the plan of a window is within what holds for ever, or entered it already."""
+        ever = limit.for_ever
+        if ever is None or window.entered or not (window.planned or limit.plan):
+            return True
+        asked = window.planned.asked if window.planned else limit.planned_alone
+        return fits(self.spent or Spent.none(self.neighbours or ADD_REMOVE), asked, ever)
+
+    def _pays(self, windows: tuple[str, ...], neighbours: str = ADD_REMOVE) -> bool:
+        """Whether anything at all can be charged to windows, whatever it costs."""
+        limit = self.limit
+        if self.is_stopped or limit is None or not self.has_windows:
+            return not self.is_stopped
+        if limit.plan and (self.neighbours or neighbours) != limit.neighbours:
+            return False
+        return all(self.window(name, neighbours).pays(limit) for name in windows)
 
     def remaining(
         self,
@@ -299,22 +326,19 @@ class Account:
         limit = self.limit
         if limit is not None and (limit.each is None) != (windows == (FOR_EVER,)):
             raise InternalError(f"what is left of {self.name!r} is asked in the windows {windows}")
+        if limit is not None and not self._pays(windows, neighbours):
+            nothing = Remaining(None if like is None else 0, None, None)
+            return replace(nothing, windows=windows) if self.has_windows else nothing
         found = remaining(self.filters(windows, neighbours), like)
         if found is None or not self.has_windows:
             return found
         return replace(found, windows=windows, slots=self._offered(windows))
 
     def _offered(self, windows: tuple[str, ...]) -> tuple[SlotsLeft, ...]:
-        """The slots of a plan that can be taken, by what holds for ever too."""
+        """The slots of a plan that can be taken."""
         if len(windows) > 1 or self.limit is None:
             return ()
-        window, slots = self.window(windows[0]), self.slots_left(windows[0])
-        ever = self.limit.for_ever
-        if not slots or window.slots or ever is None:
-            return slots
-        asked = window.planned.asked if window.planned else self.limit.planned_alone
-        spent = self.spent or Spent.none(self.neighbours or ADD_REMOVE)
-        return slots if fits(spent, asked, ever) else ()
+        return tuple(each for each in self.slots_left(windows[0]) if not each.is_ended)
 
     def windows_of(self, entry: Entry) -> tuple[str, ...]:
         """The windows in which an entry counts; where others were then, the last."""
@@ -584,12 +608,16 @@ def _raising(account: str, epsilon: str = "NUMBER", delta: str = "NUMBER") -> st
 def effective(account: Account, limit: Limit | None) -> Account:
     """The account under what the project file says, or under the recorded limit if that is lower.
 
+    Where it is, nothing is paid until both say one thing.
+
     >>> recorded, lower = (Limit(Decimal(e), Decimal("1e-6")) for e in (2, 1))
     >>> effective(Account("census", limit=recorded), lower).limit == lower
     True
     """
-    if limit is None or (account.limit is not None and limit.is_above(account.limit)):
+    if limit is None:
         return account
+    if account.limit is not None and limit.is_above(account.limit):
+        return replace(account, is_stopped=True)
     # Equal ones stay as they were recorded, to the character.
     numbers = account.limit if account.limit == limit and account.limit is not None else limit
     stated = replace(numbers, where=limit.where, plan=limit.plan, rest=limit.rest,
@@ -609,7 +637,7 @@ def admit(account: Account, charge: Charge) -> None:
 
 def affords(account: Account, charge: Charge) -> bool:
     """Whether the account can pay, all its releases together within its limit."""
-    if account.neighbours not in (None, charge.neighbours):
+    if account.is_stopped or account.neighbours not in (None, charge.neighbours):
         return False
     if not account.is_planned(charge):
         filters = account.filters(charge.windows, charge.neighbours)

@@ -94,12 +94,10 @@ def check_plan(
     ``account`` is as it was before the project file had another limit than the ledger.
     """
     window = account.window(name, charge.neighbours)
-    wanted, amounts = limit.plan_text, (limit.epsilon, limit.delta)
-    known = window.planned
-    if known is not None and (known.terms, known.total) == (wanted, amounts):
+    if window.has_plan_of(limit):
         return
     where = limit.where or "the project file"
-    if known is not None:
+    if window.planned is not None:
         following = f"the window after {name} takes the plan that {where} has then"
         if not name:
             following = "a plan for ever ends with 'policy-engine ledger limit' of other numbers"
@@ -110,12 +108,12 @@ def check_plan(
         )
     if plan is None:
         raise LedgerError("a plan was ended meanwhile: run the command again")
-    if (plan.total, plan.neighbours) != (amounts, charge.neighbours):
+    if (plan.total, plan.neighbours) != ((limit.epsilon, limit.delta), charge.neighbours):
         raise BudgetExceeded(
             f"the plan of account {account.name!r} is of {plan.neighbours}, and policy"
             f" {charge.policy_name!r} guarantees {charge.neighbours}: they do not add up"
         )
-    if window.charges and not window.spent.is_within(limit.rest_alone):
+    if not window.has_room_for_plan(limit):
         least = _least_rest(window, limit)
         remedy = f"raise the limit, and write a larger 'rest' than {limit.rest}"
         if least is not None:

@@ -97,6 +97,24 @@ class Window:
         left = tuple(each for each in self.slots if (each.policy, each.edition, each.mark) != own)
         return replace(found, slots=left)
 
+    def has_plan_of(self, limit: Limit) -> bool:
+        """Whether the plan that is recorded of it is the one that an account's limit says."""
+        planned, amounts = self.planned, (limit.epsilon, limit.delta)
+        return planned is not None and (planned.terms, planned.total) == (limit.plan_text, amounts)
+
+    def has_room_for_plan(self, limit: Limit) -> bool:
+        """Whether what counts in it already, without a plan, fits what a plan would leave."""
+        return not self.charges or self.spent.is_within(limit.rest_alone)
+
+    def pays(self, limit: Limit) -> bool:
+        """Whether anything can be charged to it, whatever that costs.
+
+        Its plan must be the one that the limit says, or one for which there is room.
+        """
+        if self.planned is not None:
+            return self.has_plan_of(limit)
+        return not limit.plan or self.has_room_for_plan(limit)
+
     def rest_of(self, limit: Limit) -> Limit:
         """The limit of what is not planned, where the account has this one."""
         if self.planned is not None:

@@ -490,7 +490,7 @@ def test_a_plan_stays_while_its_limit_holds_it_and_what_is_more_is_of_the_rest(l
     window = people(ledger).window("2026")
     assert (second.planned, window.planned.lines) == (True, lines)
     assert window.planned.total == (Decimal("2"), Decimal("3e-6"))
-    left = people(ledger).remaining(windows=("2026",))
+    left = effective(people(ledger), more).remaining(windows=("2026",))
     assert (left.epsilon, [each.left for each in left.slots]) == (
         Decimal("2") - window.planned.epsilon, [2, 1]
     )  # fmt: skip
