@@ -6,8 +6,9 @@ every machine; a policy of another limit or another plan has other numbers, and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
@@ -197,10 +198,10 @@ def _policies(payer: _Payer, own: ReadPolicy | None = None) -> dict[str, ReadPol
     for path in files_in(payer.project.directory, (".yaml", ".yml")):
         if own is not None and path.resolve() == own.file.resolve():
             continue
-        text, name = _named(path, names)
-        if not name:
+        name, read = _planned_in(path, tuple(names))
+        if read is None:
             continue
-        read, other = read_policy(text, path, path.parent), found.get(name)
+        other = found.get(name)
         if other is None or (other.document.search and not read.document.search):
             found[name] = read  # what was chosen for a policy has its name, and stands for it
         elif not read.document.search or other.document.search:
@@ -214,7 +215,36 @@ def _policies(payer: _Payer, own: ReadPolicy | None = None) -> dict[str, ReadPol
     return {name: found[name] for name in names}
 
 
-def _named(path: Path, names: list[str]) -> tuple[str, str]:
+_Kept = dict[tuple[Path, tuple[str, ...]], tuple[str, ReadPolicy | None]]
+_kept: ContextVar[_Kept | None] = ContextVar("the policies of plans, while they are kept")
+
+
+@contextmanager
+def reading_once() -> Iterator[None]:
+    """Read each policy of a plan once while the body runs, however many policies ask for it.
+
+    What is written meanwhile is not seen by the body.
+    """
+    token = _kept.set({})
+    try:
+        yield
+    finally:
+        _kept.reset(token)
+
+
+def _planned_in(path: Path, names: tuple[str, ...]) -> tuple[str, ReadPolicy | None]:
+    """Which of the policies a file is, and that; None of another file."""
+    kept = _kept.get(None)
+    if kept is not None and (path, names) in kept:
+        return kept[path, names]
+    text, name = _named(path, names)
+    found = name, read_policy(text, path, path.parent) if name else None
+    if kept is not None:
+        kept[path, names] = found
+    return found
+
+
+def _named(path: Path, names: Sequence[str]) -> tuple[str, str]:
     """The text of a file and which of the policies it is; none of these where it is another."""
     with suppress(FileError, PolicyError):
         text = read_text(path, "policy")

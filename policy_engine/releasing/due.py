@@ -19,6 +19,7 @@ from policy_engine.errors import EnvironmentFailed, PolicyError
 from policy_engine.ledger.books import Books
 from policy_engine.ledger.entry import Entry
 from policy_engine.policy.accounts import check_account
+from policy_engine.policy.following import reading_once
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy, loaded
@@ -231,7 +232,8 @@ def make_ready(
         PolicyError: with every problem of every file that can be read.
         NotCertifiable, BudgetExceeded, EnvironmentFailed: of the first file that has one.
     """
-    policies = of_all(paths, _loaded)
+    with reading_once():
+        policies = of_all(paths, _loaded)
     clashes = target_clashes(policies)
     if clashes:
         raise PolicyError(tuple(problem for found in clashes.values() for problem in found))

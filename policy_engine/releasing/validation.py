@@ -18,6 +18,7 @@ from policy_engine.dialects import dialect_named
 from policy_engine.kernel.mechanisms.sampled_suppression.law import certified_rate
 from policy_engine.kernel.mechanisms.whole_classes.meaning import NONE, still_works
 from policy_engine.policy.accounts import check_account
+from policy_engine.policy.following import reading_once
 from policy_engine.policy.loading import load_policy, salvage
 from policy_engine.policy.project import Project
 from policy_engine.policy.reading import located
@@ -64,7 +65,8 @@ def check_policies(paths: Sequence[Path]) -> tuple[Checked, ...]:
 
     The sources' schemas are read, their values are not.
     """
-    checked = tuple(map(check_policy, paths))
+    with reading_once():
+        checked = tuple(map(check_policy, paths))
     clashes = target_clashes([each.policy for each in checked])
     return tuple(
         replace_field(each, problems=_ordered((*each.problems, *clashes.get(index, ())), each.file))

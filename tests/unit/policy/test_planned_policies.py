@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 import time
+from collections import Counter
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -22,11 +23,12 @@ from policy_engine.kernel.mechanisms.events import charged
 from policy_engine.ledger.account import Limit
 from policy_engine.ledger.asked import Asked
 from policy_engine.ledger.pricing import Spent, fits
+from policy_engine.policy import following
 from policy_engine.policy.following import plan_of
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import load_project
 from policy_engine.policy.resolve import Policy, terms_of
-from policy_engine.releasing.validation import warnings_of
+from policy_engine.releasing.validation import check_policies, warnings_of
 
 TABLE = Table(
     (Field("id", "BIGINT"), Field("sex", "VARCHAR"), Field("age", "INTEGER"),
@@ -400,3 +402,24 @@ def test_the_numbers_are_those_of_every_machine(tmp_path, monkeypatch, visits):
     following._planned.cache_clear()
     assert replace(again, lines=()) == replace(first, lines=())
     assert [each.solved for each in again.lines] == [each.solved for each in first.lines]
+
+
+def test_many_planned_policies_are_read_once_for_all_of_them(tmp_path, monkeypatch):
+    """Each solves the plan of all: n of them would read n² files."""
+    monkeypatch.chdir(tmp_path)
+    names = [f"p{number}" for number in range(6)]
+    plan = ", ".join(f"{name}: {{editions: 1}}" for name in names)
+    project(tmp_path, f", plan: {{{plan}}}")
+    paths = [write(tmp_path, name, "planned", "counts") for name in names]
+    read, real = Counter(), following.read_text
+
+    def counted(file, kind):
+        read[file] += 1
+        return real(file, kind)
+
+    monkeypatch.setattr(following, "read_text", counted)
+    found = check_policies(paths)
+    assert [each.problems for each in found] == [()] * 6
+    assert set(read.values()) == {1}
+    load_policy(paths[0])
+    assert read[paths[1]] == 2  # by itself it is read as it is by then
