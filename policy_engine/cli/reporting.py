@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -14,17 +16,22 @@ from policy_engine.attest.attestation import (
     CHOICE_TYPE,
     UNPROMISED_TYPE,
     stated_type,
+    unverified,
     unverified_release,
 )
 from policy_engine.attest.certificates import certificate_in
+from policy_engine.attest.validity import moment
 from policy_engine.cli import options
 from policy_engine.cli.output import answer_as, conclude, emit_json, emit_lines, json_text, note
 from policy_engine.cli.reading import check_free, read_certificate, written_whole
 from policy_engine.cli.verifying import trusted_keys
 from policy_engine.errors import NothingChecked, UsageError, VerificationFailed
+from policy_engine.kernel.editions import Edition
 from policy_engine.policy.escapes import cell
 from policy_engine.policy.loading import load_policy
-from policy_engine.policy.project import find_project, load_project
+from policy_engine.policy.project import Project, find_project, load_project
+from policy_engine.policy.resolve import Policy
+from policy_engine.releasing.editions import in_plan, known_books
 from policy_engine.releasing.ledger_state import ledger_state
 from policy_engine.report.approvals import read_review_policy
 from policy_engine.report.changes import Comparable, KeyChange, changes, weakens
@@ -123,6 +130,8 @@ def report(
     loaded = None if policy is None else load_policy(policy)
     file = find_project(Path.cwd() if policy is None else policy.parent)
     project = None if file is None else load_project(file)
+    if loaded is not None and project is not None:
+        loaded = _as_recorded(loaded, text, project)
     named = Named(
         certificate=certificate,
         text=text,
@@ -142,6 +151,18 @@ def report(
         _export(found, shown, format, output)
     else:
         _tell(shown, found.reasons, output, _CODES[shown.band.colour])
+
+
+def _as_recorded(policy: Policy, text: str, project: Project) -> Policy:
+    """A planned policy with the numbers that the ledger has of the window of a certificate.
+
+    Those of the project file may be others by now: the record counts.
+    """
+    with suppress(VerificationFailed):  # what is wrong with the certificate is told on its page
+        terms = certificate_in(unverified(text)).terms
+        at = moment(str(unverified(text).predicate.get("time"))) or datetime.now(UTC)
+        return in_plan(policy, project, known_books(project), terms.edition or Edition(), at)
+    return policy
 
 
 def _tell(

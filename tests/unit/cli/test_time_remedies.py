@@ -127,6 +127,11 @@ def test_a_limit_is_raised_and_its_plan_stays(cli, write):
     assert cli("release", other).code == 0
     left = cli("ledger", "show", "--format", "json").document["accounts"][0]["left"]
     assert left["planned"] == {"visits": 2}
+    # The policy has other numbers by the project file now, and those of the record are the ones
+    # of the certificate: its page says that it is of this policy.
+    [certificate] = Path().glob("**/visits*.certificate.json")
+    page = cli("report", str(certificate), "--policy", planned, "--format", "json")
+    assert page.document["band"]["colour"] != "red", page.out
 
 
 def test_the_limit_of_all_windows_is_raised_where_it_is_written(cli, write):
