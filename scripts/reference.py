@@ -443,6 +443,7 @@ _VENDORS = {
 _OPERATIONS = {
     "names_by_case": "columns whose names differ by case alone",
     "file": "files",
+    "join": "`source.join`",
     "row_number": "numbers of rows",
     "native_sample": "native sampling",
     "strict_cast": "`source.columns`",

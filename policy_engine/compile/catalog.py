@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from policy_engine.engines import ENGINES
@@ -179,6 +179,26 @@ class Field:
 
 
 @dataclass(frozen=True)
+class JoinedTable:
+    """A relation of which ``columns`` stand beside each row of a source, by a key: ``on`` has names
+    of the source's columns, each with one of its own. ``order``: which of a key's rows is there.
+    """
+
+    name: str
+    table: Table
+    on: tuple[tuple[str, str], ...]
+    columns: tuple[str, ...]
+    order: tuple[tuple[str, bool], ...] = ()
+    is_public: bool = False
+
+    @property
+    def looked_up(self) -> tuple[Field, ...]:
+        """What is found of these columns, as the relation spells them."""
+        found = map(self.table.find, self.columns)
+        return tuple(column for column in found if column is not None)
+
+
+@dataclass(frozen=True)
 class Table:
     """A source: where it is, and its columns in order.
 
@@ -189,7 +209,8 @@ class Table:
     are the columns of which its engine enforces that no two rows have the same value, ``filled``
     those of which it enforces that every row has one: NOT NULL. ``case`` says
     which names its engine tells apart. ``hides``: there may be columns that are not among them, for
-    the catalog leaves out those that the role may not read.
+    the catalog leaves out those that the role may not read. ``beside`` are relations with columns
+    beside each row, which are found like its own.
     """
 
     columns: tuple[Field, ...]
@@ -203,17 +224,33 @@ class Table:
     filled: frozenset[str] = frozenset()
     case: NameCase = "folded"
     hides: bool = False
+    beside: tuple[JoinedTable, ...] = ()
+
+    @property
+    def all_columns(self) -> tuple[Field, ...]:
+        """Its own columns, and those beside them."""
+        return (*self.columns, *(column for each in self.beside for column in each.looked_up))
+
+    @property
+    def relations(self) -> tuple[Table, ...]:
+        """All that is read, each by itself."""
+        return (self.alone, *(each.table for each in self.beside))
+
+    @property
+    def alone(self) -> Table:
+        """The same with its own columns alone."""
+        return replace(self, beside=()) if self.beside else self
 
     def find(self, name: str) -> Field | None:
         """The one column that ``name`` can mean; None where there is none, or several."""
         found = self.meant(name)
         if len(found) != 1:
             return None
-        return next(column for column in self.columns if column.name == found[0])
+        return next(column for column in self.all_columns if column.name == found[0])
 
     def meant(self, name: str) -> tuple[str, ...]:
         """The columns that ``name`` can mean, each as it is spelled there."""
-        return meant(name, (column.name for column in self.columns), self.case)
+        return meant(name, (column.name for column in self.all_columns), self.case)
 
     @property
     def files(self) -> str:

@@ -15,7 +15,7 @@ from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any
 
 from policy_engine.calendars import Zone
-from policy_engine.compile.catalog import Field, Kind, Table
+from policy_engine.compile.catalog import Field, JoinedTable, Kind, Table
 from policy_engine.compile.public_groups import NotPublic, all_groups
 from policy_engine.compile.reading import is_raw_first, read_as
 from policy_engine.engines import ENGINES
@@ -33,7 +33,7 @@ from policy_engine.policy.mechanisms.common import LawParts
 from policy_engine.policy.model_specs import ALL_VALUES, Keys
 from policy_engine.policy.recode_models import FilterSpec
 from policy_engine.policy.recodings import Intervals, Lookup, Recoding
-from policy_engine.policy.resolve import Policy
+from policy_engine.policy.resolve import Policy, Source
 from policy_engine.policy.scalars import show
 from policy_engine.policy.tree import path_text
 
@@ -117,13 +117,16 @@ def claim_of(
     unit: sources.Rows | sources.People = sources.Rows()
     with problems.of("privacy_unit", "first_by", "privacy_unit.rows.first_by"):
         unit = _unit(policy, table, engine)
+    joins: tuple[sources.JoinedRelation, ...] = ()
+    with problems.of("source.join", "join"):
+        joins = tuple(_joined(policy, table, each, engine) for each in table.beside)
     problems.check()
     # An engine that may collate every text groups recoded values, whatever the policy asks for.
     types = [each.column.type for each in shown if each.column is not None]
     plain = bool(types) and all(groups_as_it_is(kind.kind, kind.collated) for kind in types)
     with problems.of("recode", ""):
         return Claim(
-            source=_source(policy, table),
+            source=_source(policy, policy.source, table),
             unit=unit,
             law=_law(
                 policy,
@@ -137,6 +140,7 @@ def claim_of(
             count=policy.release.count_as if policy.release.form == "counts" else None,
             filter=tuple(conditions),
             period=period,
+            joins=joins,
         )
     raise PolicyError(tuple(problems))
 
@@ -196,19 +200,43 @@ def type_of(column: Field, *, collates: bool) -> Type:
     return Type(kind, collated=column.is_collated or (collates and kind == "text"))  # type: ignore[arg-type]
 
 
-def _source(policy: Policy, table: Table) -> sources.Relation | sources.Files:
+def _joined(
+    policy: Policy, table: Table, beside: JoinedTable, engine: str
+) -> sources.JoinedRelation:
+    """A relation that is joined, as its catalog spells it."""
+    collates = ENGINES[engine].collates
+    keys = {key.name: key for key in keys_of(policy, table.alone)}
+
+    def other(name: str) -> sources.Column:
+        return _column(beside.table, name, {}, collates=collates)
+
+    on = []
+    for own, key in beside.on:
+        of_source = _column(table.alone, own, {}, collates=collates)
+        on.append((keys.get(of_source.name, of_source), other(key)))
+    written = next(each for each in policy.source.joins if each.name == beside.name)
+    return sources.JoinedRelation(
+        source=_source(policy, written.source, beside.table),
+        on=tuple(on),
+        columns=tuple(map(other, beside.columns)),
+        is_public=beside.is_public,
+        order=tuple((other(name), down) for name, down in beside.order),
+    )
+
+
+def _source(policy: Policy, source: Source, table: Table) -> sources.Relation | sources.Files:
     if table.path is None:
         if len(table.parts) < 2:
             law = f"a table's name must say its schema here, found {table.name}"
             problem = Problem(str(policy.file), 0, 0, "source.table", law, "write both")
             raise PolicyError((problem,))
-        is_rowwise = policy.source.is_rowwise and table.view is not None
+        is_rowwise = source.is_rowwise and table.view is not None
         return sources.Relation(table.parts, is_rowwise)
     if not table.parts:
         return sources.Files(table.files, table.is_folder)
     if table.is_folder:
         return sources.Files(table.path, True, "delta")
-    said = policy.source.csv.model_dump(exclude_defaults=True) if policy.source.csv else {}
+    said = source.csv.model_dump(exclude_defaults=True) if source.csv else {}
     return sources.Files(table.path, kind="csv", options=tuple(sorted(said.items())))
 
 

@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from policy_engine.compile.catalog import TIMES, Field, Kind, Table
 from policy_engine.compile.claims import claim_of
 from policy_engine.compile.fitting import missing_problem, readable, type_problem
+from policy_engine.compile.joining import join_problems, joined_names
 from policy_engine.compile.reading import casts_of, read_as, read_columns
 from policy_engine.compile.rendering import headed
 from policy_engine.dialects import Engine
@@ -104,6 +105,7 @@ def find_problems(policy: Policy, table: Table, dialect: Engine) -> tuple[Proble
     found += _source_problems(policy, table)
     found += _filled_problems(policy, table)
     found += _period_problems(policy, table, dialect)
+    found += join_problems(policy, table)
     if policy.grouping == "raw_first":
         law = "raw_first needs columns that group by what they are, found"
         raw = [each.source for each in read.values()]
@@ -125,6 +127,8 @@ def _problems(policy: Policy, found: Iterable[_Found]) -> tuple[Problem, ...]:
 
 def _unknown(policy: Policy, table: Table) -> Iterator[_Found]:
     """Every name that is not one column, where the policy has it."""
+    for path, name, relation in joined_names(table):
+        yield from _not_one(path, name, relation)
     named = [
         (path_text(("recode", name)), name) for name, recoding in policy.recodings if recoding.reads
     ]
@@ -135,18 +139,23 @@ def _unknown(policy: Policy, table: Table) -> Iterator[_Found]:
         named.append(("period.column", policy.edition.column))
     named += [(path_text(("measures", name)), column) for name, column in policy.measured]
     for path, name in named:
-        columns = table.meant(name)
-        if len(columns) > 1:
-            first = ", ".join(map(repr, columns[:-1]))
-            law = f"{name!r} can be the columns {first} and {columns[-1]!r} of {table.name}"
-            if table.case == "folded":
-                law += ": its engine takes a and A in a name for one"
-                yield path, law, "rename one of them"
-            else:
-                yield path, law, "write one as it stands there"
-        elif not columns:
-            readable = " that the role may read" if table.hides else ""
-            yield path, f"{table.name} has no column {name!r}{readable}", _near(name, table)
+        yield from _not_one(path, name, table)
+
+
+def _not_one(path: str, name: str, table: Table) -> Iterator[_Found]:
+    """That a name is not one column of a table, or of those beside it."""
+    columns = table.meant(name)
+    if len(columns) > 1:
+        first = ", ".join(map(repr, columns[:-1]))
+        law = f"{name!r} can be the columns {first} and {columns[-1]!r} of {table.name}"
+        if table.case == "folded":
+            law += ": its engine takes a and A in a name for one"
+            yield path, law, "rename one of them"
+        else:
+            yield path, law, "write one as it stands there"
+    elif not columns:
+        readable = " that the role may read" if table.hides else ""
+        yield path, f"{table.name} has no column {name!r}{readable}", _near(name, table)
 
 
 def _of_the_unit(policy: Policy) -> list[tuple[str, str]]:
@@ -169,11 +178,12 @@ def _dialect_problems(policy: Policy, table: Table, dialect: Engine) -> Iterator
     read = read_columns(policy, table)
     beside = {each.source for each in read.values()} - {*map(table.find, policy.source.keys)}
     others = read_as(policy, table)
-    as_others = [column for column in table.columns if column.name in others]
+    as_others = [column for column in table.all_columns if column.name in others]
     asked = {
         "file": ("source.file", table.path is not None and not table.parts),
         "row_number": ("privacy_unit", numbers_rows),
         "native_sample": ("sample.method", not keyed),
+        "join": ("source.join", bool(table.beside)),
         **{casts_of(column): ("source.columns", True) for column in as_others},
         # Any of a person's rows would do, and none is the first by what is read.
         "place_of_a_row": ("privacy_unit", policy.source.draws_a_row and not beside),
@@ -202,7 +212,7 @@ def _dialect_problems(policy: Policy, table: Table, dialect: Engine) -> Iterator
 def _near(name: str, table: Table) -> str:
     if name.lower() in map(str.lower, table.partitions):
         return f"{name}=… is a folder's name, which is not read: write it into the files"
-    names = {column.name.lower(): column.name for column in table.columns}
+    names = {column.name.lower(): column.name for column in table.all_columns}
     close = get_close_matches(name.lower(), names, 1, 0.6)
     if close:
         return f"did you mean {names[close[0]]!r}?"

@@ -206,6 +206,10 @@ def broken_laws(policy: Policy, dialect: Engine) -> Iterator[_Law]:
         if is_there:
             law = "a dbt project releases counts alone, without measures, rollup, marginals, keys"
             yield key, law, "release it by policy-engine release, or take it out"
+    if source.joins:
+        law = "source.join is of releases that policy-engine makes itself, found in a dbt project"
+        remedy = "name a model that has those columns, one row for each of the source"
+        yield "source.join", law, remedy
     if policy.part is not None:
         law = "part is of releases that policy-engine makes itself, which knows their secret"
         yield "part", law, "remove it, or release it by policy-engine release"

@@ -16,6 +16,10 @@ Lack = tuple[str, str]
 _OF_TEXTS = {
     "strict_cast": ("how it reads texts was not measured", "give the column its type in the source")
 }
+_OF_JOINS = {
+    "join": ("how it joins was not measured", "make a table that has those columns, or a view of"
+                                              " which source.view says rowwise"),
+}  # fmt: skip
 _OF_FILES = {
     "file": ("it reads tables", "load the file, or release from it with DuckDB"),
     "row_number": ("a row has no number that stays", "name privacy_unit.column"),
@@ -55,10 +59,10 @@ class Engine:
     them is what its own sampling does, and of nothing else. ``draws``: a sample is drawn before a
     text runs, as a relation that the text reads.
     ``enforces_keys``: no row breaks a PRIMARY KEY or UNIQUE. ``lists``: a text can list a relation,
-    measured. ``casts``: it reads texts as other types by what they look like, measured. ``shares``:
-    a text can say that a step which is read several times is computed once. ``lacks`` has a reason
-    and a remedy for what it cannot do: unless it ``reads_files``, these, and the numbers of rows,
-    too.
+    and join one, measured. ``casts``: it reads texts as other types by what they look like,
+    measured. ``shares``: a text can say that a step which is read several times is computed once.
+    ``lacks`` has a reason and a remedy for what it cannot do: unless it ``reads_files``, these, and
+    the numbers of rows, too.
 
     What a text says is not asked of these: ``home`` is the schema of a table whose name has none,
     ``folds`` the case of a name without quotes, ``parser`` how sqlglot calls its SQL, where that is
@@ -100,7 +104,9 @@ class Engine:
         by_case = _OF_CASE if self.case == "folded" else {}
         of_files = {} if self.reads_files else _OF_FILES
         of_texts = {} if self.casts else _OF_TEXTS
-        object.__setattr__(self, "lacks", {**by_case, **of_files, **of_texts, **self.lacks})
+        of_joins = {} if self.lists else _OF_JOINS
+        lacks = {**by_case, **of_files, **of_texts, **of_joins, **self.lacks}
+        object.__setattr__(self, "lacks", lacks)
 
     def check(self, *asked: str) -> None:
         """Raise Refused, with the reason and the remedy, for the first of these that it lacks."""

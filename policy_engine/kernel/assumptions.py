@@ -9,7 +9,7 @@ from typing import Literal
 from policy_engine.engines import ENGINES
 from policy_engine.kernel.assumption import Assumption
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.sources import Files, People, Relation
+from policy_engine.kernel.sources import Files, JoinedRelation, People, Relation
 
 ROW_UNIT = "row"
 """The privacy unit where one row is one person."""
@@ -59,6 +59,8 @@ def _assumptions(
         yield of("key_unique", unit=unit, source=source)
     if isinstance(claim.source, Relation) and claim.source.is_rowwise:
         yield of("view_rowwise", source=source)
+    for each in claim.joins:
+        yield from _of_joined(each, claim, unit, source)
     if sampled_at != 1:
         yield of("source_sampled", source=source, rate=str(sampled_at))
     yield is_a_person(unit, source)
@@ -69,10 +71,27 @@ def _assumptions(
         yield of("period_stays", source=source, column=claim.period.column.name)
     yield from claim.law.assumes(unit, source)
     yield from map(of, claim.law.rests_on)
-    if isinstance(claim.source, Files):
-        yield of("csv_formed" if claim.source.kind == "csv" else "texts_utf8", source=source)
+    for where, name in ((claim.source, source), *((j.source, j.source.name) for j in claim.joins)):
+        if isinstance(where, Files):
+            yield of("csv_formed" if where.kind == "csv" else "texts_utf8", source=name)
     if is_asked:
         yield of("asked_blind")
+
+
+def _of_joined(
+    joined: JoinedRelation, claim: Claim, unit: str, source: str
+) -> Iterator[Assumption]:
+    """What rests on a relation whose columns stand beside each row."""
+    name = joined.source.name
+    if joined.is_public:
+        yield Assumption.of("joined_public", relation=name, source=source)
+    else:
+        yield Assumption.of("joined_own", relation=name, source=source, unit=unit)
+        if claim.period is not None:
+            yield Assumption.of("joined_every_period", relation=name)
+    if isinstance(joined.source, Relation) and joined.source.is_rowwise:
+        yield Assumption.of("view_rowwise", source=name)
+    yield Assumption.of("source_stays", source=name)
 
 
 def is_a_person(unit: str, source: str) -> Assumption:

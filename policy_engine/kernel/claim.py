@@ -22,6 +22,7 @@ from policy_engine.kernel.sources import (
     Column,
     Drawn,
     Files,
+    JoinedRelation,
     People,
     Relation,
     Rows,
@@ -80,7 +81,8 @@ class Claim:
     to nothing, fixed before the data is looked at and total, so that it adds no loss, and no error.
     Of the source the rows alone are read that meet ``period``, where there is one, [PERIOD]: it
     stands below everything that sees more than one row, so that all that is computed of a unit is
-    of its rows of that period.
+    of its rows of that period. Beside each row stand columns of other relations, [JOIN]: a unit's
+    own, or the same whoever is there, so that the row is of one unit still.
     """
 
     source: Relation | Files
@@ -90,6 +92,7 @@ class Claim:
     count: str | None = "n"
     filter: tuple[Shown, ...] = ()
     period: Shown | None = None
+    joins: tuple[JoinedRelation, ...] = ()
 
     def __post_init__(self) -> None:
         count = () if self.count is None else (self.count,)
@@ -113,6 +116,7 @@ class Claim:
         for shown in self.columns:
             own = {shown.column.name} if shown.column is not None else set()
             require(shown.name not in read - own, "a shown name is no other column's")
+        self._check_joins()
         several = isinstance(self.source, Files) and self.source.is_folder
         numbered = isinstance(self.unit, Rows) and self.law.numbers_rows
         require(not (several and numbered), "rows of several files have no numbers to draw from")
@@ -121,17 +125,48 @@ class Claim:
             require(bool(differ), "a row is drawn of rows that can differ in what is recoded")
         self.law.check(self)
 
+    def _check_joins(self) -> None:
+        looked_up = {column.name: column for each in self.joins for column in each.columns}
+        names = [*self.own, *(column.name for each in self.joins for column in each.columns)]
+        apart = len({name.casefold() for name in names}) == len(names)
+        require(not self.joins or apart, "a looked-up column has a name of its own")
+        read = (*self.read, *self.unit.ordering)
+        is_same = all(looked_up.get(each.name, each).type == each.type for each in read)
+        require(is_same, "a looked-up column has the type that its relation gives it")
+        for each in self.joins:
+            keys = {*self.unit.keys}
+            of_unit = bool(keys) and keys <= {own for own, _ in each.on}
+            require(each.is_public != of_unit, "what is joined is a unit's by its key, or public")
+        is_drawn = isinstance(self.unit, Rows) and self.law.is_sample
+        require(not (self.joins and is_drawn), "rows that are drawn have nothing beside them")
+
+    @property
+    def places(self) -> tuple[Relation | Files, ...]:
+        """All that is read: the source, then what is joined to it."""
+        return (self.source, *(each.source for each in self.joins))
+
+    @cached_property
+    def own(self) -> tuple[str, ...]:
+        """The source's own columns that are read of a row, where others stand beside it."""
+        looked_up = {column.name for each in self.joins for column in each.columns}
+        read = (each.name for each in (*self.inputs, *self.unit.ordering))
+        period = () if self.period is None or self.period.column is None else (self.period.column,)
+        by = (own for each in self.joins for own, _ in each.on)
+        fixed = (each.name for each in (*self.unit.keys, *by, *period))
+        return tuple(dict.fromkeys((*(name for name in read if name not in looked_up), *fixed)))
+
     @property
     def differs_by_case(self) -> bool:
         """Whether two columns that are read, or one and what is shown of another, have names that
         differ by case alone."""
-        names = {column.name for column in (*self.read, *self.unit.keys, *self.unit.ordering)}
+        read = (*self.read, *self.unit.keys, *self.unit.ordering)
+        relations = [{each.name for each in read}, *(each.names for each in self.joins)]
         is_shown = any(
             each.name.casefold() == column.name.casefold() and each.column != column
             for column in self.read
             for each in self.columns
         )
-        return is_shown or len({name.casefold() for name in names}) < len(names)
+        return is_shown or any(len({*map(str.casefold, of)}) < len(of) for of in relations)
 
     @property
     def released(self) -> tuple[str, ...]:

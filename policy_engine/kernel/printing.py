@@ -21,7 +21,16 @@ from policy_engine.engines.base import Engine, Refused
 from policy_engine.kernel.claim import KEPT, Claim, Shown
 from policy_engine.kernel.mechanisms.common import GROUPING
 from policy_engine.kernel.nodes import Identifier, Node, Number, Text, label_of
-from policy_engine.kernel.sources import Column, Drawn, Files, Groups, KeyColumns, Relation, Rows
+from policy_engine.kernel.sources import (
+    Column,
+    Drawn,
+    Files,
+    Groups,
+    JoinedRelation,
+    KeyColumns,
+    Relation,
+    Rows,
+)
 from policy_engine.kernel.types import AS_TEXT, MOST_DIGITS
 
 if TYPE_CHECKING:
@@ -78,14 +87,16 @@ def asked_of(claim: Claim) -> list[str]:
     """What a claim asks of an engine, by the names of what engines lack."""
     unit, law, keys = claim.unit, claim.law, claim.unit.keys
     others = [column for column in claim.read if column.type.kind != "text"]
-    kinds = [column.type.kind for column in (*claim.read, *keys, *unit.ordering)]
+    joined = [column for each in claim.joins for column in each.read]
+    kinds = [column.type.kind for column in (*claim.read, *keys, *unit.ordering, *joined)]
     asked = {
         "names_by_case": claim.differs_by_case,
         "text_key": any(key.type.kind in ("text", "label") for key in keys) or len(keys) > 1,
         "row_number": isinstance(unit, Rows) and law.numbers_rows,
         "decimal_column": any(each.clip.unit % 1 for each in law.quantities),
         "native_sample": law.method == "native",
-        "file": isinstance(claim.source, Files),
+        "file": any(isinstance(place, Files) for place in claim.places),
+        "join": bool(claim.joins),
         "try_cast": any(c.read_as or c.type.kind == "timestamp_other" for c in others),
         "strict_cast": any(c.read_as and c.type.kind == "text" for c in claim.read),
     }
@@ -186,8 +197,6 @@ def values_of(claim: Claim, engine: Engine) -> dict[str, Any]:
         | {"lookup": _lookup(shown, number, engine), "groupings": _groupings(claim, shown)}
         for number, shown in enumerate(claim.columns, 1)
     ]
-    file = claim.source if isinstance(claim.source, Files) else None
-    parts = claim.source.parts if isinstance(claim.source, Relation) else ()
     drawn = max(len(columns), len(claim.law.quantities))  # of a row, beside a group's count
     return {
         "inputs": [read_of(column) for column in claim.inputs],
@@ -197,13 +206,11 @@ def values_of(claim: Claim, engine: Engine) -> dict[str, Any]:
         "columns": columns,
         "lookups": [column for column in columns if column["lookup"] is not None],
         "filter": [shown_of(each) for each in claim.filter],
-        "period": claim.period and shown_of(claim.period),
         "kept": Text(KEPT, is_label=True),
-        "relation": [Identifier(part) for part in parts],
-        "path": Text(file.path) if file and file.kind == "parquet" else None,
-        "loaded": Identifier(file.path) if file and file.kind != "parquet" else None,
-        "is_folder": file and file.is_folder,
-        **_read_again(claim, engine, is_joined=any(each["lookup"] for each in columns)),
+        **_source_values(claim),
+        **_read_again(
+            claim, engine, is_joined=bool(claim.joins) or any(each["lookup"] for each in columns)
+        ),
         "numbered": isinstance(claim.unit, Rows) and claim.law.numbers_rows,
         "order": [(read_of(column), down) for column, down in _order(claim)],
         "count": None if claim.count is None else Identifier(claim.count),
@@ -216,6 +223,59 @@ def values_of(claim: Claim, engine: Engine) -> dict[str, Any]:
 def _stream(claim: Claim, number: int) -> Text:
     """What tells the ``number``-th draw of a group from its others, and from another claim's."""
     return Text(f":g:{number}:{claim.stream}:")
+
+
+def _source_values(claim: Claim) -> dict[str, object]:
+    """What is read: the source with its period, or a step that has other columns beside each row.
+
+    Then the step that reads the source has the period, below all that is joined.
+    """
+    source = _place_of(claim.source) | {"period": claim.period and shown_of(claim.period)}
+    if not claim.joins:
+        return {**source, "joins": None}
+    name = Identifier("policy_engine_joined")
+    read = (*claim.inputs, *claim.unit.keys, *claim.unit.ordering)
+    joins = source | {
+        "name": name,
+        "own": [Identifier(each) for each in claim.own],
+        "read": [Identifier(each) for each in dict.fromkeys(column.name for column in read)],
+        "beside": [_beside(each, number) for number, each in enumerate(claim.joins, 1)],
+    }
+    nowhere = {"relation": [name], "path": None, "loaded": None, "is_folder": None}
+    return {**nowhere, "period": None, "joins": joins}
+
+
+def _beside(joined: JoinedRelation, number: int) -> dict[str, object]:
+    """A relation that is joined: its key, what it gives, and which of a key's rows is there."""
+    on = [
+        {
+            "key": Identifier(f"policy_engine_key_{number}_{place}"),
+            "own": read_of(own),
+            "other": read_of(other),
+            "is_whole": own.type.kind == other.type.kind == "integer",
+        }
+        for place, (own, other) in enumerate(joined.on, 1)
+    ]
+    named = {column.name for column, _ in joined.order}
+    rest = ((column, False) for column in joined.columns if column.name not in named)
+    return _place_of(joined.source) | {
+        "name": Identifier(f"policy_engine_beside_{number}"),
+        "on": on,
+        "columns": [read_of(column) for column in joined.columns],
+        "order": [(read_of(column), down) for column, down in (*joined.order, *rest)],
+    }
+
+
+def _place_of(source: Relation | Files) -> dict[str, object]:
+    """How a text names a relation or a file."""
+    file = source if isinstance(source, Files) else None
+    parts = source.parts if isinstance(source, Relation) else ()
+    return {
+        "relation": [Identifier(part) for part in parts],
+        "path": Text(file.path) if file and file.kind == "parquet" else None,
+        "loaded": Identifier(file.path) if file and file.kind != "parquet" else None,
+        "is_folder": file and file.is_folder,
+    }
 
 
 def _read_again(claim: Claim, engine: Engine, *, is_joined: bool) -> dict[str, Any]:

@@ -28,6 +28,12 @@ SENTENCES: Mapping[str, str] = {
     "view_rowwise": (
         "each row of the view {source} comes from the rows of one unit, and fails for none"
     ),
+    "joined_public": "{relation} is the same whoever is in {source}",
+    "joined_own": "each row of {relation} is of one person, who has the same {unit} in {source}",
+    "joined_every_period": (
+        "what {relation} says of a person lies in no period: the release of each period in which"
+        " they have rows tells it again, m periods m times"
+    ),
     "source_sampled": (
         "{source} is a Bernoulli sample of its population, drawn in secret at the rate {rate}"
     ),

@@ -21,6 +21,12 @@ def is_name(name: str) -> bool:
     return bool(name) and "\0" not in name and not name.casefold().startswith(OURS)
 
 
+def is_key(kind: Type) -> bool:
+    """Whether values of a type are told apart by their texts."""
+    return kind.kind in _KEYS or (kind.kind == "decimal" and kind.scale == 0)
+
+
+KEY_LAW = "a key is a whole number, a plain text or a UUID"
 NAME_LAW = f"a name must not be empty, hold a NUL or start with {OURS}"
 
 
@@ -61,6 +67,11 @@ class Relation:
         require(len(self.parts) >= 2 and all(self.parts), "a source's name has two parts at least")
         require(not any("\0" in part for part in self.parts), "a name must not hold a NUL")
 
+    @property
+    def name(self) -> str:
+        """The parts of its name."""
+        return ".".join(self.parts)
+
 
 FileKind = Literal["parquet", "csv", "delta"]
 
@@ -90,6 +101,11 @@ class Files:
         names = [name for name, _ in self.options]
         plain = names == sorted(set(names)) and (self.kind == "csv" or not names)
         require(plain, "a CSV file alone is read by options, each once, in order")
+
+    @property
+    def name(self) -> str:
+        """Its path."""
+        return self.path
 
 
 @dataclass(frozen=True)
@@ -167,9 +183,8 @@ class People:
 
     def __post_init__(self) -> None:
         for column in self.keys:
-            kind, law = column.type, "a key is a whole number, a plain text or a UUID"
-            is_key = kind.kind in _KEYS or (kind.kind == "decimal" and kind.scale == 0)
-            require(is_key and not kind.collated and column.read_as is None, law)
+            is_plain = not column.type.collated and column.read_as is None
+            require(is_key(column.type) and is_plain, KEY_LAW)
         require(self.order != (), "an order must name a column")
         plain = all(column.read_as is None for column in self.ordering)
         require(plain, "rows are ordered by what stands in the source")
@@ -194,3 +209,38 @@ class People:
         """The columns that ``order`` names."""
         named = self.order if isinstance(self.order, tuple) else ()
         return tuple(column for column, _ in named)
+
+
+@dataclass(frozen=True)
+class JoinedRelation:
+    """Columns of another relation beside each row of the source: of its one row of a key, or NULL.
+
+    ``on`` has columns of the source, each with the relation's: a key is alike where all are, whole
+    numbers as such and others as their texts; NULL is like nothing. Of several rows of a key one is
+    there: the first by ``order``, as of ``People``, and of those alike in it by ``columns``,
+    ascending, NULL last. ``is_public``: its content does not depend on who is in the data. Else it
+    is a person's, and its rows of the unit's key are that unit's.
+    """
+
+    source: Relation | Files
+    on: tuple[tuple[Column, Column], ...]
+    columns: tuple[Column, ...]
+    is_public: bool
+    order: tuple[tuple[Column, bool], ...] = ()
+
+    def __post_init__(self) -> None:
+        require(bool(self.on) and bool(self.columns), "a relation is joined by a key, for columns")
+        keys = tuple(column for pair in self.on for column in pair)
+        plain = all(column.read_as is None for column in (*keys, *self.read))
+        require(plain, "a joined relation's columns are compared as they stand")
+        require(all(is_key(column.type) for column in keys), KEY_LAW)
+
+    @property
+    def read(self) -> tuple[Column, ...]:
+        """The relation's columns that are read, but for its key."""
+        return (*self.columns, *(column for column, _ in self.order))
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of all its columns that are read."""
+        return frozenset(each.name for each in (*(key for _, key in self.on), *self.read))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.sources import Files
 
 
 def people_word(groups: int) -> str:
@@ -17,4 +16,4 @@ def people_word(groups: int) -> str:
 
 def source_of(claim: Claim) -> str:
     """The source's path, or the parts of its name."""
-    return claim.source.path if isinstance(claim.source, Files) else ".".join(claim.source.parts)
+    return claim.source.name

@@ -56,8 +56,9 @@ class Limit:
     """The most an account may spend: what is true of all its releases together, or of a window's.
 
     ``each`` is how long a window is, None where the limit is for ever; ``of`` the column by whose
-    periods rows are told apart, ``ever`` the (ε, δ) of all windows together. ``where`` is the place
-    in the project file that says so; empty where the ledger alone does. ``plan``, its notion of
+    periods rows are told apart, ``ever`` the (ε, δ) of all windows together. It ``joins`` where
+    what a joined table says of a person counts in each of these periods. ``where`` is the place in
+    the project file that says so; empty where the ledger alone does. ``plan``, its notion of
     ``neighbours`` and ``rest`` are the project file's: a window keeps the plan that was recorded.
 
     Raises DomainError unless both are Decimals, ε from 0 to 10⁹ and δ from 0 to 1.
@@ -77,6 +78,7 @@ class Limit:
     plan: tuple[PlannedPolicy, ...] = field(default=(), compare=False, repr=False)
     rest: Decimal = field(default=Decimal(1), compare=False, repr=False)
     neighbours: str = field(default=ADD_REMOVE, compare=False, repr=False)
+    joins: bool = field(default=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check the domain."""

@@ -128,8 +128,10 @@ class Chain:
     def saying(self, name: str, value: str | None = None) -> Iterator[Record]:
         """The records that say this under a name anywhere, or any text, from the last one back."""
         text = chain.canonical({name: value or ""})[1:-1]
-        if value is None:
-            text = text.removesuffix('"')
+        return self.holding(text.removesuffix('"') if value is None else text)
+
+    def holding(self, text: str) -> Iterator[Record]:
+        """The records in whose payload a text stands, from the last one back."""
         for record in reversed(self.records):
             if text in record.payload and not isinstance(record, Foreign):
                 yield self.trusted(record)

@@ -61,6 +61,11 @@ def _sentences(limit: Limit, each: Calendar, promised: Sequence[Amounts]) -> Ite
             f" {_pair((one.epsilon, one.delta))}, whatever is released of other {word}s. Of one"
             f" person's rows of three {word}s: {_pair((three.epsilon, three.delta))}."
         )
+        if limit.joins:
+            yield (
+                f"What a joined table says of a person lies in no {word}: of that {word}s add up,"
+                f" three of them to {_pair((three.epsilon, three.delta))}."
+            )
     else:
         yield (
             f"What the releases of one {word} add to what was known before them: {pair} of anybody."

@@ -16,6 +16,7 @@ import json
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 from policy_engine.errors import BudgetExceeded, LedgerError
 from policy_engine.ledger.chain import Record, said
@@ -40,9 +41,8 @@ class Sources:
         if charge.source and self.namer() not in {None, charge.source.get(NAMED_BY)}:
             where = self.chain.where
             raise LedgerError(f"{where}: another key names its sources meanwhile; release again")
-        named = [*charge.source.items(), *(("place", name) for name in charge.beside)]
-        for what, name in named:
-            record = self._last_naming(what, name, charge.account) if what != NAMED_BY else None
+        for name in (*_places_in(charge.source), *charge.beside):
+            record = self._last_naming(name, charge.account)
             if record is not None:
                 raise _belongs_elsewhere(charge, record)
 
@@ -51,8 +51,8 @@ class Sources:
 
         What is ever told of one person's rows of a period would be more than its limit.
         """
-        named = (each for each in charge.source.items() if each[0] != NAMED_BY)
-        for record in (record for what, name in named for record in self._naming(what, name)):
+        named = (self._naming(name) for name in _places_in(charge.source))
+        for record in chain.from_iterable(named):
             if record.kind != "reserve" or record.account == charge.account:
                 continue
             if self.budget.entry(record.seq).state != "cancelled":
@@ -63,19 +63,19 @@ class Sources:
                     " take 'of' out of the account in the project file"
                 )
 
-    def _last_naming(self, what: str, name: str, account: str) -> Record | None:
+    def _last_naming(self, name: str, account: str) -> Record | None:
         """The last record that gives a source so named to another account; None if it has it."""
-        for record in self._naming(what, name):
+        for record in self._naming(name):
             if _account_in(record) == account:  # and what was before it was as good
                 return None
             if record.kind == "move" or self.budget.entry(record.seq).state != "cancelled":
                 return record
         return None
 
-    def _naming(self, what: str, name: str) -> Iterator[Record]:
-        """The records of a source of this name, from the last one back."""
-        said = self.chain.saying(what, name)
-        return (each for each in said if source_in(each).get(what) == name)
+    def _naming(self, name: str) -> Iterator[Record]:
+        """The records of a source of this name, or of one that it is joined to, from the last."""
+        said = self.chain.holding(f'"{name}"')
+        return (each for each in said if name in _places_in(source_in(each)))
 
     def namer(self) -> str | None:
         """The id of the key that names the ledger's sources; None while it names none."""
@@ -92,14 +92,18 @@ class Sources:
 
     def owners(self, source: Mapping[str, str]) -> set[str]:
         """The accounts that a source of these names belongs to."""
-        named = (each for each in source.items() if each[0] != NAMED_BY)
-        records = (next(self._naming(what, name), None) for what, name in named)
+        records = (next(self._naming(name), None) for name in _places_in(source))
         return {_account_in(record) for record in records if record is not None} - {""}
 
 
 def source_in(record: Record) -> Mapping[str, str]:
     """The names of a source that a record has; none where it has none."""
     return json.loads(record.payload).get("source") or {}
+
+
+def _places_in(source: Mapping[str, str]) -> tuple[str, ...]:
+    """The names of where a source lies, and of the relations of a person that it is joined to."""
+    return tuple(name for what, name in source.items() if what != NAMED_BY)
 
 
 def _account_in(record: Record) -> str:

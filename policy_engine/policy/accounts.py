@@ -178,11 +178,14 @@ def check_own_project(policy: Policy, found: Path | None, remedy: str = "") -> N
         default = f"run it from its own project, as with -C {own.parent}, where it is {file}"
         law = f"{message}: each has a ledger of its own, which does not know of the other's charges"
         raise refused(policy.file, "", law, remedy or default)
-    own = None if policy.source_path is None else find_project(policy.source_path.parent)
-    if own is not None and own != found:
-        message = f"source.file lies in another project, found {policy.source.path} below {own}"
-        remedy = "release it from there: each project has a ledger of its own"
-        raise refused(policy.file, "source.file", message, remedy)
+    for source in (policy.source, *(each.source for each in policy.source.joins)):
+        if source.path is None:
+            continue
+        own = find_project((policy.directory / source.path).parent)
+        if own is not None and own != found:
+            message = f"source.file lies in another project, found {source.path} below {own}"
+            remedy = "release it from there: each project has a ledger of its own"
+            raise refused(policy.file, "source.file", message, remedy)
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

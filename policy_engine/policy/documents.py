@@ -63,8 +63,8 @@ def _read_groups(
         return
     path: tree.Path = ("public_groups",)
     file = directory / document.public_groups.file
-    source = document.source.file
-    if source is not None and _holds(directory / source, file):
+    joined = (each.file for each in document.source.join.values() if not each.public)
+    if any(each and _holds(directory / each, file) for each in (document.source.file, *joined)):
         law = f"is the source, or one of its files, found {document.public_groups.file}"
         remedy = (
             "write the list from what everybody knows: what stands in the source tells who does"

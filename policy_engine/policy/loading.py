@@ -94,6 +94,8 @@ def salvage(file: Path) -> Policy | None:
     try:
         data: Any = read_root(read_text(file, "policy"), file, "policy")[0].data()
         source, recode = mapping(data.get("source")), mapping(data.get("recode"))
+        if "join" in source:  # which columns there are depends on more than is left
+            return None
         place = {key: source[key] for key in ("file", "table", "csv") if key in source}
         made = PolicyDocument.model_validate({**_REST, "source": place})
     except (FileError, PolicyError, ValidationError):

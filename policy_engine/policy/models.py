@@ -217,6 +217,7 @@ class PolicyDocument(Document):
         yield from enforceable(data, keeps_groups=keeps_groups(data))
         yield from time_models.time_laws(data)
         yield from search_laws(data)
+        yield from source_models.join_laws(data)
         persons = source_models.keys_of(data.get("privacy_unit"))
         for column, kind in mapping(source.get("columns")).items():
             # Of another type 7 and 007 would be one person, or stay two.

@@ -331,6 +331,9 @@ class AccountSpec(Document):
     of: fields.OptionalLineField = None
     """The column of dates or times by whose periods rows are told apart: then the limit is of what
     is ever told of one person's rows of one period."""
+    joined: Annotated[str, fields.word("m-fold")] = ""
+    """`m-fold`: a policy may join a person's table, whose rows lie in no period: of what that says
+    of a person m periods tell m times the limit."""
     plan: time_models.PlansField = fields.EMPTY
     """For which editions of which policies a window is."""
     rest: time_models.RestField = Decimal(0)

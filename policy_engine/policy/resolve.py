@@ -24,7 +24,13 @@ from policy_engine.policy.mechanisms.whole_classes import NO_PAIR, UNMET, Suppre
 from policy_engine.policy.models import GuaranteeSpec, PolicyDocument, ReleaseSpec, digest
 from policy_engine.policy.recode_models import FilterSpec, Recode
 from policy_engine.policy.scalars import show
-from policy_engine.policy.source_models import OrderSpec, SourceSpec, UnitSpec, order_term
+from policy_engine.policy.source_models import (
+    JoinSpec,
+    OrderSpec,
+    SourceSpec,
+    UnitSpec,
+    order_term,
+)
 from policy_engine.policy.timing import PeriodOf, place_of, schedule_of
 
 if TYPE_CHECKING:
@@ -37,6 +43,21 @@ Direction = Literal["asc", "desc"]
 
 
 @dataclass(frozen=True)
+class Join:
+    """A relation whose ``columns`` stand beside each row of the source; ``name`` is the policy's.
+
+    ``on`` has columns of the source, each with the relation's. ``is_public``: it is the same
+    whoever is in the data; else it is a person's own.
+    """
+
+    name: str
+    source: Source
+    on: tuple[tuple[str, str], ...]
+    columns: tuple[str, ...]
+    is_public: bool
+
+
+@dataclass(frozen=True)
 class Source:
     """The table released from: ``path`` or ``relation``, the other is None.
 
@@ -46,6 +67,7 @@ class Source:
     ``is_rowwise``: the author confirms that each row of a view comes from the rows of one unit.
     ``counts_all``: a person counts in the groups of all rows, and not of one.
     ``key_stays``: the author confirms that a person's key never changes.
+    ``joins`` are relations with columns beside each row.
     """
 
     path: str | None
@@ -59,6 +81,7 @@ class Source:
     is_rowwise: bool = False
     counts_all: bool = False
     key_stays: bool = False
+    joins: tuple[Join, ...] = ()
 
     @property
     def key(self) -> str | None:
@@ -431,7 +454,22 @@ def resolve_source(source: SourceSpec, privacy_unit: Literal["row"] | UnitSpec) 
         is_rowwise=source.view == "rowwise",
         counts_all=rows == "all",
         key_stays=unit is not None and unit.stays,
+        joins=tuple(
+            _join(name, spec, tuple(source.columns.items())) for name, spec in source.join.items()
+        ),
     )
+
+
+def _join(name: str, spec: JoinSpec, columns: tuple[tuple[str, ColumnType], ...]) -> Join:
+    source = Source(
+        path=spec.file,
+        relation=spec.table,
+        order_by=tuple(map(order_term, spec.first_by)),
+        columns=columns,
+        csv=spec.csv,
+        is_rowwise=spec.view == "rowwise",
+    )
+    return Join(name, source, tuple(spec.on.items()), spec.columns, spec.public)
 
 
 def resolve_recoding(spec: Recode, hierarchy: Hierarchy | None = None) -> recodings.Recoding:

@@ -215,6 +215,128 @@ def _one_file(path: object) -> Broken:
         yield refusal(f"must end in {A_SOURCE_FILE}, {found}", SAVED_AS, at=("file",))
 
 
+_PUBLIC = fields.kind(
+    "be true", lambda found: found is True, remedy="leave it out of a person's own", const=True
+)
+
+
+def _pairs(found: object) -> dict[str, str]:
+    """The law of what a relation is joined by: a column of both, or columns by the source's."""
+    try:
+        if isinstance(found, str):
+            return {fields.line(found): found}
+        if isinstance(found, dict) and found:
+            return {fields.line(own): fields.line(other) for own, other in found.items()}
+    except PydanticCustomError:
+        pass
+    law = "must be a column that both have, or a mapping of a column of the source to another"
+    raise refusal(f"{law}, found {show(found)}", "as in person_id, or {ward_id: id}")
+
+
+_PairsField = Annotated[
+    dict[str, str],
+    BeforeValidator(_pairs),
+    WithJsonSchema(
+        {"anyOf": [
+            {"type": "string", "minLength": 1},
+            {"type": "object", "minProperties": 1, "additionalProperties": {"type": "string"}},
+        ]}
+    ),
+]  # fmt: skip
+
+
+class JoinSpec(Document):
+    """A table beside the source, of which a row's key has one row."""
+
+    model_config = ConfigDict(json_schema_extra=ONE_PLACE)
+
+    file: fields.OptionalPathField = None
+    """A Parquet or CSV file, relative to the policy file."""
+    table: fields.OptionalLineField = None
+    """A table or view of the same warehouse."""
+    view: Annotated[Literal["rowwise"] | None, fields.word("rowwise")] = None
+    """`rowwise`: you confirm that each row of the view comes from the rows of one unit."""
+    on: _PairsField
+    """The column by which both are joined, or `{column of the source: column of this table}`. A
+    person's table is joined by all columns of `privacy_unit`."""
+    columns: Annotated[
+        fields.Lines, fields.a_list("columns", "as in [birth_date, sex]", minItems=1)
+    ]
+    """The columns that stand beside each row of the source; NULL where no row has the key."""
+    public: Annotated[bool, _PUBLIC] = False
+    """`true`: you confirm that the table is the same whoever is in the data, as one of wards is."""
+    first_by: Annotated[
+        fields.Lines, fields.a_list("columns", "as in [changed desc]", minItems=1)
+    ] = ()
+    """Of several rows of a key, which one counts; default: the least in `columns`."""
+    csv: CsvSpec | None = None
+    """How a CSV file is read."""
+
+    @classmethod
+    def _across(cls, data: Data) -> Broken:
+        """One place, one file."""
+        yield from place_laws(data)
+        seen: set[str] = set()
+        columns = data.get("columns")
+        for index, column in enumerate(columns if isinstance(columns, list | tuple) else ()):
+            if isinstance(column, str) and column in seen:
+                yield refusal(f"names {show(column)} a second time", at=("columns", index))
+            seen.add(str(column))
+
+
+def place_laws(data: Data) -> Broken:
+    """The laws of a source, and of what is joined to it: one place, and what is said of that."""
+    path = data.get("file")
+    yield from one_place(data)
+    yield from _one_file(path)
+    if "view" in data and "table" not in data:
+        yield refusal("is for a view", "remove it, or name a view in table", at=("view",))
+    if "csv" in data and not (isinstance(path, str) and is_csv(path)):
+        remedy = "remove it, or name a .csv, .tsv or .txt file"
+        yield refusal("is for a CSV file", remedy, at=("csv",), on_key=True)
+
+
+def join_laws(data: Data) -> Broken:
+    """What is joined is a person's, by who is protected, or the same whoever is in the data."""
+    unit, source = data.get("privacy_unit"), mapping(data.get("source"))
+    seen: dict[str, str] = {}
+    for name, joined in mapping(source.get("join")).items():
+        written, at = mapping(joined), ("source", "join", str(name))
+        columns = written.get("columns")
+        for column in columns if isinstance(columns, list | tuple) else ():
+            first = seen.setdefault(str(column).casefold(), str(name))
+            if first != name:
+                wrong = f"looks up {show(column)}, as {first} does: no name says which is meant"
+                remedy = "look it up in one of them, or in a view that calls it otherwise"
+                yield refusal(wrong, remedy, at=(*at, "columns"))
+        if ("file" in written and "table" in source) or ("table" in written and "file" in source):
+            wrong = "must be a table where the source is one, and a file where it is a file"
+            yield refusal(wrong, "bring both into one warehouse, or write files", at=at)
+        yield from _of_one_or_public(written, unit, at)
+
+
+def _of_one_or_public(written: Data, unit: object, at: At) -> Broken:
+    """The law that the rows of what is joined are a person's, or nobody's."""
+    keys, on, is_public = keys_of(unit), written.get("on"), written.get("public") is True
+    if not isinstance(on, str | dict):
+        return  # the field's own law says so
+    is_of_unit = bool(keys) and keys <= ({on} if isinstance(on, str) else {*on})
+    of_whom = " and ".join(key_columns(unit))
+    if is_public and is_of_unit:
+        wrong = f"is joined by {of_whom}, which is one person, and so says who is in the data"
+        yield refusal(wrong, "remove public", at=(*at, "public"), on_key=True)
+    if is_public or is_of_unit:
+        return
+    public = "write public: true where it is the same whoever is in the data"
+    if keys:
+        wrong = f"is neither public nor joined by who is protected, {of_whom}"
+        remedy = f"join it by {of_whom} where its rows are of one person each, or {public}"
+    else:
+        wrong = "is not public, and where each row is one person no table is a person's own"
+        remedy = f"{public}, or name privacy_unit.column and join it by that"
+    yield refusal(f"{wrong}: its rows could be of anybody", remedy, at=at)
+
+
 class SourceSpec(Document):
     """The table that is released from."""
 
@@ -234,16 +356,13 @@ class SourceSpec(Document):
     """The type a column is read as; what does not fit becomes NULL."""
     csv: CsvSpec | None = None
     """How a CSV file is read: its delimiter, encoding, numbers, dates and words."""
+    join: Annotated[
+        dict[str, JoinSpec], fields.a_mapping("name: {table, on, columns}", minProperties=1)
+    ] = fields.EMPTY
+    """Columns of other tables beside each row: of a person's own, or of one that is public."""
 
     @classmethod
     def _across(cls, data: Data) -> Broken:
         """One place, one file; column names that can be told apart."""
-        path = data.get("file")
-        yield from one_place(data)
-        yield from _one_file(path)
+        yield from place_laws(data)
         yield from column_names(data.get("columns"), ("columns",))
-        if "view" in data and "table" not in data:
-            yield refusal("is for a view", "remove it, or name a view in table", at=("view",))
-        if "csv" in data and not (isinstance(path, str) and is_csv(path)):
-            remedy = "remove it, or name a .csv, .tsv or .txt file"
-            yield refusal("is for a CSV file", remedy, at=("csv",), on_key=True)

@@ -28,7 +28,7 @@ MOST_EDITIONS = 100_000
 _LONGEST_WAIT = 3660
 _HOLES = re.compile(r"\{([^{}]*)\}")
 _SCHEDULES = ("refresh", "period")
-WINDOWED = ("each", "of", "plan", "rest", "neighbours", "ever")
+WINDOWED = ("each", "of", "joined", "plan", "rest", "neighbours", "ever")
 """The keys of an account that are of its windows."""
 _ZONE_EXAMPLE = "as in Europe/Berlin"
 
@@ -253,6 +253,7 @@ def window_laws(data: Data) -> Broken:
         return
     needed = (
         ("of", "each", "is of windows, and nothing says how long one is", "add each: month"),
+        ("joined", "of", "is of windows of rows, and no column tells them apart", "remove it"),
         ("ever", "each", "is a limit over all windows, and there is one", "add each: year"),
         ("rest", "plan", "is what a plan leaves, and there is none", "add plan, or remove it"),
         ("neighbours", "plan", "is of a plan, and there is none", "add plan, or remove it"),

@@ -48,13 +48,15 @@ class WindowTerms:
     """What an account says of its windows.
 
     ``each`` is how long one is, None where the limit is for ever. ``of`` is the column by whose
-    periods rows are told apart; None where a window is of when releases are made. ``rest`` is the
+    periods rows are told apart; None where a window is of when releases are made; ``joins``: what
+    a joined table says of a person counts in each of them. ``rest`` is the
     part of (ε, δ) that is left for what is not planned: all of it where nothing is. ``ever`` is the
     (ε, δ) of all windows together, ``neighbours`` the notion of the plan.
     """
 
     each: Calendar | None = None
     of: str | None = None
+    joins: bool = False
     plan: tuple[PlannedPolicy, ...] = ()
     rest: Decimal = Decimal(1)
     ever: tuple[Decimal, Decimal] | None = None
@@ -95,6 +97,7 @@ def windows_of(account: AccountSpec) -> WindowTerms:
     return WindowTerms(
         each=None if account.each is None else Calendar(account.each),
         of=account.of,
+        joins=account.joined == "m-fold",
         plan=tuple(
             PlannedPolicy(name, line.editions, line.share) for name, line in account.plan.items()
         ),

@@ -79,7 +79,7 @@ def stated_limit(project: Project, account: str, relation: str | None = None) ->
     return Limit(
         limit.epsilon, limit.delta, where,
         each=terms.each, of=terms.of, ever=terms.ever, plan=terms.plan, rest=terms.rest,
-        neighbours=terms.neighbours,
+        neighbours=terms.neighbours, joins=terms.joins,
     )  # fmt: skip
 
 

@@ -141,11 +141,14 @@ class ReleasePlan:
         """What the ledger calls its source."""
         policy, project, warehouse = self.policy, self.project, self.warehouse
         source = names_of_source(policy, project, warehouse, self.table, naming)
-        read = planning.table_read(policy, self.table)
         named = resolved(planning.warehouse_of(policy, project))
         return requests.SourceNames(
             source,
-            beside=requests.names_beside(policy, project, named, read, naming),
+            beside=tuple(
+                name
+                for each, read in planning.tables_read(policy, self.table)
+                for name in requests.names_beside(each, project, named, read, naming)
+            ),
             part=requests.part_of(self.certificate, source["place"], naming),
             key_stays=policy.source.key_stays,
         )
@@ -179,11 +182,11 @@ def names_of_source(
 ) -> dict[str, str]:
     """The name by which a ledger knows a source, of where it lies, and the key that names it."""
     named = resolved(planning.warehouse_of(policy, project))
-    read = planning.table_read(policy, table)
-    return {
-        "place": requests.name_of_place(policy, project, named, read, naming),
-        NAMED_BY: key_id(naming.public_key()),
-    }
+    found = {NAMED_BY: key_id(naming.public_key())}
+    for number, (each, read) in enumerate(planning.tables_read(policy, table)):
+        what = f"joined_{number}" if number else "place"
+        found[what] = requests.name_of_place(each, project, named, read, naming)
+    return found
 
 
 def solved_plan(policy: Policy, project: Project, account: str) -> WindowPlan:
@@ -266,7 +269,21 @@ def recalled(
 
 def check_reads_period(policy: Policy, account: str, limit: Limit) -> None:
     """PolicyError where an account's windows are of rows that a policy does not tell apart."""
-    if limit.of is None or policy.edition.column == limit.of:
+    if limit.of is None:
+        return
+    own = [each.name for each in policy.source.joins if not each.is_public]
+    if own and not limit.joins:
+        law = (
+            f"joins {own[0]}, whose rows lie in no {_word(limit)}, and pays from account"
+            f" {account!r}, whose limit is of one {_word(limit)} by {limit.of}"
+        )
+        remedy = (
+            "put its columns on each row, in a view with view: rowwise whose content is fixed when"
+            f" the row is; or write joined: m-fold beside 'of' of the account: what {own[0]} says"
+            f" of a person, m {_word(limit)}s tell m times"
+        )
+        raise refused(policy.file, "source.join", law, remedy)
+    if policy.edition.column == limit.of:
         return
     found = "and it has no period: what it shows is of all periods at once"
     if policy.edition.column:

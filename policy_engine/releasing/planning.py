@@ -20,6 +20,7 @@ from policy_engine.check.laws import READS_A_TABLE, unmet
 from policy_engine.check.schema import Schema
 from policy_engine.compile.catalog import IF_ROWWISE, Kind, Table, at_home
 from policy_engine.compile.compiler import compiled
+from policy_engine.compile.joining import beside_of
 from policy_engine.compile.rendering import created, name_of
 from policy_engine.dialects import Engine, dialect_named
 from policy_engine.kernel.certificate import (
@@ -104,7 +105,7 @@ def vouched_for(
     table, target = _ends(policy, warehouse)
     _check_apart(policy, table, target)
     _check_zone(policy, table, project)
-    table_read(policy, table)
+    tables_read(policy, table)
     return vouched_over(policy, table, target, warehouse), table
 
 
@@ -189,11 +190,15 @@ def _check_zone(policy: Policy, table: Table, project: Project) -> None:
 def _check_apart(policy: Policy, table: Table, target: tuple[str, ...]) -> None:
     """Refuse a release over its own source, however the two are written."""
     source, path = policy.source_path, policy.release_path
-    same_file = source is not None and path is not None and path.exists() and path.samefile(source)
-    same_table = bool(target) and [*map(str.lower, target)] == [*map(str.lower, table.parts)]
+    read = [policy.directory / each.path for each in table.relations if each.path is not None]
+    same_file = path is not None and path.exists() and any(map(path.samefile, read))
+    names = [[*map(str.lower, each.parts)] for each in table.relations]
+    same_table = bool(target) and [*map(str.lower, target)] in names
     if same_file or same_table:
         key = "release.file" if same_file else "release.table"
         message = f"{key} must not be the source itself, found {policy.release.text}"
+        if table.beside:
+            message = message.replace("itself", "itself, or what is joined to it")
         raise refused(policy.file, key, message, "release to a place of its own")
     # It would be a file more of its source, or one that the source's owner cleans away.
     if table.is_folder and source and path and path.resolve().is_relative_to(source.resolve()):
@@ -235,14 +240,18 @@ def compile_policy(
 
 
 def _described(policy: Policy, schema: Schema, dialect: Engine) -> Table:
-    """The source as a schema describes it."""
-    relation = policy.source.relation
+    """The source, and what is joined to it, as a schema describes them."""
     known = Known(schema, dialect.name)
-    table = known.table(at_home(relation, dialect.name, schema.tables)) if relation else None
-    if table is None:
-        found = f"{relation}, which it does not have once" if relation else "a file"
-        raise errors.UsageError(f"the schema must describe source.table, found {found}")
-    return table
+
+    def described(relation: str | None) -> Table:
+        table = known.table(at_home(relation, dialect.name, schema.tables)) if relation else None
+        if table is None:
+            found = f"{relation}, which it does not have once" if relation else "a file"
+            raise errors.UsageError(f"the schema must describe source.table, found {found}")
+        return table
+
+    joins = (beside_of(each, described(each.source.relation)) for each in policy.source.joins)
+    return replace_field(described(policy.source.relation), beside=tuple(joins))
 
 
 def enveloped(query: str, target: tuple[str, ...], dialect: Engine) -> str:
@@ -274,6 +283,20 @@ def table_read(policy: Policy, table: Table) -> tuple[str, ...]:
         law = "account must name the account that pays where source.view is rowwise"
         raise refused(policy.file, "account", law, "the account that the people of the view have")
     return table.parts
+
+
+def tables_read(policy: Policy, table: Table) -> list[tuple[Policy, tuple[str, ...]]]:
+    """The relations of people that are read, the source first: each as the source of a policy, with
+    the name of its table. What is joined and public is none.
+
+    Raises as ``table_read``.
+    """
+    found = [(policy, table_read(policy, table))]
+    for written, beside in zip(policy.source.joins, table.beside, strict=True):
+        if not written.is_public:
+            joined = replace_field(policy, source=written.source)
+            found.append((joined, table_read(joined, beside.table)))
+    return found
 
 
 @contextmanager

@@ -30,7 +30,7 @@ from policy_engine.policy.csv_models import CsvSpec, default_delimiter, is_csv
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
 from policy_engine.releasing.naming import in_some_edition
-from policy_engine.releasing.planning import open_warehouse, table_read
+from policy_engine.releasing.planning import open_warehouse, table_read, tables_read
 from policy_engine.warehouse.csv_files import names_in
 from policy_engine.warehouse.duckdb import DuckDBWarehouse
 from policy_engine.warehouse.quoting import quoted
@@ -73,13 +73,16 @@ def tried(policy: Policy, project: Project, row: str) -> Tried:
     """
     policy = in_some_edition(policy, project)
     path = str(policy.source.path or "")
+    if is_csv(path) and policy.source.joins:
+        law = "a row of a CSV file is tried by itself, and the policy joins columns to it"
+        raise UsageError(f"{law}: try a copy of the policy without source.join and those columns")
     if is_csv(path):
         return _of_csv(policy, policy.directory / path, path, row)
     with closing(open_warehouse(policy, project, writes=False)) as warehouse:
         table = warehouse.table(policy.source, policy.directory)
-        table_read(policy, table)
-        claim = _claim(policy, table, warehouse.dialect.name)
-    typed = _pairs(row, [column.name for column in table.columns])
+        tables_read(policy, table)
+        claim = replace(_claim(policy, table, warehouse.dialect.name), joins=())  # typed beside it
+    typed = _pairs(row, [column.name for column in table.all_columns])
     with closing(DuckDBWarehouse()) as place:
         columns = _columns(claim)
         cast = ", ".join(f"TRY_CAST(? AS {_type(c.type)}) AS {quoted(c.name)}" for c in columns)

@@ -126,6 +126,7 @@ class Comparable:
                 "privacy_unit.unique": "the engine enforces it" if source.unique else "",
                 "source.sampled_at": in_text(source.sampled_at),
                 "source.view": "rowwise" if source.is_rowwise else "",
+                **{f"source.join.{each.name}": str(each) for each in source.joins},
                 "account": policy.budget,
                 "groupings": "; ".join(", ".join(each) for each in policy.groupings),
                 "models": "; ".join(map(str, policy.models)),

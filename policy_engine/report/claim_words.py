@@ -11,7 +11,7 @@ import re
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.filters import words_of
 from policy_engine.kernel.recodes.meanings import recode_meaning
-from policy_engine.kernel.sources import Drawn, Groups, Relation, Rows
+from policy_engine.kernel.sources import Drawn, Files, Groups, JoinedRelation, Relation, Rows
 from policy_engine.kernel.wording import (
     column_text,
     named,
@@ -24,7 +24,24 @@ _PLAIN_PATH = re.compile(r"[\w./=+-]+")
 
 def source_words(claim: Claim) -> str:
     """Where the rows are, and how they are read."""
-    source = claim.source
+    return "; ".join((_place_words(claim.source), *map(joined_words, claim.joins)))
+
+
+def joined_words(joined: JoinedRelation) -> str:
+    """What stands beside each row."""
+    columns = ", ".join(map(column_text, joined.columns))
+    by = " and ".join(f"{column_text(own)} = {column_text(other)}" for own, other in joined.on)
+    ways = ((named(c.name), "descending" if down else "ascending") for c, down in joined.order)
+    first = ", then ".join(f"{name} {way}" for name, way in ways)
+    which = f"the first by {first}" if first else "the least"
+    whose = "the same whoever is in the data" if joined.is_public else "the person's own"
+    return (
+        f"beside each row {columns} of {_place_words(joined.source)}, {whose}, where {by}, of"
+        f" several rows {which}"
+    )
+
+
+def _place_words(source: Relation | Files) -> str:
     if isinstance(source, Relation):
         view = ", a view each of whose rows is made of one person's" * source.is_rowwise
         return f"the table {'.'.join(map(named, source.parts))}{view}"

@@ -106,9 +106,12 @@ def _recoded(claim: Claim) -> str:
 
 def _source(certificate: Certificate) -> str:
     claim, unit = certificate.claim, certificate.unit
+    source = " with columns of ".join(
+        (source_of(claim), *filter(None, [" and ".join(j.source.name for j in claim.joins)]))
+    )
     if unit == ROW_UNIT:
-        return f"{source_of(claim)}: one row is one person"
-    who = f"{source_of(claim)}: a person is a value of {unit}"
+        return f"{source}: one row is one person"
+    who = f"{source}: a person is a value of {unit}"
     order = claim.unit.order if isinstance(claim.unit, People) else None
     if isinstance(order, Groups):
         return f"{who}, counted in {order.most} groups at most"

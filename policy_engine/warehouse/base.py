@@ -18,6 +18,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from policy_engine.compile.catalog import Table
+from policy_engine.compile.joining import beside_of
 from policy_engine.dialects import Engine
 from policy_engine.errors import WarehouseError
 from policy_engine.kernel.fragments import in_sample
@@ -243,6 +244,15 @@ class Warehouse(ABC):
         Raises:
             WarehouseError, FileError: it is not there, or cannot be certified.
         """
+        return replace(
+            self._one_table(source, directory),
+            beside=tuple(
+                beside_of(each, self._one_table(each.source, directory)) for each in source.joins
+            ),
+        )
+
+    def _one_table(self, source: Source, directory: Path) -> Table:
+        """The columns of one relation of a source."""
         if source.relation is None:
             raise WarehouseError(
                 f"the warehouse {self._name} is {self.dialect.title}, which reads tables and no"
@@ -261,6 +271,10 @@ class Warehouse(ABC):
 
     def _check_certified(self, table: Table) -> None:
         """Compare the source with what was certified: a text means what its relations are."""
+        for each in table.relations:
+            self._check_same(each)
+
+    def _check_same(self, table: Table) -> None:
         is_same = self._described(table.parts) == table
         if is_same and table.parts in self._certified:
             is_same = self._facts(table) == self._certified[table.parts][1]
@@ -334,8 +348,9 @@ class Warehouse(ABC):
             # Imported on use, as in _withheld.
             from policy_engine.warehouse.failures import NOT_PLANNED, WITHHELD, failure
 
-            if lacking := self._unreadable(table, read_of(policy, table)):
-                raise self._may_not_read(table, lacking) from None
+            for each in table.relations:
+                if lacking := self._unreadable(each, read_of(policy, table, each)):
+                    raise self._may_not_read(each, lacking) from None
             if error.lines == (WITHHELD.message,):
                 raise failure(NOT_PLANNED) from None
             raise
@@ -684,10 +699,15 @@ class Transactional(Warehouse):
             self._connection.rollback()
 
 
-def read_of(policy: Policy, table: Table) -> tuple[str, ...]:
-    """The columns of a table that a release reads."""
+def read_of(policy: Policy, table: Table, relation: Table) -> tuple[str, ...]:
+    """The columns of one of a source's relations that a release reads."""
+    for each in table.beside:
+        if each.table == relation:
+            said = (*each.columns, *(name for name, _ in each.order), *(key for _, key in each.on))
+            return tuple(column.name for name in said if (column := relation.find(name)))
     named = [name for name, how in policy.recodings if how.reads]
     named += [name for name, _ in policy.source.order_by]
     named += [policy.edition.column] if policy.edition.column else []
+    named += [own for each in table.beside for own, _ in each.on]
     read = {table.find(name) for name in (*named, *policy.reads_beside, *policy.source.keys)}
     return tuple(column.name for column in table.columns if column in read)

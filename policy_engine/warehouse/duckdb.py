@@ -64,9 +64,7 @@ class DuckDBWarehouse(Transactional):
         super().__init__(name if database is not None else "")
         self._spill = Spill()
         self._written = database if writable else None
-        self._path: Path | None = None
-        self._snapshot: files.SourceFiles | None = None
-        self._before: files.FilesState | None = None
+        self._watched: dict[Path, tuple[files.SourceFiles | None, files.FilesState]] = {}
         self._asks: dict[str, bool] = {}
         self._in_transaction = False
         try:
@@ -108,7 +106,7 @@ class DuckDBWarehouse(Transactional):
 
     # The source
 
-    def table(self, source: Source, directory: Path) -> Table:
+    def _one_table(self, source: Source, directory: Path) -> Table:
         """The columns of a file or relation.
 
         Raises:
@@ -121,6 +119,8 @@ class DuckDBWarehouse(Transactional):
         files.check_file(path, source.path)
         if (path / files.DELTA_LOG).is_dir():
             return self._delta(path, source.path)
+        if is_csv(source.path) and path in self._watched:
+            return self._loaded(source.path)
         if is_csv(source.path):
             # A temporary table of texts, for sniffed types would depend on the data; it is loaded
             # now and not read again.
@@ -155,11 +155,7 @@ class DuckDBWarehouse(Transactional):
 
         Of a Delta table those of one version are a ``snapshot``; a later one is not read.
         """
-        self._path, self._snapshot = path, snapshot
-        self._before = self._files().state()
-
-    def _files(self) -> files.SourceFiles:
-        return self._snapshot or files.files_at(self._path or Path())
+        self._watched[path] = snapshot, (snapshot or files.files_at(path)).state()
 
     def _search(self, directory: Path, path: str) -> None:
         """Make the engine find the relative ``path`` in ``directory``, and nowhere else."""
@@ -219,16 +215,19 @@ class DuckDBWarehouse(Transactional):
 
     def _check_certified(self, table: Table) -> None:
         """A database file is this process's alone; files are those that were looked at."""
-        if table.path is not None and self._before and self._files().state() != self._before:
-            raise WarehouseError(
-                f"{table.name} was written while it was read; nothing was published. Release from"
-                " a copy that stays as it is",
-                of_setup=True,
-            )
+        for path, (snapshot, before) in self._watched.items():
+            if before and (snapshot or files.files_at(path)).state() != before:
+                told = f"{table.name}, or what is joined to it," if table.beside else table.name
+                raise WarehouseError(
+                    f"{told} was written while it was read; nothing was published. Release from"
+                    " a copy that stays as it is",
+                    of_setup=True,
+                )
 
     def _take_hold(self, policy: Policy, table: Table) -> None:
-        if table.path is not None and self._path is None:
-            self._watch(policy.directory / table.path)
+        for each in table.relations:
+            if each.path is not None and policy.directory / each.path not in self._watched:
+                self._watch(policy.directory / each.path)
 
     @contextmanager
     def sampled(self, policy: Policy, table: Table, secret: bytes) -> Iterator[Callable[[], None]]:

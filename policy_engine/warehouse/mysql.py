@@ -204,7 +204,8 @@ class MariaDBWarehouse(Warehouse):
         holder = mysql_session.connect(self._name, self._url)
 
         def hold() -> None:
-            mysql_session.asked(holder, f"SELECT 1 FROM {self.quoted(*table.parts)} LIMIT 0")
+            for each in table.relations:
+                mysql_session.asked(holder, f"SELECT 1 FROM {self.quoted(*each.parts)} LIMIT 0")
 
         try:
             for statement in mysql_session.HOLDING:

@@ -272,7 +272,8 @@ class PostgresWarehouse(Transactional):
         if policy.method == "keyed":
             self._session.check_unlogged()
         # The snapshot begins here, and the locks on the source and on all that it reads.
-        self.ask(f"SELECT 1 FROM {self.quoted(*table.parts)} LIMIT 0")
+        for each in table.relations:
+            self.ask(f"SELECT 1 FROM {self.quoted(*each.parts)} LIMIT 0")
 
     def _check_place(self, target: Name) -> None:
         if target[0].startswith("pg_"):

@@ -53,10 +53,12 @@ from policy_engine.kernel.sources import (
     Drawn,
     Files,
     Groups,
+    JoinedRelation,
     KeyColumns,
     People,
     Relation,
     Rows,
+    is_key,
 )
 from policy_engine.kernel.types import MOMENTS, MOST_INTEGER, Type
 
@@ -230,6 +232,36 @@ def in_period(claim: Claim, known: list[str]) -> Claim:
         return replace(claim, period=within(column, at_least=min(ends), below=max(ends)))
     except ClaimError:  # a shown name is the column's
         return claim
+
+
+def with_joins(chance: Random, claim: Claim, types: dict[str, Type]) -> Claim:
+    """The claim with some of its columns looked up: of the unit's own rows, or by public keys.
+
+    Raises ClaimError where nothing can be looked up.
+    """
+    fixed = {key.name for key in claim.unit.keys}
+    fixed |= set() if claim.period is None else {claim.period.column.name}
+    free = [column.name for column in claim.inputs if column.name not in fixed]
+    chance.shuffle(free)
+    most = chance.choice([1, 2])
+    joins = []
+    for names in filter(None, (free[:most], free[most : most + 1])):
+        is_public = not claim.unit.keys or chance.random() < 0.4
+        on = tuple((key, Column(key.name, types[key.name])) for key in claim.unit.keys)
+        if is_public:
+            known = [name for name, kind in types.items() if is_key(kind)]
+            own = [name for name in known if name not in {*free, *(key.name for key, _ in on)}]
+            if not own:
+                raise ClaimError("no key is left")
+            first = chance.choice(own)
+            other = first if chance.random() < 0.5 else chance.choice(known)
+            on = ((Column(first, types[first]), Column(other, types[other])),)
+        columns = tuple(Column(name, types[name]) for name in names)
+        order = ((Column("row", types["row"]), True),) if chance.random() < 0.3 else ()
+        joins.append(JoinedRelation(claim.source, on, columns, is_public, order))
+    if not joins:
+        raise ClaimError("nothing is left to look up")
+    return replace(claim, joins=tuple(joins))
 
 
 def with_keys(chance: Random, claim: Claim, there: list[tuple[Any, ...]]) -> Claim:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import partial
@@ -38,15 +38,21 @@ from policy_engine.kernel.mechanisms import (
     Randomised,
 )
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
-from policy_engine.kernel.sources import Column, Drawn, Groups, People
+from policy_engine.kernel.sources import Column, Drawn, Groups, JoinedRelation, People
 from policy_engine.kernel.types import AS_TEXT
 
 Row = Mapping[str, Any]
 Released = list[tuple[Any, ...]]
 
 
-def released(claim: Claim, rows: Iterable[Row], secret: str) -> Released:
-    """The rows that a release of ``claim`` holds, drawn under ``secret``."""
+def released(
+    claim: Claim, rows: Iterable[Row], secret: str, relations: Sequence[Iterable[Row]] = ()
+) -> Released:
+    """The rows that a release of ``claim`` holds, drawn under ``secret``.
+
+    ``relations`` are the rows of what is joined, in its order.
+    """
+    rows = beside(claim, rows, relations)
     rows = [row for row in rows if is_in_part(claim, row, secret)]
     sample = [row for unit, row in units(claim, rows, secret) if is_in(claim, unit, secret)]
     sample = [row for row in sample if all(meets(each, row) for each in claim.filter)]
@@ -117,6 +123,30 @@ def is_cut(claim: Claim, cut: Cut, own: Gathered) -> bool:
         if values and not clip.low * times <= sum(values) <= clip.high * times:
             return True
     return False
+
+
+def beside(
+    claim: Claim, rows: Iterable[Row], relations: Sequence[Iterable[Row]]
+) -> list[dict[str, Any]]:
+    """Each row with the columns of the one row that each relation has of its key, or NULL."""
+    found = [dict(row) for row in rows]
+    for joined, others in zip(claim.joins, relations, strict=True):
+        of_key: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+        for other in others:
+            of_key[key_of(joined, [other[key.name] for _, key in joined.on])].append(other)
+        order = [*joined.order, *((column, False) for column in joined.columns)]
+        first = {key: in_order(same, order)[0] for key, same in of_key.items() if None not in key}
+        for row in found:
+            own = first.get(key_of(joined, [row[own.name] for own, _ in joined.on]), {})
+            row |= {column.name: own.get(column.name) for column in joined.columns}
+    return found
+
+
+def key_of(joined: JoinedRelation, values: list[Any]) -> tuple[Any, ...]:
+    """A key as it is compared: whole numbers with whole numbers, all else by their texts."""
+    whole = [own.type.kind == other.type.kind == "integer" for own, other in joined.on]
+    paired = zip(values, whole, strict=True)
+    return tuple(v if v is None or is_whole else str(v) for v, is_whole in paired)
 
 
 def repeated(claim: Claim, groups: list[tuple[tuple[Any, ...], int]]) -> Released:

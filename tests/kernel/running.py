@@ -102,7 +102,8 @@ class Place(ABC):
 
     def meant(self, claim: Claim, rows: Rows | None = None) -> Released:
         """What the reference says of the loaded rows."""
-        return as_shown(meant(claim, self.rows if rows is None else rows, SALT), claim)
+        rows = self.rows if rows is None else rows
+        return as_shown(meant(claim, rows, SALT, [rows] * len(claim.joins)), claim)
 
     def _inserts(self, rows: Rows, size: int = 1000) -> Iterator[str]:
         mark, table = self.quote, ".".join(f"{self.quote}{p}{self.quote}" for p in self.source)

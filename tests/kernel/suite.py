@@ -8,7 +8,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from claims import COLUMNS, SALT, claims, pure, rows, with_keys
+from claims import COLUMNS, SALT, claims, on, pure, rows, with_joins, with_keys
 from meaning import bits_of, group_of
 from running import Place
 
@@ -68,6 +68,19 @@ def of_many_rows(place: Place, seed: int, count: int) -> list[Claim]:
         claim = place.claim(drawn)
         if claim is not None and isinstance(claim.law, Noisy):
             found.append(claim)
+    return found
+
+
+def of_joins(place: Place, seed: int, count: int) -> list[Claim]:
+    """Random claims over the table that is there, some columns of which are looked up in itself."""
+    chance = Random(seed)
+    found: list[Claim] = []
+    while len(found) < count:
+        [drawn] = claims(chance, 1, place.columns)
+        claim = on(drawn, Relation(place.source), place.types, place.salts)
+        if claim is not None:
+            with suppress(ClaimError):
+                found.append(with_joins(chance, claim, place.types))
     return found
 
 

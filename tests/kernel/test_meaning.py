@@ -8,7 +8,15 @@ from random import Random
 import pytest
 from claims import claims, rows
 from running import NAMES
-from suite import edges, loaded, of_many_rows, of_public_keys, of_public_values, printable
+from suite import (
+    edges,
+    loaded,
+    of_joins,
+    of_many_rows,
+    of_public_keys,
+    of_public_values,
+    printable,
+)
 
 from policy_engine.kernel import printing
 from policy_engine.kernel.mechanisms import Inserted, Randomised
@@ -24,6 +32,19 @@ def test_a_text_does_what_its_claim_means(place_of, name, seed):
     place = place_of(name)
     drawn = list(printable(loaded(place, seed, 8 if name == "spark" else 60), name))
     assert len(drawn) > 5
+    with place.opened() as warehouse:
+        for claim, text in drawn:
+            found, wanted = place.run(warehouse, claim, text), place.meant(claim)
+            assert found == wanted, f"{claim}\n{text}"
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize("name", NAMES)
+def test_a_row_has_beside_it_what_other_relations_say_of_its_key(place_of, name, seed):
+    place = place_of(name)
+    loaded(place, seed, 20)
+    drawn = list(printable(of_joins(place, seed, 8 if name == "spark" else 80), name))
+    assert {each.is_public for claim, _ in drawn for each in claim.joins} == {False, True}
     with place.opened() as warehouse:
         for claim, text in drawn:
             found, wanted = place.run(warehouse, claim, text), place.meant(claim)

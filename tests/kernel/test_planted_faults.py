@@ -12,6 +12,7 @@ from running import DuckDB
 from suite import (
     edges,
     loaded,
+    of_joins,
     of_many_rows,
     of_public_keys,
     of_public_values,
@@ -358,6 +359,24 @@ FAULTS = {
         "duckdb", DUCKDB, "CAST({{ row }} % 4096", "CAST(({{ row }} + 1) % 4096"),
     "who is not drawn is in": (
         "duckdb", DUCKDB, "% 4096 AS INTEGER)) = 1", "% 4096 AS INTEGER)) = 0"),
+    "a row of each of its key's rows is there": (
+        "duckdb", UNITS, "  WHERE policy_engine_rank = 1\n){% endfor %}", "){% endfor %}"),
+    "beside a row is another key's row": (
+        "duckdb", UNITS, "{{ canonical(on.own, on.is_whole) }} = ",
+        "{{ canonical(on.own, on.is_whole) }} >= "),
+    "what is joined sees every period": (
+        "duckdb", UNITS, "{% if joins.period is not none %}", "{% if false %}"),
+    "a key's row is chosen above the join": (
+        "duckdb", UNITS, "{% endfor %}{% endfor %}\n\n), {% endif %}", "{% endfor %}{% endfor %}"
+        " QUALIFY ROW_NUMBER() OVER (PARTITION BY {{ joins.beside[0].on[0].own.name }}) = 1\n\n),"
+        " {% endif %}"),
+    "who has no row in a relation is left out": ("duckdb", UNITS, "LEFT JOIN {{ j.name", "JOIN {{ j"
+                                                 ".name"),
+    "any row of a key is there": (
+        "duckdb", UNITS, " ORDER BY {{ first_by(j.order) }}", ""),
+    "a key is joined by its collation": (
+        "duckdb", UNITS, "{% elif c.type.collated %}{{ e.plain(c.name, c.type, c.kind) }}",
+        "{% elif c.type.collated %}{{ c.name }}"),
     "a row's line is another's": ("duckdb", DUCKDB, "{{ row }} >> 12", "{{ row }} >> 3"),
     "NULL first (PostgreSQL)": ("postgres", STANDARD, " NULLS LAST", ""),
     "NaN among decimals (PostgreSQL)": (
@@ -414,7 +433,7 @@ def suites(place_of):
             place = DuckDB() if name == "duckdb" else place_of(name)
             drawn = loaded(place, seed=5, count=220, size=500, near=60)
             public = (*of_public_values(place, 5, 80, 0), *of_public_keys(place, 5, 60))
-            public += (*of_many_rows(place, 5, 60),)
+            public += (*of_many_rows(place, 5, 60), *of_joins(place, 5, 60))
             made[name] = place, [*edges(place), *thresholds(place), *drawn, *public]
         place, drawn = made[name]
         if (name, longest) not in found:

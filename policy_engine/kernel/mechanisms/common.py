@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from policy_engine.kernel.claim import Claim
 
 STEPS = frozenset({
-    "keyed", "sampled", "people", "chosen", "kept", "counted", "looked", "recoded", "placed",
+    "own", "keyed", "sampled", "people", "chosen", "kept", "counted", "looked", "recoded", "placed",
     "grouped", "fine", "spread", "drawn", "noised", "bounded", "released", "repeated",
     "numbered", "answered", "domain", "tuples", "found", "beyond", "within", "typed", "classed",
     "gathered", "crowded", "lined", "ranked", "trimmed", "cut", "told",

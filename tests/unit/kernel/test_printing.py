@@ -18,7 +18,15 @@ from policy_engine.kernel.fragments import in_sample
 from policy_engine.kernel.mechanisms import IntegerTable, Keyed, Native, NoisyPart, Secret
 from policy_engine.kernel.printing import printed, templates, templates_digest
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
-from policy_engine.kernel.sources import Column, Drawn, Files, People, Relation, Rows
+from policy_engine.kernel.sources import (
+    Column,
+    Drawn,
+    Files,
+    JoinedRelation,
+    People,
+    Relation,
+    Rows,
+)
 from policy_engine.kernel.types import Type
 
 EVERY = list(ENGINES)
@@ -192,7 +200,19 @@ def test_rows_are_drawn_by_their_number_or_by_the_engine():
     assert "TABLESAMPLE" in printed(native, "spark")
 
 
+_WARDS = (Column("ward", Type("integer")), Column("id_of_ward", Type("integer")))
 LACKED = {
+    "join": replace(
+        CLAIM,
+        joins=(
+            JoinedRelation(
+                Relation(("hosp", "wards")),
+                (_WARDS,),
+                (Column("region", Type("integer")),),
+                True,
+            ),
+        ),
+    ),
     "file": replace(CLAIM, source=Files("a.parquet")),
     "row_number": replace(CLAIM, unit=Rows()),
     "native_sample": replace(CLAIM, unit=Rows(), law=Native(Decimal("0.1"), 5)),

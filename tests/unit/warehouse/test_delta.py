@@ -134,7 +134,8 @@ def test_a_later_version_stops_no_release_and_a_changed_file_does(folder):
             write_deltalake(folder, rows(10, PEOPLE), mode="append")
             unchanged()
             warehouse.hold(policy, table)
-            file = warehouse._snapshot.paths[-1]
+            [(snapshot, _)] = warehouse._watched.values()
+            file = snapshot.paths[-1]
             file.write_bytes(file.read_bytes() + b" ")
             with pytest.raises(WarehouseError, match="was written while it was read"):
                 unchanged()

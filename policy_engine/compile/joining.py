@@ -1,0 +1,71 @@
+"""What is wrong with the tables that a policy joins, where the source and they are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from policy_engine.compile.catalog import Field, JoinedTable, Kind, Table
+from policy_engine.policy.resolve import Join, Policy
+from policy_engine.policy.tree import path_text
+
+_KEYS = frozenset({Kind.INTEGER, Kind.WIDE_INTEGER, Kind.TEXT, Kind.UUID, Kind.LABEL})
+
+
+def beside_of(join: Join, table: Table) -> JoinedTable:
+    """What a policy joins, of a table as its catalog has it."""
+    order = tuple((name, way == "desc") for name, way in join.source.order_by)
+    return JoinedTable(join.name, table, join.on, join.columns, order, join.is_public)
+
+
+def joined_names(table: Table) -> Iterator[tuple[str, str, Table]]:
+    """Each name of a column that a join has: where it stands, and the table that it is of."""
+    for each in table.beside:
+        place = ("source", "join", each.name)
+        for own, other in each.on:
+            yield path_text((*place, "on")), own, table.alone
+            yield path_text((*place, "on")), other, each.table
+        for name in each.columns:
+            yield path_text((*place, "columns")), name, each.table
+        for name, _ in each.order:
+            yield path_text((*place, "first_by")), name, each.table
+
+
+def join_problems(policy: Policy, table: Table) -> Iterator[tuple[str, str, str]]:
+    """What is wrong with what is joined: its keys, its columns, and what they are used for."""
+    taken = {column.name.casefold(): column.name for column in table.columns}
+    for each in table.beside:
+        place = ("source", "join", each.name)
+        for own, other in each.on:
+            for relation, name in ((table.alone, own), (each.table, other)):
+                key = relation.find(name)
+                if key is not None and key.kind not in _KEYS and not key.is_whole:
+                    law = f"is joined by {name!r} of {relation.name}, {key.noun}"
+                    remedy = "join by a whole number, a text or a UUID"
+                    yield path_text((*place, "on")), f"{each.name} {law}", remedy
+        for column in each.looked_up:
+            path, same = path_text((*place, "columns")), taken.get(column.name.casefold())
+            if same is not None:
+                law = f"{each.name}.{column.name} is called like the column {same!r} of"
+                law += f" {table.name}"
+                yield path, law, f"leave it out, or call it otherwise in a view of {each.name}"
+            if column.kind is Kind.OTHER:
+                law = f"no text compares {each.name}.{column.name}, {column.noun}"
+                yield path, law, "leave it out"
+    yield from _of_the_source(policy, table)
+    if table.beside and not policy.source.keys and policy.noise is None:
+        law = "is of a release that draws rows by themselves, beside which nothing stands"
+        yield "source.join", law, "name privacy_unit.column, or leave out sample: everybody counts"
+
+
+def _of_the_source(policy: Policy, table: Table) -> Iterator[tuple[str, str, str]]:
+    """What must be a column of the source, and is looked up."""
+    looked_up: dict[Field, str] = {c: each.name for each in table.beside for c in each.looked_up}
+    path = "privacy_unit.column" if len(policy.source.keys) < 2 else "privacy_unit.columns"
+    named = [(path, name) for name in policy.source.keys]
+    if policy.edition.column:
+        named.append(("period.column", policy.edition.column))
+    for place, name in named:
+        column = table.find(name)
+        if column in looked_up:
+            law = f"{place} must be a column of {table.name}, and {name!r} is one of"
+            yield place, f"{law} {looked_up[column]}", f"name a column of {table.name}"
