@@ -22,6 +22,8 @@ from policy_engine.kernel.certificate import certify
 from policy_engine.kernel.mechanisms.events import charged
 from policy_engine.ledger.account import Limit
 from policy_engine.ledger.asked import Asked
+from policy_engine.ledger.entry import Charge
+from policy_engine.ledger.planned import Planned
 from policy_engine.ledger.pricing import Spent, fits
 from policy_engine.policy import following
 from policy_engine.policy.following import plan_of
@@ -423,3 +425,27 @@ def test_many_planned_policies_are_read_once_for_all_of_them(tmp_path, monkeypat
     assert set(read.values()) == {1}
     load_policy(paths[0])
     assert read[paths[1]] == 2  # by itself it is read as it is by then
+
+
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        ("marginals", "place", "native"),
+        pytest.param(("counts", "visits", "sample"), marks=pytest.mark.evidence),
+        pytest.param(("roll-up", "public keys", "visits"), marks=pytest.mark.evidence),
+    ],
+)
+def test_a_plan_of_several_mechanisms_is_within_its_limit_and_each_takes_its_slot(tmp_path, kinds):
+    names = [f"p{number}" for number in range(len(kinds))]
+    plan = ", ".join(f"{name}: {{editions: {n}, share: {n}}}" for n, name in enumerate(names, 1))
+    file = project(tmp_path, f", plan: {{{plan}}}, rest: 0.1")
+    paths = [
+        write(tmp_path, name, "planned", kind) for name, kind in zip(names, kinds, strict=True)
+    ]
+    recorded = Planned.of(plan_of(load_project(file), "people"), "")
+    assert recorded.holds()
+    for path, name in zip(paths, names, strict=True):
+        own, epsilon, delta = event(load_policy(path))
+        numbers = (epsilon, delta, "add_remove")
+        charge = Charge("people", *numbers, name, "policy", "certificate", event=own)
+        assert recorded.why_none(charge, ()) == ""
