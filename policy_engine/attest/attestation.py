@@ -40,6 +40,7 @@ PREDICATE_TYPE = "https://policy-engine.dev/certificate/v1"
 UNPROMISED_TYPE = "https://policy-engine.dev/unpromised/v1"
 """Of a release without (ε, δ): no reader of certificates takes its statement for one."""
 CHOICE_TYPE = "https://policy-engine.dev/choice/v1"
+LEDGER_TYPE = "https://policy-engine.dev/ledger-statement/v1"
 """Of a private choice among recodings, which is charged as a release is, and shows no rows."""
 RELEASE_TYPES = (PREDICATE_TYPE, UNPROMISED_TYPE)
 CHARGED_TYPES = (*RELEASE_TYPES, CHOICE_TYPE)

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from policy_engine.attest.attestation import sign, statement
+from policy_engine.attest.attestation import LEDGER_TYPE, sign, statement
 from policy_engine.attest.keys import load_private_key
 from policy_engine.attest.owners import believed
 from policy_engine.attest.signers import KeySigner, Signer, signer_of, writer_of
@@ -41,7 +41,7 @@ from policy_engine.cli.results import Left
 from policy_engine.errors import FileError, UsageError
 from policy_engine.ledger import deciding
 from policy_engine.ledger.account import effective
-from policy_engine.ledger.statement import STATEMENT_TYPE, SUBJECT, public_statement
+from policy_engine.ledger.statement import SUBJECT, public_statement
 from policy_engine.ledger.store import Ledger
 from policy_engine.ledger.windows import window_at
 from policy_engine.ledger.witness import Witness
@@ -403,7 +403,7 @@ def export(
     # The time is that of the statement: a keyring's keys count between dates.
     now = written(datetime.now(UTC))
     predicate = {**public_statement(balances, entries, changes, head).to_json(), "time": now}
-    made = statement(SUBJECT, head.hash, predicate, STATEMENT_TYPE)
+    made = statement(SUBJECT, head.hash, predicate, LEDGER_TYPE)
     text = sign(made, signer_of(project)).to_json()
     if output is None:
         emit_lines([Exact(text)])

@@ -13,7 +13,7 @@ from typer import Option
 
 from policy_engine.accounting.odds import odds_sentence
 from policy_engine.attest import count_certificate as counts
-from policy_engine.attest.attestation import CHOICE_TYPE, UNPROMISED_TYPE, stated_type
+from policy_engine.attest.attestation import CHOICE_TYPE, LEDGER_TYPE, UNPROMISED_TYPE, stated_type
 from policy_engine.attest.choices import verify_choice
 from policy_engine.attest.keyring import Keyring
 from policy_engine.attest.keys import SIGNING_KEY_VARIABLE, TrustedKeys, load_private_key
@@ -32,7 +32,6 @@ from policy_engine.kernel.editions import comes_and_goes, unit_words
 from policy_engine.kernel.mechanisms.whole_classes.meaning import (
     first_lines,
 )
-from policy_engine.ledger.statement import STATEMENT_TYPE, verify_statement
 from policy_engine.policy import project as projects
 from policy_engine.policy.escapes import escaped
 from policy_engine.policy.project import Project
@@ -79,7 +78,10 @@ def verify(
         found = verify_release(text, trusted, release, UNPROMISED_TYPE)
         told = _unpromised(found, places, is_whole=release is not None)
         conclude(*told, NothingChecked.exit_code)
-    elif kind == STATEMENT_TYPE:
+    elif kind == LEDGER_TYPE:
+        # What a ledger is made of is much, and a release is verified without it.
+        from policy_engine.ledger.statement import verify_statement
+
         found = verify_statement(text, trusted)
         document = {"verified": True, **vars(LookedAt.at(found, places)), **dict(found.numbers)}
         confirm(document, [_verified(found), *checked_lines(found, places)])
@@ -105,7 +107,7 @@ def verify(
 
 
 _NO_RELEASE = {
-    STATEMENT_TYPE: "the statement of a ledger",
+    LEDGER_TYPE: "the statement of a ledger",
     counts.COUNT_PREDICATE_TYPE: "the certificate of a noiseless count, which speaks of no release",
 }
 

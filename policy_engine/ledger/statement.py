@@ -16,7 +16,7 @@ from functools import reduce
 
 from policy_engine.accounting.domain import EXACT
 from policy_engine.accounting.left import SlotsLeft
-from policy_engine.attest.attestation import Json, open_envelope
+from policy_engine.attest.attestation import LEDGER_TYPE, Json, open_envelope
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.results import Verified
 from policy_engine.errors import VerificationFailed
@@ -32,7 +32,6 @@ from policy_engine.ledger.chain import Head
 from policy_engine.ledger.entry import Entry
 from policy_engine.ledger.states import LimitChange
 
-STATEMENT_TYPE = "https://policy-engine.dev/ledger-statement/v1"
 SUBJECT = "ledger"
 VERSION = 3
 
@@ -390,7 +389,7 @@ def public_statement(
 
 def verify_statement(envelope: str, trusted: TrustedKeys) -> Verified:
     """A ledger's public statement: its signature, its sums; VerificationFailed with all reasons."""
-    opened = open_envelope(envelope, trusted, STATEMENT_TYPE)
+    opened = open_envelope(envelope, trusted, LEDGER_TYPE)
     said = LedgerStatement.from_json(opened.predicate)
     reasons = [*said.faults()]
     if (opened.subject_name, opened.subject_sha256) != (SUBJECT, said.head.hash):

@@ -17,12 +17,11 @@ from pathlib import Path
 
 import pytest
 
-from policy_engine.attest.attestation import open_envelope
+from policy_engine.attest.attestation import LEDGER_TYPE, open_envelope
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.errors import VerificationFailed
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.records import open_records
-from policy_engine.ledger.statement import STATEMENT_TYPE
 from policy_engine.policy.project import load_project
 from policy_engine.releasing.beginning import ledger_writer
 from policy_engine.releasing.books import open_ledger
@@ -453,7 +452,7 @@ def test_who_changed_a_limit_and_why_is_shown(cli, policy):
     text = cli("ledger", "show").out
     assert "people  ε 1, δ 0.000001 → ε 2, δ 0.000001, by Ada: the 2026 wave\n" in text
     assert cli("ledger", "show", "people", "--format", "json").document["limits"][1]["by"] == "Ada"
-    told = open_envelope(cli("ledger", "export").out, TrustedKeys.load(PUBLIC_KEY), STATEMENT_TYPE)
+    told = open_envelope(cli("ledger", "export").out, TrustedKeys.load(PUBLIC_KEY), LEDGER_TYPE)
     said = [(limit["by"], limit["why"]) for limit in told.predicate["limits"]]
     assert said == [("the project file", "its first limit"), ("Ada", "the 2026 wave")]
     Path("said.json").write_text(cli("ledger", "export").out)
@@ -490,7 +489,7 @@ def test_an_export_is_signed_and_holds_nothing_confidential(cli, policy, project
     assert out.out == "statement.json: signed; entries: 1, accounts: 1\n"
     text = Path("statement.json").read_text()
     trusted = TrustedKeys.load(PUBLIC_KEY)
-    statement = open_envelope(text, trusted, STATEMENT_TYPE)
+    statement = open_envelope(text, trusted, LEDGER_TYPE)
     found = statement.predicate
     head = cli("ledger", "verify", "--format", "json").document["head"]
     assert statement.subject_sha256 == found["head"] == head
@@ -507,7 +506,7 @@ def test_an_export_is_signed_and_holds_nothing_confidential(cli, policy, project
     [account] = found["accounts"]
     assert account["limit"] == {"epsilon": "1.0", "delta": "0.0000010"}
     assert account["basic"] == {"epsilon": "0.5", "delta": "2.63178346650E-11"}
-    shown = json.dumps(open_envelope(printed.out, trusted, STATEMENT_TYPE).predicate["entries"],
+    shown = json.dumps(open_envelope(printed.out, trusted, LEDGER_TYPE).predicate["entries"],
                        default=dict)  # fmt: skip
     with open_ledger(load_project(project / "policy-engine.yaml")) as ledger:
         [charged] = ledger.read().budget.entries()
@@ -516,7 +515,7 @@ def test_an_export_is_signed_and_holds_nothing_confidential(cli, policy, project
         assert secret not in shown
     for other in (text.replace("A", "B", 1), text):
         with pytest.raises(VerificationFailed):
-            open_envelope(other, TrustedKeys.of(), STATEMENT_TYPE)
+            open_envelope(other, TrustedKeys.of(), LEDGER_TYPE)
     with pytest.raises(VerificationFailed, match="predicateType"):
         open_envelope(text, trusted)
 
@@ -526,7 +525,7 @@ def test_an_export_verifies_by_the_projects_keyring(cli, policy):
 
     cli("release", policy("a"))
     trusted = Keyring.read(Path(".policy-engine/keys.json")).trusted()
-    open_envelope(cli("ledger", "export").out, trusted, STATEMENT_TYPE)
+    open_envelope(cli("ledger", "export").out, trusted, LEDGER_TYPE)
 
 
 def test_an_export_replaces_no_file(cli, policy):

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from policy_engine.attest.attestation import sign
+from policy_engine.attest.attestation import LEDGER_TYPE, sign
 from policy_engine.attest.attestation import statement as make_statement
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.signers import KeySigner
@@ -18,7 +18,7 @@ from policy_engine.ledger.account import Account, Limit, balance_of
 from policy_engine.ledger.chain import GENESIS, Head, Trust
 from policy_engine.ledger.entry import Charge, Run
 from policy_engine.ledger.records import open_records
-from policy_engine.ledger.statement import STATEMENT_TYPE, public_statement, verify_statement
+from policy_engine.ledger.statement import public_statement, verify_statement
 from policy_engine.ledger.store import Ledger
 
 SIGNER = KeySigner(Ed25519PrivateKey.from_private_bytes(bytes(32)))
@@ -171,7 +171,7 @@ def test_it_does_not_tell_how_long_a_release_ran(tmp_path):
 def envelope(predicate, subject=None):
     told = {**predicate, "time": "2026-01-02T03:04:05Z"}
     head = subject or told["head"]
-    return sign(make_statement("ledger", head, told, STATEMENT_TYPE), SIGNER).to_json()
+    return sign(make_statement("ledger", head, told, LEDGER_TYPE), SIGNER).to_json()
 
 
 def refusals(predicate, subject=None):
