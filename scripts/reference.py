@@ -12,7 +12,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +21,18 @@ from policy_engine.check.laws import LAWS
 from policy_engine.policy.laws import SCHEMAS
 
 
-def commands() -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Every command of the CLI: its words and its click command, in the CLI's order."""
+@cache
+def _program() -> Any:
+    """The click command of the whole CLI: to make it takes a tenth of a second."""
     from typer.main import get_command
 
     from policy_engine.cli.app import app
+
+    return get_command(app)
+
+
+def commands() -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every command of the CLI: its words and its click command, in the CLI's order."""
 
     def below(words: tuple[str, ...], command: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
         children = getattr(command, "commands", None)
@@ -35,7 +42,7 @@ def commands() -> Iterator[tuple[tuple[str, ...], Any]]:
         for name, child in children.items():
             yield from below((*words, name), child)
 
-    yield from below((), get_command(app))
+    yield from below((), _program())
 
 
 def help_text(*words: str) -> str:
@@ -51,12 +58,8 @@ def help_text(*words: str) -> str:
 
 def command_text(name: str) -> str:
     """The help of a command, or of each command of a group, under its own heading."""
-    from typer.main import get_command
-
-    from policy_engine.cli.app import app
-
     below = [words for words, _ in commands() if words[0] == name]
-    about = " ".join(get_command(app).commands[name].help.partition("\n\n")[0].split())
+    about = " ".join(_program().commands[name].help.partition("\n\n")[0].split())
     if below == [(name,)]:
         return f"{_escaped(about)}\n\n```text\n{help_text(name)}\n```\n"
     return f"{_escaped(about)}\n\n" + "\n".join(

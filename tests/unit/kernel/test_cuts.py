@@ -152,3 +152,12 @@ def test_the_rows_tell_how_many_are_cut():
 def test_several_groupings_tell_no_cuts():
     with pytest.raises(ClaimError, match="count one row a person"):
         claim(GROUPS, quantities=(), groupings=(CountedBy(("sex",)),))
+
+
+def test_the_noise_of_what_is_cut_is_said_beside_that_of_the_counts():
+    steps = dict(meaning_of(claim(GROUPS, ROWS)).steps())
+    assert steps["noise"].startswith("a random whole number from -1 to 2 is added to each count;")
+    assert steps["noise"].endswith(
+        "; a random whole number from -2 to 3 is added to groups_cut, rows_cut, once for the whole"
+        " release each"
+    )
