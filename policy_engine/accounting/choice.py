@@ -16,6 +16,11 @@ same hashes with a chance of at most τ: a coin differs below 2⁻⁶⁰ down to
 (2¹⁶ + 1)/2⁶⁰ beyond it, the maximum's never, and orders of 60 bits are alike with M(M − 1)/2⁶¹.
 Where one unit moves all utilities the same way, by 0 to Δ (*monotone*: somebody more adds to
 scores), c moves by at most Δ against the others, and q = e^{−ε/Δ} does.
+
+*One unit replaced.* In a group that it stays in, a unit goes and another comes: two moves of Δ, so
+the law without a table is 2ε-DP; two choices of ε each would *not* cover that, which tell less for
+the same sum. In a group that it leaves for another one both choices move, each by ε: together they
+are 2ε-DP as well. So either is covered by one pair of 2ε, with the τ of two tables.
 """
 
 from __future__ import annotations
@@ -27,6 +32,8 @@ from fractions import Fraction
 from itertools import pairwise
 
 from policy_engine.accounting.domain import (
+    ADD_REMOVE,
+    REPLACE_ONE,
     Number,
     arithmetic,
     count,
@@ -34,7 +41,8 @@ from policy_engine.accounting.domain import (
     upward,
     whole,
 )
-from policy_engine.accounting.noise import MOST_ENTRIES, WHOLE
+from policy_engine.accounting.noise import MOST_ENTRIES, WHOLE, by_ratio
+from policy_engine.accounting.powers import Step
 from policy_engine.base_errors import DomainError
 
 CUT = 1 << 16
@@ -172,3 +180,48 @@ def delta_of_choice(epsilon: Number, candidates: int) -> Decimal:
     differs = Fraction((many - 1) * (CUT + 1), WHOLE) + Fraction(many * (many - 1), 2 * WHOLE)
     with arithmetic(asked):
         return min(Decimal(1), upward((1 + asked.exp()) * _decimal(differs)))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One private choice of ``candidates`` by a coin table of ε, in each of some groups.
+
+    One unit is in at most ``groups`` of them. Errors: DomainError unless ε > 0, there are 2
+    candidates at least, and no more than 10⁷, and at most 100,000 groups.
+
+    >>> Choice("0.25", 61).groups
+    1
+    """
+
+    epsilon: Decimal
+    candidates: int
+    groups: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse what has no table."""
+        step_of(self.epsilon)
+        object.__setattr__(self, "epsilon", nonnegative_epsilon(self.epsilon))
+        whole("candidates", self.candidates, 2, MOST_CANDIDATES)
+        whole("groups", self.groups, 1, 10**5)
+
+    def steps(self, neighbours: str = ADD_REMOVE) -> list[Step]:
+        """The pair for one group, as steps over 2⁶⁰ whose ratios fall; both ways it is the same.
+
+        Guarantee: it dominates everything that is (ε, δ)-DP, by ``delta_of_choice``.
+
+        >>> [(p, q) for p, q in Choice("1", 2).steps()][1][0] / 2**60
+        0.7310585786299901
+        """
+        replaces = neighbours == REPLACE_ONE
+        epsilon = self.epsilon * 2 if replaces else self.epsilon
+        delta = delta_of_choice(epsilon, self.candidates) * (2 if replaces else 1)
+        with arithmetic(epsilon, delta):
+            only = min(WHOLE, int(delta * WHOLE) + 1)
+            # Below the share that it may have: e^ε is as good as exact.
+            low = max(0, int((WHOLE - only) / (1 + epsilon.exp())) - 1)
+        high = WHOLE - only - low
+        return by_ratio([(only, 0), (high, low), (low, high), (0, only)])
+
+    def ways(self, neighbours: str) -> list[list[Step]]:
+        """One pair: where a unit is replaced it covers the group that it stays in, or both."""
+        return [self.steps(neighbours)]

@@ -63,7 +63,10 @@ def covers(slot: Event, event: Event, neighbours: str) -> bool:
             # A larger k suppresses more; of a smaller rate each sampled unit is kept with a chance.
             return other_k >= k and Decimal(str(other)) <= Decimal(str(rate))
         case TableNoise() | RandomisedResponse(), TableNoise() | RandomisedResponse():
-            return _matches(_pairs(slot), _pairs(event))
+            # Where a unit is replaced noise has two pairs and a choice one: neither stands for the
+            # other.
+            chosen = _matches(_choices(slot, notion), _choices(event, notion))
+            return chosen and _matches(_pairs(slot), _pairs(event))
     return False
 
 
@@ -107,6 +110,15 @@ def _pairs(event: TableNoise | RandomisedResponse) -> Counter[Steps]:
     found = Counter[Steps]()
     for statistic, n in times.items():
         found[tuple(statistic.steps())] += n
+    return found
+
+
+def _choices(event: TableNoise | RandomisedResponse, notion: str) -> Counter[Steps]:
+    """The pairs of the choices of an event."""
+    found = Counter[Steps]()
+    if isinstance(event, TableNoise):
+        for choice in event.choices:
+            found[tuple(choice.steps(notion))] += choice.groups
     return found
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
+from policy_engine.accounting.choice import Choice
 from policy_engine.accounting.domain import (
     Number,
     count,
@@ -20,7 +21,7 @@ from policy_engine.accounting.domain import (
     threshold,
     whole,
 )
-from policy_engine.accounting.noise import Statistic
+from policy_engine.accounting.noise import Drawn, Statistic
 from policy_engine.errors import DomainError
 
 _LITTLE = Decimal("1e-9")
@@ -126,9 +127,9 @@ class RandomisedResponse:
 class TableNoise:
     """One release whose numbers carry noise from integer tables, [TABLE], [PLACE].
 
-    A count and the sums beside it are one event, its ``statistics``, each with noise of its own.
-    Assumption: the noise is fresh, secret and used for nothing else. Errors: DomainError unless
-    there is at least one.
+    A count and the sums beside it are one event, its ``statistics``, each with noise of its own,
+    and so are ``choices`` of one candidate a group, [CHOICE]. Assumption: noise and coins are
+    fresh, secret and used for nothing else. Errors: DomainError unless there is a statistic.
 
     >>> from policy_engine.accounting.noise import IntegerTable
     >>> TableNoise((Statistic(IntegerTable((1 << 59,), least=0)),)).statistics[0].groups
@@ -136,9 +137,18 @@ class TableNoise:
     """
 
     statistics: tuple[Statistic, ...]
+    choices: tuple[Choice, ...] = ()
+
+    @property
+    def drawn(self) -> tuple[Drawn, ...]:
+        """All that is drawn, each with a pair."""
+        return (*self.statistics, *self.choices)
 
     def __post_init__(self) -> None:
         statistics = tuple(self.statistics)
+        object.__setattr__(self, "choices", tuple(self.choices))
+        if not all(isinstance(each, Choice) for each in self.choices):
+            raise DomainError("choices", "choices", repr(self.choices))
         if not statistics or not all(isinstance(each, Statistic) for each in statistics):
             raise DomainError("statistics", "at least one statistic", repr(self.statistics))
         object.__setattr__(self, "statistics", statistics)

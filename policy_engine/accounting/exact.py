@@ -169,4 +169,4 @@ def _ways(event: FixedList | Replaced, neighbours: str) -> list[Composition]:
 
 @lru_cache(maxsize=16)
 def _curve(event: TableNoise, neighbours: str) -> ReleaseCurve:
-    return ReleaseCurve.of(event.statistics, neighbours)
+    return ReleaseCurve.of(event.drawn, neighbours)

@@ -35,7 +35,7 @@ from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Context, Decimal
 from functools import lru_cache
 from itertools import accumulate, pairwise
-from typing import Literal, get_args
+from typing import Literal, Protocol, get_args
 
 from policy_engine.accounting.curve import Bound
 from policy_engine.accounting.domain import (
@@ -167,9 +167,25 @@ class Statistic:
                 corners += accumulate(falling, lambda at, step: (at[0] + step[0], at[1] + step[1]))
         return _edges(corners)
 
+    def ways(self, neighbours: str) -> list[list[Step]]:
+        """Where a unit is replaced, a group that it leaves and one that it enters."""
+        steps = self.steps()
+        return [steps, _turned(steps)[::-1]] if neighbours == REPLACE_ONE else [steps]
+
+
+class Drawn(Protocol):
+    """What is drawn afresh for each of at most ``groups`` groups of a unit."""
+
+    @property
+    def groups(self) -> int:
+        """In so many one unit is."""
+
+    def ways(self, neighbours: str) -> list[list[Step]]:
+        """The pairs that one unit meets in a group: where it is replaced, of both its groups."""
+
 
 def delta_of_release(
-    statistics: Iterable[Statistic], epsilon: Number, neighbours: str = ADD_REMOVE
+    statistics: Iterable[Drawn], epsilon: Number, neighbours: str = ADD_REMOVE
 ) -> Bound:
     """The least δ for which one release of these statistics is (ε, δ)-DP for one unit, ε ≥ 0.
 
@@ -196,16 +212,16 @@ class ReleaseCurve:
     factors: int
 
     @classmethod
-    def of(cls, statistics: Iterable[Statistic], neighbours: str = ADD_REMOVE) -> ReleaseCurve:
+    def of(cls, statistics: Iterable[Drawn], neighbours: str = ADD_REMOVE) -> ReleaseCurve:
         """The curve of one release for one unit; errors as ``delta_of_release``.
 
         >>> ReleaseCurve.of([Statistic(IntegerTable((1 << 59,), least=0))]).factors
         1
         """
-        times: dict[Statistic, int] = {}
+        times: dict[Drawn, int] = {}
         for statistic in statistics:
             # Numbers with one law are one power of its pair, whatever list they come in.
-            one = replace(statistic, groups=1)
+            one = replace(statistic, groups=1)  # type: ignore[type-var]
             times[one] = times.get(one, 0) + statistic.groups
         if not times:
             raise DomainError("statistics", "at least one", "none")
@@ -248,11 +264,10 @@ class ReleaseCurve:
 
 
 @lru_cache(maxsize=4)  # the search for a table, the kernel and the page ask for the same one
-def _curve(numbers: tuple[tuple[Statistic, int], ...], neighbours: str) -> ReleaseCurve:
+def _curve(numbers: tuple[tuple[Drawn, int], ...], neighbours: str) -> ReleaseCurve:
     pairs: dict[tuple[Step, ...], int] = {}
     for number, n in numbers:
-        steps = number.steps()
-        for way in [steps, _turned(steps)[::-1]] if neighbours == REPLACE_ONE else [steps]:
+        for way in number.ways(neighbours):
             pairs[tuple(way)] = pairs.get(tuple(way), 0) + n
     return ReleaseCurve.composed([*pairs.items()], neighbours)
 

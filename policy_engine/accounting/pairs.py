@@ -33,6 +33,7 @@ from policy_engine.accounting.events import (
     TableNoise,
 )
 from policy_engine.accounting.noise import BITS, Statistic
+from policy_engine.accounting.powers import Step
 from policy_engine.errors import DomainError
 
 GUARD = 1e-9
@@ -72,15 +73,18 @@ def pairs_of(event: Event, neighbours: str, group: int = 1) -> tuple[Pair, ...]:
     >>> pair.losses.tolist()
     [1.0, -1.0]
     """
+    alone: list[tuple[Pair, int]] = []
     match event:
         case SampledSuppression(k=k, rate=rate):
             # A rate is a decimal since the event was made.
             found = [(_place_of_kth(k, Decimal(str(rate)), group), 1)]
-        case TableNoise(statistics=statistics) if group == 1:
+        case TableNoise(statistics=statistics, choices=choices) if group == 1:
             times = Counter[Statistic]()
             for statistic in statistics:  # of equal numbers there is one pair, met so often
                 times[replace(statistic, groups=1)] += statistic.groups
             found = [(_noisy(statistic), n) for statistic, n in times.items()]
+            # A choice has one pair, which is the same both ways, whatever the notion.
+            alone = [(_of_steps(choice.steps(neighbours)), choice.groups) for choice in choices]
         case FixedList(events=events):
             listed = ((pairs_of(each, neighbours, group), times) for each, times in events)
             return tuple(pair for pairs, times in listed for pair in pairs * times)
@@ -94,6 +98,7 @@ def pairs_of(event: Event, neighbours: str, group: int = 1) -> tuple[Pair, ...]:
             return (_alone(event, neighbours, group),)
     both = neighbours == REPLACE_ONE
     met = [((pair, pair.reversed()) if both else (pair,), times) for pair, times in found]
+    met += [((pair,), times) for pair, times in alone]
     return tuple(pair for pairs, times in met for pair in pairs * times)
 
 
@@ -208,8 +213,12 @@ def _tail(mass: Decimal, moved: Decimal, ends: Floats) -> Floats:
 
 @lru_cache(maxsize=16)
 def _noisy(statistic: Statistic) -> Pair:
+    """That of a number with noise."""
+    return _of_steps(statistic.steps())
+
+
+def _of_steps(steps: list[Step]) -> Pair:
     """The steps of ``noise``; what has no finite loss at all gets one atom of next to nothing."""
-    steps = statistic.steps()
     both = [(p, q) for p, q in steps if p and q]
     losses = [math.log(p / q) for p, q in both] or [0.0]
     logs = [math.log(p) - BITS * math.log(2) for p, _ in both] or [_NEXT_TO_NOTHING]

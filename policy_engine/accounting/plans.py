@@ -180,8 +180,8 @@ def _is_quick(event: Event) -> bool:
     match event:
         case SampledSuppression():
             return True
-        case TableNoise(statistics=statistics):
-            return sum(each.groups for each in statistics) <= _FEW
+        case TableNoise():
+            return sum(each.groups for each in event.drawn) <= _FEW
     return False
 
 

@@ -16,6 +16,7 @@ from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Protocol
 
 from policy_engine.accounting.arrays import np
+from policy_engine.accounting.choice import Choice
 from policy_engine.accounting.domain import REPLACE_ONE, arithmetic, count, least_integer
 from policy_engine.accounting.events import (
     Event,
@@ -113,8 +114,26 @@ class Noised:
 
 
 @dataclass(frozen=True)
+class Chosen:
+    """One private choice of so many candidates, in each of some groups; ``share`` as of Noised."""
+
+    candidates: int
+    groups: int = 1
+    share: Decimal = Decimal(1)
+
+    def solved(self, weight: float, neighbours: str) -> Choice:
+        """That of about this weight in each group of a unit.
+
+        >>> Chosen(61).solved(0.25, "add_remove").epsilon
+        Decimal('0.505299')
+        """
+        ways = _ways(neighbours)  # a unit that is replaced meets one pair of twice the ε
+        return Choice(_shorter(_pure_epsilon(weight) / ways), self.candidates, self.groups)
+
+
+@dataclass(frozen=True)
 class NoisyShape:
-    """Noisy counts, with sums beside them: one event of all its numbers.
+    """Noisy counts, with sums and choices beside them: one event of all its numbers.
 
     ``law`` is None where the planner takes the one that shows the smallest groups. ``at_least`` as
     of ``tables.Aim``. Of a place there is one number, which is a count.
@@ -128,9 +147,11 @@ class NoisyShape:
     numbers: tuple[Noised, ...] = (Noised(),)
     law: str | None = None
     at_least: int = 1
+    choices: tuple[Chosen, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "numbers", tuple(self.numbers))
+        object.__setattr__(self, "choices", tuple(self.choices))
         count("at_least", self.at_least)
         if not self.numbers:
             raise DomainError("numbers", "at least one", "none")
@@ -151,13 +172,14 @@ class NoisyShape:
 
     def moved(self, neighbours: str) -> int:
         """Each number of each group, twice where a unit is replaced."""
-        return _ways(neighbours) * sum(number.groups for number in self.numbers)
+        return _ways(neighbours) * sum(each.groups for each in (*self.numbers, *self.choices))
 
     def solved(
         self, law: str, weight: float, ends: float, neighbours: str, *, rough: bool = False
     ) -> Solved:
         """Tables of which each has its part of the weight, and of the ends."""
-        whole = sum(float(number.share) * number.groups for number in self.numbers)
+        every = (*self.numbers, *self.choices)
+        whole = sum(float(each.share) * each.groups for each in every)
         times = _ways(neighbours) * sum(number.groups for number in self.numbers if number.shows)
         statistics = []
         for number in self.numbers:
@@ -168,7 +190,9 @@ class NoisyShape:
             shift = 1 if rough and not number.shows else number.shift
             table = _table(law, part, shift, end, self.at_least)
             statistics.append(Statistic(table, shift, number.groups, number.moves))
-        return Solved(TableNoise(tuple(statistics)), law)
+        chosen = (each.solved(weight * float(each.share) / whole, neighbours)
+                  for each in self.choices)  # fmt: skip
+        return Solved(TableNoise(tuple(statistics), tuple(chosen)), law)
 
     def quality(self, solved: Solved) -> tuple[float, float]:
         """Of the first number that shows groups; its error is a standard deviation."""

@@ -26,6 +26,10 @@ _OF_FILES = {
 }
 
 
+_OF_LISTS = {
+    "choice": ("a median or quantile is drawn with a list of coins in the text, which was not"
+               " measured there", "leave it out, or release with an engine that runs here"),
+}  # fmt: skip
 _OF_CASE = {
     "names_by_case": ("it takes a and A in a name for one, so that names which differ by case"
                       " alone are not told apart", "rename a column"),
@@ -105,7 +109,8 @@ class Engine:
         of_files = {} if self.reads_files else _OF_FILES
         of_texts = {} if self.casts else _OF_TEXTS
         of_joins = {} if self.lists else _OF_JOINS
-        lacks = {**by_case, **of_files, **of_texts, **of_joins, **self.lacks}
+        of_lists = {} if self.lists else _OF_LISTS
+        lacks = {**by_case, **of_files, **of_texts, **of_joins, **of_lists, **self.lacks}
         object.__setattr__(self, "lacks", lacks)
 
     def check(self, *asked: str) -> None:

@@ -20,6 +20,7 @@ from policy_engine.engines import ENGINES
 from policy_engine.engines.base import Engine, Refused
 from policy_engine.kernel.claim import KEPT, Claim, Shown
 from policy_engine.kernel.mechanisms.common import GROUPING
+from policy_engine.kernel.mechanisms.tables import value_nodes
 from policy_engine.kernel.nodes import Identifier, Node, Number, Text, label_of
 from policy_engine.kernel.sources import (
     Column,
@@ -93,7 +94,7 @@ def asked_of(claim: Claim) -> list[str]:
         "names_by_case": claim.differs_by_case,
         "text_key": any(key.type.kind in ("text", "label") for key in keys) or len(keys) > 1,
         "row_number": isinstance(unit, Rows) and law.numbers_rows,
-        "decimal_column": any(each.clip.unit % 1 for each in law.quantities),
+        "decimal_column": any(e.clip.unit % 1 for e in (*law.quantities, *law.quantiles)),
         "native_sample": law.method == "native",
         "file": any(isinstance(place, Files) for place in claim.places),
         "join": bool(claim.joins),
@@ -296,14 +297,17 @@ def _groupings(claim: Claim, shown: Shown) -> list[Number]:
 def _noise_values(claim: Claim) -> dict[str, Any]:
     """What is drawn besides a count, and what tells one draw from another's."""
     law = claim.law
-    values = {(each.column, each.clip): each for each in law.quantities}
+    read = (*law.quantities, *law.quantiles)
+    values = dict.fromkeys((each.column, each.clip) for each in read)
     of = {value: number for number, value in enumerate(values, 1)}
-    rows = {each.clip.rows for each in law.quantities if each.clip.per == "row"}
+    rows = {each.clip.rows for each in read if each.clip.per == "row"}
+    tallied = dict.fromkeys((each.column, each.clip) for each in law.quantiles)
     nodes = {
-        value: {"of": read_of(each.column, typed=True), "is_cut": bool(law.cuts)}
-        | each.value_nodes(of[value])
-        for value, each in values.items()
-        if each.column is not None
+        value: {"of": read_of(column, typed=True), "is_cut": bool(law.cuts)}
+        | value_nodes(column, clip, of[value])
+        for value in values
+        for column, clip in [value]
+        if column is not None
     }
     measured = [None, *(nodes.get((each.column, each.clip)) for each in law.quantities)]
     return {
@@ -312,6 +316,18 @@ def _noise_values(claim: Claim) -> dict[str, Any]:
             each.nodes(number, measured[each.quantity])
             | {"stream": _stream(claim, len(law.quantities) + number)}
             for number, each in enumerate(law.cuts, 1)
+        ],
+        "quantiles": [
+            each.nodes(number, of[each.column, each.clip], claim.stream, law.least_of(each))
+            for number, each in enumerate(law.quantiles, 1)
+        ],
+        "tallies": [
+            {
+                "of": Number(of[value]),
+                "value": Identifier(f"policy_engine_value_{of[value]}"),
+                "per": value[1].per,
+            }
+            for value in tallied
         ],
         "quantities": [
             each.nodes(number, of[each.column, each.clip])

@@ -12,6 +12,7 @@ from typing import Any
 
 from policy_engine.accounting import events
 from policy_engine.accounting.adaptive import Cost, Plan
+from policy_engine.accounting.choice import Choice
 from policy_engine.accounting.noise import IntegerTable, Statistic
 from policy_engine.errors import DomainError
 
@@ -103,14 +104,32 @@ def event_from_json(state: Mapping[str, Any]) -> events.Event:
         return events.Replaced(event_from_json(values["event"]))
     if "statistics" in values:
         values["statistics"] = tuple(map(_statistic_from_json, values["statistics"]))
+        values["choices"] = tuple(map(_choice_from_json, values["choices"]))
     found: events.Event = _MECHANISMS[mechanism](**values)
     return found
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
-        return [_statistic_to_json(statistic) for statistic in value]
+        return [_drawn_to_json(each) for each in value]
     return value if isinstance(value, int) else str(value)
+
+
+def _drawn_to_json(drawn: Statistic | Choice) -> dict[str, object]:
+    if isinstance(drawn, Statistic):
+        return _statistic_to_json(drawn)
+    return {
+        "epsilon": str(drawn.epsilon),
+        "candidates": drawn.candidates,
+        "groups": drawn.groups,
+    }
+
+
+def _choice_from_json(state: Mapping[str, Any]) -> Choice:
+    found = Choice(read_amount(state["epsilon"]), state["candidates"], state["groups"])
+    if _drawn_to_json(found) != state:
+        raise ValueError(state)
+    return found
 
 
 def _statistic_to_json(statistic: Statistic) -> dict[str, object]:

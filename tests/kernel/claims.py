@@ -32,6 +32,7 @@ from policy_engine.kernel.mechanisms import (
     Noisy,
     NoisyPart,
     Pure,
+    Quantile,
     Quantity,
     Randomised,
 )
@@ -282,7 +283,7 @@ def with_keys(chance: Random, claim: Claim, there: list[tuple[Any, ...]]) -> Cla
         keys = tuple(tuple(sorted(part, key=str)) for part in (first, rest) if () not in part)
     assert isinstance(claim.law, Noisy)
     own = claim.law
-    beside = (own.quantities, own.measures, own.cuts, own.cut_table)
+    beside = (own.quantities, own.measures, own.cuts, own.cut_table, own.quantiles)
     law = Listed(own.table, 1, 0, own.raw_first, own.secret, (), *beside, keys)
     return replace(claim, law=law, count="n")
 
@@ -405,6 +406,39 @@ def measures(
         if not is_mean or chance.random() < 0.3:
             made.append(Measure(f"total_{column.name}", own, over if center else None))
     return tuple(drawn), tuple(made)
+
+
+def with_quantiles(chance: Random, claim: Claim, known: Iterable[str]) -> Claim:
+    """A claim of noisy counts with one quantile or two: of rows, of people or of their means.
+
+    Raises ClaimError where it can have none.
+    """
+    law, many = claim.law, claim.unit.counts_all
+    assert isinstance(law, Noisy)
+    drawn, made = list(law.quantities), []
+    rows = max([q.clip.rows for q in drawn if q.clip.per == "row"], default=2) if many else 1
+    numbers = [name for name in known if name in _SUMMED]
+    for number in range(chance.choice([1, 2])):
+        column, unit = _column(chance.choice(numbers)), Decimal(chance.choice(["1", "7", "0.5"]))
+        low = chance.choice([0, -3, 5])
+        high = low + chance.choice([1, 6, 60, 300])
+        per = chance.choice(["row", "mean"]) if many else "row"
+        absent = chance.choice([None, None, low, high])
+        clip = Clip(low, high, unit, per, rows if per == "row" else 1, absent)
+        over = 0
+        if absent is None or (many and per == "row"):
+            counted = Quantity(column, clip, None, _table(chance))
+            alike = [n for n, each in enumerate(drawn, 1)
+                     if each.counts and each.column == column and each.clip.absent == absent
+                     and (each.clip.per == "row") == (per == "row")]  # fmt: skip
+            if not alike:
+                drawn.append(counted)
+            over = (alike or [len(drawn)])[0]
+        at = Decimal(chance.choice(["0.5", "0.5", "0.9", "0.25", "0.001"]))
+        made.append(Quantile(f"quantile_{number}", column, clip, at, over,
+                             Decimal(chance.choice(["0.25", "1", "9"]))))  # fmt: skip
+    law = replace(law, raw_first=False, quantities=tuple(drawn), quantiles=tuple(made))
+    return replace(claim, law=law, count="n")
 
 
 def _column(name: str) -> Column:
@@ -558,7 +592,7 @@ def rows(
         for shown in (*claim.columns, *claim.filter):
             if shown.column is not None:
                 near[shown.column.name] += neighbours(shown)
-        for quantity in getattr(claim.law, "quantities", ()):
+        for quantity in (*claim.law.quantities, *claim.law.quantiles):
             if quantity.column is not None:
                 near[quantity.column.name] += inside(quantity)
     pools = {name: _pool(name, near[name], chance, most) for name in COLUMNS if name != "row"}
@@ -614,7 +648,7 @@ def neighbours(shown: Shown) -> list[Any]:
     return found
 
 
-def inside(quantity: Quantity) -> list[Any]:
+def inside(quantity: Quantity | Quantile) -> list[Any]:
     """Values between the ends of a quantity, of which some lie between two of its units."""
     clip, column = quantity.clip, quantity.column
     assert column is not None

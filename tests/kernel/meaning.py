@@ -25,6 +25,7 @@ from itertools import product
 from typing import Any
 from uuid import UUID
 
+from policy_engine.accounting.choice import coin_table
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.mechanisms import (
     Cut,
@@ -34,9 +35,11 @@ from policy_engine.kernel.mechanisms import (
     Listed,
     Noisy,
     NoisyPart,
+    Quantile,
     Quantity,
     Randomised,
 )
+from policy_engine.kernel.mechanisms.tables import farthest_of
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
 from policy_engine.kernel.sources import Column, Drawn, Groups, JoinedRelation, People
 from policy_engine.kernel.types import AS_TEXT
@@ -239,9 +242,52 @@ def aggregated(
             total += center * many
         shown = total * unit
         yield int(shown) if unit == int(unit) else shown
+    for place, quantile in enumerate(law.quantiles, 1):
+        if numbers[quantile.over] < least_of(law, quantile):
+            yield None
+            continue
+        values = [value for rows in members for value in given(quantile, rows)]
+        chosen = chosen_of(claim, quantile, place, values, number, secret) * quantile.clip.unit
+        yield int(chosen) if chosen == int(chosen) else chosen
 
 
-def given(quantity: Quantity, rows: list[Row]) -> list[int]:
+def least_of(law: Noisy, quantile: Quantile) -> int:
+    """From how many values on, as they are counted, one is there for certain."""
+    table, grain = law.table, 1
+    if quantile.over:
+        counted = law.quantities[quantile.over - 1]
+        table, grain = counted.table, counted.moves.grain
+    return law.offset if table.is_open else 1 + grain * (table.least + len(table.entries))
+
+
+def chosen_of(
+    claim: Claim, quantile: Quantile, place: int, values: list[int], group: int, secret: str
+) -> int:
+    """The candidate that is chosen of a group's values: the first in its order whose coin falls."""
+    a, b = quantile.at.as_integer_ratio()
+    step = max(a, b - a) * (quantile.clip.rows if quantile.clip.per == "row" else 1)
+    candidates = list(range(quantile.clip.low, quantile.clip.high + 1))
+    table = coin_table(quantile.epsilon)
+
+    def hashed(tag: str, candidate: int) -> str:
+        number = group * len(candidates) + candidate - candidates[0]
+        text = f"{secret}:{tag}:{place}:{claim.stream}:{number}"
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def distance(candidate: int) -> int:
+        below = sum(value < candidate for value in values)
+        at = sum(value == candidate for value in values)
+        above = len(values) - below - at
+        missed = (b - a) * below - a * (at + above), a * above - (b - a) * (below + at)
+        return -(-max(0, *missed) // step)
+
+    for candidate in sorted(candidates, key=lambda each: (hashed("q", each), each)):
+        if int(hashed("c", candidate)[:15], 16) < table.coin(distance(candidate)):
+            return candidate
+    raise AssertionError("the best one's coin falls always")
+
+
+def given(quantity: Quantity | Quantile, rows: list[Row]) -> list[int]:
     """The values of one unit that count in a group, of its rows, of which the first ones count."""
     clip = quantity.clip
     if clip.per == "row":
@@ -258,7 +304,7 @@ def given(quantity: Quantity, rows: list[Row]) -> list[int]:
     return [min(max(total, clip.low), clip.high)]
 
 
-def held(quantity: Quantity, row: Row) -> int | None:
+def held(quantity: Quantity | Quantile, row: Row) -> int | None:
     """How many units a row has, between its ends; None where it has none that counts."""
     clip, column = quantity.clip, quantity.column
     if column is None:
@@ -268,7 +314,8 @@ def held(quantity: Quantity, row: Row) -> int | None:
         return clip.absent
     ends = (clip.low, clip.high)
     if clip.per != "row":
-        ends = (-quantity.farthest, quantity.farthest)
+        farthest = farthest_of(column, clip)
+        ends = (-farthest, farthest)
     number = min(max(float(value), -1e17), 1e17)
     quotient = abs(number) / float(clip.unit)
     steps = math.floor(quotient) + (quotient - math.floor(quotient) >= 0.5)
@@ -277,7 +324,8 @@ def held(quantity: Quantity, row: Row) -> int | None:
 
 def counted_first(claim: Claim, unit: str, rows: list[Row], secret: str) -> list[Row]:
     """A unit's rows of a group, those first that count where not all do."""
-    values = {(each.column, each.clip): each for each in claim.law.quantities if each.column}
+    every = (*claim.law.quantities, *claim.law.quantiles)
+    values = {(each.column, each.clip): each for each in every if each.column}
     own = list(values.values())
     order = sorted(rows, key=lambda row: [ascending(held(each, row)) for each in own])
     hashes = [hashlib.sha256(f"{secret}:r:{unit}:{place}".encode()).digest()

@@ -8,7 +8,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from claims import COLUMNS, SALT, claims, on, pure, rows, with_joins, with_keys
+from claims import COLUMNS, SALT, claims, on, pure, rows, with_joins, with_keys, with_quantiles
 from meaning import bits_of, group_of
 from running import Place
 
@@ -82,6 +82,24 @@ def of_joins(place: Place, seed: int, count: int) -> list[Claim]:
             with suppress(ClaimError):
                 found.append(with_joins(chance, claim, place.types))
     return found
+
+
+def of_quantiles(place: Place, seed: int, count: int) -> list[Claim]:
+    """Random claims with quantiles, and a table that is made for them; some of public keys."""
+    chance = Random(seed)
+    found: list[Claim] = []
+    while len(found) < count:
+        [drawn] = claims(chance, 1, place.columns)
+        with suppress(ClaimError):
+            if isinstance(drawn.law, Noisy) and not drawn.law.groupings:
+                found.append(with_quantiles(chance, drawn, place.columns))
+    place.load(rows(chance, found))
+    for number, drawn in enumerate(found):
+        if number % 4 == 0:
+            there = dict.fromkeys(group_of(drawn, row) for row in place.rows)
+            with suppress(ClaimError):
+                found[number] = with_keys(chance, drawn, list(there))
+    return [claim for claim in map(place.claim, found) if claim is not None]
 
 
 def edges(place: Place, count: int = 4) -> Iterator[Claim]:

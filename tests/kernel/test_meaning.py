@@ -15,6 +15,7 @@ from suite import (
     of_many_rows,
     of_public_keys,
     of_public_values,
+    of_quantiles,
     printable,
 )
 
@@ -115,6 +116,18 @@ def test_measures_of_many_rows_are_what_the_claim_means(place_of, name, seed):
     place = place_of(name)
     loaded(place, seed, 8)
     drawn = printable(of_many_rows(place, seed, 6 if name == "spark" else MANY), name)
+    with place.opened() as warehouse:
+        for claim, text in drawn:
+            found, wanted = place.run(warehouse, claim, text), place.meant(claim)
+            assert found == wanted, f"{claim}\n{text}"
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize("name", NAMES)
+def test_quantiles_are_chosen_as_the_claim_means(place_of, name, seed):
+    place = place_of(name)
+    drawn = list(printable(of_quantiles(place, seed, 6 if name == "spark" else 32), name))
+    assert len(drawn) > 4
     with place.opened() as warehouse:
         for claim, text in drawn:
             found, wanted = place.run(warehouse, claim, text), place.meant(claim)

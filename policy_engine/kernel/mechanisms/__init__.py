@@ -10,6 +10,7 @@ from policy_engine.kernel.mechanisms.common import Secret as Secret
 from policy_engine.kernel.mechanisms.noisy_counts.law import Noisy as Noisy
 from policy_engine.kernel.mechanisms.noisy_counts.law import NoisyPart as NoisyPart
 from policy_engine.kernel.mechanisms.noisy_counts.public_keys import Listed as Listed
+from policy_engine.kernel.mechanisms.quantiles import Quantile as Quantile
 from policy_engine.kernel.mechanisms.randomised_response.law import Randomised as Randomised
 from policy_engine.kernel.mechanisms.sampled_suppression.law import Keyed as Keyed
 from policy_engine.kernel.mechanisms.sampled_suppression.law import Native as Native

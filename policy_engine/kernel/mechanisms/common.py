@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from policy_engine.kernel.assumption import Assumption
 from policy_engine.kernel.laws import ClaimError, require
+from policy_engine.kernel.mechanisms.quantiles import Quantile
 from policy_engine.kernel.mechanisms.tables import CountedBy, Cut, Measure, Quantity
 from policy_engine.kernel.nodes import Identifier, Text
 from policy_engine.kernel.sources import Column
@@ -24,6 +25,8 @@ STEPS = frozenset({
     "grouped", "fine", "spread", "drawn", "noised", "bounded", "released", "repeated",
     "numbered", "answered", "domain", "tuples", "found", "beyond", "within", "typed", "classed",
     "gathered", "crowded", "lined", "ranked", "trimmed", "cut", "told",
+    "valued", "seated", "taken", "weighed", "tallied", "spaced", "offered", "summed", "ladder",
+    "distant", "tossed", "fallen", "picked",
 })  # fmt: skip
 """The names that a text gives its own steps."""
 GROUPING = "grouping"
@@ -49,9 +52,9 @@ class ReleaseLaw:
 
     ``template`` is the name of its query and of its folder. ``method`` is by what it is drawn: a
     secret, or the engine's own numbers. ``rests_on`` are the codes of what must hold of its draw.
-    ``measures`` stand beside a group's count, made of ``quantities``, and everybody is counted once
-    by each of ``groupings`` where there are some; ``cuts`` are of the whole release. It is of the
-    ``number``-th of ``parts`` of units.
+    ``measures`` stand beside a group's count, made of ``quantities``, and ``quantiles`` behind
+    them; everybody is counted once by each of ``groupings`` where there are some; ``cuts`` are of
+    the whole release. It is of the ``number``-th of ``parts`` of units.
     """
 
     template: ClassVar[str]
@@ -66,6 +69,7 @@ class ReleaseLaw:
     secret: Secret | None = None
     quantities: tuple[Quantity, ...] = ()
     measures: tuple[Measure, ...] = ()
+    quantiles: tuple[Quantile, ...] = ()
     cuts: tuple[Cut, ...] = ()
     groupings: tuple[CountedBy, ...] = ()
     parts: int = 1
@@ -74,14 +78,13 @@ class ReleaseLaw:
     @property
     def reads(self) -> tuple[Column, ...]:
         """The columns that it reads beside those that are shown."""
-        read = (each.column for each in self.quantities)
+        read = (each.column for each in (*self.quantities, *self.quantiles))
         return tuple(column for column in read if column is not None)
 
     @property
     def beside(self) -> tuple[str, ...]:
         """The names that it shows beside a group and its count."""
-        cuts = (cut.name for cut in self.cuts)
-        return (*(measure.name for measure in self.measures), *cuts)
+        return tuple(each.name for each in (*self.measures, *self.quantiles, *self.cuts))
 
     @property
     def before(self) -> tuple[str, ...]:
@@ -93,7 +96,8 @@ class ReleaseLaw:
 
     def asks(self, claim: Claim) -> Iterable[str]:
         """What it asks of an engine, by the names of what engines lack."""
-        return ("repeat",) if claim.count is None else ()
+        chooses = ("choice",) if self.quantiles else ()
+        return (*(("repeat",) if claim.count is None else ()), *chooses)
 
     def assumes(self, unit: str, source: str) -> Iterator[Assumption]:
         """What it rests on beside what every release does."""
@@ -113,6 +117,10 @@ class ReleaseLaw:
         A unit is in ``groups`` groups at most, and in the sample with at most the ``rate``.
         """
         raise ClaimError("no (ε, δ) holds of such a law")
+
+    def least_of(self, quantile: Quantile) -> int:
+        """The least number of values, with noise, of which there is one for certain."""
+        raise NotImplementedError
 
     def nodes(self) -> dict[str, Any]:
         """What its template is given besides a claim's own values."""

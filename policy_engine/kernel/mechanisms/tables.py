@@ -160,6 +160,42 @@ def moves_of(clip: Clip, center: int | None) -> Moves:
     return Moves(min(0, clip.rows * low), max(0, clip.rows * high))
 
 
+def farthest_of(column: Column, clip: Clip) -> int:
+    """At so many units, or so many below zero, each row ends whose value is added up."""
+    below = Round(clip.unit).below(column.seen)
+    return min(MOST, int(below / clip.unit) - 1)
+
+
+def check_values(column: Column, clip: Clip) -> None:
+    """Raise ClaimError unless a column has such values."""
+    require(Round(clip.unit).fits(column.seen), "a sum is of numbers, in plain units")
+    inside = max(abs(clip.low), abs(clip.high)) <= farthest_of(column, clip)
+    require(inside, "no end is where doubles are not exact")
+
+
+def value_nodes(column: Column, clip: Clip, value: int) -> dict[str, Any]:
+    """What a template is given of the values themselves, the ``value``-th ones."""
+    unit, farthest = clip.unit, farthest_of(column, clip)
+    low, high = (clip.low, clip.high) if clip.per == "row" else (-farthest, farthest)
+    return {
+        "value": Identifier(f"policy_engine_value_{value}"),
+        "many": Identifier(f"policy_engine_many_{value}"),
+        "bent": Identifier(f"policy_engine_bent_{value}"),
+        "per": clip.per,
+        "is_plain": unit == 1 and column.seen.kind == "integer",
+        "step": number_of(unit),
+        "tenth": Number(unit.scaleb(-1, context=EXACT)),
+        "below": Number(farthest * unit + 1),
+        "absent": None if clip.absent is None else Number(clip.absent),
+        "least": Number(low),
+        "most": Number(high),
+        "at_least": Number(low * unit),
+        "at_most": Number(high * unit),
+        "low": Number(clip.low),
+        "high": Number(clip.high),
+    }
+
+
 @dataclass(frozen=True)
 class Quantity:
     """A number of each group beside the count of its people, with noise of a table of its own.
@@ -179,9 +215,7 @@ class Quantity:
             own = replace(ONE, rows=clip.rows)
             require(self.counts and clip == own, "rows that are counted have no ends")
         else:
-            require(Round(clip.unit).fits(read.seen), "a sum is of numbers, in plain units")
-            inside = max(abs(clip.low), abs(clip.high)) <= self.farthest
-            require(inside, "no end is where doubles are not exact")
+            check_values(read, clip)
         inside = not self.center or clip.low <= self.center <= clip.high
         require(inside, "a center lies between the ends")
         require(not self.table.is_open, "a place is of a count")
@@ -190,13 +224,6 @@ class Quantity:
     def counts(self) -> bool:
         """Whether it is how many values there are."""
         return self.center is None
-
-    @property
-    def farthest(self) -> int:
-        """At so many units, or so many below zero, each row ends whose value is added up."""
-        assert self.column is not None
-        below = Round(self.clip.unit).below(self.column.seen)
-        return min(MOST, int(below / self.clip.unit) - 1)
 
     @property
     def moves(self) -> Moves:
@@ -217,29 +244,6 @@ class Quantity:
             "center": Number(self.center) if self.center else None,
             "grain": Number(grain) if grain > 1 else None,
             **draws_of(self.table),
-        }
-
-    def value_nodes(self, value: int) -> dict[str, Any]:
-        """What a template is given of the values themselves, the ``value``-th ones."""
-        clip, unit = self.clip, self.clip.unit
-        low, high = (clip.low, clip.high) if clip.per == "row" else (-self.farthest, self.farthest)
-        assert self.column is not None
-        return {
-            "value": Identifier(f"policy_engine_value_{value}"),
-            "many": Identifier(f"policy_engine_many_{value}"),
-            "bent": Identifier(f"policy_engine_bent_{value}"),
-            "per": clip.per,
-            "is_plain": unit == 1 and self.column.seen.kind == "integer",
-            "step": number_of(unit),
-            "tenth": Number(unit.scaleb(-1, context=EXACT)),
-            "below": Number(self.farthest * unit + 1),
-            "absent": None if clip.absent is None else Number(clip.absent),
-            "least": Number(low),
-            "most": Number(high),
-            "at_least": Number(low * unit),
-            "at_most": Number(high * unit),
-            "low": Number(clip.low),
-            "high": Number(clip.high),
         }
 
 

@@ -10,4 +10,4 @@ from policy_engine.kernel.mechanisms.noisy_counts.law import Noisy
 
 def event(law: Noisy, groups: int, rate: Decimal, neighbours: str) -> Event:
     """The event; everybody is counted."""
-    return TableNoise(law.statistics(groups, neighbours))
+    return TableNoise(law.statistics(groups, neighbours), law.choices(groups))

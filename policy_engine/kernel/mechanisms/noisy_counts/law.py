@@ -14,10 +14,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from policy_engine.accounting.choice import Choice
 from policy_engine.accounting.noise import MOST, IntegerTable, Statistic, delta_of_release
 from policy_engine.kernel.assumption import Assumption
 from policy_engine.kernel.laws import require
 from policy_engine.kernel.mechanisms.common import OfEverybody, Secret, check_raw_first
+from policy_engine.kernel.mechanisms.quantiles import Quantile
 from policy_engine.kernel.mechanisms.tables import (
     CountedBy,
     Cut,
@@ -41,8 +43,9 @@ class Noisy(OfEverybody):
     what is added to n - T, so that it estimates n. ``raw_first``: raw values are counted before
     they are recoded, which is the same release. Where there are ``groupings`` everybody is counted
     once by each, instead of by all that is shown. ``quantities`` are drawn beside the count, and
-    ``measures``, which are made of them, are shown where it is. ``cuts`` are numbers of the whole
-    release, each with one Z of ``cut_table``, beside every row.
+    ``measures``, which are made of them, are shown where it is, as ``quantiles`` are, each chosen
+    by coins of its own. ``cuts`` are numbers of the whole release, each with one Z of
+    ``cut_table``, beside every row.
     """
 
     table: IntegerTable
@@ -55,6 +58,7 @@ class Noisy(OfEverybody):
     measures: tuple[Measure, ...] = ()
     cuts: tuple[Cut, ...] = ()
     cut_table: IntegerTable | None = None
+    quantiles: tuple[Quantile, ...] = ()
     template: ClassVar[str] = "noisy_counts"
     mechanism: ClassVar[str] = "noisy-counts"
 
@@ -86,16 +90,18 @@ class Noisy(OfEverybody):
         # An offset of 0 is none, and a table without places has no other.
         require(0 <= self.offset <= is_open * table.largest, "an offset is one of the places")
         check_raw_first(self.raw_first, claim)
-        plain = not (claim.unit.counts_all or self.quantities)
+        beside = self.quantities or self.quantiles
+        plain = not (claim.unit.counts_all or beside)
         require(plain or not self.raw_first, "raw values are counted of one row a person")
-        require(not self.quantities or claim.count is not None, "a sum stands beside a count")
+        require(not beside or claim.count is not None, "a sum stands beside a count")
+        require(not (self.quantiles and self.groupings), "quantiles are of one grouping")
         self._check_measures(one_each=not claim.unit.counts_all)
         self._check_cuts(claim)
         if self.groupings:
             self._check_groupings(claim)
 
     def _check_measures(self, *, one_each: bool) -> None:
-        clips = [each.clip for each in self.quantities]
+        clips = [each.clip for each in (*self.quantities, *self.quantiles)]
         plain = all(clip.per == "row" and clip.rows == 1 for clip in clips)
         require(plain or not one_each, "of one row a person each row counts")
         rows = {clip.rows for clip in clips if clip.per == "row"}
@@ -103,10 +109,11 @@ class Noisy(OfEverybody):
         kinds = {(each.column, each.clip, each.center) for each in self.quantities}
         require(len(kinds) == len(self.quantities), "a quantity is drawn once")
         used = {each.quantity for each in self.measures} | {each.over for each in self.measures}
+        used |= {each.over for each in self.quantiles}
         every = {*range(1, len(self.quantities) + 1)} <= used
         require(every, "a quantity that is drawn is shown")
-        for each in self.measures:
-            each.check(self.quantities, one_each=one_each)
+        for measure in (*self.measures, *self.quantiles):
+            measure.check(self.quantities, one_each=one_each)
 
     def _check_cuts(self, claim: Claim) -> None:
         table, kinds = self.cut_table, {(each.of, each.quantity) for each in self.cuts}
@@ -144,9 +151,21 @@ class Noisy(OfEverybody):
             drawn.append(Statistic(self.cut_table, groups=len(self.cuts)))
         return tuple(drawn)
 
+    def choices(self, groups: int) -> tuple[Choice, ...]:
+        """What is chosen for each group, as the accountant prices it."""
+        return tuple(each.choice(groups) for each in self.quantiles)
+
+    def least_of(self, quantile: Quantile) -> int:
+        """The least number of values, with noise, of which there is one for certain."""
+        if quantile.over:
+            values = self.quantities[quantile.over - 1]
+            return 1 + values.moves.grain * values.table.largest
+        return self.offset if self.table.is_open else 1 + self.table.largest
+
     def delta(self, groups: int, rate: Decimal, epsilon: Decimal, neighbours: str) -> Decimal:
         """The least δ of one release, of all that is drawn."""
-        return delta_of_release(self.statistics(groups, neighbours), epsilon, neighbours).delta
+        drawn = (*self.statistics(groups, neighbours), *self.choices(groups))
+        return delta_of_release(drawn, epsilon, neighbours).delta
 
     def nodes(self) -> dict[str, Any]:
         """What its template is given besides a claim's own values."""
