@@ -452,6 +452,7 @@ _OPERATIONS = {
     "strict_cast": "`source.columns`",
     "try_cast": "`source.columns` for what is no text",
     "repeat": "form `rows`",
+    "choice": "medians and quantiles",
     "bytewise": "text under a collation",
     "text_key": "unit whose key is a text",
     "create_table": "release into a table",

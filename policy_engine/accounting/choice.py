@@ -25,7 +25,6 @@ are 2ε-DP as well. So either is covered by one pair of 2ε, with the τ of two 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
@@ -133,36 +132,6 @@ def _floor(exponent: Fraction) -> int:
 def _decimal(number: Fraction) -> Decimal:
     """In the caller's context."""
     return Decimal(number.numerator) / Decimal(number.denominator)
-
-
-def law_of_choice(coins: Sequence[int]) -> tuple[Fraction, ...]:
-    """How likely each candidate is chosen, by the chances of their coins times 2⁶⁰; exact.
-
-    One at least is 2⁶⁰: that of a best one. The work grows with the square of their number.
-    Errors: DomainError.
-
-    >>> law_of_choice([1 << 60, 1 << 59])
-    (Fraction(3, 4), Fraction(1, 4))
-    """
-    if not coins or max(coins) != WHOLE or min(coins) < 0:
-        raise DomainError("coins", "integers from 0 to 2**60, one of them 2**60", "others")
-    return tuple(
-        Fraction(coin, WHOLE) * _integral([*coins[:at], *coins[at + 1 :]])
-        for at, coin in enumerate(coins)
-    )
-
-
-def _integral(coins: Sequence[int]) -> Fraction:
-    """∫₀¹ Π (1 − t·T_j/2⁶⁰) dt: the product's coefficients as whole numbers over powers of 2⁶⁰."""
-    product = [1]
-    for coin in coins:
-        shifted = [0, *(term * coin for term in product)]
-        product = [high - low for high, low in zip([*product, 0], shifted, strict=True)]
-    # Of the k-th power of t the denominator is 2^60k.
-    return sum(
-        (Fraction(term, (power + 1) * WHOLE**power) for power, term in enumerate(product)),
-        Fraction(0),
-    )
 
 
 def delta_of_choice(epsilon: Number, candidates: int) -> Decimal:

@@ -172,14 +172,17 @@ class NoisyShape:
 
     def moved(self, neighbours: str) -> int:
         """Each number of each group, twice where a unit is replaced."""
-        return _ways(neighbours) * sum(each.groups for each in (*self.numbers, *self.choices))
+        return _ways(neighbours) * sum(each.groups for each in self._every)
+
+    @property
+    def _every(self) -> tuple[Noised | Chosen, ...]:
+        return (*self.numbers, *self.choices)
 
     def solved(
         self, law: str, weight: float, ends: float, neighbours: str, *, rough: bool = False
     ) -> Solved:
         """Tables of which each has its part of the weight, and of the ends."""
-        every = (*self.numbers, *self.choices)
-        whole = sum(float(each.share) * each.groups for each in every)
+        whole = sum(float(each.share) * each.groups for each in self._every)
         times = _ways(neighbours) * sum(number.groups for number in self.numbers if number.shows)
         statistics = []
         for number in self.numbers:

@@ -21,7 +21,7 @@ from policy_engine.accounting.domain import REPLACE_ONE
 from policy_engine.compile.catalog import NUMBERS, TIMES, Field, Kind, Table
 from policy_engine.compile.reading import ReadColumn, read_as, read_columns
 from policy_engine.engines.types import DECLARED
-from policy_engine.policy.mechanisms.measures import AskedQuantity
+from policy_engine.kernel.mechanisms.tables import Clip, Moves, moves_of
 from policy_engine.policy.recodings import Cut, Intervals, Lookup, Prefix, Recoding, Round
 from policy_engine.policy.resolve import Policy
 
@@ -209,20 +209,22 @@ def palettes(policy: Policy, table: Table, random: Random) -> dict[str, Palette]
         ordinary = random.sample(palette.ordinary, len(palette.ordinary))
         found[read.source.name] = Palette(tuple(ordinary), palette.low, palette.high)
     declared = {name: DECLARED[kind] for name, kind in read_as(policy, table).items()}
-    for each in policy.protection.quantities:
-        source = None if each.column is None else table.find(each.column)
+    held = [(each.column, each.clip, each.moves) for each in policy.protection.quantities]
+    held += [(q.column, q.clip, moves_of(q.clip, 0)) for q in policy.protection.quantiles]
+    for column, clip, moves in held:
+        source = None if column is None else table.find(column)
         if source is not None and source.name not in found:
             seen = ReadColumn(source, declared.get(source.name)).column
-            found[source.name] = _summed(each, seen)
+            found[source.name] = _summed(clip, moves, seen)
     return found
 
 
-def _summed(each: AskedQuantity, column: Field) -> Palette:
+def _summed(clip: Clip, moves: Moves, column: Field) -> Palette:
     """Far beyond the ends of a clip, where the type has such values, and so that sums fit.
 
     The ordinary person is beyond the end that moves a sum most.
     """
-    clip, moves, (low, high) = each.clip, each.moves, extremes(column)
+    low, high = extremes(column)
     far = _TIMES_BEYOND * (clip.high - clip.low)
     ends = [end * clip.unit for end in (clip.low - far, clip.high + far)]
     if column.kind is not Kind.DOUBLE and low and high:

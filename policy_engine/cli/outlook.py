@@ -22,6 +22,11 @@ from policy_engine.kernel.mechanisms.noisy_counts.meaning import (
     measured,
 )
 from policy_engine.kernel.mechanisms.pure_meaning import central_error
+from policy_engine.kernel.mechanisms.quantile_words import (
+    beside_choice,
+    quantile_words,
+    rank_error,
+)
 from policy_engine.policy.noise import Noise
 from policy_engine.policy.recodings import labels
 from policy_engine.policy.resolve import Policy
@@ -166,6 +171,13 @@ def _noisy(policy: Policy, noise: Noise, count: str, error: Decimal) -> Iterator
         what = measured(each, quantity.clip, of, many=many, counts=is_count)
         yield f"measures   {each.name}, {what}: give or take {about} (1 SD)"
         yield from (f"           {text}" for text in beside_noise(each, quantity, many=many))
+    for chosen in noise.quantiles:
+        what = quantile_words(chosen, chosen.column, many=many)
+        ranks = rank_error(chosen, chosen.spent, many=many)
+        over = divisors.get(chosen.over, "the number of its values, with noise,")
+        yield f"measures   {chosen.name}, {what}: {ranks}"
+        beside = beside_choice(chosen, noise.least_of(chosen), over)
+        yield from (f"           {text}" for text in beside)
     yield from _cuts(noise)
     for place, coarse in enumerate(noise.groupings, 1):
         counts = [f"{shown_half(t, policy.k)} people" for t in coarse.tables[:1]]

@@ -89,7 +89,7 @@ def claim_of(
     def column(name: str) -> sources.Column:
         return _column(table, name, declared, collates=ENGINES[engine].collates)
 
-    shown, conditions, drawn = [], [], []
+    shown, conditions, drawn, chosen = [], [], [], []
     missing = dict(policy.missing)
     for name, recoding in policy.recodings:
         with problems.of(path_text(("recode", name)), f"column {name!r}"):
@@ -110,6 +110,11 @@ def claim_of(
         with problems.of(at, f"column {each.column!r}"):
             read = None if each.column is None else column(each.column)
             drawn.append(mechanisms.Quantity(read, each.clip, each.center, each.noise))
+    for quantile in policy.protection.quantiles:
+        at = path_text(("measures", quantile.name))
+        with problems.of(at, f"column {quantile.column!r}"):
+            own = (quantile.clip, quantile.at, quantile.over, quantile.spent)
+            chosen.append(mechanisms.Quantile(quantile.name, column(quantile.column), *own))
     period = None
     if policy.edition.column:
         with problems.of("period.column", f"column {policy.edition.column!r}"):
@@ -131,7 +136,7 @@ def claim_of(
             law=_law(
                 policy,
                 shown,
-                drawn,
+                (tuple(drawn), tuple(chosen)),
                 secret,
                 period,
                 raw_first=plain and is_raw_first(policy, table),
@@ -274,14 +279,14 @@ def keys_of(policy: Policy, table: Table) -> tuple[sources.Column, ...]:
 def _law(
     policy: Policy,
     shown: list[Shown],
-    drawn: list[mechanisms.Quantity],
+    beside: tuple[tuple[mechanisms.Quantity, ...], tuple[mechanisms.Quantile, ...]],
     secret: mechanisms.Secret | None,
     period: Shown | None,
     *,
     raw_first: bool,
 ) -> mechanisms.Law:
     keys = _public_keys(policy, shown, period)
-    asked = LawParts(policy, tuple(shown), tuple(drawn), secret, raw_first, keys)
+    asked = LawParts(policy, tuple(shown), *beside, secret, raw_first, keys)
     return policy.protection.kernel_law(asked)
 
 

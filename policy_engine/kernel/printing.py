@@ -94,7 +94,7 @@ def asked_of(claim: Claim) -> list[str]:
         "names_by_case": claim.differs_by_case,
         "text_key": any(key.type.kind in ("text", "label") for key in keys) or len(keys) > 1,
         "row_number": isinstance(unit, Rows) and law.numbers_rows,
-        "decimal_column": any(e.clip.unit % 1 for e in (*law.quantities, *law.quantiles)),
+        "decimal_column": any(each.clip.unit % 1 for each in law.held),
         "native_sample": law.method == "native",
         "file": any(isinstance(place, Files) for place in claim.places),
         "join": bool(claim.joins),
@@ -297,10 +297,9 @@ def _groupings(claim: Claim, shown: Shown) -> list[Number]:
 def _noise_values(claim: Claim) -> dict[str, Any]:
     """What is drawn besides a count, and what tells one draw from another's."""
     law = claim.law
-    read = (*law.quantities, *law.quantiles)
-    values = dict.fromkeys((each.column, each.clip) for each in read)
+    values = dict.fromkeys((each.column, each.clip) for each in law.held)
     of = {value: number for number, value in enumerate(values, 1)}
-    rows = {each.clip.rows for each in read if each.clip.per == "row"}
+    rows = {each.clip.rows for each in law.held if each.clip.per == "row"}
     tallied = dict.fromkeys((each.column, each.clip) for each in law.quantiles)
     nodes = {
         value: {"of": read_of(column, typed=True), "is_cut": bool(law.cuts)}

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
+from decimal import ROUND_FLOOR, Context, Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
+from policy_engine.accounting.domain import least_integer
 from policy_engine.errors import DomainError
 from policy_engine.kernel import mechanisms
 from policy_engine.kernel.mechanisms.meaning import Curve
 from policy_engine.kernel.mechanisms.noisy_counts.meaning import noise_words
+from policy_engine.kernel.mechanisms.quantiles import LEAST_EPSILON
 from policy_engine.policy.auto import Guarantee, NoSolution
 from policy_engine.policy.mechanisms.common import LawParts, Protection
-from policy_engine.policy.mechanisms.measures import AskedQuantity, measured_by
+from policy_engine.policy.mechanisms.measures import AskedQuantile, AskedQuantity, measured_by
 from policy_engine.policy.model_specs import GroupsFile, PublicGroups
 
 if TYPE_CHECKING:
+    from policy_engine.accounting.noise import Drawn, Statistic
     from policy_engine.accounting.shapes import NoisyShape, Solved
     from policy_engine.accounting.tables import Aim
     from policy_engine.policy.models import PolicyDocument
@@ -25,6 +28,9 @@ if TYPE_CHECKING:
 
 _TRIED = 60
 _LESS = Decimal("0.98")
+_PARTS = 16
+"""The ε of a choice is so many parts of an equal share, or fewer, or more."""
+_SHORT = Context(prec=4, rounding=ROUND_FLOOR)
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,7 @@ class Noise(Protection):
     cuts: tuple[mechanisms.Cut, ...] = ()
     cut_table: mechanisms.IntegerTable | None = None
     filled: tuple[str, ...] = ()
+    quantiles: tuple[AskedQuantile, ...] = ()
     groupings: tuple[mechanisms.CountedBy, ...] = ()
     keys: PublicGroups = ()
 
@@ -52,10 +59,11 @@ class Noise(Protection):
     def kernel_law(self, asked: LawParts) -> mechanisms.Law:
         """The kernel's law: of public keys, of everybody, or of one part."""
         policy = asked.policy
-        raw_first = asked.raw_first and not policy.source.counts_all and not asked.quantities
+        is_measured = policy.source.counts_all or asked.quantities or asked.quantiles
+        raw_first = asked.raw_first and not is_measured
         numbers = (self.table, policy.k, self.offset)
         beside = (self.groupings, asked.quantities, self.measures, self.cuts, self.cut_table)
-        own = (*numbers, raw_first, asked.secret, *beside)
+        own = (*numbers, raw_first, asked.secret, *beside, asked.quantiles)
         if self.keys:
             return mechanisms.Listed(*own, keys=asked.keys)
         if policy.part is None:
@@ -79,7 +87,8 @@ class Noise(Protection):
     @property
     def numbers(self) -> int:
         """How many numbers one person is in: counts and others, of each group and grouping."""
-        of_groups = self.groups * max(1, len(self.groupings)) * (1 + len(self.quantities))
+        each = 1 + len(self.quantities) + len(self.quantiles)
+        of_groups = self.groups * max(1, len(self.groupings)) * each
         return of_groups + len(self.cuts)
 
     @property
@@ -124,8 +133,16 @@ class Noise(Protection):
                 statistics.append(each.moves.statistic(table, self.groups, neighbours))
         if self.cut_table is not None:
             statistics.append(Statistic(self.cut_table, groups=len(self.cuts)))
-        whole = ReleaseCurve.of(tuple(statistics), neighbours)
+        choices = (each.choice(self.groups) for each in self.quantiles)
+        whole = ReleaseCurve.of((*statistics, *choices), neighbours)
         return lambda epsilon: whole.delta(epsilon).delta
+
+    def least_of(self, quantile: AskedQuantile) -> int:
+        """The least number of values, with noise, of which there is one for certain."""
+        if quantile.over:
+            values = self.quantities[quantile.over - 1]
+            return 1 + values.moves.grain * values.noise.largest
+        return self.offset if self.table.is_open else 1 + self.table.largest
 
     def visible(self, policy: Policy) -> Mapping[str, int]:
         """By grouping the least size of a group that is shown half of the time."""
@@ -163,7 +180,7 @@ def solve_noise(document: PolicyDocument, guarantee: Guarantee) -> Noise:
         guarantee.epsilon,
         guarantee.delta,
         guarantee.neighbours,
-        times * (1 + len(measured.quantities)) + len(measured.cuts),
+        times * (1 + len(measured.quantities) + len(measured.quantiles)) + len(measured.cuts),
         at_least=document.k if isinstance(document.k, int) else 1,
         listed=bool(document.public_groups),
     )
@@ -208,7 +225,7 @@ def noisy_shape(document: PolicyDocument, neighbours: str) -> NoisyShape:
     A roll-up has its share of the weight, and every number of a grouping as much as the others.
     Errors: DomainError where the law that is named is of one count.
     """
-    from policy_engine.accounting.shapes import PLACE, Noised, NoisyShape
+    from policy_engine.accounting.shapes import PLACE, Chosen, Noised, NoisyShape
 
     rollup, groups = document.rollup, _groups(document)
     shares = [Decimal(1)] * max(1, len(_groupings(document)))
@@ -220,13 +237,14 @@ def noisy_shape(document: PolicyDocument, neighbours: str) -> NoisyShape:
         for moves in (each.moves for each in measured_by(document).quantities):
             steps = moves.steps(neighbours)
             numbers.append(Noised(steps, groups, moves.direction, share, shows=False))
+    chosen = (Chosen(each.candidates, groups) for each in measured_by(document).quantiles)
     if cuts := measured_by(document).cuts:
         numbers.append(Noised(groups=len(cuts), shows=False))
     law = document.noise.distribution if document.noise else "auto"
     # The least size of a group moves the threshold alone, unless a place is drawn from it on: who
     # asks for another one keeps the noise, and what an account has recorded of it.
     at_least = document.k if law == PLACE and isinstance(document.k, int) else 1
-    return NoisyShape(tuple(numbers), None if law == "auto" else law, at_least)
+    return NoisyShape(tuple(numbers), None if law == "auto" else law, at_least, tuple(chosen))
 
 
 def noise_of(document: PolicyDocument, solved: Solved) -> Noise:
@@ -240,7 +258,10 @@ def noise_of(document: PolicyDocument, solved: Solved) -> Noise:
     numbered = zip(measured.quantities, tables[1:many], strict=True)
     drawn = tuple(replace(each, table=table) for each, table in numbered)
     cut_table = tables[-1] if measured.cuts else None
-    told = (measured.measures, measured.cuts, cut_table, measured.filled)
+    epsilons = (choice.epsilon for choice in solved.event.choices)
+    each_chosen = zip(measured.quantiles, epsilons, strict=True)
+    chosen = tuple(replace(each, epsilon=epsilon) for each, epsilon in each_chosen)
+    told = (measured.measures, measured.cuts, cut_table, measured.filled, chosen)
     noise = Noise(solved.law, tables[0], _groups(document), drawn, *told)
     return _grouped(document, noise, () if document.rollup is None else tuple(tables[-many:]))
 
@@ -259,7 +280,7 @@ def _solved(document: PolicyDocument, aim: Aim, groups: int, times: int) -> Nois
     measured = measured_by(document)
     told = (measured.measures, measured.cuts, None, measured.filled)
     noise = Noise(named, table, groups, (), *told)
-    if not measured.quantities and not measured.cuts:
+    if not measured.quantities and not measured.cuts and not measured.quantiles:
         return noise
     own = "truncated_laplace" if named == "negative_binomial" else named
     part = aim
@@ -273,7 +294,34 @@ def _solved(document: PolicyDocument, aim: Aim, groups: int, times: int) -> Nois
         cut_table = guessed(own, part, tried) if measured.cuts else None
         if cut_table is not None:
             statistics.append(Statistic(cut_table, groups=len(measured.cuts)))
-        if ReleaseCurve.of(statistics, aim.neighbours).delta(aim.epsilon).delta <= aim.delta:
-            return replace(noise, quantities=tuple(found), cut_table=cut_table)
+        noise = replace(noise, quantities=tuple(found), cut_table=cut_table)
+        if measured.quantiles:
+            chosen = _chosen(measured.quantiles, statistics, aim, times)
+            if chosen:
+                return replace(noise, quantiles=chosen)
+            if not measured.quantities and not measured.cuts:
+                break  # nothing gives way
+        elif ReleaseCurve.of(statistics, aim.neighbours).delta(aim.epsilon).delta <= aim.delta:
+            return noise
         part = _part(part, _LESS)
     raise NoSolution("no noise of the measures meets guarantee beside that of the counts")
+
+
+def _chosen(
+    quantiles: tuple[AskedQuantile, ...], statistics: Sequence[Statistic], aim: Aim, times: int
+) -> tuple[AskedQuantile, ...]:
+    """The quantiles with the greatest ε each that the others leave; nothing where that is too
+    little to choose by."""
+    from policy_engine.accounting.noise import ReleaseCurve
+
+    def given(parts: int) -> tuple[AskedQuantile, ...]:
+        epsilon = _SHORT.divide(aim.epsilon * parts, aim.groups * _PARTS)
+        return tuple(replace(each, epsilon=epsilon) for each in quantiles)
+
+    def is_met(parts: int) -> bool:
+        choices = (each.choice(times) for each in given(parts))
+        drawn: tuple[Drawn, ...] = (*statistics, *choices)
+        return ReleaseCurve.of(drawn, aim.neighbours).delta(aim.epsilon).delta <= aim.delta
+
+    greatest = least_integer(0, 4 * _PARTS, lambda parts: not is_met(parts)) - 1
+    return given(greatest) if greatest and given(greatest)[0].spent >= LEAST_EPSILON else ()

@@ -271,7 +271,8 @@ class Policy:
     @property
     def reads_beside(self) -> tuple[str, ...]:
         """The source's columns that are read beside those that are recoded."""
-        read = (each.column for each in self.protection.quantities)
+        read = [each.column for each in self.protection.quantities]
+        read += [each.column for each in self.protection.quantiles]
         beside = dict.fromkeys(column for column in read if column is not None)
         return (*(column for column, _ in self.filter), *beside)
 
@@ -280,13 +281,15 @@ class Policy:
         """The names of sums and means, each with the source's column that it is of."""
         drawn = self.protection.quantities
         named = ((each.name, drawn[each.quantity - 1].column) for each in self.protection.measures)
-        return tuple((name, column) for name, column in named if column is not None)
+        quantiles = ((each.name, each.column) for each in self.protection.quantiles)
+        return (*((name, column) for name, column in named if column is not None), *quantiles)
 
     @property
     def beside(self) -> tuple[str, ...]:
         """The names of what is shown beside each count."""
-        cuts = (cut.name for cut in self.protection.cuts)
-        return (*(measure.name for measure in self.protection.measures), *cuts)
+        own = self.protection
+        chosen, cuts = (each.name for each in own.quantiles), (cut.name for cut in own.cuts)
+        return (*(measure.name for measure in own.measures), *chosen, *cuts)
 
     @property
     def groupings(self) -> tuple[tuple[str, ...], ...]:

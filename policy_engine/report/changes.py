@@ -22,9 +22,11 @@ from policy_engine.kernel.claim import Claim, digest_of, to_json
 from policy_engine.kernel.mechanisms import Cut, Measure
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.mechanisms.noisy_counts.meaning import cut_words, in_full
+from policy_engine.kernel.mechanisms.quantile_words import quantile_in_full
 from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.sentences import sentences_of
 from policy_engine.kernel.types import digits_of
+from policy_engine.policy.mechanisms.measures import AskedQuantile
 from policy_engine.policy.model_specs import ALL_VALUES, PublicGroups
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.timing import schedule_words
@@ -137,6 +139,7 @@ class Comparable:
             },
             shown=dict(policy.recodings),
             sums={each.name: _summed(policy, each) for each in protection.measures}
+            | {each.name: _chosen(policy, each) for each in protection.quantiles}
             | {each.name: f"how many people {_cut(policy, each)}" for each in protection.cuts},
             assumptions=None,
         )
@@ -231,6 +234,10 @@ def _summed(policy: Policy, measure: Measure) -> str:
     many = policy.source.counts_all
     counts = quantity.center is None
     return in_full(measure, quantity.clip, quantity.column or "", many=many, counts=counts)
+
+
+def _chosen(policy: Policy, quantile: AskedQuantile) -> str:
+    return quantile_in_full(quantile, quantile.column, many=policy.source.counts_all)
 
 
 def _cut(policy: Policy, cut: Cut) -> str:

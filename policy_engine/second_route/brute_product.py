@@ -72,11 +72,16 @@ class NoisyNumber:
 
 
 def brute_product(
-    numbers: Sequence[NoisyNumber], epsilon: Decimal, *, replaces: bool
+    numbers: Sequence[NoisyNumber],
+    epsilon: Decimal,
+    *,
+    replaces: bool,
+    chosen: Sequence[tuple[Sequence[Step], int]] = (),
 ) -> Recomputed | None:
     """δ at ε ≥ 0 of all numbers together; None where it cannot be told to a share of ``APART``.
 
-    Its ``delta`` is the upper bound, and less its ``error`` the lower one.
+    ``chosen`` are pairs beside them that are the same both ways, each so many times. Its ``delta``
+    is the upper bound, and less its ``error`` the lower one.
 
     >>> steps = tuple((1 << 60) * n // 16 for n in range(1, 16))
     >>> found = brute_product([NoisyNumber(steps, times=3)], Decimal("0.5"), replaces=False)
@@ -85,6 +90,7 @@ def brute_product(
     """
     numbers = _together(numbers)
     corners = (len(each.entries) * (each.up + each.down) for each in numbers)
+    beside = [_factor(pair, times) for pair, times in chosen]
     if epsilon > _LARGEST_EPSILON or max(corners) > _MOST_CORNERS:
         return None
     count = sum(each.times for each in numbers) * (2 if replaces else 1)
@@ -101,6 +107,7 @@ def brute_product(
     elif len(sides) > 1 or not all(map(_is_symmetric, hulls)):
         # Noise that is as likely up as down has the same law either way round.
         ways, uppers = ([*each, *map(_turned, each)] for each in (ways, uppers))
+    ways, uppers = ([[*way, *beside] for way in each] for each in (ways, uppers))
     at = float(epsilon)
     lows = [_merged(way, _Grid.around(way, at, _CELLS), at) for way in ways]
     if None in lows:

@@ -84,16 +84,22 @@ def of_joins(place: Place, seed: int, count: int) -> list[Claim]:
     return found
 
 
-def of_quantiles(place: Place, seed: int, count: int) -> list[Claim]:
-    """Random claims with quantiles, and a table that is made for them; some of public keys."""
+def of_quantiles(place: Place, seed: int, count: int, size: int = 240) -> list[Claim]:
+    """Random claims with quantiles, and a table of ``size`` rows for them; some of public keys."""
     chance = Random(seed)
     found: list[Claim] = []
     while len(found) < count:
         [drawn] = claims(chance, 1, place.columns)
         with suppress(ClaimError):
             if isinstance(drawn.law, Noisy) and not drawn.law.groupings:
+                if drawn.unit.counts_all:  # many of a person's rows are in a group, or in few
+                    few = Shown("truth", Column("truth", COLUMNS["truth"]), Keep())
+                    drawn = replace(
+                        drawn, columns=chance.choice([drawn.columns, EVERYBODY, (few,)])
+                    )
                 found.append(with_quantiles(chance, drawn, place.columns))
-    place.load(rows(chance, found))
+    if size:
+        place.load(rows(chance, found, size))
     for number, drawn in enumerate(found):
         if number % 4 == 0:
             there = dict.fromkeys(group_of(drawn, row) for row in place.rows)

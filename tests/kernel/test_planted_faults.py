@@ -16,6 +16,7 @@ from suite import (
     of_many_rows,
     of_public_keys,
     of_public_values,
+    of_quantiles,
     outcome,
     printable,
     thresholds,
@@ -25,6 +26,7 @@ from policy_engine.kernel import printing
 
 MECHANISM, UNITS = "mechanisms/sampled_suppression", "mechanisms/units"
 NOISE, DRAWN = "mechanisms/noisy_counts", "mechanisms/noise"
+CHOSEN = "mechanisms/quantiles"
 ANSWERS, TUPLES = "mechanisms/randomised_response", "mechanisms/ab_insertion"
 STANDARD, DUCKDB, POSTGRES = "engines/standard", "engines/duckdb", "engines/postgres"
 MARIADB, CLICKHOUSE = "engines/mariadb", "engines/clickhouse"
@@ -419,6 +421,41 @@ FAULTS = {
     "a number of a key is another": (
         "duckdb", "recodes", "{% if kind == 'integer' %}{{ e.integer(x) }}",
         "{% if kind == 'integer' %}{{ e.integer(x) }} + 1"),
+    "one hash for order and coin": (
+        "duckdb", CHOSEN, "number(q), false, q.coin)", "number(q), false, q.order)"),
+    "a coin is a group's": (
+        "duckdb", CHOSEN, "e.keyed(salt, number(q), false, q.coin)",
+        "e.keyed(salt, group, false, q.coin)"),
+    "two candidates have one number": (
+        "duckdb", CHOSEN, " * {{ q.candidates }} + policy_engine_candidate",
+        " + policy_engine_candidate"),
+    "the least value whose coin falls": (
+        "duckdb", CHOSEN, "ORDER BY policy_engine_hash, policy_engine_candidate",
+        "ORDER BY policy_engine_candidate"),
+    "the candidates are the values that are there": (
+        "duckdb", CHOSEN, "WHERE policy_engine_candidate <= {{ q.high }}", "WHERE 1 = 0"),
+    "of many values the whole of another group": (
+        "duckdb", CHOSEN, "SUM(policy_engine_many) OVER (PARTITION BY policy_engine_quantile,"
+        " policy_engine_group)", "SUM(policy_engine_many) OVER (PARTITION BY"
+        " policy_engine_quantile)"),
+    "who is at a candidate is below it": (
+        "duckdb", CHOSEN, "(policy_engine_upto - policy_engine_many)", "policy_engine_upto"),
+    "half a step is none": (
+        "duckdb", CHOSEN, "({{ missed }} + {{ own(quantiles, 'less') }})", "({{ missed }})"),
+    "no coin is needed": ("duckdb", CHOSEN, "(policy_engine_coin IS NULL OR", "(TRUE OR"),
+    "a quantile of nobody is shown": (
+        "duckdb", CHOSEN, "{{ q.over }} >= {{ q.least }}", "{{ q.over }} >= 0 * {{ q.least }}"),
+    "a quantile of all rows of a person": (
+        "duckdb", CHOSEN, "WHERE policy_engine_rank <= {{ most_rows }}", ""),
+    "a quantile of all groups of a person": (
+        "duckdb", CHOSEN, "WHERE policy_engine_rank <= {{ most_groups }}", ""),
+    "a value that is missing is the least": (
+        "duckdb", CHOSEN, "AND policy_engine_value IS NOT NULL", ""),
+    "the count of values is not noised": (
+        "duckdb", NOISE, "{{ rounded(q, loop.index) }} AS {{ q.total }}",
+        "{{ q.total }} AS {{ q.total }}"),
+    "a quantile of values that are not held": (
+        "duckdb", "recodes", "THEN {{ a.most }}", "THEN {{ a.most }} + 1"),
     "NULL first (MariaDB)": ("mariadb", MARIADB, " IS NULL, {% if kind", ", {% if kind"),
 }  # fmt: skip
 
@@ -434,6 +471,7 @@ def suites(place_of):
             drawn = loaded(place, seed=5, count=220, size=500, near=60)
             public = (*of_public_values(place, 5, 80, 0), *of_public_keys(place, 5, 60))
             public += (*of_many_rows(place, 5, 60), *of_joins(place, 5, 60))
+            public += (*of_quantiles(place, 5, 120, 0),)
             made[name] = place, [*edges(place), *thresholds(place), *drawn, *public]
         place, drawn = made[name]
         if (name, longest) not in found:

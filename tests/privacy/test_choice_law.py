@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from policy_engine.accounting.choice import coin_table, law_of_choice
+from policy_engine.accounting.choice import coin_table
+from policy_engine.accounting.choice_law import law_of_choice
 from policy_engine.choose.drawing import choose, falls
 from policy_engine.errors import DomainError
 

@@ -76,15 +76,21 @@ class ReleaseLaw:
     number: int = 1
 
     @property
+    def held(self) -> tuple[Quantity | Quantile, ...]:
+        """What is made of values of rows."""
+        return (*self.quantities, *self.quantiles)
+
+    @property
     def reads(self) -> tuple[Column, ...]:
         """The columns that it reads beside those that are shown."""
-        read = (each.column for each in (*self.quantities, *self.quantiles))
+        read = (each.column for each in self.held)
         return tuple(column for column in read if column is not None)
 
     @property
     def beside(self) -> tuple[str, ...]:
         """The names that it shows beside a group and its count."""
-        return tuple(each.name for each in (*self.measures, *self.quantiles, *self.cuts))
+        shown: tuple[Measure | Quantile | Cut, ...] = (*self.measures, *self.quantiles, *self.cuts)
+        return tuple(each.name for each in shown)
 
     @property
     def before(self) -> tuple[str, ...]:

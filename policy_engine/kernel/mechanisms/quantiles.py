@@ -47,7 +47,9 @@ class Quantile:
 
     def __post_init__(self) -> None:
         check_values(self.column, self.clip)
-        require(self.candidates <= MOST_CANDIDATES, f"at most {MOST_CANDIDATES} values are chosen of")
+        require(
+            self.candidates <= MOST_CANDIDATES, f"at most {MOST_CANDIDATES} values are chosen of"
+        )
         require(0 < self.at < 1 and self.at * 1000 % 1 == 0, "a quantile has three places")
         require(LEAST_EPSILON <= self.epsilon <= 50, "the ε of a choice is from 0.01 to 50")
         require(self.clip.per != "total", "a quantile is of rows, or of people's means")

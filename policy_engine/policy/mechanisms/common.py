@@ -19,7 +19,7 @@ from policy_engine.policy.scalars import show
 if TYPE_CHECKING:
     from policy_engine.accounting.shapes import Shape, Solved
     from policy_engine.policy.auto import Guarantee
-    from policy_engine.policy.mechanisms.measures import AskedQuantity
+    from policy_engine.policy.mechanisms.measures import AskedQuantile, AskedQuantity
     from policy_engine.policy.models import PolicyDocument
     from policy_engine.policy.recodings import Recoding
     from policy_engine.policy.resolve import Policy
@@ -37,6 +37,7 @@ class LawParts:
     policy: Policy
     shown: tuple[Shown, ...]
     quantities: tuple[mechanisms.Quantity, ...]
+    quantiles: tuple[mechanisms.Quantile, ...]
     secret: mechanisms.Secret | None
     raw_first: bool
     keys: tuple[tuple[Key, ...], ...]
@@ -63,6 +64,7 @@ class Protection:
     measures: tuple[mechanisms.Measure, ...] = ()
     cuts: tuple[mechanisms.Cut, ...] = ()
     filled: tuple[str, ...] = ()
+    quantiles: tuple[AskedQuantile, ...] = ()
     groupings: tuple[mechanisms.CountedBy, ...] = ()
     keys: PublicGroups = ()
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
+from policy_engine.accounting.choice import Choice
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import Clip, Cut, IntegerTable, Measure
+from policy_engine.kernel.mechanisms.quantiles import MOST_CANDIDATES
 from policy_engine.kernel.mechanisms.tables import Moves, moves_of
 from policy_engine.policy import fields
 from policy_engine.policy.laws import Broken, Data, Document, barred, inside, mapping, refusal
@@ -49,16 +51,28 @@ class MissingSpec(Document):
 
 
 class MeasureSpec(Document):
-    """A sum or a mean of a column, or how many values it has, beside each count."""
+    """A sum, mean, median or quantile of a column, or how many values it has, beside each count."""
 
     model_config = ConfigDict(json_schema_extra={"oneOf": [
         {"required": ["sum", "bounds"]}, {"required": ["mean", "bounds"]}, {"required": ["count"]},
+        {"required": ["median", "bounds"]}, {"required": ["quantile", "at", "bounds"]},
     ]})  # fmt: skip
 
     sum: fields.OptionalLineField = None
     """The source's column whose sum is shown."""
     mean: fields.OptionalLineField = None
     """The source's column whose mean is shown."""
+    median: fields.OptionalLineField = None
+    """The source's column whose median is shown: a multiple of round_to between the bounds, chosen
+    privately. It stands behind sums, means and counts, as a quantile does."""
+    quantile: fields.OptionalLineField = None
+    """The source's column whose quantile `at` is shown, as a median is."""
+    at: Annotated[
+        Decimal | None,
+        fields.number("of at most three decimal places, above 0 and below 1",
+                      holds=lambda n: n * 1000 % 1 == 0, exclusiveMinimum=0, exclusiveMaximum=1),
+    ] = None  # fmt: skip
+    """Of a quantile the share of values below it: 0.9 for the ninetieth percentile."""
     count: fields.OptionalLineField = None
     """The source's column whose values are counted: of a mean that is paid it costs nothing."""
     per: Annotated[Literal["row", "person"] | None, fields.word("row", "person")] = None
@@ -68,8 +82,8 @@ class MeasureSpec(Document):
         tuple[fields.EndField, ...],
         fields.a_list("two numbers", "as in [0, 99]", minItems=2, maxItems=2),
     ] = ()
-    """The least and the greatest value that counts: what is beyond counts as the bound. A sum and a
-    mean need them."""
+    """The least and the greatest value that counts: what is beyond counts as the bound. Whatever is
+    no count needs them; of a median or quantile at most 1,000 multiples of round_to lie between."""
     round_to: fields.StepField = Decimal(1)
     """Every value is rounded to a multiple of it."""
     missing: MissingSpec | None = None
@@ -81,12 +95,13 @@ class MeasureSpec(Document):
     @classmethod
     def _across(cls, data: Data) -> Broken:
         """One of three; bounds that are multiples of round_to and ascend; missing within them."""
-        asked = [key for key in ("sum", "mean", "count") if key in data]
+        asked = [key for key in _KINDS if key in data]
+        yield from _which(data)
         if len(asked) != 1:
-            wrong = f"must have sum, mean or count, found {' and '.join(asked) or 'none'}"
+            wrong = f"must have one of {', '.join(_KINDS)}, found {' and '.join(asked) or 'none'}"
             yield refusal(wrong, "as in {mean: cost, bounds: [0, 99]}", on_key=True)
         elif asked == ["count"]:
-            wrong = "is of sums and means, and must not stand beside count"
+            wrong = "is of values, and must not stand beside count"
             yield from barred(data, ("bounds", "round_to", "missing", "not_null"), wrong)
             return
         elif "bounds" not in data:
@@ -117,13 +132,43 @@ class MeasureSpec(Document):
                 wrong, remedy = f"is too wide: {error}", "take a greater round_to"
                 yield refusal(wrong, remedy, at=("bounds",))
             yield from _missing(data, numbers, unit)
+            yield from _too_fine(asked[:1], numbers, unit)
 
     @property
     def column(self) -> str:
         """The source's column."""
-        found = self.sum or self.mean or self.count
+        found = self.sum or self.mean or self.count or self.median or self.quantile
         assert found is not None
         return found
+
+    @property
+    def share(self) -> Decimal | None:
+        """Which quantile it is; None of what is none."""
+        return _HALF if self.median is not None else self.at
+
+
+_KINDS = ("sum", "mean", "median", "quantile", "count")
+_HALF = Decimal("0.5")
+
+
+def _which(data: Data) -> Broken:
+    """The law that a quantile, and nothing else, says which it is."""
+    if "at" in data and "quantile" not in data:
+        wrong = "says which quantile, and no quantile is asked for"
+        yield refusal(wrong, "write quantile, or leave it out", at=("at",), on_key=True)
+    elif "quantile" in data and "at" not in data:
+        yield refusal("does not say which quantile", "as in at: 0.9", on_key=True)
+
+
+def _too_fine(asked: list[str], ends: list[Decimal], unit: Decimal) -> Broken:
+    """The law that one value is chosen of few, each of which the text looks at in each group."""
+    many = int((ends[1] - ends[0]) / unit) + 1
+    if many > MOST_CANDIDATES and asked in (["median"], ["quantile"]):
+        coarser = (unit * times * 10**zeros for zeros in range(20) for times in (1, 2, 5))
+        fits = next(step for step in coarser if (ends[1] - ends[0]) / step < MOST_CANDIDATES)
+        wrong = f"give {many:,} values to choose of with round_to: {show(unit)}, at most"
+        remedy = f"write round_to: {show(fits)}, and multiples of it as bounds, or narrower ones"
+        yield refusal(f"{wrong} {MOST_CANDIDATES:,} can be", remedy, at=("bounds",))
 
 
 def _missing(data: Data, ends: list[Decimal], unit: Decimal) -> Broken:
@@ -191,6 +236,36 @@ class AskedQuantity:
 
 
 @dataclass(frozen=True)
+class AskedQuantile:
+    """A quantile, but for its column's type: as ``kernel.mechanisms.Quantile``.
+
+    ``epsilon`` is None before it was found what is left for it.
+    """
+
+    name: str
+    column: str
+    clip: Clip
+    at: Decimal
+    over: int
+    epsilon: Decimal | None = None
+
+    @property
+    def candidates(self) -> int:
+        """Of how many values one is chosen."""
+        return self.clip.high - self.clip.low + 1
+
+    @property
+    def spent(self) -> Decimal:
+        """Its ε, which was found."""
+        assert self.epsilon is not None
+        return self.epsilon
+
+    def choice(self, groups: int) -> Choice:
+        """The choice of each group, as the accountant prices it."""
+        return Choice(self.spent, self.candidates, groups)
+
+
+@dataclass(frozen=True)
 class Beside:
     """What a policy shows beside its counts, and what is drawn for it, each thing once."""
 
@@ -198,6 +273,7 @@ class Beside:
     measures: tuple[Measure, ...] = ()
     cuts: tuple[Cut, ...] = ()
     filled: tuple[str, ...] = ()
+    quantiles: tuple[AskedQuantile, ...] = ()
 
 
 def measured_by(document: PolicyDocument) -> Beside:
@@ -214,12 +290,12 @@ def measured_by(document: PolicyDocument) -> Beside:
             drawn.append(quantity)
         return drawn.index(quantity) + 1
 
-    rows = AskedQuantity(None, Clip(0, 1, rows=_most_rows(document)), None)
+    rows = _rows(document)
     if document.count.rows is not None:
         named[document.count.rows] = Measure(document.count.rows, number_of(rows))
     asked: dict[tuple[str, Clip], list[tuple[str, MeasureSpec]]] = {}
     for name, spec in document.measures.items():
-        if spec.count is None:
+        if spec.count is None and spec.share is None:
             asked.setdefault((spec.column, _clip(document, spec)), []).append((name, spec))
     for (column, clip), own in asked.items():
         has_mean = any(spec.mean is not None for _, spec in own)
@@ -238,10 +314,39 @@ def measured_by(document: PolicyDocument) -> Beside:
     for name, spec in document.measures.items():
         if spec.count is not None:
             named[name] = Measure(name, number_of(_values(document, spec, drawn)))
+    quantiles = tuple(_quantiles(document, drawn, number_of))
     first = [document.count.rows] if document.count.rows is not None else []
-    shown = tuple(named[name] for name in (*first, *document.measures))
+    shown = tuple(named[name] for name in (*first, *document.measures) if name in named)
     filled = tuple(name for name, spec in document.measures.items() if spec.not_null)
-    return Beside(tuple(drawn), shown, tuple(_cuts(document, drawn, shown)), filled)
+    return Beside(tuple(drawn), shown, tuple(_cuts(document, drawn, shown)), filled, quantiles)
+
+
+def _quantiles(
+    document: PolicyDocument,
+    drawn: list[AskedQuantity],
+    number_of: Callable[[AskedQuantity], int],
+) -> Iterator[AskedQuantile]:
+    """Medians and quantiles, each with what tells how many values it is of."""
+    for name, spec in document.measures.items():
+        if spec.share is not None:
+            told = _told_by(document, spec, drawn)
+            over = 0 if told is None else number_of(told)
+            yield AskedQuantile(name, spec.column, _clip(document, spec), spec.share, over)
+
+
+def _told_by(
+    document: PolicyDocument, spec: MeasureSpec, drawn: list[AskedQuantity]
+) -> AskedQuantity | None:
+    """What tells how many values a quantile is of; None where it is the people."""
+    if _clip(document, spec).absent is None:
+        return _values(document, spec, drawn)
+    of_rows = _is_of_many(document) and spec.per == "row"
+    return _rows(document) if of_rows else None
+
+
+def _rows(document: PolicyDocument) -> AskedQuantity:
+    """How many rows there are."""
+    return AskedQuantity(None, Clip(0, 1, rows=_most_rows(document)), None)
 
 
 def _cuts(
@@ -274,7 +379,7 @@ def _most_rows(document: PolicyDocument) -> int:
 def _values(
     document: PolicyDocument, spec: MeasureSpec, drawn: list[AskedQuantity]
 ) -> AskedQuantity:
-    """How many values there are: what is drawn for a mean of them already, else a number more."""
+    """How many values a column has: what is drawn for a mean of them already, else one more."""
     own = Clip(0, 1)
     if _is_of_many(document):
         rows = _most_rows(document)
@@ -283,9 +388,12 @@ def _values(
     alike = (
         each
         for each in drawn
-        if each.column == spec.count and each.center is None and (each.clip.per == "row") == by_row
+        if each.column == spec.column
+        and each.center is None
+        and each.clip.absent is None
+        and (each.clip.per == "row") == by_row
     )
-    return next(alike, AskedQuantity(spec.count, own, None))
+    return next(alike, AskedQuantity(spec.column, own, None))
 
 
 def _clip(document: PolicyDocument, spec: MeasureSpec) -> Clip:

@@ -140,6 +140,10 @@ def _several(data: Data) -> Broken:
         "release.as: rows": inside(data, "release", "as") == "rows",
         "noise.distribution: negative_binomial": inside(data, "noise", "distribution")
         == "negative_binomial",
+        "a median or quantile": any(
+            {"median", "quantile"} & {*mapping(spec)}
+            for spec in mapping(data.get("measures")).values()
+        ),
     }
     for key in asked:
         for other in (name for name, is_there in beside.items() if is_there):

@@ -41,10 +41,10 @@ WITH people AS (
   GROUP BY `age`, `born`
 ), drawn AS (
   SELECT `age`, `born`, policy_engine_people, `policy_engine_total_1`, `policy_engine_total_2`, `policy_engine_total_3`,
-    TO_HEX(SHA256((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:0:1e1dd858e50f380391f6ef84368440a61783f711f653244f953d9a4d4c8926d9:' || CAST(ROW_NUMBER() OVER (ORDER BY COLLATE(`age`, '') NULLS LAST, COLLATE(`born`, '') NULLS LAST) AS STRING))) AS policy_engine_hash,
-    TO_HEX(SHA256((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:1:1e1dd858e50f380391f6ef84368440a61783f711f653244f953d9a4d4c8926d9:' || CAST(ROW_NUMBER() OVER (ORDER BY COLLATE(`age`, '') NULLS LAST, COLLATE(`born`, '') NULLS LAST) AS STRING))) AS `policy_engine_hash_1`,
-    TO_HEX(SHA256((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:2:1e1dd858e50f380391f6ef84368440a61783f711f653244f953d9a4d4c8926d9:' || CAST(ROW_NUMBER() OVER (ORDER BY COLLATE(`age`, '') NULLS LAST, COLLATE(`born`, '') NULLS LAST) AS STRING))) AS `policy_engine_hash_2`,
-    TO_HEX(SHA256((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:3:1e1dd858e50f380391f6ef84368440a61783f711f653244f953d9a4d4c8926d9:' || CAST(ROW_NUMBER() OVER (ORDER BY COLLATE(`age`, '') NULLS LAST, COLLATE(`born`, '') NULLS LAST) AS STRING))) AS `policy_engine_hash_3`
+    TO_HEX(SHA256((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:0:b8d04533735f72a335473f80b46ff76e3215036b501a40fc9129aced4c1af34b:' || CAST(ROW_NUMBER() OVER (ORDER BY COLLATE(`age`, '') NULLS LAST, COLLATE(`born`, '') NULLS LAST) AS STRING))) AS policy_engine_hash,
+    TO_HEX(SHA256((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:1:b8d04533735f72a335473f80b46ff76e3215036b501a40fc9129aced4c1af34b:' || CAST(ROW_NUMBER() OVER (ORDER BY COLLATE(`age`, '') NULLS LAST, COLLATE(`born`, '') NULLS LAST) AS STRING))) AS `policy_engine_hash_1`,
+    TO_HEX(SHA256((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:2:b8d04533735f72a335473f80b46ff76e3215036b501a40fc9129aced4c1af34b:' || CAST(ROW_NUMBER() OVER (ORDER BY COLLATE(`age`, '') NULLS LAST, COLLATE(`born`, '') NULLS LAST) AS STRING))) AS `policy_engine_hash_2`,
+    TO_HEX(SHA256((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:3:b8d04533735f72a335473f80b46ff76e3215036b501a40fc9129aced4c1af34b:' || CAST(ROW_NUMBER() OVER (ORDER BY COLLATE(`age`, '') NULLS LAST, COLLATE(`born`, '') NULLS LAST) AS STRING))) AS `policy_engine_hash_3`
   FROM grouped
 ), noised AS (
   SELECT `age`, `born`, policy_engine_people + CASE

@@ -35,7 +35,7 @@ WITH people AS (
   GROUP BY policy_engine_grouping, "age", "born"
 ), drawn AS (
   SELECT policy_engine_grouping, "age", "born", policy_engine_people,
-    lower(hex(SHA256({salt:String} || ':g:0:fc4ea258962972fd5e7e46612f68a58a725b76cc88a145ed512ab158a1a7dbae:' || toString(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "born" NULLS LAST))))) AS policy_engine_hash
+    lower(hex(SHA256({salt:String} || ':g:0:7601309e7d24da0a26d32e49820e4987b1e1eb922128855ae9fb019b12d5c9e7:' || toString(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "born" NULLS LAST))))) AS policy_engine_hash
   FROM grouped
 ), noised AS (
   SELECT policy_engine_grouping, "age", "born", policy_engine_people + CASE

@@ -42,8 +42,8 @@ WITH people AS (
   GROUP BY policy_engine_grouping, "age", "born"
 ), drawn AS (
   SELECT policy_engine_grouping, "age", "born", policy_engine_people, "policy_engine_total_1",
-    lower(hex(SHA256({salt:String} || ':g:0:db62282fa590a108d342f5f8ea555c25a94cc941e79503f4d379ff3302a8d26e:' || toString(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "born" NULLS LAST))))) AS policy_engine_hash,
-    lower(hex(SHA256({salt:String} || ':g:1:db62282fa590a108d342f5f8ea555c25a94cc941e79503f4d379ff3302a8d26e:' || toString(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "born" NULLS LAST))))) AS "policy_engine_hash_1"
+    lower(hex(SHA256({salt:String} || ':g:0:79de939000400820bb508fa9e16e28b79ce18d437cdf224997d83c3880e57bd4:' || toString(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "born" NULLS LAST))))) AS policy_engine_hash,
+    lower(hex(SHA256({salt:String} || ':g:1:79de939000400820bb508fa9e16e28b79ce18d437cdf224997d83c3880e57bd4:' || toString(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "born" NULLS LAST))))) AS "policy_engine_hash_1"
   FROM grouped
 ), noised AS (
   SELECT policy_engine_grouping, "age", "born", policy_engine_people + CASE WHEN policy_engine_grouping = 2 THEN CASE

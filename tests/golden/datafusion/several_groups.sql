@@ -89,12 +89,12 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
   GROUP BY "age", "born"
 ), drawn AS (
   SELECT "age", "born", policy_engine_people, "policy_engine_total_1", "policy_engine_total_2", "policy_engine_total_3", "policy_engine_total_4", "policy_engine_total_5",
-    ENCODE(SHA256($salt || ':g:0:657a1ef176cb0d2937d2ffc6f3373c6061918cbe375f11bc98ccd5cdac03fa4c:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS VARCHAR)), 'hex') AS policy_engine_hash,
-    ENCODE(SHA256($salt || ':g:1:657a1ef176cb0d2937d2ffc6f3373c6061918cbe375f11bc98ccd5cdac03fa4c:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS VARCHAR)), 'hex') AS "policy_engine_hash_1",
-    ENCODE(SHA256($salt || ':g:2:657a1ef176cb0d2937d2ffc6f3373c6061918cbe375f11bc98ccd5cdac03fa4c:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS VARCHAR)), 'hex') AS "policy_engine_hash_2",
-    ENCODE(SHA256($salt || ':g:3:657a1ef176cb0d2937d2ffc6f3373c6061918cbe375f11bc98ccd5cdac03fa4c:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS VARCHAR)), 'hex') AS "policy_engine_hash_3",
-    ENCODE(SHA256($salt || ':g:4:657a1ef176cb0d2937d2ffc6f3373c6061918cbe375f11bc98ccd5cdac03fa4c:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS VARCHAR)), 'hex') AS "policy_engine_hash_4",
-    ENCODE(SHA256($salt || ':g:5:657a1ef176cb0d2937d2ffc6f3373c6061918cbe375f11bc98ccd5cdac03fa4c:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS VARCHAR)), 'hex') AS "policy_engine_hash_5"
+    ENCODE(SHA256($salt || ':g:0:767323823c32b78aeffbd48e5eb7ffbd455f63d214e26c09e0f145d025f61cd8:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS VARCHAR)), 'hex') AS policy_engine_hash,
+    ENCODE(SHA256($salt || ':g:1:767323823c32b78aeffbd48e5eb7ffbd455f63d214e26c09e0f145d025f61cd8:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS VARCHAR)), 'hex') AS "policy_engine_hash_1",
+    ENCODE(SHA256($salt || ':g:2:767323823c32b78aeffbd48e5eb7ffbd455f63d214e26c09e0f145d025f61cd8:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS VARCHAR)), 'hex') AS "policy_engine_hash_2",
+    ENCODE(SHA256($salt || ':g:3:767323823c32b78aeffbd48e5eb7ffbd455f63d214e26c09e0f145d025f61cd8:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS VARCHAR)), 'hex') AS "policy_engine_hash_3",
+    ENCODE(SHA256($salt || ':g:4:767323823c32b78aeffbd48e5eb7ffbd455f63d214e26c09e0f145d025f61cd8:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS VARCHAR)), 'hex') AS "policy_engine_hash_4",
+    ENCODE(SHA256($salt || ':g:5:767323823c32b78aeffbd48e5eb7ffbd455f63d214e26c09e0f145d025f61cd8:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS VARCHAR)), 'hex') AS "policy_engine_hash_5"
   FROM grouped
 ), noised AS (
   SELECT "age", "born", policy_engine_people + CASE

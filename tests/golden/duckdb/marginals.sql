@@ -26,7 +26,7 @@ WITH people AS NOT MATERIALIZED (
   GROUP BY "zip"
 ), drawn AS NOT MATERIALIZED (
   SELECT policy_engine_grouping, "age", "zip", policy_engine_people,
-    SHA256($salt || ':g:0:1aab3e0677ada6cccbacd985304d66d53876958d67440187dea5398583174965:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash
+    SHA256($salt || ':g:0:4ca94d6a483ee4f10d1c0c7780ec0427ac11eb8a6138bbe0b8f61b4124e81f9b:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash
   FROM grouped
 ), noised AS NOT MATERIALIZED (
   SELECT policy_engine_grouping, "age", "zip", policy_engine_people + CASE

@@ -18,7 +18,7 @@ WITH people AS NOT MATERIALIZED (
   GROUP BY "age", "zip"
 ), drawn AS NOT MATERIALIZED (
   SELECT "age", "zip", policy_engine_people,
-    SHA256($salt || ':g:0:b80ec3ae41cc67da44920c97ca2d17ee53c21ed0b66c529ea7e8ca2cc30694b0:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash
+    SHA256($salt || ':g:0:bdd16d70fc33b4b04ffb92ebbfc591754b13874e882310b3c43c854e4c1d2c75:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash
   FROM grouped
 ), noised AS NOT MATERIALIZED (
   SELECT "age", "zip", policy_engine_people - CASE

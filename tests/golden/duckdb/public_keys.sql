@@ -28,7 +28,7 @@ WITH people AS NOT MATERIALIZED (
   HAVING MAX(policy_engine_there) = 1
 ), drawn AS NOT MATERIALIZED (
   SELECT "age", "zip", policy_engine_people,
-    SHA256($salt || ':g:0:0afce9baa2450c57d14a287f848134363a1bfbc1fc96a2a1ac1ee52bfc3a6246:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash
+    SHA256($salt || ':g:0:32beafff494d5882e2943a1dc173fd030447c769d3cceef7b1b6606b0e7e8d74:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash
   FROM tuples
 ), noised AS NOT MATERIALIZED (
   SELECT "age", "zip", policy_engine_people + CASE

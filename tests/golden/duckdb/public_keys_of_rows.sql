@@ -32,7 +32,7 @@ WITH people AS NOT MATERIALIZED (
   HAVING MAX(policy_engine_there) = 1
 ), drawn AS NOT MATERIALIZED (
   SELECT "age", "everybody", "born", policy_engine_people,
-    SHA256($salt || ':g:0:8c61deada11801e0ee98b49e9649c3c67c52b445608e91ea3063629d70a71a83:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "everybody" NULLS LAST, "born" NULLS LAST) AS VARCHAR)) AS policy_engine_hash
+    SHA256($salt || ':g:0:1cec333495da8d20ecc91faf9fa1ba83aa4068cb7fd742ef1eba68cf1b3d9264:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "everybody" NULLS LAST, "born" NULLS LAST) AS VARCHAR)) AS policy_engine_hash
   FROM tuples
 ), noised AS NOT MATERIALIZED (
   SELECT "age", "everybody", "born", policy_engine_people + CASE

@@ -26,7 +26,7 @@ WITH people AS NOT MATERIALIZED (
   GROUP BY "age"
 ), drawn AS NOT MATERIALIZED (
   SELECT policy_engine_grouping, "age", "zip", policy_engine_people,
-    SHA256($salt || ':g:0:83ce3f9defdeb58e31da9bd123e454855267812456298e34ad4bffd00a848303:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash
+    SHA256($salt || ':g:0:9686d05cafc607cdf736c7b4194d5c84ee2c675d271bc2baa4cba541d3bdadf3:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash
   FROM grouped
 ), noised AS NOT MATERIALIZED (
   SELECT policy_engine_grouping, "age", "zip", policy_engine_people + CASE WHEN policy_engine_grouping = 2 THEN CASE

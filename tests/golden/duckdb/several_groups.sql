@@ -102,12 +102,12 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
   GROUP BY "age", "zip"
 ), drawn AS NOT MATERIALIZED (
   SELECT "age", "zip", policy_engine_people, "policy_engine_total_1", "policy_engine_total_2", "policy_engine_total_3", "policy_engine_total_4", "policy_engine_total_5",
-    SHA256($salt || ':g:0:01c70d1d1b0502c78e979a2e48c8a02038c22ec04838a40f78f567b1fe72572b:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash,
-    SHA256($salt || ':g:1:01c70d1d1b0502c78e979a2e48c8a02038c22ec04838a40f78f567b1fe72572b:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_1",
-    SHA256($salt || ':g:2:01c70d1d1b0502c78e979a2e48c8a02038c22ec04838a40f78f567b1fe72572b:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_2",
-    SHA256($salt || ':g:3:01c70d1d1b0502c78e979a2e48c8a02038c22ec04838a40f78f567b1fe72572b:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_3",
-    SHA256($salt || ':g:4:01c70d1d1b0502c78e979a2e48c8a02038c22ec04838a40f78f567b1fe72572b:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_4",
-    SHA256($salt || ':g:5:01c70d1d1b0502c78e979a2e48c8a02038c22ec04838a40f78f567b1fe72572b:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_5"
+    SHA256($salt || ':g:0:499720429dda85bf96d44e3f9fcbd8c0f35eb9f62139cadbc1c3a68df2fd5722:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash,
+    SHA256($salt || ':g:1:499720429dda85bf96d44e3f9fcbd8c0f35eb9f62139cadbc1c3a68df2fd5722:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_1",
+    SHA256($salt || ':g:2:499720429dda85bf96d44e3f9fcbd8c0f35eb9f62139cadbc1c3a68df2fd5722:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_2",
+    SHA256($salt || ':g:3:499720429dda85bf96d44e3f9fcbd8c0f35eb9f62139cadbc1c3a68df2fd5722:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_3",
+    SHA256($salt || ':g:4:499720429dda85bf96d44e3f9fcbd8c0f35eb9f62139cadbc1c3a68df2fd5722:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_4",
+    SHA256($salt || ':g:5:499720429dda85bf96d44e3f9fcbd8c0f35eb9f62139cadbc1c3a68df2fd5722:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_5"
   FROM grouped
 ), noised AS NOT MATERIALIZED (
   SELECT "age", "zip", policy_engine_people + CASE

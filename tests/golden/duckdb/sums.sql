@@ -34,10 +34,10 @@ WITH people AS NOT MATERIALIZED (
   GROUP BY "age", "zip"
 ), drawn AS NOT MATERIALIZED (
   SELECT "age", "zip", policy_engine_people, "policy_engine_total_1", "policy_engine_total_2", "policy_engine_total_3",
-    SHA256($salt || ':g:0:2ed2d4d3f5f45927bb2045f8a57c68734ae4c17876b97cca813e2ad4b9d79044:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash,
-    SHA256($salt || ':g:1:2ed2d4d3f5f45927bb2045f8a57c68734ae4c17876b97cca813e2ad4b9d79044:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_1",
-    SHA256($salt || ':g:2:2ed2d4d3f5f45927bb2045f8a57c68734ae4c17876b97cca813e2ad4b9d79044:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_2",
-    SHA256($salt || ':g:3:2ed2d4d3f5f45927bb2045f8a57c68734ae4c17876b97cca813e2ad4b9d79044:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_3"
+    SHA256($salt || ':g:0:d010a99dc7a5c7e3264f36c679f0787652932b49a7b37a7659777f6de2a91f16:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash,
+    SHA256($salt || ':g:1:d010a99dc7a5c7e3264f36c679f0787652932b49a7b37a7659777f6de2a91f16:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_1",
+    SHA256($salt || ':g:2:d010a99dc7a5c7e3264f36c679f0787652932b49a7b37a7659777f6de2a91f16:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_2",
+    SHA256($salt || ':g:3:d010a99dc7a5c7e3264f36c679f0787652932b49a7b37a7659777f6de2a91f16:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_3"
   FROM grouped
 ), noised AS NOT MATERIALIZED (
   SELECT "age", "zip", policy_engine_people + CASE

@@ -34,8 +34,8 @@ WITH people AS NOT MATERIALIZED (
   GROUP BY "age"
 ), drawn AS NOT MATERIALIZED (
   SELECT policy_engine_grouping, "age", "zip", policy_engine_people, "policy_engine_total_1",
-    SHA256($salt || ':g:0:5c22ee98c726854b97cbefeb2af3b93d1dff6756b4b1dd3c4cbe850c9c97e02c:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash,
-    SHA256($salt || ':g:1:5c22ee98c726854b97cbefeb2af3b93d1dff6756b4b1dd3c4cbe850c9c97e02c:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_1"
+    SHA256($salt || ':g:0:42ff187d87ee9891ee35e512900e4a25e8e5c704203dd66bee40a4a05953d593:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash,
+    SHA256($salt || ':g:1:42ff187d87ee9891ee35e512900e4a25e8e5c704203dd66bee40a4a05953d593:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS "policy_engine_hash_1"
   FROM grouped
 ), noised AS NOT MATERIALIZED (
   SELECT policy_engine_grouping, "age", "zip", policy_engine_people + CASE WHEN policy_engine_grouping = 2 THEN CASE

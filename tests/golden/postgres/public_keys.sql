@@ -31,7 +31,7 @@ WITH people AS NOT MATERIALIZED (
   HAVING MAX(policy_engine_there) = 1
 ), drawn AS NOT MATERIALIZED (
   SELECT "age", "zip", policy_engine_people,
-    pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:0:e0b2bf26c6857d9b7915c0ca525665ba2ba1cd3a19173f0c556ae867994534bd:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" COLLATE "C" NULLS LAST) AS TEXT), 'UTF8')) AS policy_engine_hash
+    pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:0:f98c4957b206ab1199f8cfb9b8e2de9530c09fe4c09a39bb9d0f407b2c61c613:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "zip" COLLATE "C" NULLS LAST) AS TEXT), 'UTF8')) AS policy_engine_hash
   FROM tuples
 ), noised AS NOT MATERIALIZED (
   SELECT "age", "zip", policy_engine_people + CASE

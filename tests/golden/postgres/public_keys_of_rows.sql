@@ -35,7 +35,7 @@ WITH people AS NOT MATERIALIZED (
   HAVING MAX(policy_engine_there) = 1
 ), drawn AS NOT MATERIALIZED (
   SELECT "age", "everybody", "born", policy_engine_people,
-    pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:0:937607f13c65eb4cdff8c29169b65845e6d1767496e62acc8b926b5b22050043:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" COLLATE "C" NULLS LAST, "everybody" COLLATE "C" NULLS LAST, "born" NULLS LAST) AS TEXT), 'UTF8')) AS policy_engine_hash
+    pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':g:0:c11e949ce6a58207137482493be9f4b59f9fd04c84ce06a48d06d3625712a365:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" COLLATE "C" NULLS LAST, "everybody" COLLATE "C" NULLS LAST, "born" NULLS LAST) AS TEXT), 'UTF8')) AS policy_engine_hash
   FROM tuples
 ), noised AS NOT MATERIALIZED (
   SELECT "age", "everybody", "born", policy_engine_people + CASE

@@ -89,12 +89,12 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
   GROUP BY "age", "born"
 ), drawn AS (
   SELECT "age", "born", policy_engine_people, "policy_engine_total_1", "policy_engine_total_2", "policy_engine_total_3", "policy_engine_total_4", "policy_engine_total_5",
-    SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:0:657a1ef176cb0d2937d2ffc6f3373c6061918cbe375f11bc98ccd5cdac03fa4c:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS VARCHAR(MAX)), 256) AS policy_engine_hash,
-    SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:1:657a1ef176cb0d2937d2ffc6f3373c6061918cbe375f11bc98ccd5cdac03fa4c:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS VARCHAR(MAX)), 256) AS "policy_engine_hash_1",
-    SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:2:657a1ef176cb0d2937d2ffc6f3373c6061918cbe375f11bc98ccd5cdac03fa4c:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS VARCHAR(MAX)), 256) AS "policy_engine_hash_2",
-    SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:3:657a1ef176cb0d2937d2ffc6f3373c6061918cbe375f11bc98ccd5cdac03fa4c:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS VARCHAR(MAX)), 256) AS "policy_engine_hash_3",
-    SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:4:657a1ef176cb0d2937d2ffc6f3373c6061918cbe375f11bc98ccd5cdac03fa4c:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS VARCHAR(MAX)), 256) AS "policy_engine_hash_4",
-    SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:5:657a1ef176cb0d2937d2ffc6f3373c6061918cbe375f11bc98ccd5cdac03fa4c:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS VARCHAR(MAX)), 256) AS "policy_engine_hash_5"
+    SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:0:767323823c32b78aeffbd48e5eb7ffbd455f63d214e26c09e0f145d025f61cd8:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS VARCHAR(MAX)), 256) AS policy_engine_hash,
+    SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:1:767323823c32b78aeffbd48e5eb7ffbd455f63d214e26c09e0f145d025f61cd8:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS VARCHAR(MAX)), 256) AS "policy_engine_hash_1",
+    SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:2:767323823c32b78aeffbd48e5eb7ffbd455f63d214e26c09e0f145d025f61cd8:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS VARCHAR(MAX)), 256) AS "policy_engine_hash_2",
+    SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:3:767323823c32b78aeffbd48e5eb7ffbd455f63d214e26c09e0f145d025f61cd8:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS VARCHAR(MAX)), 256) AS "policy_engine_hash_3",
+    SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:4:767323823c32b78aeffbd48e5eb7ffbd455f63d214e26c09e0f145d025f61cd8:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS VARCHAR(MAX)), 256) AS "policy_engine_hash_4",
+    SHA2((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') || ':g:5:767323823c32b78aeffbd48e5eb7ffbd455f63d214e26c09e0f145d025f61cd8:' || CAST(ROW_NUMBER() OVER (ORDER BY "age" NULLS LAST, "born" NULLS LAST) AS VARCHAR(MAX)), 256) AS "policy_engine_hash_5"
   FROM grouped
 ), noised AS (
   SELECT "age", "born", policy_engine_people + CASE

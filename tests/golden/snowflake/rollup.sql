@@ -35,7 +35,7 @@ WITH people AS (
   GROUP BY policy_engine_grouping, "age", "born"
 ), drawn AS (
   SELECT policy_engine_grouping, "age", "born", policy_engine_people,
-    SHA2($policy_engine_salt || ':g:0:c19e8d15b16636368b133b78d5c1b6673a79b792b1c356ad8f29660e6127858e:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, COLLATE("age", '') NULLS LAST, COLLATE("born", '') NULLS LAST) AS VARCHAR), 256) AS policy_engine_hash
+    SHA2($policy_engine_salt || ':g:0:ca82e3d202b43b848b06abad762969143aff09866e7de39605ec9efbe2078dc0:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, COLLATE("age", '') NULLS LAST, COLLATE("born", '') NULLS LAST) AS VARCHAR), 256) AS policy_engine_hash
   FROM grouped
 ), noised AS (
   SELECT policy_engine_grouping, "age", "born", policy_engine_people + CASE WHEN policy_engine_grouping = 2 THEN CASE

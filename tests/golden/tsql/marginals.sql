@@ -35,7 +35,7 @@ WITH people AS (
   GROUP BY policy_engine_grouping, [age], [born]
 ), drawn AS (
   SELECT policy_engine_grouping, [age], [born], policy_engine_people,
-    HASHBYTES('SHA2_256', CAST((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') AS VARCHAR(32)) + ':g:0:fc4ea258962972fd5e7e46612f68a58a725b76cc88a145ed512ab158a1a7dbae:' + LOWER(CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born]) AS VARCHAR(40)))) AS policy_engine_hash
+    HASHBYTES('SHA2_256', CAST((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') AS VARCHAR(32)) + ':g:0:7601309e7d24da0a26d32e49820e4987b1e1eb922128855ae9fb019b12d5c9e7:' + LOWER(CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born]) AS VARCHAR(40)))) AS policy_engine_hash
   FROM grouped
 ), noised AS (
   SELECT policy_engine_grouping, [age], [born], policy_engine_people + CASE

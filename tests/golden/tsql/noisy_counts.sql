@@ -25,7 +25,7 @@ WITH people AS (
   GROUP BY [age], [born]
 ), drawn AS (
   SELECT [age], [born], policy_engine_people,
-    HASHBYTES('SHA2_256', CAST((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') AS VARCHAR(32)) + ':g:0:fc0180ae8691771eef8497e613d8648cd1e230a945d24ef639b0f477c48f65af:' + LOWER(CAST(ROW_NUMBER() OVER (ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born]) AS VARCHAR(40)))) AS policy_engine_hash
+    HASHBYTES('SHA2_256', CAST((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') AS VARCHAR(32)) + ':g:0:19f929c09a3cb4a1e954631f9ef658abf0c61ef0c21591dc8cc95e8fe224921d:' + LOWER(CAST(ROW_NUMBER() OVER (ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born]) AS VARCHAR(40)))) AS policy_engine_hash
   FROM grouped
 ), noised AS (
   SELECT [age], [born], policy_engine_people + CASE

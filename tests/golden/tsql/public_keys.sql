@@ -31,7 +31,7 @@ WITH people AS (
   HAVING MAX(policy_engine_there) = 1
 ), drawn AS (
   SELECT [age], [zip], policy_engine_people,
-    HASHBYTES('SHA2_256', CAST((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') AS VARCHAR(32)) + ':g:0:e0b2bf26c6857d9b7915c0ca525665ba2ba1cd3a19173f0c556ae867994534bd:' + LOWER(CAST(ROW_NUMBER() OVER (ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [zip] IS NULL THEN 1 ELSE 0 END, [zip]) AS VARCHAR(40)))) AS policy_engine_hash
+    HASHBYTES('SHA2_256', CAST((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') AS VARCHAR(32)) + ':g:0:f98c4957b206ab1199f8cfb9b8e2de9530c09fe4c09a39bb9d0f407b2c61c613:' + LOWER(CAST(ROW_NUMBER() OVER (ORDER BY CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [zip] IS NULL THEN 1 ELSE 0 END, [zip]) AS VARCHAR(40)))) AS policy_engine_hash
   FROM tuples
 ), noised AS (
   SELECT [age], [zip], policy_engine_people + CASE

@@ -42,8 +42,8 @@ WITH people AS (
   GROUP BY policy_engine_grouping, [age], [born]
 ), drawn AS (
   SELECT policy_engine_grouping, [age], [born], policy_engine_people, [policy_engine_total_1],
-    HASHBYTES('SHA2_256', CAST((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') AS VARCHAR(32)) + ':g:0:db62282fa590a108d342f5f8ea555c25a94cc941e79503f4d379ff3302a8d26e:' + LOWER(CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born]) AS VARCHAR(40)))) AS policy_engine_hash,
-    HASHBYTES('SHA2_256', CAST((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') AS VARCHAR(32)) + ':g:1:db62282fa590a108d342f5f8ea555c25a94cc941e79503f4d379ff3302a8d26e:' + LOWER(CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born]) AS VARCHAR(40)))) AS [policy_engine_hash_1]
+    HASHBYTES('SHA2_256', CAST((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') AS VARCHAR(32)) + ':g:0:79de939000400820bb508fa9e16e28b79ce18d437cdf224997d83c3880e57bd4:' + LOWER(CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born]) AS VARCHAR(40)))) AS policy_engine_hash,
+    HASHBYTES('SHA2_256', CAST((SELECT salt FROM policy_engine_salts WHERE release_id = 'next') AS VARCHAR(32)) + ':g:1:79de939000400820bb508fa9e16e28b79ce18d437cdf224997d83c3880e57bd4:' + LOWER(CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, CASE WHEN [age] IS NULL THEN 1 ELSE 0 END, [age], CASE WHEN [born] IS NULL THEN 1 ELSE 0 END, [born]) AS VARCHAR(40)))) AS [policy_engine_hash_1]
   FROM grouped
 ), noised AS (
   SELECT policy_engine_grouping, [age], [born], policy_engine_people + CASE WHEN policy_engine_grouping = 2 THEN CASE

@@ -15,9 +15,9 @@ from policy_engine.accounting.choice import (
     CoinTable,
     coin_table,
     delta_of_choice,
-    law_of_choice,
     step_of,
 )
+from policy_engine.accounting.choice_law import law_of_choice
 from policy_engine.accounting.noise import WHOLE
 from policy_engine.base_errors import DomainError
 

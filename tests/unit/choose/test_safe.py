@@ -18,7 +18,8 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
-from policy_engine.accounting.choice import coin_table, law_of_choice
+from policy_engine.accounting.choice import coin_table
+from policy_engine.accounting.choice_law import law_of_choice
 from policy_engine.choose import candidates as candidates_module
 from policy_engine.choose import lattice as lattice_module
 from policy_engine.choose.lattice import (

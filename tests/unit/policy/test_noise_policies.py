@@ -1,13 +1,17 @@
 """`mechanism`, `noise`, `contribution`: what a policy of noisy counts says, and must not."""
 
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
+import yaml
 
 from policy_engine.accounting.noise import ReleaseCurve, Statistic
 from policy_engine.errors import PolicyError
 from policy_engine.kernel.mechanisms import Noisy
 from policy_engine.policy.loading import load_policy_text
+from policy_engine.policy.models import PolicyDocument
+from policy_engine.policy.noise import noise_of, noisy_shape
 
 PLAIN = """
 version: 1
@@ -52,6 +56,91 @@ def test_a_law_can_be_named(law):
     assert low < 0 < high
     if law == "negative_binomial":
         assert (found.k, found.noise.offset, found.noise.least_shown(found.k)) == (14, 55, 55)
+
+
+MANY = PLAIN.replace("privacy_unit: row", "privacy_unit: {column: id, rows: all}") + (
+    "contribution: {max_groups: 3, max_rows_per_group: 4}\n"
+)
+
+
+def test_a_median_gets_what_the_count_leaves():
+    """Of one median half of ε is the count's, and what one draw for both meets is used up."""
+    asked = "measures: {m: {median: hours, bounds: [0, 99], missing: {as: 40}}}\n"
+    found = load(PLAIN + asked).noise
+    [chosen] = found.quantiles
+    assert (chosen.at, chosen.over, chosen.candidates) == (Decimal("0.5"), 0, 100)
+    assert Decimal("0.49") < chosen.spent < Decimal("0.52")
+    drawn = (Statistic(found.table), chosen.choice(1))
+    assert ReleaseCurve.of(drawn).delta(1).delta <= Decimal("1e-6")
+    more = (Statistic(found.table), replace(chosen, epsilon=chosen.spent + 1).choice(1))
+    assert ReleaseCurve.of(more).delta(1).delta > Decimal("1e-6")
+
+
+def test_quantiles_share_what_tells_how_many_values_there_are():
+    text = (
+        MANY
+        + """
+measures:
+  stay: {median: days, per: row, bounds: [0, 60]}
+  stay_p90: {quantile: days, at: 0.9, per: row, bounds: [0, 60]}
+  stay_mean: {mean: days, per: row, bounds: [0, 60]}
+  cost: {median: cost, per: person, bounds: [0, 4000], round_to: 5}
+  full: {median: days, per: row, bounds: [0, 9], missing: {as: 0}}
+"""
+    )
+    found = load(text)
+    noise = found.noise
+    assert [(each.name, each.over) for each in noise.quantiles] == [
+        ("stay", 1), ("stay_p90", 1), ("cost", 3), ("full", 4),
+    ]  # fmt: skip
+    assert [(each.column, each.center) for each in noise.quantities] == [
+        ("days", None), ("days", 30), ("cost", None), (None, None),
+    ]  # fmt: skip
+    assert found.beside == ("stay_mean", "stay", "stay_p90", "cost", "full")
+    assert dict(found.measured)["cost"] == "cost"
+    assert noise.numbers == 3 * (1 + 4 + 4)
+    assert noise.least_of(noise.quantiles[0]) > noise.least_of(noise.quantiles[2]) > 1
+
+
+def test_a_median_from_an_account_is_of_an_event_with_choices():
+    asked = {"m": {"median": "hours", "bounds": [0, 99]}}
+    plain = yaml.safe_load(PLAIN) | {"measures": asked}
+    plain["guarantee"] = {"epsilon": 1, "delta": Decimal("1e-6")}
+    document = PolicyDocument.model_validate(plain)
+    shape = noisy_shape(document, "replace_one")
+    assert shape.moved("replace_one") == 6
+    solved = shape.solved("truncated_laplace", 0.1, 1e-7, "replace_one")
+    assert noise_of(document, solved).quantiles[0].epsilon == solved.event.choices[0].epsilon
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        ("{median: a, bounds: [0, 1000]}", "give 1,001 values to choose of with round_to: 1"),
+        ("{median: a, bounds: [0, 70000]}", "write round_to: 100"),
+        ("{median: a}", "has no bounds"),
+        ("{quantile: a, bounds: [0, 9]}", "does not say which quantile"),
+        ("{quantile: a, at: 1.5, bounds: [0, 9]}", "must be of at most three decimal places"),
+        ("{quantile: a, at: 0.1234, bounds: [0, 9]}", "must be of at most three decimal places"),
+        ("{median: a, at: 0.5, bounds: [0, 9]}", "no quantile is asked for"),
+        ("{median: a, mean: a, bounds: [0, 9]}", "found mean and median"),
+    ],
+)
+def test_what_no_quantile_can_be(spec, told):
+    assert told in "\n".join(problems(PLAIN + f"measures: {{m: {spec}}}\n"))
+
+
+def test_a_median_is_of_one_grouping():
+    asked = "measures: {m: {median: a, bounds: [0, 9]}}\nmarginals: [[sex]]\n"
+    assert (
+        "cannot stand beside a median or quantile; write two policies" in problems(PLAIN + asked)[0]
+    )
+
+
+def test_too_little_for_a_choice_is_told():
+    poor = PLAIN.replace("epsilon: 1", "epsilon: 0.012")
+    asked = "measures: {m: {median: a, bounds: [0, 9], missing: {as: 0}}}\n"
+    assert "no noise of the measures meets guarantee" in problems(poor + asked)[0]
 
 
 def test_a_person_in_several_groups():
@@ -265,11 +354,11 @@ def test_the_sums_of_a_rollup_have_their_share():
     [
         (
             "measures: {a: {bounds: [0, 9]}}\n",
-            "measures.a must have sum, mean or count, found none",
+            "measures.a must have one of sum, mean, median, quantile, count, found none",
         ),
         (
             "measures: {a: {sum: a, mean: a, bounds: [0, 9]}}\n",
-            "measures.a must have sum, mean or count, found sum and mean",
+            "measures.a must have one of sum, mean, median, quantile, count, found sum and mean",
         ),
         ("measures: {a: {sum: a}}\n", "measures.a has no bounds"),
         ("measures: {a: {sum: a, bounds: [0]}}\n", "measures.a.bounds must be the least and"),
@@ -290,7 +379,7 @@ def test_the_sums_of_a_rollup_have_their_share():
         ),
         ("measures: {sex: {mean: a, bounds: [0, 9]}}\n", "measures.sex is a released column"),
         ("measures: {n: {mean: a, bounds: [0, 9]}}\n", "measures.n is a released column"),
-        ("measures: {a: {count: a, bounds: [0, 9]}}\n", "measures.a.bounds is of sums and means"),
+        ("measures: {a: {count: a, bounds: [0, 9]}}\n", "measures.a.bounds is of values, and must"),
         ("count: {rows: visits}\n", "count.rows is as many as people"),
         ("count: {people: SEX}\n", "recode.sex is the name of a count too"),
         ("rollup: {to: [race]}\n", "rollup.to must name columns of recode, found race"),

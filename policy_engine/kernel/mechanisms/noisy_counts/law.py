@@ -15,7 +15,13 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from policy_engine.accounting.choice import Choice
-from policy_engine.accounting.noise import MOST, IntegerTable, Statistic, delta_of_release
+from policy_engine.accounting.noise import (
+    MOST,
+    Drawn,
+    IntegerTable,
+    Statistic,
+    delta_of_release,
+)
 from policy_engine.kernel.assumption import Assumption
 from policy_engine.kernel.laws import require
 from policy_engine.kernel.mechanisms.common import OfEverybody, Secret, check_raw_first
@@ -101,7 +107,7 @@ class Noisy(OfEverybody):
             self._check_groupings(claim)
 
     def _check_measures(self, *, one_each: bool) -> None:
-        clips = [each.clip for each in (*self.quantities, *self.quantiles)]
+        clips = [each.clip for each in self.held]
         plain = all(clip.per == "row" and clip.rows == 1 for clip in clips)
         require(plain or not one_each, "of one row a person each row counts")
         rows = {clip.rows for clip in clips if clip.per == "row"}
@@ -112,8 +118,10 @@ class Noisy(OfEverybody):
         used |= {each.over for each in self.quantiles}
         every = {*range(1, len(self.quantities) + 1)} <= used
         require(every, "a quantity that is drawn is shown")
-        for measure in (*self.measures, *self.quantiles):
+        for measure in self.measures:
             measure.check(self.quantities, one_each=one_each)
+        for quantile in self.quantiles:
+            quantile.check(self.quantities, one_each=one_each)
 
     def _check_cuts(self, claim: Claim) -> None:
         table, kinds = self.cut_table, {(each.of, each.quantity) for each in self.cuts}
@@ -162,10 +170,13 @@ class Noisy(OfEverybody):
             return 1 + values.moves.grain * values.table.largest
         return self.offset if self.table.is_open else 1 + self.table.largest
 
+    def drawn(self, groups: int, neighbours: str) -> tuple[Drawn, ...]:
+        """All that is drawn."""
+        return (*self.statistics(groups, neighbours), *self.choices(groups))
+
     def delta(self, groups: int, rate: Decimal, epsilon: Decimal, neighbours: str) -> Decimal:
         """The least δ of one release, of all that is drawn."""
-        drawn = (*self.statistics(groups, neighbours), *self.choices(groups))
-        return delta_of_release(drawn, epsilon, neighbours).delta
+        return delta_of_release(self.drawn(groups, neighbours), epsilon, neighbours).delta
 
     def nodes(self) -> dict[str, Any]:
         """What its template is given besides a claim's own values."""

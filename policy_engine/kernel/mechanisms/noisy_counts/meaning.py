@@ -21,6 +21,12 @@ from policy_engine.kernel.mechanisms.meaning import (
 )
 from policy_engine.kernel.mechanisms.noisy_counts.law import Noisy, NoisyPart
 from policy_engine.kernel.mechanisms.noisy_counts.public_keys import Listed
+from policy_engine.kernel.mechanisms.quantile_words import (
+    beside_choice,
+    quantile_in_full,
+    quantile_words,
+    rank_error,
+)
 from policy_engine.kernel.mechanisms.tables import Clip, Cut, Measure, Moves
 from policy_engine.kernel.sources import Drawn, Groups, People
 from policy_engine.kernel.types import digits_of
@@ -242,6 +248,13 @@ class NoisyMeaning(Meaning[Noisy]):
             whole = quantity.column is not None and quantity.column.seen.kind == "integer"
             many = self.claim.unit.counts_all
             yield from beside_noise(measure, quantity, many=many, whole=whole)
+        many = self.claim.unit.counts_all
+        for chosen in law.quantiles:
+            words = quantile_words(chosen, chosen.column.name, many=many)
+            error = rank_error(chosen, chosen.epsilon, many=many)
+            yield f"{chosen.name} is {words}, chosen at random by how near they are: {error}"
+            over = self._divisors.get(chosen.over, "the number of its values, with noise,")
+            yield from beside_choice(chosen, law.least_of(chosen), over)
 
     def _measured(self, measure: Measure) -> str:
         quantity = self.law.quantities[measure.quantity - 1]
@@ -295,7 +308,11 @@ class NoisyMeaning(Meaning[Noisy]):
         yield "suppress", f"{least}, so that it has at least {some} for certain"
 
     def _several(self) -> str:
+        many = self.claim.unit.counts_all
         own = [f"{self._measured(each)} ({named(each.name)})" for each in self.law.measures]
+        for each in self.law.quantiles:
+            words = quantile_words(each, each.column.name, many=many)
+            own.append(f"{words} ({named(each.name)})")
         beside = f", with {', '.join(own)} beside it" if own else ""
         groupings = self.law.groupings
         ways = f", once by each of {len(groupings)} groupings" if groupings else ""
@@ -317,8 +334,14 @@ class NoisyMeaning(Meaning[Noisy]):
                 unit = 1 if each.counts else each.clip.unit
                 drawn = _noise(table, digits_of(each.moves.grain * unit))
                 names = [named(m.name) for m in law.measures if number in (m.quantity, m.over)]
+                names += [named(q.name) for q in law.quantiles if number == q.over]
                 what = "number of values" if each.counts else "sum"
                 yield f"{where}{drawn} each {what} of which {' and '.join(names)} is made"
+        for chosen in law.quantiles:
+            yield (
+                f"{named(chosen.name)} is one of {chosen.candidates:,} values, by coins of"
+                f" ε = {digits_of(chosen.epsilon)}"
+            )
         if law.cut_table is not None:
             names = [named(cut.name) for cut in law.cuts]
             yield f"{_noise(law.cut_table)} {', '.join(names)}, once for the whole release each"
@@ -327,8 +350,7 @@ class NoisyMeaning(Meaning[Noisy]):
         """δ at each ε, never below the true one."""
         from policy_engine.accounting.noise import ReleaseCurve
 
-        statistics = self.law.statistics(self.claim.unit.groups, neighbours)
-        whole = ReleaseCurve.of(statistics, neighbours)
+        whole = ReleaseCurve.of(self.law.drawn(self.claim.unit.groups, neighbours), neighbours)
         return lambda epsilon: whole.delta(epsilon).delta
 
     def candidates(self, certificate: Certificate) -> Iterator[tuple[str, Candidate]]:
@@ -379,7 +401,12 @@ class NoisyMeaning(Meaning[Noisy]):
         """What stands beside a count, by its name."""
         law = self.law
         cuts = {cut.name: f"how many people {self._is_cut(cut)}" for cut in law.cuts}
-        return {each.name: self._in_full(each) for each in law.measures} | cuts
+        many = self.claim.unit.counts_all
+        chosen = {
+            each.name: quantile_in_full(each, column_text(each.column), many=many)
+            for each in law.quantiles
+        }
+        return {each.name: self._in_full(each) for each in law.measures} | chosen | cuts
 
     def _in_full(self, measure: Measure) -> str:
         """What a measure is, of a column with its type, and of which values."""
@@ -416,6 +443,9 @@ class NoisyMeaning(Meaning[Noisy]):
         texts = ["Groups below the limit are left out by their noisy count."]
         if law.offset:
             texts.append(f"{law.offset} is added to each noisy count, so that it estimates n.")
+        if law.quantiles:
+            names = ", ".join(each.name for each in law.quantiles)
+            texts.append(f"Left empty where a noisy number of values is small: {names}.")
         if means:
             texts.append(f"Made of a noisy sum and a noisy count: {', '.join(means)}.")
         return " ".join(texts)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
+from decimal import Context, Decimal, localcontext
 
 from policy_engine.kernel.mechanisms.noisy_counts.law import Noisy
+from policy_engine.kernel.mechanisms.quantiles import Quantile
 from policy_engine.kernel.mechanisms.tables import Quantity
 from policy_engine.second_route import brute_force
 from policy_engine.second_route.brute_product import NoisyNumber, brute_product
@@ -14,7 +15,7 @@ def route(
     law: Noisy, groups: int, rate: Decimal, epsilon: Decimal, *, replaces: bool
 ) -> brute_force.Recomputed | None:
     """Of counts of few outcomes each is summed, else their product is bounded."""
-    if not law.quantities and not law.cuts:
+    if not law.quantities and not law.cuts and not law.quantiles:
         tables = [counts.entries for counts, *_ in law.tables for _ in range(groups)]
         is_open = law.table.is_open
         found = brute_force.brute_noise(tables, epsilon, is_open=is_open, replaces=replaces)
@@ -28,7 +29,23 @@ def route(
             numbers.append(NoisyNumber(table.entries, up, down, groups))
     if law.cut_table is not None:
         numbers.append(NoisyNumber(law.cut_table.entries, times=len(law.cuts)))
-    return brute_product(numbers, epsilon, replaces=replaces)
+    chosen = [(_coins(each, replaces=replaces), groups) for each in law.quantiles]
+    return brute_product(numbers, epsilon, replaces=replaces, chosen=chosen)
+
+
+def _coins(quantile: Quantile, *, replaces: bool) -> list[tuple[int, int]]:
+    """What one choice tells at most: two answers of chance 1 to e^ε, and seldom who it is.
+
+    A person who is replaced tells as much as one of twice the ε, by two tables.
+    """
+    whole, many, both = 1 << 60, quantile.candidates, 1 + replaces
+    with localcontext(Context(prec=60)):
+        ratio = (quantile.epsilon * both).exp()
+        differs = Decimal((many - 1) * 65537 + Decimal(many * (many - 1)) / 2) / whole
+        seldom = int((1 + ratio) * both * differs * whole * Decimal("1.000000001")) + 1
+        less = int((whole - seldom) / (1 + ratio)) - 1
+    more = whole - seldom - less
+    return [(seldom, 0), (more, less), (less, more), (0, seldom)]
 
 
 def _moves(quantity: Quantity, *, replaces: bool) -> tuple[int, int]:

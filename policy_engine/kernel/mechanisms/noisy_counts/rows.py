@@ -11,6 +11,7 @@ from typing import Any
 from policy_engine.accounting.noise import IntegerTable
 from policy_engine.kernel.mechanisms.noisy_counts.law import Noisy
 from policy_engine.kernel.mechanisms.noisy_counts.public_keys import Listed
+from policy_engine.kernel.mechanisms.quantiles import Quantile
 from policy_engine.kernel.mechanisms.rows import ReleasedRows, RowsChecked
 from policy_engine.kernel.mechanisms.tables import Measure, Quantity
 from policy_engine.kernel.values_shown import WIDE, number_of_text
@@ -55,17 +56,43 @@ class NoisyRows(ReleasedRows[Noisy]):
             if counted < law.shown_from(tables[0]):
                 return f"a group is shown with less than {law.shown_from(tables[0])}"
             people = _people(law, tables[0], int(counted))
-            beside = row[after + 1 :][: len(law.measures)]
-            for measure, value in zip(law.measures, beside, strict=True):
-                if not _can_be(law, measure, tables, value, (int(counted), people)):
-                    return f"what stands in {measure.name} is none of its sums or means"
-            told.add(tuple(map(number_of_text, row[after + 1 + len(law.measures) :])))
+            last = len(row) - len(law.cuts)
+            wrong = _wrong_beside(law, tables, row[after + 1 : last], (int(counted), people))
+            if wrong:
+                return wrong
+            told.add(tuple(map(number_of_text, row[last:])))
             if len(told) > 1:
                 return "who was cut is one number of the release, and not the same in all its rows"
             for cut, people_cut in zip(law.cuts, min(told), strict=True):
                 if not _is_told(law, people_cut):
                     return f"what stands in {cut.name} is no number of people, with noise"
         return ""
+
+
+def _wrong_beside(
+    law: Noisy,
+    tables: Sequence[IntegerTable],
+    values: Sequence[object],
+    counted: tuple[int, range],
+) -> str:
+    """Which of the numbers beside a count cannot be; empty if none."""
+    of_measures, chosen = values[: len(law.measures)], values[len(law.measures) :]
+    for measure, value in zip(law.measures, of_measures, strict=True):
+        if not _can_be(law, measure, tables, value, counted):
+            return f"what stands in {measure.name} is none of its sums or means"
+    for quantile, value in zip(law.quantiles, chosen, strict=True):
+        if not _is_candidate(quantile, value):
+            return f"what stands in {quantile.name} is none of the values to choose of"
+    return ""
+
+
+def _is_candidate(quantile: Quantile, value: object) -> bool:
+    """Whether it is one of those that one is chosen of, or none."""
+    number, clip = number_of_text(value), quantile.clip
+    if number is None:
+        return value is None
+    units, rest = WIDE.divmod(number, clip.unit)
+    return not rest and clip.low <= units <= clip.high
 
 
 def _is_told(law: Noisy, people: Decimal | None) -> bool:
