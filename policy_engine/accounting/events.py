@@ -21,7 +21,7 @@ from policy_engine.accounting.domain import (
     threshold,
     whole,
 )
-from policy_engine.accounting.noise import Drawn, Statistic
+from policy_engine.accounting.noise import Priced, Statistic
 from policy_engine.errors import DomainError
 
 _LITTLE = Decimal("1e-9")
@@ -140,7 +140,7 @@ class TableNoise:
     choices: tuple[Choice, ...] = ()
 
     @property
-    def drawn(self) -> tuple[Drawn, ...]:
+    def drawn(self) -> tuple[Priced, ...]:
         """All that is drawn, each with a pair."""
         return (*self.statistics, *self.choices)
 

@@ -173,7 +173,7 @@ class Statistic:
         return [steps, _turned(steps)[::-1]] if neighbours == REPLACE_ONE else [steps]
 
 
-class Drawn(Protocol):
+class Priced(Protocol):
     """What is drawn afresh for each of at most ``groups`` groups of a unit."""
 
     @property
@@ -185,7 +185,7 @@ class Drawn(Protocol):
 
 
 def delta_of_release(
-    statistics: Iterable[Drawn], epsilon: Number, neighbours: str = ADD_REMOVE
+    statistics: Iterable[Priced], epsilon: Number, neighbours: str = ADD_REMOVE
 ) -> Bound:
     """The least δ for which one release of these statistics is (ε, δ)-DP for one unit, ε ≥ 0.
 
@@ -212,13 +212,13 @@ class ReleaseCurve:
     factors: int
 
     @classmethod
-    def of(cls, statistics: Iterable[Drawn], neighbours: str = ADD_REMOVE) -> ReleaseCurve:
+    def of(cls, statistics: Iterable[Priced], neighbours: str = ADD_REMOVE) -> ReleaseCurve:
         """The curve of one release for one unit; errors as ``delta_of_release``.
 
         >>> ReleaseCurve.of([Statistic(IntegerTable((1 << 59,), least=0))]).factors
         1
         """
-        times: dict[Drawn, int] = {}
+        times: dict[Priced, int] = {}
         for statistic in statistics:
             # Numbers with one law are one power of its pair, whatever list they come in.
             one = replace(statistic, groups=1)  # type: ignore[type-var]
@@ -264,7 +264,7 @@ class ReleaseCurve:
 
 
 @lru_cache(maxsize=4)  # the search for a table, the kernel and the page ask for the same one
-def _curve(numbers: tuple[tuple[Drawn, int], ...], neighbours: str) -> ReleaseCurve:
+def _curve(numbers: tuple[tuple[Priced, int], ...], neighbours: str) -> ReleaseCurve:
     pairs: dict[tuple[Step, ...], int] = {}
     for number, n in numbers:
         for way in number.ways(neighbours):

@@ -114,7 +114,7 @@ class Noised:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChoiceShape:
     """One private choice of so many candidates, in each of some groups; ``share`` as of Noised."""
 
     candidates: int
@@ -124,7 +124,7 @@ class Chosen:
     def solved(self, weight: float, neighbours: str) -> Choice:
         """That of about this weight in each group of a unit.
 
-        >>> Chosen(61).solved(0.25, "add_remove").epsilon
+        >>> ChoiceShape(61).solved(0.25, "add_remove").epsilon
         Decimal('0.505299')
         """
         ways = _ways(neighbours)  # a unit that is replaced meets one pair of twice the ε
@@ -147,7 +147,7 @@ class NoisyShape:
     numbers: tuple[Noised, ...] = (Noised(),)
     law: str | None = None
     at_least: int = 1
-    choices: tuple[Chosen, ...] = ()
+    choices: tuple[ChoiceShape, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "numbers", tuple(self.numbers))
@@ -175,7 +175,7 @@ class NoisyShape:
         return _ways(neighbours) * sum(each.groups for each in self._every)
 
     @property
-    def _every(self) -> tuple[Noised | Chosen, ...]:
+    def _every(self) -> tuple[Noised | ChoiceShape, ...]:
         return (*self.numbers, *self.choices)
 
     def solved(

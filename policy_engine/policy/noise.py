@@ -20,7 +20,7 @@ from policy_engine.policy.mechanisms.measures import AskedQuantile, AskedQuantit
 from policy_engine.policy.model_specs import GroupsFile, PublicGroups
 
 if TYPE_CHECKING:
-    from policy_engine.accounting.noise import Drawn, Statistic
+    from policy_engine.accounting.noise import Priced, Statistic
     from policy_engine.accounting.shapes import NoisyShape, Solved
     from policy_engine.accounting.tables import Aim
     from policy_engine.policy.models import PolicyDocument
@@ -225,7 +225,7 @@ def noisy_shape(document: PolicyDocument, neighbours: str) -> NoisyShape:
     A roll-up has its share of the weight, and every number of a grouping as much as the others.
     Errors: DomainError where the law that is named is of one count.
     """
-    from policy_engine.accounting.shapes import PLACE, Chosen, Noised, NoisyShape
+    from policy_engine.accounting.shapes import PLACE, ChoiceShape, Noised, NoisyShape
 
     rollup, groups = document.rollup, _groups(document)
     shares = [Decimal(1)] * max(1, len(_groupings(document)))
@@ -237,7 +237,7 @@ def noisy_shape(document: PolicyDocument, neighbours: str) -> NoisyShape:
         for moves in (each.moves for each in measured_by(document).quantities):
             steps = moves.steps(neighbours)
             numbers.append(Noised(steps, groups, moves.direction, share, shows=False))
-    chosen = (Chosen(each.candidates, groups) for each in measured_by(document).quantiles)
+    chosen = (ChoiceShape(each.candidates, groups) for each in measured_by(document).quantiles)
     if cuts := measured_by(document).cuts:
         numbers.append(Noised(groups=len(cuts), shows=False))
     law = document.noise.distribution if document.noise else "auto"
@@ -320,7 +320,7 @@ def _chosen(
 
     def is_met(parts: int) -> bool:
         choices = (each.choice(times) for each in given(parts))
-        drawn: tuple[Drawn, ...] = (*statistics, *choices)
+        drawn: tuple[Priced, ...] = (*statistics, *choices)
         return ReleaseCurve.of(drawn, aim.neighbours).delta(aim.epsilon).delta <= aim.delta
 
     greatest = least_integer(0, 4 * _PARTS, lambda parts: not is_met(parts)) - 1

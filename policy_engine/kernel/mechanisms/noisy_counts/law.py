@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from policy_engine.accounting.choice import Choice
 from policy_engine.accounting.noise import (
     MOST,
-    Drawn,
     IntegerTable,
+    Priced,
     Statistic,
     delta_of_release,
 )
@@ -170,7 +170,7 @@ class Noisy(OfEverybody):
             return 1 + values.moves.grain * values.table.largest
         return self.offset if self.table.is_open else 1 + self.table.largest
 
-    def drawn(self, groups: int, neighbours: str) -> tuple[Drawn, ...]:
+    def drawn(self, groups: int, neighbours: str) -> tuple[Priced, ...]:
         """All that is drawn."""
         return (*self.statistics(groups, neighbours), *self.choices(groups))
 
