@@ -179,7 +179,7 @@ class Choice:
         Guarantee: it dominates everything that is (ε, δ)-DP, by ``delta_of_choice``.
 
         >>> [(p, q) for p, q in Choice("1", 2).steps()][1][0] / 2**60
-        0.7310585786299901
+        0.7310585786298504
         """
         replaces = neighbours == REPLACE_ONE
         epsilon = self.epsilon * 2 if replaces else self.epsilon

@@ -125,7 +125,7 @@ class ChoiceShape:
         """That of about this weight in each group of a unit.
 
         >>> ChoiceShape(61).solved(0.25, "add_remove").epsilon
-        Decimal('0.505299')
+        Decimal('0.505268')
         """
         ways = _ways(neighbours)  # a unit that is replaced meets one pair of twice the ε
         return Choice(_shorter(_pure_epsilon(weight) / ways), self.candidates, self.groups)
