@@ -623,7 +623,7 @@ def effective(account: Account, limit: Limit | None) -> Account:
     # Equal ones stay as they were recorded, to the character.
     numbers = account.limit if account.limit == limit and account.limit is not None else limit
     stated = replace(numbers, where=limit.where, plan=limit.plan, rest=limit.rest,
-                     neighbours=limit.neighbours)  # fmt: skip
+                     neighbours=limit.neighbours, joins=limit.joins)  # fmt: skip
     return replace(account, limit=stated)
 
 
