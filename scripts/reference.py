@@ -171,6 +171,7 @@ def schema_text() -> str:
 _TITLES = {
     "SourceSpec": "`source`",
     "CsvSpec": "`source.csv`, for a CSV file",
+    "JoinSpec": "`source.join`, for a table",
     "UnitSpec": "`privacy_unit`, where a person has many rows",
     "OrderSpec": "`privacy_unit.rows`",
     "SampleSpec": "`sample`",

@@ -356,9 +356,12 @@ def _warning(found: Preview) -> str:
     if more is None or more >= _FEW or found.account.is_planned(found.charge):
         return ""
     if not more:
+        weaker = "take a smaller ε or rate, or a greater k"
+        if found.policy.noise is not None:
+            weaker = "take a smaller ε, or write guarantee: {editions: 12} for 12 of them"
         return (
-            f"this empties account {name!r}: no other release like it fits after it; to leave room,"
-            " take a smaller ε or rate, or a greater k"
+            f"this empties account {name!r}: no other release like it fits after it;"
+            f" to leave room, {weaker}"
         )
     return f"after this account {name!r} pays for {more} more like it, and then for none"
 
