@@ -7,10 +7,13 @@ number, the outcomes of all of them are collected by their loss ln(P/Q), on a gr
   Σ max(0, P − a·Q) over it is at most the true one.
 * *Above*: an outcome whose loss lies between two points of the grid is split between them so that
   both masses stay. max(0, P − a·Q) is convex, so it only grows. What is beyond the grid's upper end
-  counts as certain.
+  counts as certain. Where few losses differ, as those of Laplace's noise do, each is raised to the
+  next multiple of a far smaller step instead: a grid would lift what lies just at ε above it.
 
 A sum is moved by any number of steps up to a farthest. Below, it is the farthest. Above, it is a
-pair that dominates each: the edges of the upper hull of the corners of all of them.
+pair that dominates each: the edges of the upper hull of the corners of all of them. Where the noise
+is as likely up as down, (Z, Z − s) seen in a mirror is (Z, Z + s), so that the steps of one way are
+all there are: a hull of both ways at once is far above either.
 
 *Floats*: all terms are positive, so a sum of products is right to a share of ``_GUARD``, which is
 taken off below and added above, and so is what is too small for a float.
@@ -40,6 +43,7 @@ APART = Decimal("0.01")
 _WHOLE = 1 << 60
 _GUARD, _LEAST = 1e-8, 1e-280
 _CELLS, _POINTS = 1 << 11, (1 << 13, 1 << 15)
+_FINE, _MOST_OUTCOMES = 1e-9, 1 << 21
 _NEAR = 5e-3
 _ABOVE = 3.0
 """Beyond ε by so much more than chance takes it, nearly all of an outcome is excess."""
@@ -113,9 +117,12 @@ def brute_product(
     if None in lows:
         return None
     low = Decimal(max(filter(None, lows), default=0.0))
-    for points in _POINTS:
-        bounds = (_split(way, _Grid.around(way, at, points), at) for way in uppers)
-        high = Decimal(min(1.0, max(bounds)))
+    high = Decimal(1)
+    for points in (None, *_POINTS):
+        bounds = [
+            _raised(way, at) if points is None else _gridded(way, at, points) for way in uppers
+        ]
+        high = min(high, Decimal(max(bounds)))
         apart = (high - low) / high + Decimal("1e-12")
         if apart <= _NEAR:
             break
@@ -156,18 +163,25 @@ def _pair(number: NoisyNumber, step: int) -> list[Step]:
 def _hull(number: NoisyNumber) -> list[Step]:
     """A pair that dominates those of all steps."""
     corners = {(0, 0)}
-    for step in range(-number.down, number.up + 1):
-        if step:
-            pair = [each for each in _pair(number, step) if any(each)]
-            # Ratios of numbers of 60 bits differ by 2⁻¹²⁰ at least.
-            pair.sort(key=lambda each: (each[1] > 0, -((each[0] << 128) // (each[1] or 1))))
-            corners.update(accumulate(pair, lambda at, one: (at[0] + one[0], at[1] + one[1])))
+    for step in _steps(number):
+        pair = [each for each in _pair(number, step) if any(each)]
+        # Ratios of numbers of 60 bits differ by 2⁻¹²⁰ at least.
+        pair.sort(key=lambda each: (each[1] > 0, -((each[0] << 128) // (each[1] or 1))))
+        corners.update(accumulate(pair, lambda at, one: (at[0] + one[0], at[1] + one[1])))
     hull: list[Step] = []
     for p, q in sorted(corners, key=lambda corner: (corner[1], corner[0])):
         while len(hull) > 1 and _is_below(hull[-2], hull[-1], (p, q)):
             hull.pop()
         hull.append((p, q))
     return [(p - before, q - other) for (before, other), (p, q) in pairwise(hull)]
+
+
+def _steps(number: NoisyNumber) -> list[int]:
+    """By how many steps a person may move it; of two that mirror each other, the one up."""
+    masses = [high - low for low, high in pairwise((0, *number.entries, _WHOLE))]
+    if not number.is_open and masses == masses[::-1]:
+        return [*range(1, max(number.up, number.down) + 1)]
+    return [step for step in range(-number.down, number.up + 1) if step]
 
 
 def _is_below(left: Step, middle: Step, right: Step) -> bool:
@@ -296,6 +310,31 @@ class _Sum:
         half = self.power(times // 2)
         both = half.plus(half)
         return both.plus(self) if times % 2 else both
+
+
+def _raised(factors: Sequence[_Factor], epsilon: float) -> float:
+    """An upper bound on δ: each loss is raised by a little; 1 where too many losses differ."""
+    import numpy as np
+
+    places: NDArray[np.int64] = np.zeros(1, np.int64)
+    masses: Floats = np.ones(1)
+    for factor in factors:
+        above = np.ceil(factor.losses / _FINE).astype(np.int64) + 1
+        own, where = np.unique(above, return_inverse=True)
+        weights = np.bincount(where, factor.first)
+        for _ in range(factor.times):
+            if len(places) * len(own) > _MOST_OUTCOMES:
+                return 1.0
+            sums, products = np.add.outer(places, own).ravel(), np.outer(masses, weights).ravel()
+            places, alike = np.unique(sums, return_inverse=True)
+            masses = np.zeros(len(places))
+            masses += np.bincount(alike, products)
+    gained = masses * -np.expm1(np.minimum(epsilon - places * _FINE, 0))
+    return (float(gained.sum()) + _certain(factors)) * (1 + _GUARD) + _LEAST
+
+
+def _gridded(factors: Sequence[_Factor], epsilon: float, points: int) -> float:
+    return _split(factors, _Grid.around(factors, epsilon, points), epsilon)
 
 
 def _split(factors: Sequence[_Factor], grid: _Grid, epsilon: float) -> float:
