@@ -15,7 +15,16 @@ from policy_engine.kernel import printing
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.filters import one_of, within
 from policy_engine.kernel.fragments import in_sample
-from policy_engine.kernel.mechanisms import IntegerTable, Keyed, Native, NoisyPart, Secret
+from policy_engine.kernel.mechanisms import (
+    Clip,
+    IntegerTable,
+    Keyed,
+    Native,
+    Noisy,
+    NoisyPart,
+    Quantile,
+    Secret,
+)
 from policy_engine.kernel.printing import printed, templates, templates_digest
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
 from policy_engine.kernel.sources import (
@@ -201,6 +210,9 @@ def test_rows_are_drawn_by_their_number_or_by_the_engine():
 
 
 _WARDS = (Column("ward", Type("integer")), Column("id_of_ward", Type("integer")))
+MEDIAN = Quantile(
+    "median", Column("days", Type("integer")), Clip(0, 9, absent=0), Decimal("0.5"), 0, Decimal(1)
+)
 LACKED = {
     "join": replace(
         CLAIM,
@@ -237,6 +249,7 @@ LACKED = {
     "week_or_hour": of(Type("date"), Truncate("week")),
     "first_half": replace(CLAIM, law=NoisyPart(IntegerTable((1 << 59,), 1), 1)),
     "blank_label": replace(CLAIM, columns=(Shown("c", None, Constant("a ")), CLAIM.columns[0])),
+    "choice": replace(CLAIM, law=Noisy(IntegerTable((1 << 59,), 0), 1, quantiles=(MEDIAN,))),
 }
 
 
