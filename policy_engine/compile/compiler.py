@@ -285,6 +285,10 @@ def _filled_problems(policy: Policy, table: Table) -> Iterator[_Found]:
             continue
         if column.name in read_otherwise:
             law = f"{named!r} is read as another type, and what is no such value is missing"
+        elif table.path:
+            # DuckDB writes REQUIRED where no row has a NULL: one person's row would decide.
+            law = f"{named!r} is a file's, whose schema may follow from its rows: only a table's"
+            law += " catalog says NOT NULL"
         elif column.name not in table.filled:
             law = f"the catalog of {table.name} does not say that {named!r} is NOT NULL"
         else:

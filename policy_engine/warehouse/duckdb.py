@@ -145,10 +145,7 @@ class DuckDBWarehouse(Transactional):
         called = files.names_of(own, [row[0] for row in described], path)
         columns = tuple(Field(n, row[1]) for n, row in zip(called, described, strict=True))
         partitions = files.partitions_of(path, inside)
-        filled = files.filled_in(self._connection, inside or [path])
-        return Table(
-            columns, path=source.path, is_folder=bool(inside), partitions=partitions, filled=filled
-        )
+        return Table(columns, path=source.path, is_folder=bool(inside), partitions=partitions)
 
     def _watch(self, path: Path, snapshot: files.SourceFiles | None = None) -> None:
         """Look at the files of a source: those that are read must be those that were certified.

@@ -35,11 +35,6 @@ _INSTEAD = (
 DELTA_LOG = "_delta_log"
 _LOGS = {DELTA_LOG: "the Delta table", ".hoodie": "the Hudi table"}
 _ICEBERG = re.compile(r"version-hint\.text|(v\d+|\d+-[0-9a-f-]{36})\.metadata\.json(\.gz)?")
-_FILLED = """
-    SELECT name FROM parquet_schema(?) WHERE num_children IS NULL
-    GROUP BY name HAVING bool_and(repetition_type = 'REQUIRED') AND count(*) =
-        (SELECT count(DISTINCT file_name) FROM parquet_schema(?))
-"""
 _FOOTER = "SELECT name, duckdb_type, num_children FROM parquet_schema(?) ORDER BY column_id"
 FilesState = tuple[tuple[object, ...], ...]
 """Name, inode, size and times of each file; nothing where there is none."""
@@ -230,17 +225,6 @@ def _difference(columns: Columns, first: Columns, of: Path) -> str:
             return f"the column {name!r} as {columns[name]}, which {of} has as {kind}"
     more = next((name for name in columns if name not in first), None)
     return f"a column {more!r}, which {of} has not" if more is not None else ""
-
-
-def filled_in(connection: duckdb.DuckDBPyConnection, paths: list[Path]) -> frozenset[str]:
-    """The columns that every one of these Parquet files declares to be without NULL.
-
-    Raises:
-        FileError: a file cannot be read.
-    """
-    named = [str(path) for path in paths]
-    with withheld(FileError(f"{paths[0]} is not a Parquet file that can be read")):
-        return frozenset(name for (name,) in connection.execute(_FILLED, [named] * 2).fetchall())
 
 
 def names_in(connection: duckdb.DuckDBPyConnection, file: Path) -> list[str]:
