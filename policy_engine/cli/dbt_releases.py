@@ -85,8 +85,7 @@ def sought(
     for each in dated_releases(desk, opened.read(), releases):
         release = each.release
         required = opened.read().approvals.required(release.policy.budget)
-        is_due = not each.is_idle and not each.stands(desk)
-        if required is not None and required.needs("claim") and is_due:
+        if required is not None and required.needs("claim") and each.is_due:
             booking = Booking(desk, opened, release, each.certified(desk)[0])
             charge, paid = booking.charge(), booking.unstarted()
             asked = asked_of(charge, release.certificate, opened.read(), booking.account(), paid)
@@ -297,7 +296,6 @@ _ATTESTED = {
     "waits": "{} is reserved and not built yet",
     "stands": "{} stands as it was attested",
     "attested": "attested {}",
-    "charged": "attested {}, which was not reserved",
     "refused": "no certificate speaks of {}",
 }
 _RESERVED = {
@@ -308,7 +306,7 @@ _RESERVED = {
     "not due": "{}: nothing is due",
 }
 _NOT_BUILT = {"absent", "waits", "stands"}
-_SIGNED = {"stands", "attested", "charged"}
+_SIGNED = {"stands", "attested"}
 
 
 def _emit_reserved(place: Place, found: tuple[Told, ...]) -> None:
@@ -398,7 +396,7 @@ def _said(
     return DbtReleaseSaid(
         release=release.id,
         relation=release.relation,
-        edition=release.written.edition.name if release.is_anew else "",
+        edition=release.written.edition.name,
         state=state,
         outcome=outcome,
         epsilon=None if entry is None else number(entry.epsilon),

@@ -80,27 +80,36 @@ def attest_left(desk: Desk, releases: tuple[tuple[DbtRelease, str], ...]) -> tup
     Raises as ``attest``.
     """
     known = known_books(desk.project)
-    left = tuple(
-        (release, text)
-        for release, text in releases
-        if release.is_anew and any(each.is_open for each in _editions(release, known))
-    )
-    return attest(desk, left)
+    return attest(desk, tuple(each for each in releases if _is_left(desk, each[0], known)))
+
+
+def _is_left(desk: Desk, release: DbtRelease, known: Books | None) -> bool:
+    """Whether what was drawn last may be somewhere else than where it is read."""
+    last = _last(_editions(desk, release, known))
+    if last is None or last.is_open:
+        return True
+    shown = _in_edition(desk, release, last)
+    return last.state == "committed" and not desk.shows(shown, last.only_digest)
 
 
 def _case(desk: Desk, ledger: Ledger, release: DbtRelease, signer: Signer, text: str) -> Told:
-    if not release.is_anew:
-        return _Attesting(desk, ledger, release, None, signer, text).attested()
-    entries = _editions(release, ledger.read())
+    entries = _editions(desk, release, ledger.read())
+    release = _in_edition(desk, release, _last(entries))
+    return _Attesting(desk, ledger, release, None, signer, text).attested(entries)
+
+
+def _editions(desk: Desk, release: DbtRelease, known: Books | None) -> list[Entry]:
+    """The entries of a release, or of its editions, in the ledger's order."""
+    if release.written.schedule is not None:
+        return list(entries_of(release.written, known, release.relation))
+    entries = () if known is None else known.budget.at(desk.place(release))
+    return [entry for entry in entries if entry.state != "cancelled"]
+
+
+def _last(entries: list[Entry]) -> Entry | None:
+    """The entry whose release was drawn last, or is being drawn."""
     begun = [entry for entry in entries if entry.state == "started"]
-    last = (begun or entries)[-1] if entries else None
-    release = _in_edition(desk, release, last)
-    return _Attesting(desk, ledger, release, None, signer, text).attested_edition(last, entries)
-
-
-def _editions(release: DbtRelease, known: Books | None) -> list[Entry]:
-    """The entries of the editions of a release, in the ledger's order."""
-    return list(entries_of(release.written, known, release.relation))
+    return (begun or entries)[-1] if entries else None
 
 
 def _in_edition(desk: Desk, release: DbtRelease, entry: Entry | None) -> DbtRelease:
@@ -118,32 +127,19 @@ class _Attesting(Booking):
     signer: Signer
     text: str
 
-    def attested(self) -> Told:
-        """Sign for its table, or say what is wrong."""
-        if not self.desk.stands(self.release.parts):
-            return Told(self.release, "absent")
-        digest, size = digest_of_lines(self.desk.lines(self.release))
-        last = self.desk.last(self.ledger, self.release)
-        if last is None or last.state == "cancelled":
-            found = self._not_paid(digest, _NOT_RESERVED)
-        elif last.only_digest is None and not last.run.of:
-            found = self._not_paid(digest, _NOT_RESERVED, last)  # a crash came in between
-        elif last.only_digest not in (None, digest):
-            found = self._not_paid(digest, _CHANGED)
-        elif last.only_digest is not None and last.state in {"committed", "kept"}:
-            found = self._known(last, digest)
-        else:
-            found = self._reserved(last, digest)
-        return replace(found, rows=size.rows)
-
-    def attested_edition(self, last: Entry | None, entries: list[Entry]) -> Told:
-        """Sign for the edition that was drawn last, and put it into what is read."""
-        if last is not None and last.state == "started" and self._is_waiting(last.run):
+    def attested(self, entries: list[Entry]) -> Told:
+        """Sign for what was drawn last, and put it into what is read; or say what is wrong."""
+        last = _last(entries)
+        if last is not None and last.state == "started" and last.run.of and self._waits(last.run):
             return Told(self.release, "waits", last)
         if not self.desk.stands(self.release.parts):
             return Told(self.release, "absent")
+        if last is not None and last.run.of and not self.desk.stands(self.release.shown_parts):
+            return Told(self.release, "absent", last)
         digest, size = digest_of_lines(self.desk.lines(self.release))
-        if last is not None and last.state == "started":
+        if last is not None and last.only_digest is None and not last.run.of:
+            found = self._not_paid(digest, last)  # a crash came in between
+        elif last is not None and last.state == "started":
             found = self._reserved(last, digest)
         elif last is not None and last.only_digest == digest:
             found = self._known(last, digest)
@@ -151,10 +147,10 @@ class _Attesting(Booking):
             return Told(self.release, "absent")
         else:
             asked = replace(self.release, written=with_git_edition(self.release.written))
-            found = replace(self, release=asked)._not_paid(digest, _NOT_RESERVED)
+            found = replace(self, release=asked)._not_paid(digest)
         return replace(found, rows=size.rows)
 
-    def _is_waiting(self, run: Run) -> bool:
+    def _waits(self, run: Run) -> bool:
         """Whether its secret waits still, so that what stands was drawn before."""
         with secrets_of(self.desk, run.query) as secrets:
             return secrets.waits(self.release.id, text_md5(run.query))
@@ -190,10 +186,10 @@ class _Attesting(Booking):
 
     def _known(self, entry: Entry, digest: str) -> Told:
         """A table that was looked at before: attested, or charged and refused."""
-        is_old = not self.release.is_anew and is_outdated(self.release, entry)
+        is_old = self.release.written.schedule is None and is_outdated(self.release, entry)
         why = OTHER_POLICY if is_old else self._other_shape()
         if entry.state == "kept":
-            why = f"it was charged as entry {entry.id}, and no certificate speaks of it; {_DROP}"
+            why = f"it was charged as entry {entry.id}, and no certificate speaks of it; {_FRESH}"
         if why:
             return Told(self.release, "refused", entry, why)
         run = entry.run
@@ -201,7 +197,7 @@ class _Attesting(Booking):
         trusted = trusted_keys(self.desk.project, self.signer)
         if not certifies(run, self.release.certificate, trusted):
             self._write(run, digest)
-        if self.release.is_anew and not _is_shown(self.desk, self.release, digest):
+        if not self.desk.shows(self.release, digest):
             self._put(digest, written(entry.committed_at or utc_now()))
         return Told(self.release, "stands", entry)
 
@@ -220,8 +216,7 @@ class _Attesting(Booking):
         if not self.ledger.draw(entry.id, digest):
             raise other_bytes(relation)
         self._write(run, digest)
-        if self.release.is_anew:
-            self._put(digest, written(utc_now()))
+        self._put(digest, written(utc_now()))
         done = self.ledger.commit(entry.id, release_name=relation, release_digest=digest)
         self._forget_secret(run)
         return Told(self.release, "attested", done)
@@ -232,8 +227,8 @@ class _Attesting(Booking):
             certified(self.desk, self.release, run.query)
         except (NotCertifiable, PolicyError) as error:
             return str(error)
-        if (why := self._other_shape()) or not run.sealed:
-            return why or self._too_small()
+        if why := self._other_shape():
+            return why
         secret = secret_of(run, self.desk.project, self.ledger)
         is_postgres = self.desk.named.type == "postgres"
         # The rows of both as texts, in the order in which they are digested.
@@ -256,21 +251,10 @@ class _Attesting(Booking):
 
     def _other_shape(self) -> str:
         why = self.desk.other_shape(self.release) or self.desk.other_shown(self.release)
-        return why and f"{why}. No certificate speaks of it; {_DROP}"
+        return why and f"{why}. No certificate speaks of it; {_FRESH}"
 
-    def _too_small(self) -> str:
-        """That a group is smaller than any of a release, whoever drew it; empty where none is."""
-        policy = self.release.policy
-        keys = ", ".join(quoted(name) for name in policy.columns)
-        counts = policy.release.form == "counts"
-        size = f"sum({quoted(policy.release.count_as)})" if counts else "count(*)"
-        table = quoted(*self.desk.name(self.release.parts))
-        small = f"SELECT 1 FROM {table} GROUP BY {keys} HAVING {size} < {policy.k}"
-        found = self.desk.warehouse.rows(f"SELECT count(*) AS n FROM ({small}) AS small")
-        return _TOO_SMALL if int(found.column(0)[0].as_py()) else ""
-
-    def _not_paid(self, digest: str, why: str, entry: Entry | None = None) -> Told:
-        """A table that nobody has paid for, or ``entry`` for: charged, whatever the limit says."""
+    def _not_paid(self, digest: str, entry: Entry | None = None) -> Told:
+        """What nobody has paid for, or ``entry`` for: charged, whatever the limit says."""
         release = self.release
         if entry is None:
             certificate = None
@@ -281,17 +265,10 @@ class _Attesting(Booking):
         if entry.state == "reserved":
             self.ledger.start(entry.id)
         self.ledger.draw(entry.id, digest)
-        why = why.format(entry.id)
-        required = self.ledger.read().approvals.required(entry.account)
-        holds_back = required is not None and required.policy.holds_back
-        native = bool(entry.run.of) and release.policy.method == "native" and not holds_back
-        if not native or self._other_shape() or self._too_small():
-            kept = self.ledger.keep(entry.id, why)
-            why = f"{why}; no certificate can speak of it, for nobody knows its secret; {_DROP}"
-            return Told(release, "refused", kept, why)
-        self._write(entry.run, digest)
-        done = self.ledger.commit(entry.id, release_name=release.relation, release_digest=digest)
-        return Told(release, "charged", done, why)
+        why = _NOT_RESERVED.format(entry.id)
+        kept = self.ledger.keep(entry.id, why)
+        why = f"{why}; no certificate can speak of it, for nobody knows its secret; {_FRESH}"
+        return Told(release, "refused", kept, why)
 
     def _write(self, run: Run, digest: str) -> None:
         facts = statement(self.release.relation, digest, run.predicate)
@@ -304,24 +281,15 @@ class _Attesting(Booking):
             secrets.take(self.release.id)
 
 
-_DROP = (
-    "drop it, run 'policy-engine dbt reserve --fresh', at the price of a new release, and dbt again"
-)
+_FRESH = "run 'policy-engine dbt reserve --fresh', at the price of a new release, and dbt again"
 _OTHER_ROWS = (
     "its rows are not what its certified text gives of the source as it is now: the source was made"
     " anew since, a materialization or a hook changed what dbt ran, or the table was changed. It"
-    f" stays charged, and no certificate speaks of it; attest right after the build, or {_DROP}"
-)
-_TOO_SMALL = (
-    f"it has a group of fewer than k people, so it is not what its certified text gives; {_DROP}"
+    f" stays charged, and no certificate speaks of it; attest right after the build, or {_FRESH}"
 )
 _NOT_RESERVED = (
-    "it was built and not reserved: entry {} is charged for it now, whatever the limit of its"
-    " account says. Run 'policy-engine dbt reserve' before dbt"
-)
-_CHANGED = (
-    "it has other rows than the release that was attested: it was drawn again, or changed by hand."
-    " Entry {} is charged for it now, whatever the limit of its account says"
+    "where it is drawn stand rows that were not reserved: they were built without, or changed by"
+    " hand. Entry {} is charged for them now, whatever the limit of its account says"
 )
 
 
@@ -339,39 +307,45 @@ def standing(desk: Desk, releases: tuple[DbtRelease, ...]) -> tuple[Told, ...]:
 
 
 def _standing(desk: Desk, ledger: Ledger | None, known: Books | None, release: DbtRelease) -> Told:
-    if not release.is_anew:
-        last = desk.last(ledger, release)
-        return Told(release, _state(desk, release, last), last)
+    entries = _editions(desk, release, known)
+    if release.written.schedule is None:
+        last = _last(entries)
+        return Told(release, _state(desk, release, None, entries), last)
     found = dated(desk, known, release, "", at_moment(known)).schedule
     assert found is not None
-    entries = _editions(release, known)
-    release = _in_edition(desk, release, found.last or (entries[-1] if entries else None))
-    return Told(release, _edition_state(desk, release, found, entries), found.last, schedule=found)
+    release = _in_edition(desk, release, found.last or _last(entries))
+    return Told(release, _state(desk, release, found, entries), found.last, schedule=found)
 
 
-def _edition_state(
-    desk: Desk, release: DbtRelease, schedule: Schedule, entries: list[Entry]
+def _state(
+    desk: Desk, release: DbtRelease, schedule: Schedule | None, entries: list[Entry]
 ) -> Outcome:
-    """How the editions of a release stand together: what is wrong of one is said first."""
+    """How a release stands, or its editions together: what is wrong of one is said first."""
     trusted, stand = trusted_keys(desk.project), [e for e in entries if e.state == "committed"]
     shown = stand if release.written.release.append else stand[-1:]
     for entry in shown:
         one = _in_edition(desk, release, entry)
-        if not _is_shown(desk, one, str(entry.release_digest)):
+        if not desk.shows(one, entry.release_digest):
             return "changed" if desk.stands(one.shown_parts) else "gone"
         if not certifies(entry.run, one.certificate, trusted):
             return "built"
     if any(entry.is_open for entry in entries):
-        return "reserved"
-    if schedule.due:
-        return "due"
-    return "certified" if stand else "not due"
+        return "built" if _is_drawn_anew(desk, release, entries) else "reserved"
+    if schedule is not None:
+        return "due" if schedule.due else "certified" if stand else "not due"
+    if not entries:
+        return "not reserved"
+    if is_outdated(release, entries[-1]):
+        return "outdated"
+    return "certified" if stand else "refused"
 
 
-def _is_shown(desk: Desk, release: DbtRelease, digest: str) -> bool:
-    """Whether the rows of this digest are what is read of an edition."""
-    stands = desk.stands(release.shown_parts) and not desk.other_shown(release)
-    return stands and digest_of_lines(desk.shown_lines(release))[0] == digest
+def _is_drawn_anew(desk: Desk, release: DbtRelease, entries: list[Entry]) -> bool:
+    """Whether rows are drawn that the ledger does not know yet."""
+    if not desk.stands(release.parts):
+        return False
+    digest, size = digest_of_lines(desk.lines(release))
+    return bool(size.rows) and digest not in {entry.only_digest for entry in entries}
 
 
 def left_behind(desk: Desk, releases: tuple[DbtRelease, ...], target: str) -> tuple[Entry, ...]:
@@ -388,24 +362,6 @@ def left_behind(desk: Desk, releases: tuple[DbtRelease, ...], target: str) -> tu
     end = f".{target}.certificate.json"
     others = (entry for request, entry in last.items() if request not in known)
     return tuple(entry for entry in others if str(entry.run.certificate).endswith(end))
-
-
-def _state(desk: Desk, release: DbtRelease, entry: Entry | None) -> Outcome:
-    drawn = entry.only_digest if entry is not None else None
-    if not desk.stands(release.parts):
-        if entry is None:
-            return "not reserved"
-        return "reserved" if drawn is None else "gone"
-    if entry is None or drawn is None:
-        return "built"
-    if digest_of_lines(desk.lines(release))[0] != drawn or desk.other_shape(release):
-        return "changed"
-    if is_outdated(release, entry):
-        return "outdated"
-    if entry.state != "committed":
-        return "refused"
-    good = certifies(entry.run, release.certificate, trusted_keys(desk.project))
-    return "certified" if good else "built"
 
 
 @dataclass(frozen=True)
@@ -433,24 +389,25 @@ def verified(
     Raises FileError, WarehouseError: a certificate or a table cannot be read.
     """
     for release in releases:
-        if release.is_anew:
-            yield from _looked_at_editions(desk, release, trusted)
-        elif desk.stands(release.parts):
-            yield _looked(desk, release, trusted)
+        if desk.stands(release.shown_parts):
+            yield from (_looked(desk, each, trusted) for each in _read(desk, release))
 
 
-def _looked_at_editions(desk: Desk, release: DbtRelease, trusted: TrustedKeys) -> Iterator[Looked]:
-    """Those editions that are read: each with a certificate, or the one of the last."""
+def _read(desk: Desk, release: DbtRelease) -> Iterator[DbtRelease]:
+    """What is read of a release: the editions with a certificate, or the last one of them."""
+    schedule = release.written.schedule
+    if schedule is None:
+        if release.certificate.exists() or any(desk.shown_lines(release)):
+            yield release
+        return
     names = sorted(
         path.name.removesuffix(CERTIFICATE_SUFFIX)
         for path in release.certificate.parent.glob(f"*{CERTIFICATE_SUFFIX}")
     )
-    every = release.written.schedule.every  # type: ignore[union-attr]  # it has editions
-    known = [name for name in names if every.has(name)]
-    if desk.stands(release.shown_parts):
-        for name in known if release.written.release.append else known[-1:]:
-            edition = edition_of(release.written, desk.project.zone, Period.parse(name))
-            yield _looked(desk, release.of_edition(edition), trusted)
+    known = [name for name in names if schedule.every.has(name)]
+    for name in known if release.written.release.append else known[-1:]:
+        edition = edition_of(release.written, desk.project.zone, Period.parse(name))
+        yield release.of_edition(edition)
 
 
 def _looked(desk: Desk, release: DbtRelease, trusted: TrustedKeys) -> Looked:

@@ -57,7 +57,6 @@ from policy_engine.policy.resolve import terms_of
 from policy_engine.releasing.beginning import certificates_of, check_remembers, ledger_writer
 from policy_engine.releasing.books import (
     check_new_name,
-    has_ledger,
     limit_of,
     naming_key,
     open_ledger,
@@ -122,13 +121,14 @@ def reserve(
     """
     known = known_books(desk.project)
     dated = dated_releases(desk, known, releases)
-    standing = tuple(each.release for each in dated if each.stands(desk))
-    due = tuple(each for each in dated if each.release not in standing and not each.is_idle)
+    due = tuple(each for each in dated if each.is_due)
     for each in due:
         _check_source(desk, each.release)
-    _check_standing(desk, standing)
-    found = {each.release.id: Told(each.release, "stands") for each in dated}
-    found |= {each.release.id: each.idle for each in dated if each.is_idle}
+    _refuse(
+        f"{each.release.id}: {OTHER_POLICY}" if is_outdated(each.release, each.last) else ""
+        for each in dated
+    )
+    found = {each.release.id: each.told for each in dated}
     ready = tuple((each.release, *each.certified(desk)) for each in due)
     if ready:
         places = [release.certificate for release, *_ in ready]
@@ -156,27 +156,26 @@ def reserve(
 class Dated:
     """A release with the text that dbt compiled of it, and what its calendar says, if it has one.
 
-    With a calendar it is as the oldest edition that is due, where one is.
+    With a calendar it is as the oldest edition that is due, where one is; without one ``last``
+    paid for what is read.
     """
 
     release: DbtRelease
     text: str
     schedule: Schedule | None = None
-
-    def stands(self, desk: Desk) -> bool:
-        """Whether it stands, where it is drawn once."""
-        return self.schedule is None and desk.stands(self.release.parts)
+    last: Entry | None = None
 
     @property
-    def is_idle(self) -> bool:
-        """Whether its calendar asks for nothing now."""
-        return self.schedule is not None and not self.schedule.due
+    def is_due(self) -> bool:
+        """Whether it is to be drawn."""
+        return bool(self.schedule.due) if self.schedule is not None else self.last is None
 
     @property
-    def idle(self) -> Told:
-        """What is told of it then."""
-        last = None if self.schedule is None else self.schedule.last
-        return Told(self.release, "not due", last, schedule=self.schedule)
+    def told(self) -> Told:
+        """What is told of it where it is not."""
+        if self.schedule is None:
+            return Told(self.release, "stands", self.last)
+        return Told(self.release, "not due", self.schedule.last, schedule=self.schedule)
 
     def certified(self, desk: Desk) -> tuple[Certificate, tuple[str, ...]]:
         """Its certificate, and what waits with its secret: its edition, and what that has of its
@@ -186,7 +185,7 @@ class Dated:
         """
         release, text = self.release, self.text
         if self.schedule is None:
-            return certified(desk, release, text), ()
+            return certified(desk, release, text), ("once",)
         first, second = (
             replace(release, written=of(release.written))
             for of in (with_git_edition, after_git_edition)
@@ -207,8 +206,13 @@ def dated_releases(
 
 def dated(desk: Desk, known: Books | None, release: DbtRelease, text: str, at: datetime) -> Dated:
     """A release as what is due of it at a moment."""
-    if not release.is_anew:
-        return Dated(release, text)
+    if release.written.schedule is None:
+        entries = () if known is None else known.budget.at(desk.place(release))
+        stand = (
+            e for e in entries if e.state == "committed" and desk.shows(release, e.only_digest)
+        )
+        is_asked = any(entry.is_open for entry in entries)
+        return Dated(release, text, last=None if is_asked else next(stand, None))
     found = schedule_at(release.written, desk.project, known, at, into=release.relation)
     due = release.of_edition(found.due[0]) if found.due else release
     return Dated(due, text, found)
@@ -234,10 +238,10 @@ def _check_source(desk: Desk, release: DbtRelease) -> None:
                 f"{release.id}: {'.'.join(parts)} is in a database that the profile attaches, and"
                 " policy-engine opens the profile's own alone: move it there"
             )
-    if why := release.is_anew and desk.other_shown(release):
+    if why := desk.other_shown(release):
         raise NotReleasable(
-            f"{release.told}: {why}. Editions of one table have one shape: release the other one as"
-            f" the next version, as in version: {release.written.release.version + 1}"
+            f"{release.told}: {why}. Drop it, if nothing was released there; else release what has"
+            f" other columns as the next version, version: {release.written.release.version + 1}"
         )
     if release.source.materialized == "view" and not desk.stands(release.reads):
         law = "source.table must stand before a release of it is charged, if it is a view"
@@ -246,17 +250,6 @@ def _check_source(desk: Desk, release: DbtRelease) -> None:
             f" 'dbt run --select +{release.source.name} --target {release.target}' first"
         )
         raise refused(release.policy.file, "source.table", law, remedy)
-
-
-def _check_standing(desk: Desk, standing: tuple[DbtRelease, ...]) -> None:
-    """That what stands is what was released, as far as the ledger tells."""
-    shapes = ((each.id, desk.other_shape(each)) for each in standing)
-    _refuse(f"{name}: {why}. Drop it" if why else "" for name, why in shapes)
-    if not standing or not has_ledger(desk.project):
-        return
-    with open_ledger(desk.project) as ledger:
-        pairs = [(each, desk.last(ledger, each)) for each in standing]
-    _refuse(f"{each.id}: {OTHER_POLICY}" if is_outdated(each, last) else "" for each, last in pairs)
 
 
 def _refuse(reasons: Iterable[str]) -> None:

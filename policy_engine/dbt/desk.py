@@ -14,10 +14,9 @@ from typing import Any, Literal
 from policy_engine.compile.catalog import Table
 from policy_engine.dbt.manifest import Manifest, read_manifest
 from policy_engine.dbt.project import DbtProject, open_dbt_project
-from policy_engine.dbt.releases import ONE_PROJECT_FILE, DbtRelease, releases_of, selected
+from policy_engine.dbt.releases import ONE_PROJECT_FILE, DbtRelease, drawn_model, releases_of
 from policy_engine.dbt.targets import Dbt, read_targets, warehouse_of
 from policy_engine.errors import FileError, UsageError, WarehouseError
-from policy_engine.kernel.editions import Edition
 from policy_engine.ledger.entry import Entry
 from policy_engine.ledger.store import Ledger
 from policy_engine.opening import text_in
@@ -28,6 +27,7 @@ from policy_engine.policy.project import Project, project_at
 from policy_engine.policy.resolve import Policy
 from policy_engine.releasing import requests
 from policy_engine.releasing.editions import Schedule
+from policy_engine.releasing.standing import digest_of_lines
 from policy_engine.warehouse.base import EDITION, Warehouse
 from policy_engine.warehouse.connecting import connected
 
@@ -83,7 +83,7 @@ class Place:
 
     def compiled(self) -> tuple[tuple[DbtRelease, str], ...]:
         """Every release with its text, as dbt compiles it now."""
-        names = sorted({selected(policy) for policy in self.policies})
+        names = sorted({drawn_model(policy) for policy in self.policies})
         if not names:
             raise UsageError(f"{self.files.directory} has no policy: a file *.privacy.yml")
         self._run("compile", "--quiet", "--select", *names)
@@ -142,15 +142,14 @@ def place_of(
 _MAKES = {"build", "retry", "run", "seed", "snapshot"}
 
 Outcome = Literal[
-    "absent", "attested", "built", "certified", "changed", "charged", "due", "gone", "not due",
+    "absent", "attested", "built", "certified", "changed", "due", "gone", "not due",
     "not reserved", "outdated", "refused", "reserved", "stands", "waits",
 ]  # fmt: skip
 """What is found of a release, or becomes of it.
 
 ``built``: nothing says yet that it is what was reserved. ``changed``: other rows or columns stand
-than were released. ``outdated``: its policy was changed since. ``charged``: it was built and not
-reserved. ``refused``: no certificate speaks of what stands. ``due``: an edition of its calendar is
-not drawn yet; ``not due``: none is to be.
+than were released. ``outdated``: its policy was changed since. ``refused``: no certificate speaks
+of what stands. ``due``: an edition of its calendar is not drawn yet; ``not due``: none is to be.
 """
 
 
@@ -171,7 +170,7 @@ class Told:
     @property
     def is_good(self) -> bool:
         """Whether nothing has to be done about it."""
-        return self.outcome not in {"built", "changed", "charged", "due", "outdated", "refused"}
+        return self.outcome not in {"built", "changed", "due", "outdated", "refused"}
 
 
 @dataclass(frozen=True)
@@ -223,11 +222,16 @@ class Desk:
         return self._other_columns(release, release.parts, release.columns)
 
     def other_shown(self, release: DbtRelease) -> str:
-        """Why editions cannot be put into what is read; empty where they can, or it is not made."""
-        if not release.is_anew or not self.stands(release.shown_parts):
+        """Why nothing can be put into what is read; empty where it can, or it is not made."""
+        if not self.stands(release.shown_parts):
             return ""
         beside = (EDITION,) if release.written.release.append else ()
         return self._other_columns(release, release.shown_parts, (*beside, *release.columns))
+
+    def shows(self, release: DbtRelease, digest: str | None) -> bool:
+        """Whether the rows of this digest are what is read of a release, or of its edition."""
+        stands = self.stands(release.shown_parts) and not self.other_shown(release)
+        return stands and digest_of_lines(self.shown_lines(release))[0] == digest
 
     def _other_columns(
         self, release: DbtRelease, parts: tuple[str, ...], wanted: tuple[str, ...]
@@ -254,8 +258,6 @@ class Desk:
     def place(self, release: DbtRelease) -> str:
         """What all releases of one table and edition have in common, whatever the policy's name."""
         ends = self.ends(release)
-        if not release.is_anew:
-            return requests.place_of(release.id, ends, Edition())
         # Each target has its own: of a calendar's edition the place says nothing of where it goes.
         return requests.place_of(release.relation, ends, release.written.edition)
 

@@ -35,12 +35,10 @@ def version_entry(model: ReleaseModel, settings: DbtSpec) -> _Entry:
     entry: _Entry = {"v": model.version, "description": Block(release_words(model))}
     if policy.release.deprecated is not None:
         entry["deprecation_date"] = policy.release.deprecated
-    is_anew = bool(model.shown)
     entry["config"] = {
         "access": settings.access,
         **({} if settings.group is None else {"group": settings.group}),
         "contract": Flow(enforced=True),
-        **({} if is_anew else {"meta": {"privacy": _mark(model)}}),
     }
     entry["columns"] = _columns(model, model.shown_types)
     counts: _Entry = {"k": model.least_shown}
@@ -48,7 +46,6 @@ def version_entry(model: ReleaseModel, settings: DbtSpec) -> _Entry:
         counts["count_column"] = policy.release.count_as
     # Each test has what it compares with.
     tests: dict[str, _Entry] = {
-        **({} if is_anew else {"certificate_current": {"policy_digest": policy.digest}}),
         "k_anonymous": Flow(counts),
         "no_uncertified_columns": {"columns": FlowList(model.shown_types)},
     }
@@ -64,10 +61,10 @@ def version_entry(model: ReleaseModel, settings: DbtSpec) -> _Entry:
 
 
 def draw_entry(model: ReleaseModel, settings: DbtSpec) -> _Entry:
-    """The model in which the editions of a release are drawn, before they are put into it."""
+    """The model in which a release is drawn, before it is put into what is read."""
     words = (
-        f"Where an edition of {model.release} is drawn, until 'policy-engine dbt attest' has signed"
-        f" for it and put it there. Read {model.model}."
+        f"Where {model.release} is drawn, until 'policy-engine dbt attest' has signed for it and"
+        f" put it there. Read {model.model}."
     )
     tests: dict[str, _Entry] = {"certificate_current": {"policy_digest": model.policy.digest}}
     grouped = {"access": "protected"}
@@ -144,7 +141,7 @@ def model_entry(models: Sequence[ReleaseModel], settings: DbtSpec) -> _Entry:
 
 def generated_file(models: Sequence[ReleaseModel], settings: DbtSpec) -> str:
     """The properties file of a release, in all its versions."""
-    drawn = [draw_entry(model, settings) for model in models if model.shown]
+    drawn = [draw_entry(model, settings) for model in models]
     entries = {"models": [model_entry(models, settings), *drawn]}
     return f"{HEADER}version: 2\n\n{written(entries)}"
 

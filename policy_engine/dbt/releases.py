@@ -50,17 +50,17 @@ ONE_PROJECT_FILE = (
 
 @dataclass(frozen=True)
 class DbtRelease:
-    """A release that dbt makes in a target: ``model`` is the node, ``source`` what it reads.
+    """A release that dbt makes in a target of ``source``.
 
-    Of a calendar the model is drawn anew in each edition, and ``shown`` is the node that is read,
-    into which they are put; else that is None.
+    ``model`` is the node in which it is drawn, and ``shown`` the one that is read, into which
+    'policy-engine dbt attest' puts what it has signed for.
     """
 
     written: Policy
     model: Node
+    shown: Node
     source: Node
     target: str
-    shown: Node | None = None
 
     @property
     def id(self) -> str:
@@ -81,17 +81,12 @@ class DbtRelease:
     @cached_property
     def shown_parts(self) -> tuple[str, ...]:
         """The full name of the table that is read."""
-        return _parts(self.shown or self.model)
+        return _parts(self.shown)
 
     @property
     def relation(self) -> str:
         """The full name as a message and a certificate show it."""
         return ".".join(self.shown_parts)
-
-    @property
-    def is_anew(self) -> bool:
-        """Whether it has editions, each of which is put into what is read."""
-        return self.shown is not None
 
     def of_edition(self, edition: Edition) -> DbtRelease:
         """The same as one of its editions."""
@@ -106,7 +101,7 @@ class DbtRelease:
     def certificate(self) -> Path:
         """Where its certificate stands: beside the policy, of a calendar in a folder there."""
         place = self.written.directory / f"{self.id}.{self.target}"
-        if self.is_anew:
+        if self.written.schedule is not None:
             return place / f"{self.written.edition.name}{CERTIFICATE_SUFFIX}"
         return place.with_name(place.name + CERTIFICATE_SUFFIX)
 
@@ -149,10 +144,9 @@ def releases_of(
     wrong: list[Problem] = []
     for policy in policies:
         model, source = model_of(policy, manifest), source_of(policy, manifest)
-        shown = None if policy.schedule is None else shown_model_of(policy, manifest)
-        is_whole = policy.schedule is None or shown is not None
-        if model is not None and source is not None and is_whole:
-            found.append(DbtRelease(policy, model, source, target, shown))
+        shown = shown_model_of(policy, manifest)
+        if model is not None and source is not None and shown is not None:
+            found.append(DbtRelease(policy, model, shown, source, target))
             continue
         key, name = "source.table", policy.source.text
         if source is not None:
@@ -193,12 +187,7 @@ def release_id(policy: Policy) -> str:
 
 def drawn_model(policy: Policy) -> str:
     """The name of the file, and of the table, of the model that draws a policy's release."""
-    return f"{release_id(policy)}_draw" if policy.schedule is not None else release_id(policy)
-
-
-def selected(policy: Policy) -> str:
-    """What dbt calls the model that draws, as its ``--select`` has it."""
-    return model_name(policy) if policy.schedule is None else drawn_model(policy)
+    return f"{release_id(policy)}_draw"
 
 
 def model_of(policy: Policy, manifest: Manifest) -> Node | None:
@@ -208,21 +197,14 @@ def model_of(policy: Policy, manifest: Manifest) -> Node | None:
 
 def shown_model_of(policy: Policy, manifest: Manifest) -> Node | None:
     """The model that is read."""
-    models = manifest.of_kind("model")
-    return next((node for node in models if _is_shown(node, policy, manifest)), None)
+    found = manifest.node_named(manifest.project, model_name(policy), str(policy.release.version))
+    return found if found is not None and found.kind == "model" else None
 
 
 def _is_of(node: Node, policy: Policy, manifest: Manifest) -> bool:
     """Whether a node is called as the model is that draws a policy's release."""
-    if policy.schedule is None:
-        return _is_shown(node, policy, manifest)
     named = (node.kind, node.name, node.package)
     return named == ("model", drawn_model(policy), manifest.project)
-
-
-def _is_shown(node: Node, policy: Policy, manifest: Manifest) -> bool:
-    named = (node.kind, node.name, node.package, str(node.data.get("version")))
-    return named == ("model", model_name(policy), manifest.project, str(policy.release.version))
 
 
 def outdated(policy: Policy) -> tuple[Path, ...]:
@@ -372,11 +354,11 @@ def _take(
         found.findings.append(finding("G32", said, place))
     for node in nodes:
         found.sources.setdefault(node.id, policy.file)
-    found.files.setdefault(selected(policy), place)
+    found.files.setdefault(model_name(policy), place)
     every = (*manifest.nodes.values(), *manifest.disabled)
     model = next((node for node in every if _is_of(node, policy, manifest)), None)
     if model is not None:
-        found.by_model[model.id] = DbtRelease(policy, model, nodes[0], "")
+        found.by_model[model.id] = DbtRelease(policy, model, model, nodes[0], "")
     else:
         found.notes.append(f"{place} has no model yet: run 'policy-engine dbt sync'")
 

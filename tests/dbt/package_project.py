@@ -22,13 +22,14 @@ _MODEL = """\
 {{ config(materialized='MATERIALIZED', full_refresh=false, on_schema_change='append_new_columns',
           pre_hook="{{ policy_engine.reserved('NAME', 'policy_engine_salts') }}",
           post_hook="{{ policy_engine.taken('NAME', 'policy_engine_salts') }}") }}
-{% if is_incremental() %}
+{% set edition = policy_engine.edition('NAME', 'policy_engine_salts', 0) %}
+{% if is_incremental() and not edition[0] %}
 select * from {{ this }} where false
 {% else %}
 with sampled as (
   select case when town = 'A' then 'A' else 'other' end as place
   from {{ ref('stg_people') }}
-  where {% call policy_engine.in_sample() %}HASH < '8'{% endcall %}
+  where {% call policy_engine.in_sample(edition[0]) %}HASH < '8'{% endcall %}
 )
 select place as town, cast(count(*) as bigint) as n
 from sampled group by place having count(*) >= K

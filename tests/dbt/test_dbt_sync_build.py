@@ -98,8 +98,7 @@ _BY_HAND = """\
 version: 2
 unit_tests:
   - name: towns_recodes
-    model: towns
-    versions: {include: [1]}
+    model: towns_v1_draw
     config: {enabled: "{{ not dbt_version.startswith('2') }}"}
     overrides:
       macros: {is_incremental: false, policy_engine.in_sample: "true"}
@@ -259,13 +258,14 @@ def compiled(runner: Runner, world: World) -> dict[str, str]:
     """The texts of the releases as dbt compiles them for the target where they are released."""
     run(runner, world, "compile", "--target", "prod")
     folder = world.folder / "target" / "compiled" / "shop" / "models"
-    return {path.stem: path.read_text() for path in folder.rglob("*.sql") if is_release(path)}
+    found = (path for path in folder.rglob("*.sql") if is_release(path))
+    return {path.stem.removesuffix("_draw"): path.read_text() for path in found}
 
 
 def is_release(path: Path) -> bool:
     """Whether a compiled file is a release's, and no test's."""
     of_a_test = any(part.endswith(".yml") for part in path.parts)
-    return not of_a_test and re.search(r"_v\d+$", path.stem) is not None
+    return not of_a_test and re.search(r"_v\d+_draw$", path.stem) is not None
 
 
 def described(world: World, name: str) -> dict[str, Any]:
@@ -281,11 +281,11 @@ def released(runner: Runner, world: World, texts: dict[str, str]) -> list[dict[s
     database = world.folder / "prod.duckdb"
     with duckdb.connect(str(database)) as connection:
         connection.execute("create schema hidden")
-        columns = "release_id text, salt text, text_md5 text, is_drawn boolean"
+        columns = "release_id text, salt text, text_md5 text, edition text, is_drawn boolean"
         connection.execute(f"create table hidden.salts ({columns})")
         for name, text in texts.items():
             row = [name, _SECRET, md5_of(text)]
-            connection.execute("insert into hidden.salts values (?, ?, ?, false)", row)
+            connection.execute("insert into hidden.salts values (?, ?, ?, 'once', false)", row)
     words = ("build", "--target", "prod", "--exclude-resource-type", "unit_test")
     run(runner, world, *words)
     first = contents(database)
@@ -299,7 +299,7 @@ def contents(database: Path) -> dict[str, Any]:
     """The rows of the releases, as texts."""
     with duckdb.connect(str(database), read_only=True) as connection:
         return {
-            name: [list(map(str, row)) for row in connection.table(name).fetchall()]
+            name: [list(map(str, row)) for row in connection.table(f"{name}_draw").fetchall()]
             for name in sorted(RELEASES)
         }
 
@@ -314,10 +314,10 @@ def told(request, made_once) -> dict[str, Any]:
 
 
 def test_every_recoding_passes_its_tests_and_its_contract(told):
-    assert re.findall(r"PASS (\w+::\w+)", told["built"]) == ["towns::towns_recodes_v1"]
+    assert re.findall(r"PASS (\w+::\w+)", told["built"]) == ["towns_v1_draw::towns_recodes"]
     assert re.search(r"Done\. PASS=\d+ WARN=0 ERROR=0 SKIP=0", told["built"])
     generic = re.findall(
-        r"PASS (\w+_v\d)_(?:certificate_current|k_anonymous|no_uncert\w+) ", told["built"]
+        r"PASS (\w+_v\d)(?:_draw)?_(?:certificate_current|k_anonymous|no_uncert\w+) ", told["built"]
     )
     assert sorted(generic) == sorted([*RELEASES] * 3)
 
@@ -336,7 +336,8 @@ def test_the_docs_show_the_guarantee_as_it_is_written(told):
     assert words.startswith("Released as: the interval it lies in, one of { # ref('x') }}")
     assert node["version"] == 1 and node["latest_version"] == 2
     assert node["access"] == "public" and node["group"] == "privacy"
-    assert node["config"]["meta"]["privacy"]["certificate"]["k"] == 10
+    drawn = told["nodes"]["model.shop.every_v1_draw"]
+    assert drawn["config"]["meta"]["privacy"]["certificate"]["k"] == 10
     rows = told["nodes"]["model.shop.repeated.v1"]
     assert rows["deprecation_date"].startswith("2030-01-31")
 
@@ -370,7 +371,7 @@ def parsed(version: str, folder: Path) -> dict[str, Any]:
     dbt = dbt_of(version)
     run(dbt.run, made, "deps")
     said = run(dbt.run, made, "parse")
-    texts = {str(p.relative_to(folder)): md5_of(p.read_text()) for p in folder.rglob("*_v?.sql")}
+    texts = {str(p.relative_to(folder)): md5_of(p.read_text()) for p in folder.rglob("*_draw.sql")}
     return {"said": said, "nodes": nodes(made), "md5": texts}
 
 
@@ -382,7 +383,7 @@ def test_every_version_of_dbt_parses_what_is_written(version, made_once):
     assert "warn" not in said and "deprecat" not in said
     versions = [name for name in told["nodes"] if name.startswith("model.shop.every.v")]
     assert sorted(versions) == ["model.shop.every.v1", "model.shop.every.v2"]
-    for name in versions:
+    for name in ("model.shop.every_v1_draw", "model.shop.every_v2_draw"):
         node = told["nodes"][name]
         mark = node["config"]["meta"]["privacy"]
         assert mark["generated"] is True
@@ -413,7 +414,7 @@ _FEW = (
 def test_a_release_that_is_not_what_its_contract_says_fails(made_once):
     told = made_once("broken", broken)
     assert told["code"] == 1
-    assert "ERROR creating sql incremental model main.contract_v1 " in told["out"]
+    assert "ERROR creating sql incremental model main.contract_v1_draw " in told["out"]
     assert "OK created sql incremental model main.good_v1 " in told["out"]
     assert "This model has an enforced contract that failed" in told["out"]
 

@@ -347,13 +347,13 @@ def test_a_generated_release_passes_from_parse_to_build(run, released) -> None:
     run("build", project=folder)
     run("compile", project=folder)
     compiled = json.loads((folder / "target/manifest.json").read_text())["nodes"]
-    assert "where false" in compiled["model.shop.towns.v1"]["compiled_code"]
+    assert "where false" in compiled["model.shop.towns_v1_draw"]["compiled_code"]
     assert _codes(folder) == []
 
 
 def test_a_generated_release_that_is_tampered_with_is_stopped(run, released) -> None:
     folder = released.folder
-    file = folder / "models/towns_v1.sql"
+    file = folder / "models/towns_v1_draw.sql"
     whole = file.read_text()
     try:
         file.write_text(whole.replace(">= 20", ">= 1"))

@@ -165,8 +165,7 @@ class Project:
         """The release ``out`` of the model ``people``; ``sql`` is another template of it."""
         text = once(release_of(self.adapter)) if sql is None else sql
         self.gate = GateOfAPolicy
-        self.model("out", text, **{"config": ONCE, "meta": MARKED, **more})
-        self.document["nodes"]["model.shop.out"]["version"] = 1
+        self.model("out_v1_draw", text, **{"config": ONCE, "meta": MARKED, **more})
         return self
 
     def snapshot(self, name: str, sql: str, **more: Any) -> Project:

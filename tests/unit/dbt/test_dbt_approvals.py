@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from dbt_sync_world import World
-from test_dbt_desk import PEOPLE, SALTS, Room
+from test_dbt_desk import GONE, PEOPLE, SALTS, Room
 
 from policy_engine.attest.approvals import review_policy
 from policy_engine.attest.signers import KeySigner, writer_of
@@ -126,7 +126,7 @@ def test_a_second_draw_needs_a_request_of_its_own(room):
     room.reserve()
     room.build()
     room.attest()
-    room.sql("DROP TABLE towns_v1")
+    room.sql(*GONE)
     room.refused(fresh=True)
     with pytest.raises(NotReleasable):
         room.reserve()
@@ -158,7 +158,7 @@ def test_a_key_that_is_revoked_before_the_table_is_signed_for(room):
 
 def test_a_table_that_nobody_reserved_is_charged_and_has_no_certificate(room):
     room.require()
-    room.sql("CREATE TABLE towns_v1 AS SELECT '<30' AS age, 'north' AS town, 30 AS n")
+    room.sql("CREATE TABLE towns_v1_draw AS SELECT '<30' AS age, 'north' AS town, 30 AS n")
     found = room.attest()
     assert found.outcome == "refused"
     assert not found.release.certificate.exists()

@@ -95,10 +95,13 @@ class Package:
     def __init__(self, instead: Mapping[str, object]) -> None:
         self.instead = instead
 
-    def in_sample(self, caller) -> str:
+    def edition(self, release: str, salts: str, values: int) -> list[str]:
+        return [str(self.instead.get("waits", "any"))] + [""] * values
+
+    def in_sample(self, waits, caller) -> str:
         return str(self.instead.get("policy_engine.in_sample", caller()))
 
-    def secret(self, caller) -> str:
+    def secret(self, waits, caller) -> str:
         return str(self.instead.get("policy_engine.secret", caller()))
 
     def noise(self, caller) -> str:
@@ -140,10 +143,8 @@ def assert_printed(release: ReleaseModel) -> None:
     text = text.replace("<stg_people>", '"policy_engine_source"."policy_engine_source"')
     text = text.replace("<policy_engine_salts>", '"policy_engine_secrets"')
     assert text.strip() == release.printed.strip()
-    assert rendered(release.text, is_incremental=lambda: True, this="me").split("\n")[-2:] == [
-        "select * from me where false",
-        "",
-    ]
+    stands = rendered(release.text, {"waits": ""}, is_incremental=lambda: True, this="me")
+    assert stands.split("\n")[-2:] == ["select * from me where false", ""]
 
 
 def test_what_is_printed_is_certified_and_another_text_is_not():
@@ -180,8 +181,8 @@ def test_every_dialect_with_a_keyed_secret_has_a_model(name, chance):
     found = release_model(policy, NODE, columns, dialect_named(name), SETTINGS)
     assert found.certificate.engine == name
     assert list(found.types) == ["age", "n"]
-    assert found.text.count("{% call policy_engine.in_sample() %}") == 1
-    assert found.text.count("{% call policy_engine.secret() %}") == ("noisy" in chance)
+    assert found.text.count("{% call policy_engine.in_sample(edition[0]) %}") == 1
+    assert found.text.count("{% call policy_engine.secret(edition[0]) %}") == ("noisy" in chance)
 
 
 TYPED = [

@@ -102,6 +102,7 @@ def test_a_starter_is_written_from_names_and_types_alone(world):
     assert changes(world.sync()) == {
         "models/stg_people_public.yml": "new",
         "models/stg_people_public_v1.sql": "new",
+        "models/stg_people_public_v1_draw.sql": "new",
     }
 
 
@@ -155,14 +156,17 @@ def test_the_commands_say_what_they_did(world):
     (world.folder / "models/stg_people_public.privacy.yml").unlink()
     assert run("sync") == (0, "there are no policies: 'policy-engine dbt init MODEL' starts one\n")
     world.policy()
-    assert run("sync") == (0, "wrote models/towns_v1.sql\nwrote models/towns.yml\n")
+    assert run("sync") == (
+        0, "wrote models/towns_v1.sql\nwrote models/towns_v1_draw.sql\nwrote models/towns.yml\n"
+    )  # fmt: skip
     assert run("sync") == (0, "nothing to change: 1 release of shop as their policies say\n")
     (world.folder / "models/towns.privacy.yml").unlink()
     code, out = run("sync")
-    assert code == 0 and "left over: models/towns_v1.sql; --prune removes it\n" in out
+    assert code == 0 and "left over: models/towns_v1_draw.sql; --prune removes it\n" in out
     code, out = run("sync", "--prune")
     assert code == 0
-    assert out == "removed models/towns.yml\nremoved models/towns_v1.sql\n"
+    gone = ("models/towns.yml", "models/towns_v1.sql", "models/towns_v1_draw.sql")
+    assert out == "".join(f"removed {name}\n" for name in gone)
 
 
 def test_a_dry_run_exits_with_1_if_something_would_change(world):

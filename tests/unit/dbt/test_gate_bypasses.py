@@ -278,12 +278,14 @@ CASES: dict[str, tuple[str, Make, Make]] = {
     # Releases
     "a release that is dropped": (
         "G14",
-        lambda: released().operation("drop table if exists {{ ref('out') }}"),
+        lambda: released().operation("drop table if exists {{ ref('out_v1_draw') }}"),
         lambda: released().operation("drop table if exists main.tmp"),
     ),
     "a release that is dropped by the adapter": (
         "G14",
-        lambda: released().operation("{% do adapter.drop_relation(ref('out')) %}", compiled=" "),
+        lambda: released().operation(
+            "{% do adapter.drop_relation(ref('out_v1_draw')) %}", compiled=" "
+        ),
         lambda: released().operation("{% do adapter.drop_relation(ref('people')) %}", compiled=" "),
     ),
     "a release that is dropped with its schema": (
@@ -298,7 +300,7 @@ CASES: dict[str, tuple[str, Make, Make]] = {
     ),
     "a release that is emptied": (
         "G14",
-        lambda: released().operation("truncate table main.out"),
+        lambda: released().operation("truncate table main.out_v1_draw"),
         lambda: released().operation("truncate main.log"),
     ),
     "what only a run can tell is dropped": (
@@ -456,7 +458,7 @@ def off(sql: str, **more: object) -> Project:
 
 def off_release(sql: str) -> Project:
     """A public release that is switched off."""
-    return released(sql=sql, access="public", compiled="").disable("model.shop.out")
+    return released(sql=sql, access="public", compiled="").disable("model.shop.out_v1_draw")
 
 
 @pytest.mark.parametrize("name", CASES)

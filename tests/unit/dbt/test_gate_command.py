@@ -91,7 +91,7 @@ def test_json_tells_of_the_releases(tmp_path, capsys, monkeypatch) -> None:
     code, out, _ = gate(capsys, "--format", "json")
     [release] = json.loads(out)["checked"]["releases"]
     assert code == 0 and release["certified"] is True
-    assert (release["name"], release["k"], release["method"]) == ("out.v1", 20, "keyed")
+    assert (release["name"], release["k"], release["method"]) == ("out_v1_draw", 20, "keyed")
     assert any("the secret has at least 128 bits" in each for each in release["assumptions"])
 
 

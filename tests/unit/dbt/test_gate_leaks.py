@@ -32,12 +32,12 @@ CASES: dict[str, tuple[str, Make, Make]] = {
     "exposure of a source": (
         "G01",
         lambda: shop().exposure("board", "raw.people"),
-        lambda: released().exposure("board", "out"),
+        lambda: released().exposure("board", "out_v1_draw"),
     ),
     "exposure of a model": (
         "G01",
         lambda: shop().exposure("board", "people"),
-        lambda: released().exposure("board", "out"),
+        lambda: released().exposure("board", "out_v1_draw"),
     ),
     "exposure behind an ephemeral model": (
         "G01",
@@ -46,14 +46,19 @@ CASES: dict[str, tuple[str, Make, Make]] = {
         .model("dim", "select * from {{ ref('eph') }}")
         .exposure("board", "dim"),
         lambda: released()
-        .model("eph", "select * from {{ ref('out') }}", config={"materialized": "ephemeral"})
+        .model(
+            "eph", "select * from {{ ref('out_v1_draw') }}", config={"materialized": "ephemeral"}
+        )
         .model("dim", "select * from {{ ref('eph') }}")
         .exposure("board", "dim"),
     ),
     "exposure behind a snapshot": (
         "G01",
         lambda: shop().snapshot("snap", "select * from {{ ref('people') }}").exposure("b", "snap"),
-        lambda: released().snapshot("snap", "select * from {{ ref('out') }}").exposure("b", "snap"),
+        lambda: (
+            released().snapshot("snap", "select * from {{ ref('out_v1_draw') }}")
+            .exposure("b", "snap")
+        ),
     ),
     "exposure of a seed": (
         "G01",
@@ -66,7 +71,12 @@ CASES: dict[str, tuple[str, Make, Make]] = {
         .semantic_model("people_s", "people")
         .metric("heads", "people_s")
         .exposure("board", "heads"),
-        lambda: released().semantic_model("s", "out").metric("heads", "s").exposure("b", "heads"),
+        lambda: (
+            released()
+            .semantic_model("s", "out_v1_draw")
+            .metric("heads", "s")
+            .exposure("b", "heads")
+        ),
     ),
     "exposure behind a python model": (
         "G01",
@@ -78,8 +88,8 @@ CASES: dict[str, tuple[str, Make, Make]] = {
         .exposure("board", "py"),
         lambda: released()
         .model(
-            "py", "def model(dbt, session):\n    return dbt.ref('out')", language="python",
-            parents=["out"],
+            "py", "def model(dbt, session):\n    return dbt.ref('out_v1_draw')", language="python",
+            parents=["out_v1_draw"],
         )
         .exposure("board", "py"),
     ),
@@ -484,8 +494,8 @@ CASES: dict[str, tuple[str, Make, Make]] = {
         .model("dim", "select * from {{ source('clean', 'people') }}")
         .exposure("board", "dim"),
         lambda: released()
-        .source("clean.out", schema="main")
-        .model("dim", "select * from {{ source('clean', 'out') }}")
+        .source("clean.out_v1_draw", schema="main")
+        .model("dim", "select * from {{ source('clean', 'out_v1_draw') }}")
         .exposure("board", "dim"),
     ),
     "two sources on one table": (
@@ -609,7 +619,7 @@ CASES: dict[str, tuple[str, Make, Make]] = {
             "t", "select * from {{ ref('people') }}", config={"store_failures": True}
         ),
         lambda: released().test(
-            "t", "select * from {{ ref('out') }}", config={"store_failures": True}
+            "t", "select * from {{ ref('out_v1_draw') }}", config={"store_failures": True}
         ),
     ),
     "failures that are stored as a view": (
@@ -725,11 +735,12 @@ CASES: dict[str, tuple[str, Make, Make]] = {
     "a hook that merges into the release": (
         "G14",
         lambda: released().operation(
-            "merge into main.out o using main.people p on o.zip = p.zip"
+            "merge into main.out_v1_draw o using main.people p on o.zip = p.zip"
             " when not matched then insert (zip) values (p.zip)"
         ),
-        lambda: released().operation("merge into main.log l using main.out o on l.n = o.n when"
-                                     " matched then delete"),
+        lambda: released().operation(
+            "merge into main.log l using main.out_v1_draw o on l.n = o.n when matched then delete"
+        ),
     ),
     "a hook that swaps": (
         "G14",
@@ -770,7 +781,7 @@ CASES: dict[str, tuple[str, Make, Make]] = {
         ),
         lambda: released().model(
             "clean", "select 1 as one",
-            config={"post-hook": "create table t as select * from {{ ref('out') }}"},
+            config={"post-hook": "create table t as select * from {{ ref('out_v1_draw') }}"},
         ),
     ),
     "a hook of a hook": (
@@ -786,7 +797,7 @@ CASES: dict[str, tuple[str, Make, Make]] = {
     "an operation that copies": (
         "G14",
         lambda: shop().operation("copy main.people to 'x.csv'"),
-        lambda: released().operation("copy main.out to 'x.csv'"),
+        lambda: released().operation("copy main.out_v1_draw to 'x.csv'"),
     ),
     "an operation that copies everything": (
         "G14",
@@ -811,7 +822,8 @@ CASES: dict[str, tuple[str, Make, Make]] = {
             "{% macro dump() %}{% do run_query(\"copy main.people to 'x'\") %}{% endmacro %}",
         ),
         lambda: released().macro(
-            "dump", "{% macro dump() %}{% do run_query(\"copy main.out to 'x'\") %}{% endmacro %}"
+            "dump",
+            "{% macro dump() %}{% do run_query(\"copy main.out_v1_draw to 'x'\") %}{% endmacro %}",
         ),
     ),
     "a macro that refs": (
@@ -834,7 +846,7 @@ CASES: dict[str, tuple[str, Make, Make]] = {
             config={"materialized": "external", "location": "people.parquet"},
         ),
         lambda: released().model(
-            "dim", "select * from {{ ref('out') }}",
+            "dim", "select * from {{ ref('out_v1_draw') }}",
             config={"materialized": "external", "location": "out.parquet"},
         ),
     ),
@@ -861,9 +873,9 @@ CASES: dict[str, tuple[str, Make, Make]] = {
         ),
         lambda: released().model(
             "py",
-            "def model(dbt, session):\n    d = dbt.ref('out').df()\n    d.to_csv('x.csv')\n"
+            "def model(dbt, session):\n    d = dbt.ref('out_v1_draw').df()\n    d.to_csv('x.csv')\n"
             "    return d",
-            language="python", parents=["out"],
+            language="python", parents=["out_v1_draw"],
         ),
     ),
     # Marks
@@ -950,7 +962,7 @@ CASES: dict[str, tuple[str, Make, Make]] = {
         .source("raw.people")
         .model("people", "select id, zip from {{ source('raw', 'people') }}", columns=TYPED)
         .release()
-        .exposure("board", "out"),
+        .exposure("board", "out_v1_draw"),
     ),
 }  # fmt: skip
 
@@ -1070,7 +1082,7 @@ OUTSIDE: dict[str, tuple[Make, Make]] = {
     ),
     "a snapshot": (
         lambda: staged().snapshot("s", "select * from {{ ref('people') }}"),
-        lambda: released(staged()).snapshot("s", "select * from {{ ref('out') }}"),
+        lambda: released(staged()).snapshot("s", "select * from {{ ref('out_v1_draw') }}"),
     ),
     "a grant to somebody": (
         lambda: staged().model(

@@ -22,7 +22,7 @@ COMPILED = RELEASE.replace("{{ ref('people') }}", '"dev"."main"."people"')
 
 
 def test_a_release_of_a_policy_is_certified_and_cuts_the_way() -> None:
-    verdict = a_release().exposure("board", "out").verdict()
+    verdict = a_release().exposure("board", "out_v1_draw").verdict()
     assert verdict.findings == ()
     [found] = verdict.releases
     assert found.is_certified
@@ -32,28 +32,34 @@ def test_a_release_of_a_policy_is_certified_and_cuts_the_way() -> None:
 
 def test_another_text_than_its_policys_says_why_and_cuts_nothing() -> None:
     sql = once(RELEASE.replace(">= 20", ">= 19"))
-    verdict = a_release(sql).exposure("board", "out").verdict()
+    verdict = a_release(sql).exposure("board", "out_v1_draw").verdict()
     assert [found.code for found in verdict.findings] == ["G01", "G02", "G21"]
     said = str(verdict.findings[-1])
-    assert "G21 the release out.v1 is not what is printed for out.privacy.yml" in said
-    assert verdict.findings[0].shown_path == "raw.people → people → out.v1 → exposure board"
+    assert "G21 the release out_v1_draw is not what is printed for out.privacy.yml" in said
+    assert verdict.findings[0].shown_path == "raw.people → people → out_v1_draw → exposure board"
 
 
 @pytest.mark.parametrize("adapter", ["duckdb", "snowflake", "postgres", "oracle"])
 @pytest.mark.parametrize("text", [RELEASE, "select zip, 1 as n from {{ ref('people') }}"])
 def test_a_model_without_a_policy_is_no_release(adapter, text) -> None:
-    found = shop(adapter).model("out", once(text), config=ONCE, meta=MARKED, access="public")
-    verdict = found.exposure("board", "out").verdict()
+    found = shop(adapter).model(
+        "out_v1_draw", once(text), config=ONCE, meta=MARKED, access="public"
+    )
+    verdict = found.exposure("board", "out_v1_draw").verdict()
     assert [each.is_certified for each in verdict.releases] == [False]
     [said] = [each for each in verdict.findings if each.code == "G21"]
-    assert said.message == "the release out has no policy, and a model without one is no release"
-    assert said.remedy.startswith("Run 'policy-engine dbt adopt out'")
+    assert (
+        said.message
+        == "the release out_v1_draw has no policy, and a model without one is no release"
+    )
+    assert said.remedy.startswith("Run 'policy-engine dbt adopt out_v1_draw'")
     assert {"G01", "G02"} <= {each.code for each in verdict.findings}
 
 
 def test_a_model_that_was_adopted_gives_way_to_the_one_of_its_policy() -> None:
     project = shop().release(access="public")
-    del project.document["nodes"]["model.shop.out"]["version"]
+    del project.document["nodes"]["model.shop.out_v1_draw"]
+    project.model("out", once(RELEASE), config=ONCE, meta=MARKED, access="public")
     [said] = [each for each in project.verdict().findings if each.code == "G21"]
     assert (
         "is not the model that 'policy-engine dbt sync' writes of out.privacy.yml" in said.message
@@ -63,7 +69,7 @@ def test_a_model_that_was_adopted_gives_way_to_the_one_of_its_policy() -> None:
 
 def test_a_generated_release_whose_policy_is_gone_names_it() -> None:
     marked = {"privacy": {"release": True, "generated": True, "policy": "gone.privacy.yml"}}
-    gone = shop().model("out", once(RELEASE), config=ONCE, meta=marked, access="public")
+    gone = shop().model("out_v1_draw", once(RELEASE), config=ONCE, meta=marked, access="public")
     [said] = [each for each in gone.verdict().findings if each.code == "G21"]
     assert "has no policy in this project, found gone.privacy.yml" in said.message
     assert "--prune" in said.remedy
@@ -129,7 +135,7 @@ def test_the_other_way_round() -> None:
 
 
 def test_a_release_that_stands_is_certified_from_its_template() -> None:
-    noop = 'select * from "dev"."main"."out" where false'
+    noop = 'select * from "dev"."main"."out_v1_draw" where false'
     assert a_release(compiled=noop).codes() == []
     leak = once("select zip from {{ ref('people') }}")
     assert "G21" in a_release(leak, compiled=noop).codes()
@@ -175,7 +181,7 @@ def test_a_template_that_gives_dbts_names_another_meaning(name: str) -> None:
 def test_a_release_that_is_not_compiled_is_certified_from_its_template() -> None:
     verdict = a_release(compiled="").verdict()
     assert verdict.findings == ()
-    assert "out.v1: not compiled; certified from its template" in verdict.notes
+    assert "out_v1_draw: not compiled; certified from its template" in verdict.notes
 
 
 def test_a_release_without_any_text() -> None:
@@ -186,11 +192,11 @@ def test_a_release_without_any_text() -> None:
 def test_only_a_model_is_a_release(kind: str) -> None:
     project = shop()
     if kind == "seed":
-        project.seed("out", meta=MARKED)
+        project.seed("out_v1_draw", meta=MARKED)
     elif kind == "source":
         project.source("raw.out", meta=MARKED)
     else:
-        project.snapshot("out", RELEASE, meta=MARKED)
+        project.snapshot("out_v1_draw", RELEASE, meta=MARKED)
     [said] = [each for each in project.verdict().findings if each.code == "G21"]
     assert f"is a {kind}, and no policy makes one" in said.message
     assert said.remedy.startswith("Take release: true away")
@@ -198,7 +204,7 @@ def test_only_a_model_is_a_release(kind: str) -> None:
 
 def test_a_python_model_is_no_release() -> None:
     python = "def model(dbt, s):\n    return 1"
-    project = shop().model("out", python, meta=MARKED, language="python")
+    project = shop().model("out_v1_draw", python, meta=MARKED, language="python")
     assert "G21" in project.codes()
     assert "G20" in a_release(python, language="python").codes()
 
@@ -227,7 +233,7 @@ def test_a_release_reads_its_secret_where_nobody_else_does() -> None:
     read = keyed("policy_engine_salts")
     assert "G27" in read.model("dim", "select salt from policy_engine_salts").codes()
     hook = keyed("hidden.salts")
-    assert "G27" in hook.operation("insert into hidden.salts values ('out', 'abc')").codes()
+    assert "G27" in hook.operation("insert into hidden.salts values ('out_v1_draw', 'abc')").codes()
 
 
 def test_a_hook_of_a_release_that_adds_rows() -> None:
@@ -301,7 +307,7 @@ class Generated:
             self.world.write("models/stg_people.yml", text)
         self.world.policy(**policy)
         self.world.sync()
-        self.file = folder / "models/towns_v1.sql"
+        self.file = folder / "models/towns_v1_draw.sql"
         self.raw = self.file.read_text()
 
     def compiled(self, way: str) -> str:
@@ -309,13 +315,14 @@ class Generated:
         raw = re.sub(r"\{#.*?#\}", "", self.raw, flags=re.DOTALL)
         head, noop, body = _PARTS.fullmatch(raw).groups()
         if way == "noop":
-            return str(head + noop.replace("{{ this }}", '"dev"."main"."towns_v1"'))
+            return str(head + noop.replace("{{ this }}", '"dev"."main"."towns_v1_draw"'))
         for name, elsewhere in (("in_sample", "false"), ("secret", "''"), ("noise", None)):
             body = re.sub(
-                rf"\{{% call policy_engine.{name}\(\) %\}}(.*?)\{{% endcall %\}}",
+                rf"\{{% call policy_engine.{name}\([^()]*\) %\}}(.*?)\{{% endcall %\}}",
                 lambda found, other=elsewhere: other if way == "empty" and other else found[1],
                 body, flags=re.DOTALL,
             )  # fmt: skip
+        body = re.sub(r"\{\{ edition\[\d+\] or '([^']*)' \}\}", r"\1", body)
         name = Project(self.adapter).relation
         body = re.sub(r"\{\{ ref\(.*?\) \}\}", name("main", "stg_people"), body)
         salts = name("main", "policy_engine_salts")
@@ -338,11 +345,13 @@ class Generated:
             "text_md5": md5(self.raw), **privacy,
         }  # fmt: skip
         text = "" if compiled is None else self.compiled(compiled)
-        return project.model(
-            "towns", self.raw, version=1, meta={"privacy": meta}, access="public", compiled=text,
+        project.model(
+            "towns_v1_draw", self.raw, meta={"privacy": meta}, access="public", compiled=text,
             parents=["stg_people"],
             config={**ONCE, "pre-hook": [{"sql": "{{ policy_engine.reserved('x') }}"}]},
         )  # fmt: skip
+        shown = self.file.with_name("towns_v1.sql").read_text()
+        return project.model("towns", shown, version=1, config=ONCE, parents=["towns_v1_draw"])
 
     def codes(self, project: Project) -> list[str]:
         return project.codes(self.world.folder)
@@ -355,7 +364,7 @@ def made(tmp_path) -> Generated:
 
 @pytest.mark.parametrize("way", ["whole", "empty", "noop", None])
 def test_a_generated_release_is_certified_wherever_it_was_compiled(made, way) -> None:
-    verdict = made.project(way).exposure("board", "towns").verdict(made.world.folder)
+    verdict = made.project(way).exposure("board", "towns_v1_draw").verdict(made.world.folder)
     assert [str(found) for found in verdict.findings] == []
     assert [proved.is_certified for proved in verdict.releases] == [True]
     assert any("not compiled" in note for note in verdict.notes) is (way is None)
@@ -390,7 +399,7 @@ def test_a_generated_text_that_was_edited_where_nobody_compiles_it(made) -> None
 
 def test_a_compiled_text_that_is_not_the_template(made) -> None:
     project = made.project()
-    node = project.document["nodes"]["model.shop.towns.v1"]
+    node = project.document["nodes"]["model.shop.towns_v1_draw"]
     node["compiled_code"] = 'select * from "dev"."main"."stg_people"'
     assert set(made.codes(project)) >= {"G02", "G21"}
     node["compiled_code"] = 'select * from "dev"."main"."stg_people" -- where false'
@@ -444,10 +453,12 @@ def unmarked(made, text: str, columns: object = COLUMNS) -> Project:
     project = Project().model("stg_people", staging, columns=columns)
     raw = once(text)
     project.model(
-        "towns", raw, version=1, meta=MARKED, access="public", compiled=text,
+        "towns_v1_draw", raw, meta=MARKED, access="public", compiled=text,
         parents=["stg_people"], config=ONCE,
     )  # fmt: skip
-    made.world.write("models/towns_v1.sql", raw)
+    shown = made.world.read("models/towns_v1.sql")
+    project.model("towns", shown, version=1, config=ONCE, parents=["towns_v1_draw"])
+    made.world.write("models/towns_v1_draw.sql", raw)
     return project
 
 
@@ -475,14 +486,16 @@ def test_a_text_with_other_comments_and_blanks_is_certified_as_it_is_printed(mad
 def test_a_text_that_is_not_what_is_printed_for_its_policy_is_none(made, old, new) -> None:
     text = made.compiled("whole")
     assert old in text
-    node = made.project().document["nodes"]["model.shop.towns.v1"]
+    node = made.project().document["nodes"]["model.shop.towns_v1_draw"]
     assert node["compiled_code"].strip() == text.strip()
     project = made.project()
-    project.document["nodes"]["model.shop.towns.v1"]["compiled_code"] = text.replace(old, new)
+    project.document["nodes"]["model.shop.towns_v1_draw"]["compiled_code"] = text.replace(old, new)
     found = project.verdict(made.world.folder)
     assert [proved.is_certified for proved in found.releases] == [False]
     said = [each.message for each in found.findings if each.code == "G21"]
-    assert len(said) == 1 and "towns.v1 is not what is printed for towns.privacy.yml" in said[0]
+    assert (
+        len(said) == 1 and "towns_v1_draw is not what is printed for towns.privacy.yml" in said[0]
+    )
 
 
 def test_a_text_that_reads_no_secrets_relation_is_none(made) -> None:
@@ -501,8 +514,8 @@ def test_a_text_whose_source_has_columns_that_nobody_knows_is_none(made) -> None
 
 
 def test_the_types_that_a_model_was_written_for_stand_in_its_mark(made) -> None:
-    [version] = YAML(typ="safe").load(made.world.read("models/towns.yml"))["models"][0]["versions"]
-    certificate = version["config"]["meta"]["privacy"]["certificate"]
+    drawn = YAML(typ="safe").load(made.world.read("models/towns.yml"))["models"][1]
+    certificate = drawn["config"]["meta"]["privacy"]["certificate"]
     assert made.codes(made.project(certificate=certificate, columns={})) == []
     assert made.codes(made.project(columns={})) == ["G02", "G21"]
 
@@ -532,7 +545,7 @@ NOISY = {
 def test_a_generated_release_of_another_chance_is_certified(tmp_path, adapter, name) -> None:
     made = Generated(tmp_path, adapter, **NOISY[name])
     for way in ("whole", "empty", "noop", None):
-        project = made.project(way).exposure("board", "towns")
+        project = made.project(way).exposure("board", "towns_v1_draw")
         assert made.codes(project) == []
         assert [proved.is_certified for proved in project.verdict(tmp_path).releases] == [True]
     if "chance" in NOISY[name]:

@@ -4,14 +4,14 @@
 {#- The condition that shows somebody where the model is published, and false everywhere else, so
     that nobody is drawn there: the table is empty, with the same columns. 'dbt show' never draws.
     A unit test may put another condition in its place, which tests the recodes without any sampling.
-    Of a release with editions 'waits' says whether one is drawn now. -#}
-{% macro in_sample(waits=true) -%}
+    'waits' says whether one is drawn now. -#}
+{% macro in_sample(waits) -%}
   {%- if execute -%}{{ policy_engine.built_once() }}{%- endif -%}
   {%- if policy_engine.is_released() and waits -%}{{ caller() }}{%- else -%}false{%- endif -%}
 {%- endmacro %}
 
 {#- What else reads the secret: where nothing is released there is none to read. -#}
-{% macro secret(waits=true) -%}
+{% macro secret(waits) -%}
   {%- if policy_engine.is_released() and waits -%}{{ caller() }}{%- else -%}''{%- endif -%}
 {%- endmacro %}
 
@@ -55,21 +55,16 @@
 {% endmacro %}
 
 {#- The pre-hook of a release: before the first row is drawn, it is reserved, and for exactly the
-    text that is about to run. Where the release is built already, nothing is drawn or asked.
+    text that is about to run. Where nothing waits, nothing is drawn.
     Its statement says that the secret was drawn with: where a failed model takes that back, no row
-    stands; where it stays, as without transactions, the secret serves no second draw.
-    Of a release with editions nothing need wait: then nothing is drawn. -#}
-{% macro reserved(release, salts, kind='once') -%}
-  {%- if execute and target.name in policy_engine.release_targets() and policy_engine.is_drawn(release, salts, kind) -%}
+    stands; where it stays, as without transactions, the secret serves no second draw. -#}
+{% macro reserved(release, salts) -%}
+  {%- set found = policy_engine.reservations(release, salts) if execute and target.name in policy_engine.release_targets() else [] -%}
+  {%- if found -%}
     {%- set where = model.original_file_path ~ ": " ~ release -%}
     {%- if flags.EMPTY -%}
       {{ exceptions.raise_compiler_error(where ~ " is not built with --empty in the target " ~ target.name
           ~ ", where an empty table would stand as the release. Leave --empty away, or take another target.") }}
-    {%- endif -%}
-    {%- set found = policy_engine.reservations(release, salts) -%}
-    {%- if found | length != 1 -%}
-      {{ exceptions.raise_compiler_error(where ~ " is not reserved: " ~ policy_engine.salts(salts)
-          ~ " has no secret for it that was not drawn with, so that no sample can be drawn. Run 'policy-engine dbt reserve', which charges its account and puts the secret there, or 'policy-engine dbt build', which does all.") }}
     {%- endif -%}
     {%- set text = local_md5((model.compiled_code | default('', true) | trim).replace('\r\n', '\n')) -%}
     {%- if found[0] != text -%}
@@ -80,12 +75,7 @@
   {%- endif -%}
 {%- endmacro %}
 
-{#- Whether the model that is built draws now: where its table stands not, or an edition waits. -#}
-{% macro is_drawn(release, salts, kind) %}
-  {%- do return(policy_engine.reservations(release, salts) | length > 0 if kind == 'edition' else not is_incremental()) -%}
-{% endmacro %}
-
-{#- The first hook of a release with editions: what was drawn before goes, if another is drawn now. -#}
+{#- The first hook of a release: what was drawn before goes, if another is drawn now. -#}
 {% macro emptied(release, salts) -%}
   {%- if execute and target.name in policy_engine.release_targets() and is_incremental() and policy_engine.reservations(release, salts) -%}
     delete from {{ this }}
