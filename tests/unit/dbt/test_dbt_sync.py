@@ -297,7 +297,7 @@ def test_a_model_of_somebodys_own_is_never_written_over(world, name, folder):
         ({"rate": "0.1}\nrefresh: {every: month", "model": '"towns_{edition}"'},
          "14:11: release.table must be one model for all editions"),
         ({"rate": '0.1}\nperiod: {column: seen, every: year, from: "2026"}\nrevise: {after: 90d',
-          "model": "towns"}, "revise must not stand in a policy of a dbt project"),
+          "more": ", append: true"}, "revise must not stand in a policy of a dbt project"),
         ({"model": "my-towns"}, "13:11: release.table must end in the name of a model"),
         ({"model": "stg_people"}, "release.table must not be the source itself"),
         ({"recode": "  'a\"b': keep"}, "8:3: recode.a\"b must have a name without quotes"),
