@@ -136,3 +136,14 @@ def test_outcomes_beyond_the_grid_are_raised(monkeypatch):
     grid = module._Grid(0.01, -5, 60)
     delta = delta_of_release([Statistic(gaussian(2, 10), groups=3)], "0.5").delta
     assert module._split(factors, grid, 0.5) >= float(delta) >= module._merged(factors, grid, 0.5)
+
+
+def test_what_lies_just_at_epsilon_is_not_lifted_above_it():
+    """Numbers whose greatest losses are ε together: a grid alone was twice too high."""
+    counts = [NoisyNumber(laplace(e, n).entries) for e, n in (("0.1250031", 130), ("0.125", 100))]
+    sums = NoisyNumber(laplace("0.0125", 1000).entries, 10, 10)
+    low, high = bounds([*counts, sums], "0.375")
+    assert 0 < low <= high <= low / (1 - APART)
+    # Of noise that mirrors itself the two ways of the sum are one.
+    up = bounds([*counts, NoisyNumber(sums.entries, 10)], "0.375")
+    assert [*map(float, up)] == pytest.approx([float(low), float(high)], rel=1e-3)
