@@ -42,7 +42,7 @@ APART = Decimal("0.01")
 
 _WHOLE = 1 << 60
 _GUARD, _LEAST = 1e-8, 1e-280
-_CELLS, _POINTS = 1 << 11, (1 << 13, 1 << 15)
+_CELLS, _POINTS = (1 << 11, 1 << 12, 1 << 13), (1 << 13, 1 << 15)
 _FINE, _MOST_OUTCOMES = 1e-9, 1 << 21
 _NEAR = 5e-3
 _ABOVE = 3.0
@@ -113,12 +113,12 @@ def brute_product(
         ways, uppers = ([*each, *map(_turned, each)] for each in (ways, uppers))
     ways, uppers = ([[*way, *beside] for way in each] for each in (ways, uppers))
     at = float(epsilon)
-    lows = [_merged(way, _Grid.around(way, at, _CELLS), at) for way in ways]
-    if None in lows:
-        return None
-    low = Decimal(max(filter(None, lows), default=0.0))
-    high = Decimal(1)
-    for points in (None, *_POINTS):
+    low, high = Decimal(0), Decimal(1)
+    for cells, points in zip(_CELLS, (None, *_POINTS), strict=True):
+        lows = [_merged(way, _Grid.around(way, at, cells), at) for way in ways]
+        if low == 0 and None in lows:
+            return None
+        low = max(low, *(Decimal(found) for found in lows if found is not None))
         bounds = [
             _raised(way, at) if points is None else _gridded(way, at, points) for way in uppers
         ]
