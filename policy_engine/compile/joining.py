@@ -35,6 +35,7 @@ def join_problems(policy: Policy, table: Table) -> Iterator[tuple[str, str, str]
     taken = {column.name.casefold(): column.name for column in table.columns}
     for each in table.beside:
         place = ("source", "join", each.name)
+        yield from _public_problems(each, table)
         for own, other in each.on:
             for relation, name in ((table.alone, own), (each.table, other)):
                 key = relation.find(name)
@@ -55,6 +56,20 @@ def join_problems(policy: Policy, table: Table) -> Iterator[tuple[str, str, str]
     if table.beside and not policy.source.keys and policy.noise is None:
         law = "is of a release that draws rows by themselves, beside which nothing stands"
         yield "source.join", law, "name privacy_unit.column, or leave out sample: everybody counts"
+
+
+def _public_problems(each: JoinedTable, table: Table) -> Iterator[tuple[str, str, str]]:
+    """Why a relation cannot be public: it is made of others, or it is known to be people's."""
+    if not each.is_public:
+        return
+    path = path_text(("source", "join", each.name, "public"))
+    people = [table.alone, *(other.table for other in table.beside if not other.is_public)]
+    if each.table.view is not None:
+        law = f"{each.name} is a view, and what it reads may be people's rows"
+        yield path, law, "join a table whose content is public, and made without these people"
+    elif any(each.table.name == other.name for other in people):
+        law = f"{each.table.name} has people's rows, which this policy reads too"
+        yield path, law, "join it by privacy_unit without public: true"
 
 
 def _of_the_source(policy: Policy, table: Table) -> Iterator[tuple[str, str, str]]:

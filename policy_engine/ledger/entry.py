@@ -98,7 +98,8 @@ class Charge:
     is not recorded, for ``run`` says so too. It ``follows`` from the account's limit where so many
     like it fill that: then it is more where the limit is. ``brought`` are the approvals that its
     account may require. ``beside`` are names of places that hold the source, or that it holds, as a
-    folder its files: they are looked up and not recorded.
+    folder its files; ``public`` are names of what is joined and said to be public: they are looked
+    up and not recorded.
 
     Raises DomainError unless ε is a Decimal from 0 to 10⁹, δ a Decimal from 0 to 1, both with
     at most 1000 decimal places (so that sums stay exact), the notion is known and the account
@@ -124,6 +125,7 @@ class Charge:
     unit: str = "not recorded"
     brought: Brought | None = None
     beside: tuple[str, ...] = ()
+    public: tuple[str, ...] = ()
     windows: tuple[str, ...] = ("",)
     follows: bool = False
 

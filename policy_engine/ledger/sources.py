@@ -35,8 +35,9 @@ class Sources:
     def check(self, charge: Charge) -> None:
         """Return unless the charge's source belongs to another account than it asks.
 
-        Raises BudgetExceeded, naming the entry that it was charged by before, and LedgerError where
-        the ledger names sources by another key, and would not know this one again.
+        Raises BudgetExceeded, naming the entry that it was charged by before, also where what is
+        joined as public was charged as people's, and LedgerError where the ledger names sources by
+        another key, and would not know this one again.
         """
         if charge.source and self.namer() not in {None, charge.source.get(NAMED_BY)}:
             where = self.chain.where
@@ -45,6 +46,18 @@ class Sources:
             record = self._last_naming(name, charge.account)
             if record is not None:
                 raise _belongs_elsewhere(charge, record)
+        if {*charge.public} & {*_places_in(charge.source)}:
+            raise BudgetExceeded(
+                f"policy {charge.policy_name!r} joins as public what it reads as people's: join it"
+                " by privacy_unit without public: true, or take a table that is public"
+            )
+        for record in chain.from_iterable(map(self._naming, charge.public)):
+            if record.kind == "move" or self.budget.entry(record.seq).state != "cancelled":
+                raise BudgetExceeded(
+                    f"policy {charge.policy_name!r} joins as public what record {record.seq} of the"
+                    f" ledger has as people's, of account {_account_in(record)!r}: join it by"
+                    " privacy_unit without public: true, or take a table that is public"
+                )
 
     def check_tells_all(self, charge: Charge, of: str) -> None:
         """BudgetExceeded where another account has told of the rows whose windows an account has.

@@ -149,6 +149,10 @@ class ReleasePlan:
                 for each, read in planning.tables_read(policy, self.table)
                 for name in requests.names_beside(each, project, named, read, naming)
             ),
+            public=tuple(
+                requests.name_of_place(each, project, named, read, naming)
+                for each, read in planning.tables_public(policy, self.table)
+            ),
             part=requests.part_of(self.certificate, source["place"], naming),
             key_stays=policy.source.key_stays,
         )

@@ -69,6 +69,7 @@ class Job:
             run=new_run(plan.of, plan.ends, plan.certificate, sealed),
             source=names.source,
             beside=names.beside,
+            public=names.public,
             brought=self.brought("claim"),
         )
 

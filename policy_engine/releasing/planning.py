@@ -299,6 +299,15 @@ def tables_read(policy: Policy, table: Table) -> list[tuple[Policy, tuple[str, .
     return found
 
 
+def tables_public(policy: Policy, table: Table) -> list[tuple[Policy, tuple[str, ...]]]:
+    """What is joined and said to be public: each as the source of a policy, with its name."""
+    return [
+        (replace_field(policy, source=written.source), beside.table.parts)
+        for written, beside in zip(policy.source.joins, table.beside, strict=True)
+        if written.is_public
+    ]
+
+
 @contextmanager
 def through_view(table: Table) -> Iterator[None]:
     """Name the view that is read in a failure of the warehouse, which says no more itself."""

@@ -145,7 +145,9 @@ def _previewed(
                 books.check_new_name(known, project, charge.account)
                 named = charge
                 if names is not None:
-                    named = replace_field(charge, source=names.source, beside=names.beside)
+                    named = replace_field(
+                        charge, source=names.source, beside=names.beside, public=names.public
+                    )
                 known.sources.check(named)
             before = Account(plan.account) if known is None else known.budget.account(plan.account)
             account = paying(before, charge, limit, plan.window_plan)

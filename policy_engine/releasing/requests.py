@@ -116,13 +116,15 @@ def _from(folder: Path, path: Path) -> str:
 class SourceNames:
     """What a ledger calls a source; SHA-256 in hex. Nothing of what the source holds is in it.
 
-    ``beside`` are other names under which its rows can have been charged. ``part`` names a
+    ``beside`` are other names under which its rows can have been charged, ``public`` those of what
+    is joined and said to be public. ``part`` names a
     partition and the part of it that is counted, where not everybody is. ``key_stays``: keys never
     change, so that nobody is in two parts.
     """
 
     source: Mapping[str, str]
     beside: tuple[str, ...] = ()
+    public: tuple[str, ...] = ()
     part: tuple[str, str] | None = None
     key_stays: bool = False
 

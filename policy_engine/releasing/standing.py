@@ -273,6 +273,8 @@ def remarks(
     'age is NULL in every row that is shown'
     >>> remarks(["pay"], [("<30", 5), (None, 7)], counted=True)[0].partition(":")[0]
     '58 % of the people shown have no value in pay'
+    >>> remarks(["pay"], [(None, 8), ("<30", -5)], counted=True)  # by noise more than everybody
+    ()
     >>> remarks(["age", "sex"], [("<30", "f"), ("<30", "m")], counted=False)[0].partition(",")[0]
     'age has the same value in every row that is shown'
     >>> remarks(["zip"], [("*", 5)], counted=True, others={"zip": "*"})[0].partition(":")[0]
@@ -291,10 +293,11 @@ def remarks(
     named = [(place, column) for place, column in enumerate(columns) if column is not None]
     told = []
     for place, column in named:
-        share = 100 * without[place] // people if people else 0
+        # Counts with noise can be below 0: of so few people no share is told.
+        share = 100 * without[place] // people if people > 0 else 0
         if people and without[place] == people:
             told.append(_NULL.format(column, _NOT_READ))
-        elif share >= _MANY:
+        elif _MANY <= share <= 100:
             told.append(_PARTLY.format(share, who, column, _NOT_READ))
         elif first is not None and of_alike and place in alike:
             is_other = others.get(column) is not None and first[place] == others[column]

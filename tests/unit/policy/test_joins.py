@@ -161,3 +161,22 @@ def test_a_view_is_followed_by_word_for_each_relation(folder):
         claim, query = compiled(policy, table, dialect_named("duckdb"))
     assert claim.joins[0].source == Relation(("db", "main", "people"), is_rowwise=True)
     assert 'LEFT JOIN "policy_engine_beside_1" ON "person_id" = "policy_engine_key_1_1"' in query
+
+
+def test_a_view_is_not_public(folder):
+    """What it reads may be people's rows: one person would move what stands beside all others."""
+    import duckdb
+
+    file = folder / "db.duckdb"
+    with closing(duckdb.connect(str(file))) as connection:
+        connection.execute(f"CREATE TABLE visits AS FROM '{folder / 'visits.parquet'}'")
+        connection.execute("CREATE VIEW wards AS SELECT ward_id AS id, max(ward_id) AS region"
+                           " FROM visits GROUP BY ALL")  # fmt: skip
+    join = "wards: {table: wards, on: {ward_id: id}, columns: [region], public: true}"
+    text = POLICY.format(joins=f"    {join}", unit=UNIT, recode="{region: keep}")
+    policy = load_policy_text(text.replace("file: visits.parquet", "table: visits"),
+                              folder / "p.yaml", folder)  # fmt: skip
+    with closing(DuckDBWarehouse("db", file)) as warehouse:
+        table = warehouse.table(policy.source, policy.directory)
+        with pytest.raises(PolicyError, match="wards is a view, and what it reads may be people's"):
+            compiled(policy, table, dialect_named("duckdb"))

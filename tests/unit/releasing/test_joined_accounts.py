@@ -60,3 +60,35 @@ def test_an_account_that_says_m_fold_pays_for_period_after_period(tmp_path):
     made = visits(tmp_path, OF_ROWS % ", joined: m-fold")
     policy = made.policy(PERIOD, source=JOINED, recode="{sex: keep}")
     assert made.drawn(policy) == ["2027-01", "2027-02", "2027-03"]
+
+
+def test_nothing_is_public_that_has_peoples_rows(tmp_path):
+    """Whatever account paid, by whatever name: as public each of its people would move any row."""
+    made = visits(tmp_path, OF_ROWS.split("accounts")[0] + "accounts: {patients: {}}\n")
+    joined = made.policy("", source=JOINED, recode="{sex: keep}", release="{file: out.parquet}")
+    release(joined, made.project)
+    (tmp_path / "link.parquet").symlink_to("persons.parquet")
+    for file in ("persons", "link"):
+        public = f"{{file: {file}.parquet, on: {{region: sex}}, columns: [sex], public: true}}"
+        source = f"{{file: visits.parquet, join: {{other: {public}}}}}"
+        policy = made.policy("", source=source, recode="{sex: keep}", release="{file: b.parquet}")
+        with pytest.raises(BudgetExceeded, match="joins as public what record 1 of the ledger has"):
+            release(policy, made.project)
+    assert len(made.entries) == 1
+
+
+def test_what_a_policy_reads_as_peoples_is_not_public_in_it_too(tmp_path):
+    made = visits(tmp_path, OF_ROWS.split("accounts")[0] + "accounts: {patients: {}}\n")
+    people = {"person": pa.array(range(500), pa.int64()), "sex": ["f"] * 500, "age": [9] * 500}
+    pq.write_table(pa.table(people), tmp_path / "persons.parquet")
+    (tmp_path / "link.parquet").symlink_to("persons.parquet")
+    public = "other: {file: FILE, on: {region: sex}, columns: [age], public: true}"
+    for file, error, message in (
+        ("persons.parquet", PolicyError, "persons.parquet has people's rows, which this policy"),
+        ("link.parquet", BudgetExceeded, "joins as public what it reads as people's"),
+    ):
+        source = JOINED.replace("[sex]}", "[sex]}, " + public.replace("FILE", file))
+        policy = made.policy("", source=source, recode="{age: keep}", release="{file: b.parquet}")
+        with pytest.raises(error, match=message):
+            release(policy, made.project)
+    assert made.entries == ()
