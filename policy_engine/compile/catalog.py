@@ -14,8 +14,8 @@ from policy_engine.names import parts_of
 NO_VIEW = "must be a table, found a view"
 INSTEAD_OF_A_VIEW = "name the table that it reads, or make a table of it"
 IF_ROWWISE = (
-    "if each of its rows comes from the rows of one person, write view: rowwise under source, which"
-    " the certificate then states as your word; else " + INSTEAD_OF_A_VIEW
+    "if each of its rows comes from the rows of one person, write view: rowwise beside its name,"
+    " which the certificate then states as your word; else " + INSTEAD_OF_A_VIEW
 )
 
 

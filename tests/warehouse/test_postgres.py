@@ -305,7 +305,7 @@ def test_a_view_is_read_where_the_author_confirms_it(people):
         policy = policy_of("map", "adults")
         told = refusal(prepare, policy, default_project(policy.directory), warehouse)
         assert "source public.adults is a view; if" in told
-        assert "write view: rowwise under source" in told
+        assert "write view: rowwise beside its name" in told
         policy = policy_of("zip_of_view", "adults")
         certificate, table = prepare(policy, default_project(policy.directory), warehouse)
         assert table_read(policy, table) == ("public", "adults")

@@ -242,7 +242,7 @@ def test_a_view_is_a_source_where_its_author_confirms_its_rows(room):
 def test_a_view_that_nobody_confirms_is_refused_before_anything_is_charged(room):
     room.sql("ALTER TABLE stg_people RENAME TO people")
     room.sql("CREATE VIEW stg_people AS SELECT p.* FROM people p JOIN people q USING (town)")
-    with pytest.raises(NotCertifiable, match="write view: rowwise under source"):
+    with pytest.raises(NotCertifiable, match="write view: rowwise beside its name"):
         room.reserve()
     assert room.entries() == []
 

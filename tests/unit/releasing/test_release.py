@@ -214,7 +214,7 @@ def test_a_view_that_is_confirmed_is_released_under_that_assumption(lab, body):
         connection.execute(f"CREATE VIEW joined AS {body}")
     unit = "privacy_unit: {column: person, rows: any}"
     source = f"{{table: joined}}\n{unit}"
-    refused(lab, NotCertifiable, "write view: rowwise under source", source=source)
+    refused(lab, NotCertifiable, "write view: rowwise beside its name", source=source)
     policy = lab.policy(source=f"{{table: joined, view: rowwise}}\n{unit}")
     done = release(policy, lab.project)
     stated = lab.verify(done.certificate, Path(done.release)).assumptions
