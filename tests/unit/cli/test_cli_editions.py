@@ -59,7 +59,8 @@ def test_a_scheduler_reads_json(cli, yearly):
         "yearly", "released", None, []
     )  # fmt: skip
     assert [each["edition"] for each in said["editions"]] == DUE
-    assert said["next"] == {"edition": str(THIS_YEAR), "due": f"{THIS_YEAR + 1}-01-01T00:00:00Z"}
+    due = f"{THIS_YEAR + 1}-01-01T00:00:00Z"
+    assert said["next"] == {"edition": str(THIS_YEAR), "due": due, "revision": False}
     again = cli("release", yearly, "--format", "json").document
     assert (again["code"], again["editions"], again["last"]) == ("nothing_due", [], DUE[-1])
     one = cli("release", yearly, "--edition", "2024", "--format", "json").document

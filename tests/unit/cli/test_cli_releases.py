@@ -251,6 +251,7 @@ def test_a_release_prints_the_contracts_document(cli, policy):
         "repeated": False,
         "remarks": [],
         "edition": "",
+        "revision": False,
         "ledger": {"account": "people", "entry": 2},
     }
     assert Path("out/a.parquet").exists()
