@@ -191,6 +191,7 @@ _TITLES = {
     "EditionsSpec": "`guarantee`, by a number of editions",
     "RefreshSpec": "`refresh`",
     "PeriodSpec": "`period`",
+    "ReviseSpec": "`revise`",
     "AboutSpec": "`about`",
     "ReleaseSpec": "`release`",
     "SearchSpec": "`search`",
