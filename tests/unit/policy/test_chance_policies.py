@@ -38,7 +38,7 @@ def load(text):
 
 
 def law_of(policy, *shown):
-    return policy.noise.kernel_law(LawParts(policy, shown, (), None, False, ()))
+    return policy.noise.kernel_law(LawParts(policy, shown, (), (), None, False, ()))
 
 
 def problems(text):

@@ -302,9 +302,9 @@ BROKEN_VALUES = [
         "xyz: x",
         [
             "9:1: xyz is an unknown key; allowed here: version, name, description, purpose, "
-            "about, source, privacy_unit, recode, refresh, period, filter, mechanism, sample, "
-            "noise, contribution, count, measures, rollup, marginals, public_groups, part, k, "
-            "auto, models, guarantee, release, account, search, grouping"
+            "about, source, privacy_unit, recode, refresh, period, revise, filter, mechanism, "
+            "sample, noise, contribution, count, measures, rollup, marginals, public_groups, "
+            "part, k, auto, models, guarantee, release, account, search, grouping"
         ],
     ),
     (
@@ -815,9 +815,9 @@ extra: 1
         "5:20: recode.edu.hierarchy names missing.csv, which does not exist",
         "6:28: release.table must not stand beside file; keep one of them",
         "7:1: extra is an unknown key; allowed here: version, name, description, purpose, "
-        "about, source, privacy_unit, recode, refresh, period, filter, mechanism, sample, "
-        "noise, contribution, count, measures, rollup, marginals, public_groups, part, k, auto, "
-        "models, guarantee, release, account, search, grouping",
+        "about, source, privacy_unit, recode, refresh, period, revise, filter, mechanism, "
+        "sample, noise, contribution, count, measures, rollup, marginals, public_groups, "
+        "part, k, auto, models, guarantee, release, account, search, grouping",
     ]
 
 
