@@ -35,12 +35,14 @@ from policy_engine.kernel.mechanisms.checks import rows_of
 from policy_engine.kernel.mechanisms.events import event_of
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.mechanisms.noisy_counts.route import route
+from policy_engine.kernel.mechanisms.quantile_words import quantile_words, rank_error
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.recodes import Keep
 from policy_engine.kernel.sources import Column, Groups, People, Relation, Rows
 from policy_engine.kernel.types import Type
 from policy_engine.ledger.asked import NONSENSE, event_from_json, event_to_json
+from policy_engine.policy.mechanisms.measures import AskedQuantile
 
 TABLE = IntegerTable((1 << 57, 1 << 59, (1 << 60) - (1 << 57)), -1)
 DAYS, ID = Column("days", Type("integer")), Column("id", Type("integer"))
@@ -262,3 +264,20 @@ def test_a_measure_stands_before_a_quantile():
     law = Noisy(TABLE, 1, quantities=(rows, VALUES), measures=(Measure("visits", 1),),
                 quantiles=(replace(MEDIAN, over=2),))  # fmt: skip
     assert claim(law=law).law.beside == ("visits", "stay")
+
+
+def test_what_a_quantile_is_and_how_far_it_is_off_in_words():
+    asked = AskedQuantile("stay", "days", Clip(0, 60), Decimal("0.5"), 1)
+    of_people = replace(asked, clip=Clip(0, 60, per="mean"))
+    words = "the median over the people with a value of each one's mean of days"
+    assert quantile_words(of_people, "days", many=True) == words
+    as_none = replace(asked, clip=Clip(0, 60, absent=0))
+    words = "the median of days over the people, a missing value as 0"
+    assert quantile_words(as_none, "days", many=False) == words
+    said = [rank_error(asked, Decimal(e), many=many) for e in (1, 4) for many in (True, False)]
+    ends = ("rows", "people", "row", "person")
+    assert [each.rpartition(" of ")[0].rpartition(" ")[2] for each in said] == list(ends)
+
+
+def test_a_choice_of_nearly_no_chance_is_within_nothing():
+    assert half_within(100, 2) == 0
