@@ -413,9 +413,7 @@ def _charged(
         check_pinned(project, known, plan.account)
         sealing = books.sealing_key(project, ledger)
         names = plan.names(books.named_by(sealing, project, ledger.books))
-        charge = replace_field(
-            _charge(search, plan, stated, known), source=names.source, beside=names.beside
-        )
+        charge = names.named(_charge(search, plan, stated, known))
         _check_left(plan, known, charge)
         entry = ledger.reserve(charge, plan.limit, solve=plan.window_plan)
     else:

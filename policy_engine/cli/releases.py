@@ -232,7 +232,7 @@ class ReleaseSaid:
 
 
 def _said(done: releasing.Released) -> ReleaseSaid:
-    is_people = people_word(done.groups_a_person) == "people"
+    is_people = done.groups_a_person == 1
     return ReleaseSaid(
         release=done.release,
         certificate=done.certificate,

@@ -46,18 +46,23 @@ class Sources:
             record = self._last_naming(name, charge.account)
             if record is not None:
                 raise _belongs_elsewhere(charge, record)
+        self._check_public(charge)
+
+    def _check_public(self, charge: Charge) -> None:
+        """BudgetExceeded where what is joined as public is known as people's."""
+        known = ""
         if {*charge.public} & {*_places_in(charge.source)}:
-            raise BudgetExceeded(
-                f"policy {charge.policy_name!r} joins as public what it reads as people's: join it"
-                " by privacy_unit without public: true, or take a table that is public"
-            )
+            known = "it reads as people's"
         for record in chain.from_iterable(map(self._naming, charge.public)):
-            if record.kind == "move" or self.budget.entry(record.seq).state != "cancelled":
-                raise BudgetExceeded(
-                    f"policy {charge.policy_name!r} joins as public what record {record.seq} of the"
-                    f" ledger has as people's, of account {_account_in(record)!r}: join it by"
-                    " privacy_unit without public: true, or take a table that is public"
-                )
+            if self._is_in_force(record):
+                account = _account_in(record)
+                known = f"record {record.seq} of the ledger has as people's, of account {account!r}"
+                break
+        if known:
+            raise BudgetExceeded(
+                f"policy {charge.policy_name!r} joins as public what {known}: join it by"
+                " privacy_unit without public: true, or take a table that is public"
+            )
 
     def check_tells_all(self, charge: Charge, of: str) -> None:
         """BudgetExceeded where another account has told of the rows whose windows an account has.
@@ -81,9 +86,13 @@ class Sources:
         for record in self._naming(name):
             if _account_in(record) == account:  # and what was before it was as good
                 return None
-            if record.kind == "move" or self.budget.entry(record.seq).state != "cancelled":
+            if self._is_in_force(record):
                 return record
         return None
+
+    def _is_in_force(self, record: Record) -> bool:
+        """Whether a record that names a source still gives it to an account."""
+        return record.kind == "move" or self.budget.entry(record.seq).state != "cancelled"
 
     def _naming(self, name: str) -> Iterator[Record]:
         """The records of a source of this name, or of one that it is joined to, from the last."""

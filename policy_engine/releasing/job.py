@@ -63,13 +63,10 @@ class Job:
         plan, names = self.plan, self.names
         _, sealed = self._new_secret()
         return replace_field(
-            plan.charge(self.ledger.read()),
+            names.named(plan.charge(self.ledger.read())),
             request=plan.place,
             part=names.charged_part,
             run=new_run(plan.of, plan.ends, plan.certificate, sealed),
-            source=names.source,
-            beside=names.beside,
-            public=names.public,
             brought=self.brought("claim"),
         )
 

@@ -143,12 +143,7 @@ def _previewed(
                 check_remembers(known, places, books.trusted_keys(project))
                 # The people of a charge may pay from another account.
                 books.check_new_name(known, project, charge.account)
-                named = charge
-                if names is not None:
-                    named = replace_field(
-                        charge, source=names.source, beside=names.beside, public=names.public
-                    )
-                known.sources.check(named)
+                known.sources.check(charge if names is None else names.named(charge))
             before = Account(plan.account) if known is None else known.budget.account(plan.account)
             account = paying(before, charge, limit, plan.window_plan)
             found = replace_field(found, account=account)

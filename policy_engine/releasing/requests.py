@@ -25,7 +25,7 @@ from policy_engine.attest.sealing import keyed_name
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.editions import Edition
 from policy_engine.kernel.sources import People
-from policy_engine.ledger.entry import Run
+from policy_engine.ledger.entry import Charge, Run
 from policy_engine.policy.accounts import path_from
 from policy_engine.policy.project import ListedWarehouse as Named
 from policy_engine.policy.project import Project
@@ -127,6 +127,10 @@ class SourceNames:
     public: tuple[str, ...] = ()
     part: tuple[str, str] | None = None
     key_stays: bool = False
+
+    def named(self, charge: Charge) -> Charge:
+        """A charge with all names by which the ledger looks its source up."""
+        return replace(charge, source=self.source, beside=self.beside, public=self.public)
 
     @property
     def charged_part(self) -> tuple[str, str] | None:
