@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
 from policy_engine.engines.base import Engine
-from policy_engine.kernel.types import Value, digits_of
+from policy_engine.kernel.types import Type, Value, digits_of
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,12 @@ class Number:
 
 
 Node = Identifier | Text | Number
+Given = Node | Type | str | int | None | Sequence["Given"] | Mapping[str, "Given"]
+"""What a template is given: nodes, which it can place, and what it can ask about only."""
+Nodes = Mapping[str, Given]
 
 
-def literal_of(value: Value) -> Any:
+def literal_of(value: Value) -> Given:
     """A value of a claim as a node; a truth value is asked about only."""
     match value:
         case bool():
@@ -58,7 +61,7 @@ def literal_of(value: Value) -> Any:
             return Text(str(value))
 
 
-def number_of(value: Decimal | int) -> dict[str, Node]:
+def number_of(value: Decimal | int) -> Nodes:
     """A number as a template may need it: as such, or as a text of its digits."""
     return {"number": Number(value), "text": Text(digits_of(value))}
 

@@ -21,7 +21,7 @@ from policy_engine.engines.base import Engine, Refused
 from policy_engine.kernel.claim import KEPT, Claim, Shown
 from policy_engine.kernel.mechanisms.common import GROUPING
 from policy_engine.kernel.mechanisms.tables import value_nodes
-from policy_engine.kernel.nodes import Identifier, Node, Number, Text, label_of
+from policy_engine.kernel.nodes import Identifier, Node, Nodes, Number, Text, label_of
 from policy_engine.kernel.sources import (
     Column,
     Drawn,
@@ -191,11 +191,14 @@ def _lookup(shown: Shown, number: int, engine: Engine) -> dict[str, Identifier] 
     return {each: Identifier(f"policy_engine_{each}_{number}") for each in names}
 
 
-def values_of(claim: Claim, engine: Engine) -> dict[str, Any]:
+def values_of(claim: Claim, engine: Engine) -> Nodes:
     """What the templates get: nodes, and plain values that they can only ask about."""
     columns = [
-        shown_of(shown, typed=True)
-        | {"lookup": _lookup(shown, number, engine), "groupings": _groupings(claim, shown)}
+        {
+            **shown_of(shown, typed=True),
+            "lookup": _lookup(shown, number, engine),
+            "groupings": _groupings(claim, shown),
+        }
         for number, shown in enumerate(claim.columns, 1)
     ]
     drawn = max(len(columns), len(claim.law.quantities))  # of a row, beside a group's count
@@ -226,17 +229,19 @@ def _stream(claim: Claim, number: int) -> Text:
     return Text(f":g:{number}:{claim.stream}:")
 
 
-def _source_values(claim: Claim) -> dict[str, object]:
+def _source_values(claim: Claim) -> Nodes:
     """What is read: the source with its period, or a step that has other columns beside each row.
 
     Then the step that reads the source has the period, below all that is joined.
     """
-    source = _place_of(claim.source) | {"period": claim.period and shown_of(claim.period)}
+    period = None if claim.period is None else shown_of(claim.period)
+    source = {**_place_of(claim.source), "period": period}
     if not claim.joins:
         return {**source, "joins": None}
     name = Identifier("policy_engine_joined")
     read = (*claim.inputs, *claim.unit.keys, *claim.unit.ordering)
-    joins = source | {
+    joins = {
+        **source,
         "name": name,
         "own": [Identifier(each) for each in claim.own],
         "read": [Identifier(each) for each in dict.fromkeys(column.name for column in read)],
@@ -246,7 +251,7 @@ def _source_values(claim: Claim) -> dict[str, object]:
     return {**nowhere, "period": None, "joins": joins}
 
 
-def _beside(joined: JoinedRelation, number: int) -> dict[str, object]:
+def _beside(joined: JoinedRelation, number: int) -> Nodes:
     """A relation that is joined: its key, what it gives, and which of a key's rows is there."""
     on = [
         {
@@ -259,7 +264,8 @@ def _beside(joined: JoinedRelation, number: int) -> dict[str, object]:
     ]
     named = {column.name for column, _ in joined.order}
     rest = ((column, False) for column in joined.columns if column.name not in named)
-    return _place_of(joined.source) | {
+    return {
+        **_place_of(joined.source),
         "name": Identifier(f"policy_engine_beside_{number}"),
         "on": on,
         "columns": [read_of(column) for column in joined.columns],
@@ -267,7 +273,7 @@ def _beside(joined: JoinedRelation, number: int) -> dict[str, object]:
     }
 
 
-def _place_of(source: Relation | Files) -> dict[str, object]:
+def _place_of(source: Relation | Files) -> Nodes:
     """How a text names a relation or a file."""
     file = source if isinstance(source, Files) else None
     parts = source.parts if isinstance(source, Relation) else ()
@@ -275,11 +281,11 @@ def _place_of(source: Relation | Files) -> dict[str, object]:
         "relation": [Identifier(part) for part in parts],
         "path": Text(file.path) if file and file.kind == "parquet" else None,
         "loaded": Identifier(file.path) if file and file.kind != "parquet" else None,
-        "is_folder": file and file.is_folder,
+        "is_folder": file is not None and file.is_folder,
     }
 
 
-def _read_again(claim: Claim, engine: Engine, *, is_joined: bool) -> dict[str, Any]:
+def _read_again(claim: Claim, engine: Engine, *, is_joined: bool) -> Nodes:
     """Whether each grouping reads the people by itself, and whether these are long to find.
 
     Else everybody is grouped by all columns once, and those groups are read.
@@ -294,7 +300,7 @@ def _groupings(claim: Claim, shown: Shown) -> list[Number]:
     return [Number(number) for number, each in every if shown.name in each.columns]
 
 
-def _noise_values(claim: Claim) -> dict[str, Any]:
+def _noise_values(claim: Claim) -> Nodes:
     """What is drawn besides a count, and what tells one draw from another's."""
     law = claim.law
     values = dict.fromkeys((each.column, each.clip) for each in law.held)
@@ -343,13 +349,15 @@ def _noise_values(claim: Claim) -> dict[str, Any]:
     }
 
 
-def _unit_values(claim: Claim) -> dict[str, Any]:
+def _unit_values(claim: Claim) -> Nodes:
     """Of whose rows one is kept, and how; None and false where each row is a unit."""
     key, order = claim.unit.key, claim.unit.order
     together = key.columns if isinstance(key, KeyColumns) else ()
     beneath = (*claim.inputs, *(column for column, _ in _order(claim))) if together else ()
     return {
-        "key": None if key is None else read_of(Column("key", key.type)) | {"name": _key_name(key)},
+        "key": None
+        if key is None
+        else {**read_of(Column("key", key.type)), "name": _key_name(key)},
         "together": [read_of(column) for column in together],
         "beneath": [Identifier(name) for name in dict.fromkeys(each.name for each in beneath)],
         "draws": isinstance(order, Drawn),
@@ -373,19 +381,24 @@ def _order(claim: Claim) -> list[tuple[Column, bool]]:
     return rest if isinstance(order, Drawn) else [*order, *rest]
 
 
-def read_of(column: Column, *, typed: bool = False) -> dict[str, Any]:
+def read_of(column: Column, *, typed: bool = False) -> Nodes:
     """A column of the source, and as what a recode sees it.
 
     ``typed``: behind the step that reads it as the type that a recode sees.
     """
     seen = column.seen
-    numbers = {"digits": Number(seen.digits), "scale": Number(seen.scale)}
-    kind, read_as = (seen, None) if typed else (column.type, column.read_as)
-    found = {"name": Identifier(column.name), "type": kind, "kind": seen.kind, "read_as": read_as}
-    return found | numbers | {"most_digits": Number(MOST_DIGITS)}
+    return {
+        "name": Identifier(column.name),
+        "type": seen if typed else column.type,
+        "kind": seen.kind,
+        "read_as": None if typed else column.read_as,
+        "digits": Number(seen.digits),
+        "scale": Number(seen.scale),
+        "most_digits": Number(MOST_DIGITS),
+    }
 
 
-def shown_of(shown: Shown, *, typed: bool = False) -> dict[str, Any]:
+def shown_of(shown: Shown, *, typed: bool = False) -> Nodes:
     """A released column: its name, what is read, how, and the recode's own values as nodes."""
     return {
         "name": Identifier(shown.name),

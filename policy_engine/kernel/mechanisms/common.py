@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from policy_engine.kernel.assumption import Assumption
 from policy_engine.kernel.laws import ClaimError, require
 from policy_engine.kernel.mechanisms.quantiles import Quantile
 from policy_engine.kernel.mechanisms.tables import CountedBy, Cut, Measure, Quantity
-from policy_engine.kernel.nodes import Identifier, Text
+from policy_engine.kernel.nodes import Identifier, Nodes, Text
 from policy_engine.kernel.sources import Column
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class ReleaseLaw:
         """The least number of values, with noise, of which there is one for certain."""
         raise NotImplementedError
 
-    def nodes(self) -> dict[str, Any]:
+    def nodes(self) -> Nodes:
         """What its template is given besides a claim's own values."""
         return nodes_of(self.secret)
 
@@ -139,7 +139,7 @@ class OfEverybody(ReleaseLaw):
     rate: ClassVar[Decimal] = Decimal(1)
 
 
-def nodes_of(secret: Secret | None) -> dict[str, Any]:
+def nodes_of(secret: Secret | None) -> Nodes:
     """What a template is given of where a secret waits."""
     if secret is None:
         return {"secret_relation": None, "secret_release": None}

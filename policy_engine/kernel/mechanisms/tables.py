@@ -11,7 +11,7 @@ from typing import Any, Literal
 from policy_engine.accounting.domain import REPLACE_ONE
 from policy_engine.accounting.noise import MOST, WHOLE, Direction, IntegerTable, Statistic
 from policy_engine.kernel.laws import require
-from policy_engine.kernel.nodes import Identifier, Number, Text, bound_of, number_of
+from policy_engine.kernel.nodes import Identifier, Nodes, Number, Text, bound_of, number_of
 from policy_engine.kernel.recodes import Round
 from policy_engine.kernel.sources import Column
 from policy_engine.kernel.types import EXACT
@@ -26,7 +26,7 @@ Case = tuple[Text, Text, Number]
 """Below which 60 bits, in hex digits and in digits of whole bytes, which value."""
 
 
-def draws_of(table: IntegerTable, offset: int = 0) -> dict[str, Any]:
+def draws_of(table: IntegerTable, offset: int = 0) -> Nodes:
     """What a template is given to draw Z - ``offset``."""
     numbered = enumerate(table.entries, table.least - offset)
     cases = [(*bound_of(entry), Number(value)) for value, entry in numbered]
@@ -173,7 +173,7 @@ def check_values(column: Column, clip: Clip) -> None:
     require(inside, "no end is where doubles are not exact")
 
 
-def value_nodes(column: Column, clip: Clip, value: int) -> dict[str, Any]:
+def value_nodes(column: Column, clip: Clip, value: int) -> Nodes:
     """What a template is given of the values themselves, the ``value``-th ones."""
     unit, farthest = clip.unit, farthest_of(column, clip)
     low, high = (clip.low, clip.high) if clip.per == "row" else (-farthest, farthest)
@@ -230,7 +230,7 @@ class Quantity:
         """By how much one person moves it."""
         return moves_of(self.clip, self.center)
 
-    def nodes(self, number: int, value: int) -> dict[str, Any]:
+    def nodes(self, number: int, value: int) -> Nodes:
         """What a template is given: the ``number``-th, of the ``value``-th values."""
         grain = self.moves.grain
         return {
@@ -270,7 +270,7 @@ class Cut:
         by_row = any(each.clip.per == "row" for each in quantities)
         require(self.of != "rows" or by_row, "rows are cut where rows count")
 
-    def nodes(self, number: int, value: dict[str, Any] | None) -> dict[str, Any]:
+    def nodes(self, number: int, value: Nodes | None) -> Nodes:
         """What a template is given: the ``number``-th, of a ``value`` as it is given."""
         return {
             "name": Identifier(self.name),
@@ -317,7 +317,7 @@ class Measure:
             fits = alike or (every and many.clip.rows == own.clip.rows)
             require(many.counts and fits, "a mean is over the values that are there")
 
-    def nodes(self, number: int, quantities: tuple[Quantity, ...]) -> dict[str, Any]:
+    def nodes(self, number: int, quantities: tuple[Quantity, ...]) -> Nodes:
         """What a template is given: the ``number``-th."""
         own = quantities[self.quantity - 1]
         clip, center, over = own.clip, own.center or 0, self.over

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from policy_engine.accounting import finite
 from policy_engine.accounting.domain import REPLACE_ONE
@@ -23,7 +23,7 @@ from policy_engine.kernel.mechanisms.pure import (
     check_values,
     domain_of,
 )
-from policy_engine.kernel.nodes import bound_of
+from policy_engine.kernel.nodes import Nodes, bound_of
 
 if TYPE_CHECKING:
     from policy_engine.kernel.claim import Claim
@@ -66,7 +66,7 @@ class Inserted(OfPublicValues):
         other = tuple((absent, present) for present, absent in pair)
         return (pair, other) if neighbours == REPLACE_ONE else (pair,)
 
-    def nodes(self) -> dict[str, Any]:
+    def nodes(self) -> Nodes:
         """What its template is given besides a claim's own values."""
         return {
             "shown": bound_of(self.shown),

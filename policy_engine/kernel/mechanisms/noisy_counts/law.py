@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from policy_engine.accounting.choice import Choice
 from policy_engine.accounting.noise import (
@@ -34,7 +34,7 @@ from policy_engine.kernel.mechanisms.tables import (
     draws_of,
     ends_of,
 )
-from policy_engine.kernel.nodes import Number
+from policy_engine.kernel.nodes import Nodes, Number
 from policy_engine.kernel.sources import People
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ class Noisy(OfEverybody):
         """The least δ of one release, of all that is drawn."""
         return delta_of_release(self.drawn(groups, neighbours), epsilon, neighbours).delta
 
-    def nodes(self) -> dict[str, Any]:
+    def nodes(self) -> Nodes:
         """What its template is given besides a claim's own values."""
         return {
             "is_open": self.table.is_open,
@@ -248,6 +248,6 @@ class NoisyPart(Noisy):
         if self.key_stays:
             yield Assumption.of("stays", unit=unit, source=source)
 
-    def nodes(self) -> dict[str, Any]:
+    def nodes(self) -> Nodes:
         """What its template is given besides a claim's own values."""
         return {**super().nodes(), "part": ends_of(self.number, self.parts)}

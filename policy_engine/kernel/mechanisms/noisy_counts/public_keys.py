@@ -20,13 +20,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from policy_engine.accounting.noise import IntegerTable
 from policy_engine.kernel.assumption import Assumption
 from policy_engine.kernel.laws import require
 from policy_engine.kernel.mechanisms.noisy_counts.law import Noisy
 from policy_engine.kernel.mechanisms.pure import MOST_TUPLES, Key, domain_of
+from policy_engine.kernel.nodes import Nodes
 from policy_engine.kernel.types import Type
 
 if TYPE_CHECKING:
@@ -77,9 +78,9 @@ class Listed(Noisy):
         """No count is shown below it: one of nobody has the least Z."""
         return table.least
 
-    def nodes(self) -> dict[str, Any]:
+    def nodes(self) -> Nodes:
         """What its template is given besides a claim's own values."""
-        return super().nodes() | {"domain": domain_of(self.keys)}
+        return {**super().nodes(), "domain": domain_of(self.keys)}
 
 
 def _fits(shown: Shown, value: str | int | date | None) -> bool:

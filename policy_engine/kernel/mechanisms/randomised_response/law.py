@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Context, Decimal
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from policy_engine.accounting import finite
 from policy_engine.accounting.domain import REPLACE_ONE
@@ -20,7 +20,7 @@ from policy_engine.kernel.assumption import Assumption
 from policy_engine.kernel.laws import require
 from policy_engine.kernel.mechanisms.common import Secret
 from policy_engine.kernel.mechanisms.pure import OfPublicValues, Values, check_values
-from policy_engine.kernel.nodes import bound_of, label_of
+from policy_engine.kernel.nodes import Nodes, bound_of, label_of
 from policy_engine.kernel.sources import Relation
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Randomised(OfPublicValues):
             return (((WHOLE, 0), (0, WHOLE)),)
         return tuple(finite.response(len(each.values), each.share) for each in self.responses)
 
-    def nodes(self) -> dict[str, Any]:
+    def nodes(self) -> Nodes:
         """What its template is given besides a claim's own values."""
         # Below which 60 bits which value is given by chance.
         cases = [

@@ -8,14 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from policy_engine.accounting.domain import decimal
 from policy_engine.accounting.noise import WHOLE
 from policy_engine.accounting.one import delta_of_one, population_rate
 from policy_engine.kernel.laws import require
 from policy_engine.kernel.mechanisms.common import ReleaseLaw, Secret, check_raw_first
-from policy_engine.kernel.nodes import Identifier, Number, bound_of
+from policy_engine.kernel.nodes import Identifier, Nodes, Number, bound_of
 from policy_engine.kernel.sources import Rows
 from policy_engine.kernel.types import EXACT
 
@@ -52,10 +52,10 @@ class OfSample(ReleaseLaw):
         """The least δ of one release; a unit is in one group [EXACT]."""
         return delta_of_one(self.k, rate, epsilon, neighbours).delta
 
-    def nodes(self) -> dict[str, Any]:
+    def nodes(self) -> Nodes:
         """What its template is given besides a claim's own values."""
-        own = {"k": Number(self.k), "raw_first": self.raw_first, "percent": None}
-        return own | super().nodes()
+        k = Number(self.k)
+        return {"k": k, "raw_first": self.raw_first, "percent": None, **super().nodes()}
 
 
 @dataclass(frozen=True)
@@ -82,11 +82,11 @@ class Keyed(OfSample):
         require(0 < self.threshold < WHOLE, "a rate lies between 2^-60 and 1")
         super().check(claim)
 
-    def nodes(self) -> dict[str, Any]:
+    def nodes(self) -> Nodes:
         """What its template is given besides a claim's own values."""
         bound, bound_bytes = bound_of(self.threshold)
         drawn = Identifier(DRAWN.format(self.threshold))
-        return super().nodes() | {"bound": bound, "bound_bytes": bound_bytes, "drawn": drawn}
+        return {**super().nodes(), "bound": bound, "bound_bytes": bound_bytes, "drawn": drawn}
 
 
 @dataclass(frozen=True)
@@ -104,9 +104,9 @@ class Native(OfSample):
         require(isinstance(claim.unit, Rows), "native sampling draws rows")
         super().check(claim)
 
-    def nodes(self) -> dict[str, Any]:
+    def nodes(self) -> Nodes:
         """What its template is given besides a claim's own values."""
-        return super().nodes() | {"percent": Number(self.rate.scaleb(2, context=EXACT))}
+        return {**super().nodes(), "percent": Number(self.rate.scaleb(2, context=EXACT))}
 
 
 def certified_rate(rate: Decimal, method: str, sampled_at: Decimal = Decimal(1)) -> Decimal:

@@ -7,11 +7,11 @@ and certifies nothing of it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from policy_engine.kernel.laws import require
 from policy_engine.kernel.mechanisms.common import OfEverybody
-from policy_engine.kernel.nodes import Identifier, Number
+from policy_engine.kernel.nodes import Identifier, Nodes, Number
 
 if TYPE_CHECKING:
     from policy_engine.kernel.claim import Claim
@@ -36,7 +36,7 @@ class WholeClasses(OfEverybody):
         require({*self.sensitive} < {*names}, "a class is told by a column that no model is of")
         require(not claim.unit.counts_all, "a unit is in one group")
 
-    def nodes(self) -> dict[str, Any]:
+    def nodes(self) -> Nodes:
         """What its template is given besides a claim's own values."""
         sensitive = [Identifier(name) for name in self.sensitive]
         return {"k": Number(self.k), "sensitive": sensitive, **super().nodes()}

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
-from policy_engine.kernel.nodes import label_of, literal_of
+from policy_engine.kernel.nodes import Nodes, label_of, literal_of
 from policy_engine.kernel.types import MOMENTS, GivesText, Type, Value
 
 _ORDERED = {"integer", "wide_integer", "decimal", "double", "date", *MOMENTS}
@@ -33,7 +32,7 @@ class Bins(GivesText):
         """Every label once, then NULL."""
         return (*dict.fromkeys(label for label in self.labels if label is not None), None)
 
-    def nodes(self, seen: Type) -> dict[str, Any]:
+    def nodes(self, seen: Type) -> Nodes:
         """What its macro is given."""
         cuts = [
             (literal_of(cut), label_of(label))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from policy_engine.kernel.nodes import label_of
+from policy_engine.kernel.nodes import Nodes, label_of
 from policy_engine.kernel.types import GivesText, Type
 
 
@@ -20,6 +20,6 @@ class Constant(GivesText):
         """It reads no column."""
         return True
 
-    def nodes(self, seen: Type) -> dict[str, Any]:
+    def nodes(self, seen: Type) -> Nodes:
         """What its macro is given."""
         return {"label": label_of(self.label)}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
+from policy_engine.kernel.nodes import Nodes
 from policy_engine.kernel.types import AS_TEXT, Kind, Type, ValueRecode
 
 
@@ -23,6 +23,6 @@ class Keep(ValueRecode):
         """The kind of what is shown."""
         return "text" if seen.kind in AS_TEXT else seen.kind
 
-    def nodes(self, seen: Type) -> dict[str, Any]:
+    def nodes(self, seen: Type) -> Nodes:
         """What its macro is given."""
         return {}

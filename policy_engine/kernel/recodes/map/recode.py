@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from policy_engine.kernel.nodes import label_of, literal_of
+from policy_engine.kernel.nodes import Given, Nodes, label_of, literal_of
 from policy_engine.kernel.types import AS_TEXT, GivesText, Type, Value
 
 _MAPPED = {"text", "integer", "decimal", "boolean", "date", *AS_TEXT}
@@ -39,12 +38,12 @@ class Map(GivesText):
         given = (*(label for _, label in self.groups), self.other)
         return (*dict.fromkeys(label for label in given if label is not None), None)
 
-    def nodes(self, seen: Type) -> dict[str, Any]:
+    def nodes(self, seen: Type) -> Nodes:
         """What its macro is given."""
         groups = [([_key(key) for key in keys], label_of(label)) for keys, label in self.groups]
         return {"groups": groups, "other": label_of(self.other)}
 
 
-def _key(key: Value) -> Any:
+def _key(key: Value) -> Given:
     """A text is one that others are told from, as a label is."""
     return label_of(key) if isinstance(key, str) else literal_of(key)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from policy_engine.kernel.nodes import Number
+from policy_engine.kernel.nodes import Nodes, Number
 from policy_engine.kernel.types import GivesText, Type
 
 MOST_CHARACTERS = 999_999_999
@@ -24,6 +23,6 @@ class Prefix(GivesText):
         """Of a text or a label."""
         return seen.kind in ("text", "label") and 0 < self.length <= MOST_CHARACTERS
 
-    def nodes(self, seen: Type) -> dict[str, Any]:
+    def nodes(self, seen: Type) -> Nodes:
         """What its macro is given."""
         return {"length": Number(self.length)}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Literal
 
-from policy_engine.kernel.nodes import Number, number_of
+from policy_engine.kernel.nodes import Nodes, Number, number_of
 from policy_engine.kernel.types import EXACT, Kind, Type, ValueRecode, places_of
 
 PLACES = 18
@@ -51,7 +51,7 @@ class Round(ValueRecode):
         fine = ("fine_decimal",) if self.scale > _FINE else ()
         return (f"{self.released(seen)}_column", *fine)
 
-    def nodes(self, seen: Type) -> dict[str, Any]:
+    def nodes(self, seen: Type) -> Nodes:
         """What its macro is given."""
         below = self.below(seen)
         return {

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from policy_engine.kernel.nodes import Text
+from policy_engine.kernel.nodes import Nodes, Text
 from policy_engine.kernel.types import MOMENTS, Kind, Type, ValueRecode
 
 Unit = Literal["year", "quarter", "month", "week", "day", "hour"]
@@ -30,6 +30,6 @@ class Truncate(ValueRecode):
         """A date of a date, else a moment without zone."""
         return "date" if seen.kind == "date" else "timestamp"
 
-    def nodes(self, seen: Type) -> dict[str, Any]:
+    def nodes(self, seen: Type) -> Nodes:
         """What its macro is given."""
         return {"unit": {"word": self.unit, "text": Text(self.unit)}}
