@@ -13,8 +13,11 @@ from typing import Literal
 Lack = tuple[str, str]
 """Why an engine cannot do something, and the remedy."""
 
-_OF_TEXTS = {
-    "strict_cast": ("how it reads texts was not measured", "give the column its type in the source")
+_TYPE_IT = "give the column its type in the source"
+_OF_CASTS = {
+    "": dict.fromkeys(("strict_cast", "try_cast"), ("how it casts was not measured", _TYPE_IT)),
+    "texts": {"try_cast": ("it reads texts alone as other types", _TYPE_IT)},
+    "all": {},
 }
 _OF_JOINS = {
     "join": ("how it joins was not measured", "make a table that has those columns, or a view of"
@@ -63,8 +66,9 @@ class Engine:
     them is what its own sampling does, and of nothing else. ``draws``: a sample is drawn before a
     text runs, as a relation that the text reads.
     ``enforces_keys``: no row breaks a PRIMARY KEY or UNIQUE. ``lists``: a text can list a relation,
-    and join one, measured. ``casts``: it reads texts as other types by what they look like,
-    measured. ``shares``: a text can say that a step which is read several times is computed once.
+    and join one, measured. ``casts``: it reads ``texts`` as other types by what they look like, or
+    ``all`` types, measured. ``shares``: a text can say that a step which is read several times is
+    computed once.
     ``lacks`` has a reason and a remedy for what it cannot do: unless it ``reads_files``, these, and
     the numbers of rows, too.
 
@@ -92,7 +96,7 @@ class Engine:
     draws: bool = False
     enforces_keys: bool = False
     lists: bool = False
-    casts: bool = False
+    casts: Literal["", "texts", "all"] = ""
     shares: bool = False
     reads_files: bool = False
     lacks: Mapping[str, Lack] = field(default_factory=dict)
@@ -107,10 +111,10 @@ class Engine:
     def __post_init__(self) -> None:
         by_case = _OF_CASE if self.case == "folded" else {}
         of_files = {} if self.reads_files else _OF_FILES
-        of_texts = {} if self.casts else _OF_TEXTS
         of_joins = {} if self.lists else _OF_JOINS
         of_lists = {} if self.lists else _OF_LISTS
-        lacks = {**by_case, **of_files, **of_texts, **of_joins, **of_lists, **self.lacks}
+        of_casts = _OF_CASTS[self.casts]
+        lacks = {**by_case, **of_files, **of_casts, **of_joins, **of_lists, **self.lacks}
         object.__setattr__(self, "lacks", lacks)
 
     def check(self, *asked: str) -> None:

@@ -14,8 +14,6 @@ BIGQUERY = Engine(
     },
     lacks={
         "native_sample": ("TABLESAMPLE SYSTEM takes blocks of rows, not rows", "use method: keyed"),
-        "try_cast": ("SAFE_CAST reads other texts than other engines",
-                     "give the column its type in the source"),
         "repeat": ("a select list repeats no row", "use release.as: counts"),
         "uuid_text": ("the text of a UUID differs from other engines'", "leave it out"),
         "fine_decimal": ("NUMERIC has nine digits behind the point", "use a plainer step"),

@@ -8,7 +8,7 @@ from policy_engine.engines.base import Engine
 
 CLICKHOUSE = Engine(
     "clickhouse", "ClickHouse", 200, unnamed="\\", backslash="escapes", case="exact", lists=True,
-    casts=True, secret="{salt:String}", home="default",
+    casts="texts", secret="{salt:String}", home="default",
     assumes={
         "secret": "nobody who may see the release can read the parameters of the queries: the"
         " server's log of queries, system.processes, or a log of what was sent to it",
@@ -16,7 +16,5 @@ CLICKHOUSE = Engine(
     lacks={
         "bytewise": ("it compares texts by their bytes, and knows no collation", "take it out"),
         "native_sample": ("SAMPLE takes the same rows at every reading", "use method: keyed"),
-        "try_cast": ("it reads texts alone as other types",
-                     "give the column its type in the source"),
     },
 )  # fmt: skip

@@ -8,7 +8,7 @@ truncated by arithmetic.
 from policy_engine.engines.base import Engine
 
 DATAFUSION = Engine(
-    "datafusion", "DataFusion", 200, case="quoted", secret="$salt", lists=True, casts=True,
+    "datafusion", "DataFusion", 200, case="quoted", secret="$salt", lists=True, casts="texts",
     home="public", folds="lower", parser="postgres",
     assumes={
         "secret": "nobody who may see the release can read the parameters of the process that"
@@ -20,7 +20,5 @@ DATAFUSION = Engine(
         "bytewise": ("it compares texts by their bytes, and knows no collation", "take it out"),
         "file": ("its tables are the files of its folder", "name one in source.table"),
         "native_sample": ("TABLESAMPLE is ignored, and keeps every row", "use method: keyed"),
-        "try_cast": ("it reads texts alone as other types",
-                     "give the column its type in the file"),
     },
 )  # fmt: skip

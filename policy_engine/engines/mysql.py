@@ -12,8 +12,6 @@ _LACKS = {
     "native_sample": ("it has no TABLESAMPLE, and RAND() is drawn again wherever the optimiser"
                       " moves it",
                       "use method: keyed"),
-    "try_cast": ("it reads texts alone as other types",
-                 "give the column its type in the source"),
     "repeat": ("no function makes several rows of one", "release counts"),
 }  # fmt: skip
 _ASSUMES = {
@@ -30,7 +28,7 @@ _ASSUMES = {
 }
 MARIADB = Engine(
     "mariadb", "MariaDB", 64, quote="`", backslash="escapes", secret="@policy_engine_salt",
-    collates=True, enforces_keys=True, lists=True, casts=True, bounds_names=True, assumes=_ASSUMES,
-    lacks=_LACKS, parser="mysql",
+    collates=True, enforces_keys=True, lists=True, casts="texts", bounds_names=True,
+    assumes=_ASSUMES, lacks=_LACKS, parser="mysql",
 )  # fmt: skip
-MYSQL = replace(MARIADB, name="mysql", title="MySQL", family="mariadb", lists=False, casts=False)
+MYSQL = replace(MARIADB, name="mysql", title="MySQL", family="mariadb", lists=False, casts="")

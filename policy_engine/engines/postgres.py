@@ -8,7 +8,7 @@ from policy_engine.engines.base import Engine
 
 POSTGRES = Engine(
     "postgres", "PostgreSQL", 63, backslash="prefixed", case="quoted", collates=True,
-    enforces_keys=True, lists=True, casts=True, shares=True, home="public", folds="lower",
+    enforces_keys=True, lists=True, casts="texts", shares=True, home="public", folds="lower",
     assumes={
         "secret": "nobody who may see the release can read the session settings of the"
         " connection, or the statements with their parameters in the server's log",
@@ -16,7 +16,5 @@ POSTGRES = Engine(
     lacks={
         "native_sample": ("TABLESAMPLE has a seed of 32 bits, found in minutes",
                           "use method: keyed"),
-        "try_cast": ("it reads texts alone as other types",
-                     "give the column its type in the source"),
     },
 )  # fmt: skip

@@ -19,7 +19,6 @@ REDSHIFT = Engine(
     },
     lacks={
         "native_sample": ("it has no TABLESAMPLE", "use method: keyed"),
-        "try_cast": ("TRY_CAST takes few types", "give the column its type in the source"),
         "repeat": ("generate_series runs beside the tables only", "use release.as: counts"),
         "text_key": ("texts are compared without their trailing blanks, so that one person would"
                      " stand for another",

@@ -23,7 +23,6 @@ SNOWFLAKE = Engine(
         " as its documentation says and nobody here has measured; and " + _SESSION,
     },
     lacks={
-        "try_cast": ("TRY_CAST takes texts only", "give the column its type in the source"),
         "repeat": ("no function repeats a row as often as a column says", "use release.as: counts"),
     },
 )  # fmt: skip

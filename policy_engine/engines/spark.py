@@ -12,8 +12,6 @@ from policy_engine.engines.base import Engine
 
 _LACKS = {
     "file": ("it reads tables", "make a table of the file, or release from it with DuckDB"),
-    "try_cast": ("it reads texts alone as other types",
-                 "give the column its type in the source"),
 }  # fmt: skip
 _SESSION = (
     "the session's time zone is UTC, ANSI mode is on, and no setting changes what a text means"
@@ -33,9 +31,9 @@ _NATIVE = (
 )
 SPARK = Engine(
     "spark", "Spark", 255, quote="`", backslash="escapes", unsaid=("${",), collates=True,
-    lists=True, casts=True, home="default",
+    lists=True, casts="texts", home="default",
     assumes={**_ASSUMES, "native": _NATIVE}, lacks=_LACKS,
 )  # fmt: skip
 DATABRICKS = replace(
-    SPARK, name="databricks", title="Databricks", family="spark", lists=False, casts=False
+    SPARK, name="databricks", title="Databricks", family="spark", lists=False, casts=""
 )

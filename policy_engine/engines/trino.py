@@ -19,8 +19,6 @@ TRINO = Engine(
     },
     lacks={
         "bytewise": ("it has no collations", "leave the collation out"),
-        "try_cast": ("TRY_CAST reads other texts than other engines",
-                     "give the column its type in the source"),
         "repeat": ("a select list repeats no row", "use release.as: counts"),
     },
 )  # fmt: skip

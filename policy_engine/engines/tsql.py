@@ -21,7 +21,6 @@ TSQL = Engine(
     },
     lacks={
         "native_sample": ("TABLESAMPLE SYSTEM takes pages of rows, not rows", "use method: keyed"),
-        "try_cast": ("TRY_CAST follows the session's language", "type the column in the source"),
         "repeat": ("a select list repeats no row", "use release.as: counts"),
         "text_key": ("texts are compared by a collation, and without the blanks at their end, so"
                      " that one person would stand for another",
