@@ -36,12 +36,12 @@ from decimal import (
 )
 
 from policy_engine.accounting.arrays import Floats, Integers, np
+from policy_engine.accounting.bisection import least_integer
 from policy_engine.accounting.composition import MOST_EVENTS, Question, Tight
 from policy_engine.accounting.domain import (
     EXACT,
     REPLACE_ONE,
     arithmetic,
-    least_integer,
     neighbour_notion,
     nonnegative_epsilon,
 )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from policy_engine.accounting.binomial import sum_from
+from policy_engine.accounting.bisection import least_integer
 from policy_engine.accounting.curve import Bound, larger_direction
 from policy_engine.accounting.domain import (
     REPLACE_ONE,
@@ -17,7 +18,6 @@ from policy_engine.accounting.domain import (
     arithmetic,
     count,
     decimal,
-    least_integer,
     neighbour_notion,
     nonnegative_epsilon,
     probability,

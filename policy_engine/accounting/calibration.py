@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
+from policy_engine.accounting.bisection import least_integer
 from policy_engine.accounting.bounds import downward
 from policy_engine.accounting.composition import Charges, Question, Tight
 from policy_engine.accounting.domain import (
@@ -26,7 +27,6 @@ from policy_engine.accounting.domain import (
     DIGITS,
     Number,
     count,
-    least_integer,
     neighbour_notion,
     nonnegative_epsilon,
     probability,

@@ -14,12 +14,12 @@ from functools import cached_property
 from math import ceil
 
 from policy_engine.accounting.binomial import sum_from, sum_to
+from policy_engine.accounting.bisection import least_integer
 from policy_engine.accounting.domain import (
     DIGITS,
     Number,
     arithmetic,
     count,
-    least_integer,
     sampling_rate,
     threshold,
 )

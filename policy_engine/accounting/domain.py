@@ -167,21 +167,6 @@ def neighbour_notion(neighbours: object) -> str:
     return str(neighbours)
 
 
-def least_integer(low: int, high: int, true_at: Callable[[int], bool]) -> int:
-    """The least integer in (low, high] where a rising condition holds; it holds at high.
-
-    >>> least_integer(0, 100, lambda n: n * n >= 50)
-    8
-    """
-    while high - low > 1:
-        middle = (low + high) // 2
-        if true_at(middle):
-            high = middle
-        else:
-            low = middle
-    return high
-
-
 def arithmetic(*numbers: Decimal, room: int = 0) -> AbstractContextManager[Context]:
     """A local decimal context in which 1 − β and e^ε − 1 keep 50 digits for these numbers.
 

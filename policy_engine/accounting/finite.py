@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
-from policy_engine.accounting.domain import ROUNDING, arithmetic, upward
+from policy_engine.accounting.domain import ROUNDING, arithmetic
 from policy_engine.accounting.noise import WHOLE, ReleaseCurve, by_ratio
 
 Factor = tuple[tuple[int, int], ...]
@@ -29,18 +29,6 @@ def exact_epsilon(factors: Iterable[Factor]) -> Decimal | None:
             losses = [(Decimal(one) / other).ln() for one, other in met]
             ways = [ways[0] + max(losses), ways[1] - min(losses)]
         return max(ways) * (1 + ROUNDING)
-
-
-def epsilon_of(factors: Iterable[Factor]) -> Decimal | None:
-    """The least ε for which the pair is ε-DP both ways; None where there is none.
-
-    Guarantee: never below the true one; rounded up at 12 digits.
-
-    >>> epsilon_of([((3 << 58, 1 << 58), (1 << 58, 3 << 58))])
-    Decimal('1.09861228867')
-    """
-    bound = exact_epsilon(factors)
-    return None if bound is None else upward(bound)
 
 
 def delta_of(factors: Sequence[Factor], epsilon: Decimal) -> Decimal:
@@ -66,26 +54,6 @@ def response(values: int, share: int) -> Factor:
     """
     own = WHOLE - (values - 1) * share
     return ((own, share), (share, own), *[((values - 2) * share,) * 2] * (values > 2))
-
-
-def least_share(values: int, epsilon: Decimal) -> int | None:
-    """The least share for which ``response`` is ε-DP; None where ε is too small for any.
-
-    Trusted by nobody: what a share costs is computed from it, whoever found it.
-
-    >>> share = least_share(2, Decimal(1))
-    >>> epsilon_of([response(2, share)]), epsilon_of([response(2, share - 1)]) > 1
-    (Decimal('1.00000000000'), True)
-    """
-    epsilon = min(epsilon, Decimal(50))  # a share of one in 2⁶⁰ already costs less
-    with arithmetic(epsilon):
-        share = max(1, int(WHOLE / (epsilon.exp() + values - 1)))
-    while values * share < WHOLE:
-        found = exact_epsilon([response(values, share)])
-        if found is not None and found <= epsilon:
-            return share
-        share += 1
-    return None
 
 
 def presence(shown: int, inserted: int) -> Factor:

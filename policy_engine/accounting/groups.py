@@ -22,12 +22,12 @@ from __future__ import annotations
 from decimal import Decimal
 
 from policy_engine.accounting.binomial import sum_from, sum_to
+from policy_engine.accounting.bisection import least_integer
 from policy_engine.accounting.curve import Bound, larger_direction
 from policy_engine.accounting.domain import (
     Number,
     arithmetic,
     count,
-    least_integer,
     nonnegative_epsilon,
     sampling_rate,
     threshold,

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from policy_engine.accounting.domain import count, least_integer, whole
+from policy_engine.accounting.bisection import least_integer
+from policy_engine.accounting.domain import count, whole
 
 MOST_ALIKE = 30
 """So many more of one kind are looked for, and no more."""

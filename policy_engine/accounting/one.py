@@ -9,13 +9,14 @@ from policy_engine.accounting.curve import Bound, larger_direction
 from policy_engine.accounting.domain import (
     ADD_REMOVE,
     Number,
+    decimal,
+    is_within_reach,
     neighbour_notion,
     nonnegative_epsilon,
-    sampling_rate,
 )
-from policy_engine.accounting.rates import grain_of
-from policy_engine.accounting.replace import delta_replace
-from policy_engine.base_errors import DomainError
+
+NATIVE_GRAIN = Decimal(2) ** -32
+"""How far the rate of an engine's own sample may be above the one that is written."""
 
 
 def delta_of_one(k: int, rate: Number, epsilon: Number, neighbours: str = ADD_REMOVE) -> Bound:
@@ -29,22 +30,26 @@ def delta_of_one(k: int, rate: Number, epsilon: Number, neighbours: str = ADD_RE
     """
     if neighbour_notion(neighbours) == ADD_REMOVE:
         return larger_direction(k, rate, nonnegative_epsilon(epsilon))
+    from policy_engine.accounting.replace import delta_replace  # numpy would slow every start
+
     return delta_replace(k, rate, epsilon)
 
 
-def population_rate(rate: Fraction, method: str, sampled_at: Decimal) -> Fraction:
+def certified_rate(
+    rate: Decimal | Fraction, method: str, sampled_at: Decimal = Decimal(1)
+) -> Decimal:
     """An upper bound on the probability that a unit of the population is sampled.
 
-    A known earlier sample multiplies ([AMP]).
+    The random numbers of an engine, ``native``, are known to 32 bits only; the rate of a keyed
+    sample is exact. A known earlier sample multiplies ([AMP]).
 
     Raises:
         DomainError: ``sampled_at`` is neither 1 nor a rate.
 
-    >>> population_rate(Fraction(1, 10), "drawn", Decimal("0.01"))
-    Fraction(1, 1000)
+    >>> certified_rate(Decimal("0.1"), "keyed", Decimal("0.01"))
+    Decimal('0.001')
     """
-    try:
-        earlier = Fraction(1 if sampled_at == 1 else sampling_rate(sampled_at))
-    except DomainError:
-        raise DomainError("sampled_at", "1 or a rate below it", f"{sampled_at:.12g}") from None
-    return (rate + grain_of(method)) * earlier
+    law = "1 or a rate below it"
+    earlier = decimal("sampled_at", law, sampled_at, lambda at: at <= 1 and is_within_reach(at))
+    grain = Fraction(NATIVE_GRAIN if method == "native" else 0)
+    return decimal("rate", "a number", (Fraction(rate) + grain) * Fraction(earlier))

@@ -35,7 +35,9 @@ import math
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from policy_engine.accounting.arrays import Floats, np
+import numpy as np
+from numpy.typing import NDArray
+
 from policy_engine.accounting.binomial import sum_to
 from policy_engine.accounting.curve import Bound, delta_remove, larger_direction
 from policy_engine.accounting.domain import (
@@ -61,9 +63,9 @@ Block = tuple[int, int | None]
 class Atoms:
     """Atoms by falling ratio of larger to smaller table: masses under n and under n − 1."""
 
-    larger: Floats
-    smaller: Floats
-    ratio: Floats
+    larger: NDArray[np.float64]
+    smaller: NDArray[np.float64]
+    ratio: NDArray[np.float64]
 
 
 class Crossing:
@@ -129,7 +131,7 @@ class Crossing:
         with np.errstate(divide="ignore"):
             return Atoms(first, first * inverse, 1 / inverse)
 
-    def _counts(self, n: int) -> tuple[Floats, Floats, float]:
+    def _counts(self, n: int) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
         """The counts x ≥ k of n from the top of a window down, f(x; n), and the mass above."""
         mean = n * self.rate
         width = int(60 + max(0.0, mean - self.k) + 14 * (mean + self.k) ** 0.5)

@@ -16,8 +16,9 @@ from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Protocol
 
 from policy_engine.accounting.arrays import np
+from policy_engine.accounting.bisection import least_integer
 from policy_engine.accounting.choice import Choice
-from policy_engine.accounting.domain import REPLACE_ONE, arithmetic, count, least_integer
+from policy_engine.accounting.domain import REPLACE_ONE, arithmetic, count
 from policy_engine.accounting.events import (
     Event,
     PureDP,
@@ -25,9 +26,10 @@ from policy_engine.accounting.events import (
     SampledSuppression,
     TableNoise,
 )
-from policy_engine.accounting.finite import epsilon_of, least_share, presence, response
+from policy_engine.accounting.finite import presence, response
 from policy_engine.accounting.noise import MOST_ENTRIES, WHOLE, Direction, IntegerTable, Statistic
 from policy_engine.accounting.noise_laws import deviation, gaussian, laplace, place, shown_half
+from policy_engine.accounting.pure_shares import epsilon_of, least_share
 from policy_engine.accounting.tables import Aim, auto, calibrated
 from policy_engine.errors import DomainError
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 from functools import lru_cache
 
+from policy_engine.accounting.bisection import least_integer
 from policy_engine.accounting.calibration import best_pair, greatest_rate
 from policy_engine.accounting.domain import (
     ADD_REMOVE,
     REPLACE_ONE,
     count,
-    least_integer,
     neighbour_notion,
     nonnegative_epsilon,
     probability,

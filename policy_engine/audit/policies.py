@@ -13,6 +13,7 @@ from pathlib import Path
 from policy_engine.accounting.domain import claimed
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.accounting.in_words import in_text
+from policy_engine.accounting.one import certified_rate
 from policy_engine.audit.bench import BenchPlace, Tick, drawing, observe
 from policy_engine.audit.events import Features, Hits
 from policy_engine.audit.people import NeighbourPair, People, pairs_for
@@ -28,7 +29,6 @@ from policy_engine.audit.verdict import (
 from policy_engine.compile.catalog import Field, Table
 from policy_engine.errors import InternalError, UsageError
 from policy_engine.kernel.certificate import Certificate
-from policy_engine.kernel.mechanisms.sampled_suppression.law import certified_rate
 from policy_engine.policy.csv_models import CsvSpec, is_csv
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy, loaded

@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from policy_engine.accounting.bisection import least_integer
 from policy_engine.accounting.bounds import downward
-from policy_engine.accounting.domain import arithmetic, least_integer
+from policy_engine.accounting.domain import arithmetic
 from policy_engine.audit.events import Event, Features, Hits, best_event, halves
 from policy_engine.errors import UsageError
 

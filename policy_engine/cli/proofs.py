@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
 
 from typer import Argument, Option
 
-from policy_engine.accounting.domain import claimed, decimal, upward
-from policy_engine.accounting.one import population_rate
+from policy_engine.accounting.domain import claimed, upward
+from policy_engine.accounting.one import certified_rate
 from policy_engine.check.answer import Answer, answer
 from policy_engine.check.ddl import parse_schema
 from policy_engine.check.described import ClaimShape, lines, shape_of
@@ -130,12 +129,11 @@ def _certified(what: str, listed: list[str], assumed: tuple[str, ...], worth: st
 def _worth_of(claim: Claim, method: str) -> str:
     """What a release of a claim is worth, or how to find out."""
     if claim.law.is_sample:
-        return _worth(Fraction(claim.law.rate), method, claim.law.k)
+        return _worth(claim.law.rate, method, claim.law.k)
     delta = claimed(claim.delta(Decimal(1), Decimal(1), "add_remove"))
     return f"what it is worth: δ = {shown(delta)} at ε = 1 (add_remove, unit: {unit_of(claim)})"
 
 
-def _worth(rate: Fraction, method: str, k: int) -> str:
-    whole = decimal("rate", "a number", population_rate(rate, method, Decimal(1)))
-    bound = shown(upward(whole, exact=True))
+def _worth(rate: Decimal, method: str, k: int) -> str:
+    bound = shown(upward(certified_rate(rate, method), exact=True))
     return f"what it is worth: policy-engine calculate --k {k} --rate {bound} --epsilon 1"

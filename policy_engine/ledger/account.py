@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, replace
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
-from policy_engine.accounting.domain import ADD_REMOVE, EXACT, claimed, least_integer
+from policy_engine.accounting.bisection import least_integer
+from policy_engine.accounting.domain import ADD_REMOVE, EXACT, claimed
 from policy_engine.accounting.events import SampledSuppression
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.accounting.in_words import in_text

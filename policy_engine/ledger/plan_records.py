@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from decimal import Decimal
 
-from policy_engine.accounting.domain import least_integer
+from policy_engine.accounting.bisection import least_integer
 from policy_engine.accounting.plans import WindowPlan
 from policy_engine.errors import BudgetExceeded, InternalError, LedgerError
 from policy_engine.ledger.account import (

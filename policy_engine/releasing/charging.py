@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from policy_engine.accounting.domain import REPLACE_ONE
 from policy_engine.accounting.events import PureDP
+from policy_engine.accounting.one import certified_rate
 from policy_engine.accounting.plans import WindowPlan
 from policy_engine.accounting.windows import spanning
 from policy_engine.attest.certificates import predicate_of
@@ -25,7 +26,6 @@ from policy_engine.errors import DomainError
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.editions import Edition
 from policy_engine.kernel.mechanisms.events import charged, of_replaced
-from policy_engine.kernel.mechanisms.sampled_suppression.law import certified_rate
 from policy_engine.ledger.account import Account, Limit, effective
 from policy_engine.ledger.asked import Asked
 from policy_engine.ledger.books import Books

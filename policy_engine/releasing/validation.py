@@ -11,11 +11,10 @@ from pathlib import Path
 
 from policy_engine import errors
 from policy_engine.accounting.in_words import in_text
-from policy_engine.accounting.one import delta_of_one
+from policy_engine.accounting.one import certified_rate, delta_of_one
 from policy_engine.attest.parquet_file import certificate_path
 from policy_engine.compile.compiler import find_unknown
 from policy_engine.dialects import dialect_named
-from policy_engine.kernel.mechanisms.sampled_suppression.law import certified_rate
 from policy_engine.kernel.mechanisms.whole_classes.meaning import NONE, still_works
 from policy_engine.policy.accounts import check_account
 from policy_engine.policy.following import reading_once

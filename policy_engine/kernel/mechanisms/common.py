@@ -130,21 +130,16 @@ class ReleaseLaw:
 
     def nodes(self) -> Nodes:
         """What its template is given besides a claim's own values."""
-        return nodes_of(self.secret)
+        if self.secret is None:
+            return {"secret_relation": None, "secret_release": None}
+        relation = [Identifier(part) for part in self.secret.relation]
+        return {"secret_relation": relation, "secret_release": Text(self.secret.release)}
 
 
 class OfEverybody(ReleaseLaw):
     """A law by which every unit takes part."""
 
     rate: ClassVar[Decimal] = Decimal(1)
-
-
-def nodes_of(secret: Secret | None) -> Nodes:
-    """What a template is given of where a secret waits."""
-    if secret is None:
-        return {"secret_relation": None, "secret_release": None}
-    relation = [Identifier(part) for part in secret.relation]
-    return {"secret_relation": relation, "secret_release": Text(secret.release)}
 
 
 def check_raw_first(raw_first: bool, claim: Claim) -> None:

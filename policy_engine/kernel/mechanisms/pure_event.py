@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from policy_engine.accounting.domain import REPLACE_ONE
 from policy_engine.accounting.events import Event, PureDP
-from policy_engine.accounting.finite import Factor, epsilon_of
+from policy_engine.accounting.finite import Factor
+from policy_engine.accounting.pure_shares import epsilon_of
 from policy_engine.errors import DomainError
 
 

@@ -35,7 +35,7 @@ class Chance(Protection):
 def share_of(values: int, epsilon: Decimal) -> int:
     """The chance of each of so many values. Errors: NoSolution where ε is too small."""
     # Numbers and their search are needed for such a policy alone.
-    from policy_engine.accounting.finite import least_share
+    from policy_engine.accounting.pure_shares import least_share
 
     if (share := least_share(values, epsilon)) is None:
         raise NoSolution(f"ε is too small for {values} values")

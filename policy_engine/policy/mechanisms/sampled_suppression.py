@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from policy_engine.accounting.domain import EXACT
 from policy_engine.accounting.in_words import in_text
-from policy_engine.accounting.one import delta_of_one
-from policy_engine.accounting.rates import NATIVE_GRAIN
+from policy_engine.accounting.one import NATIVE_GRAIN, certified_rate, delta_of_one
 from policy_engine.kernel.mechanisms import Keyed, Law, Native
 from policy_engine.kernel.mechanisms.meaning import Curve
-from policy_engine.kernel.mechanisms.sampled_suppression.law import certified_rate
 from policy_engine.kernel.mechanisms.sampled_suppression.rate import threshold
 from policy_engine.policy.auto import Guarantee, NoSolution, solve_auto
 from policy_engine.policy.laws import Broken, Data, barred, refusal

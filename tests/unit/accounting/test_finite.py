@@ -9,14 +9,8 @@ import pytest
 
 from policy_engine.accounting.composition import Accountant
 from policy_engine.accounting.events import RandomisedResponse
-from policy_engine.accounting.finite import (
-    WHOLE,
-    delta_of,
-    epsilon_of,
-    least_share,
-    presence,
-    response,
-)
+from policy_engine.accounting.finite import WHOLE, delta_of, presence, response
+from policy_engine.accounting.pure_shares import epsilon_of, least_share
 
 FLIP = response(2, 1 << 58)
 WIDE = response(7, 1 << 55)

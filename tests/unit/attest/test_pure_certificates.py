@@ -8,7 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from policy_engine.accounting.finite import delta_of, least_share, presence, response
+from policy_engine.accounting.finite import delta_of, presence, response
+from policy_engine.accounting.pure_shares import least_share
 from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.certificates import predicate_of
 from policy_engine.attest.keys import TrustedKeys

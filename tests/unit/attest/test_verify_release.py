@@ -20,7 +20,7 @@ from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.noise import IntegerTable, Statistic, delta_of_release
 from policy_engine.accounting.noise_laws import laplace
 from policy_engine.accounting.noise_laws import place as place_table
-from policy_engine.accounting.one import population_rate
+from policy_engine.accounting.one import certified_rate
 from policy_engine.attest.attestation import Unverified, sign, statement
 from policy_engine.attest.certificates import FIELDS, SAID, certificate_in, predicate_of
 from policy_engine.attest.keys import TrustedKeys
@@ -486,10 +486,10 @@ def test_deep_json(keys):
 
 
 def test_the_rate_of_the_population():
-    assert population_rate(1, "native", Decimal("0.5")) > Decimal("0.5")
+    assert certified_rate(Decimal(1), "native", Decimal("0.5")) > Decimal("0.5")
     for wrong in ("0", "1e-999999999", "1.5", "NaN"):
         with pytest.raises(DomainError, match="sampled_at must be 1 or a rate below it"):
-            population_rate(1, "drawn", Decimal(wrong))
+            certified_rate(Decimal(1), "drawn", Decimal(wrong))
 
 
 def of_a_claim(source=PEOPLE, name="people", shown="age"):

@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 from policy_engine.accounting.events import PureDP, RandomisedResponse
-from policy_engine.accounting.finite import least_share
+from policy_engine.accounting.pure_shares import least_share
 from policy_engine.attest.certificates import predicate_of
 from policy_engine.errors import DomainError
 from policy_engine.kernel.assumptions import assumptions

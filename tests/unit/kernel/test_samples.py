@@ -20,7 +20,6 @@ from policy_engine.kernel.types import Type
     ("method", "unit", "words"),
     [
         ("native", "row", "TABLESAMPLE BERNOULLI of the engine"),
-        ("random", "row", "random() of the engine"),
         ("drawn", "row", "AES-128 of each unit"),
         ("drawn", "id", "SHA-256 of a secret of 128 bits and each unit"),
         ("keyed", "id", "SHA-256 of a secret of 128 bits and each unit"),

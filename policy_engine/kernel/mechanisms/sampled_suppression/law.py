@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Context, Decimal
-from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from policy_engine.accounting.domain import decimal
 from policy_engine.accounting.noise import WHOLE
-from policy_engine.accounting.one import delta_of_one, population_rate
+from policy_engine.accounting.one import certified_rate, delta_of_one
 from policy_engine.kernel.laws import require
 from policy_engine.kernel.mechanisms.common import ReleaseLaw, Secret, check_raw_first
 from policy_engine.kernel.nodes import Identifier, Nodes, Number, bound_of
@@ -107,12 +105,3 @@ class Native(OfSample):
     def nodes(self) -> Nodes:
         """What its template is given besides a claim's own values."""
         return {**super().nodes(), "percent": Number(self.rate.scaleb(2, context=EXACT))}
-
-
-def certified_rate(rate: Decimal, method: str, sampled_at: Decimal = Decimal(1)) -> Decimal:
-    """The rate that a certificate or a charge rests on, for one that is written.
-
-    >>> certified_rate(Decimal("0.1"), "keyed", Decimal("0.01"))
-    Decimal('0.001')
-    """
-    return decimal("rate", "a number", population_rate(Fraction(rate), method, sampled_at))

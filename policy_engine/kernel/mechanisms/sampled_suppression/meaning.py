@@ -16,10 +16,6 @@ if TYPE_CHECKING:
     from policy_engine.accounting.comparison import Candidate
     from policy_engine.kernel.certificate import Certificate
 
-_OF_THE_ENGINE = {
-    "native": "TABLESAMPLE BERNOULLI of the engine",
-    "random": "random() of the engine",
-}
 _AES = "AES-128 of each unit under a secret of 128 bits from the operating system"
 _SHA = "SHA-256 of a secret of 128 bits and each unit"
 
@@ -120,8 +116,9 @@ class SampleMeaning(Meaning[OfSample]):
 
 def randomness(method: str, unit: str) -> str:
     """What decides who is in a sample, in the words of a certificate."""
-    keyed = _AES if method == "drawn" and unit == ROW_UNIT else _SHA
-    return _OF_THE_ENGINE.get(method, keyed)
+    if method == "native":
+        return "TABLESAMPLE BERNOULLI of the engine"
+    return _AES if method == "drawn" and unit == ROW_UNIT else _SHA
 
 
 def _number(value: Decimal) -> str:
