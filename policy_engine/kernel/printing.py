@@ -153,9 +153,8 @@ def environment(name: str) -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters, made.tests = {}, {"none": lambda value: value is None}
-    made.globals = {"calendar": _CALENDAR}
-    made.globals["e"] = _Forms(made, engine)
+    made.filters, made.globals, made.tests = {}, {}, {"none": lambda value: value is None}
+    made.globals["e"] = _Forms(made, engine)  # which hold these globals
     return made
 
 
@@ -168,14 +167,6 @@ def _finalizer(engine: Engine) -> Callable[[object], Markup]:
         return Markup(value.sql(engine))
 
     return finalize
-
-
-_CALENDAR = {
-    "first_day": Text("0001-01-01"),
-    "last_day": Text("9999-12-31"),
-    "first_moment": Text("0001-01-01 00:00:00"),
-    "last_moment": Text("9999-12-31 23:59:59.999999"),
-}
 
 
 LONG = 200
@@ -212,9 +203,7 @@ def values_of(claim: Claim, engine: Engine) -> Nodes:
         "filter": [shown_of(each) for each in claim.filter],
         "kept": Text(KEPT, is_label=True),
         **_source_values(claim),
-        **_read_again(
-            claim, engine, is_joined=bool(claim.joins) or any(each["lookup"] for each in columns)
-        ),
+        "shares": engine.shares,
         "numbered": isinstance(claim.unit, Rows) and claim.law.numbers_rows,
         "order": [(read_of(column), down) for column, down in _order(claim)],
         "count": None if claim.count is None else Identifier(claim.count),
@@ -253,7 +242,7 @@ def _source_values(claim: Claim) -> Nodes:
 
 def _beside(joined: JoinedRelation, number: int) -> Nodes:
     """A relation that is joined: its key, what it gives, and which of a key's rows is there."""
-    on = [
+    on: list[Nodes] = [
         {
             "key": Identifier(f"policy_engine_key_{number}_{place}"),
             "own": read_of(own),
@@ -283,15 +272,6 @@ def _place_of(source: Relation | Files) -> Nodes:
         "loaded": Identifier(file.path) if file and file.kind != "parquet" else None,
         "is_folder": file is not None and file.is_folder,
     }
-
-
-def _read_again(claim: Claim, engine: Engine, *, is_joined: bool) -> Nodes:
-    """Whether each grouping reads the people by itself, and whether these are long to find.
-
-    Else everybody is grouped by all columns once, and those groups are read.
-    """
-    is_long = is_joined or bool(_order(claim))
-    return {"again": engine.shares or not is_long, "is_long": is_long, "shares": engine.shares}
 
 
 def _groupings(claim: Claim, shown: Shown) -> list[Number]:
