@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -53,7 +53,7 @@ class _Misstated(ValueError):
     """A field is missing, or of another form."""
 
 
-def predicate_of(certificate: Certificate) -> dict[str, Any]:
+def predicate_of(certificate: Certificate) -> dict[str, object]:
     """A certificate as the predicate of an in-toto Statement; the same for equal ones."""
     claim, terms = certificate.claim, certificate.terms
     return {
@@ -86,7 +86,7 @@ def predicate_of(certificate: Certificate) -> dict[str, Any]:
     }
 
 
-def _promised(certificate: Certificate) -> dict[str, Any]:
+def _promised(certificate: Certificate) -> dict[str, object]:
     promise = certificate.promise
     if isinstance(promise, Bounded):
         return {
@@ -126,7 +126,7 @@ def certificate_in(statement: Unverified) -> Certificate:
         VerificationFailed: fields are unknown, missing, of another form, or no consequence of the
             others, by name.
     """
-    stated: dict[str, Any] = plain(statement.predicate)
+    stated: dict[str, object] = plain(statement.predicate)
     reader = _Reader(stated)
     certificate, wrong = reader.certificate(), reader.wrong
     if certificate is not None:
@@ -165,7 +165,7 @@ def certificate_in(statement: Unverified) -> Certificate:
 class _Reader:
     """Reads the fields that the others follow from; ``wrong`` are the names of those that fail."""
 
-    def __init__(self, stated: Mapping[str, Any]) -> None:
+    def __init__(self, stated: Mapping[str, object]) -> None:
         self._stated = stated
         self.wrong: list[str] = []
 
@@ -305,7 +305,7 @@ def _models(value: Any) -> tuple[Any, ...]:
     return tuple(map(model_from, value))
 
 
-_FIELDS: Mapping[str, Any] = {
+_FIELDS: Mapping[str, Callable[[Any], object]] = {
     "policy": _policy,
     "source": _text,
     "models": _models,
@@ -318,7 +318,7 @@ _FIELDS: Mapping[str, Any] = {
     "engine_version": lambda value: _matching(_VERSION, value),
     "time": _time,
 }
-_NUMBERS: Mapping[str, Any] = {
+_NUMBERS: Mapping[str, Callable[[Any], object]] = {
     "epsilon": _decimal,
     "delta": _decimal,
     "neighbours": _neighbours,

@@ -56,7 +56,7 @@ class ChoiceStated:
     engine_version: str
     time: str
 
-    def predicate(self) -> dict[str, Any]:
+    def predicate(self) -> dict[str, object]:
         """The predicate of its in-toto Statement; the same for equal ones."""
         return {
             "policy": {"name": self.policy_name, "digest": self.policy_digest},

@@ -17,7 +17,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Context, Decimal
-from typing import Any
 
 from policy_engine.accounting.domain import claimed, decimal, nonnegative_epsilon
 from policy_engine.accounting.in_words import in_text
@@ -70,7 +69,7 @@ class CountCertificate:
             "nothing else that depends on these records leaves: the exact count, once",
         )
 
-    def predicate(self) -> dict[str, Any]:
+    def predicate(self) -> dict[str, object]:
         """The predicate of its in-toto Statement, version 1; sorted, the assumptions lead."""
         return {
             "assumptions": self.assumptions,
@@ -111,7 +110,7 @@ def certify_count(unknown: int, floor: Decimal | str, epsilon: Decimal | str) ->
     return CountCertificate(unknown, floor, epsilon, delta, now())
 
 
-def claim_digest(predicate: Mapping[str, Any]) -> str:
+def claim_digest(predicate: Mapping[str, object]) -> str:
     """SHA-256, in hex, of a predicate without its time, as canonical JSON: the subject.
 
     >>> claim_digest({"a": 1, "time": "now"}) == claim_digest({"time": "later", "a": 1})

@@ -68,7 +68,7 @@ def certificate_path(release: Path) -> Path:
     return release.with_name(f"{release.stem}{CERTIFICATE_SUFFIX}")
 
 
-def predicate_digest(predicate: Mapping[str, Any]) -> str:
+def predicate_digest(predicate: Mapping[str, object]) -> str:
     """SHA-256 of the facts of a certificate.
 
     >>> predicate_digest({})[:14]
@@ -110,7 +110,7 @@ def record_of_editions(policy: str) -> str:
     return json.dumps(record, sort_keys=True, ensure_ascii=False)
 
 
-def record_of_file(predicate: Mapping[str, Any], subject: str) -> str:
+def record_of_file(predicate: Mapping[str, object], subject: str) -> str:
     """What a release's file, released as ``subject``, carries of the certificate beside it."""
     return record_text(predicate, certificate_path(Path(subject)).name)
 

@@ -103,7 +103,7 @@ def in_order(entries: tuple[RingKey, ...]) -> tuple[RingKey, ...]:
 def document_of(entry: RingKey) -> dict[str, object]:
     """An entry as the file and ``keys list`` write it."""
     dates, revoked = entry.validity, entry.validity.revoked
-    told: dict[str, Any] | None = None
+    told: dict[str, object] | None = None
     if revoked is not None:
         told = {"at": written(revoked.at), "why": revoked.why}
         # A ring without it is read by every version.

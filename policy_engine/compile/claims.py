@@ -327,7 +327,7 @@ def _listed(policy: Policy, lists: Keys, shown: list[Shown]) -> tuple[tuple[Key,
             problems.add("public_groups", law, told)
         return found
 
-    constants: dict[str, Any] = {
+    constants = {
         each.name: each.recode.label for each in shown if isinstance(each.recode, recodes.Constant)
     }
     rows_of = [

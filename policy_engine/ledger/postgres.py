@@ -16,6 +16,7 @@ from typing import Any, Final
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 import psycopg
+from psycopg.conninfo import make_conninfo
 
 from policy_engine.errors import Code, LedgerError, NoLedger
 from policy_engine.ledger import records
@@ -99,6 +100,15 @@ _WANTED: records.Made = frozenset(
         ("trigger", "records_extend_the_chain", f"7 {_EXTENDS}"),
     }
 )
+_SETTINGS: Final[Mapping[str, str | int]] = {
+    "application_name": "policy-engine",
+    "connect_timeout": 10,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,
+}
+"""Of a connection whose URL says nothing else."""
 _UNREACHED = "see that the server runs and is reached, and try again"
 _FAILURES: Final = {
     "55P03": records.LOCKED,
@@ -195,17 +205,9 @@ class PostgresStore(records.Records):
         return _CODES.get(getattr(error, "sqlstate", None) or "")
 
     def _connect(self) -> records.Connection:
-        settings: dict[str, Any] = {
-            "application_name": "policy-engine",
-            "connect_timeout": 10,
-            "keepalives_idle": 10,
-            "keepalives_interval": 5,
-            "keepalives_count": 3,
-            "tcp_user_timeout": 20_000,
-        }
+        unsaid = {name: value for name, value in _SETTINGS.items() if name not in self._options}
         connection = _Bounded.connect(
-            self._conninfo,
-            **{name: value for name, value in settings.items() if name not in self._options},
+            make_conninfo(self._conninfo, **unsaid),
             client_encoding="utf8",
             prepare_threshold=None,  # so that a pooler may stand in between
         )

@@ -185,7 +185,11 @@ class Spent:
             first, plan = state["first"], state["plan"]
             holds, fails = map(read_count, state["reach"])
             kinds = tuple(
-                EqualReleases(_asked_in(asked, own), read_count(times), cost_from_json(cost))
+                EqualReleases(
+                    own if asked is None and own is not None else Asked.from_json(asked),
+                    read_count(times),
+                    cost_from_json(cost),
+                )
                 for asked, times, cost in state["kinds"]
             )
             if type(first) is int:
@@ -252,15 +256,6 @@ class Spent:
             for kind in self.kinds
         )
         return replace(self, kinds=kinds)
-
-
-def _asked_in(asked: Mapping[str, Any] | None, own: Asked | None) -> Asked:
-    """What a kind is of; the record's ``own`` where it says nothing."""
-    if asked is not None:
-        return Asked.from_json(asked)
-    if own is None:
-        raise ValueError("a kind of nothing")
-    return own
 
 
 def price(spent: Spent, limit: Limit | None) -> Price:

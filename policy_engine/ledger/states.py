@@ -182,24 +182,24 @@ def changes_of(chain: Iterable[Record], where: str) -> tuple[LimitChange, ...]:
 def moves_of(chain: Iterable[Record], where: str) -> tuple[Move, ...]:
     """Every source that was given to an account, in order."""
     return tuple(
-        Move(*_decided(record, told), int(told["of"]), str(told["from"]), str(told["to"]))
-        for record, told in _told(chain, "move", where)
+        Move(*decided, int(said["of"]), str(said["from"]), str(said["to"]))
+        for _, decided, said in _decisions(chain, "move", where)
     )
 
 
 def rekeys_of(chain: Iterable[Record], where: str) -> tuple[Rekey, ...]:
     """Every sealing key that was replaced, in order."""
     return tuple(
-        Rekey(*_decided(record, told), str(told["for"]), str(told["source"][NAMED_BY]))
-        for record, told in _told(chain, "rekey", where)
+        Rekey(*decided, str(said["for"]), str(said["source"][NAMED_BY]))
+        for _, decided, said in _decisions(chain, "rekey", where)
     )
 
 
 def settlements_of(chain: Iterable[Record], where: str) -> tuple[Settlement, ...]:
     """Every fault that somebody looked into, in order."""
     return tuple(
-        Settlement(*_decided(record, told), int(told["of"]))
-        for record, told in _told(chain, "settle", where)
+        Settlement(*decided, int(said["of"]))
+        for _, decided, said in _decisions(chain, "settle", where)
     )
 
 
@@ -207,26 +207,22 @@ def disownings_of(chain: Iterable[Record], where: str) -> tuple[Disowning, ...]:
     """The rows that were left out, in order; each record says all that are left out by then."""
     found: list[Disowning] = []
     known = frozenset[str]()
-    for record, told in _told(chain, "disown", where):
+    for record, decided, _ in _decisions(chain, "disown", where):
         rows = frozenset(disowned_in(record))
-        found.append(Disowning(*_decided(record, told), tuple(sorted(map(int, rows - known)))))
+        found.append(Disowning(*decided, tuple(sorted(map(int, rows - known)))))
         known = rows
     return tuple(found)
 
 
-def _told(
+def _decisions(
     chain: Iterable[Record], kind: str, where: str
-) -> Iterator[tuple[Record, Mapping[str, Any]]]:
-    """The records of a kind, and what each says; LedgerError for one that cannot be read."""
+) -> Iterator[tuple[Record, tuple[int, datetime, str, str], Mapping[str, Any]]]:
+    """The records of a kind, who decided what each says, and that; LedgerError as ``reading``."""
     for record in chain:
         if record.kind == kind:
-            with reading(record, where) as told:
-                yield record, told
-
-
-def _decided(record: Record, told: Mapping[str, Any]) -> tuple[int, datetime, str, str]:
-    at = datetime.fromisoformat(told["at"])
-    return record.seq, at, str(told["by"]), str(told["why"])
+            with reading(record, where) as said:
+                at = datetime.fromisoformat(said["at"])
+                yield record, (record.seq, at, str(said["by"]), str(said["why"])), said
 
 
 def check_said(account: str, who: str, why: str, what: str) -> None:

@@ -296,8 +296,11 @@ def canonical_json(
     follows: Mapping[str, object] | None = None,
 ) -> str:
     """The text that is digested: JSON with sorted keys and no spaces, in ASCII."""
-    left_out: dict[str, Any] = {"recode": True, "release": {"deprecated"}, "search": True}
-    data = document.model_dump(by_alias=True, exclude_defaults=True, exclude=left_out)
+    data = document.model_dump(
+        by_alias=True,
+        exclude_defaults=True,
+        exclude={"recode": True, "release": {"deprecated"}, "search": True},
+    )
     if measured := data.get("measures"):  # its columns have an order
         data["measures"] = list(measured.items())
     recode: list[tuple[str, object]] = []

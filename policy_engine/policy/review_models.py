@@ -109,7 +109,7 @@ class ReviewDocument(Document):
                     wrong = f"asks for {needed} of role {show(role)}, found {count.get(role, 0)}"
                     yield refusal(wrong, "name them under people", at=(stage,))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """The document as it is recorded: everything is said."""
         people = {
             name: {"role": each.role, "keys": [key_line(key) for key in each.keys]}

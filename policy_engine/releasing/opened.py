@@ -5,7 +5,7 @@ Nothing is checked here: ``verify`` does that.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -278,7 +278,7 @@ def _typed(claim: Claim, lines: Sequence[Line]) -> pa.Table:
     return pa.Table.from_arrays(list(read), list(kinds))
 
 
-_READ: Mapping[str, Any] = {
+_READ: Mapping[str, Callable[[str], object]] = {
     "integer": int,
     "decimal": Decimal,
     "date": date.fromisoformat,

@@ -27,6 +27,7 @@ from policy_engine.attest.approvals import (
 from policy_engine.attest.attestation import (
     UNPROMISED_TYPE,
     Envelope,
+    Json,
     Unverified,
     open_envelope,
     type_of_release,
@@ -163,7 +164,7 @@ def _matter(asked: Matter, shown: Mapping[str, Any]) -> Matter:
     return claim_of(charge) if asked.stage == "claim" else release_of(charge, asked.sha256)
 
 
-def _check_certificate(matter: Matter, shown: Mapping[str, Any]) -> None:
+def _check_certificate(matter: Matter, shown: Mapping[str, Json]) -> None:
     """VerificationFailed unless all that a certificate states follows from its claim."""
     certificate = certificate_shown(shown)
     promise = certificate.promise
@@ -175,7 +176,7 @@ def _check_certificate(matter: Matter, shown: Mapping[str, Any]) -> None:
         raise VerificationFailed((_OTHER_WORDS, *found.reasons))
 
 
-def certificate_shown(shown: Mapping[str, Any]) -> Certificate:
+def certificate_shown(shown: Mapping[str, Json]) -> Certificate:
     """The certificate, or the statement of a release without one, that a request shows.
 
     A request of a claim states no time: what is released gets one of its own.

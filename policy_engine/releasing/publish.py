@@ -20,7 +20,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from policy_engine.attest.attestation import LARGEST_ENVELOPE, stated_subject
 from policy_engine.attest.parquet_file import METADATA_KEY, certificate_path
@@ -110,7 +109,7 @@ def is_release(path: Path) -> bool:
         return stated_subject(content_of(certificate_path(path))) == path.name
 
 
-def record_of(path: Path) -> dict[str, Any]:
+def record_of(path: Path) -> dict[str, object]:
     """The record that a release's file carries of its certificate; empty of another file."""
     import pyarrow as pa
 
@@ -136,7 +135,7 @@ def other_bytes(name: str) -> FileError:
     )
 
 
-def record_in(text: str | bytes) -> dict[str, Any]:
+def record_in(text: str | bytes) -> dict[str, object]:
     """The record of a certificate that a table's comment or a file's metadata is; else empty."""
     try:
         record = json.loads(text)

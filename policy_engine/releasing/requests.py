@@ -13,7 +13,6 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
@@ -160,7 +159,7 @@ def new_run(of: str, ends: Ends, certificate: Certificate, sealed: Mapping[str, 
     )
 
 
-def run_of(predicate: Mapping[str, Any], ends: Ends, of: str, edition: str) -> Run:
+def run_of(predicate: Mapping[str, object], ends: Ends, of: str, edition: str) -> Run:
     """How a private choice is made: it needs no secret, for its randomness is used up in it."""
     return Run(
         edition=edition,

@@ -369,9 +369,9 @@ def _csv_lines(path: Path) -> str:
     """How a CSV file is read, by its first line alone, and where types are named."""
     from policy_engine.warehouse.csv_files import options_in, shown
 
-    options, _ = options_in(path, path.name)
-    lines = [f"csv: {shown(options)}"] if options else []
-    lines[:0] = _UNNAMED if "columns" in options else (_NAMED,)
+    spec, _ = options_in(path, path.name)
+    lines = [f"csv: {shown(spec)}"] if spec.model_fields_set else []
+    lines[:0] = _UNNAMED if spec.columns else (_NAMED,)
     return "".join(f"\n  {line}" for line in (*lines, _MORE, _TYPES))
 
 

@@ -13,7 +13,6 @@ from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote, urlencode
 
 from ruamel.yaml import YAML
@@ -178,7 +177,7 @@ def _file(profile: Profile, environ: Mapping[str, str]) -> Path:
     raise FileError(f"there is no {FILE} in {looked}; {remedy}")
 
 
-def profiles_in(file: Path) -> Mapping[str, Any]:
+def profiles_in(file: Path) -> Mapping[str, object]:
     """The profiles of a profiles.yml by name, as they stand there.
 
     Raises:
@@ -191,7 +190,7 @@ def profiles_in(file: Path) -> Mapping[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _output(profile: Profile, profiles: Mapping[str, Any], file: Path) -> Mapping[str, Any]:
+def _output(profile: Profile, profiles: Mapping[str, object], file: Path) -> Mapping[str, object]:
     """The output of a profile's target."""
     found = profiles.get(profile.name)
     if not isinstance(found, dict) or not isinstance(found.get("outputs"), dict):
@@ -207,7 +206,7 @@ def _output(profile: Profile, profiles: Mapping[str, Any], file: Path) -> Mappin
     return output
 
 
-def _url(values: Mapping[str, Any]) -> str:
+def _url(values: Mapping[str, object]) -> str:
     """The URL of a PostgreSQL server."""
 
     def told(*keys: str) -> str:

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
 import duckdb
 import pyarrow as pa
@@ -100,7 +100,7 @@ def names_in(path: Path, name: str, spec: CsvSpec) -> Names:
     return names
 
 
-def options_in(path: Path, name: str) -> tuple[dict[str, Any], Names]:
+def options_in(path: Path, name: str) -> tuple[CsvSpec, Names]:
     """What the first line alone tells of how a file is to be read, and its columns.
 
     A line that does not look like names is taken for a row, and gives none.
@@ -108,27 +108,27 @@ def options_in(path: Path, name: str) -> tuple[dict[str, Any], Names]:
     Raises FileError.
     """
     _check_kind(path)
-    found: dict[str, Any] = {"encoding": _wide(path)} if _wide(path) else {}
-    first, _ = _first(path, name, CsvSpec(**found))
+    wide = _wide(path)
+    spec = CsvSpec(encoding=wide) if wide else CsvSpec()
+    first, _ = _first(path, name, spec)
     if "\ufffd" in first:
-        found = {"encoding": _wide(path) or "windows-1252"}
-        first, _ = _first(path, name, CsvSpec(**found))
+        spec = CsvSpec(encoding=wide or "windows-1252")
+        first, _ = _first(path, name, spec)
     if _is_comment(first):
-        found["comment"] = _COMMENT
-        first, _ = _first(path, name, CsvSpec(**found))
+        spec = spec.model_copy(update={"comment": _COMMENT})
+        first, _ = _first(path, name, spec)
     if separator := _SEPARATOR.fullmatch(first.strip()):
-        found |= {"skip": 1, "delimiter": separator[1]}
+        spec = spec.model_copy(update={"skip": 1, "delimiter": separator[1]})
     elif (likely := _likely(first, default_delimiter(name))) != default_delimiter(name):
-        found["delimiter"] = likely
-    spec = CsvSpec(**found)
+        spec = spec.model_copy(update={"delimiter": likely})
     first, fields = _first(path, name, spec)
     if not fields or _NO_TEXT.search(first):
         raise _unread(path, spec)
     names = tuple(" ".join(field.split()) or None for field in fields)
     if _is_apart(names) and not any(map(_is_value, fields)):
-        return found, names
+        return spec, names
     names = tuple(f"column_{number}" for number in range(1, len(fields) + 1))
-    return {**found, "header": False, "columns": list(names)}, names
+    return spec.model_copy(update={"header": False, "columns": names}), names
 
 
 def load(connection: duckdb.DuckDBPyConnection, path: Path, source: Source) -> None:
@@ -352,23 +352,24 @@ def _starts(path: Path, size: int) -> bytes:
 
 def _remedy(path: Path, name: str, spec: CsvSpec, **known: str) -> str:
     """What to write into a policy: what the first line tells, and is not said there."""
-    told, _ = options_in(path, name)
+    found, _ = options_in(path, name)
     said = {*spec.model_fields_set, "header", "columns"}
-    options = {**{key: value for key, value in told.items() if key not in said}, **known}
-    return f"; write csv: {shown(options)} under source"
+    unsaid = found.model_dump(include=found.model_fields_set - said)
+    return f"; write csv: {shown(CsvSpec.model_construct(**unsaid | known))} under source"
 
 
-def shown(options: dict[str, Any]) -> str:
-    r"""Options as YAML has them in a line.
+def shown(spec: CsvSpec) -> str:
+    r"""The options that are said, as YAML has them in a line.
 
-    >>> print(shown({"delimiter": "\t", "header": False}))
+    >>> print(shown(CsvSpec(delimiter="\t", header=False)))
     {delimiter: "\t", header: false}
     """
-    return f"{{{', '.join(f'{key}: {_shown(value)}' for key, value in options.items())}}}"
+    said = spec.model_dump(exclude_unset=True)
+    return f"{{{', '.join(f'{key}: {_shown(value)}' for key, value in said.items())}}}"
 
 
 def _shown(value: object) -> str:
-    if isinstance(value, list):
+    if isinstance(value, tuple):
         return f"[{', '.join(map(str, value))}]"
     if isinstance(value, bool):
         return str(value).lower()

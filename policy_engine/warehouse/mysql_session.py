@@ -222,7 +222,7 @@ def sorting(longest: int, keys: int, least: int = 0) -> tuple[str, ...]:
     )
 
 
-def arguments(name: str, url: str) -> dict[str, Any]:
+def arguments(name: str, url: str) -> dict[str, object]:
     """What a URL says to the driver.
 
     Raises:
