@@ -287,9 +287,12 @@ def _noise_values(claim: Claim) -> Nodes:
     of = {value: number for number, value in enumerate(values, 1)}
     rows = {each.clip.rows for each in law.held if each.clip.per == "row"}
     tallied = dict.fromkeys((each.column, each.clip) for each in law.quantiles)
-    nodes = {
-        value: {"of": read_of(column, typed=True), "is_cut": bool(law.cuts)}
-        | value_nodes(column, clip, of[value])
+    nodes: dict[object, Nodes] = {
+        value: {
+            "of": read_of(column, typed=True),
+            "is_cut": bool(law.cuts),
+            **value_nodes(column, clip, of[value]),
+        }
         for value in values
         for column, clip in [value]
         if column is not None
@@ -298,8 +301,10 @@ def _noise_values(claim: Claim) -> Nodes:
     return {
         "values": list(nodes.values()),
         "cut_counts": [
-            each.nodes(number, measured[each.quantity])
-            | {"stream": _stream(claim, len(law.quantities) + number)}
+            {
+                **each.nodes(number, measured[each.quantity]),
+                "stream": _stream(claim, len(law.quantities) + number),
+            }
             for number, each in enumerate(law.cuts, 1)
         ],
         "quantiles": [

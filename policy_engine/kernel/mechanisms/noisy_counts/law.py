@@ -196,7 +196,7 @@ class Noisy(OfEverybody):
             ],
             "domain": [],
             "table": draws_of(self.table, self.offset),
-            "cut_table": self.cut_table and draws_of(self.cut_table),
+            "cut_table": None if self.cut_table is None else draws_of(self.cut_table),
             **super().nodes(),
         }
 
