@@ -317,10 +317,10 @@ def test_csv_is_text(folder):
 @pytest.mark.parametrize(
     ("content", "options"),
     [
-        ("Alter;Straße\n1;x\n".encode("cp1252"), '{encoding: windows-1252, delimiter: ";"}'),
+        ("Alter;Straße\n1;x\n".encode("cp1252"), '{delimiter: ";", encoding: windows-1252}'),
         ("Alter;Straße\n1;x\n".encode("utf-8-sig"), '{delimiter: ";"}'),
-        ("Alter\tStraße\n1\tx\n".encode("utf-16"), '{encoding: utf-16, delimiter: "\\t"}'),
-        (b"sep=|\r\nage|sex\r\n", '{skip: 1, delimiter: "|"}'),
+        ("Alter\tStraße\n1\tx\n".encode("utf-16"), '{delimiter: "\\t", encoding: utf-16}'),
+        (b"sep=|\r\nage|sex\r\n", '{delimiter: "|", skip: 1}'),
     ],
 )
 def test_what_the_first_line_tells_of_a_csv_is_written(folder, content, options):

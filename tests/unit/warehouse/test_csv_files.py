@@ -82,7 +82,7 @@ def test_numbers(options, read):
         ("a.csv.gz", b"a,b\n1,2\n", "is no gzip file: name it without .gz"),
         ("a.csv", gzip.compress(b"a,b\n1,2\n", mtime=0), "is a gzip file: name it .csv.gz"),
         ("a.csv", b"# by a machine\na,b\n1,2\n", '; write csv: {comment: "#"} under source'),
-        ("a.csv", b"#x y\na;b\n1;2\n", '; write csv: {comment: "#", delimiter: ";"} under'),
+        ("a.csv", b"#x y\na;b\n1;2\n", '; write csv: {delimiter: ";", comment: "#"} under'),
     ],
 )
 def test_a_file_that_is_none_is_told_what_it_is(tmp_path, name, content, said):
@@ -102,7 +102,7 @@ def test_utf_16_without_a_mark_is_read_where_its_order_is_said(tmp_path, encodin
     for options in ({}, {"encoding": "utf-16"}):
         with pytest.raises(FileError, match=rf"write csv: {{encoding: {encoding}}}"):
             rows(tmp_path, content, **options)
-    assert options_in(tmp_path / "s.csv", "s.csv")[0] == {"encoding": encoding}
+    assert options_in(tmp_path / "s.csv", "s.csv")[0] == CsvSpec(encoding=encoding)
 
 
 @pytest.mark.parametrize(
@@ -263,7 +263,7 @@ def test_names_in_quotes_tell_their_delimiter(tmp_path):
     path.write_bytes(b'"Nr";"Anschrift"\r\n"1";"Weg 1\n50667"\r\n')
     with pytest.raises(FileError, match=r"by ';'; write csv: \{delimiter: \";\"\} under"):
         names_in(path, "s.csv", CsvSpec())
-    assert options_in(path, "s.csv") == ({"delimiter": ";"}, ("Nr", "Anschrift"))
+    assert options_in(path, "s.csv") == (CsvSpec(delimiter=";"), ("Nr", "Anschrift"))
     path.write_bytes(b'"Nr"s;"Anschrift"\r\n1;2\r\n')
     for read in (lambda: names_in(path, "s.csv", CsvSpec(delimiter=";")),
                  lambda: options_in(path, "s.csv")):  # fmt: skip
