@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from policy_engine.accounting.bisection import least_integer
 from policy_engine.accounting.crossing import least_below
-from policy_engine.accounting.domain import least_integer
 
 MOST = 10**12
 
