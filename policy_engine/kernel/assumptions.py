@@ -63,10 +63,7 @@ def _assumptions(
         yield from _of_joined(each, claim, unit, source)
     if sampled_at != 1:
         yield of("source_sampled", source=source, rate=str(sampled_at))
-    if unit == ROW_UNIT:
-        yield of("row_is_person", source=source)
-    else:
-        yield of("key_is_person", unit=unit)
+    yield _is_a_person(unit, source)
     if package := ENGINES[engine].package:
         yield of("forms_of_package", engine=ENGINES[engine].title, package=package)
     yield of("source_stays", source=source)
@@ -95,6 +92,13 @@ def _of_joined(
     if isinstance(joined.source, Relation) and joined.source.is_rowwise:
         yield Assumption.of("view_rowwise", source=name)
     yield Assumption.of("source_stays", source=name)
+
+
+def _is_a_person(unit: str, source: str) -> Assumption:
+    """Who is one person."""
+    if unit == ROW_UNIT:
+        return Assumption.of("row_is_person", source=source)
+    return Assumption.of("key_is_person", unit=unit)
 
 
 def of_sample(method: Method, unit: str, engine: str) -> tuple[Assumption, ...]:

@@ -8,7 +8,7 @@ from decimal import ROUND_FLOOR, Context, Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
-from policy_engine.accounting.domain import least_integer
+from policy_engine.accounting.bisection import least_integer
 from policy_engine.errors import DomainError
 from policy_engine.kernel import mechanisms
 from policy_engine.kernel.mechanisms.meaning import Curve

@@ -361,8 +361,8 @@ def _remedy(path: Path, name: str, spec: CsvSpec, **known: str) -> str:
 def shown(spec: CsvSpec) -> str:
     r"""The options that are said, as YAML has them in a line.
 
-    >>> print(shown(CsvSpec(delimiter="\t", header=False)))
-    {delimiter: "\t", header: false}
+    >>> print(shown(CsvSpec(delimiter="\t", skip=1)))
+    {delimiter: "\t", skip: 1}
     """
     said = spec.model_dump(exclude_unset=True)
     return f"{{{', '.join(f'{key}: {_shown(value)}' for key, value in said.items())}}}"
