@@ -65,12 +65,14 @@ def attack(
 ) -> None:
     """Attack a release, or a public table: what each attack needed and learnt, and what stops it.
 
-    The best guess, homogeneity, background knowledge and skewness need the table alone, similarity
-    a hierarchy, linkage a file of people, differencing and unsorted matching another publication,
-    trackers a size limit and a file of people, seed and propagate a graph of names and a file of
-    accounts. Of a release the counts are weights, and what bounds every attack on it is said, and
-    of two releases what bounds them together; with --policy it is measured too. A release of
-    several groupings (marginals) is not attacked.
+    Four attacks need the table alone: best guess, homogeneity, background knowledge and skewness.
+    Similarity needs a hierarchy, and linkage a file of people. Differencing and unsorted matching
+    need another publication. Trackers need a size limit and a file of people. Seed and propagate
+    need a graph of names and a file of accounts.
+
+    The counts of a release are taken as weights. The output says what bounds every attack on it,
+    and what bounds all attacks on two releases together. With --policy the bound is measured too. A
+    release of several groupings (marginals) is not attacked.
 
     Example: policy-engine attack out/adult.parquet --sensitive income
     """

@@ -63,11 +63,11 @@ def calculate(
 ) -> None:
     """Of k, rate, ε and δ give three: the fourth is calculated. No policy, no data.
 
-    With ε and δ alone the pair of k and rate with the least k/rate is found, at which the
-    smallest groups are shown; with --people and --groups the one that is expected to release most.
+    If you give ε and δ alone, it finds the k and rate at which the smallest groups are shown. With
+    --people and --groups it finds those that are expected to release most.
 
-    With --unknown and --lambda: δ of an exact count, under assumptions about what the adversary
-    knows, which is another kind of statement than a release's.
+    With --unknown and --lambda it gives δ of an exact count, under assumptions about what the
+    adversary knows. That is another kind of statement than a release's.
 
     Example: policy-engine calculate --k 20 --rate 0.1 --epsilon 0.5
     """

@@ -62,11 +62,12 @@ def gate(
     ] = None,
     explain: Annotated[str | None, typer.Option(help="Say what a code means, and stop.")] = None,
 ) -> None:
-    """Stop a dbt project where sensitive data would leave it but through a certified release.
+    """Stop a dbt project where sensitive data would leave it in another way than by a certified
+    release.
 
     Reads manifest.json and the compiled SQL of 'dbt compile' or 'dbt build'; runs no dbt itself.
     Exits with 1 for a finding, with 3 for a manifest that is missing, damaged or of another
-    version, and with 4 where nothing is marked, so that nothing was checked.
+    version, and with 4 if no model is marked, because then nothing was checked.
 
     Example: policy-engine dbt gate --project-dir shop --format github
     """

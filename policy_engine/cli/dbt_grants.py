@@ -19,9 +19,9 @@ def grants(
 ) -> None:
     """Print the statements that make dbt.private true, and compare it with the database.
 
-    The sensitive relations are those of the gate; who may see them is dbt.private.roles of
-    policy-engine.yaml. Nothing is run. Exits with 1 where PostgreSQL gives another role more than
-    that, with 4 on DuckDB, which has no roles.
+    The sensitive relations are those of the gate. The roles that may see them are dbt.private.roles
+    of policy-engine.yaml. Nothing is run. Exits with 1 if PostgreSQL gives another role more than
+    that, and with 4 on DuckDB, which has no roles.
 
     Example: policy-engine dbt grants --target prod
     """

@@ -56,8 +56,8 @@ def request(
 ) -> None:
     """Ask for approvals of every release that does not stand, and whose account requires them.
 
-    As 'review request' does: a file a release beside its certificate, for those who approve. 'dbt
-    reserve' charges nothing before they have.
+    It does what 'review request' does: it writes one file for each release, beside its certificate,
+    for the people who approve. 'dbt reserve' charges nothing before they have approved.
 
     Example: policy-engine dbt request --target prod --key ada.pem
     """
@@ -101,9 +101,10 @@ def reserve(
 ) -> None:
     """Certify what dbt is about to build, charge it, and let its secret wait where dbt reads it.
 
-    Runs 'dbt compile' and proves the text of every release that does not stand yet. What stands, or
-    is reserved already, costs nothing. Where an account cannot pay nothing is put in place, so dbt
-    draws no row. What was charged before and stands no more is charged anew with --fresh alone.
+    Runs 'dbt compile' and certifies the text of every release that does not stand yet. A release
+    that stands, or is reserved already, costs nothing. If an account cannot pay, no secret is put
+    in place, so dbt draws no row. A release that was charged before and stands no more is charged
+    anew only with --fresh.
 
     Example: policy-engine dbt reserve --target prod
     """
@@ -134,9 +135,9 @@ def attest(
 ) -> None:
     """Sign for what dbt has built, after it has built it.
 
-    A release is signed for where its certified text, run once more under its secret, gives just the
-    rows of its table. What was built and not reserved is charged now. Exits with 1 for that, and
-    for a table that no certificate can speak of.
+    A release is signed for if its certified text, run once more under its secret, gives exactly the
+    rows of its table. A table that was built without a reservation is charged now, and the exit
+    code is 1. It is 1 too for a table that no certificate can describe.
 
     Example: policy-engine dbt attest --target prod
     """
@@ -168,9 +169,9 @@ def status(
 ) -> None:
     """Show how the releases of a target stand: reserved, built, certified, due or changed.
 
-    Of a release with a calendar: its edition, since when, what is due next, and whether dbt's last
-    run made its source anew since. Exits with 1 where a table stands that no certificate speaks of,
-    and where an edition is due that was not drawn.
+    For a release with a calendar it shows the edition, since when it stands, what is due next, and
+    whether dbt's last run has rebuilt the source since. Exits with 1 if a table stands that no
+    certificate describes, or if an edition is due that was not drawn.
 
     Example: policy-engine dbt status --target prod
     """
@@ -213,8 +214,8 @@ def build(
 ) -> None:
     """Reserve, run 'dbt build', attest: all that a release takes, in one command.
 
-    What stands behind -- goes to dbt as it is. Outside of the release targets it is 'dbt build'.
-    With --format json what dbt writes goes to stderr.
+    The words after -- go to dbt as they are. Outside of the release targets it only runs 'dbt
+    build'. With --format json the output of dbt goes to stderr.
 
     Example: policy-engine dbt build --target prod -- --select +adult_public
     """

@@ -45,9 +45,9 @@ def review(
 ) -> None:
     """Show the code beside the models that nobody has read, or write down who has read it.
 
-    Packages, hooks, operations, materializations, Python models, macros in the place of dbt's, and
-    what runs statements. The list is that of the gate: 1 is the exit code while it has entries.
-    Names, or --all, with --who and --why write privacy-review.yml.
+    The list has packages, hooks, operations, materializations, Python models, macros in the place
+    of dbt's, and all that runs statements. It is the list of the gate. The exit code is 1 while it
+    has entries. Names, or --all, with --who and --why write privacy-review.yml.
 
     Example: policy-engine dbt review 'package dbt_utils' --who ada --why 'writes expressions'
     """

@@ -38,8 +38,8 @@ def init(
     """Make a dbt project ready for releases; with a MODEL, write a starter policy for it.
 
     Writes the dbt section of policy-engine.yaml, .dbtignore and the package that release models
-    call. A starter is written from the names and types of columns, never from values. What is there
-    is kept.
+    call. A starter is written from the names and types of columns, never from values. Files that
+    are there are kept.
 
     Example: policy-engine dbt init stg_people
     """
@@ -83,8 +83,8 @@ def sync(
 ) -> None:
     """Write the dbt models of all *.privacy.yml, with their properties, tests and the package.
 
-    Every text is certified before the first file is written; a second run changes nothing. Of a
-    release's properties all stand in one file, which is written anew; no file of yours is changed.
+    Every text is certified before the first file is written, and a second run changes nothing. All
+    properties of a release are in one file, which is written anew. None of your files is changed.
 
     Example: policy-engine dbt sync --dry-run
     """
@@ -197,9 +197,9 @@ def adopt(
 ) -> None:
     """Write the policy of a model that was written by hand, if all of it is understood.
 
-    The compiled text is read as 'certify-sql' reads it, and what was understood is printed. The
-    policy is written beside the model only if it gives the same release again. Exits with 1 where
-    it does not, or where something of the text is left out; nothing is written then.
+    The compiled text is read as 'certify-sql' reads it, and the output says what was understood.
+    The policy is written beside the model only if it gives the same release again. If it does not,
+    or if a part of the text is left out, nothing is written and the exit code is 1.
 
     Example: policy-engine dbt adopt towns
     """

@@ -32,8 +32,8 @@ def verify(
 ) -> None:
     """Check the tables that dbt has built against their certificates, as 'verify' does a file.
 
-    Rows are read through the target's profile; the ledger is not asked. Exits with 1 where a table
-    is not as certified or has no certificate, with 4 where no release stands.
+    Rows are read through the target's profile; the ledger is not asked. Exits with 1 if a table is
+    not as certified or has no certificate, and with 4 if no release stands.
 
     Example: policy-engine dbt verify --target prod
     """

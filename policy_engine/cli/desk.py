@@ -42,8 +42,8 @@ def desk(
 ) -> None:
     """Show accounts, releases, approvals and keys of the project here, for a browser.
 
-    Nothing is written, whatever a browser asks. The pages are for whoever has the address that is
-    printed, on this machine alone; it is another one each time. Ctrl-C ends it.
+    Nothing is written, whatever a browser asks. It prints an address, which is another one each
+    time. Only someone on this machine who has the address can open the pages. Ctrl-C ends it.
 
     Example: policy-engine desk --port 8770
     """

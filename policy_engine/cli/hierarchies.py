@@ -50,9 +50,10 @@ def hierarchy(
 ) -> None:
     """Propose levels for a policy's columns; check and draw a hierarchy; write one of countries.
 
-    Of a policy each released column is shown with its levels, the finest first, as a search has
-    them, and with levels that its name and its type suggest: ages by five and ten years, money by
-    thousands, dates by months, quarters and years, codes by their first characters. No row is read.
+    For a policy it shows each released column with its levels, the finest first, as a search has
+    them. It adds levels that the column's name and type suggest: ages by five and ten years, money
+    by thousands, dates by months, quarters and years, codes by their first characters. No row is
+    read.
 
     A hierarchy's file is checked: a label must be in one label of the level above it. Its tree is
     drawn. The word countries writes one of ISO 3166-1 codes, in the regions of the UN.

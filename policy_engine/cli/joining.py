@@ -24,10 +24,11 @@ def join(
 ) -> None:
     """Join this machine or clone to those that release for the project: all that it takes.
 
-    It makes a signing key of this machine's own, prints its public half for who keeps the keyring
-    to enter, takes the sealing key and the keyring that it is given, and looks for the ledger. It
-    says what is lacking, and exits with 1, until nothing is. Run it again after each step: what is
-    there stays. No key of another machine is copied, replaced or retired by it.
+    It makes a signing key for this machine and prints its public half, which the keeper of the
+    keyring enters. It takes the sealing key and the keyring that you give it, and looks for the
+    ledger. While something is lacking, it says what, and exits with 1. Run it again after each
+    step: nothing that is there is overwritten. No key of another machine is copied, replaced or
+    retired.
 
     Example: policy-engine join --sealing /media/stick/sealing.pem
     """

@@ -58,8 +58,8 @@ def generate(
 ) -> None:
     """Make an Ed25519 key and enter it into the keyring.
 
-    The private key is a PEM file that only you can read; its public key stands beside it, as
-    .pub. No file is overwritten. A project's first release makes a key where there is none.
+    The private key is a PEM file that only you can read; its public key stands beside it, as .pub.
+    No file is overwritten. A project's first release makes a key if there is none.
 
     Example: policy-engine keys generate --output ci.pem --expires 2027-12-31 --note CI
     """
@@ -122,9 +122,10 @@ def list_() -> None:
 def rotate(expires: ExpiresOption = None, note: NoteOption = "") -> None:
     """Put a new key in the place of the project's; the old one is retired now.
 
-    The private key must be here: a second machine is joined, by 'policy-engine join', and rotates
-    nothing. What the old key signed before verifies as before. Its private key is kept beside the
-    new one, as NAME.ID.pem with the first 8 digits of its id. Hand out the keyring again.
+    The private key must be here. On a second machine use 'policy-engine join', which rotates
+    nothing. Everything that the old key signed before verifies as before. Its private key is kept
+    beside the new one, as NAME.ID.pem with the first 8 digits of its id. Hand out the keyring
+    again.
 
     Example: policy-engine keys rotate --expires 2027-12-31
     """
@@ -154,12 +155,14 @@ def sign(
 ) -> None:
     """Sign the keyring of the project as it is now, with a key that signs nothing else.
 
-    The first signature makes it a signed one: --expires says how long it holds, --owner and
-    --threshold who must sign each change of it; without --owner it is who signs. Each change makes
-    the signatures void and its serial one higher; nothing new counts until it is signed again, and
-    what it withdraws counts at once. Other owners need the signatures of the former ones too.
+    After the first signature it is a signed keyring. --expires says until when it is valid. --owner
+    and --threshold say who must sign each change of it; without --owner it is the signer. Each
+    change makes the signatures void and raises the serial. A new key does not count until the
+    keyring is signed again; a withdrawn key stops counting at once. If the owners change, the
+    former ones must sign too.
 
-    It says what is other than in the last one that was seen here: look before you hand it out.
+    The output says what differs from the last keyring that was seen here: look before you hand it
+    out.
 
     Example: policy-engine keys sign --key /media/stick/owner.pem --expires 2027-12-31
     """
@@ -199,8 +202,9 @@ def update(
 ) -> None:
     """Put a newer keyring of somebody else in the place of the one that you keep.
 
-    It must be signed by as many owners as it asks for, and by as many as yours asks for, and its
-    serial must not be lower: wherever it came from. Get the first one where you trust the channel.
+    It must be signed by as many owners as it asks for, and by as many as yours asks for. Its serial
+    must not be lower. Then it does not matter where it came from. Get the first one over a channel
+    that you trust.
 
     Example: policy-engine keys update census.keys.json download/keys.json
     """
@@ -226,7 +230,7 @@ def update(
 def retire(key: KeyArgument) -> None:
     """Retire a key now: what it signed before counts, what it signs later does not.
 
-    For a key of a command or of CI; rotate does it for the project's own.
+    Use it for a key of a command or of CI. For the project's own key use rotate.
 
     Example: policy-engine keys retire 3fa2b1c4
     """
@@ -241,10 +245,10 @@ def revoke(
 ) -> None:
     """Withdraw a key for good: nothing counts any more that it signed, whenever that was.
 
-    Do it when a stranger may have the key: they can state any time. The keyring notes where the
-    project's ledger ends now: what the key writes there later counts no more, whatever time it
-    states. Hand out the keyring again; who trusts the public key alone, by --key, does not hear of
-    it.
+    Do it if a stranger may have the key, because they can state any time. The keyring notes where
+    the project's ledger ends now: records that the key writes later do not count, whatever time
+    they state. Hand out the keyring again. A reader who trusts the public key alone, by --key, does
+    not hear of it.
 
     Example: policy-engine keys revoke 3fa2b1c4 --why "the laptop was stolen"
     """

@@ -31,8 +31,8 @@ class EnginesSaid:
 def engines() -> None:
     """List the engines: which a release runs on, which SQL is written for, and whose they are.
 
-    Engines of other packages are found by the entry points of what is installed here. Who installs
-    one trusts its forms: a certificate says so, and names the package.
+    Engines of other packages are found by the entry points of what is installed here. If you
+    install one, you trust its forms: a certificate says so, and names the package.
 
     Example: policy-engine engines
     """

@@ -79,12 +79,14 @@ def assess(
 ) -> None:
     """Measure the syntactic models, risks and utility of a release, or of raw data.
 
-    Of a release everything is public: it is computed from its rows alone, with its counts as
-    weights, and the worst class of each model is named. Every other file is raw data, of which all
-    is confidential, as the first line says, and each row is taken for one person without --key or
-    --count. Nothing here says anything of (ε, δ). NULL is a value. --workload asks what the release
-    is good for; with --raw it reads the policy's source, and all that is printed is confidential.
-    Of a policy with several editions it is --edition, or the last that was drawn, or each of them.
+    A release is public, and so are the results: they are computed from its rows alone, with its
+    counts as weights, and they name the worst class of each model. Any other file is raw data, and
+    the results are confidential, as the first line says. There each row is taken for one person,
+    unless --key or --count says otherwise. The results do not include (ε, δ). NULL is a value.
+
+    --workload asks what the release is good for. With --raw it reads the policy's source too, and
+    its results are confidential. If a policy has several editions, the subject is the one that
+    --edition names, the last that was drawn, or each of them.
 
     Example: policy-engine assess out/adult.parquet --sensitive income
     """

@@ -64,10 +64,10 @@ def plan(
 ) -> None:
     """A dry run: the certificate to be, what will be seen, the price. Releases nothing.
 
-    What will be seen follows from the policy alone: how many groups its recodes can make, how large
-    a group must be to be shown, and how wrong a count will be; and the same of every other
-    mechanism at the policy's (ε, δ). Then what to write so that a year's releases like it fit.
-    Exits with 1 where the account cannot pay.
+    The policy alone determines what will be seen: how many groups its recodes can make, how large a
+    group must be to be shown, and how wrong a count will be. The output has the same for every
+    other mechanism at the policy's (ε, δ), and what to write so that a year's releases like it fit.
+    Exits with 1 if the account cannot pay.
 
     Example: policy-engine plan policies/adult/policy.yaml
     """

@@ -43,8 +43,8 @@ def init(
 ) -> None:
     """Write a starter policy from the source's schema, never its values, and a project file.
 
-    Every column is suggested in a comment; what is to be released is yours to uncomment. With
-    --search a column is suggested with levels, of which 'policy-engine search' chooses one.
+    Every column is suggested in a comment: uncomment those that you want to release. With --search
+    a column is suggested with levels, and 'policy-engine search' chooses one of them.
 
     Example: policy-engine init data/people.parquet --output policies/people.yaml
     """
@@ -71,12 +71,11 @@ def validate(
 ) -> None:
     """Check policy files: their schema, their meaning, their source's columns. Every problem.
 
-    The columns of a source are looked at even where the schema is broken. A warning is of what is
-    allowed and seldom meant, and changes no exit code.
+    The columns of a source are looked at even if the schema is broken. A warning names something
+    that is allowed and seldom meant; it changes no exit code.
 
-    Where the source is not there, the rest is checked and a note says so. Exits with 3 where a
-    policy file itself cannot be read, whatever is wrong with the others; else with 1 where one
-    has a problem.
+    If the source is not there, the rest is checked and a note says so. Exits with 3 if a policy
+    file itself cannot be read, whatever is wrong with the others; else with 1 if one has a problem.
 
     Example: policy-engine validate policies/*/policy.yaml --format github
     """

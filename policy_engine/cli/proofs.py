@@ -39,10 +39,10 @@ def certify_sql(
 ) -> None:
     """Check SQL that someone else wrote: is it certified, and what to run instead.
 
-    A text is certified if it is, but for blanks and comments, what 'policy-engine compile' prints.
-    Else the text to run instead is printed, if one was understood, with what was understood of each
-    column and what was not; or the reasons why there is none. With --policy it must also be the
-    release that the policy asks for, with its guarantee.
+    A text is certified if it is what 'policy-engine compile' prints; blanks and comments may
+    differ. If it is not, the output has the text to run instead, what was understood of each
+    column, and what was not; or the reasons why there is no such text. With --policy the text must
+    also be the release that the policy asks for, with its guarantee.
 
     Example: policy-engine certify-sql release.sql --dialect duckdb
     """

@@ -76,10 +76,10 @@ def begin(
 ) -> None:
     """Begin a ledger, and write into the project file which one it is. Commit that file.
 
-    A first release does so by itself where nothing is older: no keyring, sealing key, certificate,
-    and nothing that tells of another ledger. Keys that were made in advance ask for this command;
-    what only a release leaves asks for --anew too. A new ledger has spent nothing: lower the limits
-    of the accounts by what was spent before.
+    A first release begins the ledger by itself if nothing older is there: no keyring, sealing key,
+    certificate, or trace of another ledger. If keys were made in advance, use this command. If
+    something is there that only a release leaves, add --anew. A new ledger has spent nothing: lower
+    the limits of the accounts by what was spent before.
 
     Example: policy-engine ledger begin
     """
@@ -111,11 +111,11 @@ def limit(
 ) -> None:
     """Change the limit of an account, by an entry that says who decided and why.
 
-    Write the same limit into the project file; how long it is for, 'each', is as it is written
-    there: where windows are others than before, all that was charged counts in that of today. Only
-    this raises a limit: the project file lowers one, and opens an account with its first. A name
-    that is nearly that of an account is taken for a mistyped one. An account with a review policy
-    asks for approvals first: see 'review request'.
+    Write the same limit into the project file. Its window, 'each', is as the file says; if the
+    windows change, all that was charged counts in today's window. Only this command raises a limit:
+    the project file lowers one, and opens an account with its first. A name that is nearly that of
+    an account is taken for a mistyped one. If the account has a review policy, get approvals first:
+    see 'review request'.
 
     Example: policy-engine ledger limit census --epsilon 2 --delta 1e-6 --by Ada --why "2026 wave"
     """
@@ -172,9 +172,9 @@ def move(
 ) -> None:
     """Give the source of an entry to another account, by a record that says who decided and why.
 
-    A source belongs to the account that paid for it first, and no other is charged for it. What was
-    charged stays where it was: lower the limit of the other account by it, if these are the same
-    people.
+    A source belongs to the account that paid for it first, and no other account is charged for it.
+    Past charges stay where they are. If both accounts protect the same people, lower the limit of
+    the new one by those charges.
 
     Example: policy-engine ledger move 2 census_2026 --by Ada --why "the file has new people"
     """
@@ -204,10 +204,10 @@ def rekey(
 ) -> None:
     """Let the project's sealing key take over from OLD, by a record; it is made if it is missing.
 
-    The ledger names each source by the sealing key, to tell to which account it belongs. The new
-    key is handed the old one, sealed, and the names stay; what was paid for opens as before. With
-    --lost instead of OLD each release is a new one, and no source belongs to an account: lower the
-    limits first.
+    The ledger names each source by the sealing key, to tell to which account it belongs. The old
+    key is sealed to the new one, so the names stay, and past releases open as before. With --lost
+    instead of OLD each release is a new one, and no source belongs to an account: lower the limits
+    first.
 
     Example: policy-engine ledger rekey old.pem --by Ada --why "her laptop was stolen"
     """
@@ -238,15 +238,16 @@ def disown(
 ) -> None:
     """Leave out a last row of the ledger, which no key of yours has signed.
 
-    Whoever may insert into a ledger in PostgreSQL, and has no key, can write a row that nobody
-    trusts, and nothing is charged behind it. It stays, and a record says who left it out and why.
-    Take the right to insert from whoever wrote it. The first record, what a key of the keyring has
-    signed, and two records that hold together are never left out: a colleague's keys may be missing
-    here, and 'policy-engine join' says so.
+    Anyone who may insert into a ledger in PostgreSQL can write a row without a key. Nobody trusts
+    it, and nothing can be charged behind it. The row stays, and a record says who left it out and
+    why. Take the right to insert from the person who wrote it. Three kinds are never left out: the
+    first record, a record that a key of the keyring has signed, and two records that fit together.
+    There a colleague's keys may be missing here: 'policy-engine join' says so.
 
-    The owners of the keyring decide, where it has some: with --owner. Else the people who approve a
-    'change' of an account: --ask writes a request for each account, signed by --key, and the same
-    command without it finds what they approved. Where there are neither, any key of the keyring.
+    If the keyring has owners, they decide: use --owner. If not, the people who approve a 'change'
+    of an account decide: --ask writes a request for each account, signed by --key, and the same
+    command without it finds what they approved. If there are neither, any key of the keyring
+    decides.
 
     Example: policy-engine ledger disown 12 --by Ada --why "written by hand, ticket 7"
     """
@@ -307,10 +308,11 @@ def settle_fault(
 ) -> None:
     """Record who has looked into what is wrong of a record or of an entry, and why it stays.
 
-    A record that a key of yours has signed and that no release writes, as one without the
-    approvals that were required, counts for nothing. 'ledger verify' and 'show' tell of it, and
-    exit with 1 until it is settled; they tell of it afterwards too. If nobody knows who wrote it,
-    the key that signed it is somebody's who stole it: revoke that first, with 'keys revoke'.
+    Some records are signed by a key of yours, but no release writes them: for example a charge
+    without the approvals that were required. Such a record counts for nothing. 'ledger verify' and
+    'show' tell of it, and exit with 1 until it is settled; they tell of it afterwards too. If
+    nobody knows who wrote it, somebody has stolen the key that signed it: revoke that key first,
+    with 'keys revoke'.
 
     Example: policy-engine ledger settle 12 --by Ada --why "a test run by hand, ticket 9"
     """
@@ -334,13 +336,13 @@ def settle(
 ) -> None:
     """Settle every charge without a release, by what exists.
 
-    Committed, if its release stands with its certificate. Given back, if it was never started:
-    then nothing ran, and nothing will. Else it is kept as spent.
+    If the release stands with its certificate, the charge is committed. If it was never started,
+    the charge is given back, because nothing ran and nothing will. Otherwise it is kept as spent.
 
-    With --from-certificates it first charges each release whose certificate, signed by a key of
-    the project, stands in the project's folder, and of which the ledger knows nothing: as where a
-    backup was put back. 'release' refuses until then. What the ledger has forgotten beside, and no
-    certificate proves, stays forgotten: restore the newer ledger if there is one.
+    With --from-certificates it first charges releases that the ledger does not know, as after an
+    older backup was put back. Each must have a certificate in the project's folder, signed by a key
+    of the project. 'release' refuses until then. Charges that no certificate proves stay forgotten:
+    restore the newer ledger if there is one.
 
     Example: policy-engine ledger reconcile
     """
@@ -387,8 +389,8 @@ def export(
 ) -> None:
     """Write what the ledger may say to everybody: accounts, prices, dates, certificates.
 
-    It holds nothing of the raw data, and is signed as certificates are. The ledger itself is
-    confidential.
+    The statement contains nothing of the raw data, and is signed as certificates are. The ledger
+    itself is confidential.
 
     Example: policy-engine ledger export --output ledger.statement.json
     """

@@ -51,20 +51,20 @@ def release(
 ) -> None:
     """Release what is due: certify, charge the account, draw, publish with the certificate.
 
-    Of a policy with refresh or period that is every edition whose time has come and that was not
-    drawn yet, the oldest first, and then those that revise draws anew, each at a price of its own;
-    of any other its one edition. An edition that stands stands,
-    whatever its source holds by now: asked for again, nothing is looked at, nothing is charged, and
-    the exit code is 0, as it is where nothing is due. What a crash has left is finished. What was
-    released and is not there any more is told.
+    With refresh or period in the policy, every edition is released whose time has come and that was
+    not drawn yet, the oldest first. Then follow those that 'revise' draws anew, each at a price of
+    its own. Any other policy has one edition. An edition that was drawn stands, whatever its source
+    contains by now. If you ask for it again, nothing is looked at or charged, and the exit code is
+    0. It is 0 too if nothing is due. A release that a crash interrupted is finished. If a release
+    is lost, the output says so.
 
-    --edition names one: of a calendar, as 2026-11, when it is due; of a policy without schedule
-    another draw, at a new price, under a name of yours. --revise draws an edition that stands anew,
-    at a new price. A changed policy is a new release, with a price of its own, and is said to be
-    one before anything is charged; what was drawn of a calendar's editions stays.
+    --edition names one edition. With a calendar it is a period that is due, such as 2026-11.
+    Without a calendar it is another draw, at a new price, under a name of yours. --revise draws an
+    edition anew, at a new price. A changed policy is a new release with a price of its own, and the
+    output says so before anything is charged. Editions that were drawn before stay.
 
-    Of several policies all are certified, and their accounts asked, before the first one runs.
-    If one fails nevertheless, those before it stand and are reported.
+    If you name several policies, all are certified and their accounts asked before the first one
+    runs. If one fails nevertheless, those before it stand and are reported.
 
     Example: policy-engine release policies/adult/policy.yaml
     """
@@ -165,9 +165,10 @@ def restore(
 ) -> None:
     """Put a release back that is lost, or its certificate, from the bytes that were kept of it.
 
-    A copy of every release is kept beside its certificate, in the folder .released. Of a policy
-    with several editions it is that of --edition, or the last. What is put back has the digest that
-    the ledger recorded. No source is opened, no secret is needed, and nothing is charged.
+    A copy of every release is kept beside its certificate, in the folder .released. If the policy
+    has several editions, the one that --edition names is put back, or the last. The bytes must have
+    the digest that the ledger recorded. No source is opened, no secret is needed, and nothing is
+    charged.
 
     Example: policy-engine restore policies/adult/policy.yaml
     """

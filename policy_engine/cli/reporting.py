@@ -88,15 +88,16 @@ def report(
 ) -> None:
     """Write what a certificate promises as one page that people read, print and judge.
 
-    The page stands by itself: it fetches nothing and runs nothing. Its band is green where the
-    certificate holds and the release was looked at, amber (exit code 4) where it was not, red (exit
-    code 1) where the certificate does not hold; without (ε, δ) it is never green. Of the account it
-    says what the ledger of the policy's project says, or of the project here. What nobody
-    stated is shown as "not stated". With --review-policy, a file that you trust, it says whose
-    approvals that asks for and who has approved, without a ledger, and is red where some are
-    missing. The other formats export it for a registry of deployments, a NIST SP 800-226
-    checklist, a data contract (ODCS), or dbt, and ask on stderr for what nobody stated; of a
-    certificate that does not hold there is none.
+    The page stands by itself: it fetches nothing and runs nothing. Its band is green if the
+    certificate is valid and the release was looked at. It is amber (exit code 4) if the release was
+    not looked at, and red (exit code 1) if the certificate is not valid. Without (ε, δ) it is never
+    green. About the account it says what the ledger of the policy's project says, or of the project
+    here. Facts that nobody stated are shown as "not stated".
+
+    With --review-policy, a file that you trust, the page says whose approvals are required and who
+    has approved, without a ledger. It is red if some are missing. The other formats are for a
+    registry of deployments, a NIST SP 800-226 checklist, a data contract (ODCS), or dbt. They ask
+    on stderr for what nobody stated. They are not written if the certificate is not valid.
 
     Example: policy-engine report out/a.certificate.json --release out/a.parquet -o page.html
     """
@@ -217,10 +218,10 @@ def diff(
 ) -> None:
     """What changed between two policies, or two certificates, each field with a verdict.
 
-    A field is weaker, not weaker, or for a person to judge. Weaker is what tells more of a value,
-    shows smaller groups, moves odds further at any ε, or rests on more. A recode is compared as a
-    map of values. Exits with 1 where a field is weaker or for a person to judge, else with 0.
-    Nothing is verified: 'policy-engine verify' does that.
+    A change is weaker, not weaker, or for a person to judge. It is weaker if the new one tells more
+    of a value, shows smaller groups, moves odds further at any ε, or rests on more assumptions. A
+    recode is compared as a map of values. Exits with 1 if a field is weaker or for a person to
+    judge, else with 0. Nothing is verified: 'policy-engine verify' does that.
 
     Example: policy-engine diff policies/old.yaml policies/new.yaml --format markdown
     """

@@ -87,11 +87,12 @@ def require(
 ) -> None:
     """Record a review policy in the ledger: from then on its account is released by it alone.
 
-    Whoever sets the account's limit sets the first. Each later one, stricter or not, is approved by
-    the people of the one in force: 'review request --review-policy FILE' asks them. There is no way
-    back but that: keep the keys. Where one lost key would leave nobody to approve a change, the
-    account could never change again: that is refused without --alone. With --policy its source is
-    the account's at once, and not from its first charge on: no other account is charged for it.
+    The person who sets the account's limit sets the first review policy. Each later one is approved
+    by the people of the one in force, whether it is stricter or not: 'review request
+    --review-policy FILE' asks them. There is no other way back, so keep the keys. A policy is
+    refused if after the loss of one key nobody could approve a change; --alone accepts it. With
+    --policy its source belongs to the account at once, and not from its first charge on: no other
+    account is charged for it.
 
     Example: policy-engine review require people.review.yaml --by Ada --why "census"
     """
@@ -171,9 +172,10 @@ def request(
 ) -> None:
     """Write a signed request for approvals, to be handed to those who approve.
 
-    Of POLICY: of its claim and price, where nothing was charged yet; of what came out, where it
-    waits to be approved. The key is that of one of the account's people. One request is good for
-    one charge; the one that stands there is kept while it serves.
+    Before a charge the request is about the policy's claim and price. If a release waits for
+    approval, it is about what came out. Sign it with the key of one of the account's people. One
+    request is good for one charge. A request that is there already is kept while it can still be
+    used.
 
     Example: policy-engine review request policies/adult/policy.yaml --key ada.pem
     """
@@ -227,10 +229,10 @@ def _change_file(path: Path) -> Path:
 def show(request: RequestArgument, sql: SqlOption = False) -> None:
     """Show all that decides of a request, from its file alone: no ledger, data or policy is needed.
 
-    Source, person, each column with its recode, filter, mechanism, promise, price, what it rests
-    on, and the difference from what was approved last. Nothing is shown that does not follow from
-    the digests that an approval signs; what only the ledger knows is told as the word of who asks,
-    and the ledger serves no request of which it is not so. Exits with 1 where a request says
+    It shows source, person, each column with its recode, filter, mechanism, promise, price, what it
+    rests on, and what differs from the last approved request. All of this follows from the digests
+    that an approval signs. Facts that only the ledger knows are shown as the word of the person who
+    asks, and the ledger refuses a request where they are not true. Exits with 1 if a request says
     anything else than its claim.
 
     Example: policy-engine review show out/a.certificate.claim.review.json
@@ -250,10 +252,10 @@ def approve(
 ) -> None:
     """Show all that a request asks, ask for a yes, and sign an approval.
 
-    It is a line of the file of approvals beside the request. Whether it counts says the account's
-    review policy, by the key that signs: its person, their role, the time. Where the ledger is at
-    hand, one that would not count is not written. Where nobody can be asked, --yes says that it
-    was looked at before, with 'review show'.
+    The approval is a line of the file of approvals beside the request. The account's review policy
+    says whether it counts, by the key that signs: its person, their role, the time. If the ledger
+    is at hand, an approval that would not count is not written. Where nobody can be asked, --yes
+    says that you have looked at it before, with 'review show'.
 
     Example: policy-engine review approve out/a.certificate.claim.review.json --role owner
     """
@@ -270,8 +272,8 @@ def reject(
 ) -> None:
     """Sign a rejection, a line of the file of approvals: the request serves no more.
 
-    Its note is shown wherever the request is, and to who releases. The line can be lost with the
-    file. Who must stop a release for certain does not approve it.
+    Its note is shown wherever the request is, and to the person who releases. The line can be lost
+    with the file. To stop a release for certain, do not approve it.
 
     Example: policy-engine review reject a.claim.review.json --role owner --note "age by decades"
     """
@@ -340,7 +342,8 @@ def _why_not(project: Project, found: Presented, request: Path, line: str) -> st
 def status(request: RequestArgument, sql: SqlOption = False) -> None:
     """Show where a request stands: approved, for whom it waits, who has rejected it; then what.
 
-    Exits with 1 unless it is approved. The ledger says what counts: 'review show' needs none.
+    Exits with 1 unless it is approved. It asks the ledger what counts. 'review show' needs no
+    ledger.
 
     Example: policy-engine review status out/a.certificate.claim.review.json
     """
@@ -461,8 +464,8 @@ def _shown_lines(found: Presented, *, sql: bool = False) -> Iterator[str]:
 def revoke(key: options.KeyArgument, by: options.ByOption, why: options.WhyOption) -> None:
     """Record that a key of an approver counts no more, in every account and for good.
 
-    What was charged stays; what is charged from now on needs other keys. Give the person another
-    one in the next review policy.
+    Past charges stay, and charges from now on need other keys. Give the person another key in the
+    next review policy.
 
     Example: policy-engine review revoke 3fa2b1c4 --by Ada --why "the laptop was stolen"
     """

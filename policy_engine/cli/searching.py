@@ -70,13 +70,13 @@ def search(
     recoding, and one label for all. `search` in the policy has the price, narrows the levels
     (at_least, at_most, precision) and weighs the columns.
 
-    One scheme is drawn by its score with differential privacy, `search.epsilon`, which the account
-    pays before the source is read. It is written as an ordinary policy, with a certificate of what
-    the choice was of, and nothing else is shown. A choice that stands stands: asked again, nothing
-    is looked at, and it costs nothing. --edition NAME chooses anew, at a price.
+    One scheme is drawn by its score with differential privacy. The account pays `search.epsilon`
+    before the source is read. The scheme is written as an ordinary policy, with a certificate that
+    says what the candidates were. Nothing else is shown. A choice that was made stands: if you ask
+    again, nothing is looked at, and it costs nothing. --edition NAME chooses anew, at a price.
 
-    With --public the source may be looked at, because it is public or made up, and you say so. It
-    shows the best scheme, the frontier of people against precision, and with --k what optimal
+    With --public you say that the source is public or made up, so it may be looked at. The output
+    has the best scheme and the frontier of people against precision. With --k it has what optimal
     search, Samarati, Incognito and Datafly find, and into how many parts Mondrian cuts. Nothing is
     charged and no policy is written.
 

@@ -69,8 +69,8 @@ def show(
 ) -> None:
     """Show the first rows of a release, and what each number means.
 
-    The meaning is what the certificate beside it says. A table is read through the project's
-    warehouse, by its certificate. Neither signature nor rows are checked: verify does that.
+    The certificate beside the release says what its numbers mean. A table is read through the
+    project's warehouse. Neither signature nor rows are checked: verify does that.
 
     --output draws the first groups with their errors (1 SD), or writes all rows as CSV, in which a
     missing value is an empty field without quotes.

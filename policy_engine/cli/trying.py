@@ -23,8 +23,8 @@ def try_(
 ) -> None:
     """Show how a row that you type is read and recoded, and in which group it would count.
 
-    No row of the source is read for it, so it costs nothing: of a file its first line is looked at,
-    of a warehouse its catalog. A value that is none of its column's type is NULL.
+    No row of the source is read, so it costs nothing. For a file its first line is read, for a
+    warehouse the catalog. A value that is not of its column's type becomes NULL.
 
     Example: policy-engine try policy.yaml --row "age=42,town=Ulm"
     """

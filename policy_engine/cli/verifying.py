@@ -49,18 +49,21 @@ def verify(
 ) -> None:
     """Check a certificate and its release from the files alone.
 
-    Signature; δ by brute force, all outcomes summed or, of too many, between two bounds; the SQL
-    printed again from its claim, and what is stated of it; and with --release its digest, columns,
-    order, that every group has at least k people and that it holds nothing else. A table's release
-    is checked as an export, Parquet or CSV. Without --release the certificate is checked alone, and
-    the exit code is 4; so it is where brute force does not reach δ. The keys to trust are those
-    named by --key and --keyring, else the project's own and those of its keyring; it says which,
-    and how old a signed keyring is; a newer keys.json beside the certificate counts in its stead
-    where the owners of the one that --keyring names have signed it. With --review-policy, a file
-    from somebody you trust, the good approvals in the file beside the certificate must be as many
-    as it asks for. Of a count's certificate: signature, assumptions, numbers.
-    Of a statement of 'ledger export': signature, charges, sums, limits. Of a release without (ε,
-    δ): signature, digest, columns, k and models; it is no certificate, and the exit code is 4.
+    It checks the signature, and prints the SQL again from the claim. It computes δ by brute force:
+    it sums all outcomes, or bounds the sum from both sides if there are too many. With --release it
+    checks the release's digest, columns and order, that every group has at least k people, and that
+    there is nothing else in it. A release that is a table is checked as an export, Parquet or CSV.
+    Without --release the exit code is 4. It is 4 too if brute force does not reach δ.
+
+    The trusted keys are those of --key and --keyring, or else the project's own and those of its
+    keyring. The output says which, and how old a signed keyring is. A newer keys.json beside the
+    certificate counts instead, if the owners of the one that --keyring names have signed it. With
+    --review-policy, a file from somebody you trust, the approvals beside the certificate must be as
+    many as it asks for.
+
+    The certificate of a count is checked for signature, assumptions and numbers; a statement of
+    'ledger export' for signature, charges, sums and limits; a release without (ε, δ) for signature,
+    digest, columns, k and models. The last is no certificate, and the exit code is 4.
 
     Example: policy-engine verify out/adult.certificate.json --release out/adult.parquet
     """
