@@ -278,10 +278,11 @@ def _halves(
     """The factors, each so many times, as two products; None where these would be too large."""
     halves: list[Sequence[Step]] = [[(1, 1)], [(1, 1)]]
     for factor, n in sorted(factors, key=lambda each: -len(each[0])):
-        # Of five a half takes three: it is known to be too large by a few steps of two of them.
-        few = factor[: math.isqrt(2 * _MOST_STEPS // len(factor)) + 1]
-        both = {(p * r, q * s) for p, q in few for r, s in few} - {(0, 0)}
-        if n > 4 and len(both) * len(factor) > _MOST_STEPS:
+        # Of three a half takes two beside what it has, of five three: such a half is known to be
+        # too large by a few steps of what comes before the last.
+        if n > 2 and all(_is_too_large(half, factor) for half in halves):
+            return None
+        if n > 4 and _is_too_large(factor, factor):
             return None
         for _ in range(n):
             halves.sort(key=len)
@@ -291,6 +292,13 @@ def _halves(
             found = Counter((p * r, q * s) for p, q in halves[0] for r, s in factor)
             halves[0] = [(p * times, q * times) for (p, q), times in found.items() if p or q]
     return tuple(by_ratio(halves[0])), tuple(by_ratio(halves[1])[::-1])
+
+
+def _is_too_large(half: Sequence[Step], factor: Sequence[Step]) -> bool:
+    """Whether a half, the factor, and the factor again have too many steps for certain."""
+    few = math.isqrt(2 * _MOST_STEPS // len(factor)) + 1
+    both = {(p * r, q * s) for p, q in half[:few] for r, s in factor[:few]} - {(0, 0)}
+    return len(both) * len(factor) > _MOST_STEPS
 
 
 def _excess(falling: Sequence[Step], rising: Sequence[Step], top: int, bottom: int) -> int:

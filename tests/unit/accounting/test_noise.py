@@ -179,6 +179,36 @@ def test_check_values_of_the_theory() -> None:
     assert of_one(laplace("0.025", 600), "0.5", shift=20) < Decimal("1e-7")
 
 
+def multiplied_out(pairs: list[tuple[list[tuple[int, int]], int]], most: int) -> bool:
+    """Whether both halves are small enough, by multiplying all of them out."""
+    halves: list[set[tuple[int, int]]] = [{(1, 1)}, {(1, 1)}]
+    for steps, times in sorted(pairs, key=lambda pair: -len(pair[0])):
+        for _ in range(times):
+            halves.sort(key=len)
+            if len(halves[0]) * len(steps) > most:
+                return False
+            halves[0] = {(p * r, q * s) for p, q in halves[0] for r, s in steps} - {(0, 0)}
+    return True
+
+
+def test_a_product_is_known_to_be_too_large_where_it_is(monkeypatch) -> None:
+    """Only where it is: a few steps of it are looked at, and those that are equal are one."""
+    monkeypatch.setattr(noise, "_MOST_STEPS", 3000)
+    choose, fits = random.Random(7), Counter[bool]()
+    for _ in range(150):
+        pairs = []
+        for _ in range(choose.randint(1, 3)):
+            entries = tuple(sorted(choose.sample(range(1, WHOLE), choose.randint(2, 40))))
+            strict = IntegerTable(entries, 0)
+            even = laplace(Decimal(choose.randint(1, 9)) / 10, choose.randint(2, 30))
+            steps = Statistic(choose.choice([strict, even])).steps()
+            pairs.append((steps, choose.randint(1, 6)))
+        is_small = multiplied_out(pairs, 3000)
+        assert (noise._halves(pairs) is not None) == is_small
+        fits[is_small] += 1
+    assert min(fits.values()) > 20
+
+
 def test_the_grid_lies_little_above_the_halves(monkeypatch) -> None:
     cases = [
         (Statistic(laplace(1, 14), groups=2), ("1", "1.5", "2")),
