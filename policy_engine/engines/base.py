@@ -171,6 +171,8 @@ class Engine:
 
 
 def _is_broken(text: str) -> bool:
+    if text.isascii():  # a table's bounds are thousands of signs
+        return "\0" in text
     return "\0" in text or any(0xD800 <= ord(sign) < 0xE000 for sign in text)
 
 

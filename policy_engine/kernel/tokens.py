@@ -93,6 +93,6 @@ def _pattern(engine: Engine) -> re.Pattern[str]:
         rf"(?P<space>{_SKIPPED})|(?P<string>{_STRINGS[engine.backslash]})"
         rf"|(?P<name>{first}(?:[^{last}\0]|{last}{last})+{last})|{secret}"
         r"(?P<word>[A-Za-z_][A-Za-z0-9_]*)|(?P<number>[0-9]+(?:\.[0-9]+)?(?![A-Za-z0-9_.]))"
-        r"|(?P<sign><=|>=|<>|\|\||[-+*/%<>=.,()])",
+        r"|(?P<sign><=|>=|<>|\|\||[-+*/%<>=.,:()])",
         re.DOTALL,
     )

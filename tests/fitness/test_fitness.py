@@ -125,10 +125,12 @@ def test_a_line_of_code_is_told_from_a_docstring(tmp_path):
 # cuts is 52, and 28 of templates. Tables that are joined, each with one row a key, are 124, and 22
 # of templates. Medians and quantiles, which are the price of a choice, its coins and its steps, are
 # 243, and 134 of templates. The ends of the calendar are written by the templates that need them,
-# which is 53 lines less of code with what else was only searching, and 1 more of templates.
+# which is 53 lines less of code with what else was only searching, and 1 more of templates. Noise
+# of many values is a list and whole numbers are rounded as such where DuckDB runs, which is 12 of
+# templates; that a product is too large is seen before it is multiplied out, by 7.
 PRINTS = ("policy_engine.kernel.certificate",)
-PRINTS_MOST = 3_195
-TEMPLATES_MOST = 1_034
+PRINTS_MOST = 3_202
+TEMPLATES_MOST = 1_046
 
 
 def test_what_certifies_by_printing_fits_its_bar():

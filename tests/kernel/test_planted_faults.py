@@ -174,10 +174,14 @@ FAULTS = {
         "duckdb", DUCKDB, "{% else %}$salt{% endif %}", "{% else %}''{% endif %}"),
     "the noise is taken away": ("duckdb", NOISE, "{% if is_open %}-", "{% if true %}-"),
     "a place is added": ("duckdb", NOISE, "{% if is_open %}-", "{% if false %}-"),
-    "beyond the table is shown": ("duckdb", DRAWN, "ELSE {% if last is none %}NULL", "ELSE {% if"
+    "beyond the table is shown": ("duckdb", STANDARD, "ELSE {% if last is none %}NULL", "ELSE {% if"
                                   " last is none %}0"),
-    "a block is left out": ("duckdb", DRAWN, "{% for bound, bytes, cases, last in z.blocks %}",
-                            "{% for bound, bytes, cases, last in [] %}"),
+    "a block is left out": (
+        "duckdb", DRAWN, "{% for bound, bytes, cases, last, digits in z.blocks %}",
+        "{% for bound, bytes, cases, last, digits in [] %}"),
+    "a block starts at its end": (
+        "duckdb", DUCKDB, "{{ cases[0][2] }} + LEN(", "{{ last }} + LEN("),
+    "a block counts what is above": ("duckdb", DUCKDB, "entry <= {{ hash }}", "entry > {{ hash }}"),
     "who has no key counts": (
         "duckdb", UNITS, "WHERE {{ key.name }} IS NOT NULL", "WHERE TRUE"),
     "noise of rows that were not counted": (

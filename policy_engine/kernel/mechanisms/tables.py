@@ -38,7 +38,7 @@ def draws_of(table: IntegerTable, offset: int = 0) -> Nodes:
 def _in_blocks(cases: list[Case]) -> tuple[list[Any] | None, list[Case]]:
     """A long list of cases as blocks, and the cases above them; a short one has no blocks.
 
-    A block is: below which 60 bits which cases, and the value above them.
+    A block is: below which 60 bits which cases, the value above them, and their bounds in a line.
     """
     if len(cases) <= _ONE_LEVEL:
         return None, cases
@@ -46,7 +46,8 @@ def _in_blocks(cases: list[Case]) -> tuple[list[Any] | None, list[Case]]:
     blocks = []
     while len(cases) > size:
         *inner, (bound, bound_bytes, value) = cases[:size]
-        blocks.append((bound, bound_bytes, inner, value))
+        digits = Text(" ".join(below.text for below, _, _ in inner))
+        blocks.append((bound, bound_bytes, inner, value, digits))
         cases = cases[size:]
     return blocks, cases
 

@@ -58,126 +58,16 @@ WITH people AS NOT MATERIALIZED (
       ELSE 2
     END END AS policy_engine_n,
     "policy_engine_total_1" + CASE WHEN policy_engine_grouping = 2 THEN CASE
-      WHEN "policy_engine_hash_1" < '07dddd9d29b8761' THEN CASE
-      WHEN "policy_engine_hash_1" < '00a7c0e76250265' THEN -55
-      WHEN "policy_engine_hash_1" < '015636adc24844d' THEN -54
-      WHEN "policy_engine_hash_1" < '020ba5f66a98c9f' THEN -53
-      WHEN "policy_engine_hash_1" < '02c856231f13167' THEN -52
-      WHEN "policy_engine_hash_1" < '038c9170321d045' THEN -51
-      WHEN "policy_engine_hash_1" < '0458a511b990c3b' THEN -50
-      WHEN "policy_engine_hash_1" < '052ce151ee86ada' THEN -49
-      WHEN "policy_engine_hash_1" < '060999b0c3fc489' THEN -48
-      WHEN "policy_engine_hash_1" < '06ef2504c0c6065' THEN -47
-      ELSE -46
-    END
-      WHEN "policy_engine_hash_1" < '138242edfdca412' THEN CASE
-      WHEN "policy_engine_hash_1" < '08d621658979eaf' THEN -45
-      WHEN "policy_engine_hash_1" < '09d8520aa3f7294' THEN -44
-      WHEN "policy_engine_hash_1" < '0ae4d520e404bd5' THEN -43
-      WHEN "policy_engine_hash_1" < '0bfc144c524b676' THEN -42
-      WHEN "policy_engine_hash_1" < '0d1e7d6a2538c47' THEN -41
-      WHEN "policy_engine_hash_1" < '0e4c82bbfa4e466' THEN -40
-      WHEN "policy_engine_hash_1" < '0f869b14c9cfe97' THEN -39
-      WHEN "policy_engine_hash_1" < '10cd4207a6821eb' THEN -38
-      WHEN "policy_engine_hash_1" < '1220f8185bdb644' THEN -37
-      ELSE -36
-    END
-      WHEN "policy_engine_hash_1" < '24bd0fc07cf5445' THEN CASE
-      WHEN "policy_engine_hash_1" < '14f1ad877df41cd' THEN -35
-      WHEN "policy_engine_hash_1" < '166fc8725b1d029' THEN -34
-      WHEN "policy_engine_hash_1" < '17fd2a03803c1a1' THEN -33
-      WHEN "policy_engine_hash_1" < '199a6e92699cd14' THEN -32
-      WHEN "policy_engine_hash_1" < '1b4838b6a751b16' THEN -31
-      WHEN "policy_engine_hash_1" < '1d073187d52c002' THEN -30
-      WHEN "policy_engine_hash_1" < '1ed808e02162fa1' THEN -29
-      WHEN "policy_engine_hash_1" < '20bb75a17c17059' THEN -28
-      WHEN "policy_engine_hash_1" < '22b235fd8ae91d3' THEN -27
-      ELSE -26
-    END
-      WHEN "policy_engine_hash_1" < '3e3cc55ad0be7bd' THEN CASE
-      WHEN "policy_engine_hash_1" < '26dcd09edca0900' THEN -25
-      WHEN "policy_engine_hash_1" < '29124e867dd89be' THEN -24
-      WHEN "policy_engine_hash_1" < '2b5e67f2a89b999' THEN -23
-      WHEN "policy_engine_hash_1" < '2dc20443a0e609c' THEN -22
-      WHEN "policy_engine_hash_1" < '303e1419ae76138' THEN -21
-      WHEN "policy_engine_hash_1" < '32d391b3c834e0d' THEN -20
-      WHEN "policy_engine_hash_1" < '358381520884f2f' THEN -19
-      WHEN "policy_engine_hash_1" < '384ef19c1131906' THEN -18
-      WHEN "policy_engine_hash_1" < '3b36fc0b8747dde' THEN -17
-      ELSE -16
-    END
-      WHEN "policy_engine_hash_1" < '63f95fcc00029e0' THEN CASE
-      WHEN "policy_engine_hash_1" < '41617df83f7d440' THEN -15
-      WHEN "policy_engine_hash_1" < '44a6627dd714ac2' THEN -14
-      WHEN "policy_engine_hash_1" < '480cbc2ddc440b4' THEN -13
-      WHEN "policy_engine_hash_1" < '4b95e1745f50469' THEN -12
-      WHEN "policy_engine_hash_1" < '4f43366df421f6a' THEN -11
-      WHEN "policy_engine_hash_1" < '53162d73cd2baf9' THEN -10
-      WHEN "policy_engine_hash_1" < '571047ad70378b9' THEN -9
-      WHEN "policy_engine_hash_1" < '5b3315a83e6f3b1' THEN -8
-      WHEN "policy_engine_hash_1" < '5f8037f50b3c8fd' THEN -7
-      ELSE -6
-    END
-      WHEN "policy_engine_hash_1" < '975fb048f2d5e66' THEN CASE
-      WHEN "policy_engine_hash_1" < '68a04fb70d2a19a' THEN -5
-      WHEN "policy_engine_hash_1" < '6d76dc432b8f7f6' THEN -4
-      WHEN "policy_engine_hash_1" < '727eecb8b40fe3a' THEN -3
-      WHEN "policy_engine_hash_1" < '77ba7bdb15bafb9' THEN -2
-      WHEN "policy_engine_hash_1" < '7d2b98b0361739c' THEN -1
-      WHEN "policy_engine_hash_1" < '82d4674fc9e8c64' THEN 0
-      WHEN "policy_engine_hash_1" < '88458424ea45047' THEN 1
-      WHEN "policy_engine_hash_1" < '8d8113474bf01c6' THEN 2
-      WHEN "policy_engine_hash_1" < '928923bcd47080a' THEN 3
-      ELSE 4
-    END
-      WHEN "policy_engine_hash_1" < 'be9e8207c082bc0' THEN CASE
-      WHEN "policy_engine_hash_1" < '9c06a033fffd620' THEN 5
-      WHEN "policy_engine_hash_1" < 'a07fc80af4c3703' THEN 6
-      WHEN "policy_engine_hash_1" < 'a4ccea57c190c4f' THEN 7
-      WHEN "policy_engine_hash_1" < 'a8efb8528fc8747' THEN 8
-      WHEN "policy_engine_hash_1" < 'ace9d28c32d4507' THEN 9
-      WHEN "policy_engine_hash_1" < 'b0bcc9920bde096' THEN 10
-      WHEN "policy_engine_hash_1" < 'b46a1e8ba0afb97' THEN 11
-      WHEN "policy_engine_hash_1" < 'b7f343d223bbf4c' THEN 12
-      WHEN "policy_engine_hash_1" < 'bb599d8228eb53e' THEN 13
-      ELSE 14
-    END
-      WHEN "policy_engine_hash_1" < 'd9232f61235f700' THEN CASE
-      WHEN "policy_engine_hash_1" < 'c1c33aa52f41843' THEN 15
-      WHEN "policy_engine_hash_1" < 'c4c903f478b8222' THEN 16
-      WHEN "policy_engine_hash_1" < 'c7b10e63eece6fa' THEN 17
-      WHEN "policy_engine_hash_1" < 'ca7c7eadf77b0d1' THEN 18
-      WHEN "policy_engine_hash_1" < 'cd2c6e4c37cb1f3' THEN 19
-      WHEN "policy_engine_hash_1" < 'cfc1ebe65189ec8' THEN 20
-      WHEN "policy_engine_hash_1" < 'd23dfbbc5f19f64' THEN 21
-      WHEN "policy_engine_hash_1" < 'd4a1980d5764667' THEN 22
-      WHEN "policy_engine_hash_1" < 'd6edb1798227642' THEN 23
-      ELSE 24
-    END
-      WHEN "policy_engine_hash_1" < 'eb0e5278820be33' THEN CASE
-      WHEN "policy_engine_hash_1" < 'db42f03f830abbb' THEN 25
-      WHEN "policy_engine_hash_1" < 'dd4dca027516e2d' THEN 26
-      WHEN "policy_engine_hash_1" < 'df448a5e83e8fa7' THEN 27
-      WHEN "policy_engine_hash_1" < 'e127f71fde9d05f' THEN 28
-      WHEN "policy_engine_hash_1" < 'e2f8ce782ad3ffe' THEN 29
-      WHEN "policy_engine_hash_1" < 'e4b7c74958ae4ea' THEN 30
-      WHEN "policy_engine_hash_1" < 'e665916d96632ec' THEN 31
-      WHEN "policy_engine_hash_1" < 'e802d5fc7fc3e5f' THEN 32
-      WHEN "policy_engine_hash_1" < 'e990378da4e2fd7' THEN 33
-      ELSE 34
-    END
-      WHEN "policy_engine_hash_1" < 'f729de9a7686151' THEN CASE
-      WHEN "policy_engine_hash_1" < 'ec7dbd120235bee' THEN 35
-      WHEN "policy_engine_hash_1" < 'eddf07e7a4249bc' THEN 36
-      WHEN "policy_engine_hash_1" < 'ef32bdf8597de15' THEN 37
-      WHEN "policy_engine_hash_1" < 'f07964eb3630169' THEN 38
-      WHEN "policy_engine_hash_1" < 'f1b37d4405b1b9a' THEN 39
-      WHEN "policy_engine_hash_1" < 'f2e18295dac73b9' THEN 40
-      WHEN "policy_engine_hash_1" < 'f403ebb3adb498a' THEN 41
-      WHEN "policy_engine_hash_1" < 'f51b2adf1bfb42b' THEN 42
-      WHEN "policy_engine_hash_1" < 'f627adf55c08d6c' THEN 43
-      ELSE 44
-    END
+      WHEN "policy_engine_hash_1" < '07dddd9d29b8761' THEN -55 + LEN(LIST_FILTER(STRING_SPLIT('00a7c0e76250265 015636adc24844d 020ba5f66a98c9f 02c856231f13167 038c9170321d045 0458a511b990c3b 052ce151ee86ada 060999b0c3fc489 06ef2504c0c6065', ' '), LAMBDA entry: entry <= "policy_engine_hash_1"))
+      WHEN "policy_engine_hash_1" < '138242edfdca412' THEN -45 + LEN(LIST_FILTER(STRING_SPLIT('08d621658979eaf 09d8520aa3f7294 0ae4d520e404bd5 0bfc144c524b676 0d1e7d6a2538c47 0e4c82bbfa4e466 0f869b14c9cfe97 10cd4207a6821eb 1220f8185bdb644', ' '), LAMBDA entry: entry <= "policy_engine_hash_1"))
+      WHEN "policy_engine_hash_1" < '24bd0fc07cf5445' THEN -35 + LEN(LIST_FILTER(STRING_SPLIT('14f1ad877df41cd 166fc8725b1d029 17fd2a03803c1a1 199a6e92699cd14 1b4838b6a751b16 1d073187d52c002 1ed808e02162fa1 20bb75a17c17059 22b235fd8ae91d3', ' '), LAMBDA entry: entry <= "policy_engine_hash_1"))
+      WHEN "policy_engine_hash_1" < '3e3cc55ad0be7bd' THEN -25 + LEN(LIST_FILTER(STRING_SPLIT('26dcd09edca0900 29124e867dd89be 2b5e67f2a89b999 2dc20443a0e609c 303e1419ae76138 32d391b3c834e0d 358381520884f2f 384ef19c1131906 3b36fc0b8747dde', ' '), LAMBDA entry: entry <= "policy_engine_hash_1"))
+      WHEN "policy_engine_hash_1" < '63f95fcc00029e0' THEN -15 + LEN(LIST_FILTER(STRING_SPLIT('41617df83f7d440 44a6627dd714ac2 480cbc2ddc440b4 4b95e1745f50469 4f43366df421f6a 53162d73cd2baf9 571047ad70378b9 5b3315a83e6f3b1 5f8037f50b3c8fd', ' '), LAMBDA entry: entry <= "policy_engine_hash_1"))
+      WHEN "policy_engine_hash_1" < '975fb048f2d5e66' THEN -5 + LEN(LIST_FILTER(STRING_SPLIT('68a04fb70d2a19a 6d76dc432b8f7f6 727eecb8b40fe3a 77ba7bdb15bafb9 7d2b98b0361739c 82d4674fc9e8c64 88458424ea45047 8d8113474bf01c6 928923bcd47080a', ' '), LAMBDA entry: entry <= "policy_engine_hash_1"))
+      WHEN "policy_engine_hash_1" < 'be9e8207c082bc0' THEN 5 + LEN(LIST_FILTER(STRING_SPLIT('9c06a033fffd620 a07fc80af4c3703 a4ccea57c190c4f a8efb8528fc8747 ace9d28c32d4507 b0bcc9920bde096 b46a1e8ba0afb97 b7f343d223bbf4c bb599d8228eb53e', ' '), LAMBDA entry: entry <= "policy_engine_hash_1"))
+      WHEN "policy_engine_hash_1" < 'd9232f61235f700' THEN 15 + LEN(LIST_FILTER(STRING_SPLIT('c1c33aa52f41843 c4c903f478b8222 c7b10e63eece6fa ca7c7eadf77b0d1 cd2c6e4c37cb1f3 cfc1ebe65189ec8 d23dfbbc5f19f64 d4a1980d5764667 d6edb1798227642', ' '), LAMBDA entry: entry <= "policy_engine_hash_1"))
+      WHEN "policy_engine_hash_1" < 'eb0e5278820be33' THEN 25 + LEN(LIST_FILTER(STRING_SPLIT('db42f03f830abbb dd4dca027516e2d df448a5e83e8fa7 e127f71fde9d05f e2f8ce782ad3ffe e4b7c74958ae4ea e665916d96632ec e802d5fc7fc3e5f e990378da4e2fd7', ' '), LAMBDA entry: entry <= "policy_engine_hash_1"))
+      WHEN "policy_engine_hash_1" < 'f729de9a7686151' THEN 35 + LEN(LIST_FILTER(STRING_SPLIT('ec7dbd120235bee eddf07e7a4249bc ef32bdf8597de15 f07964eb3630169 f1b37d4405b1b9a f2e18295dac73b9 f403ebb3adb498a f51b2adf1bfb42b f627adf55c08d6c', ' '), LAMBDA entry: entry <= "policy_engine_hash_1"))
       ELSE CASE
       WHEN "policy_engine_hash_1" < 'f8222262d64789f' THEN 45
       WHEN "policy_engine_hash_1" < 'f910dafb3f39f9b' THEN 46
