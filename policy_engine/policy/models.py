@@ -48,7 +48,7 @@ class GuaranteeSpec(Document):
     epsilon: fields.StepField
     """ε: between neighbours P[S] ≤ e^ε · P'[S] + δ for every set S of releases."""
     delta: Annotated[Decimal, fields.number("above 0 and below 1", minimum=0, exclusiveMaximum=1)]
-    """δ: the slack in it; no chance that something happens."""
+    """δ: the slack in it; not the probability that something happens."""
     neighbours: Annotated[fields.Neighbours, fields.word_of(fields.Neighbours)] = "add_remove"
     """Tables that differ by one person more or less, or by one person replaced."""
 
