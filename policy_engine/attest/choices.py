@@ -1,4 +1,4 @@
-"""The certificate of a private choice: which recodings were candidates, and what the choice cost.
+"""The certificate of a private choice: what was a candidate, and what the choice cost.
 
 Its subject is the policy that was written: what was chosen is what stands in it. It speaks of no
 table that was released, so its predicate type is its own; a ledger is charged for it all the same,
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from policy_engine.accounting.domain import ADD_REMOVE, REPLACE_ONE
 from policy_engine.attest.attestation import CHOICE_TYPE, Unverified, open_envelope
@@ -24,21 +24,29 @@ from policy_engine.policy.scalars import counted
 
 SCORE = "Σ over groups of max(0, people − least_shown), times the scheme's precision"
 SCORE_OF_PEOPLE = "Σ over groups of max(0, people − least_shown)"
-ASSUMPTIONS = (
-    "the candidates were written before the data was looked at",
-    "one row of the unit is read, as the policy says",
-    "every text in the source is UTF-8 whoever is in it",
-    "the numbers that the operating system draws are uniform and independent",
+SCORE_OF_NUMBERS = (
+    "people of whom nothing is cut, less people_a_doubling for each doubling of the width"
 )
+NUMBERS_APART = "each number is drawn by itself, by an equal share of epsilon"
+_WRITTEN = "the candidates were written before the data was looked at"
+_ONE_ROW = "one row of the unit is read, as the policy says"
+_OWN_ROWS = "whether something of a unit is cut is told by its own rows"
+_UTF_8 = "every text in the source is UTF-8 whoever is in it"
+_UNIFORM = "the numbers that the operating system draws are uniform and independent"
+ASSUMPTIONS = (_WRITTEN, _ONE_ROW, _UTF_8, _UNIFORM)
+ASSUMPTIONS_OF_NUMBERS = (_WRITTEN, _OWN_ROWS, _UTF_8, _UNIFORM)
+ChoiceOf = Literal["recoding", "numbers"]
 
 
 @dataclass(frozen=True)
 class ChoiceStated:
     """What a private choice was of, and at which ε; δ is 0.
 
-    ``candidates`` are the levels of each column, the finest first, as people read them, and
-    ``schemes`` how many there were. ``least_shown`` is from how many people on a group counts.
-    ``precision`` is the least that a candidate had, empty where the score weighs it.
+    ``candidates`` are what each part can be, as people read it: the levels of a column, the finest
+    first, or the values of a number of a policy, the narrowest first. ``schemes`` is how many there
+    were together. ``people`` is of a recoding from how many on a group counts; of numbers for how
+    many people of whom nothing is cut a doubling of the width stands. ``precision`` is the least
+    that a candidate had, empty where the score weighs it, and of numbers.
     """
 
     policy_name: str
@@ -48,13 +56,28 @@ class ChoiceStated:
     unit: str
     neighbours: str
     epsilon: Decimal
-    least_shown: int
+    people: int
     precision: str
     candidates: tuple[tuple[str, tuple[str, ...]], ...]
     schemes: int
     engine: str
     engine_version: str
     time: str
+    kind: ChoiceOf = "recoding"
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What it rests on."""
+        return ASSUMPTIONS if self.kind == "recoding" else ASSUMPTIONS_OF_NUMBERS
+
+    @property
+    def _score(self) -> dict[str, object]:
+        """By what candidates are compared."""
+        if self.kind == "numbers":
+            score = f"{SCORE_OF_NUMBERS}; {NUMBERS_APART}"
+            return {"score": score, "people_a_doubling": self.people}
+        score = SCORE_OF_PEOPLE if self.precision else SCORE
+        return {"score": score, "least_shown": self.people, "precision": self.precision}
 
     def predicate(self) -> dict[str, object]:
         """The predicate of its in-toto Statement; the same for equal ones."""
@@ -67,15 +90,14 @@ class ChoiceStated:
             "epsilon": f"{self.epsilon:f}",
             "delta": "0",
             "mechanism": "permute-and-flip",
-            "source_tag": "[SAFE]",
-            "score": SCORE_OF_PEOPLE if self.precision else SCORE,
-            "least_shown": self.least_shown,
-            "precision": self.precision,
+            "source_tag": "[SAFE]" if self.kind == "recoding" else "[CHOICE]",
+            "chosen": self.kind,
+            **self._score,
             "candidates": [
                 {"column": name, "levels": list(told)} for name, told in self.candidates
             ],
             "schemes": self.schemes,
-            "assumptions": list(ASSUMPTIONS),
+            "assumptions": list(self.assumptions),
             "engine": self.engine,
             "engine_version": self.engine_version,
             "time": self.time,
@@ -88,7 +110,7 @@ class ChoiceStated:
             self.policy_name, self.policy_digest, self.account, self.source, self.unit,
             self.neighbours, self.precision, self.engine, self.engine_version, self.time, *levels,
         )  # fmt: skip
-        counts = (self.least_shown, self.schemes)
+        counts = (self.people, self.schemes)
         return (
             all(type(each) is str for each in texts)
             and all(type(each) is int and each >= 1 for each in counts)
@@ -109,13 +131,14 @@ class ChoiceStated:
                 facts["unit"],
                 facts["neighbours"],
                 Decimal(facts["epsilon"]),
-                facts["least_shown"],
-                facts["precision"],
+                facts["people_a_doubling" if facts["chosen"] == "numbers" else "least_shown"],
+                facts.get("precision", ""),
                 tuple((each["column"], tuple(each["levels"])) for each in facts["candidates"]),
                 facts["schemes"],
                 facts["engine"],
                 facts["engine_version"],
                 facts["time"],
+                facts["chosen"],
             )
             is_same = _frozen(found.predicate()) == _frozen(facts)
         except (KeyError, TypeError, ValueError, InvalidOperation):
@@ -150,17 +173,19 @@ def verify_choice(text: str, trusted: TrustedKeys, policy: Path | None = None) -
         raise VerificationFailed((f"{policy} is not the policy that was chosen: it was changed",))
     else:
         checked.append(f"{said.subject_name} is the policy that was chosen, byte for byte")
-    many = counted(stated.schemes, "scheme")
+    many = counted(stated.schemes, "candidate")
     numbers: tuple[tuple[str, str | int], ...] = (
         ("policy", stated.policy_name),
         ("account", stated.account),
         ("epsilon", f"{stated.epsilon:f}"),
         ("delta", "0"),
         ("neighbours", stated.neighbours),
-        ("schemes", stated.schemes),
+        ("candidates", stated.schemes),
         ("meaning", f"one of {many} was drawn, at ε {stated.epsilon:f} of {stated.unit}"),
     )
-    return Verified(said.subject_name, tuple(checked), tuple(left), ASSUMPTIONS, numbers=numbers)
+    return Verified(
+        said.subject_name, tuple(checked), tuple(left), stated.assumptions, numbers=numbers
+    )
 
 
 def _digest(path: Path) -> str:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -24,14 +25,14 @@ from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from secrets import randbelow
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from policy_engine.accounting.domain import ADD_REMOVE
 from policy_engine.accounting.in_words import in_text
 from policy_engine.attest.attestation import sign, statement
-from policy_engine.attest.choices import ChoiceStated
+from policy_engine.attest.choices import ChoiceOf, ChoiceStated
 from policy_engine.attest.signers import Signer
 from policy_engine.attest.validity import moment
 from policy_engine.choose.candidates import Candidates, plain_yaml
@@ -63,7 +64,6 @@ from policy_engine.releasing.charging import ReleasePlan, charge_of_choice, in_w
 from policy_engine.releasing.editions import Clock, at_moment, utc_now
 from policy_engine.releasing.requests import Ends, choice_name, place_of, run_of
 from policy_engine.releasing.reviewing import check_pinned
-from policy_engine.warehouse.base import Warehouse
 
 MOST_JUSTIFICATION = 4_000
 _ANEW = "--edition NAME chooses anew, at a new price"
@@ -110,44 +110,96 @@ def utilities_of(
 
 
 @dataclass(frozen=True)
-class _Search:
-    """A private choice that is asked for: of which policy, and where what is chosen is written."""
+class ChoiceTarget:
+    """Where what is chosen for a policy is written, as which of its choices."""
 
-    candidates: Candidates
     project: Project
     ends: Ends
     edition: str
     replace: bool
     clock: Clock
 
-    @property
-    def policy(self) -> Policy:
-        return self.candidates.policy
+    @classmethod
+    def of(
+        cls,
+        policy: Policy,
+        project: Project,
+        word: str,
+        *,
+        output: Path | None,
+        edition: str,
+        replace: bool,
+        clock: Clock,
+    ) -> ChoiceTarget:
+        """The file that is asked for, or the policy's own name with a ``word``.
 
-    @cached_property
+        Raises UsageError of an edition of a calendar, or a file in another folder.
+        """
+        if edition and not is_named_by_hand(edition):
+            raise UsageError(f"--edition: editions of a choice are called {NAMED_BY_HAND}")
+        ends = Ends.of_file(_target(policy, word, output, edition), project.directory)
+        return cls(project, ends, edition, replace, clock)
+
+
+@dataclass(frozen=True)
+class PrivateChoice(ABC):
+    """A private choice that is asked for: for which policy, and where what is chosen is written."""
+
+    policy: Policy
+    target: ChoiceTarget
+
+    # What another choice has of its own
+
+    kind: ClassVar[ChoiceOf]
+
+    @property
+    @abstractmethod
     def epsilon(self) -> Decimal:
-        epsilon = self.candidates.spec.epsilon
-        if epsilon is None:
-            raise UsageError(
-                f"{self.policy.file}: to choose by looking at data has a price: write it, as in"
-                " search: {epsilon: 0.01}. Of data that is public, or synthetic, say --public"
-            )
-        return epsilon
+        """The price of the choice. Raises UsageError where none is named."""
 
     @property
-    def precision(self) -> Fraction | None:
-        asked = self.candidates.spec.precision
-        return None if asked is None else Fraction(asked)
+    @abstractmethod
+    def told(self) -> object:
+        """What the choice is of besides the policy, as JSON."""
+
+    @abstractmethod
+    def query(self, plan: ReleasePlan) -> str:
+        """The text that reads the source."""
+
+    @abstractmethod
+    def stated(self, plan: ReleasePlan) -> ChoiceStated:
+        """What the choice will be certified as; all of it is known before anything is read."""
+
+    @abstractmethod
+    def drawn(self, plan: ReleasePlan, entry: Entry) -> str:
+        """The policy that one draw chooses. The one place that sees the source."""
+
+    # What they share
+
+    @property
+    def name(self) -> str:
+        """What the ledger calls it."""
+        return choice_name(self.policy.name, self.kind)
+
+    @property
+    def project(self) -> Project:
+        """The project of its policy."""
+        return self.target.project
+
+    @property
+    def ends(self) -> Ends:
+        """Where what is chosen is written."""
+        return self.target.ends
 
     @property
     def place(self) -> str:
-        return place_of(choice_name(self.policy.name), self.ends, Edition(self.edition))
+        """What the ledger calls its place."""
+        return place_of(self.name, self.ends, Edition(self.target.edition))
 
     @cached_property
     def of(self) -> str:
-        """What the choice is of: the policy, its hierarchies, and what it says of the search."""
-        spec = self.candidates.spec.model_dump(mode="json")
-        told = [self.policy.digest, spec, self.candidates.told]
+        """What the choice is of: the policy, its hierarchies, and what is asked of the choice."""
+        told = [self.policy.digest, self.told]
         return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()
 
     # What stands
@@ -173,17 +225,21 @@ class _Search:
 
     @property
     def path(self) -> Path:
+        """The policy that is written."""
         assert self.ends.path is not None
         return self.ends.path
 
     def is_at(self, digest: str) -> bool:
+        """Whether what was drawn stands."""
         return self.path.is_file() and publish.file_digest(self.path) == digest
 
     def copy(self, digest: str) -> copies.Copy | None:
+        """The bytes of what was drawn that are kept, if any."""
         certificate = self.ends.certificate_path
         return copies.copy_of(self.project, self.place, certificate, digest, is_table=False)
 
     def chosen(self, entry: Entry, outcome: Literal["chosen", "stands", "put back"]) -> Chosen:
+        """What its caller is told."""
         schemes = int(entry.run.predicate.get("schemes", 0))
         certificate = self.ends.certificate_path
         return Chosen(
@@ -215,22 +271,27 @@ def choose_recoding(
         BudgetExceeded, NotApproved: the account cannot pay, or needs approvals: nothing was read.
         FileError, WarehouseError, LedgerError: nothing was written; what was charged stands.
     """
-    if edition and not is_named_by_hand(edition):
-        raise UsageError(f"--edition: editions of a search are called {NAMED_BY_HAND}")
-    candidates = Candidates.of(policy)
-    ends = Ends.of_file(_target(policy, output, edition), project.directory)
-    search = _Search(candidates, project, ends, edition, replace, clock)
+    target = ChoiceTarget.of(
+        policy, project, "chosen", output=output, edition=edition, replace=replace, clock=clock
+    )
+    return choose_privately(_Recoding(policy, target, Candidates.of(policy)), say)
+
+
+def choose_privately(
+    search: PrivateChoice, say: Callable[[str], None] = lambda text: None
+) -> Chosen:
+    """What was chosen before, or is now. Guarantee and errors: as ``choose_recoding``."""
+    policy, project = search.policy, search.project
     assert search.epsilon  # told before anything is opened
     if (before := _standing(search, say)) is not None:
         return before
-    with planned(policy, project, clock) as plan:
+    with planned(policy, project, search.target.clock) as plan:
         plan.warehouse.hold(policy, plan.table)
-        text = printed(candidates.claim(plan.table, plan.warehouse), plan.warehouse.dialect.name)
-        plan.warehouse.check_reads(policy, plan.table, text)
-        stated = _stated(search, plan)
+        plan.warehouse.check_reads(policy, plan.table, search.query(plan))
+        stated = search.stated(plan)
         if not books.has_ledger(project):
             _check_first(search, plan, stated)
-        places = (ends.certificate_path,)
+        places = (search.ends.certificate_path,)
         signer = beginning.ledger_writer(project, moment(stated.time), places)
         with (
             books.open_ledger(project, signer, say=say) as ledger,
@@ -239,9 +300,9 @@ def choose_recoding(
             return _charged(search, plan, ledger, signer, stated)
 
 
-def _target(policy: Policy, output: Path | None, edition: str) -> Path:
+def _target(policy: Policy, word: str, output: Path | None, edition: str) -> Path:
     """Where the chosen policy is written: paths in it start at its folder, as in the policy's."""
-    name = f"{policy.file.stem}.chosen{f'.{edition}' if edition else ''}.yaml"
+    name = f"{policy.file.stem}.{word}{f'.{edition}' if edition else ''}.yaml"
     target = policy.file.with_name(name) if output is None else output
     if target.resolve().parent != policy.file.resolve().parent:
         raise UsageError(
@@ -252,7 +313,7 @@ def _target(policy: Policy, output: Path | None, edition: str) -> Path:
     return target
 
 
-def _standing(search: _Search, say: Callable[[str], None]) -> Chosen | None:
+def _standing(search: PrivateChoice, say: Callable[[str], None]) -> Chosen | None:
     """The choice that was drawn before, once it stands; None where none was. No source is read."""
     if not books.has_ledger(search.project):
         return None
@@ -270,7 +331,7 @@ def _standing(search: _Search, say: Callable[[str], None]) -> Chosen | None:
         return _settled(search, ledger, signer)
 
 
-def _settled(search: _Search, ledger: Ledger, signer: Signer) -> Chosen | None:
+def _settled(search: PrivateChoice, ledger: Ledger, signer: Signer) -> Chosen | None:
     """Let what was drawn stand, and its entry be committed; None where nothing was drawn."""
     entry, step = search.entry(ledger.read())
     if entry is None or step == "draw":
@@ -282,7 +343,7 @@ def _settled(search: _Search, ledger: Ledger, signer: Signer) -> Chosen | None:
 
 
 def _placed(
-    search: _Search,
+    search: PrivateChoice,
     ledger: Ledger,
     entry: Entry,
     signer: Signer,
@@ -299,7 +360,7 @@ def _placed(
             assert copy is not None
             trusted = books.trusted_keys(search.project, signer)
             is_own = standing.certifies(run, ends.certificate_path, trusted)
-            replace = search.replace or (is_own and not search.path.exists())
+            replace = search.target.replace or (is_own and not search.path.exists())
             publish.check_target(search.path, replace=replace, paid=entry.id)
             at = moment(run.predicate.get("time"))
             publish.publish_file(
@@ -313,56 +374,24 @@ def _placed(
     return search.chosen(entry, outcome)
 
 
-def _lost(search: _Search, ledger: Ledger, entry: Entry) -> NotReleasable:
+def _lost(search: PrivateChoice, ledger: Ledger, entry: Entry) -> NotReleasable:
     why = "had its attempts, and nothing came out that anybody could have seen"
     if entry.only_digest is not None:
         why = "was drawn, and neither the policy that was chosen nor a copy of it is here"
     if entry.state == "started":
         ledger.keep(entry.id, why)
     return NotReleasable(
-        f"{choice_name(search.policy.name)}: entry {entry.id} {why}; it stays charged."
+        f"{search.name}: entry {entry.id} {why}; it stays charged."
         f" {_ANEW}: ε {in_text(entry.epsilon)}"
     )
 
 
-def _stated(search: _Search, plan: ReleasePlan) -> ChoiceStated:
-    """What the choice will be certified as; all of it is known before anything is read."""
-    candidates, lattice = search.candidates, search.candidates.public_lattice
-    asked, certificate = search.precision, plan.certificate
-    many = lattice.size
-    if asked is not None:
-        precisions, whole = lattice.precisions
-        many = sum(part >= asked * whole for part in precisions.ravel().tolist())
-        if not many:
-            raise UsageError(
-                f"{search.policy.file}: no scheme has a precision of {float(asked):g}: write a"
-                " smaller search.precision"
-            )
-    spec = candidates.spec
-    return ChoiceStated(
-        policy_name=search.policy.name,
-        policy_digest=search.policy.digest,
-        account=plan.account,
-        source=search.policy.source.text,
-        unit=certificate.unit,
-        neighbours=certificate.promise.neighbours,
-        epsilon=search.epsilon,
-        least_shown=least_shown(search.policy),
-        precision="" if spec.precision is None else f"{spec.precision:f}",
-        candidates=candidates.told,
-        schemes=many,
-        engine=certificate.engine,
-        engine_version=plan.warehouse.engine_version,
-        time=now(),
-    )
-
-
-def _check_first(search: _Search, plan: ReleasePlan, stated: ChoiceStated) -> None:
+def _check_first(search: PrivateChoice, plan: ReleasePlan, stated: ChoiceStated) -> None:
     """Refuse a first charge before a ledger or a key is made for it."""
     beginning.check_clean(search.project, (search.ends.certificate_path,))
     charge = _charge(search, plan, stated, None)
     _check_left(plan, None, charge)
-    publish.check_target(search.path, replace=search.replace)
+    publish.check_target(search.path, replace=search.target.replace)
 
 
 def _check_left(plan: ReleasePlan, known: Books | None, charge: Charge) -> None:
@@ -383,18 +412,18 @@ def _check_left(plan: ReleasePlan, known: Books | None, charge: Charge) -> None:
 
 
 def _charge(
-    search: _Search, plan: ReleasePlan, stated: ChoiceStated, known: Books | None
+    search: PrivateChoice, plan: ReleasePlan, stated: ChoiceStated, known: Books | None
 ) -> Charge:
     """What the ledger is asked to book, in the window of the day where its account has windows."""
     charge = charge_of_choice(stated)
-    limit, at = plan.account_in(known).limit, at_moment(known, search.clock)
+    limit, at = plan.account_in(known).limit, at_moment(known, search.target.clock)
     charge = in_windows(charge, search.policy, search.project, None, limit=limit, at=at)
-    run = run_of(stated.predicate(), search.ends, search.of, search.edition)
+    run = run_of(stated.predicate(), search.ends, search.of, search.target.edition)
     return replace_field(charge, request=search.place, run=run)
 
 
 def _charged(
-    search: _Search, plan: ReleasePlan, ledger: Ledger, signer: Signer, stated: ChoiceStated
+    search: PrivateChoice, plan: ReleasePlan, ledger: Ledger, signer: Signer, stated: ChoiceStated
 ) -> Chosen:
     """Draw what was charged and not drawn yet, or charge a choice and draw that."""
     project = search.project
@@ -406,7 +435,7 @@ def _charged(
     beginning.check_remembers(known, places, trusted)
     entry, _ = search.entry(known)
     publish.check_target(
-        search.path, replace=search.replace, paid=None if entry is None else entry.id
+        search.path, replace=search.target.replace, paid=None if entry is None else entry.id
     )
     if entry is None:
         books.check_new_name(known, project, plan.account)
@@ -424,7 +453,7 @@ def _charged(
         copies.tidy(project, search.place, kept)
         entry = ledger.start(entry.id)
         try:
-            text = _drawn(search, plan.warehouse, plan, entry)
+            text = search.drawn(plan, entry)
         except EnvironmentFailed as error:
             if error.of_setup:
                 ledger.lapse(entry.id, "by a cause that no row can bring about")
@@ -452,14 +481,95 @@ def _told_how_to_go_on(ledger: Ledger, entry: Entry) -> Iterator[None]:
         raise
 
 
-def _drawn(search: _Search, warehouse: Warehouse, plan: ReleasePlan, entry: Entry) -> str:
-    """The policy that one draw chooses. The one place that sees the scores."""
-    histogram, lattice = search.candidates.people(plan.table, warehouse)
-    scheme = chosen_scheme(
-        histogram, lattice, search.epsilon, least_shown(search.policy),
-        precision=search.precision, neighbours=search.policy.guarantee.neighbours,
-    )  # fmt: skip
-    return chosen_text(search.candidates, scheme, entry)
+@dataclass(frozen=True)
+class _Recoding(PrivateChoice):
+    """The choice of a scheme of a policy's lattice."""
+
+    candidates: Candidates
+    kind: ClassVar[ChoiceOf] = "recoding"
+
+    @cached_property
+    def epsilon(self) -> Decimal:
+        epsilon = self.candidates.spec.epsilon
+        if epsilon is None:
+            raise UsageError(
+                f"{self.policy.file}: to choose by looking at data has a price: write it, as in"
+                " search: {epsilon: 0.01}. Of data that is public, or synthetic, say --public"
+            )
+        return epsilon
+
+    @property
+    def precision(self) -> Fraction | None:
+        asked = self.candidates.spec.precision
+        return None if asked is None else Fraction(asked)
+
+    @property
+    def told(self) -> object:
+        """What the policy says of the search, and the levels that there are."""
+        return [self.candidates.spec.model_dump(mode="json"), self.candidates.told]
+
+    def query(self, plan: ReleasePlan) -> str:
+        claim = self.candidates.claim(plan.table, plan.warehouse)
+        return printed(claim, plan.warehouse.dialect.name)
+
+    def stated(self, plan: ReleasePlan) -> ChoiceStated:
+        lattice, asked = self.candidates.public_lattice, self.precision
+        many = lattice.size
+        if asked is not None:
+            precisions, whole = lattice.precisions
+            many = sum(part >= asked * whole for part in precisions.ravel().tolist())
+            if not many:
+                raise UsageError(
+                    f"{self.policy.file}: no scheme has a precision of {float(asked):g}: write a"
+                    " smaller search.precision"
+                )
+        precision = self.candidates.spec.precision
+        return stated_of(
+            self,
+            plan,
+            people=least_shown(self.policy),
+            candidates=self.candidates.told,
+            many=many,
+            precision="" if precision is None else f"{precision:f}",
+        )
+
+    def drawn(self, plan: ReleasePlan, entry: Entry) -> str:
+        histogram, lattice = self.candidates.people(plan.table, plan.warehouse)
+        scheme = chosen_scheme(
+            histogram, lattice, self.epsilon, least_shown(self.policy),
+            precision=self.precision, neighbours=self.policy.guarantee.neighbours,
+        )  # fmt: skip
+        return chosen_text(self.candidates, scheme, entry)
+
+
+def stated_of(
+    search: PrivateChoice,
+    plan: ReleasePlan,
+    *,
+    people: int,
+    candidates: tuple[tuple[str, tuple[str, ...]], ...],
+    many: int,
+    precision: str = "",
+) -> ChoiceStated:
+    """What a choice among so ``many`` is certified as; ``people`` as of ``ChoiceStated``."""
+    certificate = plan.certificate
+    return ChoiceStated(
+        policy_name=search.policy.name,
+        policy_digest=search.policy.digest,
+        account=plan.account,
+        source=search.policy.source.text,
+        unit=certificate.unit,
+        neighbours=certificate.promise.neighbours,
+        epsilon=search.epsilon,
+        people=people,
+        precision=precision,
+        candidates=candidates,
+        schemes=many,
+        engine=certificate.engine,
+        engine_version=plan.warehouse.engine_version,
+        time=now(),
+        kind=search.kind,
+    )
 
 
 def chosen_scheme(
@@ -486,12 +596,7 @@ def chosen_scheme(
 
 
 def chosen_text(candidates: Candidates, scheme: Scheme, entry: Entry) -> str:
-    """The policy's file with the levels of a scheme, without ``search``.
-
-    The price of the choice stands beside what its author says in ``about.justification``.
-    """
-    from ruamel.yaml import YAML
-
+    """The policy's file with the levels of a scheme, without ``search``."""
     data = plain_yaml(candidates.text)
     data.pop("search", None)
     for column, recoding in candidates.recode(scheme).items():
@@ -501,10 +606,16 @@ def chosen_text(candidates: Candidates, scheme: Scheme, entry: Entry) -> str:
         for each, level in zip(candidates.columns, scheme, strict=True)
     )
     many = counted(entry.run.predicate["schemes"], "scheme")
+    return with_note(data, f"The recoding was chosen among {many}", entry, levels)
+
+
+def with_note(data: Any, what: str, entry: Entry, chosen: str) -> str:
+    """A policy as YAML, with the price of a choice beside what its author says of it."""
+    from ruamel.yaml import YAML
+
     note = (
-        f"The recoding was chosen among {many} by a private choice of"
-        f" ε {in_text(entry.epsilon)}, which account {entry.account!r} paid (entry {entry.id}):"
-        f" {levels}."
+        f"{what} by a private choice of ε {in_text(entry.epsilon)}, which account"
+        f" {entry.account!r} paid (entry {entry.id}): {chosen}."
     )
     about = data.setdefault("about", {})
     before = str(mapping(about).get("justification") or "").strip()

@@ -344,7 +344,7 @@ def charge_of_choice(stated: ChoiceStated) -> Charge:
         epsilon=stated.epsilon,
         delta=Decimal(0),
         neighbours="replace_one" if stated.neighbours == REPLACE_ONE else "add_remove",
-        policy_name=requests.choice_name(stated.policy_name),
+        policy_name=requests.choice_name(stated.policy_name, stated.kind),
         policy_digest=stated.policy_digest,
         certificate_digest=predicate_digest(stated.predicate()),
         event=PureDP(stated.epsilon),

@@ -124,7 +124,7 @@ def _run(said: Unverified, path: Path, project: Project) -> tuple[Run, str]:
         folder = path.parent.parent if _is_copy(path) else path.parent
         ends = Ends.of_file(folder / said.subject_name, project.directory)
         stated = ChoiceStated.of(said)
-        place = place_of(choice_name(stated.policy_name), ends, Edition())
+        place = place_of(choice_name(stated.policy_name, stated.kind), ends, Edition())
         return run_of(stated.predicate(), ends, "", ""), place
     certificate = certificate_in(said)
     name = certificate.terms.policy_name

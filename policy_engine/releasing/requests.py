@@ -19,6 +19,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from policy_engine.attest.attestation import Unverified
 from policy_engine.attest.certificates import certificate_in, predicate_of
+from policy_engine.attest.choices import ChoiceOf
 from policy_engine.attest.parquet_file import CERTIFICATE_SUFFIX, certificate_path
 from policy_engine.attest.sealing import keyed_name
 from policy_engine.kernel.certificate import Certificate
@@ -171,13 +172,13 @@ def run_of(predicate: Mapping[str, object], ends: Ends, of: str, edition: str) -
     )
 
 
-def choice_name(policy: str) -> str:
+def choice_name(policy: str, of: ChoiceOf = "recoding") -> str:
     """What the ledger calls the choices of a policy: no policy can have that name.
 
-    >>> choice_name("visits")
-    'search of visits'
+    >>> choice_name("visits"), choice_name("visits", "numbers")
+    ('search of visits', 'suggestion for visits')
     """
-    return f"search of {policy}"
+    return f"search of {policy}" if of == "recoding" else f"suggestion for {policy}"
 
 
 def certificate_of(run: Run) -> Certificate:

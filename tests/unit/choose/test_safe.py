@@ -266,7 +266,7 @@ def test_a_ledger_that_forgot_a_choice_is_found_by_its_certificate(project, capf
         (("--k", "5"), ("", ""), "--public says that it may"),
         (("--output", "other/b.yaml"), ("", ""), "must be a file in the folder of a.yaml"),
         (("--output", "a.yaml"), ("", ""), "must be another file"),
-        (("--edition", "2026-01"), ("", ""), "editions of a search are called"),
+        (("--edition", "2026-01"), ("", ""), "editions of a choice are called"),
         ((), ("epsilon: 0.05", "epsilon: 0.05, precision: 0.999, at_least: {age: 1}"), "smaller"),
         (("--public", "--edition", "b"), ("", ""), "--public writes no policy"),
         (
