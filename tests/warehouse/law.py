@@ -2,21 +2,24 @@
 
 Each unit is in independently with probability β, so the count of N units has mean Nβ and variance
 Nβ(1−β). Over R secrets the mean and the variance of the counts must be within 4 standard errors.
-Noise has the chances of its table's integers: χ² is at p = 10⁻⁹.
+Noise has the chances of its table's integers, and a quantile those of its coins: χ² is at p = 10⁻⁹.
 """
 
 from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from math import sqrt
 
 import numpy as np
 from scipy import stats
 
-from policy_engine.kernel.mechanisms import Noisy
+from policy_engine.accounting.choice import coin_table
+from policy_engine.accounting.choice_law import law_of_choice
+from policy_engine.kernel.mechanisms import Noisy, Quantile
 from policy_engine.kernel.printing import printed
 from policy_engine.policy.project import default_project
 from policy_engine.releasing.planning import prepare
@@ -125,3 +128,48 @@ def noise_of(
             shown = warehouse.rows(text).column("n").to_pylist()
         seen.update([*shown, *[None] * (groups - len(shown))])
     return claim.law, seen
+
+
+def quantile_law(values: Sequence[int], quantile: Quantile) -> tuple[Fraction, ...]:
+    """How likely each candidate is, by the definition of a quantile and of a table of coins."""
+    a, b = quantile.at.as_integer_ratio()
+    clip = quantile.clip
+    held = [min(max(value, clip.low), clip.high) for value in values]
+    coins, table = [], coin_table(quantile.epsilon)
+    for candidate in range(clip.low, clip.high + 1):
+        below = sum(value < candidate for value in held)
+        above = sum(value > candidate for value in held)
+        missed = max(
+            (b - a) * below - a * (len(held) - below), a * above - (b - a) * (len(held) - above)
+        )
+        coins.append(table.coin(-(-max(0, missed) // max(a, b - a))))
+    return law_of_choice(coins)
+
+
+def quantile_p_value(seen: Mapping[int, int], quantile: Quantile, law: Sequence[Fraction]) -> float:
+    """The chance of what is as far from a law of candidates, by χ²."""
+    draws = sum(seen.values())
+    wanted = np.array([float(chance) for chance in law]) * draws
+    counts = np.array([seen[quantile.clip.low + place] for place in range(len(law))])
+    return float(stats.chisquare(counts, wanted * counts.sum() / wanted.sum()).pvalue)
+
+
+def three_percent_off(law: Sequence[Fraction]) -> list[Fraction]:
+    """A law whose greatest chance is 3 % less, and its least one more by that."""
+    first = max(range(len(law)), key=lambda place: law[place])
+    other = min(range(len(law)), key=lambda place: law[place])
+    moved, off = law[first] * Fraction(3, 100), [*law]
+    off[first], off[other] = off[first] - moved, off[other] + moved
+    return off
+
+
+def quantiles_of(warehouse, policy, releases: int) -> tuple[Quantile, Counter[int]]:
+    """The quantile of a policy, and how often each value was chosen in the groups shown."""
+    certificate, source = prepare(policy, default_project(policy.directory), warehouse)
+    [quantile] = certificate.claim.law.quantiles
+    seen: Counter[int] = Counter()
+    for _ in range(releases):
+        with warehouse.sampled(policy, source, secrets.token_bytes(16)):
+            shown = warehouse.rows(certificate.query).column(quantile.name).to_pylist()
+        seen.update(int(value) for value in shown if value is not None)
+    return quantile, seen
