@@ -29,6 +29,8 @@ from policy_engine.releasing.planning import project_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from policy_engine.choose.safe import Chosen
+
 _PUBLIC = (
     "public by your word: nothing here has an ε; of raw data all of it is confidential, and no"
     " policy is written"
@@ -146,19 +148,21 @@ def _choose(policy: Policy, output: Path | None, edition: str, *, replace: bool)
         str(chosen.policy), str(chosen.certificate), chosen.outcome, chosen.epsilon, Decimal(0),
         chosen.schemes, chosen.account, chosen.entry,
     )  # fmt: skip
+    many = counted(chosen.schemes, "scheme")
+    confirm(said, [f"chose one of {many}: {chosen.policy}", *price_of_choice(chosen)])
+
+
+def price_of_choice(chosen: Chosen) -> Iterator[str]:
+    """What a private choice cost, and what is next."""
     price = f"ε {in_text(chosen.epsilon)}, δ 0"
     told = {
         "chosen": f"{price}, charged to account {chosen.account!r} (entry {chosen.entry})",
         "stands": f"it was chosen before (entry {chosen.entry}, {price}); nothing was looked at",
         "put back": f"put back from its kept bytes (entry {chosen.entry}); nothing was looked at",
     }
-    lines = [
-        f"chose one of {counted(chosen.schemes, 'scheme')}: {chosen.policy}",
-        f"  price        {told[chosen.outcome]}",
-        f"  certificate  {chosen.certificate}",
-        f"next: policy-engine plan {chosen.policy}",
-    ]
-    confirm(said, lines)
+    yield f"  price        {told[chosen.outcome]}"
+    yield f"  certificate  {chosen.certificate}"
+    yield f"next: policy-engine plan {chosen.policy}"
 
 
 def _lines(found: PublicSearch) -> Iterator[str]:

@@ -1,0 +1,81 @@
+"""suggest: in how many groups a person counts, with how many rows, and between which bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated
+
+from typer import Option
+
+from policy_engine.cli.options import EditionOption, PolicyArgument
+from policy_engine.cli.output import confirm, note
+from policy_engine.cli.reading import decimal_of
+from policy_engine.cli.searching import price_of_choice
+from policy_engine.policy.loading import load_policy
+from policy_engine.policy.scalars import counted
+from policy_engine.releasing.planning import project_of
+
+
+@dataclass(frozen=True)
+class SuggestedSaid:
+    """The numbers that were chosen, the policy that has them, its certificate, and their price."""
+
+    policy: str
+    certificate: str
+    outcome: str
+    numbers: dict[str, int | list[int | float]]
+    epsilon: Decimal
+    delta: Decimal
+    candidates: int
+    account: str
+    entry: int
+
+
+def suggest(
+    policy: PolicyArgument,
+    epsilon: Annotated[
+        str, Option("--epsilon", metavar="ε", help="The price of all numbers together, as 0.02.")
+    ],
+    output: Annotated[
+        Path | None,
+        Option("--output", "-o", help="The policy to write; default: POLICY.suggested.yaml."),
+    ] = None,
+    edition: EditionOption = None,
+    replace: Annotated[
+        bool, Option("--replace", help="Replace the policy of an earlier suggestion.")
+    ] = False,
+) -> None:
+    """Choose how much of one person counts: max_groups, max_rows_per_group, bounds of measures.
+
+    Each number that the policy has is the widest that can be chosen: write what nobody exceeds, as
+    far as the public knows. The candidates are 1, 2, 5, 10, … up to it. Bounds are pairs of these.
+    One candidate is drawn with differential privacy. It cuts nothing of most people, and a limit
+    twice as wide must spare 2/ε people more. ε is shared equally among the numbers.
+
+    The account pays ε before the source is read. The numbers are written as an ordinary policy,
+    with a certificate that says what the candidates were. Nothing else is shown. A suggestion that
+    was made stands: if you ask again with the same ε, nothing is looked at, and it costs nothing.
+    --edition NAME chooses anew, at a price.
+
+    Example: policy-engine suggest visits.yaml --epsilon 0.02
+    """
+    from policy_engine.choose import suggesting
+
+    loaded = load_policy(policy)
+    chosen = suggesting.suggest(
+        loaded, project_of(loaded), decimal_of("--epsilon", epsilon),
+        output=output, edition=edition or "", replace=replace, say=note,
+    )  # fmt: skip
+    numbers = suggesting.numbers_in(chosen.policy, suggesting.choosable(loaded))
+    said = SuggestedSaid(
+        str(chosen.policy), str(chosen.certificate), chosen.outcome, numbers, chosen.epsilon,
+        Decimal(0), chosen.schemes, chosen.account, chosen.entry,
+    )  # fmt: skip
+    lines = [
+        f"chose one of {counted(chosen.schemes, 'combination')}: {chosen.policy}",
+        *(f"  {name}: {value}" for name, value in numbers.items()),
+        *price_of_choice(chosen),
+    ]
+    confirm(said, lines)

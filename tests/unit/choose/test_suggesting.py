@@ -1,0 +1,375 @@
+"""suggest: its utilities against plain Python, its law and price, its life, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+from scipy import stats
+
+from policy_engine.accounting.choice import coin_table
+from policy_engine.accounting.choice_law import law_of_choice
+from policy_engine.choose import suggesting
+from policy_engine.choose.drawing import choose
+from policy_engine.choose.suggesting import (
+    Choosable,
+    PersonRows,
+    chosen_ends,
+    doubling_of,
+    ends_within,
+    utilities_of,
+)
+from policy_engine.cli.main import run
+from policy_engine.kernel.mechanisms import Clip
+
+POLICY = """\
+version: 1
+name: a
+source: {file: visits.parquet}
+privacy_unit: {column: person, rows: all}
+# as many as can be meant
+contribution: {max_groups: 3, max_rows_per_group: 2}
+recode: {ward: keep}
+measures:
+  cost: {sum: cost, per: row, bounds: [0, 100]}
+  stay: {median: days, per: person, bounds: [0, 20]}
+guarantee: {epsilon: 0.5, delta: 1.0e-6}
+release: {file: out/a.parquet}
+account: people
+"""
+VISITS = """
+SELECT i % 3000 AS person, 'abc'[1 + i // 3000] AS ward, (7 + i % 11)::DOUBLE AS cost,
+  (i % 5)::DECIMAL(6, 1) AS days FROM range(6000) t(i)
+UNION ALL SELECT NULL, 'a', 'nan'::DOUBLE, NULL
+UNION ALL SELECT 0, NULL, 'inf'::DOUBLE, 99999
+"""
+
+Capfd = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def best(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The candidate of the greatest utility is drawn, which is the likeliest."""
+    first: Callable[..., int] = lambda utilities, *_, **__: utilities.index(max(utilities))  # noqa: E731
+    monkeypatch.setattr(suggesting, "choose", first)
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("POLICY_ENGINE_SIGNING_KEY", raising=False)
+    write(VISITS)
+    Path("a.yaml").write_text(POLICY)
+    Path("policy-engine.yaml").write_text("accounts: {people: {epsilon: 4.0, delta: 1.0e-4}}\n")
+    return tmp_path
+
+
+def write(query: str) -> None:
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY ({query}) TO 'visits.parquet'")
+
+
+def suggest(capfd: Capfd, *words: str, epsilon: str = "2", code: int = 0) -> dict[str, object]:
+    capfd.readouterr()
+    found = run(["suggest", "a.yaml", "--epsilon", epsilon, *words, "--format", "json"])
+    out, err = capfd.readouterr()
+    assert "Traceback" not in err
+    assert found == code, out + err
+    document: dict[str, object] = json.loads(out)
+    return document
+
+
+def charged(capfd: Capfd) -> list[tuple[str, str]]:
+    capfd.readouterr()
+    assert run(["ledger", "show", "--format", "json"]) == 0
+    entries = json.loads(capfd.readouterr().out)["entries"]
+    return [(each["policy"], each["state"]) for each in entries if each.get("policy")]
+
+
+def test_numbers_are_written_as_a_policy_charged_and_released(project, capfd, best):
+    found = suggest(capfd)
+    assert found["numbers"] == {
+        "contribution.max_groups": 2,
+        "contribution.max_rows_per_group": 1,
+        "measures.cost.bounds": [5, 20],
+        "measures.stay.bounds": [0, 5],
+    }
+    text = Path("a.suggested.yaml").read_text()
+    assert "# as many as can be meant" in text and "private choice of ε 2" in text
+    assert run(["release", "a.suggested.yaml"]) == 0
+    assert charged(capfd) == [("suggestion for a", "committed"), ("a", "committed")]
+    assert run(["ledger", "verify"]) == 0 and run(["ledger", "reconcile"]) == 0
+    words = ["verify", "a.suggested.certificate.json", "--release", "a.suggested.yaml"]
+    assert run(words) == 0
+    assert '"people_a_doubling": 4,' in Path("a.suggested.certificate.json").read_text()
+    Path("visits.parquet").unlink()
+    assert suggest(capfd)["outcome"] == "stands"
+    Path("a.suggested.yaml").unlink()
+    assert suggest(capfd)["outcome"] == "put back"
+    assert len(charged(capfd)) == 2
+
+
+def test_another_price_is_another_choice_and_a_crash_charges(project, capfd, monkeypatch):
+    drawn = suggesting.chosen_ends
+
+    def crash(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(suggesting, "chosen_ends", crash)
+    assert run(["suggest", "a.yaml", "--epsilon", "1"]) == 130
+    assert not Path("a.suggested.yaml").exists() and len(charged(capfd)) == 1
+    monkeypatch.setattr(suggesting, "chosen_ends", drawn)
+    assert suggest(capfd, epsilon="1")["outcome"] == "chosen"
+    assert len(charged(capfd)) == 1
+    assert "exists" in str(suggest(capfd, epsilon="0.5", code=3)["error"])
+    assert suggest(capfd, "--edition", "b", epsilon="0.5")["outcome"] == "chosen"
+    assert len(charged(capfd)) == 2
+
+
+@pytest.mark.parametrize(
+    ("unit", "wanted"),
+    [
+        ("{column: person, rows: any}", [5, 20]),
+        ("row", [5, 20]),
+        ("{column: person, rows: one}", [5, 20]),
+    ],
+)
+def test_of_one_row_a_person_bounds_alone_are_chosen(project, capfd, best, unit, wanted):
+    lines = [
+        line for line in POLICY.splitlines() if not line.startswith(("contribution", "count:"))
+    ]
+    text = "\n".join(lines).replace("{column: person, rows: all}", unit)
+    text = text.replace(", per: row", "").replace(", per: person", "")
+    Path("a.yaml").write_text(text)
+    write(VISITS.split("UNION")[0].replace("range(6000)", "range(3000)"))
+    found = suggest(capfd)["numbers"]
+    assert found == {"measures.cost.bounds": wanted, "measures.stay.bounds": [0, 5]}
+
+
+def test_what_is_joined_tells_groups_apart(project, capfd, best):
+    with duckdb.connect() as connection:
+        connection.execute(
+            "COPY (SELECT i AS id, 'mf'[1 + i % 2] AS sex FROM range(3000) t(i))"
+            " TO 'persons.parquet'"
+        )
+    join = "{persons: {file: persons.parquet, on: {person: id}, columns: [sex]}}"
+    text = POLICY.replace("visits.parquet}", f"visits.parquet, join: {join}}}")
+    Path("a.yaml").write_text(text.replace("ward: keep", "sex: keep"))
+    assert suggest(capfd)["numbers"]["contribution.max_groups"] == 1
+
+
+ONE_MORE = {
+    "nobody": f"SELECT * FROM ({VISITS}) WHERE ward = 'z'",
+    "somebody without a key": f"SELECT NULL::BIGINT AS person, * EXCLUDE (person) FROM ({VISITS})",
+    "all values missing": f"SELECT person, ward, NULL::DOUBLE AS cost, days FROM ({VISITS})",
+    "far values": f"{VISITS} UNION ALL SELECT 9223372036854775807, 'a', -1e308, -99999.9",
+}
+
+
+@pytest.mark.parametrize("table", ONE_MORE)
+def test_no_row_tells_itself_by_how_a_suggestion_ends(project, capfd, table):
+    write(ONE_MORE[table])
+    assert suggest(capfd)["outcome"] == "chosen"
+    assert charged(capfd) == [("suggestion for a", "committed")]
+
+
+@pytest.mark.parametrize(
+    ("change", "words", "told"),
+    [
+        (("", ""), ("--epsilon", "0"), "above 0"),
+        (("", ""), ("--epsilon", "much"), "must be a number"),
+        (("", ""), ("--edition", "2026-01"), "editions of a choice are called"),
+        (("", ""), ("--output", "other/b.yaml"), "must be a file in the folder"),
+        (("release: {", "refresh: {every: month}\nrelease: {"), (), "take refresh or period out"),
+    ],
+)
+def test_what_cannot_be_chosen_is_refused_before_a_charge(project, capfd, change, words, told):
+    Path("a.yaml").write_text(POLICY.replace(*change) if change[0] else POLICY)
+    assert told in str(suggest(capfd, *words, code=2)["error"])
+    assert not Path(".policy-engine").exists()
+
+
+def test_a_policy_of_counts_has_nothing_to_choose(project, capfd):
+    start, end = POLICY.index("# as many"), POLICY.index("guarantee")
+    plain = POLICY[:start] + "recode: {ward: keep}\nmechanism: noisy_counts\n" + POLICY[end:]
+    Path("a.yaml").write_text(plain.replace("rows: all", "rows: any"))
+    assert "none of them that could be less" in str(suggest(capfd, code=2)["error"])
+
+
+# What is compared, against plain Python
+
+PER_ROW, TOTAL, MEAN = (Clip(-5, 20, rows=3), Clip(-5, 20, per="total"), Clip(-5, 20, per="mean"))
+NUMBERS = (
+    Choosable("max_groups", ((0, 1), (0, 2), (0, 4))),
+    Choosable("max_rows_per_group", ((0, 1), (0, 2), (0, 3))),
+    *(Choosable("bounds", ends_within(-5, 20), ("x",), "x", clip)
+      for clip in (PER_ROW, TOTAL, MEAN)),
+)  # fmt: skip
+Person = list[tuple[int, float, int]]
+"""The group, the value and how many of each kind of row."""
+
+
+def person(rng: random.Random) -> Person:
+    values = [float(rng.randint(-8, 25)) for _ in range(3)] + [float("nan")]
+    rows = {(rng.randrange(3), rng.choice(values)): rng.randint(1, 2) for _ in range(3)}
+    return [(group, value, times) for (group, value), times in rows.items()]
+
+
+def rows_of(people: list[Person]) -> PersonRows:
+    listed = [(who, *row) for who, rows in enumerate(people) for row in rows]
+    whose, groups, values, times = zip(*listed, strict=True) if listed else ((), (), (), ())
+    numbers = np.array(values, dtype=np.float64)
+    return PersonRows(
+        np.array(times, dtype=np.int64),
+        {("x", clip): numbers for clip in (PER_ROW, TOTAL, MEAN)},
+        np.array(whose, dtype=np.int64),
+        np.array(groups, dtype=np.int64),
+    )
+
+
+def is_inside(number: Choosable, rows: Person, ends: tuple[int, int]) -> bool:
+    """Whether nothing of a person is cut, by the definition."""
+    by_group: dict[int, list[float]] = defaultdict(list)
+    for group, value, times in rows:
+        by_group[group] += [value] * times
+    if number.key == "max_groups":
+        return len(by_group) <= ends[1]
+    if number.key == "max_rows_per_group":
+        return all(len(values) <= ends[1] for values in by_group.values())
+    held = []
+    for values in by_group.values():
+        there = [value for value in values if value == value]
+        if number.clip.per == "row":
+            held += there
+        elif there:
+            held.append(sum(there) / (len(there) if number.clip.per == "mean" else 1))
+    return all(ends[0] <= value <= ends[1] for value in held)
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_people_of_whom_nothing_is_cut_are_counted(number):
+    rng = random.Random(5)
+    for many in (0, 1, 7, 40):
+        people = [person(rng) for _ in range(many)]
+        prices = number.prices(3)
+        wanted = [
+            sum(is_inside(number, rows, ends) for rows in people) - price
+            for ends, price in zip(number.candidates, prices, strict=True)
+        ]
+        assert utilities_of(number, rows_of(people), 3) == wanted
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_one_person_more_adds_nothing_or_one_to_every_utility(number):
+    rng = random.Random(8)
+    for _ in range(60):
+        people = [person(rng) for _ in range(rng.randint(0, 6))]
+        before = utilities_of(number, rows_of(people), 3)
+        after = utilities_of(number, rows_of([*people, person(rng)]), 3)
+        assert {b - a for a, b in zip(before, after, strict=True)} <= {0, 1}
+
+
+def law(utilities: list[int], epsilon: str, *, monotone: bool) -> tuple[Fraction, ...]:
+    table = coin_table(epsilon, monotone=monotone)
+    return law_of_choice([table.coin(max(utilities) - each) for each in utilities])
+
+
+@pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
+def test_the_price_holds_for_every_pair_of_neighbours(neighbours):
+    """By the exact law of each: brute force over small tables, a person more or another one."""
+    number = replace(NUMBERS[2], candidates=((0, 5), (0, 20), (5, 20), (-5, 20)))
+    rng, bound = random.Random(3), Fraction(Decimal("0.7").exp()) * (1 + Fraction(1, 10**9))
+    doubling, monotone = doubling_of(Decimal("0.7"), neighbours), neighbours == "add_remove"
+    worst = Fraction(0)
+    for _ in range(80):
+        people = [person(rng) for _ in range(rng.randint(0, 5))]
+        first = [*people, person(rng)]
+        second = people if monotone else [*people, person(rng)]
+        laws = [
+            law(utilities_of(number, rows_of(each), doubling), "0.7", monotone=monotone)
+            for each in (first, second)
+        ]
+        for p, q in (*zip(*laws, strict=True), *zip(*laws[::-1], strict=True)):
+            assert p <= bound * q + Fraction(1, 10**9)
+            worst = max(worst, p / q)
+    assert worst > Fraction(11, 10)  # it is told something
+
+
+def test_a_number_is_drawn_with_its_exact_chance():
+    number, rng = NUMBERS[3], random.Random(6)
+    rows = rows_of([person(rng) for _ in range(30)])
+    utilities = utilities_of(number, rows, doubling_of(Decimal("0.3"), "add_remove"))
+    wanted = np.array([float(each) for each in law(utilities, "0.3", monotone=True)]) * 5_000
+    seen = Counter(
+        chosen_ends(number, rows, Decimal("0.3"), "add_remove", random.Random(seed).randrange)
+        for seed in range(5_000)
+    )
+    counts = np.array([seen[ends] for ends in number.candidates])
+    large = wanted > 5
+    both = [np.append(each[large], each[~large].sum()) for each in (counts, wanted)]
+    assert stats.chisquare(both[0], both[1] * both[0].sum() / both[1].sum()).pvalue > 1e-6
+
+
+# Planted faults
+
+ONE = Choosable("max_groups", ((0, 1), (0, 2)))
+Chooser = Callable[[list[int], int, random.Random], int]
+"""One of the candidates, of their people, of whom there are so many."""
+
+
+def sound(inside: list[int], people: int, rng: random.Random) -> int:
+    utilities = [each - price for each, price in zip(inside, ONE.prices(10), strict=True)]
+    return choose(utilities, "0.2", monotone=True, below=rng.randrange)
+
+
+def greatest(inside: list[int], people: int, rng: random.Random) -> int:
+    return int(inside[1] - 10 > inside[0])
+
+
+def better_of_many(inside: list[int], people: int, rng: random.Random) -> int:
+    picks = [sound(inside, people, rng) for _ in range(20)]
+    return max(picks, key=lambda at: inside[at] - ONE.prices(10)[at])
+
+
+def price_of_all(inside: list[int], people: int, rng: random.Random) -> int:
+    """A price that grows with how many people there are: one more moves it by twenty."""
+    return choose([inside[0], inside[1] - 20 * people], "0.2", monotone=True, below=rng.randrange)
+
+
+def candidates_by_the_data(inside: list[int], people: int, rng: random.Random) -> int:
+    """The last candidate is there if somebody needs it."""
+    return sound(inside, people, rng) if inside[1] > inside[0] else 0
+
+
+NEIGHBOURS: dict[str, tuple[tuple[list[int], int], tuple[list[int], int]]] = {
+    "price_of_all": (([0, 60], 3), ([0, 61], 4)),
+    "candidates_by_the_data": (([1, 1], 1), ([1, 2], 2)),
+}
+TIPPED = (([30, 40], 40), ([30, 41], 41))
+
+
+@pytest.mark.parametrize(
+    ("chooser", "is_sound"),
+    [(sound, True), (greatest, False), (better_of_many, False), (price_of_all, False),
+     (candidates_by_the_data, False)],
+)  # fmt: skip
+def test_an_audit_tells_a_sound_suggestion_from_planted_faults(chooser, is_sound):
+    rng = random.Random(4)
+    tables = NEIGHBOURS.get(chooser.__name__, TIPPED)
+    runs = [[chooser(*each, rng) for _ in range(4_000)] for each in tables]
+    most = 0.0
+    for at in (0, 1):
+        for one, other in (runs, runs[::-1]):
+            low = stats.beta.ppf(1e-6, one.count(at), 4_001 - one.count(at))
+            high = stats.beta.ppf(1 - 1e-6, other.count(at) + 1, 4_000 - other.count(at))
+            most = max(most, float(np.log(low / high)) if low > 0 else 0.0)
+    assert (most <= 0.2) is is_sound
