@@ -100,6 +100,10 @@ class Meaning(Generic[L]):
         """What a shown number is, in sentences."""
         raise NotImplementedError
 
+    def said(self, certificate: Certificate) -> Iterator[tuple[str, str]]:
+        """The same, each with the column of the number that it is of; empty where it is of none."""
+        return (("", sentence) for sentence in self.told(certificate))
+
     def found(self, names: Sequence[str], lines: Iterable[tuple[Any, ...]]) -> Iterator[str]:
         """What the rows of a release estimate; nothing where they are not as they should be."""
         return iter(())

@@ -68,40 +68,51 @@ class NoisyMeaning(Meaning[Noisy]):
 
     def told(self, certificate: Certificate) -> Iterator[str]:
         """What a shown number is, in sentences."""
+        return (sentence for _, sentence in self.said(certificate))
+
+    def said(self, certificate: Certificate) -> Iterator[tuple[str, str]]:
+        """The same, each with the column of the number that it is of; empty where it is of none."""
         from policy_engine.accounting.noise_laws import around, deviation, shown_half
 
         law, k, table = self.law, self.law.k, self.law.table
-        counted = self.claim.count or "the number of a group's rows"
+        own = self.claim.count or ""
+        counted = own or "the number of a group's rows"
         low, high = around(table, law.offset)
         if self.claim.count is None:
             yield (
+                "",
                 "a group is repeated as often as its number says: noise adds rows that are"
-                " nobody's, and takes others away"
+                " nobody's, and takes others away",
             )
         most, who = self.claim.unit.groups, self._who
         part = f"part {law.number} of {law.parts} of " if isinstance(law, NoisyPart) else ""
         yield (
+            own,
             f"{counted} is how many people of {part}the source {who}, with noise: give or take"
             f" {deviation(table):.1f} (1 SD), and for certain there are between {counted} - {-low}"
-            f" and {counted} + {high}"
+            f" and {counted} + {high}",
         )
         if most > 1:
             yield (
+                own,
                 f"a person is counted in up to {most} groups; of whoever is in more, {most} were"
-                " drawn, so that a group may have more people than were counted"
+                " drawn, so that a group may have more people than were counted",
             )
         if isinstance(law, Listed):
-            yield from (all_shown(law, counted), *self._of_sums(), *self._of_cuts())
+            yield "", all_shown(law, counted)
+            yield from (*self._of_sums(), *self._of_cuts())
             return
-        yield f"every group that is shown has at least {'one person' if k == 1 else f'{k} people'}"
+        least = "one person" if k == 1 else f"{k} people"
+        yield "", f"every group that is shown has at least {least}"
         yield from self._of_sums()
         yield from self._of_cuts()
         yield from self._of_groupings()
         half = shown_half(table, k)
         yield (
+            "",
             f"a group of {half} people is shown half of the time: one that is missing need not be"
             " empty, and of groups near it those are shown that the noise favoured: they seem too"
-            " large"
+            " large",
         )
 
     @property
@@ -118,7 +129,7 @@ class NoisyMeaning(Meaning[Noisy]):
         which = f"the first by {column.name}{' descending' if descends else ''}"
         return f"have in the group the one of their rows that counts, {which}"
 
-    def _of_cuts(self) -> Iterator[str]:
+    def _of_cuts(self) -> Iterator[tuple[str, str]]:
         """What the numbers of who is cut are: of the release, and not of a row."""
         from policy_engine.accounting.noise_laws import deviation
 
@@ -127,10 +138,11 @@ class NoisyMeaning(Meaning[Noisy]):
             return
         for cut in self.law.cuts:
             about = f"with noise, give or take {deviation(table):.1f} (1 SD)"
-            yield f"{cut.name} is how many people {self._is_cut(cut)}; {about}"
+            yield cut.name, f"{cut.name} is how many people {self._is_cut(cut)}; {about}"
         yield (
+            "",
             f"{', '.join(self.once)}: one number each, of the whole release and the same in each"
-            " row; where no group is shown, none is told"
+            " row; where no group is shown, none is told",
         )
 
     def _is_cut(self, cut: Cut) -> str:
@@ -236,25 +248,29 @@ class NoisyMeaning(Meaning[Noisy]):
         above = float(mean) / unit - center
         return math.hypot(error, above * by_many) * unit / max(1, int(row[column]))
 
-    def _of_sums(self) -> Iterator[str]:
+    def _of_sums(self) -> Iterator[tuple[str, str]]:
         law = self.law
         for measure in law.measures:
             quantity = law.quantities[measure.quantity - 1]
             about = error_of(measure, law.quantities, law.tables[0], self._divisors)
             yield (
+                measure.name,
                 f"{measure.name} is {self._measured(measure)}, with noise: give or take {about}"
-                " (1 SD)"
+                " (1 SD)",
             )
             whole = quantity.column is not None and quantity.column.seen.kind == "integer"
             many = self.claim.unit.counts_all
-            yield from beside_noise(measure, quantity, many=many, whole=whole)
+            for more in beside_noise(measure, quantity, many=many, whole=whole):
+                yield measure.name, more
         many = self.claim.unit.counts_all
         for chosen in law.quantiles:
             words = quantile_words(chosen, chosen.column.name, many=many)
             error = rank_error(chosen, chosen.epsilon, many=many)
-            yield f"{chosen.name} is {words}, chosen at random by how near they are: {error}"
+            how = f"chosen at random by how near they are: {error}"
+            yield chosen.name, f"{chosen.name} is {words}, {how}"
             over = self._divisors.get(chosen.over, "the number of its values, with noise,")
-            yield from beside_choice(chosen, law.least_of(chosen), over)
+            for more in beside_choice(chosen, law.least_of(chosen), over):
+                yield chosen.name, more
 
     def _measured(self, measure: Measure) -> str:
         quantity = self.law.quantities[measure.quantity - 1]
@@ -262,28 +278,33 @@ class NoisyMeaning(Meaning[Noisy]):
         many = self.claim.unit.counts_all
         return measured(measure, quantity.clip, name, many=many, counts=quantity.counts)
 
-    def _of_groupings(self) -> Iterator[str]:
+    def _of_groupings(self) -> Iterator[tuple[str, str]]:
         from policy_engine.accounting.noise_laws import around, deviation, shown_half
 
         if not self.law.groupings:
             return
         by = [f"{n} by {', '.join(each.columns)}" for n, each in enumerate(self.law.groupings, 1)]
         yield (
+            GROUPING,
             f"everybody is counted once in each {GROUPING}: {'; '.join(by)}; a column that is not"
-            " in it is NULL in its rows"
+            " in it is NULL in its rows",
         )
         for number, each in enumerate(self.law.groupings, 1):
             if each.tables:
                 own, count = each.tables[0], self.claim.count or ""
                 low, high = around(own)
                 yield (
+                    count,
                     f"in {GROUPING} {number} it is give or take {deviation(own):.1f} (1 SD),"
                     f" between {count} - {-low} and {count} + {high}, and"
-                    f" {shown_half(own, self.law.k)} people are shown half of the time"
+                    f" {shown_half(own, self.law.k)} people are shown half of the time",
                 )
                 for beside in self.law.measures:
                     error = error_of(beside, self.law.quantities, each.tables, self._divisors)
-                    yield f"in {GROUPING} {number} {beside.name} is give or take {error} (1 SD)"
+                    sentence = (
+                        f"in {GROUPING} {number} {beside.name} is give or take {error} (1 SD)"
+                    )
+                    yield beside.name, sentence
 
     @property
     def counted(self) -> str:

@@ -31,25 +31,36 @@ class SampleMeaning(Meaning[OfSample]):
 
     def told(self, certificate: Certificate) -> Iterator[str]:
         """What a shown number is, in sentences."""
+        return (sentence for _, sentence in self.said(certificate))
+
+    def said(self, certificate: Certificate) -> Iterator[tuple[str, str]]:
+        """The same, each with the column of the number that it is of; empty where it is of none."""
         k, promise = certificate.k, certificate.promise
         chance = promise.rate / promise.sampled_at
         rate, error = _number(chance), math.sqrt(k * (1 - chance)) / float(chance)
         what = f"{self.count} counts people" if self.count else "each row is one person"
         counted = self.count or "the rows of a group"
-        yield f"{what} of a sample, which each person of the source was in with probability {rate}"
+        own = self.count or ""
+        was = f"of a sample, which each person of the source was in with probability {rate}"
+        yield own, f"{what} {was}"
         yield (
+            own,
             f"{counted} / {rate} estimates the group in the source: {k} is about"
-            f" {k / chance:.0f}, give or take {error:.0f} (1 SD)"
+            f" {k / chance:.0f}, give or take {error:.0f} (1 SD)",
         )
         if promise.rate != chance:
             yield (
+                own,
                 "the source is a sample itself:"
-                f" {counted} / {_number(promise.rate)} estimates the group in its population"
+                f" {counted} / {_number(promise.rate)} estimates the group in its population",
             )
         yield (
-            f"a group that is missing had fewer than {k} people in the sample: it need not be empty"
+            "",
+            f"a group that is missing had fewer than {k} people in the sample: it need not be"
+            " empty",
         )
-        yield f"of groups near {k} those are shown that the sample favoured: they seem too large"
+        near = "those are shown that the sample favoured: they seem too large"
+        yield "", f"of groups near {k} {near}"
 
     def numbers(self, certificate: Certificate) -> Iterator[ShownNumber]:
         """The count, which estimates the group in the source."""
