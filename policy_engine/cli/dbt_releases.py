@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -169,9 +169,10 @@ def status(
 ) -> None:
     """Show how the releases of a target stand: reserved, built, certified, due or changed.
 
-    For a release with a calendar it shows the edition, since when it stands, what is due next, and
-    whether dbt's last run has rebuilt the source since. Exits with 1 if a table stands that no
-    certificate describes, or if an edition is due that was not drawn.
+    It shows for each release since when it is certified, its certificate, and whether dbt's last
+    run has rebuilt the source since; with a calendar also the edition and what is due next. Exits
+    with 1 if a table stands that no certificate describes, or if an edition is due that was not
+    drawn.
 
     Example: policy-engine dbt status --target prod
     """
@@ -184,16 +185,19 @@ def status(
     with open_desk(place) as desk:
         found = standing(desk, releases)
         others = left_behind(desk, releases, place.target)
-    told = [
-        replace(_said(each.release, each.entry, state=each.outcome), due=_due(each))
-        for each in found
-    ]
     rebuilt = place.rebuilt()
+    told = [_standing(each, rebuilt) for each in found]
     lines = []
-    for each in found:
+    for each, said in zip(found, told, strict=True):
         what = f"{each.release.told}  {each.release.relation}{_paid(each.entry)}"
-        lines += [f"{each.outcome:<13} {what}", *_calendar(each.schedule)]
-        lines += _since(each, rebuilt)
+        lines.append(f"{each.outcome:<13} {what}")
+        if each.schedule is None and said.since:
+            lines.append(f"  since        {said.since}")
+        lines += _calendar(each.schedule)
+        if said.source_made_anew:
+            lines.append(f"  source       made anew since, {said.source_made_anew}")
+        if said.certificate is not None:
+            lines.append(f"  certificate  {place.files.shown(said.certificate)}")
     emit({"target": place.target, "releases": told}, lines)
     for entry in others:
         note(
@@ -372,10 +376,25 @@ class DbtReleaseSaid:
     edition: str = ""
     state: str | None = None
     outcome: str | None = None
-    due: tuple[str, ...] = ()
     epsilon: float | None
     delta: float | None
     ledger: PaidBy | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StandingSaid(DbtReleaseSaid):
+    """A release that stands: ``since`` when, and its ``certificate``.
+
+    ``source_made_anew`` is when dbt's last run made its source, if that was later. ``due`` are the
+    editions that are to be drawn, and ``next`` the one that is due from ``next_from``.
+    """
+
+    since: str | None
+    certificate: Path | None
+    source_made_anew: str | None
+    due: tuple[str, ...]
+    next: str | None
+    next_from: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -425,16 +444,21 @@ def _calendar(schedule: Schedule | None) -> list[str]:
     return lines
 
 
-def _due(each: Told) -> tuple[str, ...]:
-    return () if each.schedule is None else tuple(one.name for one in each.schedule.due)
-
-
-def _since(each: Told, rebuilt: Mapping[str, datetime]) -> list[str]:
-    """When dbt's last run has made a source anew, if that was after its edition was certified."""
-    at, last = rebuilt.get(each.release.source.id), each.entry
-    if each.schedule is None or at is None or last is None or last.committed_at is None:
-        return []
-    return [f"  source       made anew since, {written(at)}"] if at > last.committed_at else []
+def _standing(each: Told, rebuilt: Mapping[str, datetime]) -> StandingSaid:
+    said, release, schedule = _said(each.release, each.entry), each.release, each.schedule
+    since = None if each.entry is None else each.entry.committed_at
+    at = rebuilt.get(release.source.id)
+    following = None if schedule is None else schedule.following
+    on = None if schedule is None else schedule.on
+    return StandingSaid(
+        **{**vars(said), "state": each.outcome},
+        since=None if since is None else written(since),
+        certificate=release.certificate if since is not None else None,
+        source_made_anew=written(at) if since and at and at > since else None,
+        due=() if schedule is None else tuple(one.name for one in schedule.due),
+        next=None if following is None else following.name,
+        next_from=None if on is None else written(on),
+    )
 
 
 def _paid(entry: Entry | None) -> str:

@@ -169,6 +169,8 @@ def test_status_says_which_edition_stands_and_when_the_next_is_due(story):
     told = story["status"]
     assert told["code"] == 0, told
     assert "edition      2026-09, since 2026-10-08" in told["out"]
+    assert "source       made anew since, " in told["out"]  # by the build of that night
+    assert "certificate  models/orders_public_v1.prod/2026-09.certificate.json" in told["out"]
     assert "next         2026-10, due from 2026-11-06" in told["out"]
 
 
