@@ -62,7 +62,7 @@ def compiled(
     if problems := find_problems(policy, table, dialect):
         raise PolicyError(problems)
     # Where no release of ours runs, a text may cut off half of a secret of two.
-    if policy.part is not None and (secret is not None or dialect.name not in warehouses()):
+    if policy.part is not None and dialect.name not in warehouses():
         law = f"part is of releases that policy-engine runs itself, and not of {dialect.title}'s"
         raise refused(policy.file, "part", law, "remove it: what draws the parts never leaves it")
     claim = claim_of(policy, table, dialect.name, secret)

@@ -18,7 +18,7 @@ from typing import Literal
 from policy_engine.accounting.plans import WindowPlan
 from policy_engine.attest.approvals import Brought
 from policy_engine.attest.keys import key_id
-from policy_engine.attest.sealing import seal
+from policy_engine.attest.sealing import seal, secret_of_parts
 from policy_engine.attest.validity import moment
 from policy_engine.compile.catalog import Table
 from policy_engine.dbt.desk import Desk, Told
@@ -68,7 +68,7 @@ from policy_engine.releasing.charging import charge_of, in_windows, solved_plan
 from policy_engine.releasing.editions import Schedule, at_moment, known_books, schedule_at
 from policy_engine.releasing.planning import certified as certificate_of
 from policy_engine.releasing.planning import table_read
-from policy_engine.releasing.requests import name_of_place, new_run
+from policy_engine.releasing.requests import name_of_place, new_run, part_of
 from policy_engine.releasing.reviewing import (
     brought_at,
     change_file,
@@ -359,8 +359,9 @@ class Booking:
         if required is not None and required.needs("release"):
             raise NotApproved(
                 f"{self.release.id}: account {account!r} requires approvals of what came out before"
-                " it stands, and a table of dbt stands as soon as it is built: ask for approvals of"
-                " the claim alone in the review policy. Nothing was charged"
+                " it stands, and 'policy-engine dbt attest' puts into its place what it signs for,"
+                " and waits for nobody: ask for approvals of the claim alone in the review policy."
+                " Nothing was charged"
             )
         paid, last = self._last()
         if last is not None and paid == "not started":
@@ -452,13 +453,15 @@ class Booking:
                 source=source,
             )
             return self._in_windows(charge)
-        of, ends = self._of, desk.ends(self.release)
-        key = sealing.public_key()
-        sealed = seal(new_secret(), of, [key]) if policy.method == "keyed" else {}
+        of, ends, secret = self._of, desk.ends(self.release), new_secret()
+        part = part_of(certificate, where, naming)
+        if part is not None:
+            secret = secret_of_parts(part[0], naming) + secret
         return replace(
             self._in_windows(charge_of(policy.budget, certificate, policy)),
             request=place,
-            run=new_run(of, ends, certificate, sealed),
+            part=part if policy.source.key_stays else None,
+            run=new_run(of, ends, certificate, seal(secret, of, [sealing.public_key()])),
             source=source,
             brought=self.brought,
         )

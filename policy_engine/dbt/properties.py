@@ -12,7 +12,7 @@ from policy_engine.calendars import Calendar
 from policy_engine.compile.catalog import Kind
 from policy_engine.dbt.release_model import ReleaseModel
 from policy_engine.dbt.types import needed
-from policy_engine.dbt.words import EDITION_WORDS, column_words, count_words, release_words
+from policy_engine.dbt.words import EDITION_WORDS, column_words, number_words, release_words
 from policy_engine.dbt.yaml_items import Block, Flow, FlowList, written
 from policy_engine.policy.project_models import DbtSpec
 from policy_engine.warehouse.base import EDITION
@@ -41,14 +41,14 @@ def version_entry(model: ReleaseModel, settings: DbtSpec) -> _Entry:
         "contract": Flow(enforced=True),
     }
     entry["columns"] = _columns(model, model.shown_types)
-    counts: _Entry = {"k": model.least_shown}
-    if policy.release.form == "counts":
-        counts["count_column"] = policy.release.count_as
     # Each test has what it compares with.
-    tests: dict[str, _Entry] = {
-        "k_anonymous": Flow(counts),
-        "no_uncertified_columns": {"columns": FlowList(model.shown_types)},
-    }
+    tests: dict[str, _Entry] = {}
+    if not policy.protection.keys and not policy.is_by_chance:  # else anybody's may be shown
+        counts: _Entry = {"k": model.least_shown}
+        if policy.release.form == "counts":
+            counts["count_column"] = policy.release.count_as
+        tests["k_anonymous"] = Flow(counts)
+    tests["no_uncertified_columns"] = {"columns": FlowList(model.shown_types)}
     listed = _tests(model.release, tests)
     if policy.schedule is not None:
         days = _LONGEST[policy.schedule.every] + _LATE
@@ -87,8 +87,7 @@ def _columns(model: ReleaseModel, types: Mapping[str, str]) -> list[_Entry]:
     policy, missing = model.policy, dict(model.policy.missing)
     words = {name: column_words(how, missing.get(name)) for name, how in policy.recodings}
     words |= {EDITION: EDITION_WORDS} if policy.release.append else {}
-    if policy.release.form == "counts":
-        words.setdefault(policy.release.count_as, count_words(model))
+    words |= number_words(model)
     return [
         {"name": name, "data_type": kind, "quote": True, "description": words[name]}
         for name, kind in types.items()

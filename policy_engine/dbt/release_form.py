@@ -40,6 +40,7 @@ _CALL = re.compile(
 )
 _EMPTY = {"in_sample": "false", "secret": "''"}
 """What a call becomes where nothing is released, if not its own text."""
+_ALL_SHOWN = re.compile(r"\{\{ policy_engine\.all_shown\(edition\[0\], '(where|having)'\) \}\}")
 _OPENS = '"{"'
 _ANEW = re.compile(r"edition\[[0-9]+\] or '([^']*)'")
 _ANEW_CALL = re.compile(rf"\{{\{{ {_ANEW.pattern} \}}\}}")
@@ -70,8 +71,9 @@ def release_form(node: Node, manifest: Manifest) -> ReleaseForm | None:
     found = next((match for form in _FORMS if (match := form.fullmatch(node.raw))), None)
     if found is None:
         return None
-    drawn = _CALL.sub(lambda each: each[2], found["body"])
+    drawn = _ALL_SHOWN.sub("", _CALL.sub(lambda each: each[2], found["body"]))
     empty = _CALL.sub(lambda each: _EMPTY.get(each[1], each[2]), found["body"])
+    empty = _ALL_SHOWN.sub(lambda each: f"{each[1]} false ", empty)
     filled = (_filled(each, node, manifest) for each in (found["noop"], drawn, empty))
     texts = [text for text in filled if text is not None]
     if len(texts) < 3:

@@ -28,7 +28,11 @@ from policy_engine.dialects import Engine
 from policy_engine.errors import InternalError, PolicyError, Problem
 from policy_engine.kernel.certificate import ROWS, Certificate
 from policy_engine.kernel.mechanisms import Secret
+from policy_engine.kernel.mechanisms.checks import rows_of
+from policy_engine.kernel.mechanisms.meanings import meaning_of
+from policy_engine.policy.mechanisms.common import Protection
 from policy_engine.policy.project_models import DbtSpec
+from policy_engine.policy.reading import refused
 from policy_engine.policy.resolve import Policy, terms_of
 from policy_engine.policy.time_models import EDITION as EDITION_HOLE
 from policy_engine.releasing.planning import certified
@@ -79,8 +83,9 @@ select {columns} from {{{{ ref('{drawn}') }}}} where false
 {{% endif %}}
 """
 _SAMPLED = r"\n  WHERE (.*{secret}.*?)(?: AND CASE)?(?=\n)"
-_SHOWN = r"\n *WHERE (policy_engine_n >= \d+)"
-_NOISE = r"policy_engine_people [+-] (CASE\n(?s:.*)END) AS policy_engine_n\n  FROM drawn\n"
+_SHOWN = r"\n *WHERE (policy_engine_(?:n >=|hash <).*)"
+_NOISED = r"noised AS.*\n((?s:.*?))\n  FROM drawn\n"
+_NOISE = r"[+*-] (CASE\b(?s:.*?)END) AS \W?policy_engine_(?:n|total_\d+)\b"
 _SECRET = r"\(SELECT [^()]*{secret}[^()]*\)"
 
 
@@ -143,8 +148,7 @@ class ReleaseModel:
     @property
     def least_shown(self) -> int:
         """The least number that a group is released with."""
-        noise = self.policy.noise
-        return self.policy.k if noise is None else noise.least_shown(self.policy.k)
+        return rows_of(self.certificate.claim).least
 
     @cached_property
     def text_md5(self) -> str:
@@ -167,11 +171,7 @@ def broken_laws(policy: Policy, dialect: Engine) -> Iterator[_Law]:
     if release.relation is not None and EDITION_HOLE in release.relation:
         law = f"release.table must be one model for all editions, found {release.relation!r}"
         yield "release.table", law, f"leave {EDITION_HOLE} out, and write append: true"
-    if policy.noise is not None and policy.noise.by_chance:
-        law = "mechanism must be sampled_suppression or noisy_counts in a dbt project, found"
-        remedy = "take one of them, or release it by policy-engine release"
-        yield "mechanism", f"{law} {policy.noise.law_name.replace('-', '_')}", remedy
-    elif policy.method != "keyed":
+    if policy.method != "keyed":
         law = "sample.method must be keyed in a dbt project, found native"
         remedy = "a model may run many times, and would draw a new sample each time"
         yield "sample.method", law, remedy
@@ -182,20 +182,10 @@ def broken_laws(policy: Policy, dialect: Engine) -> Iterator[_Law]:
             " or {column: id, rows: one}"
         )
         yield "privacy_unit", law, remedy
-    keys = () if policy.noise is None else policy.noise.keys
-    for key, is_there in (
-        ("measures", policy.beside), ("recode", policy.groupings), ("public_groups", keys),
-    ):  # fmt: skip
-        if is_there:
-            law = "a dbt project releases counts alone, without measures, rollup, marginals, keys"
-            yield key, law, "release it by policy-engine release, or take it out"
     if source.joins:
         law = "source.join is of releases that policy-engine makes itself, found in a dbt project"
         remedy = "name a model that has those columns, one row for each of the source"
         yield "source.join", law, remedy
-    if policy.part is not None:
-        law = "part is of releases that policy-engine makes itself, which knows their secret"
-        yield "part", law, "remove it, or release it by policy-engine release"
     if not policy.declared_budget:
         law = "account must name the account that pays in a dbt project"
         yield "account", law, "the source is made of other tables: as in budget: people"
@@ -211,6 +201,7 @@ def _broken_names(policy: Policy, dialect: Engine) -> Iterator[_Law]:
     named = [(f"recode.{name}", name) for name in policy.columns]
     if release.form == "counts":
         named.append(("count.people", release.count_as))
+    named += [(f"measures.{name}", name) for name in policy.beside]
     for path, name in named:
         if opens(name) or set(name) & set(_QUOTES):
             law = f"{path} must have a name without quotes, brackets and {{{{, for dbt's contracts"
@@ -256,17 +247,17 @@ def release_model(
     own, other = with_git_edition(placeless), after_git_edition(placeless)
     secret = Secret((secrets,), release)
     claim, query = compiled(own, table, dialect, secret)
-    places = own_places(query, compiled(other, table, dialect, secret)[1])
+    later, text = compiled(other, table, dialect, secret)
+    if [*meaning_of(claim).public_keys()] != [*meaning_of(later).public_keys()]:
+        law = "public_groups must be the same for each edition in a dbt project, found auto"
+        remedy = "list them: the model has one text, and a column of the period's days has others"
+        raise refused(policy.file, "public_groups", law, remedy)
+    places = own_places(query, text)
     if "\r" in query:
         law = "recode must hold no carriage return in a dbt project, which makes line feeds of them"
         raise PolicyError((Problem(str(policy.file), 0, 0, "recode", law, "take it out"),))
     quoted, salts = dialect.identifier, settings.secrets
-    template = templated(
-        query,
-        quoted(secrets),
-        is_noisy=policy.noise is not None,
-        anew=own_spans(places, query),
-    )
+    template = templated(query, quoted(secrets), policy.protection, own_spans(places, query))
     for stand_in, call in (
         (f"{quoted(source)}.{quoted(source)}", node.call),
         (quoted(secrets), f"policy_engine.salts('{salts}')"),
@@ -294,35 +285,45 @@ def release_model(
 
 
 def templated(
-    query: str, secret: str, *, is_noisy: bool, anew: Sequence[tuple[int, int]] = ()
+    query: str, secret: str, protection: Protection, anew: Sequence[tuple[int, int]] = ()
 ) -> str:
     """A print as dbt renders it; ``secret`` is the name of the relation that the secret waits in.
 
     ``anew`` is where a text stands that each edition has one of its own of.
 
-    >>> print(templated('FROM t\\n  WHERE H((SELECT salt FROM s)) < 9\\n', "s", is_noisy=False))
+    >>> from policy_engine.policy.mechanisms.sampled_suppression import Sampled
+    >>> print(templated('FROM t\\n  WHERE H((SELECT salt FROM s)) < 9\\n', "s", Sampled()))
     FROM t
       WHERE {% call policy_engine.in_sample(edition[0]) %}H((SELECT salt FROM s)) < 9{% endcall %}
     <BLANKLINE>
     """
-    secret = re.escape(secret)
-    # What a policy says in words stands before what shows a count, and behind what draws a sample.
-    shown = (
-        _span(_SHOWN, query, -1) if is_noisy else _span(_SAMPLED.format(secret=secret), query, 0)
-    )
-    waits = "edition[0]"
-    calls = [(*shown, "in_sample", waits)]
-    calls += [(*_span(_NOISE, query, -1), "noise", "")] if is_noisy else []
+    secret, waits = re.escape(secret), "edition[0]"
+    calls = []
+    if protection.keys or protection.numbers_rows:  # every group is shown, so none is left out
+        shown = (query.rindex("\nORDER BY") + 1,) * 2
+        last = query[query.rindex("\nSELECT") :]
+        word = "having" if "\nGROUP BY" in last else "where"
+        calls.append((*shown, "", f"policy_engine.all_shown({waits}, '{word}')"))
+    else:
+        # What a policy says in words stands before what shows a count, and behind what draws a
+        # sample.
+        pattern = _SAMPLED.format(secret=secret) if protection.is_sample else _SHOWN
+        shown = _span(pattern, query, 0 if protection.is_sample else -1)
+        calls.append((*shown, "in_sample", waits))
+    for step in re.finditer(_NOISED, query):
+        drawn = [each.span(1) for each in re.finditer(_NOISE, step[1])]
+        calls += [(step.start(1) + a, step.start(1) + b, "noise", "") for a, b in drawn]
     for found in re.finditer(_SECRET.format(secret=secret), query):
         if not shown[0] <= found.start() < shown[1]:
             calls.append((*found.span(), "secret", waits))
-    calls += [(*span, "", f"edition[{number}]") for number, span in enumerate(anew, 1)]
+    for number, (start, end) in enumerate(anew, 1):
+        calls.append((start, end, "", f"edition[{number}] or '{query[start:end]}'"))
     pieces, place = [], 0
     for start, end, macro, given in sorted(calls):
         if start < place:
             raise InternalError("two calls of a print are one within the other")
         text = query[start:end]
-        call = f"{{{{ {given} or '{text}' }}}}"
+        call = f"{{{{ {given} }}}}"
         if macro:
             call = f"{{% call policy_engine.{macro}({given}) %}}{escaped(text)}{{% endcall %}}"
         pieces += [escaped(query[place:start]), call]

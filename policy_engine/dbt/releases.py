@@ -37,6 +37,7 @@ from policy_engine.kernel.certificate import NotPrinted, check_text
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.editions import Edition
 from policy_engine.kernel.mechanisms import Secret
+from policy_engine.kernel.mechanisms.common import GROUPING
 from policy_engine.opening import text_in
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.reading import refused
@@ -123,9 +124,10 @@ class DbtRelease:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that are released, in their order."""
-        release = self.written.release
+        policy, release = self.written, self.written.release
+        before = (GROUPING,) if policy.groupings else ()
         counted = (release.count_as,) if release.form == "counts" else ()
-        return (*self.written.columns, *counted)
+        return (*before, *policy.columns, *counted, *policy.beside)
 
 
 def _parts(node: Node) -> tuple[str, ...]:
@@ -247,9 +249,10 @@ def known_table(release: DbtRelease, dialect: Engine) -> Table:
     declared = Columns(node.spelled(dialect.name) if node is not None else {})
     parts = named(release.source.relation, dialect.name)
     read = tuple(Field(name, kind) for name, kind in marks_of(release.model).reads)
-    return (
-        Table(read, parts=parts, case=dialect.case) if read else table_of(declared, dialect, parts)
-    )
+    if not read:
+        return table_of(declared, dialect, parts)
+    filled = frozenset(column.name for column in read)
+    return Table(read, parts=parts, case=dialect.case, filled=filled)
 
 
 def named(written: str, engine: str) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -12,6 +12,7 @@ from policy_engine.compile.catalog import KEPT_AS_TEXT, TIMES, Field, Kind, Tabl
 from policy_engine.compile.reading import read_columns
 from policy_engine.dialects import Engine
 from policy_engine.engines.types import told, type_of
+from policy_engine.kernel.mechanisms.common import GROUPING
 from policy_engine.kernel.types import Type
 from policy_engine.policy.recodings import Keep, Recoding, Round
 from policy_engine.policy.resolve import Policy
@@ -47,9 +48,12 @@ def needed(policy: Policy) -> tuple[str, ...]:
 
 
 def table_of(columns: Columns, dialect: Engine, parts: tuple[str, ...]) -> Table:
-    """The source as the compiler and the kernel see it."""
-    found = (Field(name, kernel_type(kind, dialect)) for name, kind in columns.types.items())
-    return Table(tuple(found), parts=parts, case=dialect.case)
+    """The source as the compiler and the kernel see it, where no warehouse is asked.
+
+    Every column counts as NOT NULL: that it is, who charges and who attests ask the warehouse.
+    """
+    found = tuple(Field(name, kernel_type(kind, dialect)) for name, kind in columns.types.items())
+    return Table(found, parts=parts, case=dialect.case, filled=frozenset(columns.types))
 
 
 _INTEGERS = ("int", "integer", "bigint", "smallint", "tinyint")
@@ -148,9 +152,9 @@ def engine_type(kind: str, dialect: Engine, digits: int = 0) -> str:
 def released_types(
     policy: Policy, columns: Columns, table: Table, dialect: Engine
 ) -> dict[str, str]:
-    """The type of every released column, the count's last, as the engine writes it."""
+    """The type of every released column, in their order, as the engine writes it."""
     read = read_columns(policy, table)
-    found = {}
+    found = {GROUPING: engine_type(WHOLE, dialect)} if policy.groupings else {}
     for name, recoding in policy.recodings:
         column = read.get(name)
         kind = column.column.kind if column is not None else Kind.TEXT
@@ -159,7 +163,22 @@ def released_types(
         found[name] = _released(recoding, kind, own, declared, dialect)
     if policy.release.form == "counts":
         found[policy.release.count_as] = engine_type(WHOLE, dialect)
+    for name, digits in _digits_beside(policy):
+        found[name] = engine_type(DECIMAL if digits else WHOLE, dialect, digits)
     return found
+
+
+def _digits_beside(policy: Policy) -> Iterator[tuple[str, int]]:
+    """How many decimal places each number has that stands beside a count."""
+    own = policy.protection
+    for measure in own.measures:
+        quantity = own.quantities[measure.quantity - 1]
+        counts = quantity.center is None
+        yield measure.name, 0 if counts else Round(quantity.clip.unit).scale
+    for chosen in own.quantiles:
+        yield chosen.name, Round(chosen.clip.unit).scale
+    for cut in own.cuts:
+        yield cut.name, 0
 
 
 def _released(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.odds import odds_sentence
 from policy_engine.dbt.release_model import ReleaseModel
 from policy_engine.dbt.texts import spaced
+from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.recodes.meanings import recode_meaning
-from policy_engine.policy.noise import Noise
 from policy_engine.policy.recode_models import FilterSpec, cut_text
 from policy_engine.policy.recodings import Intervals, Lookup, Recoding
 from policy_engine.policy.resolve import Policy
@@ -30,13 +32,15 @@ def release_words(model: ReleaseModel) -> str:
     policy, certificate = model.policy, model.certificate
     epsilon, delta = policy.guarantee.epsilon, certificate.promise.delta
     said = odds_sentence(epsilon, delta, policy.guarantee.neighbours).removesuffix(".")
-    about = " ".join(policy.description.split())
+    about, said_of = " ".join(policy.description.split()), _said(model)
+    counted = said_of[policy.release.count_as] if policy.release.form == "counts" else []
     paragraphs = [
         f"{RELEASE} of the policy `{policy.file.name}`" + (f": {about}" if about else "."),
         f"Guarantee: whatever is published here would have been published with almost the same"
         f" chance {_NEIGHBOURS[policy.guarantee.neighbours]}. {said}"
         f" (ε = {in_text(epsilon)}, δ = {in_text(delta)}, source: {model.node.label}).",
-        f"Who is protected: {_unit(model)}{_filtered(model)} {_shown(policy)}",
+        f"Who is protected: {_unit(model)}{_filtered(model)}",
+        f"What it says: {'; '.join([*counted, *said_of['']])}.",
         _drawn(policy),
     ]
     return spaced("\n\n".join(paragraphs))
@@ -58,28 +62,12 @@ def _drawn(policy: Policy) -> str:
     )
 
 
-def _shown(policy: Policy) -> str:
-    """Who is counted, and what a number that is released says of how many people there are."""
-    noise = policy.noise
-    if not isinstance(noise, Noise):
-        return (
-            f"Each is drawn into a secret sample with the probability {policy.rate:f}, and only"
-            f" groups of at least {policy.k} people of the sample are released. The counts are"
-            f" those of the sample: divided by {policy.rate:f} they estimate how many people there"
-            " are."
-        )
-    low, high = noise.certain
-    many = (
-        ""
-        if noise.groups == 1
-        else f" A person is counted in at most {noise.groups} groups, drawn at random of theirs."
-    )
-    return (
-        f"Everybody is counted, and each count has noise: for certain at most {-low} people fewer"
-        f" than its number were counted in a group, and at most {high} more.{many} Only numbers of"
-        f" at least {noise.least_shown(policy.k)} are released, and every group that is has at"
-        f" least {policy.k} people."
-    )
+def _said(model: ReleaseModel) -> dict[str, list[str]]:
+    """What the page says of each column of a number, and of all of them under no name."""
+    certificate, found = model.certificate, defaultdict[str, list[str]](list)
+    for name, sentence in meaning_of(certificate.claim).said(certificate):
+        found[name].append(sentence)
+    return found
 
 
 def _unit(model: ReleaseModel) -> str:
@@ -118,11 +106,12 @@ def column_words(recoding: Recoding, missing: str | None = None) -> str:
     return spaced(f"{COLUMN} {_recoded(recoding)}{named}")
 
 
-def count_words(model: ReleaseModel) -> str:
-    """What the count's column holds."""
-    is_noisy = model.policy.noise is not None
-    who = "in the group, with noise" if is_noisy else "of the sample in the group"
-    return f"{COLUMN} the number of people {who}, at least {model.least_shown}."
+def number_words(model: ReleaseModel) -> dict[str, str]:
+    """What the column of each number holds, and how far it is off."""
+    release, said = model.policy.release, _said(model)
+    if release.form == "counts":
+        said.setdefault(release.count_as, ["how often the row is shown"])
+    return {name: spaced(f"{'; '.join(told)}.") for name, told in said.items() if name}
 
 
 def _recoded(recoding: Recoding) -> str:

@@ -1,6 +1,6 @@
 """The secrets relation: where the secret of a sample waits for a run that is not ours, as dbt's.
 
-A table of one row a release: its id, the secret as 32 hexadecimal digits, the MD5 of the one text
+A table of one row a release: its id, the secret in hexadecimal digits, the MD5 of the one text
 that it is for, what of that text is an edition's own, and whether a sample was drawn with it: a
 secret serves one draw. It is never part
 of a statement; nobody but the role that makes the table may read it; and it is taken away once the

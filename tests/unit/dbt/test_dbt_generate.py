@@ -268,8 +268,10 @@ def test_what_a_count_with_noise_says_is_said_in_words():
         unit: release_words(model("x: {bins: [30]}", {"x": "int"}, unit=unit, chance=chance))
         for chance, unit in [NOISY[0], many, NOISY[5]]
     }
-    assert "every row is a person. Everybody is counted" in words["row"]
-    assert "A person is counted in at most 3 groups" in words["{column: the key, rows: all}"]
+    assert (
+        "every row is a person.\n\nWhat it says: n is how many people of the source" in words["row"]
+    )
+    assert "a person is counted in up to 3 groups" in words["{column: the key, rows: all}"]
     assert "of whom one row counts, drawn at random." in words["{column: the key, rows: any}"]
 
 
@@ -437,8 +439,8 @@ def test_the_words_of_a_release_have_its_numbers_and_no_template():
     words = release_words(release)
     assert "For { # you #}" in words
     assert "ε = 1" in words and "right at most 73.2 % of the time" in words
-    assert "at least 20 people" in words
-    assert "the probability 0.1" in words
+    assert "had fewer than 20 people in the sample" in words
+    assert "was in with probability 0.1" in words
 
 
 def test_a_version_says_when_it_goes():

@@ -117,7 +117,7 @@ def test_the_properties_say_all_that_a_contract_a_gate_and_a_reader_need(world):
         "policy_engine.no_uncertified_columns",
     ]
     words = version["description"]
-    assert "Towns for the site" in words and "ε = 0.5" in words and "at least 20 people" in words
+    assert "Towns for the site" in words and "ε = 0.5" in words and "fewer than 20 people" in words
 
 
 def test_a_second_sync_changes_nothing(world):
@@ -328,13 +328,39 @@ def test_a_file_is_no_release_of_a_dbt_project(world):
     assert "13:11: release.file has no meaning in a dbt project; write table:" in found
 
 
-@pytest.mark.parametrize(
-    "more", ["measures: {years: {sum: age, bounds: [0, 99]}}", "rollup: {to: [age]}"]
-)
-def test_counts_alone_are_released_by_dbt(world, more):
-    world.policy(chance=f"mechanism: noisy_counts\n{more}")
+_MONTHLY = 'period: {column: visited, every: month, from: "2026-07"}\n'
+
+
+def test_public_groups_that_each_edition_has_others_of_are_refused(world):
+    more = _MONTHLY + "mechanism: noisy_counts\npublic_groups: auto"
+    days = {"recode": "  visited: {truncate: day}", "more": ", append: true"}
+    world.policy(chance=more, unit="{column: person_id, rows: any}", **days)
     [found] = problems(world)
-    assert "a dbt project releases counts alone, without measures" in found
+    assert "public_groups must be the same for each edition in a dbt project" in found
+    world.policy(chance=more, unit="{column: person_id, rows: any}", more=", append: true")
+    [release] = world.sync().releases
+    assert "{{ policy_engine.all_shown(edition[0], 'where') }}ORDER BY" in release.text
+
+
+@pytest.mark.parametrize(
+    ("more", "columns"),
+    [
+        ("measures: {years: {sum: age, bounds: [0, 99]}}", ["age", "town", "n", "years"]),
+        ("measures: {years: {mean: age, bounds: [0, 99], round_to: 0.25}}",
+         ["age", "town", "n", "years"]),
+        ("rollup: {to: [age]}", ["grouping", "age", "town", "n"]),
+        ("part: {number: 2, of: 3}", ["age", "town", "n"]),
+    ],
+)  # fmt: skip
+def test_what_a_policy_says_beside_counts_has_columns_of_its_own(world, more, columns):
+    unit = "{column: person_id, stays: true, rows: any}"
+    world.policy(chance=f"mechanism: noisy_counts\n{more}", unit=unit)
+    [release] = world.sync().releases
+    assert list(release.types) == columns
+    kinds = {name: kind for name, kind in release.types.items() if name not in ("age", "town")}
+    wanted = "decimal(18, 2)" if "round_to" in more else "bigint"
+    assert kinds.pop("years", wanted) == wanted and {*kinds.values()} == {"bigint"}
+    assert all(each in release.text for each in ("policy_engine.in_sample", "policy_engine.noise"))
 
 
 def test_another_release_target_changes_no_model(world):

@@ -10,6 +10,13 @@
   {%- if policy_engine.is_released() and waits -%}{{ caller() }}{%- else -%}false{%- endif -%}
 {%- endmacro %}
 
+{#- Where every group is shown, whatever is in it: the condition that lets nobody's stand. 'word' is
+    what comes before it. -#}
+{% macro all_shown(waits, word) -%}
+  {%- if execute -%}{{ policy_engine.built_once() }}{%- endif -%}
+  {%- if not (policy_engine.is_released() and waits) -%}{{ word ~ ' false ' }}{%- endif -%}
+{%- endmacro %}
+
 {#- What else reads the secret: where nothing is released there is none to read. -#}
 {% macro secret(waits) -%}
   {%- if policy_engine.is_released() and waits -%}{{ caller() }}{%- else -%}''{%- endif -%}
