@@ -30,7 +30,7 @@ def dbt(source: fields.ExportSource) -> fields.Exported:
         fields.ExportField("type", "analysis"),
         fields.ExportField("description", said, f"{fields.DESCRIPTION}, or 'purpose'"),
         fields.ExportField("owner", owner, f"{fields.about('contact')}, or {fields.PUBLISHER}"),
-        fields.ExportField("depends_on", None, f"write the ref or source of {reads}"),
+        fields.ExportField("depends_on", _model(source), f"write the ref or source of {reads}"),
         fields.ExportField("maturity", None),
         fields.ExportField("url", None),
         fields.ExportField("config", {"meta": dict(source.promised)}),
@@ -42,6 +42,15 @@ def dbt(source: fields.ExportSource) -> fields.Exported:
     }
     head = ("An exposure for dbt, which has no type of its own for a file: 'analysis'", *missing)
     return fields.Exported(fields.yaml_text(document, head), missing)
+
+
+def _model(source: fields.ExportSource) -> fields.Yaml:
+    """The model of dbt that the release is: there its secret waits under that name."""
+    secret = source.claim.law.secret
+    if secret is None:
+        return None
+    model, _, version = secret.release.rpartition("_v")
+    return [f"ref('{model}', v={version})"]
 
 
 def _owner(contact: str | None) -> fields.Yaml:

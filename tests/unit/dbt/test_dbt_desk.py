@@ -17,8 +17,10 @@ from pathlib import Path
 import duckdb
 import pytest
 from dbt_sync_world import World
+from ruamel.yaml import YAML
 
 from policy_engine.attest.keys import generate_key
+from policy_engine.cli.main import run
 from policy_engine.dbt.attesting import Looked, attest, left_behind, standing, verified
 from policy_engine.dbt.booking import reserve
 from policy_engine.dbt.desk import Desk, Told
@@ -522,6 +524,14 @@ def test_a_table_is_verified_against_its_certificate_as_it_stands(room):
     assert found.why == (
         "prod.main.towns_v1 does not hold the certified rows: their digest is another",
     )
+
+
+def test_an_exposure_names_the_model_that_a_certificate_is_of(built, capsys):
+    certificate = built.attest().release.certificate
+    assert run(["report", str(certificate), "--format", "dbt"]) == 4  # nobody states a contact
+    [exposure] = YAML(typ="safe").load(capsys.readouterr().out)["exposures"]
+    assert exposure["depends_on"] == ["ref('towns', v=1)"]
+    assert exposure["config"]["meta"]["epsilon"] == "0.5"
 
 
 def test_a_certificate_that_cannot_be_read_is_said(built):
