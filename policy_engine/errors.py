@@ -12,6 +12,7 @@
     ├── NothingChecked           4   there was nothing that a check could look at
     ├── EnvironmentFailed        3   a warehouse, a file or the ledger failed
     │   ├── WarehouseError       3   it cannot be used, or not for what is asked
+    │   │   ├── PlaceRefused     3   a table cannot stand where release.table says
     │   │   └── WarehouseFailed  3   it was asked, and failed
     │   ├── FileError            3
     │   └── LedgerError          3
@@ -33,8 +34,8 @@ from policy_engine.base_errors import DomainError, InternalError, PolicyEngineEr
 __all__ = [
     "BudgetExceeded", "Code", "DomainError", "EnvironmentFailed", "FileError", "Finding",
     "InternalError", "LedgerBroken", "LedgerError", "NoLedger", "NotApproved", "NotCertifiable",
-    "NotReleasable", "NothingChecked", "PolicyEngineError", "PolicyError", "Problem",
-    "UsageError", "VerificationFailed", "WarehouseError", "WarehouseFailed", "to_install",
+    "NotReleasable", "NothingChecked", "PlaceRefused", "PolicyEngineError", "PolicyError",
+    "Problem", "UsageError", "VerificationFailed", "WarehouseError", "WarehouseFailed", "to_install",
 ]  # fmt: skip
 
 
@@ -191,6 +192,10 @@ class WarehouseError(EnvironmentFailed):
     """The warehouse cannot be used, or it has not what is asked of it."""
 
     usual: ClassVar[Code] = "warehouse_unusable"
+
+
+class PlaceRefused(WarehouseError):
+    """The table of a release cannot stand at the name in ``release.table``."""
 
 
 class WarehouseFailed(WarehouseError):

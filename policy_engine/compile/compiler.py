@@ -99,8 +99,8 @@ def find_problems(policy: Policy, table: Table, dialect: Engine) -> tuple[Proble
             broken = type_problem(recoding, read[name].column, casts=casts)
             broken = broken or missing_problem(recoding, read[name].column, name in missing)
         if broken is not None:
-            message, _, remedy = broken.partition("; ")
-            found.append((path_text(("recode", name)), f"column {name!r}: {message}", remedy))
+            law = f"column {name!r}: {broken.law}"
+            found.append((path_text(("recode", name)), law, broken.remedy))
     found += _dialect_problems(policy, table, dialect)
     found += _source_problems(policy, table)
     found += _filled_problems(policy, table)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
@@ -21,15 +22,25 @@ _KEPT = _LOOKED_UP | TIMES | {Kind.TIME}
 _MOST_CHARACTERS = 999_999_999
 
 
-def type_problem(recoding: recodings.Recoding, column: Field, *, casts: bool = True) -> str | None:
-    """Which law of ``recoding`` a column of this type breaks, with a remedy; None if none.
+@dataclass(frozen=True)
+class Misfit:
+    """The law of a recoding that a column breaks, and what mends it."""
+
+    law: str
+    remedy: str
+
+
+def type_problem(
+    recoding: recodings.Recoding, column: Field, *, casts: bool = True
+) -> Misfit | None:
+    """Which law of ``recoding`` a column of this type breaks; None if none.
 
     ``casts``: the engine can read the column as another type, so that it may be the remedy.
 
     >>> type_problem(recodings.Prefix(3), Field("age", "INTEGER"))
-    'prefix takes text, found a whole number; read it as text with source.columns'
-    >>> type_problem(recodings.Prefix(3), Field("age", "INTEGER"), casts=False)
-    'prefix takes text, found a whole number; use bins or round'
+    Misfit(law='prefix takes text, found a whole number', remedy='read it as text with source.columns')
+    >>> type_problem(recodings.Prefix(3), Field("age", "INTEGER"), casts=False).remedy
+    'use bins or round'
     """
     kind = column.kind
     match recoding:
@@ -39,9 +50,10 @@ def type_problem(recoding: recodings.Recoding, column: Field, *, casts: bool = T
             remedy = "use constant, or leave it out"
             if casts:
                 remedy = "use constant, read it as text with source.columns, or leave it out"
-            return f"of the recodings constant alone takes the type {column.noun}; {remedy}"
+            law = f"of the recodings constant alone takes the type {column.noun}"
+            return Misfit(law, remedy)
         case recodings.Keep() if kind is Kind.DOUBLE:
-            return "keep takes no floating-point number; use bins or round"
+            return Misfit("keep takes no floating-point number", "use bins or round")
         case recodings.Keep():
             return _unless(kind in _KEPT, "keep takes a plain value", kind, "leave it out")
         case recodings.Intervals(cuts):
@@ -50,7 +62,7 @@ def type_problem(recoding: recodings.Recoding, column: Field, *, casts: bool = T
             law = "map and hierarchy take labels"
             return _unless(kind in _LOOKED_UP, law, kind, _that_fits(column))
         case recodings.Prefix(length) if length > _MOST_CHARACTERS:
-            return f"prefix takes at most {_MOST_CHARACTERS} characters; use keep"
+            return Misfit(f"prefix takes at most {_MOST_CHARACTERS} characters", "use keep")
         case recodings.Prefix():
             remedy = "read it as text with source.columns" if casts else _that_fits(column)
             return _unless(kind in {Kind.TEXT, Kind.LABEL}, "prefix takes text", kind, remedy)
@@ -64,16 +76,16 @@ def type_problem(recoding: recodings.Recoding, column: Field, *, casts: bool = T
             return _unless(fits, law, kind, _that_fits(column))
 
 
-def missing_problem(recoding: recodings.Recoding, column: Field, is_named: bool) -> str | None:
+def missing_problem(recoding: recodings.Recoding, column: Field, is_named: bool) -> Misfit | None:
     """Why NULL has no name in what a recoding shows of a column of this type; None if it may.
 
-    >>> missing_problem(recodings.Keep(), Field("age", "INTEGER"), True)
-    'missing is a text, and what is kept a whole number; use bins or map'
+    >>> missing_problem(recodings.Keep(), Field("age", "INTEGER"), True).law
+    'missing is a text, and what is kept a whole number'
     """
     shown_as_text = column.kind in KEPT_AS_TEXT | {Kind.TEXT}
     if not is_named or not isinstance(recoding, recodings.Keep) or shown_as_text:
         return None
-    return f"missing is a text, and what is kept {column.noun}; use bins or map"
+    return Misfit(f"missing is a text, and what is kept {column.noun}", "use bins or map")
 
 
 def _that_fits(column: Field) -> str:
@@ -88,13 +100,14 @@ def _that_fits(column: Field) -> str:
     return "use bins or truncate" if column.kind in _MOMENTS else "use keep"
 
 
-def _round_problem(recoding: recodings.Round, column: Field, *, casts: bool) -> str | None:
+def _round_problem(recoding: recodings.Round, column: Field, *, casts: bool) -> Misfit | None:
     if not recoding.is_plain:
         places = f"at most {PLACES} decimal places and {DIGITS} digits"
-        return f"round takes a step of {places}, up to 10^17; use a plainer one"
+        return Misfit(f"round takes a step of {places}, up to 10^17", "use a plainer one")
     if not is_exact(type_of(column, collates=False)):
         law = f"round takes a decimal number of at most {DIGITS} digits, or 6 behind"
-        return f"{law} the point, found {column.type}; use bins, or a column with fewer digits"
+        law = f"{law} the point, found {column.type}"
+        return Misfit(law, "use bins, or a column with fewer digits")
     remedy = _instead(column, "double", casts=casts)
     numbers = NUMBERS - {Kind.WIDE_INTEGER}
     return _unless(column.kind in numbers, "round takes a number", column.kind, remedy)
@@ -125,27 +138,27 @@ def readable(kind: Kind, declared: str) -> bool:
     return kind in _READABLE[declared]
 
 
-def _unless(holds: bool, law: str, kind: Kind, remedy: str) -> str | None:
-    return None if holds else f"{law}, found {kind.value}; {remedy}"
+def _unless(holds: bool, law: str, kind: Kind, remedy: str) -> Misfit | None:
+    return None if holds else Misfit(f"{law}, found {kind.value}", remedy)
 
 
-def _bins_problem(cuts: Sequence[object], column: Field, *, casts: bool) -> str | None:
+def _bins_problem(cuts: Sequence[object], column: Field, *, casts: bool) -> Misfit | None:
     kind = column.kind
     numbers = [cut for cut in cuts if isinstance(cut, Decimal)]
     if any(whole_digits_of(cut) + places_of(cut) > MOST_DIGITS for cut in numbers):
-        return f"bins take cuts of at most {MOST_DIGITS} digits; use plainer ones"
+        return Misfit(f"bins take cuts of at most {MOST_DIGITS} digits", "use plainer ones")
     if numbers:
         remedy = "write the cut points as dates"
         if kind not in NUMBERS | _MOMENTS:
             remedy = _instead(column, "double", casts=casts)
         if kind not in NUMBERS:
-            return f"bins of numbers take a number, found {kind.value}; {remedy}"
+            return Misfit(f"bins of numbers take a number, found {kind.value}", remedy)
         whole = all(cut == cut.to_integral_value() for cut in numbers)
         if kind in {Kind.INTEGER, Kind.WIDE_INTEGER} and not whole:
-            return "bins of a whole number need whole cut points; round them up"
+            return Misfit("bins of a whole number need whole cut points", "round them up")
         return None
     if kind is Kind.DATE and isinstance(cuts[0], datetime):
-        return "bins of a date need dates, found timestamps; leave out the time of day"
+        return Misfit("bins of a date need dates, found timestamps", "leave out the time of day")
     remedy = "write the cut points as numbers"
     if kind not in NUMBERS:
         is_time = isinstance(cuts[0], datetime)
@@ -153,8 +166,8 @@ def _bins_problem(cuts: Sequence[object], column: Field, *, casts: bool) -> str 
     return _unless(kind in _MOMENTS, "bins of dates take a date or time", kind, remedy)
 
 
-def _truncate_problem(unit: str, column: Field, *, casts: bool) -> str | None:
+def _truncate_problem(unit: str, column: Field, *, casts: bool) -> Misfit | None:
     remedy = _instead(column, "timestamp" if unit == "hour" else "date", casts=casts)
     if column.kind is Kind.DATE and unit == "hour":
-        return f"truncate: {unit} takes a time, found a date; use day or more"
+        return Misfit(f"truncate: {unit} takes a time, found a date", "use day or more")
     return _unless(column.kind in _MOMENTS, "truncate takes a date or time", column.kind, remedy)

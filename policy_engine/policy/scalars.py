@@ -37,23 +37,26 @@ class EnvironmentText(str):
     __slots__ = ()
 
 
+class TwoReadings(ValueError):
+    """A word that is a number to one reader, and text to another."""
+
+
 def plain_scalar(text: str) -> Scalar:
     """The value of an unquoted scalar.
 
-    Raises ``ValueError``, its text a predicate, for a scalar that has two readings or a number
-    that is too long.
+    Raises ``ValueError``, its text a predicate: ``TwoReadings``, or a number that is too long.
 
     >>> plain_scalar("1.0e-9"), plain_scalar("NO"), plain_scalar("2020-01-31")
     (Decimal('1.0E-9'), 'NO', datetime.date(2020, 1, 31))
     >>> plain_scalar("007")
     Traceback (most recent call last):
     ...
-    ValueError: can be read as a number or as text, found 007
+    policy_engine.policy.scalars.TwoReadings: can be read as a number or as text, found 007
     """
     if text in _WORDS:
         return _WORDS[text]
     if _TWO_READINGS.fullmatch(text):
-        raise ValueError(f"can be read as a number or as text, found {shortened(text)}")
+        raise TwoReadings(f"can be read as a number or as text, found {shortened(text)}")
     if _NUMBER.fullmatch(text):
         return _number(text)
     moment = parse_moment(text)

@@ -20,7 +20,7 @@ from ruamel.yaml.error import MarkedYAMLError
 from ruamel.yaml.reader import ReaderError
 
 from policy_engine.errors import Problem
-from policy_engine.policy.scalars import Scalar, as_text, plain_scalar, shortened, show
+from policy_engine.policy.scalars import Scalar, TwoReadings, as_text, plain_scalar, shortened, show
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 20
@@ -305,7 +305,7 @@ class _Builder:
         try:
             return plain_scalar(raw), raw
         except ValueError as error:
-            remedy = "put text in quotes" if "as text" in str(error) else ""
+            remedy = "put text in quotes" if isinstance(error, TwoReadings) else ""
             subject = subject or path_text(tuple(self._path)) or "the value"
             self.refuse(place, f"{subject} {error}", remedy)
             return raw, raw

@@ -178,10 +178,10 @@ def _of_source(policy: Policy, warehouse: Warehouse, look: _Look) -> list[errors
         ]
     except errors.WarehouseFailed:
         raise
+    except errors.PlaceRefused as error:
+        return [errors.Problem(path, 0, 0, "release.table", str(error))]
     except errors.WarehouseError as error:
-        in_release = "release.table" in str(error)
-        key = "release.table" if in_release else "source.table"
-        return [errors.Problem(path, 0, 0, key, str(error))]
+        return [errors.Problem(path, 0, 0, "source.table", str(error))]
     except errors.FileError as error:
         if source is None or not source.exists():
             raise

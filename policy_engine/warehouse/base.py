@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from policy_engine.compile.catalog import Table
 from policy_engine.compile.joining import beside_of
 from policy_engine.dialects import Engine
-from policy_engine.errors import WarehouseError
+from policy_engine.errors import PlaceRefused, WarehouseError, WarehouseFailed
 from policy_engine.kernel.fragments import in_sample
 from policy_engine.names import fold, parts_of
 from policy_engine.policy.resolve import Policy, Source
@@ -394,7 +394,7 @@ class Warehouse(ABC):
         new, old = ([*map(_declared, columns)] for columns in (found, known))
         if new != old:
             shown = (", ".join(map(" ".join, columns)) for columns in (old, new))
-            raise WarehouseError(
+            raise PlaceRefused(
                 f"{'.'.join(target)} has the columns {next(shown)}, and an edition has"
                 f" {next(shown)}: name another table in release.table, or put the policy back",
                 of_setup=True,
@@ -421,8 +421,18 @@ class Warehouse(ABC):
         """The full name of a table to write.
 
         Raises:
-            WarehouseError: it has no place, which is known before a charge.
+            PlaceRefused: it has no place, which is known before a charge.
+            WarehouseFailed: the warehouse did not answer.
         """
+        try:
+            return self._placed(relation)
+        except WarehouseFailed:
+            raise
+        except WarehouseError as error:
+            refused = PlaceRefused(*error.lines, of_setup=error.of_setup, code=error.code)
+            raise refused from None
+
+    def _placed(self, relation: str) -> Name:
         parts = self._full_name(relation)
         if any("." in part for part in parts):
             raise WarehouseError(
@@ -538,7 +548,7 @@ class Warehouse(ABC):
         """Refuse columns that a table of several editions does not have, before a charge."""
         found = self.types(target, EDITION) if self.exists(target) else ()
         if found and tuple(name for name, _ in found) != names:
-            raise WarehouseError(
+            raise PlaceRefused(
                 f"{'.'.join(target)} has the columns {', '.join(name for name, _ in found)}, and an"
                 f" edition has {', '.join(names)}: name another table in release.table, or put the"
                 " policy back",

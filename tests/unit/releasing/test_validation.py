@@ -117,6 +117,12 @@ def database(write):
             "release.table",
             "the warehouse has no schema w.gone; make it, or name another in release.table",
         ),
+        (
+            "people",
+            "elsewhere.main.out",
+            "release.table",
+            "the relation elsewhere.main.out is not in the warehouse w; write w.schema.table",
+        ),
     ],
 )
 def test_what_a_warehouse_that_answers_has_not_is_a_problem(
