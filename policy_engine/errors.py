@@ -35,7 +35,8 @@ __all__ = [
     "BudgetExceeded", "Code", "DomainError", "EnvironmentFailed", "FileError", "Finding",
     "InternalError", "LedgerBroken", "LedgerError", "NoLedger", "NotApproved", "NotCertifiable",
     "NotReleasable", "NothingChecked", "PlaceRefused", "PolicyEngineError", "PolicyError",
-    "Problem", "UsageError", "VerificationFailed", "WarehouseError", "WarehouseFailed", "to_install",
+    "Problem", "UsageError", "VerificationFailed", "WarehouseError", "WarehouseFailed",
+    "to_install",
 ]  # fmt: skip
 
 

@@ -37,8 +37,8 @@ def type_problem(
 
     ``casts``: the engine can read the column as another type, so that it may be the remedy.
 
-    >>> type_problem(recodings.Prefix(3), Field("age", "INTEGER"))
-    Misfit(law='prefix takes text, found a whole number', remedy='read it as text with source.columns')
+    >>> type_problem(recodings.Prefix(3), Field("age", "INTEGER")).remedy
+    'read it as text with source.columns'
     >>> type_problem(recodings.Prefix(3), Field("age", "INTEGER"), casts=False).remedy
     'use bins or round'
     """
