@@ -411,7 +411,7 @@ def _shown(found: Presented) -> RequestSaid:
         decides={part.label: part.lines for part in decides(found)},
         shown=found.shown,
         last=found.last,
-        account=found.account,
+        account=found.account.to_json(),
         asked_by=found.asker.name,
         review_policy=found.policy.digest,
     )

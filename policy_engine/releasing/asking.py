@@ -21,7 +21,7 @@ from policy_engine.attest.parquet_file import plain
 from policy_engine.attest.signers import Signer
 from policy_engine.attest.validity import moment
 from policy_engine.errors import FileError, NotApproved, UsageError, VerificationFailed
-from policy_engine.ledger.account import Account, affords, limit_to_json
+from policy_engine.ledger.account import Account, affords
 from policy_engine.ledger.books import Books
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.reviews import Required, claim_of, last_of, release_of, without_time
@@ -33,7 +33,7 @@ from policy_engine.releasing.books import naming_key
 from policy_engine.releasing.charging import names_of_source
 from policy_engine.releasing.editions import asked_for, at_moment, utc_now
 from policy_engine.releasing.planning import open_warehouse
-from policy_engine.releasing.presenting import Presented, presented
+from policy_engine.releasing.presenting import Presented, Standing, presented
 from policy_engine.releasing.preview import preview
 
 
@@ -41,14 +41,13 @@ from policy_engine.releasing.preview import preview
 class Sought:
     """What approvals are asked for, where the request goes, and what is shown to who approves.
 
-    ``account`` is how the account would stand, ``entry`` the one that is paid for; 0 for none.
+    ``account`` is how the account would stand.
     """
 
     matter: Matter
     file: Path
     shown: Mapping[str, object]
-    account: Mapping[str, object] = field(default_factory=dict)
-    entry: int = 0
+    account: Standing = field(default_factory=Standing)
 
 
 def wanted(
@@ -93,7 +92,7 @@ def asked_of(
     digest = None if paid is None else paid.only_digest
     if paid is not None and digest is not None and required.needs("release"):
         file = reviewing.request_file(certificate, "release")
-        return Sought(release_of(paid, digest), file, paid.run.predicate, stands, paid.id)
+        return Sought(release_of(paid, digest), file, paid.run.predicate, stands)
     if not required.needs("claim"):
         raise NotApproved(
             f"account {charge.account!r} requires no approvals of a claim: release it"
@@ -102,18 +101,18 @@ def asked_of(
     asked = paid or charge
     file = reviewing.request_file(certificate, "claim")
     shown = without_time(plain(asked.run.predicate))
-    return Sought(claim_of(asked), file, shown, stands, 0 if paid is None else paid.id)
+    return Sought(claim_of(asked), file, shown, stands)
 
 
-def _standing(account: Account, charge: Charge, paid: Entry | None) -> dict[str, object]:
+def _standing(account: Account, charge: Charge, paid: Entry | None) -> Standing:
     """How an account would stand after a charge, or stands after the one that was paid."""
     if paid is None and not affords(account, charge):
-        return {"fits": False}
-    after = account if paid else account.plus(charge)
+        return Standing(fits=False)
+    after, entry = (account.plus(charge), 0) if paid is None else (account, paid.id)
     left, limit = after.remaining(charge.asked, windows=charge.windows), account.limit
     if limit is None or left is None:
-        return {"fits": True}
-    return {"fits": True, "limit": limit_to_json(limit), "left": left.to_json()}
+        return Standing(fits=True, entry=entry)
+    return Standing(fits=True, limit=limit, left=left, entry=entry)
 
 
 def required_of(books: Books, account: str) -> Required:
@@ -140,9 +139,9 @@ def ask_for(asked: Sought, required: Required, books: Books, signer: Signer) -> 
         )
     if asked.file.exists() and _serves(asked, required, books):
         return False
-    last = books.approvals.last(asked.matter, asked.entry)
+    last = books.approvals.last(asked.matter, asked.account.entry)
     envelope = ask(asked.matter, policy.digest, signer, books.at, last=last_of(last),
-                   account={**asked.account, "entry": asked.entry})  # fmt: skip
+                   account=asked.account.to_json())  # fmt: skip
     request = reviewing.RequestFile(envelope, asked.shown, last, policy.document)
     reviewing.write_request(asked.file, request)
     return True
@@ -159,7 +158,7 @@ def _serves(asked: Sought, required: Required, books: Books) -> bool:
     return (
         found.matter == asked.matter
         and found.policy.digest == required.policy.digest
-        and found.last == books.approvals.last(asked.matter, asked.entry)
+        and found.last == books.approvals.last(asked.matter, asked.account.entry)
         and at is not None
         and books.at < at + required.policy.lasts
         and not books.approvals.served(brought.request_sha256)
@@ -221,7 +220,7 @@ def standing(file: Path, books: Books) -> tuple[Presented, Required, Tally]:
 def _outdated(found: Presented, books: Books) -> str:
     """Why a request shows another difference than there is; empty where it shows the right one."""
     try:
-        last = books.approvals.last(found.matter, found.entry)
+        last = books.approvals.last(found.matter, found.account.entry)
     except UsageError:
         last = None
     if found.last == last:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -37,11 +37,13 @@ from policy_engine.attest.certificates import certificate_in
 from policy_engine.attest.parquet_file import plain
 from policy_engine.attest.release_check import check_numbers
 from policy_engine.attest.stated import check_sql
-from policy_engine.errors import DomainError, NotApproved, PolicyError, VerificationFailed
+from policy_engine.errors import NotApproved, PolicyError, VerificationFailed
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.promise import Bounded
-from policy_engine.ledger.account import limit_from_json
+from policy_engine.ledger.account import Limit, limit_from_json, limit_to_json
+from policy_engine.ledger.asked import NONSENSE
 from policy_engine.ledger.entry import Charge, Run
+from policy_engine.ledger.remaining import Remaining
 from policy_engine.ledger.reviews import (
     LIMIT,
     PLAN,
@@ -63,6 +65,46 @@ _OTHER_WORDS = "what the request asks for is not what its certificate says: appr
 
 
 @dataclass(frozen=True)
+class Standing:
+    """How an account would stand after what is asked, or stands after the entry that has paid.
+
+    ``fits``: whether it can pay; None where nothing is charged. ``limit`` and what is ``left`` of
+    it are None where it has none. ``entry`` is the one that is paid for and waits; 0 for none.
+    """
+
+    fits: bool | None = None
+    limit: Limit | None = None
+    left: Remaining | None = None
+    entry: int = 0
+
+    def to_json(self) -> dict[str, object]:
+        """What a request says of it."""
+        told: dict[str, object] = {"entry": self.entry}
+        if self.fits is not None:
+            told["fits"] = self.fits
+        if self.limit is not None and self.left is not None:
+            told |= {"limit": limit_to_json(self.limit), "left": self.left.to_json()}
+        return told
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Json]) -> Standing:
+        """What ``to_json`` wrote; one of ``NONSENSE`` for anything else.
+
+        >>> Standing.from_json(Standing(fits=True, entry=3).to_json())
+        Standing(fits=True, limit=None, left=None, entry=3)
+        """
+        fits, limit, left, entry = (told.get(name) for name in ("fits", "limit", "left", "entry"))
+        if not isinstance(fits, bool | None) or type(entry) is not int:
+            raise ValueError("no account is said to stand so")
+        found = cls(fits, entry=entry)
+        if isinstance(limit, Mapping) and isinstance(left, Mapping):
+            found = replace(found, limit=limit_from_json(limit), left=Remaining.from_json(left))
+        if found.to_json() != told:
+            raise ValueError("more is said of an account than how it stands")
+        return found
+
+
+@dataclass(frozen=True)
 class Presented:
     """A request that holds: ``shown`` and ``last`` are what it names, by digest.
 
@@ -78,13 +120,7 @@ class Presented:
     asker: Approver
     shown: Mapping[str, Any]
     last: Mapping[str, Any]
-    account: Mapping[str, Any]
-
-    @property
-    def entry(self) -> int:
-        """The entry that is paid for and waits, as who asks says; 0 for none."""
-        stated = self.account.get("entry")
-        return stated if type(stated) is int else 0
+    account: Standing
 
     @property
     def new_policy(self) -> ReviewPolicy | None:
@@ -113,14 +149,14 @@ def _presented(read: RequestFile) -> Presented:
         found = plain(said.predicate)
         of = {str(name): str(value) for name, value in found["of"].items()}
         matter = Matter(found["stage"], said.subject_name, said.subject_sha256, of)
-        account, digests = dict(found["account"]), (found["review_policy"], found["last"])
+        account = Standing.from_json(found["account"])
+        digests = found["review_policy"], found["last"]
         if digests != (document_digest(read.review_policy), last_of(read.last)):
             raise VerificationFailed((_NO_DIGEST,))
         policy = policy_in(read.review_policy)
         if _matter(matter, read.shown) != matter:
             raise VerificationFailed((_NO_DIGEST,))
-    except (ArithmeticError, AttributeError, DomainError, KeyError, NotApproved, PolicyError,
-            TypeError, ValueError):  # fmt: skip
+    except (*NONSENSE, NotApproved, PolicyError):
         raise VerificationFailed((_ANOTHER,)) from None
     if matter.stage != "change":
         _check_certificate(matter, read.shown)

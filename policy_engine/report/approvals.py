@@ -16,11 +16,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from policy_engine.attest import approvals, attestation
 from policy_engine.attest.approvals import review_policy as parsed
-from policy_engine.attest.parquet_file import CERTIFICATE_SUFFIX, predicate_digest
+from policy_engine.attest.parquet_file import CERTIFICATE_SUFFIX, plain, predicate_digest
 from policy_engine.attest.results import Verified
 from policy_engine.attest.validity import moment
 from policy_engine.errors import FileError, UsageError, VerificationFailed
@@ -332,7 +332,7 @@ def _read(line: str, certificate: str, policy: approvals.ReviewPolicy) -> _Appro
         approves = said["verdict"] == "approved" and said["role"] == person.role
         is_under = said["version"] == 1 and said["review_policy"] == policy.digest
         of = said["of"]
-        is_its = isinstance(of, Mapping) and _of(stage, own.predicate, policy).items() <= of.items()
+        is_its = isinstance(of, Mapping) and _of(stage, own, policy).items() <= of.items()
         is_file = stage == "claim" or found.subject_sha256 == own.subject_sha256
     except (VerificationFailed, KeyError, TypeError, ValueError):
         return None
@@ -342,13 +342,15 @@ def _read(line: str, certificate: str, policy: approvals.ReviewPolicy) -> _Appro
     return _Approval(stage, str(said["request"]), who, is_rejected, note)
 
 
-def _of(stage: str, predicate: Mapping[str, Any], policy: approvals.ReviewPolicy) -> dict[str, str]:
+def _of(
+    stage: str, certificate: attestation.Unverified, policy: approvals.ReviewPolicy
+) -> dict[str, str]:
     """What an approval of a stage must say of a certificate."""
-    judged = dict(predicate)
+    judged = plain(certificate.predicate)
     if stage == "claim":
         judged.pop("time")
     return {
         "account": policy.account,
-        "policy": str(predicate["policy"]["digest"]),
+        "policy": str(judged["policy"]["digest"]),
         "certificate": predicate_digest(judged),
     }

@@ -25,7 +25,6 @@ from policy_engine.kernel.mechanisms.whole_classes.meaning import NO_GUARANTEE, 
 from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.sentences import sentences_of
 from policy_engine.kernel.wording import named, quoted
-from policy_engine.ledger.remaining import Remaining
 from policy_engine.ledger.reviews import PLAN, ROWS
 from policy_engine.policy.scalars import counted
 from policy_engine.releasing.presenting import Presented, certificate_shown, policy_in
@@ -136,12 +135,13 @@ def _price(found: Presented) -> Iterator[str]:
     else:
         yield f"paid for already, from account {name}"
     asker = f"says {quoted(found.asker.name)}, who asks"
-    if account.get("fits") is False:
+    if account.fits is False:
         yield f"the account cannot pay for it, {asker}"
-    elif "left" in account:
-        limit, left = _amounts(account["limit"]), Remaining.from_json(account["left"])
-        yield f"of the account's limit, {limit}, is left after it: {left.words()}, {asker}"
-    elif account.get("fits"):
+    elif account.limit is not None and account.left is not None:
+        limit, left = account.limit, account.left.words()
+        amounts = f"ε {in_text(limit.epsilon)}, δ {in_text(limit.delta)}"
+        yield f"of the account's limit, {amounts}, is left after it: {left}, {asker}"
+    elif account.fits:
         yield f"the account has no limit, {asker}"
 
 

@@ -16,12 +16,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
 
 from policy_engine.accounting.choice import Choice, coin_table
 from policy_engine.kernel.laws import require
 from policy_engine.kernel.mechanisms.tables import Clip, Quantity, check_values
-from policy_engine.kernel.nodes import Identifier, Number, Text, bound_of, number_of
+from policy_engine.kernel.nodes import Identifier, Nodes, Number, Text, bound_of, number_of
 from policy_engine.kernel.recodes import Round
 from policy_engine.kernel.sources import Column
 
@@ -89,7 +88,7 @@ class Quantile:
         fits = many.counts and alike and (of_column or of_rows)
         require(fits, "it is told of the values how many there are")
 
-    def nodes(self, number: int, value: int, stream: str, least: int) -> dict[str, Any]:
+    def nodes(self, number: int, value: int, stream: str, least: int) -> Nodes:
         """What a template is given: the ``number``-th, of the ``value``-th values.
 
         ``least`` of them must be counted, with noise.

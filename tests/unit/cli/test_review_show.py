@@ -143,7 +143,12 @@ def rewritten(project, change, *, last=None):
     at = moment(found.said.predicate["time"])
     before = read.last if last is None else last
     envelope = ask(
-        matter, found.policy.digest, signer, at, last=last_of(before), account=found.account
+        matter,
+        found.policy.digest,
+        signer,
+        at,
+        last=last_of(before),
+        account=found.account.to_json(),
     )
     write_request(file, RequestFile(envelope, shown, before, read.review_policy))
 

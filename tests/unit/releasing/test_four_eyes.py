@@ -526,11 +526,12 @@ def another_digest(lab):
     """What another account's account had as its release: the digest of other bytes."""
     from policy_engine.ledger.reviews import release_of
     from policy_engine.releasing.asking import Sought
+    from policy_engine.releasing.presenting import Standing
 
     with open_ledger(lab.small.project) as ledger:
         [entry] = ledger.read().budget.entries()
     matter, shown = release_of(entry, "0" * 64), entry.run.predicate
-    asked = Sought(matter, lab.release_file, shown, entry=entry.id)
+    asked = Sought(matter, lab.release_file, shown, Standing(entry=entry.id))
     lab.ask_for(asked, "Cleo")
     lab.approve("Ben", file=lab.release_file)
 
