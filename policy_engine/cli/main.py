@@ -6,6 +6,7 @@ error · 130 interrupted, whether by Ctrl-C, by SIGTERM or by SIGHUP.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import signal
@@ -43,11 +44,15 @@ def main() -> NoReturn:
         code = run(sys.argv[1:])
         _ignore_signals()
     _ignore_signals()
-    if interrupted():
-        # Everything is closed and flushed. Python's own way out may end by SIGINT, whatever code
-        # it is given, where a library was interrupted inside.
-        os._exit(code)
-    sys.exit(code)
+    if not interrupted():
+        atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    # Everything is closed. Python's own way out takes apart each object by itself, a seventh of a
+    # command's time; and it may end by SIGINT, whatever code it is given, where a library was
+    # interrupted inside.
+    os._exit(code)
 
 
 def _ignore_signals() -> None:
