@@ -33,7 +33,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Context, Decimal
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
 from typing import Literal, Protocol, get_args
 
@@ -102,7 +102,7 @@ class IntegerTable:
         mark = hash(self.entries) % 2**32
         return f"<{len(self.entries)} entries {mark:08x}, {self.least}, {self.is_open}>"
 
-    @property
+    @cached_property
     def masses(self) -> tuple[int, ...]:
         """The chance of each value, times 2⁶⁰."""
         ends = self.entries if self.is_open else (*self.entries, WHOLE)

@@ -24,7 +24,7 @@ from policy_engine.kernel.mechanisms import Inserted, Randomised
 
 SEEDS = int(os.environ.get("KERNEL_SEEDS", "1"))
 #: Claims of many rows an engine: what they mean takes a third of a second each to find out.
-MANY = 40 if os.environ.get("EVIDENCE") else 20
+MANY = 40 if os.environ.get("EVIDENCE") else 12
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
