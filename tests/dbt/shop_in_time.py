@@ -1,25 +1,25 @@
 """A shop whose orders come in every night, and its policy with a calendar: invented data.
 
-The clock is set from outside, for what is charged and for what dbt notes.
+The clock of what is charged is set, and dbt has that of the machine.
 """
 
 from __future__ import annotations
 
+import io
 import json
-import subprocess
-import sys
 from collections.abc import Mapping
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 
 import duckdb
 import psycopg
+import pytest
+import time_machine
 from environments import Dbt, Done, Runner
 
-sys.path[:0] = [str(Path(__file__).parents[1] / "cli")]
-
-from set_clock import clock_at  # noqa: E402
+from policy_engine.cli.main import run
 
 POLICY = """\
 version: 1
@@ -116,20 +116,20 @@ class Shop:
         self.sql(f"insert into orders values {rows}")
 
     def engine_says(self, *words: str) -> dict[str, object]:
-        """What ``policy-engine`` answers this night, with its exit code."""
-        done = subprocess.run(
-            [sys.executable, "-m", "policy_engine", *words],
-            cwd=self.folder,
-            env={
-                **clock_at(f"{self.today} 03:00:00"),
-                "POLICY_ENGINE_DBT": str(self.dbt.executable),
-                "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
-            },
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        return {"code": done.returncode, "out": done.stdout, "err": done.stderr}
+        """What ``policy-engine`` answers this night; in this process, for it is asked often."""
+        out, err = io.StringIO(), io.StringIO()
+        night = datetime.combine(self.today, time(3), UTC)
+        with (
+            pytest.MonkeyPatch.context() as patch,
+            time_machine.travel(night),
+            redirect_stdout(out),
+            redirect_stderr(err),
+        ):
+            patch.chdir(self.folder)
+            patch.setenv("POLICY_ENGINE_DBT", str(self.dbt.executable))
+            patch.setenv("DBT_SEND_ANONYMOUS_USAGE_STATS", "false")
+            code = run(list(words))
+        return {"code": code, "out": out.getvalue(), "err": err.getvalue()}
 
     def asks(self, command: str) -> list[dict[str, object]]:
         """What a command on releases in production answers of each."""
