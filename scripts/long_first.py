@@ -342,7 +342,7 @@ PROOFS = frozenset({
 GRIDS = {
     "unit/attest/test_brute_product.py::test_the_accountant_lies_between_or_little_above": 2,
     "unit/choose/test_safe.py::test_an_audit_tells_a_sound_choice_from_planted_faults": 2,
-    "unit/choose/test_searching.py::test_what_is_found_is_what_brute_force_finds": 4,
+    "unit/choose/test_searching.py::test_what_is_found_is_what_brute_force_finds": 8,
     "unit/ledger/test_windows.py::"
     "test_what_is_offered_of_a_window_is_admitted_and_one_step_more_is_not": 3,
     "unit/test_errors.py::test_a_public_name_is_never_hidden_by_a_room_of_the_same_name": 3,
@@ -471,7 +471,7 @@ def pytest_configure() -> None:
     """
     # Thousands of tests that are collected stay: to look for garbage in them takes its time.
     gc.set_threshold(20_000, 20, 100)
-    examples = 100 if os.environ.get("EVIDENCE") else 50
+    examples = 100 if os.environ.get("EVIDENCE") else 30
     hypothesis.settings.register_profile("patient", deadline=None, max_examples=examples)
     hypothesis.settings.load_profile("patient")
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:

@@ -146,8 +146,11 @@ class Reviewed:
         with open_ledger(self.small.project) as ledger:
             asked = wanted(self.policy, self.small.project, ledger.read())
             policy = required_of(ledger.read(), "people").policy
-            last = ledger.read().approvals.last(asked.matter, asked.entry)
-        envelope = ask(asked.matter, policy.digest, self.keys["Cleo"], at, last=last_of(last))
+            last = ledger.read().approvals.last(asked.matter, asked.account.entry)
+        envelope = ask(
+            asked.matter, policy.digest, self.keys["Cleo"], at, last=last_of(last),
+            account=asked.account.to_json(),
+        )  # fmt: skip
         write_request(asked.file, RequestFile(envelope, asked.shown, last, policy.document))
 
     def approve(
