@@ -9,7 +9,7 @@ same claim, the sound mechanism must pass.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
@@ -20,6 +20,7 @@ import pyarrow as pa
 from policy_engine.accounting.composition import Accountant
 from policy_engine.attest.enforcing import filtered
 from policy_engine.audit.bench import BenchPlace, BenchWarehouse, Draw, Tick, observe
+from policy_engine.audit.choices import CHOICES, ChoiceControl
 from policy_engine.audit.events import Features, features
 from policy_engine.audit.people import People, Person
 from policy_engine.audit.verdict import (
@@ -322,6 +323,9 @@ CONTROLS = (
     ),
 )
 
+AnyControl = Control | ChoiceControl
+ALL: tuple[AnyControl, ...] = (*CONTROLS, *CHOICES)
+"""Broken releases, and broken private searches."""
 SOUND_RUNS = 100
 """Of a sound mechanism on each table: how rarely it is flagged hangs on no number of runs."""
 
@@ -330,7 +334,7 @@ SOUND_RUNS = 100
 class Tested:
     """A control with the verdicts on its broken and on its sound mechanism."""
 
-    control: Control
+    control: AnyControl
     broken: AuditVerdict
     sound: AuditVerdict
 
@@ -353,11 +357,22 @@ class SelfTest:
         return all(each.passed for each in self.tested)
 
 
+def _drawing(
+    control: AnyControl, *, is_sound: bool, is_one: bool
+) -> Callable[[], AbstractContextManager[Draw]]:
+    """How a control runs over one of its tables."""
+    if isinstance(control, ChoiceControl):
+        choosing = control.sound if is_sound else control.broken
+        return partial(control.drawing, control.one if is_one else control.other, choosing)
+    procedure = control.sound if is_sound else control.broken
+    return partial(control.drawing, control.one if is_one else control.other, procedure)
+
+
 def self_test(
     *,
     runs: int | None = None,
     confidence: Decimal = CONFIDENCE,
-    controls: Sequence[Control] = CONTROLS,
+    controls: Sequence[AnyControl] = ALL,
     tick: Tick = lambda done, total: None,
 ) -> SelfTest:
     """Audit every control, broken and sound, on its pair of tables.
@@ -370,18 +385,18 @@ def self_test(
         check_runs(runs)
     error = error_of(confidence, 2 * len(controls))
     wanted = {
-        (control.name, is_sound, people): (
-            partial(control.drawing, people, control.sound if is_sound else control.broken),
+        (control.name, is_sound, is_one): (
+            _drawing(control, is_sound=is_sound, is_one=is_one),
             runs or (SOUND_RUNS if is_sound else control.runs),
         )
         for control in controls
         for is_sound in (False, True)
-        for people in (control.one, control.other)
+        for is_one in (True, False)
     }
     seen = observe(wanted, tick)
 
-    def verdict(control: Control, claim: Claimed, *, is_sound: bool) -> AuditVerdict:
-        one, other = (seen[control.name, is_sound, p] for p in (control.one, control.other))
+    def verdict(control: AnyControl, claim: Claimed, *, is_sound: bool) -> AuditVerdict:
+        one, other = (seen[control.name, is_sound, is_one] for is_one in (True, False))
         return judge(one, other, claim, error)
 
     tested = []

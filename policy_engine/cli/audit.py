@@ -26,7 +26,7 @@ def audit(
         Path | None, Argument(help="A policy file; none for --self-test.", readable=False)
     ] = None,
     self_test: Annotated[
-        bool, Option("--self-test", help="Audit eleven broken mechanisms instead.")
+        bool, Option("--self-test", help="Audit fourteen broken mechanisms instead.")
     ] = False,
     runs: Annotated[
         int | None, Option(help="Runs on each table. Default: 600; a self-test: what each takes.")
@@ -54,7 +54,7 @@ def audit(
     if policy is None:
         from policy_engine.audit import controls
 
-        with progress("auditing eleven broken mechanisms") as seen:
+        with progress("auditing fourteen broken mechanisms") as seen:
             tested = controls.self_test(runs=runs, confidence=level, tick=seen.counted)
         conclude(SelfTestSaid.of(tested), _tested_lines(tested), 0 if tested.passed else 1)
         return

@@ -8,16 +8,19 @@ import noise_controls
 import pytest
 
 from policy_engine.audit.bench import observe
+from policy_engine.audit.choices import CHOICES
+from policy_engine.audit.controls import ALL as OWN
 from policy_engine.audit.controls import CONTROLS, SOUND_RUNS, self_test
 from policy_engine.audit.policies import prepared, run
 from policy_engine.audit.verdict import CONFIDENCE, error_of, judge
 from policy_engine.policy.loading import load_policy_text
 from policy_engine.releasing.planning import project_of
 
-ALL = (*CONTROLS, *noise_controls.CONTROLS)
+ALL = (*OWN, *noise_controls.CONTROLS)
 QUICK = ("τ = B", "sticky noise", "no threshold without keys")
 #: The self-test below tries the others as well.
 TRIED = [
+    *CHOICES,
     *(pytest.param(control, marks=pytest.mark.evidence) for control in CONTROLS),
     *(
         pytest.param(control, marks=() if control.name in QUICK else pytest.mark.evidence)
@@ -44,8 +47,8 @@ def test_each_broken_mechanism_is_flagged_by_itself_and_the_sound_one_is_not(con
     assert not verdict(control, control.sound, SOUND_RUNS).broken
 
 
-def test_the_eleven_controls_are_the_eleven():
-    assert len({control.name for control in CONTROLS}) == len(CONTROLS) == 11
+def test_the_fourteen_controls_are_the_fourteen():
+    assert len({control.name for control in OWN}) == len(OWN) == 14
 
 
 @pytest.mark.slow
