@@ -46,7 +46,8 @@ class ChoiceStated:
     first, or the values of a number of a policy, the narrowest first. ``schemes`` is how many there
     were together. ``people`` is of a recoding from how many on a group counts; of numbers for how
     many people of whom nothing is cut a doubling of the width stands. ``precision`` is the least
-    that a candidate had, empty where the score weighs it, and of numbers.
+    that a candidate had, empty where the score weighs it, and of numbers. ``period`` is the one
+    whose rows alone are read, where the policy has some.
     """
 
     policy_name: str
@@ -64,6 +65,7 @@ class ChoiceStated:
     engine_version: str
     time: str
     kind: ChoiceOf = "recoding"
+    period: str = ""
 
     @property
     def assumptions(self) -> tuple[str, ...]:
@@ -93,6 +95,7 @@ class ChoiceStated:
             "source_tag": "[SAFE]" if self.kind == "recoding" else "[CHOICE]",
             "chosen": self.kind,
             **self._score,
+            **({"period": self.period} if self.period else {}),
             "candidates": [
                 {"column": name, "levels": list(told)} for name, told in self.candidates
             ],
@@ -108,7 +111,8 @@ class ChoiceStated:
         levels = [each for name, told in self.candidates for each in (name, *told)]
         texts = (
             self.policy_name, self.policy_digest, self.account, self.source, self.unit,
-            self.neighbours, self.precision, self.engine, self.engine_version, self.time, *levels,
+            self.neighbours, self.precision, self.engine, self.engine_version, self.time,
+            self.period, *levels,
         )  # fmt: skip
         counts = (self.people, self.schemes)
         return (
@@ -139,6 +143,7 @@ class ChoiceStated:
                 facts["engine_version"],
                 facts["time"],
                 facts["chosen"],
+                facts.get("period", ""),
             )
             is_same = _frozen(found.predicate()) == _frozen(facts)
         except (KeyError, TypeError, ValueError, InvalidOperation):

@@ -96,7 +96,7 @@ CHOICES = (
         _towns(p=3, q=2),
         _towns(p=2, q=2),
         _better_kept,
-        runs=250,
+        runs=600,
     ),
     ChoiceControl(
         "precision of the data",

@@ -26,6 +26,7 @@ from policy_engine.policy.reading import read_text
 from policy_engine.policy.recodings import Recoding
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.search_models import ColumnLevels, SearchSpec, all_levels
+from policy_engine.policy.timing import PeriodOf
 from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.drawing import new_secret
 
@@ -55,10 +56,10 @@ class Candidates:
                 f"{policy.name}: search is of one row a person, and privacy_unit.rows is all: write"
                 " rows: any, or rows: {first_by: […]}"
             )
-        if policy.schedule is not None:
+        if isinstance(policy.schedule, PeriodOf) and not policy.edition.column:
             raise UsageError(
-                f"{policy.name}: search is of a source as it stands: take refresh or period out of"
-                " a copy of the policy, and search that"
+                f"{policy.name}: search --public is of all rows of a source: take period out of a"
+                " copy of the policy, and search that"
             )
         columns = all_levels(read.document.recode, read.hierarchies)
         if not columns:

@@ -44,6 +44,7 @@ from policy_engine.errors import (
     BudgetExceeded,
     EnvironmentFailed,
     LedgerError,
+    NotApproved,
     NotReleasable,
     UsageError,
 )
@@ -59,9 +60,10 @@ from policy_engine.policy.laws import mapping
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import counted
+from policy_engine.policy.timing import PeriodOf
 from policy_engine.releasing import beginning, books, copies, publish, standing
 from policy_engine.releasing.charging import ReleasePlan, charge_of_choice, in_windows, planned
-from policy_engine.releasing.editions import Clock, at_moment, utc_now
+from policy_engine.releasing.editions import Clock, asked_for, at_moment, utc_now
 from policy_engine.releasing.requests import Ends, choice_name, place_of, run_of
 from policy_engine.releasing.reviewing import check_pinned
 
@@ -135,7 +137,7 @@ class ChoiceTarget:
 
         Raises UsageError of an edition of a calendar, or a file in another folder.
         """
-        if edition and not is_named_by_hand(edition):
+        if edition and not policy.edition.column and not is_named_by_hand(edition):
             raise UsageError(f"--edition: editions of a choice are called {NAMED_BY_HAND}")
         ends = Ends.of_file(_target(policy, word, output, edition), project.directory)
         return cls(project, ends, edition, replace, clock)
@@ -182,6 +184,16 @@ class PrivateChoice(ABC):
         return choice_name(self.policy.name, self.kind)
 
     @property
+    def period(self) -> str:
+        """The period whose rows alone are read, where the policy has some."""
+        return self.policy.edition.name if self.policy.edition.column else ""
+
+    @property
+    def edition(self) -> str:
+        """The name that was given to another choice of the same."""
+        return "" if self.period else self.target.edition
+
+    @property
     def project(self) -> Project:
         """The project of its policy."""
         return self.target.project
@@ -194,12 +206,12 @@ class PrivateChoice(ABC):
     @property
     def place(self) -> str:
         """What the ledger calls its place."""
-        return place_of(self.name, self.ends, Edition(self.target.edition))
+        return place_of(f"{self.name}{self.period}", self.ends, Edition(self.edition))
 
     @cached_property
     def of(self) -> str:
         """What the choice is of: the policy, its hierarchies, and what is asked of the choice."""
-        told = [self.policy.digest, self.told]
+        told = [self.policy.digest, self.period, self.told]
         return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()
 
     # What stands
@@ -271,10 +283,30 @@ def choose_recoding(
         BudgetExceeded, NotApproved: the account cannot pay, or needs approvals: nothing was read.
         FileError, WarehouseError, LedgerError: nothing was written; what was charged stands.
     """
+    policy = in_period(policy, project, edition, clock)
     target = ChoiceTarget.of(
         policy, project, "chosen", output=output, edition=edition, replace=replace, clock=clock
     )
     return choose_privately(_Recoding(policy, target, Candidates.of(policy)), say)
+
+
+def in_period(policy: Policy, project: Project, edition: str, clock: Clock) -> Policy:
+    """A policy as it reads the rows of one period, where it has some: of the ``edition`` named.
+
+    Raises UsageError where none is named, or none is called so; NotReleasable where it is not over.
+    """
+    if not isinstance(policy.schedule, PeriodOf):
+        return policy
+    if not edition:
+        raise UsageError(
+            f"{policy.name} has a period: name the one whose rows are looked at, as in --edition"
+            " 2026-10; the account pays in its window"
+        )
+    known = None
+    if books.has_ledger(project):
+        with books.open_ledger(project) as ledger:
+            known = ledger.read()
+    return asked_for(policy, project, known, at_moment(known, clock), edition)
 
 
 def choose_privately(
@@ -394,6 +426,16 @@ def _check_first(search: PrivateChoice, plan: ReleasePlan, stated: ChoiceStated)
     publish.check_target(search.path, replace=search.target.replace)
 
 
+def _check_no_approvals(known: Books, plan: ReleasePlan) -> None:
+    """NotApproved where people have to approve what an account pays for."""
+    if known.approvals.required(plan.account) is not None:
+        raise NotApproved(
+            f"account {plan.account!r} requires approvals, and nobody can be asked to approve a"
+            " private choice: nothing was charged. Write the levels or limits by hand, or choose"
+            " them by data that is public"
+        )
+
+
 def _check_left(plan: ReleasePlan, known: Books | None, charge: Charge) -> None:
     """BudgetExceeded where the account cannot pay, or not for the release behind it as well."""
     before = Account(plan.account) if known is None else known.budget.account(plan.account)
@@ -418,7 +460,7 @@ def _charge(
     charge = charge_of_choice(stated)
     limit, at = plan.account_in(known).limit, at_moment(known, search.target.clock)
     charge = in_windows(charge, search.policy, search.project, None, limit=limit, at=at)
-    run = run_of(stated.predicate(), search.ends, search.of, search.target.edition)
+    run = run_of(stated.predicate(), search.ends, search.of, search.edition)
     return replace_field(charge, request=search.place, run=run)
 
 
@@ -440,6 +482,7 @@ def _charged(
     if entry is None:
         books.check_new_name(known, project, plan.account)
         check_pinned(project, known, plan.account)
+        _check_no_approvals(known, plan)
         sealing = books.sealing_key(project, ledger)
         names = plan.names(books.named_by(sealing, project, ledger.books))
         charge = names.named(_charge(search, plan, stated, known))
@@ -569,6 +612,7 @@ def stated_of(
         engine_version=plan.warehouse.engine_version,
         time=now(),
         kind=search.kind,
+        period=search.period,
     )
 
 

@@ -31,6 +31,7 @@ from policy_engine.choose.safe import (
     Chosen,
     PrivateChoice,
     choose_privately,
+    in_period,
     stated_of,
     with_note,
 )
@@ -318,11 +319,7 @@ def suggest(
     Guarantee and errors are those of ``safe.choose_recoding``. The policy's own numbers are the
     widest candidates. ``epsilon`` is the price of all numbers together.
     """
-    if policy.schedule is not None:
-        raise UsageError(
-            f"{policy.name}: suggest is of a source as it stands: take refresh or period out of a"
-            " copy of the policy, and ask for that"
-        )
+    policy = in_period(policy, project, edition, clock)
     step_of(epsilon)  # what has no price is told before anything is opened
     target = ChoiceTarget.of(
         policy, project, "suggested", output=output, edition=edition, replace=replace, clock=clock

@@ -75,7 +75,8 @@ def search(
     One scheme is drawn by its score with differential privacy. The account pays `search.epsilon`
     before the source is read. The scheme is written as an ordinary policy, with a certificate that
     says what the candidates were. Nothing else is shown. A choice that was made stands: if you ask
-    again, nothing is looked at, and it costs nothing. --edition NAME chooses anew, at a price.
+    again, nothing is looked at, and it costs nothing. --edition NAME chooses anew, at a price; of a
+    policy with a period it names the one whose rows are looked at.
 
     With --public you say that the source is public or made up, so it may be looked at. The output
     has the best scheme and the frontier of people against precision. With --k it has what optimal

@@ -16,10 +16,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from scipy import stats
 
 from policy_engine.accounting.choice import coin_table
 from policy_engine.accounting.choice_law import law_of_choice
+from policy_engine.attest.keys import generate_key
 from policy_engine.choose import candidates as candidates_module
 from policy_engine.choose import lattice as lattice_module
 from policy_engine.choose.lattice import (
@@ -36,6 +38,7 @@ from policy_engine.choose.safe import chosen_scheme, utilities_of
 from policy_engine.cli.main import run
 from policy_engine.errors import DomainError
 from policy_engine.policy.loading import load_policy
+from policy_engine.policy.review_models import key_line
 
 POLICY = """\
 version: 1
@@ -50,10 +53,14 @@ recode:
 mechanism: noisy_counts
 guarantee: {epsilon: 0.5, delta: 1.0e-6}
 search: {epsilon: 0.05}
-release: {file: out/a.parquet}
+release: {file: "out/a.parquet"}
 account: people
 """
 PROJECT = "accounts: {people: {epsilon: 2.0, delta: 1.0e-4}}\n"
+PERIODS = (
+    'release: {file: "out/a',
+    "period: {column: day, every: month, from: '2026-01'}\nrelease: {file: \"out/a-{edition}",
+)
 
 Capfd = pytest.CaptureFixture[str]
 
@@ -247,6 +254,48 @@ def test_a_plan_keeps_the_share_of_the_release(project, capfd):
     assert run(["release", "a.chosen.yaml"]) == 0
 
 
+def test_one_period_is_looked_at_and_pays_in_its_window(project, capfd):
+    with duckdb.connect() as connection:
+        # In one month everybody is alike, so that nothing need be recoded; in the other nobody is.
+        connection.execute(
+            "COPY (SELECT 30 AS age, 'Bern' AS town, 'f' AS sex, DATE '2026-01-09' AS day"
+            " FROM range(2000) UNION ALL SELECT 100 + i, 'Zug', 'm', DATE '2026-02-09'"
+            " FROM range(2000) t(i)) TO 'people.parquet'"
+        )
+    account = "{epsilon: 2.0, delta: 1.0e-4, each: month, of: day}"
+    Path("policy-engine.yaml").write_text(f"accounts: {{people: {account}}}\n")
+    Path("a.yaml").write_text(POLICY.replace("0.05}", "1}").replace(*PERIODS))
+    assert search(capfd, "--edition", "2026-01")["policy"] == "a.chosen.2026-01.yaml"
+    chosen = Path("a.chosen.2026-01.yaml").read_text()
+    assert "age 0 of 3" in chosen and "town 0 of 2" in chosen and "period" in chosen
+    assert '"period": "2026-01"' in Path("a.chosen.2026-01.certificate.json").read_text()
+    assert (
+        "age 0 of 3" not in Path(str(search(capfd, "--edition", "2026-02")["policy"])).read_text()
+    )
+    capfd.readouterr()
+    assert run(["ledger", "show", "--format", "json"]) == 0
+    entries = json.loads(capfd.readouterr().out)["entries"]
+    assert [each["windows"] for each in entries if each.get("policy")] == [["2026-01"], ["2026-02"]]
+
+
+def test_an_account_that_needs_approvals_pays_for_no_choice(project, capfd):
+    search(capfd)
+    people = {}
+    for name, role in (("ada", "owner"), ("ben", "privacy")):
+        key = Ed25519PrivateKey.generate()
+        generate_key(project / f"{name}.pem", key)
+        people[name] = {"role": role, "keys": [key_line(key.public_key().public_bytes_raw())]}
+    both = {"owner": 1, "privacy": 1}
+    review = {"version": 1, "account": "people", "serial": 1, "people": people, "claim": both,
+              "change": both, "days": 30, "expires": "2999-12-31"}  # fmt: skip
+    Path("p.review.yaml").write_text(json.dumps(review))
+    said = ("--alone", "--by", "Ada", "--why", "it is hers")
+    assert run(["review", "require", "p.review.yaml", *said]) == 0
+    assert search(capfd)["outcome"] == "stands"
+    assert "nobody can be asked" in str(search(capfd, "--edition", "b", code=1)["error"])
+    assert len(charged(capfd)) == 1
+
+
 def test_a_ledger_that_forgot_a_choice_is_found_by_its_certificate(project, capfd):
     Path("policy-engine.yaml").write_text(f"ledger_begins: in_each_checkout\n{PROJECT}")
     search(capfd)
@@ -271,8 +320,13 @@ def test_a_ledger_that_forgot_a_choice_is_found_by_its_certificate(project, capf
         (("--public", "--edition", "b"), ("", ""), "--public writes no policy"),
         (
             (),
-            ("release: {", "refresh: {every: month}\nrelease: {"),
-            "take refresh or period out",
+            PERIODS,
+            "name the one whose rows are looked at",
+        ),
+        (
+            ("--public",),
+            PERIODS,
+            "take period out",
         ),
     ],
 )

@@ -43,7 +43,7 @@ measures:
   cost: {sum: cost, per: row, bounds: [0, 100]}
   stay: {median: days, per: person, bounds: [0, 20]}
 guarantee: {epsilon: 0.5, delta: 1.0e-6}
-release: {file: out/a.parquet}
+release: {file: "out/a.parquet"}
 account: people
 """
 VISITS = """
@@ -52,6 +52,10 @@ SELECT i % 3000 AS person, 'abc'[1 + i // 3000] AS ward, (7 + i % 11)::DOUBLE AS
 UNION ALL SELECT NULL, 'a', 'nan'::DOUBLE, NULL
 UNION ALL SELECT 0, NULL, 'inf'::DOUBLE, 99999
 """
+PERIODS = (
+    'release: {file: "out/a',
+    "period: {column: day, every: month, from: '2026-01'}\nrelease: {file: \"out/a-{edition}",
+)
 
 Capfd = pytest.CaptureFixture[str]
 
@@ -189,7 +193,11 @@ def test_no_row_tells_itself_by_how_a_suggestion_ends(project, capfd, table):
         (("", ""), ("--epsilon", "much"), "must be a number"),
         (("", ""), ("--edition", "2026-01"), "editions of a choice are called"),
         (("", ""), ("--output", "other/b.yaml"), "must be a file in the folder"),
-        (("release: {", "refresh: {every: month}\nrelease: {"), (), "take refresh or period out"),
+        (
+            PERIODS,
+            (),
+            "name the one whose rows are looked at",
+        ),
     ],
 )
 def test_what_cannot_be_chosen_is_refused_before_a_charge(project, capfd, change, words, told):
