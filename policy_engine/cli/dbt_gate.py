@@ -60,6 +60,10 @@ def gate(
     baseline: Annotated[
         Path | None, typer.Option(help="A JSON report: what stands in it is left out.")
     ] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option(help="dbt's manifest.json of before: what was sensitive in it must be still."),
+    ] = None,
     explain: Annotated[str | None, typer.Option(help="Say what a code means, and stop.")] = None,
 ) -> None:
     """Stop a dbt project where sensitive data would leave it in another way than by a certified
@@ -83,7 +87,8 @@ def gate(
         from policy_engine.dbt.targets import Dbt
 
         Dbt(open_dbt_project(project_dir).directory, profiles_dir, target).run("compile")
-    verdict = _verdict(project_dir, manifest)
+    before = None if against is None else _before(against, project_dir)
+    verdict = _verdict(project_dir, manifest, before)
     if baseline is not None:
         verdict = _new(verdict, baseline)
     for text in verdict.notes:
@@ -95,7 +100,18 @@ def gate(
         raise typer.Exit(1)
 
 
-def _verdict(project_dir: Path | None, manifest: Path | None) -> GateVerdict:
+def _before(manifest: Path, project_dir: Path | None) -> GateVerdict:
+    """What was marked in an earlier manifest, by the words of the project that lies around it."""
+    from policy_engine.dbt.gate import check_project
+    from policy_engine.dbt.project import find_dbt_project, open_dbt_project
+
+    near = find_dbt_project(manifest.absolute().parent)
+    return check_project(open_dbt_project(near or project_dir), manifest)
+
+
+def _verdict(
+    project_dir: Path | None, manifest: Path | None, before: GateVerdict | None
+) -> GateVerdict:
     """The verdict, its files as they are reached from here."""
     from policy_engine.cli.formats import shown_path
     from policy_engine.dbt.gate import Gate, check_project
@@ -105,10 +121,10 @@ def _verdict(project_dir: Path | None, manifest: Path | None) -> GateVerdict:
     if manifest is not None and project_dir is None:
         near = find_dbt_project(manifest.absolute().parent) or find_dbt_project(Path.cwd())
         if near is None or open_dbt_project(near).name != read_manifest(manifest).project:
-            return Gate(read_manifest(manifest)).verdict()
+            return Gate(read_manifest(manifest), before=before).verdict()
         project_dir = near
     project = open_dbt_project(project_dir)
-    verdict, folder = check_project(project, manifest), project.directory
+    verdict, folder = check_project(project, manifest, before), project.directory
     return replace(
         verdict,
         findings=tuple(
@@ -122,12 +138,12 @@ def _new(verdict: GateVerdict, baseline: Path) -> GateVerdict:
     """A verdict without the findings that an earlier report has."""
     try:
         known = json.loads(text_in(baseline))["findings"]
-        old = {(each["code"], each["message"], *each["path"]) for each in known}
+        old = {each["fingerprint"] for each in known}
     except OSError as error:
         raise FileError(f"{baseline} could not be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError):
         raise FileError(f"{baseline} must be a report of 'dbt gate --format json'") from None
-    new = [each for each in verdict.findings if (each.code, each.message, *each.path) not in old]
+    new = [each for each in verdict.findings if each.fingerprint not in old]
     left = len(verdict.findings) - len(new)
     said = [f"{_count(left, 'finding')} of {baseline} left out"] if left else []
     return replace(verdict, findings=tuple(new), notes=(*verdict.notes, *said))
@@ -156,7 +172,7 @@ def _formatted(verdict: GateVerdict, form: GateFormat) -> list[str]:
         Remark(
             found.code, "error", found.file,
             [f"{found.code} {found.message}", *filter(None, (found.shown_path, found.remedy))],
-            found.line,
+            found.line, fingerprint=found.fingerprint,
         )
         for found in verdict.findings
     ]  # fmt: skip
@@ -207,7 +223,7 @@ def _summary(verdict: GateVerdict) -> str:
     certified = sum(1 for each in verdict.releases if each.is_certified)
     return (
         f"gate: {found}; {_count(len(verdict.manifest.nodes), 'node')},"
-        f" {len(verdict.sensitive)} sensitive, {_count(len(verdict.releases), 'release')},"
+        f" {len(verdict.marked)} sensitive, {_count(len(verdict.releases), 'release')},"
         f" {certified} certified; {_count(verdict.sinks, 'way')} out"
     )
 
@@ -218,13 +234,16 @@ def _count(number: int, what: str) -> str:
 
 def _document(verdict: GateVerdict) -> Mapping[str, object]:
     nodes = verdict.manifest.nodes
+    marked = [nodes[id_].label if id_ in nodes else id_ for id_ in sorted(verdict.marked)]
     return {
         "clean": not verdict.findings,
-        "findings": verdict.findings,
+        "findings": [{**vars(each), "fingerprint": each.fingerprint} for each in verdict.findings],
         "notes": verdict.notes,
         "checked": {
             "nodes": len(nodes),
-            "sensitive": [nodes[id_].label if id_ in nodes else id_ for id_ in verdict.sensitive],
+            "sensitive": [
+                nodes[id_].label if id_ in nodes else id_ for id_ in sorted(verdict.marked)
+            ],
             "reached": len(verdict.reached),
             "sinks": verdict.sinks,
             "releases": [

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from policy_engine.dbt.foreign import Code
     from policy_engine.dbt.project import DbtProject
+    from policy_engine.dbt.review import Review
 
 _YEAR = timedelta(days=365)
 _LINES = 12
@@ -60,9 +61,9 @@ def review(
     codes = check_project(project, manifest).codes
     missing = [(code, lack) for code in codes if (lack := read.missing(code, today))]
     if not names and not everything:
-        document = [_said(code, why, project) for code, why in missing]
+        document = [_said(code, why, project, read) for code, why in missing]
         emit({"unreviewed": document, "reviewed": len(codes) - len(missing)},
-             _text(missing, project, len(codes)))  # fmt: skip
+             _text(missing, project, read, len(codes)))  # fmt: skip
         if missing:
             raise typer.Exit(1)
         return
@@ -96,7 +97,7 @@ def _day(until: str | None, today: date) -> date:
 
 @dataclass(frozen=True)
 class CodeSaid:
-    """A piece of code that waits for a review, and why."""
+    """A piece of code that waits for a review, why, and what changed since it had one."""
 
     kind: str
     name: str
@@ -106,18 +107,24 @@ class CodeSaid:
     given: tuple[str, ...]
     why: str
     texts: tuple[str, ...]
+    changes: tuple[str, ...]
 
 
-def _said(code: Code, why: str, project: DbtProject) -> CodeSaid:
-    from policy_engine.dbt.review import place_of
+def _said(code: Code, why: str, project: DbtProject, read: Review) -> CodeSaid:
+    from policy_engine.dbt.review import changes, place_of
 
     file, line = place_of(code, project)
-    return CodeSaid(code.kind, code.name, file, line, code.digest, code.given, why, code.texts)
+    return CodeSaid(
+        code.kind, code.name, file, line, code.digest, code.given, why, code.texts,
+        changes(code, read),
+    )  # fmt: skip
 
 
-def _text(missing: Sequence[tuple[Code, str]], project: DbtProject, known: int) -> list[str]:
+def _text(
+    missing: Sequence[tuple[Code, str]], project: DbtProject, read: Review, known: int
+) -> list[str]:
     from policy_engine.dbt.foreign import PACKAGE
-    from policy_engine.dbt.review import place_of, version_of
+    from policy_engine.dbt.review import changes, place_of, version_of
 
     lines = []
     for code, why in missing:
@@ -126,10 +133,13 @@ def _text(missing: Sequence[tuple[Code, str]], project: DbtProject, known: int) 
         lines.append(f"{code.label} ({place}) {why}{code.what_is_given}")
         if code.kind == PACKAGE:
             lines += _package(code, version_of(code.name, project))
-            continue
-        shown = [line for text in code.texts for line in text.strip().split("\n")]
-        lines += [f"    {line}" for line in shown[:_LINES]]
-        lines += [f"    … {len(shown) - _LINES} lines more"] if len(shown) > _LINES else []
+        # What changed is shown as a whole: it is what is to be read.
+        shown = list(changes(code, read))
+        if not shown and code.kind != PACKAGE:
+            shown = [*code.lines[:_LINES]]
+            more = len(code.lines) - _LINES
+            shown += [f"… {more} lines more"] if more > 0 else []
+        lines += [f"    {line}" for line in shown]
     return [*lines, f"{len(missing)} of {known} to review"]
 
 

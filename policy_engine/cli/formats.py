@@ -22,7 +22,10 @@ _NAME = "policy-engine"
 
 @dataclass(frozen=True)
 class Remark:
-    """One finding: the rule that it breaks, how bad that is, where it is, what is said of it."""
+    """One finding: the rule that it breaks, how bad that is, where it is, what is said of it.
+
+    ``fingerprint`` is the same wherever it stands; '' where nothing is known that is.
+    """
 
     rule: str
     level: str
@@ -30,6 +33,7 @@ class Remark:
     lines: list[str] | tuple[str, ...]
     line: int = 0
     column: int = 0
+    fingerprint: str = ""
 
     @property
     def message(self) -> str:
@@ -94,6 +98,8 @@ def _result(entry: Remark) -> dict[str, object]:
             column = {"startColumn": entry.column} if entry.column else {}
             where["region"] = {"startLine": entry.line, **column}
         found["locations"] = [{"physicalLocation": where}]
+    if entry.fingerprint:
+        found["partialFingerprints"] = {f"{_NAME}/v1": entry.fingerprint}
     return found
 
 

@@ -118,8 +118,8 @@ def _without_policy(reader: NodeReader, node: Node, marks: Marks, policy: str) -
 
 
 def _found(reader: NodeReader, node: Node, code: str, said: str, remedy: str = "") -> GateFinding:
-    message = f"the release {node.label} {said}"
-    return finding(code, message, reader.manifest.file_of(node), remedy=remedy)
+    message, file = f"the release {node.label} {said}", reader.manifest.file_of(node)
+    return finding(code, message, file, remedy=remedy, names=(node.label,))
 
 
 @dataclass

@@ -2,8 +2,8 @@
 
 Packages, hooks, operations, materializations, Python models, macros in the place of dbt's own, and
 macros and templates that run a statement while dbt renders them. A piece of code is known by the
-digest of its text, of the project's macros that it reaches and of the sensitive data that it is
-given: where one of these is another, it is other code.
+digest of its text, of the project's macros that it reaches, of the variables that it reads and of
+the sensitive data that it is given: where one of these is another, it is other code.
 """
 
 from __future__ import annotations
@@ -11,22 +11,32 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
+from types import MappingProxyType
 
 from policy_engine.dbt.handed import Packages, hands_over
-from policy_engine.dbt.manifest import Manifest, Node, leaves, mapping
+from policy_engine.dbt.manifest import Manifest, Node, leaves, mapping, short
 from policy_engine.dbt.rules import GateFinding, finding
-from policy_engine.dbt.texts import code_of, is_generic_test, on_one_line, refs_in, words_in
+from policy_engine.dbt.texts import (
+    code_in,
+    code_of,
+    is_generic_test,
+    on_one_line,
+    refs_in,
+    words_in,
+)
 from policy_engine.opening import text_in
 
 OURS = "policy_engine"
 """The vendored package, whose macros must be as they were shipped."""
 PACKAGE, HOOK, OPERATION = "package", "hook", "operation"
 MATERIALIZATION, PYTHON, MACRO, TEMPLATE = "materialization", "python", "macro", "template"
-KINDS = (PACKAGE, HOOK, OPERATION, MATERIALIZATION, PYTHON, MACRO, TEMPLATE)
+AUDIENCE = "audience"
+KINDS = (PACKAGE, HOOK, OPERATION, MATERIALIZATION, PYTHON, MACRO, TEMPLATE, AUDIENCE)
 
 _RUNS = re.compile(
     r"\b(?:add_query|add_select_query|builtins|context|copy_table|create_schema|dbt_run_query"
@@ -46,14 +56,17 @@ _NAMING = frozenset(
 )  # fmt: skip
 """Macros that say where a model stands, which the manifest shows."""
 _FROM_GIVEN = re.compile(r"\b(?:from|join)\s*\{\{", re.IGNORECASE)
+_VAR = re.compile(r"\bvar\(\s*['\"]([^'\"]+)['\"]")
+_ANY_VAR = re.compile(r"\bvar\b(?!\(\s*['\"][^'\"]+['\"]\s*[,)])")
 _RENDERED = ("model", "snapshot", "test", "analysis", "function")
 
 
 @dataclass(frozen=True)
 class Code:
-    """A piece of code: what it is, where it stands, and its digest.
+    """A piece of code, or an audience: what it is, where it stands, and its digest.
 
-    ``given`` are the sensitive relations that it is given; ``texts`` all that the digest is of.
+    ``given`` are the ids of the sensitive nodes that it is given, those that it stands on as well;
+    ``values`` the variables that it reads, as YAML; ``texts`` all else that the digest is of.
     ``in_place`` says that it stands in the place of a macro of dbt's.
     """
 
@@ -63,6 +76,7 @@ class Code:
     texts: tuple[str, ...]
     given: tuple[str, ...] = ()
     in_place: bool = False
+    values: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -70,16 +84,40 @@ class Code:
         return f"{self.kind} {self.name}"
 
     @property
+    def rule(self) -> str:
+        """The code of the rule that asks for its review."""
+        if self.kind == AUDIENCE:
+            return "G01"
+        return "G11" if self.in_place else "G14"
+
+    @property
     def what_is_given(self) -> str:
         """The sensitive data that it is given, as the end of a sentence; '' where it is none."""
-        return f"; it is given sensitive data: {', '.join(self.given)}" if self.given else ""
+        names = list(map(short, self.given[:_NAMED]))
+        more = f" and {len(self.given) - _NAMED} more" if len(self.given) > _NAMED else ""
+        return f"; it is given sensitive data: {', '.join(names)}{more}" if names else ""
+
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        """What a review keeps of it, to show what changed: of a package, digests of its texts."""
+        said = [line.rstrip() for text in self.texts for line in text.strip().splitlines()]
+        if self.kind == PACKAGE:
+            parts = (text.partition(": ") for text in self.texts)
+            said = [f"{name} {_sha256(on_one_line(text))[:16]}" for name, _, text in parts]
+        return (*said, *self.values, *(f"given: {id_}" for id_ in self.given))
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of its texts but for blanks, and of what it is given."""
+        """SHA-256 of its texts but for blanks, of the variables and of what it is given."""
         plain = [on_one_line(each) for each in self.texts]
-        said = json.dumps([self.kind, plain, self.given])
-        return f"sha256:{hashlib.sha256(said.encode()).hexdigest()}"
+        return f"sha256:{_sha256(json.dumps([self.kind, plain, self.values, self.given]))}"
+
+
+_NAMED = 3
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def runs_statements(template: str) -> bool:
@@ -100,9 +138,16 @@ def is_own_call(written: str) -> bool:
     return _OWN_CALL.fullmatch(written) is not None
 
 
-def foreign_code(manifest: Manifest, is_sensitive: Callable[[str], bool]) -> tuple[Code, ...]:
-    """Every piece of code that runs beside the models of a project, by kind and name."""
-    found = _Foreign(manifest, is_sensitive).found()
+def foreign_code(
+    manifest: Manifest,
+    is_sensitive: Callable[[str], bool],
+    variables: Mapping[str, object] = MappingProxyType({}),
+) -> tuple[Code, ...]:
+    """Every piece of code that runs beside the models of a project, by kind and name.
+
+    ``variables`` are those of the project, with those of its packages under their names.
+    """
+    found = _Foreign(manifest, is_sensitive, variables).found()
     return tuple(sorted(found, key=lambda each: (KINDS.index(each.kind), each.name, each.digest)))
 
 
@@ -110,6 +155,7 @@ def foreign_code(manifest: Manifest, is_sensitive: Callable[[str], bool]) -> tup
 class _Foreign:
     manifest: Manifest
     is_sensitive: Callable[[str], bool]
+    variables: Mapping[str, object]
     _running: dict[str, bool] = field(default_factory=dict)
 
     def found(self) -> Iterator[Code]:
@@ -141,7 +187,21 @@ class _Foreign:
                 texts.setdefault(node.package, []).extend(said)
         for name, said in texts.items():
             if said:
-                yield Code(PACKAGE, name, f"dbt_packages/{name}/dbt_project.yml", tuple(said))
+                file, values = f"dbt_packages/{name}/dbt_project.yml", self._values(said, name)
+                yield Code(PACKAGE, name, file, tuple(said), values=values)
+
+    def _values(self, texts: Iterable[str], package: str) -> tuple[str, ...]:
+        """The variables that code of a package reads: all, where it makes up their names."""
+        code = " ".join(code_in(each) for each in texts)
+        names = frozenset(_VAR.findall(code))
+        own = self.variables.get(package)
+        given = {**self.variables, **(own if isinstance(own, Mapping) else {})}
+        is_any = _ANY_VAR.search(code) is not None
+        return tuple(
+            f"var {name}: {json.dumps(value, default=str, sort_keys=True)}"
+            for name, value in sorted(given.items())
+            if is_any or name in names
+        )
 
     # The project's own
 
@@ -174,32 +234,31 @@ class _Foreign:
         return tuple(macro for _, macro in sorted(found.items()))
 
     def _code(
-        self, kind: str, name: str, file: str, written: str, node: Node | None = None,
+        self, kind: str, name: str, file: str, written: str, on: Iterable[str] = (),
         *, in_place: bool = False,
     ) -> Code:  # fmt: skip
         texts = (written, *(macro.raw for macro in self._behind(written) if macro.raw != written))
-        given = {
-            id_ for each in texts for id_ in refs_in(each, self.manifest) if self.is_sensitive(id_)
-        }
-        if node is not None and self.is_sensitive(node.id):
-            given.add("this")
-        labels = (self.manifest.nodes[i].label if i in self.manifest.nodes else i for i in given)
-        return Code(kind, name, file, texts, tuple(sorted(labels)), in_place)
+        named = {id_ for each in texts for id_ in refs_in(each, self.manifest)}
+        given = tuple(sorted(filter(self.is_sensitive, named.union(on))))
+        values = self._values(texts, self.manifest.project)
+        return Code(kind, name, file, texts, given, in_place, values)
 
     def _hooks(self) -> Iterator[Code]:
-        """Hooks by their texts; one of a model with sensitive data is another one."""
+        """Hooks by their texts; one of nodes with sensitive data is another one."""
         found: dict[tuple[str, bool], list[tuple[Node, str]]] = {}
         for node in self.manifest.nodes.values():
             for setting, sql in node.hooks() if not self._is_foreign(node.package) else ():
                 if not is_own_call(sql):
                     key = on_one_line(sql), self.is_sensitive(node.id)
                     found.setdefault(key, []).append((node, setting))
+        known = Counter[str]()
         for (sql, _), places in found.items():
             node, setting = min(places, key=lambda place: place[0].id)
             name = f"{setting.replace('_', '-')} of {node.label}"
-            more = len({each.id for each, _ in places}) - 1
-            name += f" and {more} more" if more else ""
-            yield self._code(HOOK, name, self.manifest.file_of(node), sql, node)
+            known[name] += 1
+            name += f", no. {known[name]}" if known[name] > 1 else ""
+            on = {each.id for each, _ in places}
+            yield self._code(HOOK, name, self.manifest.file_of(node), sql, on)
 
     def _macro(self, macro: Node) -> Iterator[Code]:
         file = self.manifest.file_of(macro)
@@ -218,9 +277,9 @@ class _Foreign:
             if not is_own_call(node.raw):
                 yield self._code(OPERATION, node.name, file, node.raw)
         elif node.is_python:
-            yield self._code(PYTHON, node.label, file, node.raw, node)
+            yield self._code(PYTHON, node.label, file, node.raw, [node.id])
         elif node.kind in _RENDERED and self._asks(node):
-            yield self._code(TEMPLATE, node.label, file, node.raw, node)
+            yield self._code(TEMPLATE, node.label, file, node.raw, [node.id])
 
     def _asks(self, node: Node) -> bool:
         """Whether a template runs statements, or lets a package ask sensitive data."""
@@ -331,7 +390,7 @@ def replaced_macros(manifest: Manifest) -> Iterator[GateFinding]:
         is_own = macro.package == manifest.project and macro.name in rests_on
         if is_own or macro.name.startswith("materialization_incremental_"):
             said = f"the macro {macro.name} of {macro.package} stands in the place of dbt's own"
-            yield finding("G25", said, macro.file)
+            yield finding("G25", said, macro.file, names=(macro.name,))
 
 
 def _behind_incremental(manifest: Manifest) -> frozenset[str]:
@@ -362,7 +421,7 @@ def changed_macros(manifest: Manifest) -> Iterator[GateFinding]:
         named = (macro.name.removeprefix("test_"), macro.name)
         if all(_shipped().get(name) != text for name in named):
             said = f"the macro {OURS}.{macro.name} is not the one that was shipped"
-            yield finding("G25", said, manifest.file_of(macro))
+            yield finding("G25", said, manifest.file_of(macro), names=(macro.name,))
 
 
 @lru_cache(maxsize=1)

@@ -24,9 +24,9 @@ from policy_engine.dbt.foreign import (
     foreign_code,
     replaced_macros,
 )
-from policy_engine.dbt.manifest import Manifest, Node, mapping, read_manifest, text
+from policy_engine.dbt.manifest import Manifest, Node, mapping, read_manifest, short, text
 from policy_engine.dbt.marks import Marks, Words, marks_of
-from policy_engine.dbt.project import DbtProject
+from policy_engine.dbt.project import DbtProject, variables_of
 from policy_engine.dbt.reading import READ_KINDS, NodeReader, NodeReads
 from policy_engine.dbt.review import Review, read_review, unreviewed
 from policy_engine.dbt.rules import GateFinding, finding
@@ -40,12 +40,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GateVerdict:
-    """What the gate found: ``findings`` stop, ``notes`` are said, and what was looked at."""
+    """What the gate found: ``findings`` stop, ``notes`` are said, and what was looked at.
+
+    ``marked`` are the sensitive nodes by id, each with its sensitive columns: none where all are.
+    """
 
     manifest: Manifest
     findings: tuple[GateFinding, ...] = ()
     notes: tuple[str, ...] = ()
-    sensitive: tuple[str, ...] = ()
+    marked: Mapping[str, frozenset[str]] = field(default_factory=dict)
     reached: tuple[str, ...] = ()
     sinks: int = 0
     releases: tuple[CheckedRelease, ...] = ()
@@ -54,25 +57,31 @@ class GateVerdict:
     @property
     def checked_nothing(self) -> bool:
         """Whether there was nothing to protect and nothing to certify."""
-        return not self.findings and not self.sensitive and not self.releases
+        return not self.findings and not self.marked and not self.releases
 
 
-def check_project(project: DbtProject, manifest: Path | None = None) -> GateVerdict:
-    """The verdict on a dbt project, from its manifest and its files.
+def check_project(
+    project: DbtProject, manifest: Path | None = None, before: GateVerdict | None = None
+) -> GateVerdict:
+    """The verdict on a dbt project, from its manifest and its files; ``before`` is another's.
 
     Raises:
         FileError: the manifest is missing, damaged, or of a version that is not known.
         PolicyError: a file of the project has a name that dbt would read as its own.
     """
-    return Gate(read_manifest(manifest or project.manifest), project).verdict()
+    return Gate(read_manifest(manifest or project.manifest), project, before).verdict()
 
 
 @dataclass
 class Gate:
-    """One run of the gate over one manifest; without a ``review`` it is the project's."""
+    """One run of the gate over one manifest; without a ``review`` it is the project's.
+
+    What was marked in the verdict ``before`` must be so still.
+    """
 
     manifest: Manifest
     project: DbtProject | None = None
+    before: GateVerdict | None = None
     review: Review | None = None
     findings: list[GateFinding] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -85,28 +94,30 @@ class Gate:
         reader, marks = NodeReader(self.manifest, *folders), self._marks(words)
         policies = self._policies(reader)
         is_marked = any(each.sensitive or each.columns or each.release for each in marks.values())
+        columns = {id_: mark.columns for id_, mark in marks.items() if mark.columns}
+        whole = {id_ for id_, mark in marks.items() if mark.sensitive}
+        whole |= policies.sources.keys() if policies is not None else set()
+        marked = {**columns, **dict.fromkeys(whole, frozenset[str]())}
+        self._marks_lost(marked)
         if not is_marked and policies is None and not self.findings:
             return GateVerdict(self.manifest, notes=tuple(self.notes))
         self._stale()
         off = self._switched_off(reader, marks)
         releases, cuts = self._releases(reader, marks, policies, off)
-        sensitive = {id_ for id_, mark in marks.items() if mark.sensitive}
-        sensitive |= policies.sources.keys() if policies is not None else set()
         read = [*off, *self.manifest.of_kind(*READ_KINDS)]
         reads = {node.id: reader.read(node) for node in read if node.kind in READ_KINDS}
         graph = self._graph(reader, reads)
-        columns = {id_: mark.columns for id_, mark in marks.items() if mark.columns}
-        whole = set(sensitive)
-        sensitive |= columns.keys()
-        cuts -= sensitive
-        taint = graph.taint(sorted(sensitive), cuts, _ended(reader, graph, whole, columns, cuts))
+        cuts -= marked.keys()
+        taint = graph.taint(sorted(marked), cuts, _ended(reader, graph, whole, columns, cuts))
         self._unmarked(graph, taint, marks)
         private = (spec.private.schemas, spec.private.roles) if spec else ()
         view = sinks.View(
             self.manifest, reader, reads, graph, taint, cuts, marks, tuple(releases), off, *private
         )
         review, today = self.review or read_review(self.project), date.today()
-        codes = foreign_code(self.manifest, taint.__contains__) if taint else ()
+        variables = variables_of(self.manifest, self.project)
+        codes = foreign_code(self.manifest, taint.__contains__, variables) if taint else ()
+        codes += tuple(sinks.audiences(view))
         self.findings += sinks.findings(view, self.project)
         self.findings += unreviewed(codes, review, self.project, today)
         kept, waivers = review.waived(self.findings, today)
@@ -114,7 +125,7 @@ class Gate:
             manifest=self.manifest,
             findings=tuple(_placed_all(kept, self.project)),
             notes=tuple(dict.fromkeys([*self.notes, *waivers])),
-            sensitive=tuple(sorted(sensitive)),
+            marked=marked,
             reached=tuple(sorted(taint)),
             sinks=len(view.sinks),
             releases=tuple(releases),
@@ -143,6 +154,28 @@ class Gate:
             shown = ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
             self.notes.append(f"without a mark, before what is marked sensitive: {shown}")
 
+    def _marks_lost(self, marked: Mapping[str, frozenset[str]]) -> None:
+        """Find what was sensitive before, and is not, by its id or by the name of its table."""
+        if self.before is None:
+            return
+        stands = {node.relation.lower(): node for node in self.manifest.nodes.values()}
+        nodes, gone = self.before.manifest.nodes, []
+        for id_, columns in sorted(self.before.marked.items()):
+            relation = nodes[id_].relation.lower() if id_ in nodes else ""
+            node = self.manifest.nodes.get(id_) or stands.get(relation or "-")
+            if node is None:
+                gone.append(short(id_))
+                continue
+            left = marked.get(node.id)
+            lost = columns - left if columns and left else columns
+            if left is None or (left and (lost or not columns)):
+                what = f" in {', '.join(sorted(lost))}" if lost else ""
+                said = f"{node.label} was sensitive{what}, and is not any more"
+                names, file = (node.label, *sorted(lost)), self.manifest.file_of(node)
+                self.findings.append(finding("G33", said, file, names=names))
+        if gone:
+            self.notes.append(f"sensitive before, and gone: {', '.join(gone)}")
+
     def _marks(self, words: Words) -> Mapping[str, Marks]:
         nodes = (*self.manifest.nodes.values(), *self.manifest.disabled)
         kinds = {"operation", "unit_test"}
@@ -150,7 +183,8 @@ class Gate:
         for node in self.manifest.nodes.values():
             for fault in found[node.id].faults if node.id in found else ():
                 said = f"{node.label}: {fault}; it counts as sensitive"
-                self.findings.append(finding("G30", said, self.manifest.file_of(node)))
+                file, names = self.manifest.file_of(node), (node.label,)
+                self.findings.append(finding("G30", said, file, names=names))
         return found
 
     def _policies(self, reader: NodeReader) -> Policies | None:
@@ -234,7 +268,8 @@ class Gate:
                 continue
             if queries_in_config(node):
                 said = f"the release {node.label} has a query in its config, which is not certified"
-                self.findings.append(finding("G20", said, self.manifest.file_of(node)))
+                file, names = self.manifest.file_of(node), (node.label,)
+                self.findings.append(finding("G20", said, file, names=names))
                 found = replace(found, is_certified=False)
             self.findings += found.findings
             self.notes += found.notes
@@ -286,7 +321,7 @@ def _spec(project: DbtProject | None) -> DbtSpec | None:
 
 _IN_SQL = re.compile(r"\benabled\s*=\s*(?P<value>(?:var\([^)]*\)|[^,)\s])+)", re.IGNORECASE)
 _BY_A_VARIABLE = re.compile(r"var\(\s*(['\"])[\w.]+\1\s*,\s*['\"]?false['\"]?\s*\)(?:\s*\|\s*\w+)?")
-_IN_YAML = re.compile(r"\benabled:\s*(?P<value>[^\n#]*)")
+_IN_YAML = re.compile(r"\benabled['\"]?\s*:\s*(?P<value>\"[^\"\n]*\"|'(?:[^'\n]|'')*'|[^\n#,}]*)")
 
 
 def _values(node: Node, project: DbtProject | None) -> Iterator[str]:
@@ -311,8 +346,6 @@ def _bare(value: str) -> str:
 
 # Where findings stand
 
-_KINDS = ("exposure ", "test ", "metric ", "saved query ", "semantic model ", "unit test ")
-
 
 def _placed_all(findings: Iterable[GateFinding], project: DbtProject | None) -> list[GateFinding]:
     lined = [
@@ -329,9 +362,7 @@ def _line(found: GateFinding, text: str) -> int:
     if found.code == "G07" and text.count("store_failures") == 1:
         return _first("store_failures", text)
     if found.file.endswith((".yml", ".yaml")):
-        kind = next((each for each in _KINDS if found.message.startswith(each)), "")
-        name = found.message.removeprefix(kind)
-        wanted = re.split(r"[ :]", name.strip())[0].rpartition(".")[2]
+        wanted = found.names[0].rpartition(" ")[2].rpartition(".")[2]
         return _first(rf"^\s*-?\s*name:\s*['\"]?{re.escape(wanted)}['\"]?\s*(?:#.*)?$", text)
     if found.code in {"G08", "G09"} and len(found.path) > 1:
         wanted = found.path[-2] if found.code == "G08" else found.path[0]

@@ -131,15 +131,21 @@ class Node:
         return quoted(*filter(None, parts))
 
     def hooks(self) -> tuple[tuple[str, str], ...]:
-        """The SQL that runs before and after it, with the name of the setting it stands in."""
-        return tuple(
-            (setting, sql)
-            for setting in ("pre-hook", "pre_hook", "post-hook", "post_hook", "sql_header")
-            for sql in leaves(self.config.get(setting))
-            if sql.strip()
-        )
+        """The SQL that runs beside it, with the name of the setting it stands in.
+
+        A source has a query of its own for when it was loaded, whose answer dbt writes down; what
+        it says of a column may be one as well.
+        """
+        found = [(setting, sql) for setting in _HOOKS for sql in leaves(self.config.get(setting))]
+        for setting in ("loaded_at_query", "loaded_at_field") if self.kind == "source" else ():
+            sql = text(self.data, setting) or text(self.config, setting)
+            if setting == "loaded_at_query" or _SELECTS.search(sql):
+                found.append((setting, sql))
+        return tuple((setting, sql) for setting, sql in found if sql.strip())
 
 
+_HOOKS = ("pre-hook", "pre_hook", "post-hook", "post_hook", "sql_header")
+_SELECTS = re.compile(r"\b(?:select|from)\b|\{\{", re.IGNORECASE)
 _TEXTS = ("raw_code", "raw_sql", "macro_sql")
 _NAMED = ("model", "seed", "snapshot", "function")
 _IN_THE_WAREHOUSE = frozenset({"model", "seed", "snapshot", "source", "test", "function"})
@@ -154,6 +160,7 @@ class Manifest:
     adapter: str
     project: str
     generated_at: str
+    invocation: str
     nodes: Mapping[str, Node]
     disabled: tuple[Node, ...] = ()
     macros: Mapping[str, Node] = field(default_factory=dict)
@@ -302,6 +309,7 @@ def parse_manifest(document: object, file: Path = Path("manifest.json")) -> Mani
         adapter=text(metadata, "adapter_type"),
         project=text(metadata, "project_name"),
         generated_at=text(metadata, "generated_at"),
+        invocation=text(metadata, "invocation_id"),
         nodes={id_: Node(id_, data) for id_, data in nodes.items()},
         disabled=tuple(off),
         macros={
@@ -310,6 +318,15 @@ def parse_manifest(document: object, file: Path = Path("manifest.json")) -> Mani
             if isinstance(data, dict)
         },
     )
+
+
+def short(id_: str) -> str:
+    """An id without the kind and the package.
+
+    >>> short("source.shop.raw.people")
+    'raw.people'
+    """
+    return id_.split(".", 2)[-1]
 
 
 def text(data: Mapping[str, object], key: str) -> str:

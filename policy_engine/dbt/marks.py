@@ -16,11 +16,14 @@ _CLASSES = (SENSITIVE, INTERNAL, PUBLIC)
 NAMESPACE = "privacy"
 _TEXTS = ("policy", "policy_digest", "text_md5")
 _FLAGS = ("release", "generated")
+_SHOWING = frozenset({"exposure", "saved_query", "semantic_model"})
+"""The kinds that say who sees what they show."""
 _LAWS: Mapping[str, tuple[type, str]] = {
     "classification": (str, "sensitive, internal or public"),
     **dict.fromkeys(_FLAGS, (bool, "true or false")),
     **dict.fromkeys(_TEXTS, (str, "text")),
     "certificate": (Mapping, "a mapping"),
+    "audience": (list, "a list of those who see an exposure, a semantic model or an export"),
 }
 KEYS = tuple(_LAWS)
 """What may stand under ``meta.privacy``."""
@@ -59,7 +62,8 @@ class Marks:
     """What is marked of one node. ``faults`` are what could not be read, each in words.
 
     ``columns`` are the sensitive ones, in lower case, where not all of the node is. ``reads`` are
-    the columns that a release was written to read, with their types.
+    the columns that a release was written to read, with their types. ``audience`` are those who
+    see what it shows.
     """
 
     sensitive: bool = False
@@ -72,6 +76,7 @@ class Marks:
     policy_digest: str = ""
     text_md5: str = ""
     reads: tuple[tuple[str, str], ...] = ()
+    audience: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
 
 
@@ -101,6 +106,8 @@ def marks_of(node: Node, words: Words = Words()) -> Marks:
             sensitive.add(str(name).lower().partition(".")[0])  # a field of a row of BigQuery's
     faults += (fault for where, mark in wrong for fault in _wrong(where, mark))
     merged = {key: found for mark in marks for key, found in mark.items()}
+    if "audience" in merged and node.kind not in _SHOWING:
+        faults.append(f"a {node.kind} has no audience: {_LAWS['audience'][1]}")
     source = {"meta": node.data.get("source_meta")}
     reads = mapping(mapping(merged, "certificate"), "reads")
     classes = [mark.get("classification") for mark in marks]
@@ -117,6 +124,7 @@ def marks_of(node: Node, words: Words = Words()) -> Marks:
         policy_digest=text(merged, "policy_digest"),
         text_md5=text(merged, "text_md5"),
         reads=tuple((str(name), str(kind)) for name, kind in reads.items()),
+        audience=strings(merged, "audience") if node.kind in _SHOWING else (),
         faults=tuple(dict.fromkeys(faults)),
     )
 

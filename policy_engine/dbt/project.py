@@ -9,6 +9,7 @@ its file is, and a properties file that speaks of it has its name in it.
 from __future__ import annotations
 
 import difflib
+import json
 import os
 import re
 import tempfile
@@ -21,6 +22,7 @@ from pathlib import Path
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
+from policy_engine.dbt.manifest import Manifest, mapping, text
 from policy_engine.dbt.yaml_items import Item, YamlItems
 from policy_engine.errors import FileError, PolicyError, Problem
 from policy_engine.opening import bytes_in, text_in
@@ -244,6 +246,28 @@ def read_settings(file: Path) -> Mapping[str, object]:
     if not isinstance(found, dict):
         message = "it must be a mapping with name, profile and model-paths"
         raise PolicyError((Problem(str(file), 1, 1, "", message),))
+    return found
+
+
+def last_run(project: DbtProject | None) -> Mapping[str, object]:
+    """What dbt's last run says of itself in run_results.json; nothing where that cannot be read."""
+    if project is not None:
+        with suppress(OSError, ValueError, RecursionError):
+            found = json.loads(bytes_in(project.target / "run_results.json"))
+            return found if isinstance(found, dict) else {}
+    return {}
+
+
+def variables_of(manifest: Manifest, project: DbtProject | None) -> Mapping[str, object]:
+    """The variables of a project, as dbt was given them for this manifest."""
+    found: dict[str, object] = {}
+    if project is None:
+        return found
+    for file in (project.directory / FILE, project.directory / "vars.yml"):
+        found |= mapping(read_settings(file), "vars") if file.exists() else {}
+    run = last_run(project)
+    if text(mapping(run, "metadata"), "invocation_id") == manifest.invocation:
+        found |= mapping(mapping(run, "args"), "vars")
     return found
 
 

@@ -6,18 +6,19 @@ finding until its day. Both say who, why and until when.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
+from difflib import unified_diff
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
+from ruamel.yaml.scalarstring import LiteralScalarString
 
-from policy_engine.dbt.foreign import KINDS, PACKAGE, Code
+from policy_engine.dbt.foreign import AUDIENCE, KINDS, PACKAGE, Code
 from policy_engine.dbt.project import DbtProject, apply, changed, read_settings
 from policy_engine.dbt.rules import RULES, GateFinding, finding
 from policy_engine.dbt.texts import read
@@ -30,7 +31,7 @@ _SECTIONS = ("version", "reviewed", "waived")
 
 @dataclass(frozen=True)
 class ReviewedCode:
-    """One piece of code that was read."""
+    """One piece of code that was read; ``lines`` are what it was, by which a change is shown."""
 
     kind: str
     name: str
@@ -39,23 +40,26 @@ class ReviewedCode:
     why: str
     until: date
     version: str = ""
+    lines: str = ""
 
 
 @dataclass(frozen=True)
 class Waiver:
-    """A finding that is let be: its ``code``, and ``about`` what, as its message says it."""
+    """A finding that is let be: its ``code``, and ``about`` what: a node, a piece of code, a file.
+
+    ``origins`` are what is marked and may reach it.
+    """
 
     code: str
     about: str
     who: str
     why: str
     until: date
+    origins: frozenset[str] = frozenset()
 
     def covers(self, found: GateFinding) -> bool:
-        """Whether it names a finding."""
-        words = rf"(?<![\w.]){re.escape(self.about)}(?![\w.])"
-        said = f"{found.file} {found.message}"
-        return found.code == self.code and re.search(words, said) is not None
+        """Whether it names a finding, whatever reaches that."""
+        return found.code == self.code and self.about in {found.names[0], found.file}
 
 
 @dataclass(frozen=True)
@@ -72,24 +76,37 @@ class Review:
             return ""
         if read:
             return f"was reviewed by {read[0].who} until {read[0].until}"
-        named = [e for e in self.entries if (e.kind, e.name) == (code.kind, code.name)]
-        return f"is other code than {named[0].who} reviewed" if named else "is not reviewed"
+        last, what = self.last(code), "audience" if code.kind == AUDIENCE else "code"
+        return "is not reviewed" if last is None else f"is other {what} than {last.who} reviewed"
+
+    def last(self, code: Code) -> ReviewedCode | None:
+        """What was read of the name of a piece of code."""
+        named = (e for e in self.entries if (e.kind, e.name) == (code.kind, code.name))
+        return next(named, None)
 
     def waived(
         self, found: Iterable[GateFinding], today: date
     ) -> tuple[tuple[GateFinding, ...], tuple[str, ...]]:
         """The findings that stay, and what is to be said of the waivers."""
-        kept, used = [], set()
+        kept, used, grown = [], set(), dict[Waiver, set[str]]()
         for each in found:
             covering = [w for w in self.waivers if w.until >= today and w.covers(each)]
             used.update(covering)
-            if not covering:
+            if not any(waiver.origins.issuperset(each.origins) for waiver in covering):
                 kept.append(each)
+                for waiver in covering:
+                    grown.setdefault(waiver, set()).update({*each.origins} - waiver.origins)
         notes = []
         for waiver in self.waivers:
             named = f"the waiver of {waiver.code} for {waiver.about!r}"
             if waiver.until < today:
                 notes.append(f"{named} ended on {waiver.until}")
+            elif waiver in grown:
+                more, whole = (
+                    ", ".join(sorted(names))
+                    for names in (grown[waiver], grown[waiver] | waiver.origins)
+                )
+                notes.append(f"{named} is not of {more}, which reaches it: write from: [{whole}]")
             elif waiver in used:
                 notes.append(f"waived until {waiver.until} by {waiver.who}: {named[14:]}")
             else:
@@ -142,25 +159,24 @@ def _entry(file: Path, data: Any) -> ReviewedCode:
         raise _refused(file, f"an entry of reviewed names one of {', '.join(KINDS)}, found {data}")
     kind = kinds[0]
     version = ("version",) if kind == PACKAGE else ()
-    told, until = _told(file, data, (kind, "digest"), version)
+    told, until = _told(file, data, (kind, "digest"), (*version, "text"))
     return ReviewedCode(
-        kind,
-        told[kind],
-        told["digest"],
-        told["who"],
-        told["why"],
-        until,
-        told.get("version", ""),
-    )
+        kind, told[kind], told["digest"], told["who"], told["why"], until,
+        told.get("version", ""), told.get("text", ""),
+    )  # fmt: skip
 
 
 def _waiver(file: Path, data: Any) -> Waiver:
     if not isinstance(data, dict):
         raise _refused(file, f"a waiver is a mapping of code, about, who, why, until, found {data}")
-    told, until = _told(file, data, ("code", "about"))
+    told, until = _told(file, data, ("code", "about"), ("from",))
     if told["code"] not in RULES:
         raise _refused(file, f"the code of a waiver is one of the gate's, found {told['code']}")
-    return Waiver(told["code"], told["about"], told["who"], told["why"], until)
+    origins = data.get("from") or []
+    if not isinstance(origins, list):
+        raise _refused(file, f"from of a waiver is a list of what may reach it, found {origins!r}")
+    origins = frozenset(map(str, origins))
+    return Waiver(told["code"], told["about"], told["who"], told["why"], until, origins)
 
 
 def _told(
@@ -194,12 +210,13 @@ def unreviewed(
             place = " and stands in the place of dbt's own" if code.in_place else ""
             said = f"the {code.label} {why}{place}{code.what_is_given}"
             file, line = place_of(code, project)
-            yield finding("G11" if code.in_place else "G14", said, file, line)
+            names = (code.label, code.digest)
+            yield finding(code.rule, said, file, line, names=names)
 
 
 def place_of(code: Code, project: DbtProject | None) -> tuple[str, int]:
     """The file and the line where the first words of a piece of code stand; line 0 for none."""
-    if project is None or code.kind == PACKAGE:
+    if project is None or code.kind in {PACKAGE, AUDIENCE}:
         return code.file, 0
     words = code.texts[0].strip().split("\n")[0].strip()[:40]
     for name in (code.file, "dbt_project.yml"):
@@ -222,7 +239,20 @@ def version_of(package: str, project: DbtProject) -> str:
 def entry_of(code: Code, project: DbtProject, who: str, why: str, until: date) -> ReviewedCode:
     """That somebody has read a piece of code as it is."""
     version = version_of(code.name, project) if code.kind == PACKAGE else ""
-    return ReviewedCode(code.kind, code.name, code.digest, who, why, until, version)
+    lines = "\n".join(code.lines) + "\n"
+    return ReviewedCode(code.kind, code.name, code.digest, who, why, until, version, lines)
+
+
+def changes(code: Code, review: Review) -> tuple[str, ...]:
+    """The lines of a piece of code that are others than were read of it last; none where it is new.
+
+    They begin with + or -, and what stands beside them with a blank.
+    """
+    last = review.last(code)
+    if last is None:
+        return ()
+    was = last.lines.strip().split("\n")
+    return tuple(unified_diff(was, code.lines, n=1, lineterm=""))[2:]
 
 
 def write(entries: Iterable[ReviewedCode], project: DbtProject) -> None:
@@ -243,10 +273,12 @@ def write(entries: Iterable[ReviewedCode], project: DbtProject) -> None:
         there[:] = [each for each in there if each.get(entry.kind) != entry.name]
         version = {"version": entry.version} if entry.version else {}
         said = {"who": entry.who, "why": entry.why, "until": entry.until}
+        said |= {"text": LiteralScalarString(entry.lines)}
         there.append({entry.kind: entry.name, **version, "digest": entry.digest, **said})
     out, yaml = StringIO(), YAML()
     yaml.indent(mapping=2, sequence=4, offset=2)
     yaml.width = 100
+    yaml.representer.ignore_aliases = lambda _: True
     yaml.dump(data, out)
     change = changed(file, out.getvalue())
     if change is not None:

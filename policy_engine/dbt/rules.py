@@ -6,6 +6,8 @@ did with sensitive data, as far as an analysis could tell.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass
 
 from policy_engine.errors import UsageError
@@ -25,7 +27,9 @@ class GateFinding:
     """One breach of a rule.
 
     ``path`` are the names from where the data is to where it goes. ``file`` is relative to the
-    project; ``line`` counts from 1, and is 0 where there is none to show.
+    project; ``line`` counts from 1, and is 0 where there is none to show. ``names`` are what it is
+    about, the node or the code first, and what of it; ``origins`` all that is marked and reaches
+    it.
 
     >>> print(GateFinding("G01", "exposure board shows sensitive data", "models/a.yml", 3,
     ...                   path=("raw.people", "exposure board"), remedy="read a release"))
@@ -40,6 +44,14 @@ class GateFinding:
     line: int = 0
     path: tuple[str, ...] = ()
     remedy: str = ""
+    names: tuple[str, ...] = ()
+    origins: tuple[str, ...] = ()
+
+    @property
+    def fingerprint(self) -> str:
+        """What it is of, wherever it stands and whatever words are made of it."""
+        said = json.dumps([self.code, self.names, self.origins])
+        return hashlib.sha256(said.encode()).hexdigest()
 
     @property
     def place(self) -> str:
@@ -66,12 +78,17 @@ _RELEASE_IT = (
     "Let it read a certified release ('policy-engine dbt init' starts one), or do not show it."
 )
 
+_SHOWN_TO = (
+    "Let it read a certified release ('policy-engine dbt init' starts one), or do not show it; or"
+    " write meta.privacy.audience, and somebody reviews it."
+)
+
 RULES = {
     "G01": GateRule(
         "An exposure shows no sensitive data but through a certified release.",
         "An exposure is where data leaves the warehouse for people: a dashboard, a notebook, an"
         " application. What it reads is seen by everyone who sees it.",
-        _RELEASE_IT,
+        _SHOWN_TO,
     ),
     "G02": GateRule(
         "A public model holds no sensitive data but through a certified release.",
@@ -85,9 +102,10 @@ RULES = {
         "Grant it to the roles that need it, or grant a certified release.",
     ),
     "G04": GateRule(
-        "A saved query exports no sensitive data.",
-        "An export writes a table or a view that other tools read.",
-        _RELEASE_IT,
+        "No saved query exports sensitive data, and no semantic model serves it.",
+        "An export writes a table or a view that other tools read; whoever asks a metric asks its"
+        " semantic model, for any group.",
+        _SHOWN_TO,
     ),
     "G06": GateRule(
         "No sensitive data is written to files or sent away by a model.",
@@ -205,6 +223,11 @@ RULES = {
         " true of the table that stands once the policy is another.",
         "Put the policy back, and write the change into a policy of its own with the next version.",
     ),
+    "G33": GateRule(
+        "What was sensitive is sensitive still.",
+        "Taking a mark away opens every way out behind it, and the change looks harmless.",
+        "Mark it again; or a waiver says why it is not sensitive any more.",
+    ),
     "G40": GateRule(
         "The manifest is of the project as it is.",
         "What is read is the manifest: it must be made of the files that are there.",
@@ -237,6 +260,9 @@ def finding(
     *,
     path: tuple[str, ...] = (),
     remedy: str = "",
+    names: tuple[str, ...] = (),
+    origins: tuple[str, ...] = (),
 ) -> GateFinding:
     """A breach of a rule, with the rule's own remedy where no other is given."""
-    return GateFinding(code, message, file, line, path, remedy or RULES[code].remedy)
+    remedy = remedy or RULES[code].remedy
+    return GateFinding(code, message, file, line, path, remedy, names or (file,), origins)

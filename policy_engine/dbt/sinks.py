@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,17 +9,17 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from policy_engine.dbt.checked import CheckedRelease
-from policy_engine.dbt.foreign import is_own_call
-from policy_engine.dbt.manifest import Manifest, Node, leaves, mapping, sequence, text
+from policy_engine.dbt.foreign import AUDIENCE, Code, is_own_call
+from policy_engine.dbt.manifest import Manifest, Node, leaves, mapping, sequence, short, text
 from policy_engine.dbt.marks import Marks
-from policy_engine.dbt.project import DbtProject
+from policy_engine.dbt.project import DbtProject, last_run
 from policy_engine.dbt.reading import BRANCH, READ_KINDS, NodeReader, NodeReads
 from policy_engine.dbt.rules import GateFinding, finding
 from policy_engine.dbt.taint import Edge, Graph, Taint, way_to
 from policy_engine.dbt.texts import words_in
-from policy_engine.opening import bytes_in
 
 _NAMED = 5
+_PLAIN_NAMES = "Write one grantee an item, as a plain name."
 _MADE_BY_A_HOOK = "Make a model of it and ref() that; an ephemeral model leaves no table behind."
 _MADE = ("model", "seed", "snapshot")
 
@@ -78,18 +77,33 @@ class View:
             for edge in edges
         )
 
+    def origins(self, id_: str) -> tuple[str, ...]:
+        """The ids of all that is marked and reaches a node, each column's behind its node's."""
+        found: list[str] = []
+        for each in self.graph.beginnings(id_, self.taint):
+            mark = self.marks.get(each)
+            columns = () if mark is None or mark.sensitive else mark.columns
+            found += [f"{each}.{name}" for name in columns] or [each]
+        return tuple(sorted(found))
+
     def found(
-        self, code: str, node: Node, said: str, path: tuple[str, ...] = (), remedy: str = ""
-    ) -> GateFinding:
-        """A finding of what is said of a node."""
-        file = self.manifest.file_of(node)
-        return finding(code, f"{node.label} {said}", file, path=path, remedy=remedy)
+        self, code: str, node: Node, said: str, *what: str, path: tuple[str, ...] = (),
+        remedy: str = "",
+    ) -> GateFinding:  # fmt: skip
+        """A finding of what is said of a node; ``what`` of it tells it from others."""
+        file, names = self.manifest.file_of(node), (node.label, *what)
+        return finding(
+            code, f"{node.label} {said}", file, path=path, remedy=remedy, names=names,
+            origins=tuple(map(short, self.origins(node.id))),
+        )  # fmt: skip
 
 
 def ways_out(node: Node, marks: Marks | None, dialect: str) -> Iterator[str]:
     """The codes by which a node is a way out, wherever it stands."""
     if node.kind == "exposure":
         yield "G01"
+    elif node.kind == "semantic_model":
+        yield "G04"
     elif node.access == "public" or (marks is not None and marks.public):
         yield "G02"
     if _everybody(node, dialect):
@@ -111,6 +125,15 @@ def _sinks(view: View) -> Iterator[tuple[Node, str]]:
     yield from ((node, "G13") for node in view.off)
 
 
+def audiences(view: View) -> Iterator[Code]:
+    """The audiences of what shows sensitive data: each is reviewed, with all that reaches it."""
+    for node, _ in view.sinks:
+        told = view.marks[node.id].audience
+        if told and node.id in view.taint:
+            file, reached = view.manifest.file_of(node), view.origins(node.id)
+            yield Code(AUDIENCE, node.label, file, (", ".join(sorted(told)),), reached)
+
+
 def findings(view: View, project: DbtProject | None) -> Iterator[GateFinding]:
     """Everything by which sensitive data leaves, or a release is not what was certified."""
     yield from _shown(view)
@@ -119,17 +142,17 @@ def findings(view: View, project: DbtProject | None) -> Iterator[GateFinding]:
     stored = _stores_failures(project)
     for node in view.manifest.nodes.values() if view.taint else ():
         for each in _no_names(node):
-            remedy = "Write one grantee an item, as a plain name."
-            yield view.found("G03", node, f"is granted to what is no name: {each}", (), remedy)
+            said, remedy = f"is granted to what is no name: {each}", _PLAIN_NAMES
+            yield view.found("G03", node, said, each, remedy=remedy)
         if node.id not in view.taint:
             continue
         if node.kind == "test" and (how := _stores(node, stored)):
             said = f"stores rows of sensitive data ({how})"
-            yield view.found("G07", node, said, view.way(node.id))
+            yield view.found("G07", node, said, path=view.way(node.id))
         if node.kind in _MADE and node.materialized == "external":
             place = node.config.get("location")
             said = f"is written to a file{f', {place}' if isinstance(place, str) else ''}"
-            yield view.found("G06", node, said, view.way(node.id))
+            yield view.found("G06", node, said, path=view.way(node.id))
     yield from _secrets_read(view)
     yield from _replaced_functions(view)
 
@@ -140,24 +163,28 @@ _SAID = {
     "G03": "holds sensitive data and is granted to",
     "G04": "exports sensitive data",
     "G13": "is switched off in this manifest, and would show sensitive data where it is on",
+    "G15": "holds sensitive data and is granted to",
 }
 
 
 def _shown(view: View) -> Iterator[GateFinding]:
     for node, code in view.sinks:
-        if node.id not in view.taint:
+        mark = view.marks.get(node.id)
+        if node.id not in view.taint or (mark is not None and mark.audience):
             continue
+        said = _SAID[code]
+        to: tuple[str, ...] = ()
         if code == "G02" and node.kind == "source":
             said = "is marked public, and is sensitive"
-        elif code == "G15" and (strangers := view.strangers(node)):
-            said = f"holds sensitive data and is granted to {', '.join(strangers)}"
-        elif code == "G15":
+        elif code == "G04" and node.kind == "semantic_model":
+            said = "serves sensitive data"
+        elif code == "G03":
+            to = _everybody(node, view.reader.dialect)
+        elif code == "G15" and not (to := view.strangers(node)):
             schema = text(node.data, "schema")
             said = f"holds sensitive data and stands in {schema}, which is not private"
-        else:
-            to = f" {', '.join(_everybody(node, view.reader.dialect))}" if code == "G03" else ""
-            said = f"{_SAID[code]}{to}"
-        yield view.found(code, node, said, view.way(node.id))
+        more = f" {', '.join(to)}" if to else ""
+        yield view.found(code, node, f"{said}{more}", *to, path=view.way(node.id))
 
 
 def _read_by_name(view: View) -> Iterator[GateFinding]:
@@ -169,9 +196,11 @@ def _read_by_name(view: View) -> Iterator[GateFinding]:
         node = view.manifest.nodes[id_]
         for edge in found.edges.values():
             if edge.how != BRANCH and edge.parent in view.taint:
-                said = f"reads {view.label(edge.parent)} {edge.how}, past ref() and source()"
+                read = view.label(edge.parent)
+                said = f"reads {read} {edge.how}, past ref() and source()"
                 way = (*view.way(edge.parent), node.label)
-                yield view.found("G08", node, said, way, rows if node.kind == "unit_test" else "")
+                remedy = rows if node.kind == "unit_test" else ""
+                yield view.found("G08", node, said, read, path=way, remedy=remedy)
 
 
 def _not_known(view: View) -> Iterator[GateFinding]:
@@ -186,21 +215,21 @@ def _not_known(view: View) -> Iterator[GateFinding]:
         made = words_in(" ".join(sql for _, sql in node.hooks() if "create" in sql.lower()))
         for name in found.unknown:
             last = name.lower().rpartition(".")[2]
-            if last in made and last not in view.secrets:
-                said = f"reads {name}, which a hook makes"
-                yield view.found("G09", node, said, (name, *way), _MADE_BY_A_HOOK)
-            elif last not in view.secrets:
-                said = f"reads {name}, which dbt does not know"
-                yield view.found("G09", node, said, (name, *way))
+            if last not in view.secrets:
+                is_made = last in made
+                why = "which a hook makes" if is_made else "which dbt does not know"
+                said, remedy = f"reads {name}, {why}", _MADE_BY_A_HOOK if is_made else ""
+                yield view.found("G09", node, said, name, path=(name, *way), remedy=remedy)
         if found.unread and id_ not in view.manifest.nodes:
             said = f"is switched off in this manifest, and cannot be read: {found.unread}"
             yield view.found("G13", node, said)
         elif found.unread:
-            unread.append(view.found("G10", node, f"cannot be read: {found.unread}", way))
+            unread.append(view.found("G10", node, f"cannot be read: {found.unread}", path=way))
     if len(unread) > _NAMED:  # as of a project that was only parsed
-        named = ", ".join(each.path[0] for each in unread[:_NAMED])
+        names = tuple(each.names[0] for each in unread)
         said = "models before an exposure, a public model or a grant are not compiled"
-        unread = [finding("G10", f"{len(unread)} {said}: {named} …")]
+        named = f"{len(unread)} {said}: {', '.join(names[:_NAMED])} …"
+        unread = [finding("G10", named, names=names)]
     yield from unread
 
 
@@ -212,13 +241,7 @@ def _stores_failures(project: DbtProject | None) -> bool:
     for name in ("DBT_STORE_FAILURES", "DBT_ENGINE_STORE_FAILURES"):
         if os.environ.get(name, "").strip().lower() in {"1", "true", "t", "yes", "y"}:
             return True
-    if project is None:
-        return False
-    try:
-        found = json.loads(bytes_in(project.target / "run_results.json"))
-    except (OSError, ValueError, RecursionError):
-        return False
-    return isinstance(found, dict) and mapping(found, "args").get("store_failures") is True
+    return mapping(last_run(project), "args").get("store_failures") is True
 
 
 def _stores(node: Node, is_asked: bool) -> str:
@@ -247,7 +270,7 @@ def _replaced_functions(view: View) -> Iterator[GateFinding]:
         for name in _FUNCTION.findall(sql):
             if name.lower() in called:
                 said = f"has a hook that makes a function {name}, which a release calls"
-                yield view.found("G25", node, said)
+                yield view.found("G25", node, said, name)
 
 
 def _secrets_read(view: View) -> Iterator[GateFinding]:

@@ -44,7 +44,7 @@ def stale(manifest: Manifest, project: DbtProject) -> Iterator[GateFinding]:
             is_own = macro.package == manifest.project
             folder = project.directory if is_own else project.packages / macro.package
             for said in _changed_macro(macro, folder / macro.file, is_own=is_own):
-                yield finding("G40", said, manifest.file_of(macro))
+                yield finding("G40", said, manifest.file_of(macro), names=(macro.name,))
     settings = read_settings(project.directory / "dbt_project.yml")
     named = leaves(settings.get("macro-paths", "macros"))
     folders = tuple(project.directory / each for each in named)
@@ -53,7 +53,7 @@ def stale(manifest: Manifest, project: DbtProject) -> Iterator[GateFinding]:
             name = found["name"] if found["kind"] == "macro" else f"test_{found['name']}"
             if name not in names:
                 said = f"the manifest does not know the macro {found['name']}"
-                yield finding("G40", said, project.shown(file))
+                yield finding("G40", said, project.shown(file), names=(found["name"],))
     hooks = leaves([settings.get("on-run-start"), settings.get("on-run-end")])
     own = (node for node in manifest.of_kind("operation") if node.package == manifest.project)
     known_hooks = [on_one_line(node.raw) for node in own if node.file == "dbt_project.yml"]

@@ -80,6 +80,17 @@ class Graph:
                     ahead.append(edge.child)
         return reached
 
+    def beginnings(self, node: str, taint: Taint) -> Iterator[str]:
+        """All where the sensitive data of a node begins, by whatever way it comes."""
+        found, ahead = {node}, [node] if node in taint else []
+        while ahead:
+            each = ahead.pop()
+            if taint[each] is None:
+                yield each
+            parents = (self._parents.get(each, {}).keys() & taint.keys()) - found
+            found |= parents
+            ahead += parents
+
     def behind(
         self, sinks: Iterable[str], certified: Collection[str]
     ) -> Iterator[tuple[str, tuple[Edge, ...]]]:

@@ -77,6 +77,9 @@ def test_json_is_one_document(folder, capsys) -> None:
         "line": 3,
         "path": ["raw.people", "people", "dim (by name)", "exposure board"],
         "remedy": RULES["G01"].remedy,
+        "names": ["exposure board"],
+        "origins": ["raw.people"],
+        "fingerprint": document["findings"][0]["fingerprint"],
     }
     assert document["checked"] == {
         "nodes": 4, "sensitive": ["raw.people"], "reached": 4, "sinks": 1, "releases": [],
@@ -107,6 +110,12 @@ def test_sarif(folder, capsys) -> None:
         "artifactLocation": {"uri": "models/schema.yml"}, "region": {"startLine": 3},
     }  # fmt: skip
     assert "raw.people → people" in first["message"]["text"]
+    [print_] = first["partialFingerprints"].values()
+    (folder / "models/schema.yml").write_text(f"# moved\n{_YAML}")
+    again = json.loads(gate(capsys, "--format", "sarif")[1])["runs"][0]["results"]
+    assert again[0]["locations"] != first["locations"]
+    assert print_ in again[0]["partialFingerprints"].values()
+    assert again[0]["partialFingerprints"] != again[1]["partialFingerprints"]
 
 
 def test_github(folder, capsys) -> None:
@@ -146,7 +155,9 @@ def test_what_a_baseline_has_is_left_out(folder, capsys) -> None:
     assert "must be a report of 'dbt gate --format json'" in gate(capsys, "--baseline", "old")[2]
 
 
-_WAIVER = "{{code: {}, about: {}, who: Ada, why: it goes in May, until: {}}}"
+_WAIVER = (
+    "{{code: {}, about: {}, from: [raw.people], who: Ada, why: it goes in May, until: {}}}"
+)
 
 
 def test_a_waiver_lets_a_finding_be_until_its_day(folder, capsys) -> None:

@@ -123,10 +123,15 @@ CASES: dict[str, tuple[str, Make, Make]] = {
         .semantic_model("s", "people")
         .metric("heads", "s")
         .saved_query("q", "heads", exports=[{"name": "e", "config": {"export_as": "table"}}]),
-        lambda: shop()
-        .semantic_model("s", "people")
+        lambda: released()
+        .semantic_model("s", "out_v1_draw")
         .metric("heads", "s")
-        .saved_query("q", "heads", exports=[]),
+        .saved_query("q", "heads", exports=[{"name": "e", "config": {"export_as": "table"}}]),
+    ),
+    "semantic model": (
+        "G04",
+        lambda: shop().semantic_model("s", "people"),
+        lambda: released().semantic_model("s", "out_v1_draw"),
     ),
     # Grants
     "grant to public": (
