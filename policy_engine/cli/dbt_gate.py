@@ -241,9 +241,7 @@ def _document(verdict: GateVerdict) -> Mapping[str, object]:
         "notes": verdict.notes,
         "checked": {
             "nodes": len(nodes),
-            "sensitive": [
-                nodes[id_].label if id_ in nodes else id_ for id_ in sorted(verdict.marked)
-            ],
+            "sensitive": marked,
             "reached": len(verdict.reached),
             "sinks": verdict.sinks,
             "releases": [

@@ -2,8 +2,8 @@
 
 Packages, hooks, operations, materializations, Python models, macros in the place of dbt's own, and
 macros and templates that run a statement while dbt renders them. A piece of code is known by the
-digest of its text, of the project's macros that it reaches, of the variables that it reads and of
-the sensitive data that it is given: where one of these is another, it is other code.
+digest of its text, of the project's macros that it reaches and of the variables that it reads, and
+by the sensitive data that it is given: where there is more of that, it was not read for it.
 """
 
 from __future__ import annotations
@@ -104,13 +104,13 @@ class Code:
         if self.kind == PACKAGE:
             parts = (text.partition(": ") for text in self.texts)
             said = [f"{name} {_sha256(on_one_line(text))[:16]}" for name, _, text in parts]
-        return (*said, *self.values, *(f"given: {id_}" for id_ in self.given))
+        return (*said, *self.values)
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of its texts but for blanks, of the variables and of what it is given."""
+        """SHA-256 of its texts but for blanks, and of the variables."""
         plain = [on_one_line(each) for each in self.texts]
-        return f"sha256:{_sha256(json.dumps([self.kind, plain, self.values, self.given]))}"
+        return f"sha256:{_sha256(json.dumps([self.kind, plain, self.values]))}"
 
 
 _NAMED = 3

@@ -39,6 +39,7 @@ class ReviewedCode:
     who: str
     why: str
     until: date
+    given: tuple[str, ...] = ()
     version: str = ""
     lines: str = ""
 
@@ -71,7 +72,8 @@ class Review:
 
     def missing(self, code: Code, today: date) -> str:
         """Why a piece of code counts as not reviewed; '' where it is."""
-        read = [e for e in self.entries if (e.kind, e.digest) == (code.kind, code.digest)]
+        same = [e for e in self.entries if (e.kind, e.digest) == (code.kind, code.digest)]
+        read = [each for each in same if set(each.given) >= set(code.given)]
         if any(each.until >= today for each in read):
             return ""
         if read:
@@ -159,10 +161,10 @@ def _entry(file: Path, data: Any) -> ReviewedCode:
         raise _refused(file, f"an entry of reviewed names one of {', '.join(KINDS)}, found {data}")
     kind = kinds[0]
     version = ("version",) if kind == PACKAGE else ()
-    told, until = _told(file, data, (kind, "digest"), (*version, "text"))
+    told, until = _told(file, data, (kind, "digest"), (*version, "text", "given"))
     return ReviewedCode(
         kind, told[kind], told["digest"], told["who"], told["why"], until,
-        told.get("version", ""), told.get("text", ""),
+        _names(file, data, "given"), told.get("version", ""), told.get("text", ""),
     )  # fmt: skip
 
 
@@ -172,11 +174,15 @@ def _waiver(file: Path, data: Any) -> Waiver:
     told, until = _told(file, data, ("code", "about"), ("from",))
     if told["code"] not in RULES:
         raise _refused(file, f"the code of a waiver is one of the gate's, found {told['code']}")
-    origins = data.get("from") or []
-    if not isinstance(origins, list):
-        raise _refused(file, f"from of a waiver is a list of what may reach it, found {origins!r}")
-    origins = frozenset(map(str, origins))
+    origins = frozenset(_names(file, data, "from"))
     return Waiver(told["code"], told["about"], told["who"], told["why"], until, origins)
+
+
+def _names(file: Path, data: Mapping[str, object], key: str) -> tuple[str, ...]:
+    found = data.get(key) or []
+    if not isinstance(found, list):
+        raise _refused(file, f"{key} must be a list of names, found {found!r}")
+    return tuple(map(str, found))
 
 
 def _told(
@@ -240,7 +246,9 @@ def entry_of(code: Code, project: DbtProject, who: str, why: str, until: date) -
     """That somebody has read a piece of code as it is."""
     version = version_of(code.name, project) if code.kind == PACKAGE else ""
     lines = "\n".join(code.lines) + "\n"
-    return ReviewedCode(code.kind, code.name, code.digest, who, why, until, version, lines)
+    return ReviewedCode(
+        code.kind, code.name, code.digest, who, why, until, code.given, version, lines
+    )
 
 
 def changes(code: Code, review: Review) -> tuple[str, ...]:
@@ -251,8 +259,9 @@ def changes(code: Code, review: Review) -> tuple[str, ...]:
     last = review.last(code)
     if last is None:
         return ()
-    was = last.lines.strip().split("\n")
-    return tuple(unified_diff(was, code.lines, n=1, lineterm=""))[2:]
+    was = (*last.lines.strip().split("\n"), *(f"given: {each}" for each in last.given))
+    now = (*code.lines, *(f"given: {each}" for each in code.given))
+    return tuple(unified_diff(was, now, n=1, lineterm=""))[2:]
 
 
 def write(entries: Iterable[ReviewedCode], project: DbtProject) -> None:
@@ -272,9 +281,10 @@ def write(entries: Iterable[ReviewedCode], project: DbtProject) -> None:
     for entry in entries:
         there[:] = [each for each in there if each.get(entry.kind) != entry.name]
         version = {"version": entry.version} if entry.version else {}
+        given = {"given": list(entry.given)} if entry.given else {}
         said = {"who": entry.who, "why": entry.why, "until": entry.until}
         said |= {"text": LiteralScalarString(entry.lines)}
-        there.append({entry.kind: entry.name, **version, "digest": entry.digest, **said})
+        there.append({entry.kind: entry.name, **version, "digest": entry.digest, **given, **said})
     out, yaml = StringIO(), YAML()
     yaml.indent(mapping=2, sequence=4, offset=2)
     yaml.width = 100

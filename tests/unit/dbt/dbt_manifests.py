@@ -397,7 +397,7 @@ def review_of(codes: Iterable[Code]) -> Review:
     """A review of all that is there."""
     until = date(9999, 1, 1)
     return Review(
-        tuple(ReviewedCode(c.kind, c.name, c.digest, "Ada", "read", until) for c in codes)
+        tuple(ReviewedCode(c.kind, c.name, c.digest, "Ada", "read", until, c.given) for c in codes)
     )
 
 

@@ -155,9 +155,7 @@ def test_what_a_baseline_has_is_left_out(folder, capsys) -> None:
     assert "must be a report of 'dbt gate --format json'" in gate(capsys, "--baseline", "old")[2]
 
 
-_WAIVER = (
-    "{{code: {}, about: {}, from: [raw.people], who: Ada, why: it goes in May, until: {}}}"
-)
+_WAIVER = "{{code: {}, about: {}, from: [raw.people], who: Ada, why: it goes in May, until: {}}}"
 
 
 def test_a_waiver_lets_a_finding_be_until_its_day(folder, capsys) -> None:

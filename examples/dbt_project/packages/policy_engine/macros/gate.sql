@@ -90,10 +90,12 @@
   {%- endfor -%}
 {% endmacro %}
 
-{#- How others see a node, in words; '' if they do not. -#}
+{#- How others see a node, in words; '' if they do not. The third layer asks who reviewed an audience. -#}
 {% macro shown_as(node) %}
-  {%- if node.resource_type == 'exposure' -%}{%- do return("G01 the exposure " ~ node.name) -%}{%- endif -%}
   {%- set privacy = policy_engine.privacy_of(node) -%}
+  {%- if node.resource_type == 'exposure' -%}
+    {%- do return('' if privacy is mapping and privacy.get('audience') else "G01 the exposure " ~ node.name) -%}
+  {%- endif -%}
   {%- if node.access | default('', true) == 'public' or (privacy is mapping and privacy.get('classification') == 'public') -%}
     {%- do return("G02 " ~ node.original_file_path ~ ": the public " ~ node.resource_type ~ " " ~ policy_engine.name_of(node)) -%}
   {%- endif -%}

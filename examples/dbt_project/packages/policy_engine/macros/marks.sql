@@ -71,7 +71,7 @@
   {%- endif -%}
   {%- set classes = ['sensitive', 'internal', 'public'] -%}
   {%- set flags_known = ['release', 'generated'] -%}
-  {%- set known = ['classification'] + flags_known + ['policy', 'policy_digest', 'text_md5', 'certificate'] -%}
+  {%- set known = ['classification'] + flags_known + ['policy', 'policy_digest', 'text_md5', 'certificate', 'audience'] -%}
   {%- for key, found in privacy.items() -%}
     {%- if key not in known -%}
       {%- do findings.append("G30 " ~ where ~ ": meta.privacy." ~ key ~ " is an unknown key, of " ~ known | join(", ") ~ "; it counts as sensitive.") -%}
