@@ -108,12 +108,15 @@ class Gate:
         reads = {node.id: reader.read(node) for node in read if node.kind in READ_KINDS}
         graph = self._graph(reader, reads)
         cuts -= marked.keys()
-        taint = graph.taint(sorted(marked), cuts, _ended(reader, graph, whole, columns, cuts))
+        held = _held(reader, graph, whole, columns, cuts)
+        ended = {edge.child for id_ in held for edge in graph.edges(id_)} - held.keys()
+        taint = graph.taint(sorted(marked), cuts, ended)
         self._unmarked(graph, taint, marks)
-        private = (spec.private.schemas, spec.private.roles) if spec else ()
+        private = (spec.private.schemas, spec.private.roles) if spec else ((), ())
         view = sinks.View(
-            self.manifest, reader, reads, graph, taint, cuts, marks, tuple(releases), off, *private
-        )
+            self.manifest, reader, reads, graph, taint, cuts, marks, tuple(releases), off,
+            *private, held,
+        )  # fmt: skip
         review, today = self.review or read_review(self.project), date.today()
         variables = variables_of(self.manifest, self.project)
         codes = foreign_code(self.manifest, taint.__contains__, variables) if taint else ()
@@ -291,18 +294,17 @@ class Gate:
         return graph
 
 
-def _ended(
+def _held(
     reader: NodeReader, graph: Graph, whole: set[str], columns: Mapping[str, frozenset[str]],
     cuts: set[str],
-) -> set[str]:  # fmt: skip
-    """The nodes that no marked column reaches, though an edge leads to them."""
+) -> Mapping[str, frozenset[str]]:  # fmt: skip
+    """What each node holds of what is sensitive, by its columns; nothing where none is marked."""
     if not columns:
-        return set()
+        return {}
     # A parser takes long to load, and most projects mark whole nodes.
     from policy_engine.dbt.columns import spread
 
-    held = spread(reader, graph, whole, columns, cuts)
-    return {edge.child for id_ in held for edge in graph.edges(id_)} - held.keys()
+    return spread(reader, graph, whole, columns, cuts)
 
 
 def _spec(project: DbtProject | None) -> DbtSpec | None:

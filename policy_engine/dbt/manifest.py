@@ -160,10 +160,10 @@ class Manifest:
     adapter: str
     project: str
     generated_at: str
-    invocation: str
     nodes: Mapping[str, Node]
     disabled: tuple[Node, ...] = ()
     macros: Mapping[str, Node] = field(default_factory=dict)
+    invocation: str = ""
 
     @cached_property
     def _by_kind(self) -> Mapping[str, Sequence[Node]]:

@@ -266,7 +266,7 @@ def variables_of(manifest: Manifest, project: DbtProject | None) -> Mapping[str,
     for file in (project.directory / FILE, project.directory / "vars.yml"):
         found |= mapping(read_settings(file), "vars") if file.exists() else {}
     run = last_run(project)
-    if text(mapping(run, "metadata"), "invocation_id") == manifest.invocation:
+    if text(mapping(run, "metadata"), "invocation_id") == manifest.invocation != "":
         found |= mapping(mapping(run, "args"), "vars")
     return found
 

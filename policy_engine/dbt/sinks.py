@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from policy_engine.dbt.checked import CheckedRelease
@@ -39,6 +39,7 @@ class View:
     off: tuple[Node, ...] = ()
     schemas: tuple[str, ...] = ()
     roles: tuple[str, ...] = ()
+    held: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @cached_property
     def sinks(self) -> tuple[tuple[Node, str], ...]:
@@ -170,7 +171,10 @@ _SAID = {
 def _shown(view: View) -> Iterator[GateFinding]:
     for node, code in view.sinks:
         mark = view.marks.get(node.id)
-        if node.id not in view.taint or (mark is not None and mark.audience):
+        is_asked = (mark is not None and mark.audience) or (
+            code in _READ and _is_masked(view, node)
+        )
+        if node.id not in view.taint or is_asked:
             continue
         said = _SAID[code]
         to: tuple[str, ...] = ()
@@ -185,6 +189,44 @@ def _shown(view: View) -> Iterator[GateFinding]:
             said = f"holds sensitive data and stands in {schema}, which is not private"
         more = f" {', '.join(to)}" if to else ""
         yield view.found(code, node, f"{said}{more}", *to, path=view.way(node.id))
+
+
+_READ = frozenset({"G02", "G03", "G15"})
+"""The ways out by which a relation is read where it is, so that the warehouse masks its columns."""
+
+
+def _is_masked(view: View, node: Node) -> bool:
+    """Whether the warehouse masks all of a relation's columns that hold something sensitive.
+
+    A mask is of this relation alone: what reads it holds what its builder saw.
+    """
+    held = view.held.get(node.id, frozenset())
+    return bool(held) and held <= masked(node, view.manifest.adapter)
+
+
+def masked(node: Node, adapter: str) -> frozenset[str]:
+    """The columns that the adapter masks: by policy tags, a mask, or the package dbt_snow_mask.
+
+    >>> masked(Node("model.a.b", {"config": {"materialized": "table"}, "columns": {
+    ...     "Mail": {"policy_tags": ["projects/p/locations/eu/taxonomies/1/policyTags/2"]}}}),
+    ...     "bigquery")
+    frozenset({'mail'})
+    """
+    key = _MASKS.get(adapter, "")
+    is_applied = node.materialized in {"table", "incremental"}
+    if adapter == "snowflake":
+        is_applied = any("apply_masking_policy" in sql for _, sql in node.hooks())
+    columns = mapping(node.data, "columns") if is_applied else {}
+    found = set()
+    for name, column in columns.items():
+        if isinstance(column, dict):
+            config = mapping(column, "config")
+            places = (column, config, mapping(column, "meta"), mapping(config, "meta"))
+            found |= {name.lower()} if any(each.get(key) for each in places) else set()
+    return frozenset(found)
+
+
+_MASKS = {"bigquery": "policy_tags", "databricks": "column_mask", "snowflake": "masking_policy"}
 
 
 def _read_by_name(view: View) -> Iterator[GateFinding]:

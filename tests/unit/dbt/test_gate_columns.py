@@ -291,3 +291,55 @@ def test_what_stands_before_a_mark_without_one_is_said():
         marked.source("raw.towns", meta=PUBLIC).model("people", text, meta=SENSITIVE).verdict()
     )
     assert not [each for each in verdict.notes if "without a mark" in each]
+
+
+# What the warehouse masks
+
+TAG = {"policy_tags": ["projects/p/locations/eu/taxonomies/1/policyTags/2"]}
+HOOK = {"post-hook": [{"sql": "{{ dbt_snow_mask.apply_masking_policy('models') }}"}]}
+MASK = {"column_mask": {"function": "mask_mail"}}
+
+
+SELECT = "select * from {{ ref('p') }}"
+
+
+def masks(adapter: str, mask: dict, text: str = SELECT, **config: object) -> Project:
+    """A public table of a model with one marked column, which its properties mask."""
+    columns = {"mail": {"name": "mail", "meta": SENSITIVE}}
+    project = Project(adapter).model("p", "select 1 as id, 'x' as mail", columns=columns)
+    shown = {"mail": {"name": "mail", **mask}}
+    made = {"materialized": "table", **config}
+    return project.model("dim", text, columns=shown, config=made, access="public")
+
+
+@pytest.mark.parametrize(
+    ("adapter", "mask", "config"),
+    [
+        ("bigquery", TAG, {}),
+        ("databricks", MASK, {}),
+        ("snowflake", {"meta": {"masking_policy": "mp_mail"}}, HOOK),
+    ],
+)
+def test_a_column_that_the_warehouse_masks_may_be_read_there(adapter, mask, config) -> None:
+    project = masks(adapter, mask, **config)
+    assert project.reviewed().findings == ()
+    project.model("more", "select * from {{ ref('dim') }}", access="public").exposure("b", "dim")
+    found = {(each.code, each.names[0]) for each in project.reviewed().findings}
+    assert found == {("G02", "more"), ("G01", "exposure b")}
+
+
+@pytest.mark.parametrize(
+    ("adapter", "mask", "text", "config"),
+    [
+        ("bigquery", {}, SELECT, {}),
+        ("bigquery", {"policy_tag": TAG["policy_tags"]}, SELECT, {}),
+        ("bigquery", {"policy_tags": []}, SELECT, {}),
+        ("bigquery", TAG, "select *, mail as m from {{ ref('p') }}", {}),
+        ("bigquery", TAG, "select mail from {{ ref('p') }} where mail > 'a'", {}),
+        ("bigquery", TAG, SELECT, {"materialized": "view"}),
+        ("snowflake", {"meta": {"masking_policy": "mp"}}, SELECT, {}),
+        ("postgres", TAG, SELECT, {}),
+    ],
+)
+def test_a_mask_that_is_none_or_not_of_all_protects_nothing(adapter, mask, text, config) -> None:
+    assert masks(adapter, mask, text, **config).codes() == ["G02"]
