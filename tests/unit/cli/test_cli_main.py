@@ -147,17 +147,31 @@ def handlers():
         signal.signal(number, handler)
 
 
-def test_main_exits_with_the_code_of_the_command(handlers, monkeypatch, capsys):
+@pytest.fixture
+def left(monkeypatch):
+    """How a process was left: what was registered for its end ran first, unless interrupted."""
+    steps = []
+
+    def leave(code):
+        steps.append(code)
+        raise SystemExit(code)
+
+    monkeypatch.setattr("os._exit", leave)
+    monkeypatch.setattr("atexit._run_exitfuncs", lambda: steps.append("at exit"))
+    return steps
+
+
+def test_main_exits_with_the_code_of_the_command(handlers, left, monkeypatch, capsys):
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     monkeypatch.setattr(sys, "argv", ["policy-engine", "nope"])
-    with pytest.raises(SystemExit) as stop:
+    with pytest.raises(SystemExit):
         main.main()
-    assert stop.value.code == 2
+    assert left == ["at exit", 2]
     assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
 
 
-def test_main_leaves_ignored_signals_ignored(handlers, monkeypatch, capsys):
+def test_main_leaves_ignored_signals_ignored(handlers, left, monkeypatch, capsys):
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     seen = []
@@ -167,23 +181,16 @@ def test_main_leaves_ignored_signals_ignored(handlers, monkeypatch, capsys):
     assert seen == [signal.SIG_IGN]
 
 
-def test_main_leaves_at_once_after_an_interrupt(handlers, monkeypatch):
-    codes = []
-
+def test_main_leaves_at_once_after_an_interrupt(handlers, left, monkeypatch):
     def interrupt(_):
         main._stopped_by.append(signal.SIGINT)
         raise KeyboardInterrupt
 
-    def leave(code):
-        codes.append(code)
-        raise SystemExit(code)
-
     monkeypatch.setattr(main, "_stopped_by", [])
     monkeypatch.setattr(main, "run", interrupt)
-    monkeypatch.setattr("os._exit", leave)
     with pytest.raises(SystemExit):
         main.main()
-    assert codes == [130]
+    assert left == [130]
 
 
 def test_while_an_interrupt_is_told_signals_are_ignored(handlers, monkeypatch, cli):
