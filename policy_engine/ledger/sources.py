@@ -42,7 +42,7 @@ class Sources:
         if charge.source and self.namer() not in {None, charge.source.get(NAMED_BY)}:
             where = self.chain.where
             raise LedgerError(f"{where}: another key names its sources meanwhile; release again")
-        for name in (*_places_in(charge.source), *charge.beside):
+        for name in (*places_in(charge.source), *charge.beside):
             record = self._last_naming(name, charge.account)
             if record is not None:
                 raise _belongs_elsewhere(charge, record)
@@ -51,7 +51,7 @@ class Sources:
     def _check_public(self, charge: Charge) -> None:
         """BudgetExceeded where what is joined as public is known as people's."""
         known = ""
-        if {*charge.public} & {*_places_in(charge.source)}:
+        if {*charge.public} & {*places_in(charge.source)}:
             known = "it reads as people's"
         for record in chain.from_iterable(map(self._naming, charge.public)):
             if self._is_in_force(record):
@@ -69,7 +69,7 @@ class Sources:
 
         What is ever told of one person's rows of a period would be more than its limit.
         """
-        named = (self._naming(name) for name in _places_in(charge.source))
+        named = (self._naming(name) for name in places_in(charge.source))
         for record in chain.from_iterable(named):
             if record.kind != "reserve" or record.account == charge.account:
                 continue
@@ -97,7 +97,7 @@ class Sources:
     def _naming(self, name: str) -> Iterator[Record]:
         """The records of a source of this name, or of one that it is joined to, from the last."""
         said = self.chain.holding(f'"{name}"')
-        return (each for each in said if name in _places_in(source_in(each)))
+        return (each for each in said if name in places_in(source_in(each)))
 
     def namer(self) -> str | None:
         """The id of the key that names the ledger's sources; None while it names none."""
@@ -114,7 +114,7 @@ class Sources:
 
     def owners(self, source: Mapping[str, str]) -> set[str]:
         """The accounts that a source of these names belongs to."""
-        records = (next(self._naming(name), None) for name in _places_in(source))
+        records = (next(self._naming(name), None) for name in places_in(source))
         return {_account_in(record) for record in records if record is not None} - {""}
 
 
@@ -123,7 +123,7 @@ def source_in(record: Record) -> Mapping[str, str]:
     return json.loads(record.payload).get("source") or {}
 
 
-def _places_in(source: Mapping[str, str]) -> tuple[str, ...]:
+def places_in(source: Mapping[str, str]) -> tuple[str, ...]:
     """The names of where a source lies, and of the relations of a person that it is joined to."""
     return tuple(name for what, name in source.items() if what != NAMED_BY)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from policy_engine.errors import BudgetExceeded
 from policy_engine.ledger.account import Account, admit
 from policy_engine.ledger.entry import Charge
+from policy_engine.ledger.sources import places_in
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ def check_together(asked: Iterable[AskedCharge]) -> None:
     """Return if each account can pay for all that is asked of it at once.
 
     Raises:
-        BudgetExceeded: one cannot; nothing was charged.
+        BudgetExceeded: one cannot, or two are asked for the same people; nothing was charged.
 
     >>> from decimal import Decimal
     >>> from policy_engine.ledger.account import Limit
@@ -39,7 +40,19 @@ def check_together(asked: Iterable[AskedCharge]) -> None:
     policy_engine.errors.BudgetExceeded: account 'census' cannot pay ...
     """
     accounts: dict[tuple[str, str], Account] = {}
+    payers: dict[tuple[str, str], Charge] = {}
     for each in asked:
+        charge = each.charge
+        for place in (*places_in(charge.source), *charge.beside):
+            first = payers.setdefault((each.ledger, place), charge)
+            if first.account != charge.account:
+                raise BudgetExceeded(
+                    f"policies {first.policy_name!r} and {charge.policy_name!r} read the people of"
+                    f" one source and ask accounts {first.account!r} and {charge.account!r}: people"
+                    " who pay from two accounts lose the sum of both limits. Write 'account:"
+                    f" {first.account}' in both; nothing was charged",
+                    account=charge.account,
+                )
         key = (each.ledger, each.account.name)
         account = accounts.get(key, each.account)
         try:

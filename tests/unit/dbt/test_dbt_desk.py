@@ -540,13 +540,21 @@ def test_a_certificate_that_cannot_be_read_is_said(built):
         built.verified()
 
 
-@pytest.mark.parametrize(("limit", "fits"), [("0.6", False), ("2.0", True)])
-def test_accounts_are_asked_for_all_before_the_first_is_charged(room, limit, fits):
-    accounts = f"accounts: {{people: {{epsilon: {limit}, delta: 2.5e-4}}}}"
+@pytest.mark.parametrize(
+    ("limit", "account", "refused"),
+    [
+        ("0.6", "people", "nothing was charged, for an account must pay for"),
+        ("2.0", "people", ""),
+        ("2.0", "others", "Write 'account: people' in both; nothing was charged"),
+    ],
+)
+def test_accounts_are_asked_for_all_before_the_first_is_charged(room, limit, account, refused):
+    accounts = f"accounts: {{others: {{}}, people: {{epsilon: {limit}, delta: 2.5e-4}}}}"
     room.world.write("policy-engine.yaml", f"{accounts}\ndbt: {{release_targets: [prod]}}\n")
     room.world.policy(k=5, delta="2.0e-4")
     first, text = room.release, room.text
-    room.world.policy(k=5, delta="2.0e-4", version=2)
+    path = room.world.policy(k=5, delta="2.0e-4", version=2)
+    path.write_text(path.read_text().replace("account: people", f"account: {account}"))
     policy = load_policy(room.world.folder / "models/towns.privacy.yml")
     model = _node("towns_v2_draw", "towns_v2_draw", "incremental")
     shown = _node("towns", "towns_v2", "incremental", version=2)
@@ -556,10 +564,10 @@ def test_accounts_are_asked_for_all_before_the_first_is_charged(room, limit, fit
     def both(desk, pairs):
         return reserve(desk, ((first, text), (second, other)))
 
-    if fits:
+    if not refused:
         assert [told.outcome for told in room.at_desk(both)] == ["reserved", "reserved"]
         assert room.entries() == ["started", "started"]
         return
-    with pytest.raises(BudgetExceeded, match="nothing was charged, for an account must pay for"):
+    with pytest.raises(BudgetExceeded, match=refused):
         room.at_desk(both)
     assert room.entries() == []
