@@ -305,18 +305,28 @@ def remarks(
     return tuple(told)
 
 
+def _is_plain(kind: pa.DataType) -> bool:
+    """Whether Python holds every value of a type, and tells it from every other."""
+    import pyarrow as pa
+
+    return any(
+        is_such(kind) for is_such in (pa.types.is_string, pa.types.is_integer, pa.types.is_decimal)
+    )
+
+
 def numbered(rows: pa.Table, count: str | None) -> Iterator[tuple[Any, ...]]:
     """The rows of a table, a number for each value: Python cannot hold every value of an engine.
 
-    Texts and the column ``count`` are as they are.
+    Texts, exact numbers and the column ``count`` are as they are.
 
     >>> import pyarrow as pa
-    >>> list(numbered(pa.table({"a": [8, None, 8], "b": ["x", "y", "x"], "n": [7, 5, 4]}), "n"))
+    >>> list(numbered(pa.table({"a": [.5, None, .5], "b": ["x", "y", "x"], "n": [7, 5, 4]}), "n"))
     [(0, 'x', 7), (None, 'y', 5), (0, 'x', 4)]
     """
     whole = [column.combine_chunks() for column in rows.columns]
     columns = [
-        each if name == count or each.type == "string" else each.dictionary_encode().indices
+        # To number is to import what computes, which takes longer than a small release.
+        each if name == count or _is_plain(each.type) else each.dictionary_encode().indices
         for name, each in zip(rows.column_names, whole, strict=True)
     ]
     for start in range(0, rows.num_rows, _SLICE):

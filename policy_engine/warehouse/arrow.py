@@ -18,8 +18,30 @@ def portable(rows: pa.Table) -> pa.Table:
     import pyarrow as pa
 
     wanted = pa.schema([pa.field(field.name, _portable(field.type)) for field in rows.schema])
+    if rows.schema.equals(wanted, check_metadata=True):
+        return rows
+    columns = [
+        _with_64_bits(column, field.type) if pa.types.is_integer(field.type) else column
+        for column, field in zip(rows.columns, wanted, strict=True)
+    ]
+    whole = pa.table(columns, names=rows.column_names)
     # To cast is to import what computes, which takes longer than a small release.
-    return rows if rows.schema.equals(wanted, check_metadata=True) else rows.cast(wanted)
+    return whole if whole.schema.equals(wanted, check_metadata=True) else whole.cast(wanted)
+
+
+def _with_64_bits(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    """Whole numbers, each as it is."""
+    import numpy as np
+    import pyarrow as pa
+
+    given, wanted = column.type.to_pandas_dtype(), kind.to_pandas_dtype()
+    chunks = []
+    for chunk in filter(len, column.chunks):
+        missing, values = chunk.buffers()
+        numbers = np.frombuffer(values, given, chunk.offset + len(chunk)).astype(wanted)
+        buffers = [missing, pa.py_buffer(numbers)]
+        chunks.append(pa.Array.from_buffers(kind, len(chunk), buffers, offset=chunk.offset))
+    return pa.chunked_array(chunks, kind)
 
 
 def _portable(kind: pa.DataType) -> pa.DataType:
