@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, closing
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -69,6 +69,7 @@ _UNIQUE = """
         pragma_index_info(i.name, 'main') AS k
     WHERE i."unique" AND NOT i.partial GROUP BY i.name HAVING count(*) = 1 AND max(k.name) NOT NULL
 """
+_DECLARED = "SELECT name, type FROM pragma_table_info(?)"
 _STORED = (0, 3)  # as pragma_table_xinfo has it: a plain column, or a computed one that is stored
 
 
@@ -166,25 +167,32 @@ class SQLiteWarehouse(Transactional):
 
     def _collations(self, table: str) -> dict[str, str]:
         """By an index of each column on an empty copy: only an index tells a collation."""
-        sql = "SELECT sql FROM sqlite_schema WHERE name = ? AND type = 'table'"
-        [(made,)] = self.ask(sql, (table,))
         columns = [name for (name,) in self.ask("SELECT name FROM pragma_table_xinfo(?)", (table,))]
         found = {}
-        try:
-            with closing(sqlite3.connect(":memory:")) as copy:
-                copy.execute(made)
-                for name in columns:
-                    on = f"{self.quoted(table)} ({self.quoted(name)})"
-                    copy.execute(f"CREATE INDEX `policy_engine_i` ON {on}")
-                    rows = copy.execute("SELECT coll FROM pragma_index_xinfo('policy_engine_i')")
-                    found[name] = str(rows.fetchall()[0][0])
-                    copy.execute("DROP INDEX `policy_engine_i`")
-        except sqlite3.Error:
-            raise WarehouseError(
-                f"main.{table} is declared with functions or collations that are not SQLite's own;"
-                " copy it into a plain STRICT table"
-            ) from None
+        with self._copied([table]) as copy:
+            for name in columns:
+                on = f"{self.quoted(table)} ({self.quoted(name)})"
+                copy.execute(f"CREATE INDEX `policy_engine_i` ON {on}")
+                rows = copy.execute("SELECT coll FROM pragma_index_xinfo('policy_engine_i')")
+                found[name] = str(rows.fetchall()[0][0])
+                copy.execute("DROP INDEX `policy_engine_i`")
         return found
+
+    @contextmanager
+    def _copied(self, tables: Iterable[str]) -> Iterator[sqlite3.Connection]:
+        """A database in memory in which tables are declared as here, and have no rows."""
+        with closing(sqlite3.connect(":memory:")) as copy:
+            for table in tables:
+                sql = "SELECT sql FROM sqlite_schema WHERE name = ? AND type = 'table'"
+                [(made,)] = self.ask(sql, (table,))
+                try:
+                    copy.execute(made)
+                except sqlite3.Error:
+                    raise WarehouseError(
+                        f"main.{table} is declared with functions or collations that are not"
+                        " SQLite's own; copy it into a plain STRICT table"
+                    ) from None
+            yield copy
 
     def _check_place(self, target: Name) -> None:
         if target[1].lower().startswith("sqlite_") or target[1].lower() == RELEASES:
@@ -202,6 +210,20 @@ class SQLiteWarehouse(Transactional):
 
     def _plan(self, query: str) -> None:
         self._run(f"EXPLAIN {query}")
+
+    def _typed(self, query: str) -> str:
+        """By copies without rows of what it reads: what its rows are can decide nothing."""
+        with self._copied(name for _, name in self._certified) as copy, self._withheld():
+            copy.create_function(HASH, 1, _sha256, deterministic=True)
+            copy.execute(created(query, "policy_engine_typed"), self._parameters)
+            columns = copy.execute(_DECLARED, ("policy_engine_typed",)).fetchall()
+        nulls = (
+            f"CAST(NULL AS {kind}) AS {self.quoted(name)}"
+            if kind
+            else f"NULL AS {self.quoted(name)}"
+            for name, kind in columns
+        )
+        return f"SELECT {', '.join(nulls)} LIMIT 0"
 
     def _fetched(self, sql: str) -> pa.Table:
         cursor = self._run(sql)
@@ -247,7 +269,7 @@ class SQLiteWarehouse(Transactional):
 
     def _types(self, place: Name) -> Columns:
         """The declared types; of a column without one, what its values are."""
-        rows = self.ask("SELECT name, type FROM pragma_table_info(?)", (place[1],))
+        rows = self.ask(_DECLARED, (place[1],))
         table = self.quoted(*place)
         found = []
         for name, kind in rows:
