@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
@@ -20,14 +21,16 @@ from policy_engine.accounting.events import SampledSuppression
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.left import SlotsLeft
-from policy_engine.accounting.plans import split
+from policy_engine.accounting.plans import WindowPlan, split
 from policy_engine.accounting.windows import known_as
 from policy_engine.calendars import Calendar
 from policy_engine.errors import (
     BudgetExceeded,
     DomainError,
+    FileError,
     InternalError,
     LedgerError,
+    PolicyError,
     UsageError,
 )
 from policy_engine.ledger.asked import Asked, read_amount, read_count
@@ -61,6 +64,7 @@ class Limit:
     what a joined table says of a person counts in each of these periods. ``where`` is the place in
     the project file that says so; empty where the ledger alone does. ``plan``, its notion of
     ``neighbours`` and ``rest`` are the project file's: a window keeps the plan that was recorded.
+    ``solve`` finds the events of the plan, as they would be recorded now.
 
     Raises DomainError unless both are Decimals, ε from 0 to 10⁹ and δ from 0 to 1.
 
@@ -80,6 +84,7 @@ class Limit:
     rest: Decimal = field(default=Decimal(1), compare=False, repr=False)
     neighbours: str = field(default=ADD_REMOVE, compare=False, repr=False)
     joins: bool = field(default=False, compare=False, repr=False)
+    solve: Callable[[], WindowPlan] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Check the domain."""
@@ -113,10 +118,16 @@ class Limit:
         return Limit(*split(self.epsilon, self.delta, self.rest)[2:])
 
     @property
-    def planned_alone(self) -> Asked:
-        """What of a window is planned, as a release of which nothing else is known."""
-        pair = split(self.epsilon, self.delta, self.rest)[:2]
-        return Asked(known_as(*pair), *pair)
+    def planned_now(self) -> Asked | None:
+        """All of the plan that a window would record now, as one release; None where it has none.
+
+        The policies of the plan may have become such that none is met.
+        """
+        if not self.plan or self.solve is None:
+            return None
+        with suppress(PolicyError, FileError):
+            return Planned.of(self.solve(), self.plan_text).asked
+        return None
 
     @property
     def for_ever(self) -> Limit | None:
@@ -303,8 +314,9 @@ class Account:
         ever = limit.for_ever
         if ever is None or window.entered or not (window.planned or limit.plan):
             return True
-        asked = window.planned.asked if window.planned else limit.planned_alone
-        return fits(self.spent or Spent.none(self.neighbours or ADD_REMOVE), asked, ever)
+        asked = window.planned.asked if window.planned else limit.planned_now
+        spent = self.spent or Spent.none(self.neighbours or limit.neighbours)
+        return asked is not None and fits(spent, asked, ever)
 
     def _pays(self, windows: tuple[str, ...], neighbours: str = ADD_REMOVE) -> bool:
         """Whether anything at all can be charged to windows, whatever it costs."""
@@ -624,7 +636,8 @@ def effective(account: Account, limit: Limit | None) -> Account:
     # Equal ones stay as they were recorded, to the character.
     numbers = account.limit if account.limit == limit and account.limit is not None else limit
     stated = replace(numbers, where=limit.where, plan=limit.plan, rest=limit.rest,
-                     neighbours=limit.neighbours, joins=limit.joins)  # fmt: skip
+                     neighbours=limit.neighbours, joins=limit.joins,
+                     solve=limit.solve)  # fmt: skip
     return replace(account, limit=stated)
 
 

@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from policy_engine import errors
 from policy_engine.accounting.in_words import in_text
+from policy_engine.accounting.plans import WindowPlan
 from policy_engine.attest import sealing
 from policy_engine.attest.keys import (
     TrustedKeys,
@@ -80,7 +82,18 @@ def stated_limit(project: Project, account: str, relation: str | None = None) ->
         limit.epsilon, limit.delta, where,
         each=terms.each, of=terms.of, ever=terms.ever, plan=terms.plan, rest=terms.rest,
         neighbours=terms.neighbours, joins=terms.joins,
+        solve=partial(_solved, project, listed) if terms.plan else None,
     )  # fmt: skip
+
+
+def _solved(project: Project, account: str) -> WindowPlan:
+    """The plan of an account of the project file, which has one. Errors: PolicyError."""
+    # The search for noise is needed where a plan is asked for alone.
+    from policy_engine.policy.following import plan_of
+
+    found = plan_of(project, account)
+    assert found is not None  # by who asks
+    return found
 
 
 def wanted_limit(project: Project, account: str, epsilon: Decimal, delta: Decimal) -> Limit:
