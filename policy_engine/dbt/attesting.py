@@ -39,6 +39,7 @@ from policy_engine.errors import (
     VerificationFailed,
     WarehouseError,
 )
+from policy_engine.kernel.editions import Edition
 from policy_engine.ledger.books import Books
 from policy_engine.ledger.entry import Entry, Run
 from policy_engine.ledger.store import Ledger
@@ -49,6 +50,8 @@ from policy_engine.releasing.editions import (
     Schedule,
     at_moment,
     entries_of,
+    in_edition,
+    in_plan,
     known_books,
     utc_now,
 )
@@ -88,13 +91,14 @@ def _is_left(desk: Desk, release: DbtRelease, known: Books | None) -> bool:
     last = _last(_editions(desk, release, known))
     if last is None or last.is_open:
         return True
-    shown = _in_edition(desk, release, last)
+    shown = _in_edition(desk, release, known, last)
     return last.state == "committed" and not desk.shows(shown, last.only_digest)
 
 
 def _case(desk: Desk, ledger: Ledger, release: DbtRelease, signer: Signer, text: str) -> Told:
-    entries = _editions(desk, release, ledger.read())
-    release = _in_edition(desk, release, _last(entries))
+    known = ledger.read()
+    entries = _editions(desk, release, known)
+    release = _in_edition(desk, release, known, _last(entries))
     return _Attesting(desk, ledger, release, None, signer, text).attested(entries)
 
 
@@ -112,12 +116,19 @@ def _last(entries: list[Entry]) -> Entry | None:
     return (begun or entries)[-1] if entries else None
 
 
-def _in_edition(desk: Desk, release: DbtRelease, entry: Entry | None) -> DbtRelease:
-    """A release as the edition that an entry is of; as it is where it is of none."""
-    if entry is None or not entry.run.edition:
+def _in_edition(
+    desk: Desk, release: DbtRelease, known: Books | None, entry: Entry | None
+) -> DbtRelease:
+    """A release as the edition that an entry paid for; as it is where there is no entry."""
+    if entry is None:
         return release
-    period = Period.parse(entry.run.edition)
-    return release.of_edition(edition_of(release.written, desk.project.zone, period))
+    policy, project = release.written, desk.project
+    if not entry.run.edition:
+        planned = in_plan(policy, project, known, Edition(), entry.reserved_at)
+        return replace(release, written=planned)
+    edition = edition_of(policy, project.zone, Period.parse(entry.run.edition))
+    drawn = in_edition(policy, project, known, edition, entry.reserved_at)
+    return replace(release, written=drawn)
 
 
 @dataclass(frozen=True)
@@ -310,21 +321,26 @@ def _standing(desk: Desk, ledger: Ledger | None, known: Books | None, release: D
     entries = _editions(desk, release, known)
     if release.written.schedule is None:
         last = _last(entries)
-        return Told(release, _state(desk, release, None, entries), last)
+        release = _in_edition(desk, release, known, last)
+        return Told(release, _state(desk, release, known, None, entries), last)
     found = dated(desk, known, release, "", at_moment(known)).schedule
     assert found is not None
-    release = _in_edition(desk, release, found.last or _last(entries))
-    return Told(release, _state(desk, release, found, entries), found.last, schedule=found)
+    release = _in_edition(desk, release, known, found.last or _last(entries))
+    return Told(release, _state(desk, release, known, found, entries), found.last, schedule=found)
 
 
 def _state(
-    desk: Desk, release: DbtRelease, schedule: Schedule | None, entries: list[Entry]
+    desk: Desk,
+    release: DbtRelease,
+    known: Books | None,
+    schedule: Schedule | None,
+    entries: list[Entry],
 ) -> Outcome:
     """How a release stands, or its editions together: what is wrong of one is said first."""
     trusted, stand = trusted_keys(desk.project), [e for e in entries if e.state == "committed"]
     shown = stand if release.written.release.append else stand[-1:]
     for entry in shown:
-        one = _in_edition(desk, release, entry)
+        one = _in_edition(desk, release, known, entry)
         if not desk.shows(one, entry.release_digest):
             return "changed" if desk.stands(one.shown_parts) else "gone"
         if not certifies(entry.run, one.certificate, trusted):

@@ -47,6 +47,7 @@ from policy_engine.errors import (
     WarehouseError,
 )
 from policy_engine.kernel.certificate import ROWS, Certificate
+from policy_engine.kernel.editions import Edition
 from policy_engine.ledger.account import Account, Limit, effective
 from policy_engine.ledger.books import Books
 from policy_engine.ledger.entry import Charge, Entry
@@ -65,7 +66,14 @@ from policy_engine.releasing.books import (
     trusted_keys,
 )  # fmt: skip
 from policy_engine.releasing.charging import charge_of, in_windows, solved_plan
-from policy_engine.releasing.editions import Schedule, at_moment, known_books, schedule_at
+from policy_engine.releasing.editions import (
+    Schedule,
+    at_moment,
+    in_edition,
+    in_plan,
+    known_books,
+    schedule_at,
+)
 from policy_engine.releasing.planning import certified as certificate_of
 from policy_engine.releasing.planning import table_read
 from policy_engine.releasing.requests import name_of_place, new_run, part_of
@@ -206,16 +214,19 @@ def dated_releases(
 
 def dated(desk: Desk, known: Books | None, release: DbtRelease, text: str, at: datetime) -> Dated:
     """A release as what is due of it at a moment."""
-    if release.written.schedule is None:
+    policy = release.written
+    if policy.schedule is None:
+        release = replace(release, written=in_plan(policy, desk.project, known, Edition(), at))
         entries = () if known is None else known.budget.at(desk.place(release))
         stand = (
             e for e in entries if e.state == "committed" and desk.shows(release, e.only_digest)
         )
         is_asked = any(entry.is_open for entry in entries)
         return Dated(release, text, last=None if is_asked else next(stand, None))
-    found = schedule_at(release.written, desk.project, known, at, into=release.relation)
-    due = release.of_edition(found.due[0]) if found.due else release
-    return Dated(due, text, found)
+    found = schedule_at(policy, desk.project, known, at, into=release.relation)
+    if found.due:
+        policy = in_edition(policy, desk.project, known, found.due[0], at)
+    return Dated(replace(release, written=policy), text, found)
 
 
 def _print(desk: Desk, release: DbtRelease, text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -26,8 +27,10 @@ from policy_engine.dbt.types import Columns, table_of
 from policy_engine.dialects import Engine
 from policy_engine.engines import ENGINES
 from policy_engine.errors import (
+    EnvironmentFailed,
     FileError,
     Finding,
+    LedgerError,
     NotCertifiable,
     PolicyError,
     Problem,
@@ -40,8 +43,10 @@ from policy_engine.kernel.mechanisms import Secret
 from policy_engine.kernel.mechanisms.common import GROUPING
 from policy_engine.opening import text_in
 from policy_engine.policy.loading import load_policy
+from policy_engine.policy.project import project_at
 from policy_engine.policy.reading import refused
 from policy_engine.policy.resolve import Policy
+from policy_engine.releasing.editions import in_next_plan
 
 ONE_PROJECT_FILE = (
     "a dbt project is paid for by the project file of its folder, or the nearest above it: move"
@@ -330,7 +335,7 @@ def read_policies(files: Iterable[Path], reader: NodeReader, folder: Path) -> Po
     found = Policies()
     for file in files:
         try:
-            _take(load_policy(file), reader, shown, found)
+            _take(_as_synced(load_policy(file)), reader, shown, found)
         except PolicyError as error:
             for problem in error.problems:
                 said = problem.message + (f"; {problem.remedy}" if problem.remedy else "")
@@ -339,6 +344,13 @@ def read_policies(files: Iterable[Path], reader: NodeReader, folder: Path) -> Po
         except FileError as error:
             found.findings.append(finding("G31", str(error), shown(file)))
     return found
+
+
+def _as_synced(policy: Policy) -> Policy:
+    """A policy as its model was written for; without a ledger by the project file alone."""
+    with suppress(LedgerError, EnvironmentFailed):
+        return in_next_plan(policy, project_at(policy.directory))
+    return policy
 
 
 def _take(

@@ -35,6 +35,7 @@ from policy_engine.policy.reading import located, refused
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import show
 from policy_engine.policy.timing import is_revised
+from policy_engine.releasing.editions import in_next_plan
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ def _releases(room: Room, paths: Sequence[Path]) -> tuple[ReleaseModel, ...]:
 
 
 def _release(room: Room, path: Path) -> ReleaseModel:
-    policy = load_policy(path)
+    policy = in_next_plan(load_policy(path), room.settings)
     broken = tuple(Problem(str(path), 0, 0, *law) for law in broken_laws(policy, room.dialect))
     if broken:
         raise PolicyError(located(broken, path))

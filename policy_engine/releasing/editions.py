@@ -7,7 +7,7 @@ policy's text since; what somebody asks for by hand is another draw, at a price 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 
 from policy_engine.attest.validity import written
@@ -246,6 +246,17 @@ def in_next_edition(
     if found.following is None:
         return policy, found
     return in_edition(policy, project, known, found.following, max(at, found.on or at)), found
+
+
+def in_next_plan(policy: Policy, project: Project, clock: Clock = utc_now) -> Policy:
+    """A planned policy with the numbers that the ledger has of the window of its next release.
+
+    Raises LedgerError: the policy is planned, and the ledger cannot be read.
+    """
+    if policy.follows is None or not policy.follows.planned:
+        return policy
+    found, _ = in_next_edition(policy, project, known_books(project), clock)
+    return replace(found, edition=policy.edition, release=policy.release)
 
 
 def _is_lost(entry: Entry, project: Project) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from environments import NEWEST, dbt_of
 from postgres import running
-from shop_in_time import POLICY, REFRESH, Shop
+from shop_in_time import PLANNED, POLICY, REFRESH, Shop
 
 pytestmark = pytest.mark.slow
 
@@ -66,6 +66,16 @@ def _story(engine: str, folder: Path) -> dict[str, object]:
             *(shop.engine_says("dbt", "attest", "--target", "prod") for _ in range(2)),
         ]
         story["second"] = shop.rows()
+
+        # The limit is raised: what the ledger has of the year's plan stays.
+        limit = ("customers", "--epsilon", "3", "--delta", "1e-6", "--by", "Ada", "--why", "more")
+        story["raised"] = shop.engine_says("ledger", "limit", *limit)
+        raised = PLANNED.replace("epsilon: 2.0", "epsilon: 3.0")
+        (shop.folder / "policy-engine.yaml").write_text(raised)
+        story["synced again"] = shop.engine_says("dbt", "sync", "--target", "prod")
+        shop.builds("--select", "stg_orders")
+        gate = ("dbt", "gate", "--manifest", "target/manifest.json")
+        story["gate after"] = shop.engine_says(*gate)
 
         # A job is killed before it has attested; the next one does that first.
         shop.until(date(2026, 10, 7))
@@ -189,8 +199,15 @@ def test_each_edition_is_charged_once_and_has_its_slot(story):
     assert [each["state"] for each in entries] == ["committed"] * 3 + ["kept"]
 
 
+def test_the_numbers_of_a_plan_are_those_that_the_ledger_has(story):
+    assert story["raised"]["code"] == story["synced again"]["code"] == 0, story["raised"]
+    assert story["gate after"]["code"] == 0, story["gate after"]
+    assert len({(each["epsilon"], each["delta"]) for each in story["entries"]}) == 1
+
+
 def test_git_has_new_certificates_and_nothing_else(story):
-    assert story["git after"] == story["git"]
+    changed = {name for name, text in story["git after"].items() if text != story["git"].get(name)}
+    assert changed == {"policy-engine.yaml"}
     assert [name.rpartition("/")[2] for name in story["certificates"]] == [
         f"2026-0{month}.certificate.json" for month in (7, 8, 9)
     ]
