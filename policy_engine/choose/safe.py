@@ -410,6 +410,7 @@ def _lost(search: PrivateChoice, ledger: Ledger, entry: Entry) -> NotReleasable:
     why = "had its attempts, and nothing came out that anybody could have seen"
     if entry.only_digest is not None:
         why = "was drawn, and neither the policy that was chosen nor a copy of it is here"
+    copies.tidy(search.project, search.place, ledger.read().budget.recorded_at(search.place))
     if entry.state == "started":
         ledger.keep(entry.id, why)
     return NotReleasable(
@@ -492,8 +493,7 @@ def _charged(
         ledger.verify()  # what was given back, and hidden, would run for nothing
     with _told_how_to_go_on(ledger, entry):
         copies.make_drawn_folder(project, search.place)
-        kept = {each.only_digest for each in ledger.books.budget.at(search.place)}
-        copies.tidy(project, search.place, kept)
+        copies.tidy(project, search.place, ledger.read().budget.recorded_at(search.place))
         entry = ledger.start(entry.id)
         try:
             text = search.drawn(plan, entry)

@@ -170,6 +170,10 @@ class Budget:
         """The entries of the releases of one place, in order."""
         return tuple(map(self._entry, self.chain.of_request.get(place, ())))
 
+    def recorded_at(self, place: str) -> frozenset[str]:
+        """The digests that are recorded of what was drawn for one place."""
+        return frozenset(each.only_digest for each in self.at(place) if each.only_digest)
+
     def last_at(self, place: str, of: str | None = None) -> Entry | None:
         """The last entry at a place that was not given back; with ``of`` charged for just this."""
         for entry in reversed(self.at(place)):

@@ -123,7 +123,7 @@ def alone(project: Project, place: str) -> Iterator[None]:
         os.close(handle)
 
 
-def tidy(project: Project, place: str, recorded: Collection[str | None]) -> None:
+def tidy(project: Project, place: str, recorded: Collection[str]) -> None:
     """Remove what runs that are no more have left in the folder of a place.
 
     What the ledger has the digest of stays. It is called while no other run is ``alone`` there.
@@ -131,6 +131,18 @@ def tidy(project: Project, place: str, recorded: Collection[str | None]) -> None
     for path in drawn_folder(project, place).iterdir():
         if path.name != _LOCK and path.stem not in recorded:
             path.unlink(missing_ok=True)
+
+
+def tidy_left(project: Project, place: str, recorded: Collection[str]) -> None:
+    """The same where no run is ``alone`` there now: one that is does it itself."""
+    lock = drawn_folder(project, place) / _LOCK
+    with suppress(OSError):  # there is none, or another run has it
+        handle = os.open(lock, os.O_WRONLY)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            tidy(project, place, recorded)
+        finally:
+            os.close(handle)
 
 
 def drawn(project: Project, place: str, write: Callable[[Path], object], *, is_table: bool) -> Copy:

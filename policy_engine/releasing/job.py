@@ -85,9 +85,8 @@ class Job:
         What no row can bring about comes first, and is no attempt: a missing key, a full disk.
         """
         place, brought = self.plan.place, self.brought("claim")
-        entries = self.ledger.books.budget.at(place)
         copies.make_drawn_folder(self.plan.project, place)
-        copies.tidy(self.plan.project, place, {entry.only_digest for entry in entries})
+        copies.tidy(self.plan.project, place, self.ledger.books.budget.recorded_at(place))
         if entry.state != "reserved":
             secret, sealed = self._new_secret()
             return self.ledger.start(entry.id, brought, sealed=sealed), secret

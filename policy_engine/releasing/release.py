@@ -351,6 +351,7 @@ def _lost(spot: Spot, ledger: Ledger, entry: Entry) -> NotReleasable:
         why = "was drawn, and neither its release nor a copy of those bytes is here"
         brought = "Bring the release and its certificate from where it was drawn, if it was another"
         remedy = f"{brought} machine; or {remedy}"
+    copies.tidy(spot.project, spot.place, ledger.read().budget.recorded_at(spot.place))
     if entry.state == "started":
         ledger.keep(entry.id, why)
     return NotReleasable(f"{spot.policy.name}: entry {entry.id} {why}; it stays charged. {remedy}")

@@ -118,6 +118,8 @@ def settle(ledger: Ledger, entry: Entry, project: Project, trusted: TrustedKeys)
     digest = entry.only_digest
     if digest is None:
         why = NOT_DRAWN if entry.can_draw else SPENT
+        place = entry.request
+        copies.tidy_left(project, place, ledger.read().budget.recorded_at(place))
         return Settled(ledger.keep(entry.id, why), "kept", why)
     run = entry.run
     if mend(run, Ends.of_run(run, project.directory), table_of(project), trusted) != digest:
