@@ -122,7 +122,12 @@ def her_rows(seed: int, count: int) -> tuple[tuple[str | None, int] | None, ...]
     return tuple(found)
 
 
-def rows_of(others: int, hers: tuple[str | None, int] | None) -> pa.Table:
+def with_keys(hers: Sequence[Any]) -> tuple[Any, ...]:
+    """The same with another key of hers every other night."""
+    return tuple(row and (*row, 10**6 + night % 2) for night, row in enumerate(hers))
+
+
+def rows_of(others: int, hers: Sequence[Any] | None) -> pa.Table:
     """The source of a night: hers are of one day, and so is each of the others' rows."""
     first = date(2126, 10, 1)
     rows = [
@@ -130,7 +135,9 @@ def rows_of(others: int, hers: tuple[str | None, int] | None) -> pa.Table:
         for n in range(300 + 5 * others)
     ]
     # She comes late: what is of a month that was released already stays out.
-    rows += [(10**6, *hers, date(2126, 11, 5)), (10**6, *hers, date(2126, 12, 7))] if hers else []
+    if hers:
+        city, age, key = (*hers, 10**6)[:3]
+        rows += [(key, city, age, date(2126, 11, 5)), (key, city, age, date(2126, 12, 7))]
     fields = [("id", pa.int64()), ("city", pa.string()), ("age", pa.int64()), ("day", pa.date32())]
     names = [name for name, _ in fields]
     return pa.Table.from_pylist(
@@ -143,13 +150,19 @@ class Files:
 
     warehouse = DUCKDB
     schedule = ""
-    days = 1
+    project = ""
+    starts = 0.0
+    days = 1.0
     source = f"{{file: source.parquet}}\n{UNIT}"
     target = "{file: out/people.parquet}"
     certificate = "out/people.certificate.json"
 
     def begin(self, project: Path) -> None:
         """Nothing is to be emptied."""
+
+    def asked(self, night: int, words: Sequence[str]) -> Sequence[str]:
+        """What is asked for in a night."""
+        return words
 
     def write(self, project: Path, rows: pa.Table) -> None:
         pq.write_table(rows, project / "source.parquet")
@@ -181,15 +194,78 @@ class Periods(Calendar):
     schedule = 'period: {column: day, every: month, from: "2126-10", after: 5d}'
 
 
+class Weeks(Calendar):
+    """The rows of each week, in the weeks around the end of a year, where a day begins earlier."""
+
+    schedule = 'period: {column: day, every: week, from: "2126-W47", after: 2d}'
+    project = "zone: Europe/Berlin\n"
+    days = 8.0
+    certificate = "out/2126-W48.certificate.json"
+
+    def remove(self, project: Path) -> None:
+        (project / "out/2126-W48.parquet").unlink(missing_ok=True)
+
+
+class Days(Calendar):
+    """The table anew each day, in the nights around one that has an hour less."""
+
+    schedule = "refresh: {every: day}"
+    project = "zone: America/New_York\n"
+    starts = 106.0  # 7 March 2127; the clocks are set forward on the 9th
+    days = 0.5
+    certificate = "out/2127-03-08.certificate.json"
+
+    def remove(self, project: Path) -> None:
+        (project / "out/2127-03-08.parquet").unlink(missing_ok=True)
+
+
+class Skipped(Calendar):
+    """Nobody asks for weeks: of some months nothing is drawn."""
+
+    days = 40.0
+
+
+class Parts(Files):
+    """A source of two files, of which hers is in one or the other, by her key."""
+
+    source = f"{{file: parts}}\n{UNIT}"
+
+    def write(self, project: Path, rows: pa.Table) -> None:
+        folder = project / "parts"
+        folder.mkdir(exist_ok=True)
+        for part in range(2):
+            own = [row for row in rows.to_pylist() if row["id"] % 2 == part]
+            pq.write_table(pa.Table.from_pylist(own, rows.schema), folder / f"{part}.parquet")
+
+
+class Turns(Files):
+    """Two policies of one account in turns, whose limit is reached on the way."""
+
+    project = "accounts: {people: {epsilon: 20.0, delta: 0.5}}\n"
+
+    def begin(self, project: Path) -> None:
+        text = (project / "policy.yaml").read_text()
+        text = text.replace("name: people", "name: cities").replace("out/people", "out/cities")
+        (project / "cities.yaml").write_text(text.replace(", age: {bins: [18, 65]}", ""))
+
+    def asked(self, night: int, words: Sequence[str]) -> Sequence[str]:
+        name = "cities.yaml" if night % 2 else "policy.yaml"
+        return [name if word == "policy.yaml" else word for word in words]
+
+
 class Tables:
     """A source and a release in a DuckDB database."""
 
     warehouse = DUCKDB
     schedule = ""
-    days = 1
+    project = ""
+    starts = 0.0
+    days = 1.0
     source = f"{{table: source}}\n{UNIT}"
     target = "{table: people}"
     certificate = "people.certificate.json"
+
+    asked = Files.asked
 
     def begin(self, project: Path) -> None:
         """A database that is there."""
@@ -373,8 +449,13 @@ class Game:
         (project / "policy.yaml").write_text(
             POLICY.format(source=place.source, target=place.target, schedule=place.schedule)
         )
-        (project / "policy-engine.yaml").write_text(PROJECT.format(warehouse=place.warehouse))
+        text = PROJECT.format(warehouse=place.warehouse) + place.project
+        (project / "policy-engine.yaml").write_text(text)
         place.begin(project)
+
+        def at(night: int) -> float:
+            return place.starts + night * place.days
+
         observed, faults = [], []
         for number, (night, row) in enumerate(zip(calendar, hers, strict=True)):
             place.write(project, rows_of(night.others, row))
@@ -382,14 +463,15 @@ class Game:
                 place.remove(project)
             if "certificate" in night.removes:
                 (project / place.certificate).unlink(missing_ok=True)
-            for words, crash in night.commands:
-                seen = self._run(number * place.days, words, crash=crash, plant=plant)
+            for asked, crash in night.commands:
+                words = place.asked(number, asked)
+                seen = self._run(at(number), words, crash=crash, plant=plant)
                 digests, about = place.stands(project)
                 if not {*digests.values()} <= {*self._drawn()}:
                     faults.append(f"night {number}: what stands was never drawn for an entry")
                 observed.append(self._observed(seen, digests, about))
-            observed.append(self._observed(self._run(number * place.days, SHOW), digests, about))
-        if self._run(len(calendar) * place.days, VERIFY)["code"] != 0:
+            observed.append(self._observed(self._run(at(number), SHOW), digests, about))
+        if self._run(at(len(calendar)), VERIFY)["code"] != 0:
             faults.append("the ledger does not hold")
         secrets = (self.root / "sampled").read_text().split()
         if len(set(secrets)) < len(secrets):
@@ -415,7 +497,7 @@ class Game:
         if seen["stdout"].startswith("{") and seen["code"] == 0:
             document = json.loads(seen["stdout"])
             for each in (document, *document.get("editions", ())):
-                digest = digests.get(each.get("edition") or "people")
+                digest = digests.get(each.get("edition") or Path(each.get("release", "")).stem)
                 if "groups" in each and digest is not None:
                     sizes.append((digest, [each.pop(name, None) for name in SIZES]))
             seen = {**seen, "stdout": document}
@@ -428,7 +510,7 @@ class Game:
         project, found = self.root / "project", {}
         for path in sorted(self.root.rglob("*")):
             name = str(path.relative_to(self.root))
-            inputs = ("project/.policy-engine/", "project/source.", "project/db.")
+            inputs = ("project/.policy-engine/", "project/source.", "project/parts/", "project/db.")
             # What a killed process spilled is in a folder of mode 0700, with a name by chance.
             name = re.sub(r"^tmp/policy-engine-spill-\w{8}", "tmp/spilled", name)
             if name.startswith((*inputs, "tmp/spilled/")) or name in {

@@ -14,14 +14,20 @@ from histories import (
     AddedRows,
     AddedToServer,
     Calendar,
+    Days,
     Files,
+    Parts,
     Periods,
     Server,
+    Skipped,
     Tables,
+    Turns,
+    Weeks,
     differences,
     game,
     her_rows,
     nights,
+    with_keys,
 )
 
 LONG = 20
@@ -81,6 +87,15 @@ def test_nothing_does_in_many_nights_by_a_calendar(played, by_calendar, seed):
 @pytest.mark.parametrize("seed", range(int(os.environ.get("HISTORIES", "3"))))
 def test_nothing_does_in_many_nights_of_any_calendar(played, place, seed):
     assert neighbours(played, place, nights(seed, LONG), her_rows(seed, LONG)) == []
+
+
+@pytest.mark.evidence
+@pytest.mark.parametrize("seed", range(int(os.environ.get("HISTORIES", "3"))))
+@pytest.mark.parametrize("shape", [Files, Parts, Turns, Weeks, Days, Skipped])
+def test_nothing_does_in_histories_of_other_shapes(played, shape, seed):
+    """Her key is another one every other night, and what changes is not her row alone."""
+    hers = with_keys(her_rows(seed, LONG))
+    assert neighbours(played, shape(), nights(seed, LONG), hers) == []
 
 
 @pytest.mark.parametrize(
