@@ -441,14 +441,16 @@ def _window_line(balance: WindowBalance) -> str:
     price, planned = balance.price, ", ".join(each.words() for each in balance.slots)
     spent = _or(price.tight_epsilon, price.basic_epsilon)
     kept = _or(price.tight_delta, price.basic_delta)
-    of, name = f"of {balance.rest}", balance.name or "for ever"
+    sums = f"(sum of the certificates: ε {brief(balance.sums[0])}, δ {brief(balance.sums[1])})"
+    text = f"  {balance.name or 'for ever'}: {balance.charges} charged"
+    of = f"of {balance.rest}"
     if balance.slots:
-        of = f"planned and left: {planned}; of the rest, {balance.rest}"
-    return (
-        f"  {name}: {balance.charges} charged; {of}, ε {brief(spent)} is spent at that δ,"
-        f" δ {brief(kept)} at that ε (sum of the certificates: ε {brief(balance.sums[0])},"
-        f" δ {brief(balance.sums[1])})"
-    )
+        text += f"; planned and left: {planned}"
+        of = f"of the rest, {balance.rest}"
+        if not balance.rest.epsilon and not balance.rest.delta and not price.basic_epsilon:
+            return f"{text}; all is planned {sums}"
+    spent_words = f"ε {brief(spent)} is spent at that δ, δ {brief(kept)} at that ε"
+    return f"{text}; {of}, {spent_words} {sums}"
 
 
 def _counts(entry: Entry) -> str:

@@ -86,12 +86,14 @@ class Remaining:
         >>> print(Remaining(None, Decimal(1), Decimal(0)).words())
         at most ε 1 (at δ 0) in one release
         >>> print(Remaining(0, None, None, ("2026",), (SlotsLeft("visits", 12, 3),)).words())
-        in 2026 9 of 12 visits as planned; of the rest none like this; nothing of another kind
+        in 2026 9 of 12 visits as planned, and nothing else
         """
         text = self._rest(like)
         if self.slots:
             planned = ", ".join(each.words() for each in self.slots)
-            text = f"{planned} as planned; of the rest {text}"
+            has_more = bool(self.alike) or self.epsilon is not None
+            other = f"; of the rest {text}" if has_more else ", and nothing else"
+            text = f"{planned} as planned{other}"
         return f"in {shown_windows(self.windows)} {text}" if any(self.windows) else text
 
     def _rest(self, like: str) -> str:
