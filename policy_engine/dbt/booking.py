@@ -76,7 +76,13 @@ from policy_engine.releasing.editions import (
 )
 from policy_engine.releasing.planning import certified as certificate_of
 from policy_engine.releasing.planning import table_read
-from policy_engine.releasing.requests import name_of_place, new_run, part_of
+from policy_engine.releasing.requests import (
+    name_of_place,
+    new_run,
+    part_of,
+    units_of,
+    units_written,
+)
 from policy_engine.releasing.reviewing import (
     brought_at,
     change_file,
@@ -450,6 +456,9 @@ class Booking:
         where = name_of_place(policy, desk.project, desk.named, read, naming)
         source = {"place": where, NAMED_BY: key_id(naming.public_key())}
         place = desk.place(self.release)
+        claim = None if certificate is None else certificate.claim
+        whose = units_written(policy) if claim is None else units_of(claim)
+        units = {where: whose[0]}
         if certificate is None:
             charge = Charge(
                 account=policy.budget,
@@ -462,6 +471,7 @@ class Booking:
                 unit=policy.source.key or "row",
                 request=place,
                 source=source,
+                units=units,
             )
             return self._in_windows(charge)
         of, ends, secret = self._of, desk.ends(self.release), new_secret()
@@ -474,6 +484,7 @@ class Booking:
             part=part if policy.source.key_stays else None,
             run=new_run(of, ends, certificate, seal(secret, of, [sealing.public_key()])),
             source=source,
+            units=units,
             brought=self.brought,
         )
 

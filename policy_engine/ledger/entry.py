@@ -35,6 +35,11 @@ from policy_engine.ledger.chain import Foreign, Record
 Neighbours = Literal["add_remove", "replace_one"]
 State = Literal["reserved", "started", "committed", "cancelled", "kept"]
 _MOST_PLACES = 1000
+Units = tuple[tuple[str, ...], ...]
+"""Who is one person among the rows of a place: by which columns, none where each row is one.
+
+Two ways say the same where a column that names a person has no value twice.
+"""
 MOST_ATTEMPTS = 2
 """How often an entry is drawn at most: to try until it works would let the rows decide."""
 
@@ -99,7 +104,8 @@ class Charge:
     like it fill that: then it is more where the limit is. ``brought`` are the approvals that its
     account may require. ``beside`` are names of places that hold the source, or that it holds, as a
     folder its files; ``public`` are names of what is joined and said to be public: they are looked
-    up and not recorded.
+    up and not recorded. ``units`` says by the names of places, those beside too, who is one person
+    there.
 
     Raises DomainError unless ε is a Decimal from 0 to 10⁹, δ a Decimal from 0 to 1, both with
     at most 1000 decimal places (so that sums stay exact), the notion is known and the account
@@ -126,6 +132,7 @@ class Charge:
     brought: Brought | None = None
     beside: tuple[str, ...] = ()
     public: tuple[str, ...] = ()
+    units: Mapping[str, Units] = field(default_factory=dict, hash=False)
     windows: tuple[str, ...] = ("",)
     follows: bool = False
 
@@ -356,6 +363,9 @@ def reserve_payload(
         **{name: getattr(charge, name) for name in _NAMES},
         "asked": charge.asked.to_json(),
         "source": dict(charge.source),
+        "units": {
+            name: charge.units[name] for name in charge.source.values() if name in charge.units
+        },
         "run": {each.name: getattr(charge.run, each.name) for each in fields(Run)},
     }
 

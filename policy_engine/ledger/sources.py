@@ -5,6 +5,10 @@ accounts would lose the sum of both limits. So a charge names its source, by whe
 of kind ``move`` gives the source of an entry to another account, by somebody, for a reason; nothing
 else does.
 
+An account's limit is of one person of each source. What was told of rows bounds nothing of a person
+who has several, and the other way round they do not add up. So a charge says who is one person among
+the rows of each place, and what an account is charged for one place has one answer.
+
 The names are keyed, and another key would make each source a new one. So a source says which key
 has named it, and a record of kind ``rekey`` says who replaced the sealing key, and why: the new one
 is handed the old one and names by it, or the old one is lost, and what it named is forgotten.
@@ -21,7 +25,7 @@ from itertools import chain
 from policy_engine.errors import BudgetExceeded, LedgerError
 from policy_engine.ledger.chain import Record, said
 from policy_engine.ledger.chained import Budget, Chain
-from policy_engine.ledger.entry import Charge
+from policy_engine.ledger.entry import Charge, Units
 from policy_engine.ledger.states import NAMED_BY
 
 
@@ -36,8 +40,8 @@ class Sources:
         """Return unless the charge's source belongs to another account than it asks.
 
         Raises BudgetExceeded, naming the entry that it was charged by before, also where what is
-        joined as public was charged as people's, and LedgerError where the ledger names sources by
-        another key, and would not know this one again.
+        joined as public was charged as people's, or one person of it was another, and LedgerError
+        where the ledger names sources by another key, and would not know this one again.
         """
         if charge.source and self.namer() not in {None, charge.source.get(NAMED_BY)}:
             where = self.chain.where
@@ -46,7 +50,19 @@ class Sources:
             record = self._last_naming(name, charge.account)
             if record is not None:
                 raise _belongs_elsewhere(charge, record)
+        for name, units in charge.units.items():
+            self._check_unit(charge, name, units)
         self._check_public(charge)
+
+    def _check_unit(self, charge: Charge, name: str, units: Units) -> None:
+        """BudgetExceeded where its account was charged for rows of which another was one person."""
+        for record in self._naming(name):
+            if record.kind != "reserve" or record.account != charge.account:
+                continue
+            before = _units_in(record, name)
+            if {*before} & {*units} or not self._is_in_force(record):
+                continue
+            raise _of_others(charge, record, before, units)
 
     def _check_public(self, charge: Charge) -> None:
         """BudgetExceeded where what is joined as public is known as people's."""
@@ -128,6 +144,12 @@ def places_in(source: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(name for what, name in source.items() if what != NAMED_BY)
 
 
+def _units_in(record: Record, name: str) -> Units:
+    """Who was one person among the rows of a place; nothing where a record does not say it."""
+    told = json.loads(record.payload).get("units") or {}
+    return tuple(map(tuple, told.get(name, ())))
+
+
 def _account_in(record: Record) -> str:
     """The account that a record charges or gives its source to."""
     return str(json.loads(record.payload)["to"]) if record.kind == "move" else record.account
@@ -154,3 +176,35 @@ def _belongs_elsewhere(charge: Charge, record: Record) -> BudgetExceeded:
         f" {charge.account!r} from now on, run 'policy-engine ledger move {entry}"
         f" {shlex.quote(charge.account)} --by NAME --why TEXT'"
     )
+
+
+def _of_others(charge: Charge, record: Record, before: Units, units: Units) -> BudgetExceeded:
+    """Why an account cannot pay for a source that it was charged for as other people's."""
+    of = json.loads(record.payload)["policy_name"]
+    move = (
+        "list another account in the project file, write it into the policy, and run"
+        f" 'policy-engine ledger move {record.seq} ACCOUNT --by NAME --why TEXT': the source is that"
+        " one's from then on"
+    )
+    remedy = f"To count this way from now on, {move}"
+    if before and before[0]:
+        columns = before[0]
+        unit = f"column: {columns[0]}" if len(columns) == 1 else f"columns: [{', '.join(columns)}]"
+        remedy = f"Write 'privacy_unit: {{{unit}}}'; else {move}"
+    return BudgetExceeded(
+        f"account {charge.account!r} cannot pay for policy {charge.policy_name!r}: entry"
+        f" {record.seq} ({of}) was charged to it for the same source, where one person is"
+        f" {_one_person(before)}, and here it is {_one_person(units)}: what they tell of somebody does"
+        f" not add up to the account's limit. {remedy}"
+    )
+
+
+def _one_person(units: Units) -> str:
+    """What is one person.
+
+    >>> _one_person(((),)), _one_person((("ward", "patient"),)), _one_person(())
+    ('each row', 'each value of ward and patient', 'not recorded')
+    """
+    if not units:
+        return "not recorded"
+    return f"each value of {' and '.join(units[0])}" if units[0] else "each row"

@@ -29,7 +29,7 @@ from policy_engine.kernel.mechanisms.events import charged, of_replaced
 from policy_engine.ledger.account import Account, Limit, effective
 from policy_engine.ledger.asked import Asked
 from policy_engine.ledger.books import Books
-from policy_engine.ledger.entry import Charge
+from policy_engine.ledger.entry import Charge, Units
 from policy_engine.ledger.states import NAMED_BY
 from policy_engine.ledger.windows import window_at, windows_of_charge
 from policy_engine.policy.accounts import listed_as
@@ -142,13 +142,21 @@ class ReleasePlan:
         policy, project, warehouse = self.policy, self.project, self.warehouse
         source = names_of_source(policy, project, warehouse, self.table, naming)
         named = resolved(planning.warehouse_of(policy, project))
+        beside, others = list[str](), dict[str, Units]()
+        units = dict[str, Units]()
+        for (each, read), who in zip(
+            planning.tables_read(policy, self.table),
+            requests.units_of(self.certificate.claim),
+            strict=True,
+        ):
+            units[requests.name_of_place(each, project, named, read, naming)] = who
+            found = requests.names_beside(each, project, named, read, naming)
+            others |= dict.fromkeys(found, who)
+            beside += found
         return requests.SourceNames(
             source,
-            beside=tuple(
-                name
-                for each, read in planning.tables_read(policy, self.table)
-                for name in requests.names_beside(each, project, named, read, naming)
-            ),
+            beside=tuple(beside),
+            units=others | units,
             public=tuple(
                 requests.name_of_place(each, project, named, read, naming)
                 for each, read in planning.tables_public(policy, self.table)

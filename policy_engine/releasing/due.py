@@ -42,7 +42,7 @@ from policy_engine.releasing.release import Released, release
 from policy_engine.releasing.requests import Ends
 from policy_engine.releasing.reviewing import check_brought
 from policy_engine.releasing.together import AskedCharge, check_together
-from policy_engine.releasing.validation import check_guarantee, target_clashes
+from policy_engine.releasing.validation import check_guarantee, clashes_of
 
 _Made = TypeVar("_Made")
 
@@ -234,7 +234,7 @@ def make_ready(
     """
     with reading_once():
         policies = of_all(paths, _loaded)
-    clashes = target_clashes(policies)
+    clashes = clashes_of(policies)
     if clashes:
         raise PolicyError(tuple(problem for found in clashes.values() for problem in found))
     ready = tuple(_ready(policy, edition, clock, revise=revise) for policy in policies)

@@ -33,10 +33,11 @@ from policy_engine.errors import (
     PolicyEngineError,
     UsageError,
 )
-from policy_engine.kernel.certificate import ROWS
+from policy_engine.kernel.certificate import ROWS, Certificate
 from policy_engine.kernel.editions import Edition
 from policy_engine.kernel.mechanisms.events import charged
 from policy_engine.ledger.entry import Charge, Entry, Run
+from policy_engine.ledger.states import NAMED_BY
 from policy_engine.ledger.store import Ledger
 from policy_engine.ledger.witness import Witness
 from policy_engine.policy.loading import load_policy
@@ -55,6 +56,8 @@ from policy_engine.releasing.requests import (
     place_of,
     release_id,
     run_of,
+    units_of,
+    units_written,
 )
 
 _WHY = "its certificate proves that it was released"
@@ -104,7 +107,7 @@ def recall(project: Project, account: str | None = None) -> tuple[Recalled, ...]
             certificate = None if _is_choice(said) else certificate_in(said)
             time = str(said.predicate["time"])
             charge = recalled(charge, time, certificate, ledger.read(), project)
-            charge, unknown = sources.named(charge)
+            charge, unknown = sources.named(charge, certificate)
             booked.append(Recalled(_book(ledger, charge, said), path, unknown))
         _remember(project, ledger)
     return tuple(booked)
@@ -149,11 +152,12 @@ class _Sources:
     project: Project
     ledger: Ledger
 
-    def named(self, charge: Charge) -> tuple[Charge, str]:
+    def named(self, charge: Charge, certificate: Certificate | None) -> tuple[Charge, str]:
         """The charge with the names of its source; or as it is, and why they are not known.
 
         Where a path starts, and which warehouse a table is in, a certificate does not say. What
-        belongs to another account meanwhile stays there.
+        belongs to another account meanwhile stays there. Who is one person in it is not compared:
+        it happened. A choice has no ``certificate`` of a text.
         """
         policy = self._policies.get((charge.policy_name, charge.policy_digest))
         if policy is None:
@@ -162,13 +166,16 @@ class _Sources:
                 f" released, {charge.policy_digest}"
             )
         try:
-            named = replace(charge, source=source_of(policy, self.project, self.ledger))
+            source = source_of(policy, self.project, self.ledger)
+            named = replace(charge, source=source)
             self.ledger.read().sources.check(named)
         except BudgetExceeded:
             return charge, "its source belongs to another account, and stays there"
         except PolicyEngineError as error:
             return charge, str(error)
-        return named, ""
+        units = units_written(policy) if certificate is None else units_of(certificate.claim)
+        places = (name for what, name in source.items() if what != NAMED_BY)
+        return replace(named, units=dict(zip(places, units, strict=True))), ""
 
     @cached_property
     def _policies(self) -> Mapping[tuple[str, str], Policy]:

@@ -10,8 +10,8 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Mapping
-from dataclasses import astuple, dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
@@ -24,8 +24,9 @@ from policy_engine.attest.parquet_file import CERTIFICATE_SUFFIX, certificate_pa
 from policy_engine.attest.sealing import keyed_name
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.editions import Edition
-from policy_engine.kernel.sources import People
-from policy_engine.ledger.entry import Charge, Run
+from policy_engine.kernel.claim import Claim
+from policy_engine.kernel.sources import Column, People
+from policy_engine.ledger.entry import Charge, Run, Units
 from policy_engine.policy.accounts import path_from
 from policy_engine.policy.project import ListedWarehouse as Named
 from policy_engine.policy.project import Project
@@ -117,25 +118,53 @@ class SourceNames:
     """What a ledger calls a source; SHA-256 in hex. Nothing of what the source holds is in it.
 
     ``beside`` are other names under which its rows can have been charged, ``public`` those of what
-    is joined and said to be public. ``part`` names a
-    partition and the part of it that is counted, where not everybody is. ``key_stays``: keys never
-    change, so that nobody is in two parts.
+    is joined and said to be public; ``units`` says of those before who is one person there.
+    ``part`` names a partition and the part of it that is counted, where not everybody is.
+    ``key_stays``: keys never change, so that nobody is in two parts.
     """
 
     source: Mapping[str, str]
     beside: tuple[str, ...] = ()
     public: tuple[str, ...] = ()
+    units: Mapping[str, Units] = field(default_factory=dict)
     part: tuple[str, str] | None = None
     key_stays: bool = False
 
     def named(self, charge: Charge) -> Charge:
         """A charge with all names by which the ledger looks its source up."""
-        return replace(charge, source=self.source, beside=self.beside, public=self.public)
+        return replace(
+            charge, source=self.source, beside=self.beside, public=self.public, units=self.units
+        )
 
     @property
     def charged_part(self) -> tuple[str, str] | None:
         """What an account pays for as one part; None of a release that adds up with all others."""
         return self.part if self.key_stays else None
+
+
+def units_of(claim: Claim) -> list[Units]:
+    """Who is one person among the rows of each relation of people that is read, the source first.
+
+    A person's row has the key of the unit. Where the catalog enforces that no two rows have one
+    value of a key, each row is a person too.
+    """
+    unit = claim.unit
+    own: Units = ((),)
+    if isinstance(unit, People):
+        own = (_names(unit.keys), *([()] if unit.order is None else []))
+    joined = (tuple(key for _, key in each.on) for each in claim.joins if not each.is_public)
+    return [own, *((_names(keys),) for keys in joined)]
+
+
+def units_written(policy: Policy) -> list[Units]:
+    """The same as far as the policy alone says it: its columns as they are written there."""
+    joined = (each.on for each in policy.source.joins if not each.is_public)
+    keys = (policy.source.keys, *(tuple(name for _, name in on) for on in joined))
+    return [(tuple(sorted(each)),) for each in keys]
+
+
+def _names(columns: Iterable[Column]) -> tuple[str, ...]:
+    return tuple(sorted(column.name for column in columns))
 
 
 def release_id(certificate: Certificate) -> str:

@@ -13,14 +13,16 @@ from policy_engine import errors
 from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.one import certified_rate, delta_of_one
 from policy_engine.attest.parquet_file import certificate_path
+from policy_engine.compile.catalog import Table
 from policy_engine.compile.compiler import find_unknown
 from policy_engine.dialects import dialect_named
+from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.mechanisms.whole_classes.meaning import NONE, still_works
 from policy_engine.policy.accounts import check_account
 from policy_engine.policy.following import reading_once
 from policy_engine.policy.loading import load_policy, salvage
-from policy_engine.policy.project import Project
-from policy_engine.policy.reading import located
+from policy_engine.policy.project import Project, find_project
+from policy_engine.policy.reading import located, refused
 from policy_engine.policy.recodings import Recoding, Round
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.timing import WindowTerms
@@ -66,11 +68,46 @@ def check_policies(paths: Sequence[Path]) -> tuple[Checked, ...]:
     """
     with reading_once():
         checked = tuple(map(check_policy, paths))
-    clashes = target_clashes([each.policy for each in checked])
+    clashes = clashes_of([each.policy for each in checked])
     return tuple(
         replace_field(each, problems=_ordered((*each.problems, *clashes.get(index, ())), each.file))
         for index, each in enumerate(checked)
     )
+
+
+def clashes_of(policies: Sequence[Policy | None]) -> dict[int, tuple[errors.Problem, ...]]:
+    """By a policy's index what an earlier one stands in the way of: its place, and its unit."""
+    found = target_clashes(policies)
+    for index, problem in _unit_clashes(policies):
+        found[index] = (*found.get(index, ()), problem)
+    return found
+
+
+def _unit_clashes(policies: Sequence[Policy | None]) -> Iterator[tuple[int, errors.Problem]]:
+    """That an earlier policy pays from the same account for the same source, of other people.
+
+    By what policies say alone: where that is too little to tell, the ledger refuses it.
+    """
+    first: dict[tuple[Path | None, str, str], Policy] = {}
+    for index, policy in enumerate(policies):
+        if policy is None:
+            continue
+        source = policy.source_path or policy.source.relation or ""
+        place = str(source.resolve()) if isinstance(source, Path) else source.lower()
+        before = first.setdefault((find_project(policy.directory), policy.budget, place), policy)
+        one, other = before.source, policy.source
+        if {each.casefold() for each in one.keys} == {each.casefold() for each in other.keys}:
+            continue
+        if {one.unique or not one.keys, other.unique or not other.keys} == {True}:
+            continue  # a row is a person in both
+        message = (
+            f"privacy_unit must be that of {before.file}, which pays from account"
+            f" {policy.budget!r} for the same source: {one.key or 'each row'} is one person there,"
+            f" and {other.key or 'each row'} here, and what they tell of somebody does not add up"
+        )
+        remedy = "write one privacy_unit in both, the one by which a person has all their rows"
+        problem = errors.Problem(str(policy.file), 0, 0, "privacy_unit", message, remedy)
+        yield index, located((problem,), policy.file)[0]
 
 
 def _ordered(problems: Iterable[errors.Problem], path: Path) -> tuple[errors.Problem, ...]:
@@ -120,10 +157,36 @@ def check_policy(path: Path) -> Checked:
 
             own = in_some_edition(policy, project)
             ReleasePlan(own, project, warehouse, certificate, table).check_account()
+        _check_ledger(policy, project, warehouse, (certificate, table))
         told.extend(unenforced(policy, certificate))
 
     checked = _against_source(policy, project, problems, look)
     return replace_field(checked, warnings=_ordered((*told, *warnings_of(policy)), path))
+
+
+def _check_ledger(
+    policy: Policy, project: Project, warehouse: Warehouse, found: tuple[Certificate, Table]
+) -> None:
+    """Refuse an account to which the ledger has the source's people as none of its own.
+
+    That is asked where a ledger is here with the key that names its sources, and can be read.
+    Raises PolicyError.
+    """
+    if not project.sealing_key.exists():
+        return
+    # Ledgers and keys are needed where there are any.
+    from policy_engine.releasing.books import begun_ledger, naming_key
+    from policy_engine.releasing.charging import ReleasePlan
+
+    plan = ReleasePlan(in_some_edition(policy, project), project, warehouse, *found)
+    with suppress(errors.LedgerError, errors.FileError), begun_ledger(project) as ledger:
+        if ledger is None:
+            return
+        known, names = ledger.read(), plan.names(naming_key(project, ledger))
+        try:
+            known.sources.check(names.named(plan.charge(known)))
+        except errors.BudgetExceeded as error:
+            raise refused(policy.file, "account", str(error), "") from None
 
 
 def _salvaged(path: Path, problems: tuple[errors.Problem, ...]) -> Checked:
