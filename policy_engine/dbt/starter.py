@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from policy_engine.compile.catalog import TIMES, Kind, Table, fresh
+from policy_engine.compile.catalog import Table, fresh
 from policy_engine.dbt.project import POLICY, Change, DbtProject, apply, changed, read
 from policy_engine.dbt.room import Room, open_room
 from policy_engine.dbt.sources import SourceNode, read_wanted
@@ -53,9 +53,7 @@ name: {name}
 description: Say what is released, and for whom
 source:
   table: {relation}
-privacy_unit:              # whose row it is, and which of a person's rows speaks for them
-  column: {key}{example}
-  rows: {{first_by: [{order}]}}{example}
+{unit}
 # Uncomment the columns to release, and choose how coarse each is before you look at the data.
 recode:                    # a column that is not named here is not released
 {columns}
@@ -161,7 +159,11 @@ def _text(room: Room, node: SourceNode, name: str, notes: list[str]) -> str:
     except PolicyEngineError:  # what is not known of the columns is no reason to fail
         table = Table(())
     names = [column.name for column in table.columns]
-    counted, key = fresh("n", names), _key(names)
+    many = starter._keyed(table)
+    counted = fresh("n", names)
+    # A release of dbt has counts of people alone.
+    unit = starter._unit(table) if many is None else starter._all_rows(table, *many, of_rows=False)
+    count = "" if counted == "n" else f"\ncount: {{people: {counted}}}        # n is a column"
     accounts = list(room.settings.accounts) if room.settings.file is not None else ["people"]
     if not names:
         likely = room.targets.likely() if room.targets is not None else None
@@ -171,31 +173,16 @@ def _text(room: Room, node: SourceNode, name: str, notes: list[str]) -> str:
             f" declare its columns with their data_type, or {node.built_in(target)}; then remove"
             " the starter and run this again"
         )
-    # The last row of a person, by the first column of days or times; else by another one.
-    others = [column for column in table.columns if column.name != key]
-    days = [column for column in others if column.kind in TIMES | {Kind.DATE}]
-    order = next((f"{column.name} desc" for column in (*days, *others)), "visited desc")
     return _POLICY.format(
         name=name,
         relation=node.call,
-        key=starter._scalar(key),
-        order=starter._scalar(order),
-        example="" if names else "    # an example: the columns are not known",
+        unit=unit,
         columns="\n".join(starter._lines(table)) if names else _EXAMPLE,
-        count="" if counted == "n" else f"\ncount: {{people: {counted}}}        # n is a column",
+        count=count,
         budget=starter._scalar(accounts[0])
         if len(accounts) == 1
         else '""  # an account of policy-engine.yaml',
     )
-
-
-def _key(names: list[str]) -> str:
-    """The column that most likely says who a row is about, by its name alone."""
-    folded = {name.lower(): name for name in names}
-    for wanted in ("person_id", "patient_id", "customer_id", "user_id", "id"):
-        if wanted in folded:
-            return folded[wanted]
-    return next((name for name in names if name.lower().endswith("_id")), "person_id")
 
 
 def environment(project: DbtProject, targets: tuple[str, ...]) -> list[Change | None]:

@@ -114,7 +114,11 @@ class PolicyDocument(Document):
     """A policy: what of a source is released, how it is recoded, and what is guaranteed."""
 
     model_config = ConfigDict(title="policy-engine policy, version 1")
-    needs = ("privacy_unit", "write privacy_unit: row where each row is one person")
+    needs = (
+        "privacy_unit",
+        "write privacy_unit: row where each row is one person, and {column: …} with the column that"
+        " says whose a row is where a person can have several",
+    )
     meant = time_models.MEANT
     version: fields.VersionField
     """The version of the language."""

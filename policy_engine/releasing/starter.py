@@ -169,7 +169,7 @@ def _policy(
 ) -> str:
     name, place, recode, count = "my_release", "file: data/people.parquet", _EXAMPLE, ""
     when = None
-    unit = f"{_ROWS}; else  {{column: person_id, rows: any}}"
+    unit = undecided("person_id")
     if source is not None:
         if not source.strip():
             raise UsageError("the source has no name; name a file or a table, or leave it out")
@@ -249,8 +249,10 @@ def _keyed(table: Table) -> tuple[Field, Field] | None:
     return None if key is None or when is None else (key, when)
 
 
-def _all_rows(table: Table, key: Field, when: Field) -> str:
+def _all_rows(table: Table, key: Field, when: Field, *, of_rows: bool = True) -> str:
     """That all rows of a person count, and how many; and how one of them could, or each by itself.
+
+    ``of_rows``: rows are counted beside people, or are not.
 
     Files of a folder have no row numbers, and rows of a view no place: a row is no person there.
     """
@@ -259,6 +261,12 @@ def _all_rows(table: Table, key: Field, when: Field) -> str:
     first = f"{{first_by: [{term}]}}}}"
     one = f"# privacy_unit: {{column: {column}, rows: {first}   # their last row alone"
     row = "" if table.is_folder or table.view is not None else f"\n# {_ROWS}"
+    if not of_rows:
+        return (
+            f"privacy_unit: {{column: {column}}}   # whose row it is; all rows of a person count\n"
+            "contribution: {max_groups: 4}   # in so many groups\n"
+            f"# instead of these two:\n{one}{row}"
+        )
     return (
         f"privacy_unit: {{column: {column}}}   # whose row it is; all rows of a person count\n"
         "contribution: {max_groups: 4, max_rows_per_group: 10}   # in so many groups, with so many"
@@ -267,9 +275,10 @@ def _all_rows(table: Table, key: Field, when: Field) -> str:
 
 
 def _unit(table: Table) -> str:
-    """Whose row it is: a row is a person, unless a column seems to say whose it is.
+    """Whose row it is: as a column seems to say it, else the author has to choose.
 
-    Files of a folder have no row numbers, and rows of a view no place: they need such a column.
+    Of a table in which no two rows have one value of such a column, a row is a person. Files of a
+    folder have no row numbers, and rows of a view no place: they need such a column.
     """
     columns = _readable(table)
     named = person_key(each for each in columns if each.name not in table.unique)
@@ -285,10 +294,21 @@ def _unit(table: Table) -> str:
         return f"{unit}   # the column that says whose row it is"
     if named is not None:  # its name says that a person may have many rows
         return f"{unit}   # whose row it is; a person may have many{which}\n# {_ROWS}"
-    if only:  # the catalog says so: no two rows have one value of it
+    if key is not None and key.name == only:  # the catalog says that no two rows have one of it
         one = f"privacy_unit: {{column: {_scalar(only)}, rows: one}}"
         return f"{_ROWS}\n# {one}   # the same, where rows have no number: no two have one {only}"
-    return f"{_ROWS}\n# {unit}   # if a person has many rows{which}"
+    return undecided(_scalar(key.name) if key else "person_id")
+
+
+def undecided(column: str) -> str:
+    """Who is one person where nothing says it: a choice that the author has to make."""
+    return (
+        "# Who is one person? Nothing here says it, and who has several rows is protected by the\n"
+        "# second alone. Uncomment one of both; the second has two lines:\n"
+        f"# {_ROWS}, and nobody has two\n"
+        f"# privacy_unit: {{column: {column}}}   # it says whose a row is, and all of them count,\n"
+        "# contribution: {max_groups: 4}   # of each person in so many groups at most"
+    )
 
 
 def _budget(project: Project) -> str:

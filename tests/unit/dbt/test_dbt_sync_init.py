@@ -91,8 +91,10 @@ def test_a_starter_is_written_from_names_and_types_alone(world):
     text = found.policy.read_text()
     assert (
         "table: ref('stg_people')" in text
-        and 'column: person_id\n  rows: {first_by: ["visited desc"]}' in text
+        and "\nprivacy_unit: {column: person_id}   # whose row it is; all rows of a person" in text
     )
+    assert "\ncontribution: {max_groups: 4}   # in so many groups\n" in text
+    assert '# privacy_unit: {column: person_id, rows: {first_by: ["visited desc"]}}' in text
     assert "# age: {bins: [18, 30, 45, 65]}    # INTEGER" in text
     assert "# visited: {truncate: year}    # DATE" in text
     assert "\nmechanism: noisy_counts " in text
@@ -117,8 +119,7 @@ def test_a_starter_of_a_model_of_unknown_columns_shows_an_example(world):
     found = start(world.project, "ref('stg_people')")
     text = found.policy.read_text()
     assert "# age: {bins: [18, 30, 45, 60, 75]}" in text
-    example = "    # an example: the columns are not known\n"
-    assert f'column: person_id{example}  rows: {{first_by: ["visited desc"]}}{example}' in text
+    assert "\n# privacy_unit: row " in text and "\n# privacy_unit: {column: person_id} " in text
     [note] = [n for n in found.notes if "the columns of the model stg_people are not known" in n]
     assert (
         "build it there first: 'dbt build --target prod --select +stg_people'; then remove" in note
@@ -133,7 +134,7 @@ def test_a_starter_of_a_source_stands_beside_what_describes_it(world):
     assert found.policy == world.folder / "models" / "raw" / "visits_public.privacy.yml"
     text = found.policy.read_text()
     assert "table: source('raw', 'visits')" in text
-    assert 'column: patient_id\n  rows: {first_by: ["visited desc"]}' in text
+    assert "\nprivacy_unit: {column: patient_id} " in text
 
 
 def test_a_model_that_dbt_does_not_know_is_refused(world):

@@ -45,10 +45,18 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+def decided(path: str | Path) -> str:
+    """The starter, of which the author says that a row is a person where nothing tells it."""
+    text = Path(path).read_text("utf-8")
+    if "\nprivacy_unit: " in text:
+        return text
+    return text.replace("\n# privacy_unit: row ", "\nprivacy_unit: row ")
+
+
 def uncommented(path: Path) -> Path:
-    """The starter with every suggestion taken."""
+    """The starter with every suggestion taken, and with its choice made."""
     full = path.with_name("full.yaml")
-    full.write_text(SUGGESTED.sub(r"  \1", path.read_text("utf-8")), "utf-8")
+    full.write_text(SUGGESTED.sub(r"  \1", decided(path)), "utf-8")
     return full
 
 
@@ -253,8 +261,11 @@ def test_a_scalar_reads_as_its_text(text):
 def test_nothing_uncommented_is_a_clear_problem(folder):
     wide(folder / "wide.parquet")
     write_starter("wide.parquet", Path("policy.yaml"))
-    with pytest.raises(PolicyError, match=r"policy.yaml:12:1: recode must be a mapping of column"):
+    with pytest.raises(PolicyError) as caught:
         load_policy("policy.yaml")
+    unit, recode = caught.value.problems
+    assert "privacy_unit" in unit.message and "{column: …}" in unit.remedy
+    assert (recode.line, recode.message[:29]) == (17, "recode must be a mapping of c")
 
 
 def test_values_are_never_written(folder):
@@ -342,8 +353,7 @@ def test_the_first_line_of_a_csv_without_a_header_is_not_written(folder, first):
         "if it is a header, it is no person: write header: true" in Path("policy.yaml").read_text()
     )
     (folder / "guess.yaml").write_text(
-        Path("policy.yaml")
-        .read_text()
+        decided("policy.yaml")
         .replace("csv: {", "# csv: {")
         .replace("# column_1: keep", "Mirjam: keep")
     )
@@ -378,6 +388,7 @@ def test_without_a_source_there_is_an_example(folder):
     assert write_starter(None, Path("policy.yaml")) == (
         Path("policy.yaml"), Path("policy-engine.yaml")
     )  # fmt: skip
+    Path("policy.yaml").write_text(decided("policy.yaml"), "utf-8")
     policy = load_policy("policy.yaml")
     assert policy.columns == ("age", "sex")
     checked = check_policy(Path("policy.yaml"))
