@@ -121,6 +121,10 @@ CASES: dict[str, dict[str, str]] = {
         "source": MANY,
         "mechanism": VISITS,
     },
+    "who_is_cut": {
+        "source": MANY,
+        "mechanism": VISITS.replace("group: 3}", "group: 3, count_cut: true}"),
+    },
 }  # fmt: skip
 
 # Elsewhere: a table of people with a key, without columns that only some engines have.
@@ -132,6 +136,7 @@ OTHERWISE: dict[str, dict[str, str]] = {
     "key": {"source": KEYED.format(order="seen desc, age")},
     "any_row": {"source": ANY_ROW},
     "several_groups": {"source": MANY},
+    "who_is_cut": {"source": MANY},
     "marginals": {"mechanism": "marginals: [[age], [born]]"},
 }
 MORE: dict[str, dict[str, str]] = {
