@@ -31,7 +31,7 @@ from policy_engine.policy.loading import load_policy
 from policy_engine.policy.noise import Noise
 from policy_engine.policy.resolve import Following, Policy
 from policy_engine.releasing.naming import told_due
-from policy_engine.releasing.planning import project_of, unenforced
+from policy_engine.releasing.planning import project_of
 from policy_engine.releasing.preview import Preview, about, preview
 from policy_engine.releasing.validation import check_guarantee, warnings_of
 
@@ -85,7 +85,7 @@ def plan(
     certificate = found.certificate
     # As it would be drawn, and of whichever edition.
     loaded = replace_field(found.policy, release=loaded.release, edition=loaded.edition)
-    for each in (*warnings_of(loaded), *unenforced(loaded, certificate)):
+    for each in (*warnings_of(loaded), *found.warnings):
         note(f"warning: {each}")
     for line in found.news:
         note(line)

@@ -156,6 +156,31 @@ def unenforced(policy: Policy, certificate: Certificate) -> tuple[errors.Problem
     return located((errors.Problem(str(policy.file), 0, 0, place, message, remedy),), policy.file)
 
 
+def paid_for_nothing(policy: Policy, table: Table) -> tuple[errors.Problem, ...]:
+    """The measures that pay for the number of their values, though the catalog knows it.
+
+    Of a column that is NOT NULL there are as many values as rows, which are counted already.
+    """
+    protection, read_otherwise = policy.protection, {name for name, _ in policy.source.columns}
+    over: dict[str, int | None] = {each.name: each.over for each in protection.measures}
+    over |= {each.name: each.over for each in protection.quantiles}
+    found = []
+    for name, named in policy.measured:
+        column, place = table.alone.find(named), over.get(name) or 0
+        if column is None or table.path or column.name not in table.filled or not place:
+            continue
+        if named in read_otherwise or protection.quantities[place - 1].column != named:
+            continue
+        message = (
+            f"the catalog of {table.name} says that {named!r} is NOT NULL, and {name} pays for the"
+            " number of its values"
+        )
+        remedy = "write not_null: true, and it is more exact at the same price"
+        at = path_text(("measures", name))
+        found.append(errors.Problem(str(policy.file), 0, 0, at, message, remedy))
+    return located(tuple(found), policy.file)
+
+
 def _ends(policy: Policy, warehouse: Warehouse) -> tuple[Table, tuple[str, ...]]:
     """The source, and the full name of the table to write; no name for a file."""
     table, relation = warehouse.table(policy.source, policy.directory), policy.release.relation

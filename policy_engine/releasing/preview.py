@@ -39,7 +39,7 @@ from policy_engine.releasing.editions import (
     utc_now,
 )
 from policy_engine.releasing.placing import Spot
-from policy_engine.releasing.planning import project_of, through_view
+from policy_engine.releasing.planning import paid_for_nothing, project_of, through_view, unenforced
 from policy_engine.releasing.requests import Ends, SourceNames
 
 _One = TypeVar("_One")
@@ -51,7 +51,8 @@ class Preview:
     """What a release would be: its certificate, the account that would pay, what, and its place.
 
     ``refusal`` says why the account cannot pay, ``repeats`` is the entry that has paid already,
-    ``news`` what should be known before it is paid. ``edition`` is the
+    ``news`` what should be known before it is paid, ``warnings`` are of what the catalog knows and
+    the policy seldom means. ``edition`` is the
     one that is due, or the next of a ``schedule``; ``policy`` is as it would be drawn.
     """
 
@@ -65,6 +66,7 @@ class Preview:
     news: tuple[str, ...] = ()
     edition: Edition = field(default=Edition())
     schedule: Schedule | None = None
+    warnings: tuple[Problem, ...] = ()
 
     @property
     def balance(self) -> Balance:
@@ -136,6 +138,7 @@ def _previewed(
             (),
             policy.edition,
             schedule,
+            (*unenforced(policy, plan.certificate), *paid_for_nothing(policy, plan.table)),
         )
         try:
             if repeats is None and known is not None:

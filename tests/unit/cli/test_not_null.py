@@ -104,3 +104,19 @@ def test_what_cannot_be_said_of_it_is_refused(project, cli):
     read = "{file: p.parquet, columns: {x: double}}"
     project(read, ", not_null: true")
     assert "'x' is read as another type, and what is no such" in cli("validate", "policy.yaml").out
+
+
+@pytest.mark.parametrize("command", ["plan", "validate"])
+def test_that_a_mean_pays_for_what_the_catalog_knows_is_said(project, cli, command):
+    _table()
+    project("{table: own.main.visits}", "")
+    done = cli(command, "policy.yaml")
+    told = done.out + done.err
+    assert done.code == 0
+    assert "the catalog of own.main.visits says that 'x' is NOT NULL, and cost pays for" in told
+    assert "write not_null: true, and it is more exact at the same price" in told
+    for more, end in ((", not_null: true", " NOT NULL"), ("", "")):
+        _table(end)
+        project("{table: own.main.visits}", more)
+        done = cli(command, "policy.yaml")
+        assert "write not_null: true" not in done.out + done.err
