@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -14,6 +14,7 @@ from policy_engine.compile.public_groups import NotPublic, all_groups
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms.meanings import meaning_of
+from policy_engine.kernel.mechanisms.noisy_counts.intervals import within_words
 from policy_engine.kernel.mechanisms.noisy_counts.meaning import (
     beside_noise,
     cut_words,
@@ -179,6 +180,7 @@ def _noisy(policy: Policy, noise: Noise, count: str, error: Decimal) -> Iterator
         beside = beside_choice(chosen, noise.least_of(chosen), over)
         yield from (f"           {text}" for text in beside)
     yield from _cuts(noise)
+    yield from _within(noise, divisors)
     for place, coarse in enumerate(noise.groupings, 1):
         counts = [f"{shown_half(t, policy.k)} people" for t in coarse.tables[:1]]
         half = f": {counts[0]} are shown half of the time" if counts else ""
@@ -186,6 +188,14 @@ def _noisy(policy: Policy, noise: Noise, count: str, error: Decimal) -> Iterator
         for each in noise.measures if coarse.tables else ():
             about = error_of(each, noise.quantities, coarse.tables, divisors)
             yield f"           {each.name}: give or take {about} (1 SD)"
+        if coarse.tables:
+            words = within_words(noise.measures, noise.quantities, coarse.tables, divisors)
+            yield from (f"           {text}" for text in words)
+    yield from _part(policy, count)
+
+
+def _part(policy: Policy, count: str) -> Iterator[str]:
+    """Of which part of everybody it is, where it is of one."""
     if policy.part is not None:
         parts, number = policy.part
         drawn = f"drawn by a secret hash of {policy.source.key}"
@@ -199,6 +209,15 @@ def _noisy(policy: Policy, noise: Noise, count: str, error: Decimal) -> Iterator
                 " if a person's key never changed and privacy_unit.stays: true said so"
             )
         yield f"           {told}"
+
+
+def _within(noise: Noise, divisors: Mapping[int, str]) -> Iterator[str]:
+    """By how much each number is off in 95 of 100 releases."""
+    tables = (noise.table, *(each.noise for each in noise.quantities))
+    own = {} if noise.cut_table is None else {cut.name: noise.cut_table for cut in noise.cuts}
+    first, *others = within_words(noise.measures, noise.quantities, tables, divisors, own)
+    yield f"interval   {first}"
+    yield from (f"           {text}" for text in others)
 
 
 def _cuts(noise: Noise) -> Iterator[str]:

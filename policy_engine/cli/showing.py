@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from dataclasses import replace as replace_field
 from pathlib import Path
 from typing import Annotated, Any
 from unicodedata import is_normalized
@@ -66,11 +67,17 @@ def show(
         Option("--output", "-o", help="Write a picture, FILE.svg, or all rows, FILE.csv."),
     ] = None,
     replace: Annotated[bool, Option("--replace", help="Replace a file that stands there.")] = False,
+    errors: Annotated[
+        bool, Option("--errors", help="Behind each number its error, and its 95 % interval.")
+    ] = False,
 ) -> None:
     """Show the first rows of a release, and what each number means.
 
     The certificate beside the release says what its numbers mean. A table is read through the
     project's warehouse. Neither signature nor rows are checked: verify does that.
+
+    --errors shows, and writes into a CSV, behind a number n its error n_sd (1 SD), and n_low and
+    n_high: what counts is between them in 95 of 100 releases, as far as noise puts it off.
 
     --output draws the first groups with their errors (1 SD), or writes all rows as CSV, in which a
     missing value is an empty field without quotes.
@@ -84,6 +91,8 @@ def show(
         raise UsageError("--replace replaces what --output names: name that too")
     project = project_here()
     shown = look(release, project, rows)
+    if errors:
+        shown = _with_errors(shown, open_release(release, project), rows)
     found = ShownRows(
         release=shown.release,
         certificate=shown.certificate,
@@ -96,7 +105,7 @@ def show(
     )
     lines = _lines(shown)
     if output is not None:
-        _write(open_release(release, project), output)
+        _write(open_release(release, project), output, errors=errors)
         lines.append(f"wrote {output}")
     emit(found, lines)
 
@@ -107,10 +116,22 @@ def _check_output(output: Path, *, replace: bool) -> None:
     check_free(output, replace=replace)
 
 
-def _write(release: OpenedRelease, output: Path) -> None:
+def _with_errors(shown: FirstRows, release: OpenedRelease, rows: int) -> FirstRows:
+    """The first rows with the errors of their numbers, which have six digits."""
+    table = release.to_arrow(errors=True)
+    lines = table.slice(0, rows).to_pylist()
+    values = tuple(tuple(_short(value) for value in line.values()) for line in lines)
+    return replace_field(shown, columns=tuple(table.column_names), rows=values)
+
+
+def _short(value: object) -> object:
+    return f"{value:.6g}" if isinstance(value, float) else value
+
+
+def _write(release: OpenedRelease, output: Path, *, errors: bool) -> None:
     with written_whole(output) as aside:
         if output.suffix.lower() == ".csv":
-            release.to_csv(aside)
+            release.to_csv(aside, errors=errors)
         else:
             aside.write_text(release.picture().svg(), "utf-8")
 

@@ -5,9 +5,9 @@ accounts would lose the sum of both limits. So a charge names its source, by whe
 of kind ``move`` gives the source of an entry to another account, by somebody, for a reason; nothing
 else does.
 
-An account's limit is of one person of each source. What was told of rows bounds nothing of a person
-who has several, and the other way round they do not add up. So a charge says who is one person among
-the rows of each place, and what an account is charged for one place has one answer.
+An account's limit is of one person of each source. What was told of rows bounds nothing of a
+person who has several, and the two do not add up. So a charge says who is one person among the rows
+of each place, and what an account is charged for one place has one answer.
 
 The names are keyed, and another key would make each source a new one. So a source says which key
 has named it, and a record of kind ``rekey`` says who replaced the sealing key, and why: the new one
@@ -183,8 +183,8 @@ def _of_others(charge: Charge, record: Record, before: Units, units: Units) -> B
     of = json.loads(record.payload)["policy_name"]
     move = (
         "list another account in the project file, write it into the policy, and run"
-        f" 'policy-engine ledger move {record.seq} ACCOUNT --by NAME --why TEXT': the source is that"
-        " one's from then on"
+        f" 'policy-engine ledger move {record.seq} ACCOUNT --by NAME --why TEXT': the source is"
+        " that one's from then on"
     )
     remedy = f"To count this way from now on, {move}"
     if before and before[0]:
@@ -194,8 +194,8 @@ def _of_others(charge: Charge, record: Record, before: Units, units: Units) -> B
     return BudgetExceeded(
         f"account {charge.account!r} cannot pay for policy {charge.policy_name!r}: entry"
         f" {record.seq} ({of}) was charged to it for the same source, where one person is"
-        f" {_one_person(before)}, and here it is {_one_person(units)}: what they tell of somebody does"
-        f" not add up to the account's limit. {remedy}"
+        f" {_one_person(before)}, and here it is {_one_person(units)}: what they tell of somebody"
+        f" does not add up to the account's limit. {remedy}"
     )
 
 

@@ -12,6 +12,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from functools import cached_property
 from itertools import groupby
+from math import isnan
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
 Line = tuple[Any, ...]
 ERROR = "_sd"
 """Behind the name of a number, the name of the column of its errors."""
+LOW, HIGH = "_low", "_high"
+"""The same of the ends between which what counts lies in 95 of 100 releases."""
 _FIRST = 10
 MOST_BARS = 40
 
@@ -77,7 +80,9 @@ class OpenedRelease:
     def to_arrow(self, *, errors: bool = False) -> pa.Table:
         """The rows; with ``errors`` behind each number how far it is off (1 SD), as ``NAME_sd``.
 
-        Of a sample the error is of the estimate, which is ``NAME_estimate``.
+        Behind that stand ``NAME_low`` and ``NAME_high``, between which what counts lies in 95 of
+        100 releases. They are missing where a row does not tell them: of a mean over values whose
+        number no column shows. Of a sample all are of the estimate, which is ``NAME_estimate``.
         """
         import pyarrow as pa
 
@@ -87,8 +92,13 @@ class OpenedRelease:
         rows = table.to_pylist()
         for number in self.numbers:
             place = table.column_names.index(number.name) + 1
+            found = [number.interval(row) or (None, None) for row in rows]
+            for end, behind in enumerate((LOW, HIGH)):
+                ends = pa.array([each[end] for each in found], pa.float64())
+                table = table.add_column(place + end, number.name + behind, ends)
             told = [number.deviation(row) for row in rows]
-            table = table.add_column(place, number.name + ERROR, pa.array(told, pa.float64()))
+            errors_of = pa.array(told, pa.float64(), from_pandas=True)
+            table = table.add_column(place, number.name + ERROR, errors_of)
             if number.scale != 1:
                 scaled = [number.scale * row[number.name] for row in rows]
                 estimate = pa.array(scaled, pa.float64())
@@ -142,9 +152,8 @@ class OpenedRelease:
         keys = self.certificate.claim.released
         bars = []
         for row in self.rows.slice(0, most).to_pylist():
-            told = [self._label(key, row[key]) for key in keys]
-            value = float(row[number.name]) * number.scale
-            bars.append(DrawnNumber(", ".join(told), value, number.deviation(row)))
+            label = ", ".join(self._label(key, row[key]) for key in keys)
+            bars.append(_drawn(label, row, number))
         more = max(0, self.rows.num_rows - most)
         name = self.certificate.terms.policy_name
         return Picture(f"{name}: {number.name}", number.words, ", ".join(keys), tuple(bars), more)
@@ -176,7 +185,9 @@ class OpenedRelease:
     def _cell(self, row: Mapping[str, Any], name: str, number: ShownNumber | None) -> str:
         if number is None or number.scale != 1:
             return self._label(name, row[name])
-        return DrawnNumber("", float(row[name]), number.deviation(row)).words
+        found = number.interval(row)
+        between = "" if found is None else f" ({found[0]:,.6g} to {found[1]:,.6g})"
+        return _drawn("", row, number).words + between
 
     def _number(self, column: str | None) -> ShownNumber:
         numbers = {number.name: number for number in self.numbers}
@@ -208,8 +219,17 @@ class OpenedRelease:
         return (
             f"<p><b>{name}</b>: {marked(self.promise)}</p>"
             f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>{rest}"
-            "<p>± is 1 SD. Nothing was checked here: <code>policy-engine verify</code> does.</p>"
+            "<p>± is 1 SD; between the two in brackets lies what counts in 95 of 100 releases, by"
+            " noise alone. Nothing was checked here: <code>policy-engine verify</code> does.</p>"
         )
+
+
+def _drawn(label: str, row: Mapping[str, Any], number: ShownNumber) -> DrawnNumber:
+    """A number of a row: of a mean of nobody there is none, and no column may tell its error."""
+    value, error = row[number.name], number.deviation(row)
+    if value is None:
+        return DrawnNumber(label, None)
+    return DrawnNumber(label, float(value) * number.scale, None if isnan(error) else error)
 
 
 def open_release(place: str | Path, project: Project | None = None) -> OpenedRelease:

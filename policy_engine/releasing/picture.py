@@ -24,11 +24,20 @@ _LONGEST_LABEL = 38
 
 @dataclass(frozen=True)
 class DrawnNumber:
-    """A group, the number that is shown of it, and how far that is off (1 SD)."""
+    """A group, the number that is shown of it, and how far that is off (1 SD).
+
+    Either is None where the release does not tell it.
+    """
 
     label: str
-    value: float
-    error: float
+    value: float | None
+    error: float | None = None
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Where the line of its error ends; at the number where none is told."""
+        value, error = self.value or 0.0, self.error or 0.0
+        return value - error, value + error
 
     @property
     def words(self) -> str:
@@ -37,6 +46,8 @@ class DrawnNumber:
         >>> DrawnNumber("", 1234.0, 1.38).words, DrawnNumber("", 0.51234, 0.0123).words
         ('1,234 ± 1.4', '0.512 ± 0.012')
         """
+        if self.value is None:
+            return "missing"
         if not self.error:
             return f"{self.value:,.6g}" if self.value % 1 else f"{self.value:,.0f}"
         places = max(0, 1 - floor(log10(self.error)))
@@ -84,8 +95,8 @@ class Picture:
         )
 
     def _drawn(self) -> Iterator[str]:
-        low = min((bar.value - bar.error for bar in self.bars), default=0)
-        top = max((bar.value + bar.error for bar in self.bars), default=1)
+        low = min((bar.ends[0] for bar in self.bars), default=0)
+        top = max((bar.ends[1] for bar in self.bars), default=1)
         low, top = min(0.0, low), max(0.0, top)
         wide = (_WIDTH - _LABEL - _NUMBERS) / ((top - low) or 1)
 
@@ -94,8 +105,8 @@ class Picture:
 
         for place, bar in enumerate(self.bars):
             y = _TOP + _ROW * place
-            left, right = sorted((at(0), at(bar.value)))
-            less, more, middle = at(bar.value - bar.error), at(bar.value + bar.error), y + 8
+            left, right = sorted((at(0), at(bar.value or 0)))
+            less, more, middle = at(bar.ends[0]), at(bar.ends[1]), y + 8
             yield (
                 f'<text x="{_LABEL - 8}" y="{y + 12}" text-anchor="end">'
                 f"{marked(_cut(bar.label, _LONGEST_LABEL))}</text>"
@@ -121,8 +132,8 @@ class Picture:
             _, axes = pyplot.subplots(figsize=(7, high), layout="constrained")
         places = range(len(self.bars))
         marks: Any = {"ecolor": "black", "capsize": 3, "color": "#7fa8bd"}
-        values = [bar.value for bar in self.bars]
-        axes.barh(places, values, xerr=[bar.error for bar in self.bars], **marks)
+        values = [bar.value or 0 for bar in self.bars]
+        axes.barh(places, values, xerr=[bar.error or 0 for bar in self.bars], **marks)
         axes.set_yticks(places, [_cut(bar.label, _LONGEST_LABEL) for bar in self.bars])
         axes.invert_yaxis()
         axes.set_xlabel(f"{self.of}; the line is 1 SD")

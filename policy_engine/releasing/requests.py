@@ -23,8 +23,8 @@ from policy_engine.attest.choices import ChoiceOf
 from policy_engine.attest.parquet_file import CERTIFICATE_SUFFIX, certificate_path
 from policy_engine.attest.sealing import keyed_name
 from policy_engine.kernel.certificate import Certificate
-from policy_engine.kernel.editions import Edition
 from policy_engine.kernel.claim import Claim
+from policy_engine.kernel.editions import Edition
 from policy_engine.kernel.sources import Column, People
 from policy_engine.ledger.entry import Charge, Run, Units
 from policy_engine.policy.accounts import path_from

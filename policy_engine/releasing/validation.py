@@ -31,6 +31,7 @@ from policy_engine.releasing.naming import in_some_edition
 from policy_engine.releasing.planning import (
     dialect_of,
     open_warehouse,
+    paid_for_nothing,
     paying_account,
     project_of,
     unenforced,
@@ -158,7 +159,7 @@ def check_policy(path: Path) -> Checked:
             own = in_some_edition(policy, project)
             ReleasePlan(own, project, warehouse, certificate, table).check_account()
         _check_ledger(policy, project, warehouse, (certificate, table))
-        told.extend(unenforced(policy, certificate))
+        told.extend((*unenforced(policy, certificate), *paid_for_nothing(policy, table)))
 
     checked = _against_source(policy, project, problems, look)
     return replace_field(checked, warnings=_ordered((*told, *warnings_of(policy)), path))

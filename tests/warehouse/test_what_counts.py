@@ -1,8 +1,8 @@
 """Visits of many people, released: every number beside what counts, by the printed errors.
 
 What counts is the table as the policy limits it, by the groups and rows that the secret of a
-release chose: 95 of 100 numbers lie within 1.96 of their printed deviations of it, and who is cut
-is told within its own. ``WHAT_COUNTS=30`` draws more releases; the bar is 93 of 100.
+release chose: in 95 of 100 it lies in the interval that is printed of a number, and who is cut is
+told within its own. ``WHAT_COUNTS=30`` draws more releases; the bar is 93 of 100.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import pytest
 sys.path[:0] = [str(Path(__file__).parents[1] / "kernel")]
 from meaning import contributed, gathered, is_cut  # noqa: E402
 
-from policy_engine.accounting.noise_laws import deviation  # noqa: E402
+from policy_engine.accounting.intervals import within as in_95  # noqa: E402
 from policy_engine.cli.main import run  # noqa: E402
 from policy_engine.releasing.opened import open_release  # noqa: E402
 from policy_engine.warehouse.base import Warehouse  # noqa: E402
@@ -139,11 +139,10 @@ def test_numbers_are_within_their_printed_errors_of_what_counts(
             people, many, total = counted[tuple(row[shown.name] for shown in claim.columns)]
             true = {"patients": people, "visits": many, "cost": total, "mean_cost": total / many}
             for name, value in true.items():
-                away = abs(float(row[name]) - value)
-                within[name].append(away <= 1.96 * row[f"{name}_sd"])
-        error = deviation(claim.law.cut_table)
+                within[name].append(row[f"{name}_low"] <= value <= row[f"{name}_high"])
+        error = in_95(claim.law.cut_table)
         for each, people in zip(claim.law.cuts, cut, strict=True):
-            cuts_within.append(abs(released[0][each.name] - people) <= 1.96 * error)
+            cuts_within.append(abs(released[0][each.name] - people) <= error)
     shares = {name: sum(own) / len(own) for name, own in within.items()}
     print(engine, RELEASES, shares, f"cuts {sum(cuts_within)} of {len(cuts_within)}")
     assert min(shares.values()) >= (0.93 if RELEASES > 1 else 0.8), shares

@@ -52,13 +52,15 @@ class ShownNumber:
     """A number that each row of a release shows, as an estimate of the source.
 
     It is what stands in the column ``name``, times ``scale``. ``deviation`` is how far that is off
-    (1 SD) in a row, whose values are given by the names of the columns.
+    (1 SD) in a row, whose values are given by the names of the columns. ``interval`` is where what
+    counts lies in 95 of 100 releases; either is not known of every row.
     """
 
     name: str
     words: str
     scale: float
     deviation: Callable[[Mapping[str, Any]], float]
+    interval: Callable[[Mapping[str, Any]], tuple[float, float] | None]
 
 
 @dataclass(frozen=True)

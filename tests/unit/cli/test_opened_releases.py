@@ -44,7 +44,8 @@ def test_a_release_is_a_table_in_reading_order(done):
         map(str, pq.read_table(done.release).to_pylist())
     )
     frame = done.to_pandas(errors=True)
-    assert list(frame.columns) == ["age", "sex", "n", "n_sd"]
+    assert list(frame.columns) == ["age", "sex", "n", "n_sd", "n_low", "n_high"]
+    assert set(frame["n"] - frame["n_low"]) == set(frame["n_high"] - frame["n"]) == {6}
     assert frame["n"].dtype == "int64" and 2.7 < frame["n_sd"].iloc[0] < 2.9
     assert done.to_polars().rows() == [tuple(row.values()) for row in table.to_pylist()]
 
@@ -58,7 +59,8 @@ def test_errors_of_sums_and_means_are_those_that_are_told(policy):
     done = release(load_policy(policy("a", SUMS, epsilon="0.9", delta="9.0e-7")))
     claim = done.opened.certificate.claim
     table = done.to_arrow(errors=True)
-    assert table.column_names[2:] == ["n", "n_sd", "total", "total_sd", "mean", "mean_sd"]
+    ends = ("", "_sd", "_low", "_high")
+    assert table.column_names[2:] == [a + b for a in ("n", "total", "mean") for b in ends]
     told = "\n".join(line for line in _told(done))
     row = table.to_pylist()[0]
     assert f"give or take {row['total_sd']:.6g} (1 SD)" in told
@@ -73,6 +75,33 @@ def test_errors_of_sums_and_means_are_those_that_are_told(policy):
         done.opened.picture("age")
 
 
+def test_of_a_mean_over_values_that_no_column_counts_there_is_a_picture_and_no_error(policy):
+    """What would be its error is not known, and a measure that counts the values shows it."""
+    mean = "measures:\n  mean: {mean: age, bounds: [0, 99]}\n"
+    for name, more, is_known in (("a", "", False), ("b", "  aged: {count: age}\n", True)):
+        done = release(
+            load_policy(policy(name, (NOISY[0], mean + more), epsilon="0.4", delta="4.0e-7"))
+        )
+        frame = done.to_pandas(errors=True)
+        for end in ("_sd", "_low", "_high"):
+            assert frame[f"mean{end}"].notna().all() == is_known
+        bar = done.opened.picture("mean").bars[0]
+        assert ("±" in bar.words) == is_known and "<svg" in done.opened.picture("mean").svg()
+        assert done.opened.plot("mean") is not None
+        assert ("a measure {count: age} shows it, at no price" in "".join(_told(done))) != is_known
+
+
+def test_show_and_its_csv_have_the_errors_that_are_asked_for(done, cli):
+    shown = cli("show", done.release, "--errors", "--rows", "1", "--output", "all.csv")
+    assert shown.code == 0
+    heading, first = shown.out.splitlines()[1:3]
+    assert heading.split() == ["age", "sex", "n", "n_sd", "n_low", "n_high"]
+    assert int(first.split()[4]) < int(first.split()[2]) < int(first.split()[5])
+    with Path("all.csv").open(encoding="utf-8") as file:
+        assert next(csv.reader(file)) == heading.split()
+    assert "in 95 of 100 releases noise puts n off by at most 6\n" in shown.out
+
+
 def _told(done):
     from policy_engine.kernel.mechanisms.meanings import meaning_of
 
@@ -83,7 +112,9 @@ def _told(done):
 def test_of_a_sample_the_estimates_are_drawn(policy):
     done = release(load_policy(policy("a")))
     table = done.to_arrow(errors=True)
-    assert table.column_names == ["age", "sex", "n", "n_estimate", "n_sd"]
+    assert table.column_names == [
+        "age", "sex", "n", "n_estimate", "n_sd", "n_low", "n_high"
+    ]  # fmt: skip
     for row in table.to_pylist():
         assert row["n_estimate"] == pytest.approx(10 * row["n"])
         assert row["n_sd"] == pytest.approx((row["n"] * 0.9) ** 0.5 / 0.1)
@@ -114,7 +145,7 @@ def test_csv_tells_a_missing_value_from_an_empty_text(project, policy):
     done = release(load_policy(policy("a", NOISY)))
     done.to_csv("a.csv", errors=True)
     lines = Path("a.csv").read_text().splitlines()
-    assert lines[0] == '"age","sex","n","n_sd"'
+    assert lines[0] == '"age","sex","n","n_sd","n_low","n_high"'
     assert lines[1].startswith('"[30,60)","",') and lines[3].startswith('"[30,60)",,')
     assert next(csv.reader(lines[2:]))[1] == "a,b"
 
@@ -219,7 +250,7 @@ def test_a_week_is_called_by_its_name(project, policy):
 def test_a_release_of_nothing_opens(project, policy):
     pq.write_table(pa.table({"age": [1], "sex": ["x"]}), "people.parquet")
     done = release(load_policy(policy("a", NOISY)))
-    assert done.to_pandas(errors=True).shape == (0, 4)
+    assert done.to_pandas(errors=True).shape == (0, 6)
     assert done.opened.picture().description.endswith("No group is shown.")
     assert len(done.plot().patches) == 0 and "<svg" in done.opened.picture().svg()
 

@@ -282,6 +282,11 @@ def test_rows_tell_the_errors_of_their_means_and_which_sums_are_below_0():
     ]
     texts = [tuple(map(str, row)) for row in rows]
     assert list(meaning_of(of_visits()).found(names, texts)) == said
+    few = [("young", "F", 9, 8, 1, 20, 200, 5, 9), rows[1]]
+    [_, alone] = meaning_of(of_visits()).found(names, few)
+    assert alone == (
+        "mean is noise alone in 1 of 2 rows: there it can be anything between its bounds"
+    )
     [one, _] = meaning_of(of_visits()).found(names, rows[:1])
     assert one == f"mean is give or take {errors[0]:.3g} (1 SD) in these rows, by its noise"
     unread = [("young", "F", 9, 8, None, 20, 200, 5, -9), ("old", "M", 9, 8, 9, None, 7, 5, -9)]
@@ -294,23 +299,42 @@ def test_rows_tell_the_errors_of_their_means_and_which_sums_are_below_0():
 def test_of_one_row_a_person_people_have_a_value():
     drawn = (Quantity(AGE, Clip(0, 9), None, TABLE),)
     law = Noisy(TABLE, 1, quantities=drawn, measures=(Measure("with_age", 1),))
-    [text] = [each for each in told(replace(COUNTS, law=law)) if "with_age" in each]
+    text, within = [each for each in told(replace(COUNTS, law=law)) if "with_age" in each]
+    assert within == "in 95 of 100 releases noise puts n off by at most 3; with_age by at most 3"
     assert text.startswith("with_age is how many people in the group have a value of age, with")
 
 
 def test_the_error_of_a_number_is_that_of_all_that_it_is_made_of():
     claim = of_visits()
     numbers = {each.name: each for each in meaning_of(claim).numbers(stated(claim))}
-    # Of a mean over values whose number is not shown no error is known.
-    assert [*numbers] == ["n", "visits", "with_age", "mean", "ages", "total"]
+    assert [*numbers] == ["n", "visits", "with_age", "mean", "ages", "own", "total"]
     one = deviation(TABLE)
-    row = {"n": 90, "visits": 500, "with_age": 400, "mean": 30, "ages": 12000, "total": -40}
+    row = {"n": 90, "visits": 500, "with_age": 400, "mean": 30, "ages": 12000, "total": -40,
+           "own": None}  # fmt: skip
     errors = {name: each.deviation(row) for name, each in numbers.items()}
     grain = moves_of(BY_ROW, 20).grain
     assert errors["n"] == pytest.approx(one) and errors["visits"] == pytest.approx(2 * one)
     assert errors["ages"] == pytest.approx(one * math.hypot(grain, 20 * 2))
     assert errors["mean"] == pytest.approx(one * math.hypot(grain, 10 * 2) / 400)
     assert numbers["mean"].deviation({**row, "mean": None}) == 0
+    assert numbers["mean"].interval({**row, "mean": None}) is None
+    # Of a mean over values whose number is not shown no error is known.
+    assert math.isnan(numbers["own"].deviation({**row, "own": 30}))
+    assert numbers["own"].interval({**row, "own": 30}) is None
+    ends = {name: each.interval({**row, "own": 30}) for name, each in numbers.items()}
+    assert ends["n"] == (87, 93) and ends["visits"] == (493, 507)
+    low, high = ends["mean"]
+    assert 29 < low < 30 - 1.7 * errors["mean"] and 30 + 1.7 * errors["mean"] < high < 31
+
+
+def test_rows_of_a_roll_up_tell_the_errors_of_their_means_as_texts_too():
+    """As an engine's table has them."""
+    names = ("grouping", "age", "sex", "n", "total", "mean age")
+    rows = [(1, "young", "F", 900, 20, 3), (2, None, "F", 1200, 20, 3)]
+    found = [list(meaning_of(SEVERAL).found(names, each)) for each in (rows, [tuple(
+        None if value is None else str(value) for value in row) for row in rows])]  # fmt: skip
+    assert found[0] == found[1]
+    assert any(text.startswith("mean age is give or take ") for text in found[0])
 
 
 def test_public_keys_are_all_shown():

@@ -1,4 +1,4 @@
-"""What an account is charged for one source is of one unit, whoever asks, and by whatever policy."""
+"""What an account is charged for one source is of one unit, by whatever policy."""
 
 from __future__ import annotations
 

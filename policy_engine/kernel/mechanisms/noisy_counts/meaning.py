@@ -19,6 +19,7 @@ from policy_engine.kernel.mechanisms.meaning import (
     ShownNumber,
     any_row,
 )
+from policy_engine.kernel.mechanisms.noisy_counts.intervals import Interval, NoiseOf, within_words
 from policy_engine.kernel.mechanisms.noisy_counts.law import Noisy, NoisyPart
 from policy_engine.kernel.mechanisms.noisy_counts.public_keys import Listed
 from policy_engine.kernel.mechanisms.quantile_words import (
@@ -27,7 +28,7 @@ from policy_engine.kernel.mechanisms.quantile_words import (
     quantile_words,
     rank_error,
 )
-from policy_engine.kernel.mechanisms.tables import Clip, Cut, Measure, Moves
+from policy_engine.kernel.mechanisms.tables import Clip, Cut, Measure, Moves, Quantity
 from policy_engine.kernel.sources import Drawn, Groups, People
 from policy_engine.kernel.types import digits_of
 from policy_engine.kernel.values_shown import number_of_text
@@ -101,11 +102,13 @@ class NoisyMeaning(Meaning[Noisy]):
         if isinstance(law, Listed):
             yield "", all_shown(law, counted)
             yield from (*self._of_sums(), *self._of_cuts())
+            yield from self._within(counted)
             return
         least = "one person" if k == 1 else f"{k} people"
         yield "", f"every group that is shown has at least {least}"
         yield from self._of_sums()
         yield from self._of_cuts()
+        yield from self._within(counted)
         yield from self._of_groupings()
         half = shown_half(table, k)
         yield (
@@ -114,6 +117,14 @@ class NoisyMeaning(Meaning[Noisy]):
             " empty, and of groups near it those are shown that the noise favoured: they seem too"
             " large",
         )
+
+    def _within(self, counted: str) -> Iterator[tuple[str, str]]:
+        """By how much each number is off in 95 of 100 releases."""
+        law, table = self.law, self.law.cut_table
+        cuts = {} if table is None else {cut.name: table for cut in law.cuts}
+        divisors = {**self._divisors, 0: counted}
+        for words in within_words(law.measures, law.quantities, law.tables[0], divisors, cuts):
+            yield "", words
 
     @property
     def _who(self) -> str:
@@ -181,19 +192,41 @@ class NoisyMeaning(Meaning[Noisy]):
         if not measure.is_mean and quantity.clip.low >= 0 and below:
             of = f"{below} of {len(rows)} rows"
             yield f"{measure.name} is below 0 in {of}: by its noise alone, and shown as it is"
-        if not measure.is_mean or measure.over not in self._divisors:
+        divisor = self._divisor_of(measure)
+        if not measure.is_mean or divisor is None:
             return
-        divisor = self._divisors[measure.over or 0]
-        errors = []
+        told = self._read(rows, measure.name, divisor)
+        errors = [self._deviation_of(measure, row) for row in told]
+        if not errors:
+            return
+        least, most = f"{min(errors):.3g}", f"{max(errors):.3g}"
+        between = least if least == most else f"{least} to {most}"
+        yield f"{measure.name} is give or take {between} (1 SD) in these rows, by its noise"
+        noises = self._noises_by_grouping(measure)
+        alone = [row for row in told if self._is_alone(noises, row)]
+        if alone:
+            yield (
+                f"{measure.name} is noise alone in {len(alone)} of {len(rows)} rows: there it can"
+                " be anything between its bounds"
+            )
+
+    def _read(self, rows: list[dict[str, Any]], mean: str, divisor: str) -> list[dict[str, Any]]:
+        """The rows that tell a mean, with the numbers that its error follows from as numbers."""
+        needed = (mean, divisor, *((GROUPING,) if self.law.groupings else ()))
+        told = []
         for row in rows:
-            mean, many = number_of_text(row[measure.name]), number_of_text(row[divisor])
-            if mean is not None and many is not None:
-                read = {**row, measure.name: mean, divisor: many}
-                errors.append(self._deviation_of(measure, read))
-        if errors:
-            least, most = f"{min(errors):.3g}", f"{max(errors):.3g}"
-            between = least if least == most else f"{least} to {most}"
-            yield f"{measure.name} is give or take {between} (1 SD) in these rows, by its noise"
+            numbers = {name: number_of_text(row[name]) for name in needed}
+            if None not in numbers.values():
+                own = numbers.get(GROUPING)
+                numbered = {} if own is None else {GROUPING: int(own)}
+                told.append({**row, **numbers, **numbered})
+        return told
+
+    def _is_alone(self, noises: Sequence[NoiseOf], row: Mapping[str, Any]) -> bool:
+        """Whether the mean of a row is noise alone."""
+        noise = noises[row[GROUPING] - 1 if self.law.groupings else 0]
+        found = self._interval_of(noises, row)
+        return found is not None and noise.is_alone(found)
 
     def _cut_in(self, row: Mapping[str, Any]) -> Iterator[str]:
         """How many people are cut, as any row tells."""
@@ -207,25 +240,60 @@ class NoisyMeaning(Meaning[Noisy]):
 
     def numbers(self, certificate: Certificate) -> Iterator[ShownNumber]:
         """The count, and each sum and mean beside it, with the noise of a row's grouping."""
+        from policy_engine.accounting.intervals import within
         from policy_engine.accounting.noise_laws import deviation
 
         count = self.count
         if count is None:
             return
+
+        def interval_of_count(row: Mapping[str, Any]) -> Interval:
+            away = within(self._tables(row)[0])
+            return row[count] - away, row[count] + away
+
         law, most = self.law, self.claim.unit.groups
         part = f" of part {law.number} of {law.parts}" if isinstance(law, NoisyPart) else ""
         who = f"people{part}, each in up to {most} groups" if most > 1 else f"people{part}"
-        yield ShownNumber(count, who, 1.0, lambda row: deviation(self._tables(row)[0]))
+        yield ShownNumber(
+            count, who, 1.0, lambda row: deviation(self._tables(row)[0]), interval_of_count
+        )
         for measure in law.measures:
-            # Of a mean over values whose number is not shown no error is known.
-            if not measure.is_mean or measure.over in self._divisors:
-                error = partial(self._deviation_of, measure)
-                yield ShownNumber(measure.name, self._measured(measure), 1.0, error)
+            error = partial(self._deviation_of, measure)
+            interval = partial(self._interval_of, self._noises_by_grouping(measure))
+            yield ShownNumber(measure.name, self._measured(measure), 1.0, error, interval)
+
+    def _noises_by_grouping(self, measure: Measure) -> Sequence[NoiseOf]:
+        law = self.law
+        return tuple(NoiseOf(measure, law.quantities, tables) for tables in law.tables)
+
+    def _interval_of(self, noises: Sequence[NoiseOf], row: Mapping[str, Any]) -> Interval | None:
+        """That of a sum or a mean in a row; None where the row does not tell it."""
+        noise = noises[row[GROUPING] - 1 if self.law.groupings else 0]
+        measure, value = noise.measure, row[noise.measure.name]
+        if value is None:
+            return None
+        if not measure.is_mean:
+            return noise.interval(float(value), 0, 0)
+        column = self._divisor_of(measure)
+        if column is None or row[column] is None:
+            return None
+        quantity = self.law.quantities[measure.quantity - 1]
+        halves = halves_of(measure, quantity.clip, is_exact=self._is_exact(quantity))
+        return noise.interval(float(value), int(row[column]), halves)
+
+    def _is_exact(self, quantity: Quantity) -> bool:
+        """Whether no row's value is rounded: it is whole, and so is the unit's share in 1."""
+        whole = quantity.column is not None and quantity.column.seen.kind == "integer"
+        return whole and 1 % quantity.clip.unit == 0
 
     @property
     def _divisors(self) -> Mapping[int, str]:
         """The columns that show over how many a mean is."""
         return divisors_of(self.law.measures, self.law.quantities, self.claim.count or "")
+
+    def _divisor_of(self, measure: Measure) -> str | None:
+        """The column that shows over how many a mean is; None where none does."""
+        return self._divisors.get(measure.over or 0)
 
     def _tables(self, row: Mapping[str, Any]) -> Sequence[IntegerTable]:
         """The noise of a row's numbers: of the count, and of each quantity."""
@@ -241,10 +309,12 @@ class NoisyMeaning(Meaning[Noisy]):
             return error
         if not measure.is_mean:
             return math.hypot(error, center * by_many) * unit
-        column = self._divisors[measure.over or 0]
         mean = row[measure.name]
         if mean is None:
             return 0.0
+        column = self._divisor_of(measure)
+        if column is None:
+            return math.nan
         above = float(mean) / unit - center
         return math.hypot(error, above * by_many) * unit / max(1, int(row[column]))
 
@@ -258,10 +328,17 @@ class NoisyMeaning(Meaning[Noisy]):
                 f"{measure.name} is {self._measured(measure)}, with noise: give or take {about}"
                 " (1 SD)",
             )
-            whole = quantity.column is not None and quantity.column.seen.kind == "integer"
             many = self.claim.unit.counts_all
-            for more in beside_noise(measure, quantity, many=many, whole=whole):
+            exact = self._is_exact(quantity)
+            for more in beside_noise(measure, quantity, many=many, is_exact=exact):
                 yield measure.name, more
+            if measure.is_mean and self._divisor_of(measure) is None and quantity.column:
+                counted = f"{{count: {quantity.column.name}}}"
+                yield (
+                    measure.name,
+                    f"over how many values {measure.name} is stands in no column, so that no row"
+                    f" tells its error: a measure {counted} shows it, at no price",
+                )
         many = self.claim.unit.counts_all
         for chosen in law.quantiles:
             words = quantile_words(chosen, chosen.column.name, many=many)
@@ -281,7 +358,8 @@ class NoisyMeaning(Meaning[Noisy]):
     def _of_groupings(self) -> Iterator[tuple[str, str]]:
         from policy_engine.accounting.noise_laws import around, deviation, shown_half
 
-        if not self.law.groupings:
+        law = self.law
+        if not law.groupings:
             return
         by = [f"{n} by {', '.join(each.columns)}" for n, each in enumerate(self.law.groupings, 1)]
         yield (
@@ -305,6 +383,9 @@ class NoisyMeaning(Meaning[Noisy]):
                         f"in {GROUPING} {number} {beside.name} is give or take {error} (1 SD)"
                     )
                     yield beside.name, sentence
+                divisors = {**self._divisors, 0: count}
+                for words in within_words(law.measures, law.quantities, each.tables, divisors):
+                    yield "", f"in {GROUPING} {number}: {words}"
 
     @property
     def counted(self) -> str:
@@ -597,11 +678,11 @@ def cut_words(cut: Cut, quantities: Sequence[DrawnBeside], name: str, most: int)
 
 
 def beside_noise(
-    measure: Measure, quantity: DrawnBeside, *, many: bool, whole: bool = False
+    measure: Measure, quantity: DrawnBeside, *, many: bool, is_exact: bool = False
 ) -> Iterator[str]:
     """What else a measure differs by from the question: its rounding, and what has no size.
 
-    ``whole``: its column has whole numbers, of which none is rounded to a part of 1.
+    ``is_exact``: none of its values is rounded.
     """
     clip, own = quantity.clip, quantity.moves
     if quantity.center is None:
@@ -612,7 +693,7 @@ def beside_noise(
         return
     low, high = (digits_of(end * clip.unit) for end in (clip.low, clip.high))
     who = "row" if many and clip.per == "row" else "person"
-    yield from _rounding(measure, clip, who, is_exact=whole and 1 % clip.unit == 0)
+    yield from _rounding(measure, clip, who, is_exact=is_exact)
     yield (
         f"in {measure.name} a {who} below {low} counts as {low}, and above {high} as {high}: by"
         " how much that moves it is not told"
@@ -626,11 +707,16 @@ def beside_noise(
         yield f"{measure.name} can be below 0 by its noise, though no value is"
 
 
-def _rounding(measure: Measure, clip: Clip, who: str, *, is_exact: bool) -> Iterator[str]:
-    """By how much rounding moves a number at most: each row's, a person's mean's, its own."""
+def halves_of(measure: Measure, clip: Clip, *, is_exact: bool) -> int:
+    """By so many halves of a unit rounding moves a mean, or each value of a sum, at most."""
     halves = 0 if is_exact else 1
     halves += 1 if clip.per == "mean" else 0
-    halves += 1 if measure.is_mean else 0
+    return halves + 1 if measure.is_mean else halves
+
+
+def _rounding(measure: Measure, clip: Clip, who: str, *, is_exact: bool) -> Iterator[str]:
+    """By how much rounding moves a number at most: each row's, a person's mean's, its own."""
+    halves = halves_of(measure, clip, is_exact=is_exact)
     whose = "row" if clip.per == "total" else who
     each = "" if measure.is_mean else f" for each {whose} that counts"
     if halves:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _AES = "AES-128 of each unit under a secret of 128 bits from the operating system"
 _SHA = "SHA-256 of a secret of 128 bits and each unit"
+_IN_95 = 1.96
+"""So many standard deviations are within 95 of 100, of counts of k people and more."""
 
 
 class SampleMeaning(Meaning[OfSample]):
@@ -72,8 +74,12 @@ class SampleMeaning(Meaning[OfSample]):
         def deviation(row: Mapping[str, Any]) -> float:
             return math.sqrt(row[name] * (1 - rate)) / rate
 
+        def interval(row: Mapping[str, Any]) -> tuple[float, float]:
+            away = _IN_95 * deviation(row)
+            return row[name] / rate - away, row[name] / rate + away
+
         words = f"people of the source, estimated by {name} / {rate:.6g}"
-        yield ShownNumber(name, words, 1 / rate, deviation)
+        yield ShownNumber(name, words, 1 / rate, deviation, interval)
 
     @property
     def counted(self) -> str:
