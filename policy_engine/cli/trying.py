@@ -50,5 +50,7 @@ def _shown(text: str | None) -> str:
 
 def _value(value: Value) -> str:
     told = f"{value.column}: {value.typed!r} is {_shown(value.read)}"
+    if value.law:
+        return f"{told}: {value.law}"
     has_blanks = value.read is not None and value.read != value.read.strip()
     return f"{told}; the blanks at its ends are part of it" if has_blanks else told

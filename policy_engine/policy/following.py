@@ -198,7 +198,12 @@ def _policies(payer: _Payer, own: ReadPolicy | None = None) -> dict[str, ReadPol
     for path in files_in(payer.project.directory, (".yaml", ".yml")):
         if own is not None and path.resolve() == own.file.resolve():
             continue
-        name, read = _planned_in(path, tuple(names))
+        try:
+            name, read = _planned_in(path, tuple(names))
+        except PolicyError:
+            if own is not None and _named(path, (own.document.name,))[1]:
+                continue  # a starter that nobody has filled in, beside the policy of its name
+            raise
         if read is None:
             continue
         other = found.get(name)

@@ -103,8 +103,12 @@ def salvage(file: Path) -> Policy | None:
     policy = resolve(made, {}, file, file.parent)
     unit = data.get("privacy_unit")
     terms = inside(unit, "rows", "first_by")
+    account = data.get("account")
+    named = isinstance(account, str) and fields.is_line(account)
     return replace(
         policy,
+        budget=account if named else policy.budget,
+        declared_budget=named,
         source=replace(
             policy.source,
             keys=tuple(filter(_named, key_columns(unit))),

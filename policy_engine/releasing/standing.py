@@ -63,7 +63,7 @@ _NOT_READ = (
     " source.columns and source.csv"
 )
 _NULL = "{} is NULL in every row that is shown: {}"
-_PARTLY = "{} % of the {} shown have no value in {}: {}"
+_PARTLY = "{} % of the {} shown{} have no value in {}: {}"
 _ALIKE = "{} has the same value in every row that is shown, and tells no two groups apart"
 _OTHER = (
     "{} is {}, what stands for every other value, in every row that is shown: see whether the keys"
@@ -275,6 +275,9 @@ def remarks(
     'age is NULL in every row that is shown'
     >>> remarks(["pay"], [("<30", 5), (None, 7)], counted=True)[0].partition(":")[0]
     '58 % of the people shown have no value in pay'
+    >>> who = "people, group by group"
+    >>> remarks(["pay"], [("<30", 5), (None, 7)], counted=True, who=who)[0].partition(":")[0]
+    '58 % of the people shown, counted group by group, have no value in pay'
     >>> remarks(["pay"], [(None, 8), ("<30", -5)], counted=True)  # by noise more than everybody
     ()
     >>> remarks(["age", "sex"], [("<30", "f"), ("<30", "m")], counted=False)[0].partition(",")[0]
@@ -300,7 +303,9 @@ def remarks(
         if people and without[place] == people:
             told.append(_NULL.format(column, _NOT_READ))
         elif _MANY <= share <= 100:
-            told.append(_PARTLY.format(share, who, column, _NOT_READ))
+            shown, _, in_groups = who.partition(", ")  # who counts in several is there as often
+            often = f", counted {in_groups}," if in_groups else ""
+            told.append(_PARTLY.format(share, shown, often, column, _NOT_READ))
         elif first is not None and of_alike and place in alike:
             is_other = others.get(column) is not None and first[place] == others[column]
             told.append((_OTHER if is_other else _ALIKE).format(column, show(first[place])))

@@ -239,27 +239,27 @@ def _loose(accounts: Iterable[ListedLimit | None]) -> tuple[Decimal, Decimal]:
     return epsilon, min([_DELTA, *(first_digit(limit.delta / 10) for limit in limits)])
 
 
-def _keyed(table: Table) -> tuple[Field, Field] | None:
-    """The column that says whose row it is, of a table with dates: a person may have many rows."""
+def _keyed(table: Table) -> tuple[Field, Field | None] | None:
+    """The column that says whose row it is where a person may have many, and one of dates."""
     columns = _readable(table)
-    key, when = (
-        person_key(each for each in columns if each.name not in table.unique),
-        _when(columns),
-    )
-    return None if key is None or when is None else (key, when)
+    key = person_key(each for each in columns if each.name not in table.unique)
+    return None if key is None else (key, _when(columns))
 
 
-def _all_rows(table: Table, key: Field, when: Field, *, of_rows: bool = True) -> str:
+def _all_rows(table: Table, key: Field, when: Field | None, *, of_rows: bool = True) -> str:
     """That all rows of a person count, and how many; and how one of them could, or each by itself.
 
     ``of_rows``: rows are counted beside people, or are not.
 
     Files of a folder have no row numbers, and rows of a view no place: a row is no person there.
     """
-    column, last = _scalar(key.name), f"{when.name} desc"
-    term = last if _scalar(when.name) == when.name else json.dumps(last)
-    first = f"{{first_by: [{term}]}}}}"
-    one = f"# privacy_unit: {{column: {column}, rows: {first}   # their last row alone"
+    column = _scalar(key.name)
+    one = f"# privacy_unit: {{column: {column}, rows: any}}   # any one of their rows alone"
+    if when is not None:
+        last = f"{when.name} desc"
+        term = last if _scalar(when.name) == when.name else json.dumps(last)
+        first = f"{{first_by: [{term}]}}}}"
+        one = f"# privacy_unit: {{column: {column}, rows: {first}   # their last row alone"
     row = "" if table.is_folder or table.view is not None else f"\n# {_ROWS}"
     if not of_rows:
         return (
@@ -402,7 +402,8 @@ def _lines(table: Table, levels: Levels | None = None) -> list[str]:
     for column in table.columns:
         remark, cuts = " ".join(column.type.split("(")[0].split())[:40], by_name(column.name)
         if is_text:  # what it may be cut to once its type is named
-            remark = f"or as integer {cuts}" if cuts and suggestion(column) == "keep" else ""
+            kind = "double" if cuts == by_name("price") else "integer"  # of money there are cents
+            remark = f"or as {kind} {cuts}" if cuts and suggestion(column) == "keep" else ""
         if table.find(column.name) is None:
             told = "cannot be told from another column by case alone: rename one of them"
             lines.append(f"  # {json.dumps(column.name)} {told}")
@@ -464,7 +465,8 @@ _LABELS = "code type class category group level status kind"
 _PEOPLE = (
     "person patient customer client user member employee student subject passenger visitor"
     " kunde patientin mitglied mitarbeiter versicherte personne adherent salarie eleve"
-    " persona cliente paciente usuario alumno empleado socio"
+    " persona cliente paciente usuario alumno empleado socio socia abonado asegurado beneficiario"
+    " abonne beneficiaire assure usager titulaire laaner laner borger medlem"
 )
 _KEYS = "id key uuid guid no nr number num numero"
 _LAST = "id key uuid guid nr nummer"
@@ -571,7 +573,8 @@ def _words(name: str) -> set[str]:
 def _plainly(name: str) -> str:
     """A name without accents: année is one word.
 
-    >>> _plainly("Numéro_Año")
-    'Numero_Ano'
+    >>> _plainly("Numéro_Año"), _plainly("N.º socio")
+    ('Numero_Ano', 'num  socio')
     """
-    return "".join(sign for sign in normalize("NFKD", name) if not combining(sign))
+    whole = re.sub(r"\b[Nn]\.?\s?[º°]", "num ", name)
+    return "".join(sign for sign in normalize("NFKD", whole) if not combining(sign))

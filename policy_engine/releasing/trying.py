@@ -24,7 +24,7 @@ from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.fragments import read_as_typed
 from policy_engine.kernel.mechanisms.whole_classes.law import WholeClasses
 from policy_engine.kernel.printing import printed
-from policy_engine.kernel.sources import Column, Relation, Rows
+from policy_engine.kernel.sources import Column, Files, Relation, Rows
 from policy_engine.kernel.types import Type
 from policy_engine.policy.csv_models import CsvSpec, default_delimiter, is_csv
 from policy_engine.policy.project import Project
@@ -41,15 +41,27 @@ _TYPES = {
     "date": "DATE", "time": "TIME", "timestamp": "TIMESTAMP", "timestamp_zoned": "TIMESTAMPTZ",
     "timestamp_other": "TIMESTAMP_NS", "uuid": "UUID",
 }  # fmt: skip
+_LAWS = {
+    "integer": "a whole number is digits with a sign, and no other mark unless source.csv says it",
+    "double": "a number has no other marks than source.csv says: decimal, thousands, units",
+    "date": "a date is as 2026-03-31, or as dates of source.csv says",
+    "timestamp": "a time is as 2026-03-31 12:30:00, or as dates of source.csv says",
+    "boolean": "a truth value is true or false, or as true and false of source.csv say",
+}
+"""How a text is written that is a value of a type."""
 
 
 @dataclass(frozen=True)
 class Value:
-    """A value of the row: as it was typed, and as it is ``read``, None where that is NULL."""
+    """A value of the row: as it was typed, and as it is ``read``, None where that is NULL.
+
+    ``law`` says how a value is written that is none of its type; empty where it is read.
+    """
 
     column: str
     typed: str
     read: str | None
+    law: str = ""
 
 
 @dataclass(frozen=True)
@@ -137,24 +149,28 @@ def _answer(place: DuckDBWarehouse, claim: Claim, typed: Mapping[str, str]) -> T
     texts = ", ".join(read_as_typed("duckdb", column) for column in columns)
     source = quoted(*_PLACE) if isinstance(claim.source, Relation) else _loaded(claim)
     [found] = place.ask(f"SELECT COLUMNS(*)::VARCHAR FROM (SELECT {texts} FROM {source})")
-    values = tuple(
-        Value(column.name, typed.get(column.name, ""), read)
-        for column, read in zip(columns, found, strict=True)
-    )
+    is_text = isinstance(claim.source, Files)
+    values = []
+    for column, read in zip(columns, found, strict=True):
+        given = typed.get(column.name, "")
+        law = _LAWS.get(column.seen.kind, "") if read is None and given and is_text else ""
+        values.append(Value(column.name, given, read, law))
     keys = {key.name for key in claim.unit.keys}
     nobodys = [each.column for each in values if each.column in keys and each.read is None]
     if nobodys:
-        return Tried(values, None, f"{nobodys[0]} is NULL: who is nobody is in no group")
+        return Tried(tuple(values), None, f"{nobodys[0]} is NULL: who is nobody is in no group")
     groups = _groups(place, alone)
     if groups:
         names = [shown.name for shown in claim.columns]
-        return Tried(values, dict(zip(names, groups[0], strict=False)))
+        return Tried(tuple(values), dict(zip(names, groups[0], strict=False)))
     if not _groups(place, replace(alone, period=None)):
         of = [each for each in alone.filter if not _groups(place, replace(alone, filter=(each,)))]
         left_out = [each.column.name for each in of if each.column is not None]
-        return Tried(values, None, f"the filter leaves it out, by {' and '.join(left_out)}")
+        return Tried(tuple(values), None, f"the filter leaves it out, by {' and '.join(left_out)}")
     period = "" if claim.period is None or claim.period.column is None else claim.period.column.name
-    return Tried(values, None, f"its {period} is not in the first period; in another it may count")
+    return Tried(
+        tuple(values), None, f"its {period} is not in the first period; in another it may count"
+    )
 
 
 def _groups(place: DuckDBWarehouse, claim: Claim) -> list[tuple[str | None, ...]]:
@@ -205,18 +221,25 @@ def _is_pairs(row: str, names: list[str]) -> bool:
 
 
 def _pairs(row: str, names: list[str]) -> dict[str, str]:
-    """The values of ``age=42,town=Ulm``; a value with a comma stands in quotes.
+    """The values of ``age=42,town=Ulm``; what is behind a comma and has no = goes on with a value.
 
-    >>> _pairs('age=42,"town=Ulm, old"', ["age", "town"])
-    {'age': '42', 'town': 'Ulm, old'}
+    >>> _pairs('age=42,"town=Ulm, a=b"', ["age", "town"]), _pairs("fee=12,50", ["fee"])
+    ({'age': '42', 'town': 'Ulm, a=b'}, {'fee': '12,50'})
     """
-    found = {}
+    found: dict[str, str] = {}
+    last = None
     for piece in next(csv.reader([row]), []):
         name, sign, value = piece.partition("=")
-        if not sign or name.strip() not in names:
-            raise UsageError(
-                f"--row must be as '{names[0]}=…', with a column of the source before each =;"
-                f" its columns are {', '.join(names)}"
+        if sign and name.strip() in names:
+            last = name.strip()
+            found[last] = value
+        elif last is not None and not sign:  # a comma within a value, as in 12,50
+            found[last] += f",{piece}"
+        else:
+            wrong = (
+                f"{name.strip()!r} is no column of the source" if sign else f"{piece!r} has no ="
             )
-        found[name.strip()] = value
+            raise UsageError(
+                f"--row must be as '{names[0]}=…', and {wrong}; its columns are {', '.join(names)}"
+            )
     return found

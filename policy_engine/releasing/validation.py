@@ -25,6 +25,7 @@ from policy_engine.policy.project import Project, find_project
 from policy_engine.policy.reading import located, refused
 from policy_engine.policy.recodings import Recoding, Round
 from policy_engine.policy.resolve import Policy
+from policy_engine.policy.scalars import show
 from policy_engine.policy.timing import WindowTerms
 from policy_engine.policy.tree import path_text
 from policy_engine.releasing.naming import in_some_edition
@@ -202,7 +203,13 @@ def _salvaged(path: Path, problems: tuple[errors.Problem, ...]) -> Checked:
 
     # Told of a project once the policy can be loaded.
     with suppress(errors.PolicyError, errors.FileError):
-        found = _against_source(policy, project_of(policy), [*problems], look)
+        project, known = project_of(policy), [*problems]
+        if policy.declared_budget and not any(show(policy.budget) in p.message for p in problems):
+            try:
+                check_account(policy, project)
+            except errors.PolicyError as error:
+                known += error.problems
+        found = _against_source(policy, project, known, look)
         return replace_field(found, policy=None)
     return Checked(path, None, problems)
 
@@ -334,6 +341,11 @@ def _of_numbers(policy: Policy) -> Iterator[errors.Problem]:
                 " with ';' mostly have a decimal comma, of which 1.250 would be read as 1.25, and"
                 " 1.250,50 as no value"
             )
+            if kind == "integer":
+                message = (
+                    f"{path} is read as digits alone, for source.csv says no mark of thousands;"
+                    " files with ';' mostly have one, and 1.250 would be read as no value"
+                )
             remedy = 'write decimal: "," and thousands: "." under csv, or decimal: "." if so it is'
             yield errors.Problem(str(policy.file), 0, 0, path, message, remedy)
 

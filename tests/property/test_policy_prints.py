@@ -64,7 +64,10 @@ RECODES: dict[str, st.SearchStrategy[str]] = {
         st.integers(1, 999).map(lambda step: f"{{round: {step / 100:.2f}}}"),
     ),
     "DECIMAL(12,3)": st.one_of(
-        st.just("keep"), st.builds(bins, CUTS, st.integers(0, 4)), lookups(DECIMALS)
+        # Two cuts between one value and the next are refused once the column's type is known.
+        st.just("keep"),
+        st.builds(bins, CUTS, st.integers(0, 3)),
+        lookups(DECIMALS),
     ),
     "VARCHAR": st.one_of(
         st.just("keep"), lookups(TEXTS), st.integers(1, 99).map("{{prefix: {}}}".format)

@@ -68,6 +68,15 @@ def test_a_row_of_a_csv_file_is_read_as_a_release_reads_it(cli, of_csv, row):
     assert "the blanks at its ends are part of it" in told
 
 
+def test_what_is_no_value_of_its_type_is_told_with_how_one_is_written(cli, of_csv):
+    told = cli("try", "policy.yaml", "--row", "age=17 kg,town=Ulm, old,born=1945").out
+    assert "age: '17 kg' is NULL: a whole number is digits with a sign" in told
+    assert "born: '1945' is NULL: a date is as 2026-03-31, or as dates of source.csv says" in told
+    assert "town: 'Ulm, old' is Ulm, old" in told  # a comma without = goes on with the value
+    unknown = cli("try", "policy.yaml", "--row", "age=1,born on=1945")
+    assert (unknown.code, "and 'born on' is no column of the source" in unknown.err) == (2, True)
+
+
 def test_no_row_of_the_source_is_read(cli, of_csv, of_parquet, tmp_path):
     # The file's own row has too many fields: whoever read it would refuse the file, or show it.
     for policy, row in ((CSV.format(name="p.csv", more=""), "age=5"), (PARQUET, "id=7,t=a")):

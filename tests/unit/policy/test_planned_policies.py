@@ -330,6 +330,16 @@ def test_what_another_policy_of_a_plan_lacks_is_told(tmp_path, guarantee, more, 
     assert found == expected, found
 
 
+def test_a_starter_beside_the_policy_of_its_name_stops_no_policy_of_the_plan(tmp_path):
+    """What nobody has filled in is no policy, and need not be understood."""
+    project(tmp_path, ", plan: {p: {editions: 1}}")
+    path = write(tmp_path, "p", "planned", "counts")
+    starter = path.read_text("utf-8").replace("recode: {sex: keep}", "recode:")
+    assert starter != path.read_text("utf-8")
+    (tmp_path / "policy.yaml").write_text(starter, "utf-8")
+    assert load_policy(path).name == "p"
+
+
 def test_what_nothing_is_weak_enough_for_is_told(tmp_path):
     file = project(tmp_path, PLAN)
     file.write_text(file.read_text().replace("1.0e-6", "1.0e-19"))

@@ -265,7 +265,7 @@ def test_nothing_uncommented_is_a_clear_problem(folder):
         load_policy("policy.yaml")
     unit, recode = caught.value.problems
     assert "privacy_unit" in unit.message and "{column: …}" in unit.remedy
-    assert (recode.line, recode.message[:29]) == (17, "recode must be a mapping of c")
+    assert (recode.line, recode.message[:29]) == (15, "recode must be a mapping of c")
 
 
 def test_values_are_never_written(folder):
@@ -284,7 +284,9 @@ def test_a_folder_of_files_has_a_key(folder):
     write_starter("parts", Path("policy.yaml"))
     text = Path("policy.yaml").read_text()
     assert (
-        "privacy_unit: {column: person_id, rows: any}" in text and "privacy_unit: row" not in text
+        "privacy_unit: {column: person_id, rows: any}   # any" in text
+        and "\nprivacy_unit: {column: person_id}   # whose" in text
+        and "privacy_unit: row" not in text
     )
 
 
@@ -295,7 +297,7 @@ def started(source: str) -> str:
     """A starter of a CSV file, every column kept; it is a policy that its source fits."""
     write_starter(source, Path("policy.yaml"))
     text = Path("policy.yaml").read_text("utf-8")
-    Path("full.yaml").write_text(OF_A_CSV.sub(r"  \1", text), "utf-8")
+    Path("full.yaml").write_text(OF_A_CSV.sub(r"  \1", decided("policy.yaml")), "utf-8")
     assert check_policy(Path("full.yaml")).problems == ()
     return text
 
@@ -523,7 +525,7 @@ def test_a_view_is_a_source_whose_rows_have_a_key(folder):
     )
     write_starter("adults", Path("policy.yaml"))
     assert "\n  view: rowwise " in Path("policy.yaml").read_text()
-    assert "\nprivacy_unit: {column: patient_id, rows: any}" in Path("policy.yaml").read_text()
+    assert "\nprivacy_unit: {column: patient_id}   # whose row" in Path("policy.yaml").read_text()
     full = uncommented(Path("policy.yaml"))
     assert check_policy(full).problems == ()
     assert load_policy(full).source.key == "patient_id"
@@ -590,7 +592,7 @@ def test_what_the_catalog_says_of_a_key_is_believed(tmp_path, monkeypatch):
     for table in ("besuche", "kunden"):
         write_starter(table, Path(f"{table}.yaml"))
     told = Path("besuche.yaml").read_text()
-    assert "\nprivacy_unit: {column: kunde_id, rows: any}" in told
+    assert "\nprivacy_unit: {column: kunde_id}   # whose row it is; all rows" in told
     assert "# patient_nr seems to name one person or row" in told
     told = Path("kunden.yaml").read_text()
     assert "\nprivacy_unit: row " in told

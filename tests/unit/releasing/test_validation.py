@@ -261,6 +261,14 @@ def test_an_account_is_refused_together_with_all_other_problems(write):
     assert check_policy(file).problems[1].remedy.startswith("did you mean 'pilot'?")
 
 
+def test_it_is_so_of_a_file_that_cannot_be_loaded(write):
+    Path("policy-engine.yaml").write_text("accounts: {people: {}, pilot: {}}\n")
+    file = write(budget=("k: 20", "account: pilots\nk: none"), sex=("age:", "sexx:"))
+    assert [problem.path for problem in check_policy(file).problems] == [
+        "recode.sexx", "account", "k"
+    ]  # fmt: skip
+
+
 def test_problems_with_other_files_stand_in_the_order_of_the_file(write):
     Path("policy-engine.yaml").write_text("accounts: {people: {}}\n")
     write()
