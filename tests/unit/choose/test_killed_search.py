@@ -43,7 +43,7 @@ CHOSEN = b"private choice"
 STEPS = {
     "before the charge": ("policy_engine.ledger.store", "Ledger.reserve", False, None, False),
     "charged": ("policy_engine.ledger.store", "Ledger.start", False, "reserved", False),
-    "begun": ("policy_engine.choose.safe", "_drawn", False, "started", False),
+    "begun": ("policy_engine.choose.candidates", "Candidates.people", False, "started", False),
     "looked": ("policy_engine.choose.safe", "chosen_text", True, "started", False),
     "drawn": ("policy_engine.ledger.store", "Ledger.draw", False, "started", False),
     "recorded": ("policy_engine.ledger.store", "Ledger.draw", True, "started", True),
