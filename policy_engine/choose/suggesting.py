@@ -364,7 +364,8 @@ class _Numbers(PrivateChoice):
             return printed(self._claim(plan), engine)
         except Refused as error:
             raise UsageError(
-                f"{self.policy.file}: {error.title} cannot do this: {error.reason}"
+                f"{self.policy.file}: {error.title} cannot read what suggest compares:"
+                f" {error.reason}; {error.remedy or 'write the bounds by hand'}"
             ) from None
 
     def stated(self, plan: ReleasePlan) -> ChoiceStated:

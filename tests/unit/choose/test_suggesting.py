@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import random
+import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -203,6 +205,20 @@ def test_no_row_tells_itself_by_how_a_suggestion_ends(project, capfd, table):
 def test_what_cannot_be_chosen_is_refused_before_a_charge(project, capfd, change, words, told):
     Path("a.yaml").write_text(POLICY.replace(*change) if change[0] else POLICY)
     assert told in str(suggest(capfd, *words, code=2)["error"])
+    assert not Path(".policy-engine").exists()
+
+
+def test_what_an_engine_cannot_read_is_refused_before_a_charge(project, capfd):
+    """SQLite sums floating-point numbers of whole units, and has no decimals to compare them as."""
+    with closing(sqlite3.connect("people.db")) as connection:
+        connection.execute(
+            "CREATE TABLE visits (person INT, ward TEXT, cost REAL, days INT) STRICT"
+        )
+    project_file = Path("policy-engine.yaml")
+    here = "warehouses: {here: {type: sqlite, database: people.db}}\n"
+    project_file.write_text(project_file.read_text() + here)
+    Path("a.yaml").write_text(POLICY.replace("file: visits.parquet", "table: main.visits"))
+    assert "cannot read what suggest compares" in str(suggest(capfd, code=2)["error"])
     assert not Path(".policy-engine").exists()
 
 
