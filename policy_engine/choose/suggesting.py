@@ -467,7 +467,8 @@ def suggested_text(
         if number.key != "bounds":
             data["contribution"][number.key] = written
         for name in number.measures:
-            data["measures"][name]["bounds"] = written
+            # A list of its own: of one that stands twice YAML writes an anchor.
+            data["measures"][name]["bounds"] = number.written(ends)
     many = counted(entry.run.predicate["schemes"], "combination")
     return with_note(data, f"Numbers were chosen among {many}", entry, "; ".join(told))
 

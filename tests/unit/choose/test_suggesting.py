@@ -124,6 +124,14 @@ def test_numbers_are_written_as_a_policy_charged_and_released(project, capfd, be
     assert len(charged(capfd)) == 2
 
 
+def test_measures_of_one_column_are_written_without_an_anchor(project, capfd, best):
+    mean = "  mean_cost: {mean: cost, per: row, bounds: [0, 100]}\nguarantee"
+    Path("a.yaml").write_text(POLICY.replace("guarantee", mean, 1))
+    suggest(capfd)
+    text = Path("a.suggested.yaml").read_text()
+    assert text.count("bounds: [5, 20]") == 2 and "&" not in text
+
+
 def test_another_price_is_another_choice_and_a_crash_charges(project, capfd, monkeypatch):
     drawn = suggesting.chosen_ends
 
