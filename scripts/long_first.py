@@ -362,6 +362,9 @@ PROOFS = frozenset({
 #: Grids of cases that are much alike, of which every so many-th is tried by ``make test`` and all
 #: by ``make evidence``.
 GRIDS = {
+    "unit/accounting/test_left.py::test_what_is_offered_is_admitted_by_the_rest_and_for_ever": 2,
+    "unit/accounting/test_covering.py::"
+    "test_what_is_covered_costs_no_more_at_any_epsilon_and_the_same_way_round": 2,
     "unit/attest/test_brute_product.py::test_the_accountant_lies_between_or_little_above": 2,
     "unit/choose/test_safe.py::test_an_audit_tells_a_sound_choice_from_planted_faults": 2,
     "unit/choose/test_searching.py::test_what_is_found_is_what_brute_force_finds": 8,

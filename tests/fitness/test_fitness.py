@@ -164,7 +164,9 @@ _READS_A_MESSAGE = re.compile(
     r"|\.message\b[^#\n]*(?:\bin\b|\.split|\.partition|\.rpartition|\.startswith)"
     r"|\bin \w+\.message\b"
 )
-MESSAGES_MOST = 10
+# One reads Arrow's, which tells of an interrupt by its text alone; one is only said; one asks
+# whether a problem of an account was told already.
+MESSAGES_MOST = 3
 
 
 def test_no_control_flow_looks_into_a_message():
