@@ -194,15 +194,15 @@ def _of_others(charge: Charge, record: Record, before: Units, units: Units) -> B
     return BudgetExceeded(
         f"account {charge.account!r} cannot pay for policy {charge.policy_name!r}: entry"
         f" {record.seq} ({of}) was charged to it for the same source, where one person is"
-        f" {_one_person(before)}, and here it is {_one_person(units)}: what they tell of somebody"
+        f" {one_person(before)}, and here it is {one_person(units)}: what they tell of somebody"
         f" does not add up to the account's limit. {remedy}"
     )
 
 
-def _one_person(units: Units) -> str:
+def one_person(units: Units) -> str:
     """What is one person.
 
-    >>> _one_person(((),)), _one_person((("ward", "patient"),)), _one_person(())
+    >>> one_person(((),)), one_person((("ward", "patient"),)), one_person(())
     ('each row', 'each value of ward and patient', 'not recorded')
     """
     if not units:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from policy_engine.errors import BudgetExceeded
 from policy_engine.ledger.account import Account, admit
 from policy_engine.ledger.entry import Charge
-from policy_engine.ledger.sources import places_in
+from policy_engine.ledger.sources import one_person, places_in
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,8 @@ def check_together(asked: Iterable[AskedCharge]) -> None:
     """Return if each account can pay for all that is asked of it at once.
 
     Raises:
-        BudgetExceeded: one cannot, or two are asked for the same people; nothing was charged.
+        BudgetExceeded: one cannot, two are asked for the same people, or one for a source in which
+            a person is something else in each of two charges; nothing was charged.
 
     >>> from decimal import Decimal
     >>> from policy_engine.ledger.account import Limit
@@ -41,6 +42,7 @@ def check_together(asked: Iterable[AskedCharge]) -> None:
     """
     accounts: dict[tuple[str, str], Account] = {}
     payers: dict[tuple[str, str], Charge] = {}
+    counted: dict[tuple[str, str, str], Charge] = {}
     for each in asked:
         charge = each.charge
         for place in (*places_in(charge.source), *charge.beside):
@@ -51,6 +53,17 @@ def check_together(asked: Iterable[AskedCharge]) -> None:
                     f" one source and ask accounts {first.account!r} and {charge.account!r}: people"
                     " who pay from two accounts lose the sum of both limits. Write 'account:"
                     f" {first.account}' in both; nothing was charged",
+                    account=charge.account,
+                )
+        for place, units in charge.units.items():
+            first = counted.setdefault((each.ledger, charge.account, place), charge)
+            if not {*first.units[place]} & {*units}:
+                raise BudgetExceeded(
+                    f"policies {first.policy_name!r} and {charge.policy_name!r} ask account"
+                    f" {charge.account!r} for the same source: one person is"
+                    f" {one_person(first.units[place])} in the first, and {one_person(units)} in"
+                    " the second, and what they tell of somebody does not add up. Write the same"
+                    " privacy_unit in both; nothing was charged",
                     account=charge.account,
                 )
         key = (each.ledger, each.account.name)

@@ -62,11 +62,12 @@ class Room:
             )
         outputs = "".join(f"    {n}: {one.replace('TARGET', n)}\n" for n in ("dev", "prod"))
         self.world.write("profiles.yml", f"shop:\n  target: dev\n  outputs:\n{outputs}")
-        self.world.write("seeds/visits.csv", _seed("ABC"))
-        self.world.write(
-            "seeds/visits.yml",
-            f"seeds:\n  - name: visits\n    config: {{column_types: {{{listed}}}}}\n",
-        )
+        for seed in ("visits", "visit_rows"):
+            self.world.write(f"seeds/{seed}.csv", _seed("ABC"))
+            self.world.write(
+                f"seeds/{seed}.yml",
+                f"seeds:\n  - name: {seed}\n    config: {{column_types: {{{listed}}}}}\n",
+            )
         self.world.write("models/stg_people.sql", _STAGING)
         self.world.write(
             "models/stg_people.yml", f"models:\n  - name: stg_people\n    columns:\n{columns}"

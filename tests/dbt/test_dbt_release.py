@@ -16,7 +16,11 @@ from release_room import NAME, RECODE, Room, World, outcome
 pytestmark = pytest.mark.slow
 
 NOISY = {
-    "plain": {"unit": "row", "chance": "mechanism: noisy_counts"},
+    "plain": {
+        "relation": "ref('visit_rows')",
+        "unit": "row",
+        "chance": "mechanism: noisy_counts",
+    },
     "placed": {
         "unit": "{column: person_id, rows: any}",
         "chance": "noise: {distribution: negative_binomial}\nk: 20",
@@ -120,16 +124,19 @@ def _tampered(room: Room, story: dict[str, object]) -> None:
 
 
 def _noisy(room: Room, story: dict[str, object]) -> None:
-    """Counts with noise: of every row, and of people in several groups."""
-    accounts = "accounts: {people: {epsilon: 0.5, delta: 4.0e-11}, visits: {}}\n"
+    """Counts with noise: of every row, and of people in several groups.
+
+    An account pays for one source by one unit, so rows have a table and an account of their own.
+    """
+    accounts = "accounts: {people: {epsilon: 0.5, delta: 4.0e-11}, visits: {}, rows: {}}\n"
     room.world.write("policy-engine.yaml", room.world.read("policy-engine.yaml").replace(
         "accounts: {people: {epsilon: 0.5, delta: 4.0e-11}}\n", accounts
     ))  # fmt: skip
     for name, law in NOISY.items():
-        path = room.world.policy(
-            f"models/{name}", relation="ref('visits')", model=name, recode=RECODE, **law
-        )
-        text = path.read_text().replace("account: people", "account: visits")
+        said = {"relation": "ref('visits')", "model": name, "recode": RECODE} | law
+        path = room.world.policy(f"models/{name}", **said)
+        account = "rows" if name == "plain" else "visits"
+        text = path.read_text().replace("account: people", f"account: {account}")
         path.write_text(text.replace("epsilon: 0.5", "epsilon: 0.25"))
     story["noisy synced"] = room.engine_says("dbt", "sync", "--target", "prod")
     room.builds("--target", "prod")
