@@ -229,105 +229,15 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       ELSE 21
     END AS "policy_engine_total_2",
     "policy_engine_total_3" + CASE
-      WHEN "policy_engine_hash_3" < '05541558a9a026c' THEN CASE
-      WHEN "policy_engine_hash_3" < '0056d3940980c09' THEN -42
-      WHEN "policy_engine_hash_3" < '00ba2545ced6708' THEN -41
-      WHEN "policy_engine_hash_3" < '012b632c8144dca' THEN -40
-      WHEN "policy_engine_hash_3" < '01ac1605cd04c94' THEN -39
-      WHEN "policy_engine_hash_3" < '023de0d3b65dbe3' THEN -38
-      WHEN "policy_engine_hash_3" < '02e280105efbe6e' THEN -37
-      WHEN "policy_engine_hash_3" < '039bc86cf3641bb' THEN -36
-      WHEN "policy_engine_hash_3" < '046ba511fc6b822' THEN -35
-      ELSE -34
-    END
-      WHEN "policy_engine_hash_3" < '13308b5ddd6be6f' THEN CASE
-      WHEN "policy_engine_hash_3" < '065729f66222bcc' THEN -33
-      WHEN "policy_engine_hash_3" < '0777019601760a6' THEN -32
-      WHEN "policy_engine_hash_3" < '08b5c4dc9a328a5' THEN -31
-      WHEN "policy_engine_hash_3" < '0a15a1da631cd22' THEN -30
-      WHEN "policy_engine_hash_3" < '0b98c6eb8a35d36' THEN -29
-      WHEN "policy_engine_hash_3" < '0d415d0ffff2e85' THEN -28
-      WHEN "policy_engine_hash_3" < '0f1181c4d27a4fa' THEN -27
-      WHEN "policy_engine_hash_3" < '110b406d51f6a4c' THEN -26
-      ELSE -25
-    END
-      WHEN "policy_engine_hash_3" < '2f13af186b7ff10' THEN CASE
-      WHEN "policy_engine_hash_3" < '1583349dca327bf' THEN -24
-      WHEN "policy_engine_hash_3" < '1804e6793cd86d8' THEN -23
-      WHEN "policy_engine_hash_3" < '1ab71bfee5226e0' THEN -22
-      WHEN "policy_engine_hash_3" < '1d9b1988448969e' THEN -21
-      WHEN "policy_engine_hash_3" < '20b1e56d5be5fea' THEN -20
-      WHEN "policy_engine_hash_3" < '23fc410638ba643' THEN -19
-      WHEN "policy_engine_hash_3" < '277aa21dc61af7f' THEN -18
-      WHEN "policy_engine_hash_3" < '2b2d2cf96d9cfd1' THEN -17
-      ELSE -16
-    END
-      WHEN "policy_engine_hash_3" < '5a79607bcbe5369' THEN CASE
-      WHEN "policy_engine_hash_3" < '332d9acc35566f9' THEN -15
-      WHEN "policy_engine_hash_3" < '377a03c8f09d7f2' THEN -14
-      WHEN "policy_engine_hash_3" < '3bf79cc9ba398cd' THEN -13
-      WHEN "policy_engine_hash_3" < '40a4b66072b0c46' THEN -12
-      WHEN "policy_engine_hash_3" < '457f3f03f5e9a0d' THEN -11
-      WHEN "policy_engine_hash_3" < '4a84c46a2f723bd' THEN -10
-      WHEN "policy_engine_hash_3" < '4fb276357b355cb' THEN -9
-      WHEN "policy_engine_hash_3" < '550529f658bcec6' THEN -8
-      ELSE -7
-    END
-      WHEN "policy_engine_hash_3" < '8eb69f9c0ba23eb' THEN CASE
-      WHEN "policy_engine_hash_3" < '600b4c6603ba005' THEN -6
-      WHEN "policy_engine_hash_3" < '65b6d9e833b95cc' THEN -5
-      WHEN "policy_engine_hash_3" < '6b77b7a02231511' THEN -4
-      WHEN "policy_engine_hash_3" < '71496063f45dc15' THEN -3
-      WHEN "policy_engine_hash_3" < '772725e16094511' THEN -2
-      WHEN "policy_engine_hash_3" < '7d0c3be4cebfac1' THEN -1
-      WHEN "policy_engine_hash_3" < '82f3c41b314053f' THEN 0
-      WHEN "policy_engine_hash_3" < '88d8da1e9f6baef' THEN 1
-      ELSE 2
-    END
-      WHEN "policy_engine_hash_3" < 'bf5b499f8d4f3ba' THEN CASE
-      WHEN "policy_engine_hash_3" < '9488485fddceaef' THEN 3
-      WHEN "policy_engine_hash_3" < '9a492617cc46a34' THEN 4
-      WHEN "policy_engine_hash_3" < '9ff4b399fc45ffb' THEN 5
-      WHEN "policy_engine_hash_3" < 'a5869f84341ac97' THEN 6
-      WHEN "policy_engine_hash_3" < 'aafad609a74313a' THEN 7
-      WHEN "policy_engine_hash_3" < 'b04d89ca84caa35' THEN 8
-      WHEN "policy_engine_hash_3" < 'b57b3b95d08dc43' THEN 9
-      WHEN "policy_engine_hash_3" < 'ba80c0fc0a165f3' THEN 10
-      ELSE 11
-    END
-      WHEN "policy_engine_hash_3" < 'e264e677bb76962' THEN CASE
-      WHEN "policy_engine_hash_3" < 'c408633645c6733' THEN 12
-      WHEN "policy_engine_hash_3" < 'c885fc370f6280e' THEN 13
-      WHEN "policy_engine_hash_3" < 'ccd26533caa9907' THEN 14
-      WHEN "policy_engine_hash_3" < 'd0ec50e794800f0' THEN 15
-      WHEN "policy_engine_hash_3" < 'd4d2d306926302f' THEN 16
-      WHEN "policy_engine_hash_3" < 'd8855de239e5081' THEN 17
-      WHEN "policy_engine_hash_3" < 'dc03bef9c7459bd' THEN 18
-      WHEN "policy_engine_hash_3" < 'df4e1a92a41a016' THEN 19
-      ELSE 20
-    END
-      WHEN "policy_engine_hash_3" < 'f5ea5e259ce32de' THEN CASE
-      WHEN "policy_engine_hash_3" < 'e548e4011add920' THEN 21
-      WHEN "policy_engine_hash_3" < 'e7fb1986c327928' THEN 22
-      WHEN "policy_engine_hash_3" < 'ea7ccb6235cd841' THEN 23
-      WHEN "policy_engine_hash_3" < 'eccf74a22294191' THEN 24
-      WHEN "policy_engine_hash_3" < 'eef4bf92ae095b4' THEN 25
-      WHEN "policy_engine_hash_3" < 'f0ee7e3b2d85b06' THEN 26
-      WHEN "policy_engine_hash_3" < 'f2bea2f0000d17b' THEN 27
-      WHEN "policy_engine_hash_3" < 'f467391475ca2ca' THEN 28
-      ELSE 29
-    END
-      WHEN "policy_engine_hash_3" < 'fe53e9fa32fb36c' THEN CASE
-      WHEN "policy_engine_hash_3" < 'f74a3b2365cd75b' THEN 30
-      WHEN "policy_engine_hash_3" < 'f888fe69fe89f5a' THEN 31
-      WHEN "policy_engine_hash_3" < 'f9a8d6099ddd434' THEN 32
-      WHEN "policy_engine_hash_3" < 'faabeaa7565fd94' THEN 33
-      WHEN "policy_engine_hash_3" < 'fb945aee03947de' THEN 34
-      WHEN "policy_engine_hash_3" < 'fc6437930c9be45' THEN 35
-      WHEN "policy_engine_hash_3" < 'fd1d7fefa104192' THEN 36
-      WHEN "policy_engine_hash_3" < 'fdc21f2c49a241d' THEN 37
-      ELSE 38
-    END
+      WHEN "policy_engine_hash_3" < '05541558a9a026c' THEN -42 + LEN(LIST_FILTER(STRING_SPLIT('0056d3940980c09 00ba2545ced6708 012b632c8144dca 01ac1605cd04c94 023de0d3b65dbe3 02e280105efbe6e 039bc86cf3641bb 046ba511fc6b822', ' '), LAMBDA entry: entry <= "policy_engine_hash_3"))
+      WHEN "policy_engine_hash_3" < '13308b5ddd6be6f' THEN -33 + LEN(LIST_FILTER(STRING_SPLIT('065729f66222bcc 0777019601760a6 08b5c4dc9a328a5 0a15a1da631cd22 0b98c6eb8a35d36 0d415d0ffff2e85 0f1181c4d27a4fa 110b406d51f6a4c', ' '), LAMBDA entry: entry <= "policy_engine_hash_3"))
+      WHEN "policy_engine_hash_3" < '2f13af186b7ff10' THEN -24 + LEN(LIST_FILTER(STRING_SPLIT('1583349dca327bf 1804e6793cd86d8 1ab71bfee5226e0 1d9b1988448969e 20b1e56d5be5fea 23fc410638ba643 277aa21dc61af7f 2b2d2cf96d9cfd1', ' '), LAMBDA entry: entry <= "policy_engine_hash_3"))
+      WHEN "policy_engine_hash_3" < '5a79607bcbe5369' THEN -15 + LEN(LIST_FILTER(STRING_SPLIT('332d9acc35566f9 377a03c8f09d7f2 3bf79cc9ba398cd 40a4b66072b0c46 457f3f03f5e9a0d 4a84c46a2f723bd 4fb276357b355cb 550529f658bcec6', ' '), LAMBDA entry: entry <= "policy_engine_hash_3"))
+      WHEN "policy_engine_hash_3" < '8eb69f9c0ba23eb' THEN -6 + LEN(LIST_FILTER(STRING_SPLIT('600b4c6603ba005 65b6d9e833b95cc 6b77b7a02231511 71496063f45dc15 772725e16094511 7d0c3be4cebfac1 82f3c41b314053f 88d8da1e9f6baef', ' '), LAMBDA entry: entry <= "policy_engine_hash_3"))
+      WHEN "policy_engine_hash_3" < 'bf5b499f8d4f3ba' THEN 3 + LEN(LIST_FILTER(STRING_SPLIT('9488485fddceaef 9a492617cc46a34 9ff4b399fc45ffb a5869f84341ac97 aafad609a74313a b04d89ca84caa35 b57b3b95d08dc43 ba80c0fc0a165f3', ' '), LAMBDA entry: entry <= "policy_engine_hash_3"))
+      WHEN "policy_engine_hash_3" < 'e264e677bb76962' THEN 12 + LEN(LIST_FILTER(STRING_SPLIT('c408633645c6733 c885fc370f6280e ccd26533caa9907 d0ec50e794800f0 d4d2d306926302f d8855de239e5081 dc03bef9c7459bd df4e1a92a41a016', ' '), LAMBDA entry: entry <= "policy_engine_hash_3"))
+      WHEN "policy_engine_hash_3" < 'f5ea5e259ce32de' THEN 21 + LEN(LIST_FILTER(STRING_SPLIT('e548e4011add920 e7fb1986c327928 ea7ccb6235cd841 eccf74a22294191 eef4bf92ae095b4 f0ee7e3b2d85b06 f2bea2f0000d17b f467391475ca2ca', ' '), LAMBDA entry: entry <= "policy_engine_hash_3"))
+      WHEN "policy_engine_hash_3" < 'fe53e9fa32fb36c' THEN 30 + LEN(LIST_FILTER(STRING_SPLIT('f74a3b2365cd75b f888fe69fe89f5a f9a8d6099ddd434 faabeaa7565fd94 fb945aee03947de fc6437930c9be45 fd1d7fefa104192 fdc21f2c49a241d', ' '), LAMBDA entry: entry <= "policy_engine_hash_3"))
       ELSE CASE
       WHEN "policy_engine_hash_3" < 'fed49cd37ebb236' THEN 39
       WHEN "policy_engine_hash_3" < 'ff45daba31298f8' THEN 40
@@ -353,162 +263,18 @@ CASE WHEN SUM("policy_engine_value_3") <= 0 * COUNT("policy_engine_value_3") THE
       ELSE 7
     END AS "policy_engine_total_4",
     "policy_engine_total_5" - "policy_engine_total_5" % 5 + CAST(5 AS BIGINT) * CASE
-      WHEN "policy_engine_hash_5" < '0299d541cdb9798' THEN CASE
-      WHEN "policy_engine_hash_5" < '00259736b43ee4b' THEN -70
-      WHEN "policy_engine_hash_5" < '004ecd24c11eaa5' THEN -69
-      WHEN "policy_engine_hash_5" < '007bebbe006246b' THEN -68
-      WHEN "policy_engine_hash_5" < '00ad41348c7939b' THEN -67
-      WHEN "policy_engine_hash_5" < '00e3200be63230b' THEN -66
-      WHEN "policy_engine_hash_5" < '011ddf27c75346b' THEN -65
-      WHEN "policy_engine_hash_5" < '015dd9d621553f7' THEN -64
-      WHEN "policy_engine_hash_5" < '01a36fd3c5e7307' THEN -63
-      WHEN "policy_engine_hash_5" < '01ef054b36654fe' THEN -62
-      WHEN "policy_engine_hash_5" < '024102cd182b35b' THEN -61
-      ELSE -60
-    END
-      WHEN "policy_engine_hash_5" < '08b6cba28501263' THEN CASE
-      WHEN "policy_engine_hash_5" < '02f9edd3b820036' THEN -59
-      WHEN "policy_engine_hash_5" < '0361c1d1a916fd4' THEN -58
-      WHEN "policy_engine_hash_5" < '03d1ca8914ba882' THEN -57
-      WHEN "policy_engine_hash_5" < '044a85179a082ef' THEN -56
-      WHEN "policy_engine_hash_5" < '04cc72338313a9c' THEN -55
-      WHEN "policy_engine_hash_5" < '055815eae97191e' THEN -54
-      WHEN "policy_engine_hash_5" < '05edf7593894177' THEN -53
-      WHEN "policy_engine_hash_5" < '068ea052d6c43e8' THEN -52
-      WHEN "policy_engine_hash_5" < '073a9d06cdf8b69' THEN -51
-      WHEN "policy_engine_hash_5" < '07f27b965ffb2f9' THEN -50
-      ELSE -49
-    END
-      WHEN "policy_engine_hash_5" < '14fb6482af651b1' THEN CASE
-      WHEN "policy_engine_hash_5" < '09881dcf68fa3a2' THEN -48
-      WHEN "policy_engine_hash_5" < '0a67033e123a94b' THEN -47
-      WHEN "policy_engine_hash_5" < '0b540cfc73abad9' THEN -46
-      WHEN "policy_engine_hash_5" < '0c4fcb6c45228b7' THEN -45
-      WHEN "policy_engine_hash_5" < '0d5acda115ac230' THEN -44
-      WHEN "policy_engine_hash_5" < '0e75a0b6255495a' THEN -43
-      WHEN "policy_engine_hash_5" < '0fa0cf1cade563f' THEN -42
-      WHEN "policy_engine_hash_5" < '10dcdfe35c0cfa9' THEN -41
-      WHEN "policy_engine_hash_5" < '122a55f7d40eee9' THEN -40
-      WHEN "policy_engine_hash_5" < '1389af633633ffe' THEN -39
-      ELSE -38
-    END
-      WHEN "policy_engine_hash_5" < '2a00da9b7686324' THEN CASE
-      WHEN "policy_engine_hash_5" < '167fe73d395cffb' THEN -37
-      WHEN "policy_engine_hash_5" < '1817a237c358119' THEN -36
-      WHEN "policy_engine_hash_5" < '19c2f8090fd0bbe' THEN -35
-      WHEN "policy_engine_hash_5" < '1b82426ea559aca' THEN -34
-      WHEN "policy_engine_hash_5" < '1d55d1843fb9a82' THEN -33
-      WHEN "policy_engine_hash_5" < '1f3deaff3ac6296' THEN -32
-      WHEN "policy_engine_hash_5" < '213ac96f79d6c83' THEN -31
-      WHEN "policy_engine_hash_5" < '234c9b8754cddc8' THEN -30
-      WHEN "policy_engine_hash_5" < '2573836c1664ae0' THEN -29
-      WHEN "policy_engine_hash_5" < '27af9610967c9ca' THEN -28
-      ELSE -27
-    END
-      WHEN "policy_engine_hash_5" < '48c27eeeee19ace' THEN CASE
-      WHEN "policy_engine_hash_5" < '2c6749da7d804ae' THEN -26
-      WHEN "policy_engine_hash_5" < '2ee2cdc48494aea' THEN -25
-      WHEN "policy_engine_hash_5" < '3173410b54e8609' THEN -24
-      WHEN "policy_engine_hash_5" < '34186ebec2dc682' THEN -23
-      WHEN "policy_engine_hash_5" < '36d212023acc397' THEN -22
-      WHEN "policy_engine_hash_5" < '399fd5d5d771f96' THEN -21
-      WHEN "policy_engine_hash_5" < '3c8154f3faac16f' THEN -20
-      WHEN "policy_engine_hash_5" < '3f7619c43ea4e25' THEN -19
-      WHEN "policy_engine_hash_5" < '427d9e646f99b30' THEN -18
-      WHEN "policy_engine_hash_5" < '45974cc81605071' THEN -17
-      ELSE -16
-    END
-      WHEN "policy_engine_hash_5" < '6f2f134c8e1f221' THEN CASE
-      WHEN "policy_engine_hash_5" < '4bfe7f327cb2114' THEN -15
-      WHEN "policy_engine_hash_5" < '4f4a88aac3846ea' THEN -14
-      WHEN "policy_engine_hash_5" < '52a5c7a9e70863e' THEN -13
-      WHEN "policy_engine_hash_5" < '560f5a4e687ff42' THEN -12
-      WHEN "policy_engine_hash_5" < '5986512b6685133' THEN -11
-      WHEN "policy_engine_hash_5" < '5d09b00626d879c' THEN -10
-      WHEN "policy_engine_hash_5" < '60986ea7fd7a7b4' THEN -9
-      WHEN "policy_engine_hash_5" < '643179c377d6571' THEN -8
-      WHEN "policy_engine_hash_5" < '67d3b3eb877cfbd' THEN -7
-      WHEN "policy_engine_hash_5" < '6b7df69b3f1256d' THEN -6
-      ELSE -5
-    END
-      WHEN "policy_engine_hash_5" < '982c4c147883043' THEN CASE
-      WHEN "policy_engine_hash_5" < '72e5d49c45e04af' THEN -4
-      WHEN "policy_engine_hash_5" < '76a0ff7992530eb' THEN -3
-      WHEN "policy_engine_hash_5" < '7a5f545ef7fddb6' THEN -2
-      WHEN "policy_engine_hash_5" < '7e1f9092d0a2218' THEN -1
-      WHEN "policy_engine_hash_5" < '81e06f6d2f5dde8' THEN 0
-      WHEN "policy_engine_hash_5" < '85a0aba1080224a' THEN 1
-      WHEN "policy_engine_hash_5" < '895f00866dacf15' THEN 2
-      WHEN "policy_engine_hash_5" < '8d1a2b63ba1fb51' THEN 3
-      WHEN "policy_engine_hash_5" < '90d0ecb371e0ddf' THEN 4
-      WHEN "policy_engine_hash_5" < '94820964c0eda93' THEN 5
-      ELSE 6
-    END
-      WHEN "policy_engine_hash_5" < 'bd82619b90664d0' THEN CASE
-      WHEN "policy_engine_hash_5" < '9bce863c8829a8f' THEN 7
-      WHEN "policy_engine_hash_5" < '9f679158028584c' THEN 8
-      WHEN "policy_engine_hash_5" < 'a2f64ff9d927864' THEN 9
-      WHEN "policy_engine_hash_5" < 'a679aed4997aecd' THEN 10
-      WHEN "policy_engine_hash_5" < 'a9f0a5b197800be' THEN 11
-      WHEN "policy_engine_hash_5" < 'ad5a385618f79c2' THEN 12
-      WHEN "policy_engine_hash_5" < 'b0b577553c7b916' THEN 13
-      WHEN "policy_engine_hash_5" < 'b40180cd834deec' THEN 14
-      WHEN "policy_engine_hash_5" < 'b73d811111e6532' THEN 15
-      WHEN "policy_engine_hash_5" < 'ba68b337e9faf8f' THEN 16
-      ELSE 17
-    END
-      WHEN "policy_engine_hash_5" < 'da8c7c93e99b520' THEN CASE
-      WHEN "policy_engine_hash_5" < 'c089e63bc15b1db' THEN 18
-      WHEN "policy_engine_hash_5" < 'c37eab0c0553e91' THEN 19
-      WHEN "policy_engine_hash_5" < 'c6602a2a288e06a' THEN 20
-      WHEN "policy_engine_hash_5" < 'c92dedfdc533c69' THEN 21
-      WHEN "policy_engine_hash_5" < 'cbe791413d2397e' THEN 22
-      WHEN "policy_engine_hash_5" < 'ce8cbef4ab179f7' THEN 23
-      WHEN "policy_engine_hash_5" < 'd11d323b7b6b516' THEN 24
-      WHEN "policy_engine_hash_5" < 'd398b625827fb52' THEN 25
-      WHEN "policy_engine_hash_5" < 'd5ff25648979cdc' THEN 26
-      WHEN "policy_engine_hash_5" < 'd85069ef6983636' THEN 27
-      ELSE 28
-    END
-      WHEN "policy_engine_hash_5" < 'edd5aa082bf1117' THEN CASE
-      WHEN "policy_engine_hash_5" < 'dcb36478ab32238' THEN 29
-      WHEN "policy_engine_hash_5" < 'dec53690862937d' THEN 30
-      WHEN "policy_engine_hash_5" < 'e0c21500c539d6a' THEN 31
-      WHEN "policy_engine_hash_5" < 'e2aa2e7bc04657e' THEN 32
-      WHEN "policy_engine_hash_5" < 'e47dbd915aa6536' THEN 33
-      WHEN "policy_engine_hash_5" < 'e63d07f6f02f442' THEN 34
-      WHEN "policy_engine_hash_5" < 'e7e85dc83ca7ee7' THEN 35
-      WHEN "policy_engine_hash_5" < 'e98018c2c6a3005' THEN 36
-      WHEN "policy_engine_hash_5" < 'eb049b7d509ae4f' THEN 37
-      WHEN "policy_engine_hash_5" < 'ec76509cc9cc002' THEN 38
-      ELSE 39
-    END
-      WHEN "policy_engine_hash_5" < 'f8c562f93207497' THEN CASE
-      WHEN "policy_engine_hash_5" < 'ef23201ca3f3057' THEN 40
-      WHEN "policy_engine_hash_5" < 'f05f30e3521a9c1' THEN 41
-      WHEN "policy_engine_hash_5" < 'f18a5f49daab6a6' THEN 42
-      WHEN "policy_engine_hash_5" < 'f2a5325eea53dd0' THEN 43
-      WHEN "policy_engine_hash_5" < 'f3b03493badd749' THEN 44
-      WHEN "policy_engine_hash_5" < 'f4abf3038c54527' THEN 45
-      WHEN "policy_engine_hash_5" < 'f598fcc1edc56b5' THEN 46
-      WHEN "policy_engine_hash_5" < 'f677e2309705c5e' THEN 47
-      WHEN "policy_engine_hash_5" < 'f749345d7afed9d' THEN 48
-      WHEN "policy_engine_hash_5" < 'f80d8469a004d07' THEN 49
-      ELSE 50
-    END
-      WHEN "policy_engine_hash_5" < 'fe10fab4c99ab02' THEN CASE
-      WHEN "policy_engine_hash_5" < 'f9715fad293bc18' THEN 51
-      WHEN "policy_engine_hash_5" < 'fa1208a6c76be89' THEN 52
-      WHEN "policy_engine_hash_5" < 'faa7ea15168e6e2' THEN 53
-      WHEN "policy_engine_hash_5" < 'fb338dcc7cec564' THEN 54
-      WHEN "policy_engine_hash_5" < 'fbb57ae865f7d11' THEN 55
-      WHEN "policy_engine_hash_5" < 'fc2e3576eb4577e' THEN 56
-      WHEN "policy_engine_hash_5" < 'fc9e3e2e56e902c' THEN 57
-      WHEN "policy_engine_hash_5" < 'fd06122c47dffca' THEN 58
-      WHEN "policy_engine_hash_5" < 'fd662abe3246868' THEN 59
-      WHEN "policy_engine_hash_5" < 'fdbefd32e7d4ca5' THEN 60
-      ELSE 61
-    END
+      WHEN "policy_engine_hash_5" < '0299d541cdb9798' THEN -70 + LEN(LIST_FILTER(STRING_SPLIT('00259736b43ee4b 004ecd24c11eaa5 007bebbe006246b 00ad41348c7939b 00e3200be63230b 011ddf27c75346b 015dd9d621553f7 01a36fd3c5e7307 01ef054b36654fe 024102cd182b35b', ' '), LAMBDA entry: entry <= "policy_engine_hash_5"))
+      WHEN "policy_engine_hash_5" < '08b6cba28501263' THEN -59 + LEN(LIST_FILTER(STRING_SPLIT('02f9edd3b820036 0361c1d1a916fd4 03d1ca8914ba882 044a85179a082ef 04cc72338313a9c 055815eae97191e 05edf7593894177 068ea052d6c43e8 073a9d06cdf8b69 07f27b965ffb2f9', ' '), LAMBDA entry: entry <= "policy_engine_hash_5"))
+      WHEN "policy_engine_hash_5" < '14fb6482af651b1' THEN -48 + LEN(LIST_FILTER(STRING_SPLIT('09881dcf68fa3a2 0a67033e123a94b 0b540cfc73abad9 0c4fcb6c45228b7 0d5acda115ac230 0e75a0b6255495a 0fa0cf1cade563f 10dcdfe35c0cfa9 122a55f7d40eee9 1389af633633ffe', ' '), LAMBDA entry: entry <= "policy_engine_hash_5"))
+      WHEN "policy_engine_hash_5" < '2a00da9b7686324' THEN -37 + LEN(LIST_FILTER(STRING_SPLIT('167fe73d395cffb 1817a237c358119 19c2f8090fd0bbe 1b82426ea559aca 1d55d1843fb9a82 1f3deaff3ac6296 213ac96f79d6c83 234c9b8754cddc8 2573836c1664ae0 27af9610967c9ca', ' '), LAMBDA entry: entry <= "policy_engine_hash_5"))
+      WHEN "policy_engine_hash_5" < '48c27eeeee19ace' THEN -26 + LEN(LIST_FILTER(STRING_SPLIT('2c6749da7d804ae 2ee2cdc48494aea 3173410b54e8609 34186ebec2dc682 36d212023acc397 399fd5d5d771f96 3c8154f3faac16f 3f7619c43ea4e25 427d9e646f99b30 45974cc81605071', ' '), LAMBDA entry: entry <= "policy_engine_hash_5"))
+      WHEN "policy_engine_hash_5" < '6f2f134c8e1f221' THEN -15 + LEN(LIST_FILTER(STRING_SPLIT('4bfe7f327cb2114 4f4a88aac3846ea 52a5c7a9e70863e 560f5a4e687ff42 5986512b6685133 5d09b00626d879c 60986ea7fd7a7b4 643179c377d6571 67d3b3eb877cfbd 6b7df69b3f1256d', ' '), LAMBDA entry: entry <= "policy_engine_hash_5"))
+      WHEN "policy_engine_hash_5" < '982c4c147883043' THEN -4 + LEN(LIST_FILTER(STRING_SPLIT('72e5d49c45e04af 76a0ff7992530eb 7a5f545ef7fddb6 7e1f9092d0a2218 81e06f6d2f5dde8 85a0aba1080224a 895f00866dacf15 8d1a2b63ba1fb51 90d0ecb371e0ddf 94820964c0eda93', ' '), LAMBDA entry: entry <= "policy_engine_hash_5"))
+      WHEN "policy_engine_hash_5" < 'bd82619b90664d0' THEN 7 + LEN(LIST_FILTER(STRING_SPLIT('9bce863c8829a8f 9f679158028584c a2f64ff9d927864 a679aed4997aecd a9f0a5b197800be ad5a385618f79c2 b0b577553c7b916 b40180cd834deec b73d811111e6532 ba68b337e9faf8f', ' '), LAMBDA entry: entry <= "policy_engine_hash_5"))
+      WHEN "policy_engine_hash_5" < 'da8c7c93e99b520' THEN 18 + LEN(LIST_FILTER(STRING_SPLIT('c089e63bc15b1db c37eab0c0553e91 c6602a2a288e06a c92dedfdc533c69 cbe791413d2397e ce8cbef4ab179f7 d11d323b7b6b516 d398b625827fb52 d5ff25648979cdc d85069ef6983636', ' '), LAMBDA entry: entry <= "policy_engine_hash_5"))
+      WHEN "policy_engine_hash_5" < 'edd5aa082bf1117' THEN 29 + LEN(LIST_FILTER(STRING_SPLIT('dcb36478ab32238 dec53690862937d e0c21500c539d6a e2aa2e7bc04657e e47dbd915aa6536 e63d07f6f02f442 e7e85dc83ca7ee7 e98018c2c6a3005 eb049b7d509ae4f ec76509cc9cc002', ' '), LAMBDA entry: entry <= "policy_engine_hash_5"))
+      WHEN "policy_engine_hash_5" < 'f8c562f93207497' THEN 40 + LEN(LIST_FILTER(STRING_SPLIT('ef23201ca3f3057 f05f30e3521a9c1 f18a5f49daab6a6 f2a5325eea53dd0 f3b03493badd749 f4abf3038c54527 f598fcc1edc56b5 f677e2309705c5e f749345d7afed9d f80d8469a004d07', ' '), LAMBDA entry: entry <= "policy_engine_hash_5"))
+      WHEN "policy_engine_hash_5" < 'fe10fab4c99ab02' THEN 51 + LEN(LIST_FILTER(STRING_SPLIT('f9715fad293bc18 fa1208a6c76be89 faa7ea15168e6e2 fb338dcc7cec564 fbb57ae865f7d11 fc2e3576eb4577e fc9e3e2e56e902c fd06122c47dffca fd662abe3246868 fdbefd32e7d4ca5', ' '), LAMBDA entry: entry <= "policy_engine_hash_5"))
       ELSE CASE
       WHEN "policy_engine_hash_5" < 'fe5c902c3a18cf9' THEN 62
       WHEN "policy_engine_hash_5" < 'fea22629deaac09' THEN 63
