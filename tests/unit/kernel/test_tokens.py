@@ -34,7 +34,7 @@ NOT_FREE = ["\r", "\v", "\f", "\u00a0", "\u2028", "\ufeff", "\0", "#x\n", "--x\n
 PRINTED = list(ENGINES)
 KNOWN = {"pg_catalog", "utf8mb4", "utf8mb4_nopad_bin", "utf8mb4_0900_bin", "hive_partitioning",
          "Latin1_General_100_BIN2", "Latin1_General_100_CS_AS_SC", "eE", "entry"}  # fmt: skip
-"""Of any case the engine's own, a part of what stands in a text's quotes, or what a LAMBDA names."""
+"""Of any case the engine's own, a part of a text that is quoted, or what a LAMBDA names."""
 
 
 def claim_for(name: str) -> Claim:
