@@ -169,12 +169,19 @@ def move(
     new: Annotated[
         bool, Option("--new", help="The account is new, though its name is like another's.")
     ] = False,
+    public: Annotated[
+        str,
+        Option(
+            help="What the entry joined as public by this name, and is people's.", metavar="NAME"
+        ),
+    ] = "",
 ) -> None:
     """Give the source of an entry to another account, by a record that says who decided and why.
 
     A source belongs to the account that paid for it first, and no other account is charged for it.
     Past charges stay where they are. If both accounts protect the same people, lower the limit of
-    the new one by those charges.
+    the new one by those charges. With --public the table that the entry joined under this name
+    belongs to the account from then on, and is public no more.
 
     Example: policy-engine ledger move 2 census_2026 --by Ada --why "the file has new people"
     """
@@ -184,10 +191,11 @@ def move(
             _check_meant(account, opened, project)
         if not project.accounts_open and listed_as(account, project) is None:
             raise UsageError(f"there is no account {account!r} in {project.file}; list it first")
-        before = opened.read().budget.entry(entry).account
-        deciding.move(opened, entry, account, who=by, why=why)
+        before = "" if public else opened.read().budget.entry(entry).account
+        deciding.move(opened, entry, account, who=by, why=why, public=public)
     document = {"source_of": entry, "from": before, "to": account, "by": by, "why": why}
-    text = f"the source of entry {entry} belongs to account {account} now, by {by}: {why}"
+    what = f"what entry {entry} joined as {public}" if public else f"the source of entry {entry}"
+    text = f"{what} belongs to account {account} now, by {by}: {why}"
     emit(document, [text])
 
 

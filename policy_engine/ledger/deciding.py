@@ -20,7 +20,7 @@ from policy_engine.ledger.books import Books
 from policy_engine.ledger.chain import Head, Record, Trust, canonical, counts, digest_of, hash_of
 from policy_engine.ledger.chained import Chain
 from policy_engine.ledger.entry import Fault
-from policy_engine.ledger.sources import source_in
+from policy_engine.ledger.sources import public_in, source_in
 from policy_engine.ledger.states import NAMED_BY, check_said
 from policy_engine.ledger.store import Ledger
 
@@ -94,11 +94,14 @@ def rekey(
         page.add("rekey", told, by=who, why=why)
 
 
-def move(ledger: Ledger, entry_id: int, account: str, *, who: str, why: str) -> None:
+def move(
+    ledger: Ledger, entry_id: int, account: str, *, who: str, why: str, public: str = ""
+) -> None:
     """Give the source of an entry to another account: later releases of it are charged there.
 
-    What was charged stays where it was. Raises UsageError where who or why is not said, or the
-    entry names no source.
+    What was charged stays where it was. ``public``: not its source, but what its policy joined by
+    this name as public, and is people's. Raises UsageError where who or why is not said, or the
+    entry names no source, or has joined nothing so.
     """
     check_said(account, who, why, "a source is given to another account")
     with ledger.writing() as page:
@@ -112,7 +115,15 @@ def move(ledger: Ledger, entry_id: int, account: str, *, who: str, why: str) -> 
                 f"entry {entry_id} is of a version that recorded no source: there is nothing to"
                 " move, and any account may release it"
             )
-        for owner in {before, *books.sources.owners(source)} - {account}:
+        if public:
+            joined = public_in(books.chain.known(entry_id))
+            if public not in joined:
+                known = ", ".join(sorted(joined)) or "nothing"
+                raise UsageError(
+                    f"entry {entry_id} joined nothing as public by {public!r}: it joined {known}"
+                )
+            before, source = "", {NAMED_BY: source[NAMED_BY], "place": joined[public]}
+        for owner in {before, *books.sources.owners(source)} - {account, ""}:
             books.approvals.check_lets_go(owner, f"its source would be {account!r}'s")
         told = {"source": source, "of": entry_id, "from": before, "to": account}
         page.add("move", told, by=who, why=why)

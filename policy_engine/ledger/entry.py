@@ -103,9 +103,9 @@ class Charge:
     is not recorded, for ``run`` says so too. It ``follows`` from the account's limit where so many
     like it fill that: then it is more where the limit is. ``brought`` are the approvals that its
     account may require. ``beside`` are names of places that hold the source, or that it holds, as a
-    folder its files; ``public`` are names of what is joined and said to be public: they are looked
-    up and not recorded. ``units`` says by the names of places, those beside too, who is one person
-    there.
+    folder its files; ``public`` are the places of what is joined and said to be public, each by
+    its name in the policy; ``public_beside`` other names of these. What is beside is looked up and
+    not recorded. ``units`` says by the names of places, those beside too, who is one person there.
 
     Raises DomainError unless ε is a Decimal from 0 to 10⁹, δ a Decimal from 0 to 1, both with
     at most 1000 decimal places (so that sums stay exact), the notion is known and the account
@@ -131,7 +131,8 @@ class Charge:
     unit: str = "not recorded"
     brought: Brought | None = None
     beside: tuple[str, ...] = ()
-    public: tuple[str, ...] = ()
+    public: Mapping[str, str] = field(default_factory=dict, hash=False)
+    public_beside: tuple[str, ...] = ()
     units: Mapping[str, Units] = field(default_factory=dict, hash=False)
     windows: tuple[str, ...] = ("",)
     follows: bool = False
@@ -363,6 +364,7 @@ def reserve_payload(
         **{name: getattr(charge, name) for name in _NAMES},
         "asked": charge.asked.to_json(),
         "source": dict(charge.source),
+        "public": dict(charge.public),
         "units": {
             name: charge.units[name] for name in charge.source.values() if name in charge.units
         },

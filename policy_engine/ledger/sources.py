@@ -50,6 +50,7 @@ class Sources:
             record = self._last_naming(name, charge.account)
             if record is not None:
                 raise _belongs_elsewhere(charge, record)
+            self._check_not_public(charge, name)
         for name, units in charge.units.items():
             self._check_unit(charge, name, units)
         self._check_public(charge)
@@ -64,12 +65,23 @@ class Sources:
                 continue
             raise _of_others(charge, record, before, units)
 
+    def _check_not_public(self, charge: Charge, name: str) -> None:
+        """BudgetExceeded where what is read as people's was joined as public, and nobody said since
+        whose it is: what was told of these people then is in no account."""
+        if any(record.kind == "move" for record in self._naming(name)):
+            return
+        for record in self.chain.holding(f'"{name}"'):
+            for joined, place in public_in(record).items():
+                if place == name and self._is_in_force(record):
+                    raise _was_public(charge, record, joined)
+
     def _check_public(self, charge: Charge) -> None:
         """BudgetExceeded where what is joined as public is known as people's."""
         known = ""
-        if {*charge.public} & {*places_in(charge.source)}:
+        places, public = places_in(charge.source), (*charge.public.values(), *charge.public_beside)
+        if {*public} & {*places} or {*charge.public.values()} & {*charge.beside}:
             known = "it reads as people's"
-        for record in chain.from_iterable(map(self._naming, charge.public)):
+        for record in chain.from_iterable(map(self._naming, public)):
             if self._is_in_force(record):
                 account = _account_in(record)
                 known = f"record {record.seq} of the ledger has as people's, of account {account!r}"
@@ -139,6 +151,11 @@ def source_in(record: Record) -> Mapping[str, str]:
     return json.loads(record.payload).get("source") or {}
 
 
+def public_in(record: Record) -> Mapping[str, str]:
+    """The places of what a record's policy joined as public, by its names for them."""
+    return json.loads(record.payload).get("public") or {}
+
+
 def places_in(source: Mapping[str, str]) -> tuple[str, ...]:
     """The names of where a source lies, and of the relations of a person that it is joined to."""
     return tuple(name for what, name in source.items() if what != NAMED_BY)
@@ -153,6 +170,18 @@ def _units_in(record: Record, name: str) -> Units:
 def _account_in(record: Record) -> str:
     """The account that a record charges or gives its source to."""
     return str(json.loads(record.payload)["to"]) if record.kind == "move" else record.account
+
+
+def _was_public(charge: Charge, record: Record, joined: str) -> BudgetExceeded:
+    """Why a source is nobody's yet: what is told of it was said to be told of no people."""
+    name = json.loads(record.payload)["policy_name"]
+    return BudgetExceeded(
+        f"policy {charge.policy_name!r} reads as people's what entry {record.seq} ({name}) joined"
+        f" as public, by the name {joined!r}. If it is people's, what that entry released tells of"
+        " them beyond every limit: withdraw it, and say so by 'policy-engine ledger move"
+        f" {record.seq} {shlex.quote(charge.account)} --public {shlex.quote(joined)} --by NAME"
+        " --why TEXT'; if it is nobody's, join it with public: true"
+    )
 
 
 def _belongs_elsewhere(charge: Charge, record: Record) -> BudgetExceeded:

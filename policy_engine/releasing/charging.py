@@ -153,13 +153,19 @@ class ReleasePlan:
             found = requests.names_beside(each, project, named, read, naming)
             others |= dict.fromkeys(found, who)
             beside += found
+        public = planning.tables_public(policy, self.table)
         return requests.SourceNames(
             source,
             beside=tuple(beside),
             units=others | units,
-            public=tuple(
-                requests.name_of_place(each, project, named, read, naming)
-                for each, read in planning.tables_public(policy, self.table)
+            public={
+                name: requests.name_of_place(each, project, named, read, naming)
+                for name, each, read in public
+            },
+            public_beside=tuple(
+                name
+                for _, each, read in public
+                for name in requests.names_beside(each, project, named, read, naming)
             ),
             part=requests.part_of(self.certificate, source["place"], naming),
             key_stays=policy.source.key_stays,

@@ -324,10 +324,11 @@ def tables_read(policy: Policy, table: Table) -> list[tuple[Policy, tuple[str, .
     return found
 
 
-def tables_public(policy: Policy, table: Table) -> list[tuple[Policy, tuple[str, ...]]]:
-    """What is joined and said to be public: each as the source of a policy, with its name."""
+def tables_public(policy: Policy, table: Table) -> list[tuple[str, Policy, tuple[str, ...]]]:
+    """What is joined and said to be public, by its name in the policy: each as the source of a
+    policy, with the name of its table."""
     return [
-        (replace_field(policy, source=written.source), beside.table.parts)
+        (written.name, replace_field(policy, source=written.source), beside.table.parts)
         for written, beside in zip(policy.source.joins, table.beside, strict=True)
         if written.is_public
     ]

@@ -117,15 +117,16 @@ def _from(folder: Path, path: Path) -> str:
 class SourceNames:
     """What a ledger calls a source; SHA-256 in hex. Nothing of what the source holds is in it.
 
-    ``beside`` are other names under which its rows can have been charged, ``public`` those of what
-    is joined and said to be public; ``units`` says of those before who is one person there.
-    ``part`` names a partition and the part of it that is counted, where not everybody is.
-    ``key_stays``: keys never change, so that nobody is in two parts.
+    ``beside`` are other names under which its rows can have been charged, ``public`` those of
+    what is joined and said to be public, as of a ``Charge``; ``units`` says of those before who is
+    one person there. ``part`` names a partition and the part of it that is counted, where not
+    everybody is. ``key_stays``: keys never change, so that nobody is in two parts.
     """
 
     source: Mapping[str, str]
     beside: tuple[str, ...] = ()
-    public: tuple[str, ...] = ()
+    public: Mapping[str, str] = field(default_factory=dict)
+    public_beside: tuple[str, ...] = ()
     units: Mapping[str, Units] = field(default_factory=dict)
     part: tuple[str, str] | None = None
     key_stays: bool = False
@@ -133,7 +134,12 @@ class SourceNames:
     def named(self, charge: Charge) -> Charge:
         """A charge with all names by which the ledger looks its source up."""
         return replace(
-            charge, source=self.source, beside=self.beside, public=self.public, units=self.units
+            charge,
+            source=self.source,
+            beside=self.beside,
+            public=self.public,
+            public_beside=self.public_beside,
+            units=self.units,
         )
 
     @property

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from visits_project import PERIOD, Visits
 
-from policy_engine.errors import BudgetExceeded, PolicyError
+from policy_engine.errors import BudgetExceeded, PolicyError, UsageError
+from policy_engine.ledger import deciding
 from policy_engine.policy.loading import load_policy_text
+from policy_engine.releasing.beginning import ledger_writer
+from policy_engine.releasing.books import open_ledger
 from policy_engine.releasing.release import release
 
 JOINED = (
@@ -92,3 +97,47 @@ def test_what_a_policy_reads_as_peoples_is_not_public_in_it_too(tmp_path):
         with pytest.raises(error, match=message):
             release(policy, made.project)
     assert made.entries == ()
+
+
+def test_what_was_joined_as_public_is_nobodys_until_somebody_says_whose(tmp_path):
+    """The reverse order: first every person's rows as public, and charged to no account."""
+    made = visits(tmp_path, OF_ROWS.split("accounts")[0] + "accounts: {patients: {}}\n")
+    public = "{file: persons.parquet, on: {region: sex}, columns: [sex], public: true}"
+    source = f"{{file: visits.parquet, join: {{wards: {public}}}}}"
+    release(made.policy("", source=source, recode="{sex: keep}", release="{file: a.parquet}"),
+            made.project)  # fmt: skip
+    with open_ledger(made.project, ledger_writer(made.project)) as ledger:
+        [record] = [each for each in ledger.read().chain.records if each.kind == "reserve"]
+    assert [*json.loads(record.payload)["public"]] == ["wards"]
+
+    (tmp_path / "link.parquet").symlink_to("persons.parquet")
+    own = JOINED.replace("persons.parquet", "link.parquet")
+    theirs = made.policy("", source=own, recode="{sex: keep}", release="{file: b.parquet}")
+    told = r"as people's what entry 1 \(visits\) joined as public"
+    with pytest.raises(BudgetExceeded, match=told) as no:
+        release(theirs, made.project)
+    assert "ledger move 1 patients --public wards --by NAME" in str(no.value)
+    with open_ledger(made.project, ledger_writer(made.project)) as ledger:
+        with pytest.raises(UsageError, match="joined nothing as public by 'ward': it joined wards"):
+            deciding.move(ledger, 1, "patients", who="Ada", why="they are", public="ward")
+        deciding.move(ledger, 1, "patients", who="Ada", why="they are people", public="wards")
+        ledger.verify()
+    release(theirs, made.project)
+    again = made.policy("", source=source, recode="{sex: keep}", release="{file: c.parquet}")
+    with pytest.raises(BudgetExceeded, match="joins as public what record"):
+        release(again, made.project)
+
+
+def test_a_folder_of_people_has_no_public_file_and_the_other_way_round(tmp_path):
+    """A name beside a place is as good as the place: the folder holds what its file is."""
+    made = visits(tmp_path, OF_ROWS.split("accounts")[0] + "accounts: {patients: {}}\n")
+    (tmp_path / "all").mkdir()
+    (tmp_path / "persons.parquet").rename(tmp_path / "all" / "persons.parquet")
+    public = "{file: all/persons.parquet, on: {region: sex}, columns: [sex], public: true}"
+    source = f"{{file: visits.parquet, join: {{wards: {public}}}}}"
+    joined = made.policy("", source=source, recode="{sex: keep}", release="{file: a.parquet}")
+    release(joined, made.project)
+    people = JOINED.replace("persons.parquet", "all")
+    folder = made.policy("", source=people, recode="{sex: keep}", release="{file: b.parquet}")
+    with pytest.raises(BudgetExceeded, match="joined as public, by the name 'wards'"):
+        release(folder, made.project)
