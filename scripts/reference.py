@@ -172,6 +172,7 @@ _TITLES = {
     "SourceSpec": "`source`",
     "CsvSpec": "`source.csv`, for a CSV file",
     "JoinSpec": "`source.join`, for a table",
+    "SpanSpec": "`source.compute`, for a column",
     "UnitSpec": "`privacy_unit`, where a person has many rows",
     "OrderSpec": "`privacy_unit.rows`",
     "SampleSpec": "`sample`",

@@ -153,6 +153,11 @@ def prepared(policy: Policy, project: Project, seed: int) -> Prepared:
             f" {named.name} of type {named.type}; audit the policy over a DuckDB table with the"
             " same columns: one secret releases the same rows on both"
         )
+    if policy.source.computed:
+        raise UsageError(
+            f"audit makes a table of people, and {policy.name} computes columns of it: audit a copy"
+            " of the policy without source.compute, over a table that has those columns"
+        )
     if policy.source.joins:
         raise UsageError(
             f"audit makes one table of people, and {policy.name} joins others to it: audit a copy"

@@ -210,7 +210,7 @@ class Table:
     those of which it enforces that every row has one: NOT NULL. ``case`` says
     which names its engine tells apart. ``hides``: there may be columns that are not among them, for
     the catalog leaves out those that the role may not read. ``beside`` are relations with columns
-    beside each row, which are found like its own.
+    beside each row, which are found like its own, as are those that are ``computed`` of it.
     """
 
     columns: tuple[Field, ...]
@@ -225,11 +225,17 @@ class Table:
     case: NameCase = "folded"
     hides: bool = False
     beside: tuple[JoinedTable, ...] = ()
+    computed: tuple[Field, ...] = ()
+
+    @property
+    def stored(self) -> tuple[Field, ...]:
+        """Its own columns, and those of the relations beside it."""
+        return (*self.columns, *(column for each in self.beside for column in each.looked_up))
 
     @property
     def all_columns(self) -> tuple[Field, ...]:
-        """Its own columns, and those beside them."""
-        return (*self.columns, *(column for each in self.beside for column in each.looked_up))
+        """The same, and those that are computed of them."""
+        return (*self.stored, *self.computed)
 
     @property
     def relations(self) -> tuple[Table, ...]:
@@ -239,7 +245,7 @@ class Table:
     @property
     def alone(self) -> Table:
         """The same with its own columns alone."""
-        return replace(self, beside=()) if self.beside else self
+        return replace(self, beside=(), computed=()) if self.beside or self.computed else self
 
     def find(self, name: str) -> Field | None:
         """The one column that ``name`` can mean; None where there is none, or several."""

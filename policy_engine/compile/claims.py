@@ -125,6 +125,11 @@ def claim_of(
     joins: tuple[sources.JoinedRelation, ...] = ()
     with problems.of("source.join", "join"):
         joins = tuple(_joined(policy, table, each, engine) for each in table.beside)
+    computed = []
+    for span in policy.source.computed:
+        with problems.of(path_text(("source", "compute", span.name)), f"{span.name!r}"):
+            dates = (column(span.since), column(span.until))
+            computed.append(sources.Span(span.name, *dates, span.unit))
     problems.check()
     # An engine that may collate every text groups recoded values, whatever the policy asks for.
     types = [each.column.type for each in shown if each.column is not None]
@@ -146,6 +151,7 @@ def claim_of(
             filter=tuple(conditions),
             period=period,
             joins=joins,
+            computed=tuple(computed),
         )
     raise PolicyError(tuple(problems))
 

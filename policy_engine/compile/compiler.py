@@ -137,6 +137,10 @@ def _unknown(policy: Policy, table: Table) -> Iterator[_Found]:
     named += [(path_text(("filter", name)), name) for name, _ in policy.filter]
     if policy.edition.column:
         named.append(("period.column", policy.edition.column))
+    for each in policy.source.computed:  # of what is stored, and not of each other
+        for name in (each.since, each.until):
+            path = path_text(("source", "compute", each.name))
+            yield from _not_one(path, name, replace(table, computed=()))
     named += [(path_text(("measures", name)), column) for name, column in policy.measured]
     for path, name in named:
         yield from _not_one(path, name, table)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
-from policy_engine.compile.catalog import Field, JoinedTable, Kind, Table
-from policy_engine.policy.resolve import Join, Policy
+from policy_engine.compile.catalog import TIMES, Field, JoinedTable, Kind, Table
+from policy_engine.compile.reading import read_as
+from policy_engine.policy.resolve import Join, Policy, Source
 from policy_engine.policy.tree import path_text
 
 _KEYS = frozenset({Kind.INTEGER, Kind.WIDE_INTEGER, Kind.TEXT, Kind.UUID, Kind.LABEL})
@@ -15,6 +17,15 @@ def beside_of(join: Join, table: Table) -> JoinedTable:
     """What a policy joins, of a table as its catalog has it."""
     order = tuple((name, way == "desc") for name, way in join.source.order_by)
     return JoinedTable(join.name, table, join.on, join.columns, order, join.is_public)
+
+
+def with_beside(policy_source: Source, table: Table, joined: Iterable[Table]) -> Table:
+    """A source's table with all that stands beside each row: what is joined, in the policy's order,
+    and what is computed."""
+    pairs = zip(policy_source.joins, joined, strict=True)
+    computed = tuple(Field(each.name, "BIGINT") for each in policy_source.computed)
+    beside = tuple(beside_of(join, other) for join, other in pairs)
+    return replace(table, beside=beside, computed=computed)
 
 
 def joined_names(table: Table) -> Iterator[tuple[str, str, Table]]:
@@ -53,9 +64,34 @@ def join_problems(policy: Policy, table: Table) -> Iterator[tuple[str, str, str]
                 law = f"no text compares {each.name}.{column.name}, {column.noun}"
                 yield path, law, "leave it out"
     yield from _of_the_source(policy, table)
-    if table.beside and not policy.source.keys and policy.noise is None:
+    yield from _computed_problems(policy, table)
+    if (table.beside or table.computed) and not policy.source.keys and policy.noise is None:
         law = "is of a release that draws rows by themselves, beside which nothing stands"
         yield "source.join", law, "name privacy_unit.column, or leave out sample: everybody counts"
+
+
+def _computed_problems(policy: Policy, table: Table) -> Iterator[tuple[str, str, str]]:
+    """What is wrong with what is computed of two dates of a row."""
+    stored = {column.name.casefold(): column.name for column in table.stored}
+    stored_alone, declared = replace(table, computed=()), read_as(policy, table)
+    for each in policy.source.computed:
+        path, same = path_text(("source", "compute", each.name)), stored.get(each.name.casefold())
+        if same is not None:
+            law = f"{each.name!r} is called like the column {same!r}"
+            yield path, law, "call it otherwise"
+        for name in (each.since, each.until):
+            column = stored_alone.find(name)
+            if column is None:
+                continue  # another law says so
+            kind = declared.get(column.name)
+            if (kind or column.kind) in {"date", "timestamp", Kind.DATE, *TIMES}:
+                continue
+            found = column.noun if kind is None else f"it is read as {kind}"
+            law = f"{each.name!r} is computed of two dates, and {name!r} is none, found {found}"
+            remedy = "name a column of dates or times"
+            if column in table.columns and kind is None:
+                remedy = f"read it as a date: source.columns: {{{column.name}: date}}"
+            yield path, law, remedy
 
 
 def _public_problems(each: JoinedTable, table: Table) -> Iterator[tuple[str, str, str]]:
@@ -75,6 +111,7 @@ def _public_problems(each: JoinedTable, table: Table) -> Iterator[tuple[str, str
 def _of_the_source(policy: Policy, table: Table) -> Iterator[tuple[str, str, str]]:
     """What must be a column of the source, and is looked up."""
     looked_up: dict[Field, str] = {c: each.name for each in table.beside for c in each.looked_up}
+    looked_up |= dict.fromkeys(table.computed, "source.compute")
     path = "privacy_unit.column" if len(policy.source.keys) < 2 else "privacy_unit.columns"
     named = [(path, name) for name in policy.source.keys]
     if policy.edition.column:

@@ -182,10 +182,11 @@ def broken_laws(policy: Policy, dialect: Engine) -> Iterator[_Law]:
             " or {column: id, rows: one}"
         )
         yield "privacy_unit", law, remedy
-    if source.joins:
-        law = "source.join is of releases that policy-engine makes itself, found in a dbt project"
+    if source.joins or source.computed:
+        key = "source.join" if source.joins else "source.compute"
+        law = f"{key} is of releases that policy-engine makes itself, found in a dbt project"
         remedy = "name a model that has those columns, one row for each of the source"
-        yield "source.join", law, remedy
+        yield key, law, remedy
     if not policy.declared_budget:
         law = "account must name the account that pays in a dbt project"
         yield "account", law, "the source is made of other tables: as in budget: people"

@@ -26,6 +26,7 @@ from policy_engine.kernel.sources import (
     People,
     Relation,
     Rows,
+    Span,
     is_name,
 )
 from policy_engine.kernel.types import Type, digits_of
@@ -82,7 +83,8 @@ class Claim:
     Of the source the rows alone are read that meet ``period``, where there is one, [PERIOD]: it
     stands below everything that sees more than one row, so that all that is computed of a unit is
     of its rows of that period. Beside each row stand columns of other relations, [JOIN]: a unit's
-    own, or the same whoever is there, so that the row is of one unit still.
+    own, or the same whoever is there, so that the row is of one unit still, and what is
+    ``computed`` of that row.
     """
 
     source: Relation | Files
@@ -93,6 +95,7 @@ class Claim:
     filter: tuple[Shown, ...] = ()
     period: Shown | None = None
     joins: tuple[JoinedRelation, ...] = ()
+    computed: tuple[Span, ...] = ()
 
     def __post_init__(self) -> None:
         count = () if self.count is None else (self.count,)
@@ -126,11 +129,11 @@ class Claim:
         self.law.check(self)
 
     def _check_joins(self) -> None:
-        looked_up = {column.name: column for each in self.joins for column in each.columns}
-        names = [*self.own, *(column.name for each in self.joins for column in each.columns)]
+        looked_up = {column.name: column for column in self.beside}
+        names = [*self.own, *(column.name for column in self.beside)]
         apart = len({name.casefold() for name in names}) == len(names)
-        require(not self.joins or apart, "a looked-up column has a name of its own")
-        read = (*self.read, *self.unit.ordering)
+        require(not self.beside or apart, "a looked-up column has a name of its own")
+        read = (*self.read, *self.unit.ordering, *self.dates)
         is_same = all(looked_up.get(each.name, each).type == each.type for each in read)
         require(is_same, "a looked-up column has the type that its relation gives it")
         for each in self.joins:
@@ -138,18 +141,29 @@ class Claim:
             of_unit = bool(keys) and keys <= {own for own, _ in each.on}
             require(each.is_public != of_unit, "what is joined is a unit's by its key, or public")
         is_drawn = isinstance(self.unit, Rows) and self.law.is_sample
-        require(not (self.joins and is_drawn), "rows that are drawn have nothing beside them")
+        require(not (self.beside and is_drawn), "rows that are drawn have nothing beside them")
 
     @property
     def places(self) -> tuple[Relation | Files, ...]:
         """All that is read: the source, then what is joined to it."""
         return (self.source, *(each.source for each in self.joins))
 
+    @property
+    def beside(self) -> tuple[Column, ...]:
+        """The columns that stand beside each row: of other relations, and what is computed."""
+        joined = (column for each in self.joins for column in each.columns)
+        return (*joined, *(each.column for each in self.computed))
+
+    @property
+    def dates(self) -> tuple[Column, ...]:
+        """The columns of which others are computed."""
+        return tuple(column for each in self.computed for column in (each.since, each.until))
+
     @cached_property
     def own(self) -> tuple[str, ...]:
         """The source's own columns that are read of a row, where others stand beside it."""
-        looked_up = {column.name for each in self.joins for column in each.columns}
-        read = (each.name for each in (*self.inputs, *self.unit.ordering))
+        looked_up = {column.name for column in self.beside}
+        read = (each.name for each in (*self.inputs, *self.unit.ordering, *self.dates))
         period = () if self.period is None or self.period.column is None else (self.period.column,)
         by = (own for each in self.joins for own, _ in each.on)
         fixed = (each.name for each in (*self.unit.keys, *by, *period))
@@ -160,7 +174,8 @@ class Claim:
         """Whether two columns that are read, or one and what is shown of another, have names that
         differ by case alone."""
         read = (*self.read, *self.unit.keys, *self.unit.ordering)
-        relations = [{each.name for each in read}, *(each.names for each in self.joins)]
+        named = {each.name for each in (*read, *self.dates)}
+        relations = [named, *(each.names for each in self.joins)]
         is_shown = any(
             each.name.casefold() == column.name.casefold() and each.column != column
             for column in self.read

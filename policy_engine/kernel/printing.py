@@ -31,6 +31,7 @@ from policy_engine.kernel.sources import (
     KeyColumns,
     Relation,
     Rows,
+    Span,
 )
 from policy_engine.kernel.types import AS_TEXT, MOST_DIGITS
 
@@ -87,9 +88,10 @@ def templates_digest(engine: str) -> str:
 def asked_of(claim: Claim) -> list[str]:
     """What a claim asks of an engine, by the names of what engines lack."""
     unit, law, keys = claim.unit, claim.law, claim.unit.keys
-    others = [column for column in claim.read if column.type.kind != "text"]
+    read = (*claim.read, *claim.dates)
+    others = [column for column in read if column.type.kind != "text"]
     joined = [column for each in claim.joins for column in each.read]
-    kinds = [column.type.kind for column in (*claim.read, *keys, *unit.ordering, *joined)]
+    kinds = [column.type.kind for column in (*read, *keys, *unit.ordering, *joined)]
     asked = {
         "names_by_case": claim.differs_by_case,
         "text_key": any(key.type.kind in ("text", "label") for key in keys) or len(keys) > 1,
@@ -99,7 +101,7 @@ def asked_of(claim: Claim) -> list[str]:
         "file": any(isinstance(place, Files) for place in claim.places),
         "join": bool(claim.joins),
         "try_cast": any(c.read_as or c.type.kind == "timestamp_other" for c in others),
-        "strict_cast": any(c.read_as and c.type.kind == "text" for c in claim.read),
+        "strict_cast": any(c.read_as and c.type.kind == "text" for c in read),
     }
     of_columns = [f"{kind}_column" for kind in dict.fromkeys(kinds)]
     of_recodes = [each for s in claim.columns for each in s.recode.asks(s.seen)]
@@ -225,19 +227,33 @@ def _source_values(claim: Claim) -> Nodes:
     """
     period = None if claim.period is None else shown_of(claim.period)
     source = {**_place_of(claim.source), "period": period}
-    if not claim.joins:
+    if not claim.beside:
         return {**source, "joins": None}
-    name = Identifier("policy_engine_joined")
+    joined, spans = Identifier("policy_engine_joined"), {each.name for each in claim.computed}
     read = (*claim.inputs, *claim.unit.keys, *claim.unit.ordering)
+    names = dict.fromkeys(column.name for column in read if column.name not in spans)
     joins = {
         **source,
-        "name": name,
+        "name": joined,
         "own": [Identifier(each) for each in claim.own],
-        "read": [Identifier(each) for each in dict.fromkeys(column.name for column in read)],
+        "read": [Identifier(each) for each in names],
         "beside": [_beside(each, number) for number, each in enumerate(claim.joins, 1)],
+        "computed": Identifier("policy_engine_computed"),
+        "spans": [_span(each, number) for number, each in enumerate(claim.computed, 1)],
     }
+    name = joins["computed"] if spans else joined
     nowhere = {"relation": [name], "path": None, "loaded": None, "is_folder": None}
     return {**nowhere, "period": None, "joins": joins}
+
+
+def _span(span: Span, number: int) -> Nodes:
+    """What is computed of two days."""
+    return {
+        "name": Identifier(span.name),
+        "unit": span.unit,
+        "since": {**read_of(span.since), "day": Identifier(f"policy_engine_since_{number}")},
+        "until": {**read_of(span.until), "day": Identifier(f"policy_engine_until_{number}")},
+    }
 
 
 def _beside(joined: JoinedRelation, number: int) -> Nodes:

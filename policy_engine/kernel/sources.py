@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from policy_engine.kernel.laws import require
-from policy_engine.kernel.types import Type
+from policy_engine.kernel.types import MOMENTS, Type
 
 OURS = "policy_engine_"
 """What no name of a source or a release may start with: the names that a text gives itself."""
@@ -244,3 +244,32 @@ class JoinedRelation:
     def names(self) -> frozenset[str]:
         """The names of all its columns that are read."""
         return frozenset(each.name for each in (*(key for _, key in self.on), *self.read))
+
+
+SpanUnit = Literal["day", "month", "year"]
+SPAN_UNITS: frozenset[str] = frozenset(SpanUnit.__args__)  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True)
+class Span:
+    """A column that is computed of each row by itself: the whole units from one day to another.
+
+    Months and years are whole from the same day of the month on, or the first after it where a
+    month has no such day. NULL where a day is missing or not of the years 1 to 9999, and where the
+    second comes first. A moment is of its day; of one with a zone, in UTC.
+    """
+
+    name: str
+    since: Column
+    until: Column
+    unit: SpanUnit
+
+    def __post_init__(self) -> None:
+        require(is_name(self.name), NAME_LAW)
+        days = all(each.seen.kind in {"date", *MOMENTS} for each in (self.since, self.until))
+        require(days and self.unit in SPAN_UNITS, "days, months or years lie between two days")
+
+    @property
+    def column(self) -> Column:
+        """What stands beside each row: a whole number."""
+        return Column(self.name, Type("integer"))

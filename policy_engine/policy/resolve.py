@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from policy_engine.calendars import Refresh
 from policy_engine.errors import UsageError
 from policy_engine.kernel.editions import Edition
+from policy_engine.kernel.sources import SpanUnit
 from policy_engine.policy import recode_models as written
 from policy_engine.policy import recodings
 from policy_engine.policy.auto import Guarantee, effective_rate
@@ -58,6 +59,16 @@ class Join:
 
 
 @dataclass(frozen=True)
+class Computed:
+    """A column that is computed of two dates of each row, as a claim's ``Span``."""
+
+    name: str
+    since: str
+    until: str
+    unit: SpanUnit
+
+
+@dataclass(frozen=True)
 class Source:
     """The table released from: ``path`` or ``relation``, the other is None.
 
@@ -67,7 +78,8 @@ class Source:
     ``is_rowwise``: the author confirms that each row of a view comes from the rows of one unit.
     ``counts_all``: a person counts in the groups of all rows, and not of one.
     ``key_stays``: the author confirms that a person's key never changes.
-    ``joins`` are relations with columns beside each row.
+    ``joins`` are relations with columns beside each row, ``computed`` the columns that are computed
+    of it.
     """
 
     path: str | None
@@ -82,6 +94,7 @@ class Source:
     counts_all: bool = False
     key_stays: bool = False
     joins: tuple[Join, ...] = ()
+    computed: tuple[Computed, ...] = ()
 
     @property
     def key(self) -> str | None:
@@ -459,6 +472,9 @@ def resolve_source(source: SourceSpec, privacy_unit: Literal["row"] | UnitSpec) 
         key_stays=unit is not None and unit.stays,
         joins=tuple(
             _join(name, spec, tuple(source.columns.items())) for name, spec in source.join.items()
+        ),
+        computed=tuple(
+            Computed(name, spec.of, *spec.until) for name, spec in source.compute.items()
         ),
     )
 

@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, ConfigDict, WithJsonSchema
 from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
+from policy_engine.kernel.sources import SpanUnit
 from policy_engine.policy import fields
 from policy_engine.policy.csv_models import CSV_FILES, CsvSpec, is_csv
 from policy_engine.policy.laws import At, Broken, Data, Document, inside, mapping, refusal, word_or
@@ -337,6 +338,43 @@ def _of_one_or_public(written: Data, unit: object, at: At) -> Broken:
     yield refusal(f"{wrong}: its rows could be of anybody", remedy, at=at)
 
 
+_UNTIL: dict[str, SpanUnit] = {"age_at": "year", "months_until": "month", "days_until": "day"}
+
+
+class SpanSpec(Document):
+    """A whole number that is computed of two dates of a row; NULL where one is missing, or the
+    second comes first."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"oneOf": [{"required": [each]} for each in _UNTIL]}
+    )
+    needs = ("of", "name the earlier date, as in {of: birth_date, age_at: visit_date}")
+
+    of: fields.LineField
+    """The column of the earlier date. A time is of its day; with a zone, in UTC."""
+    age_at: fields.OptionalLineField = None
+    """The column of the later date: whole years. A birthday of 29 February is 1 March in other
+    years."""
+    months_until: fields.OptionalLineField = None
+    """The column of the later date: whole months, each from the same day of the month on."""
+    days_until: fields.OptionalLineField = None
+    """The column of the later date: days, 0 for the same day."""
+
+    @classmethod
+    def _across(cls, data: Data) -> Broken:
+        """One later date."""
+        named = [each for each in _UNTIL if each in data]
+        if len(named) != 1:
+            found = " and ".join(named) or "none"
+            yield refusal(f"must have one of {', '.join(_UNTIL)}, found {found}", "keep one")
+
+    @property
+    def until(self) -> tuple[str, SpanUnit]:
+        """The later date, and in which units it is told how much later."""
+        named = ((getattr(self, name), unit) for name, unit in _UNTIL.items())
+        return next((column, unit) for column, unit in named if column)
+
+
 class SourceSpec(Document):
     """The table that is released from."""
 
@@ -360,9 +398,15 @@ class SourceSpec(Document):
         dict[str, JoinSpec], fields.a_mapping("name: {table, on, columns}", minProperties=1)
     ] = fields.EMPTY
     """Columns of other tables beside each row: of a person's own, or of one that is public."""
+    compute: Annotated[
+        dict[str, SpanSpec],
+        fields.a_mapping("column: {of: birth_date, age_at: visit_date}", minProperties=1),
+    ] = fields.EMPTY
+    """Columns that are computed of each row: an age, months or days between two dates."""
 
     @classmethod
     def _across(cls, data: Data) -> Broken:
         """One place, one file; column names that can be told apart."""
         yield from place_laws(data)
         yield from column_names(data.get("columns"), ("columns",))
+        yield from released_names(data.get("compute"), ("compute",))

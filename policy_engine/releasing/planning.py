@@ -20,7 +20,7 @@ from policy_engine.check.laws import READS_A_TABLE, unmet
 from policy_engine.check.schema import Schema
 from policy_engine.compile.catalog import IF_ROWWISE, Kind, Table, at_home
 from policy_engine.compile.compiler import compiled
-from policy_engine.compile.joining import beside_of
+from policy_engine.compile.joining import with_beside
 from policy_engine.compile.rendering import created, name_of
 from policy_engine.dialects import Engine, dialect_named
 from policy_engine.kernel.certificate import (
@@ -202,14 +202,18 @@ def _check_zone(policy: Policy, table: Table, project: Project) -> None:
     """
     if project.zone == Zone():
         return
-    recoded = [("recode", name) for name, recoding in policy.recodings if recoding.reads]
-    for place in (*recoded, *(("filter", name) for name, _ in policy.filter)):
-        column = table.find(place[1])
+    read = [(path_text(("recode", n)), n) for n, how in policy.recodings if how.reads]
+    read += [(path_text(("filter", n)), n) for n, _ in policy.filter]
+    for each in policy.source.computed:
+        at = path_text(("source", "compute", each.name))
+        read += [(at, each.since), (at, each.until)]
+    for place, name in read:
+        column = table.find(name)
         if column is not None and column.kind is Kind.TIMESTAMP_ZONED:
-            law = f"column {place[1]!r} is of instants, which are read in UTC, and the zone of the"
+            law = f"column {name!r} is of instants, which are read in UTC, and the zone of the"
             remedy = "name a column of dates, or of times without a zone, as a view may have one"
             found = f"{law} project is {project.zone.name}"
-            raise refused(policy.file, path_text(place), found, remedy)
+            raise refused(policy.file, place, found, remedy)
 
 
 def _check_apart(policy: Policy, table: Table, target: tuple[str, ...]) -> None:
@@ -275,8 +279,8 @@ def _described(policy: Policy, schema: Schema, dialect: Engine) -> Table:
             raise errors.UsageError(f"the schema must describe source.table, found {found}")
         return table
 
-    joins = (beside_of(each, described(each.source.relation)) for each in policy.source.joins)
-    return replace_field(described(policy.source.relation), beside=tuple(joins))
+    joined = (described(each.source.relation) for each in policy.source.joins)
+    return with_beside(policy.source, described(policy.source.relation), joined)
 
 
 def enveloped(query: str, target: tuple[str, ...], dialect: Engine) -> str:

@@ -85,15 +85,18 @@ def tried(policy: Policy, project: Project, row: str) -> Tried:
     """
     policy = in_some_edition(policy, project)
     path = str(policy.source.path or "")
-    if is_csv(path) and policy.source.joins:
-        law = "a row of a CSV file is tried by itself, and the policy joins columns to it"
-        raise UsageError(f"{law}: try a copy of the policy without source.join and those columns")
+    for word, is_there in (("join", policy.source.joins), ("compute", policy.source.computed)):
+        if is_csv(path) and is_there:
+            law = "a row of a CSV file is tried by itself, and the policy has columns beside it"
+            remedy = f"try a copy of the policy without source.{word} and those columns"
+            raise UsageError(f"{law}: {remedy}")
     if is_csv(path):
         return _of_csv(policy, policy.directory / path, path, row)
     with closing(open_warehouse(policy, project, writes=False)) as warehouse:
         table = warehouse.table(policy.source, policy.directory)
         tables_read(policy, table)
-        claim = replace(_claim(policy, table, warehouse.dialect.name), joins=())  # typed beside it
+        found = _claim(policy, table, warehouse.dialect.name)
+        claim = replace(found, joins=(), computed=())  # these are typed beside it
     typed = _pairs(row, [column.name for column in table.all_columns])
     with closing(DuckDBWarehouse()) as place:
         columns = _columns(claim)

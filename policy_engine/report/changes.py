@@ -129,6 +129,7 @@ class Comparable:
                 "source.sampled_at": in_text(source.sampled_at),
                 "source.view": "rowwise" if source.is_rowwise else "",
                 **{f"source.join.{each.name}": str(each) for each in source.joins},
+                **{f"source.compute.{each.name}": str(each) for each in source.computed},
                 "account": policy.budget,
                 "groupings": "; ".join(", ".join(each) for each in policy.groupings),
                 "models": "; ".join(map(str, policy.models)),

@@ -11,7 +11,7 @@ import re
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.filters import words_of
 from policy_engine.kernel.recodes.meanings import recode_meaning
-from policy_engine.kernel.sources import Drawn, Files, Groups, JoinedRelation, Relation, Rows
+from policy_engine.kernel.sources import Drawn, Files, Groups, JoinedRelation, Relation, Rows, Span
 from policy_engine.kernel.wording import (
     column_text,
     named,
@@ -24,7 +24,23 @@ _PLAIN_PATH = re.compile(r"[\w./=+-]+")
 
 def source_words(claim: Claim) -> str:
     """Where the rows are, and how they are read."""
-    return "; ".join((_place_words(claim.source), *map(joined_words, claim.joins)))
+    computed = map(span_words, claim.computed)
+    return "; ".join((_place_words(claim.source), *map(joined_words, claim.joins), *computed))
+
+
+def span_words(span: Span) -> str:
+    """What is computed of each row.
+
+    >>> from policy_engine.kernel.sources import Column
+    >>> from policy_engine.kernel.types import Type
+    >>> print(span_words(Span("age", *(Column(n, Type("date")) for n in ("born", "seen")), "year")))
+    of each row age, the whole years from born to seen, nothing where born comes after seen
+    """
+    since, until = column_text(span.since), column_text(span.until)
+    return (
+        f"of each row {named(span.name)}, the whole {span.unit}s from {since} to {until}, nothing"
+        f" where {since} comes after {until}"
+    )
 
 
 def joined_words(joined: JoinedRelation) -> str:

@@ -18,7 +18,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from policy_engine.compile.catalog import Table
-from policy_engine.compile.joining import beside_of
+from policy_engine.compile.joining import with_beside
 from policy_engine.dialects import Engine
 from policy_engine.errors import PlaceRefused, WarehouseError, WarehouseFailed
 from policy_engine.kernel.fragments import in_sample
@@ -244,12 +244,8 @@ class Warehouse(ABC):
         Raises:
             WarehouseError, FileError: it is not there, or cannot be certified.
         """
-        return replace(
-            self._one_table(source, directory),
-            beside=tuple(
-                beside_of(each, self._one_table(each.source, directory)) for each in source.joins
-            ),
-        )
+        joined = (self._one_table(each.source, directory) for each in source.joins)
+        return with_beside(source, self._one_table(source, directory), joined)
 
     def _one_table(self, source: Source, directory: Path) -> Table:
         """The columns of one relation of a source."""
@@ -719,5 +715,6 @@ def read_of(policy: Policy, table: Table, relation: Table) -> tuple[str, ...]:
     named += [name for name, _ in policy.source.order_by]
     named += [policy.edition.column] if policy.edition.column else []
     named += [own for each in table.beside for own, _ in each.on]
+    named += [name for each in policy.source.computed for name in (each.since, each.until)]
     read = {table.find(name) for name in (*named, *policy.reads_beside, *policy.source.keys)}
     return tuple(column.name for column in table.columns if column in read)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from policy_engine.compile.catalog import Field, Table
 from policy_engine.compile.compiler import compiled
+from policy_engine.compile.joining import with_beside
 from policy_engine.compile.rendering import created, name_of
 from policy_engine.dialects import dialect_named
 from policy_engine.engines import ENGINES
@@ -48,6 +49,10 @@ KEYED = "{{table: people}}\nprivacy_unit: {{column: person, rows: {{first_by: [{
 MANY = "{table: people}\nprivacy_unit: {column: person, rows: all}"
 ANY_ROW = "{table: people}\nprivacy_unit: {column: person, rows: any}"
 
+KEY = KEYED.format(order="age")
+_SPANS = "{years: {of: born, age_at: seen}, days: {of: born, days_until: moved}}"
+COMPUTED = KEY.replace("people}", f"people, compute: {_SPANS}}}")
+
 # One key more than CASE is asked for.
 LONG = ", ".join(f"'{n}': {'north' if n < 10060 else 'null'}" for n in range(10000, 10201))
 
@@ -74,6 +79,10 @@ CASES: dict[str, dict[str, str]] = {
     "prefix": {"recode": "{zip: {prefix: 3}, name: {prefix: 1}}"},
     "round": {"recode": "{age: {round: 10}, income: {round: 0.25}, weight: {round: 5}}"},
     "truncate": {"recode": "{born: {truncate: year}, seen: {truncate: hour}}"},
+    "computed": {
+        "recode": "{years: {bins: [18]}, days: {round: 10}}",
+        "source": COMPUTED.replace("table: people", "file: people.parquet"),
+    },
     "constant": {"recode": '{everybody: {constant: "*"}}'},
     "declared_types": {
         "recode": "{zip: {bins: [50000]}}",
@@ -128,10 +137,10 @@ CASES: dict[str, dict[str, str]] = {
 }  # fmt: skip
 
 # Elsewhere: a table of people with a key, without columns that only some engines have.
-KEY = KEYED.format(order="age")
 OF_FILES = ("key_of_a_file", "native_of_a_file")
 OTHERWISE: dict[str, dict[str, str]] = {
     "prefix": {"recode": "{zip: {prefix: 3}}"},
+    "computed": {"source": COMPUTED},
     "native": {"source": TABLE},
     "key": {"source": KEYED.format(order="seen desc, age")},
     "any_row": {"source": ANY_ROW},
@@ -215,13 +224,14 @@ def table_of(policy: Policy, dialect: str = DUCKDB) -> Table:
     """The catalog's answer for the source of a case."""
     columns = [Field(name, kind) for name, kind in COLUMNS.items()]
     if dialect != DUCKDB:
-        return Table(tuple(_column(c, dialect) for c in columns), parts=("main", "people"))
+        own = Table(tuple(_column(c, dialect) for c in columns), parts=("main", "people"))
+        return with_beside(policy.source, own, ())
     if policy.source.path is None:
         return Table(tuple(columns), parts=("db", "main", "people"))
     # A Parquet file has neither collations nor enumerations.
     plain = {"name": "VARCHAR", "sex": "VARCHAR"}
     found = tuple(Field(c.name, plain.get(c.name, c.type)) for c in columns)
-    return Table(found, path=policy.source.path)
+    return with_beside(policy.source, Table(found, path=policy.source.path), ())
 
 
 def _column(column: Field, dialect: str) -> Field:

@@ -59,6 +59,7 @@ from policy_engine.kernel.sources import (
     People,
     Relation,
     Rows,
+    Span,
     is_key,
 )
 from policy_engine.kernel.types import MOMENTS, MOST_INTEGER, Type
@@ -263,6 +264,36 @@ def with_joins(chance: Random, claim: Claim, types: dict[str, Type]) -> Claim:
     if not joins:
         raise ClaimError("nothing is left to look up")
     return replace(claim, joins=tuple(joins))
+
+
+DATES = ("day", "at", "zoned", "millis", "csv_date", "csv_timestamp")
+
+
+def with_spans(chance: Random, claim: Claim, types: dict[str, Type]) -> Claim:
+    """The claim with its column ``whole`` computed of two dates, one of which may be looked up."""
+    known = [name for name in DATES if name in types]
+    ends = (chance.choice(known), chance.choice(known))
+    since, until = (replace(_column(name), type=types[name]) for name in ends)
+    unit = chance.choice(["day", "month", "year"])
+    return replace(claim, computed=(Span("whole", since, until, unit),))
+
+
+def near_dates(chance: Random, found: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The rows, in some of which days lie whole months apart, and a day more or less than that."""
+    for row in found:
+        day = date(chance.choice([1904, 1970, 2000, 2023, 2024]), *chance.choice(_LATE))
+        day += timedelta(days=chance.choice([0, 1]))
+        months = chance.choice([0, 1, 11, 12, 13, 48, 216])
+        month = day.year * 12 + day.month - 1 + months
+        later = date(month // 12, month % 12 + 1, 1)
+        later += timedelta(days=day.day - chance.choice([0, 1, 2]))
+        moment = datetime.combine(later, time(chance.choice([0, 23])))
+        made = {"day": day, "csv_date": str(later), "csv_timestamp": str(moment)}
+        made |= dict.fromkeys(("at", "zoned", "millis"), moment)
+        yield {**row, **made} if chance.random() < 0.7 else row
+
+
+_LATE = [(2, 28), (3, 1), (1, 31), (12, 31), (4, 30), (6, 15)]
 
 
 def with_keys(chance: Random, claim: Claim, there: list[tuple[Any, ...]]) -> Claim:

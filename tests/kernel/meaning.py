@@ -41,7 +41,7 @@ from policy_engine.kernel.mechanisms import (
 )
 from policy_engine.kernel.mechanisms.tables import farthest_of
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
-from policy_engine.kernel.sources import Column, Drawn, Groups, JoinedRelation, People
+from policy_engine.kernel.sources import Column, Drawn, Groups, JoinedRelation, People, Span
 from policy_engine.kernel.types import AS_TEXT
 
 Row = Mapping[str, Any]
@@ -142,7 +142,24 @@ def beside(
         for row in found:
             own = first.get(key_of(joined, [row[own.name] for own, _ in joined.on]), {})
             row |= {column.name: own.get(column.name) for column in joined.columns}
+    for row in found:
+        row |= {each.name: whole_units(each, row) for each in claim.computed}
     return found
+
+
+def whole_units(span: Span, row: Row) -> int | None:
+    """The days, months or years from a row's one day to its other, if that is no earlier."""
+    values = [read(column, row[column.name]) for column in (span.since, span.until)]
+    if None in values:
+        return None
+    since, until = (v.date() if isinstance(v, datetime) else v for v in values)
+    if since > until:
+        return None
+    if span.unit == "day":
+        return (until - since).days
+    begun = 12 * (until.year - since.year) + until.month - since.month
+    whole = begun if until.day >= since.day else begun - 1
+    return whole // 12 if span.unit == "year" else whole
 
 
 def key_of(joined: JoinedRelation, values: list[Any]) -> tuple[Any, ...]:

@@ -8,7 +8,18 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from claims import COLUMNS, SALT, claims, on, pure, rows, with_joins, with_keys, with_quantiles
+from claims import (
+    COLUMNS,
+    SALT,
+    claims,
+    on,
+    pure,
+    rows,
+    with_joins,
+    with_keys,
+    with_quantiles,
+    with_spans,
+)
 from meaning import bits_of, group_of
 from running import Place
 
@@ -81,6 +92,22 @@ def of_joins(place: Place, seed: int, count: int) -> list[Claim]:
         if claim is not None:
             with suppress(ClaimError):
                 found.append(with_joins(chance, claim, place.types))
+    return found
+
+
+def of_spans(place: Place, seed: int, count: int) -> list[Claim]:
+    """Random claims that show or count a number that is computed of two dates of a row."""
+    chance = Random(seed)
+    found: list[Claim] = []
+    while len(found) < count:
+        [drawn] = claims(chance, 1, place.columns)
+        claim = on(drawn, Relation(place.source), place.types, place.salts)
+        if claim is None or "whole" not in {column.name for column in claim.inputs}:
+            continue
+        with suppress(ClaimError):
+            if chance.random() < 0.3:
+                claim = with_joins(chance, claim, place.types)
+            found.append(with_spans(chance, claim, place.types))
     return found
 
 

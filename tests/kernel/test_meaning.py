@@ -6,7 +6,7 @@ import os
 from random import Random
 
 import pytest
-from claims import claims, rows
+from claims import claims, near_dates, rows
 from running import NAMES
 from suite import (
     edges,
@@ -16,6 +16,7 @@ from suite import (
     of_public_keys,
     of_public_values,
     of_quantiles,
+    of_spans,
     printable,
 )
 
@@ -50,6 +51,24 @@ def test_a_row_has_beside_it_what_other_relations_say_of_its_key(place_of, name,
         for claim, text in drawn:
             found, wanted = place.run(warehouse, claim, text), place.meant(claim)
             assert found == wanted, f"{claim}\n{text}"
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize("name", NAMES)
+def test_a_number_is_computed_of_two_days_of_a_row(place_of, name, seed):
+    """Whole days, months and years, over leap days, ends of months and moments of a zone."""
+    place = place_of(name)
+    if "day" not in place.types:
+        return  # an engine without dates
+    chance = Random(seed)
+    drawn = claims(chance, 4, place.columns)
+    place.load([*near_dates(chance, rows(chance, drawn))])
+    found = list(printable(of_spans(place, seed, 8 if name == "spark" else 60), name))
+    assert {each.unit for claim, _ in found for each in claim.computed} >= {"month", "year"}
+    with place.opened() as warehouse:
+        for claim, text in found:
+            got, wanted = place.run(warehouse, claim, text), place.meant(claim)
+            assert got == wanted, f"{claim}\n{text}"
 
 
 @pytest.mark.parametrize("name", NAMES)

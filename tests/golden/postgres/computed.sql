@@ -1,0 +1,41 @@
+-- policy: golden
+-- digest: sha256:8baa186c9643f95fb5b7a9be033b8262b20cbb0e31cbb7d32ae6b00bfc2310d8
+WITH own AS NOT MATERIALIZED (
+  SELECT "age", "born", "seen", "moved", "person"
+
+  FROM "main"."people"
+), "policy_engine_joined" AS NOT MATERIALIZED (
+  SELECT "born" AS "policy_engine_since_1", CAST("seen" AS DATE) AS "policy_engine_until_1", "born" AS "policy_engine_since_2", CAST("moved" AT TIME ZONE 'UTC' AS DATE) AS "policy_engine_until_2", "person", "age"
+
+  FROM own
+), "policy_engine_computed" AS NOT MATERIALIZED (
+  SELECT "person", "age", CASE
+      WHEN "policy_engine_since_1" >= CAST('0001-01-01' AS DATE) AND "policy_engine_since_1" <= "policy_engine_until_1" AND "policy_engine_until_1" <= CAST('9999-12-31' AS DATE) THEN CAST((EXTRACT(YEAR FROM "policy_engine_until_1") - EXTRACT(YEAR FROM "policy_engine_since_1")) * 1200 + (EXTRACT(MONTH FROM "policy_engine_until_1") - EXTRACT(MONTH FROM "policy_engine_since_1")) * 100 + EXTRACT(DAY FROM "policy_engine_until_1") - EXTRACT(DAY FROM "policy_engine_since_1") AS BIGINT) / 1200
+    END AS "years", CASE
+      WHEN "policy_engine_since_2" >= CAST('0001-01-01' AS DATE) AND "policy_engine_since_2" <= "policy_engine_until_2" AND "policy_engine_until_2" <= CAST('9999-12-31' AS DATE) THEN CAST("policy_engine_until_2" - "policy_engine_since_2" AS BIGINT)
+    END AS "days"
+  FROM "policy_engine_joined"
+), sampled AS NOT MATERIALIZED (
+  SELECT "years", "days",
+    ROW_NUMBER() OVER (PARTITION BY "person" ORDER BY "age" NULLS LAST, "years" NULLS LAST, "days" NULLS LAST) AS policy_engine_rank
+  FROM "policy_engine_computed"
+  WHERE pg_catalog.SHA256(CONVERT_TO(CURRENT_SETTING('policy_engine.salt') || ':u:' || CAST("person" AS TEXT), 'UTF8')) < DECODE('4000000000000000', 'hex')
+), recoded AS NOT MATERIALIZED (
+  SELECT
+    CASE
+      WHEN "years" IS NULL THEN NULL
+      WHEN "years" < 18 THEN '<18'
+      ELSE '>=18'
+    END AS "years",
+    CASE
+      WHEN ABS(CAST("days" AS DOUBLE PRECISION)) < 1 THEN 0
+      WHEN ABS(CAST("days" AS DOUBLE PRECISION)) < 1000000000000000000 THEN CAST(FLOOR(ABS(CAST("days" AS DOUBLE PRECISION)) / 10) + CASE WHEN ABS(CAST("days" AS DOUBLE PRECISION)) / 10 - FLOOR(ABS(CAST("days" AS DOUBLE PRECISION)) / 10) >= 0.5 THEN 1 ELSE 0 END AS BIGINT) * CASE WHEN CAST("days" AS DOUBLE PRECISION) < 0 THEN -10 ELSE 10 END
+    END AS "days"
+  FROM sampled
+  WHERE policy_engine_rank = 1
+)
+SELECT "years", "days", COUNT(*) AS "n"
+FROM recoded
+GROUP BY "years", "days"
+HAVING COUNT(*) >= 5
+ORDER BY "years" COLLATE "C" NULLS LAST, "days" NULLS LAST
