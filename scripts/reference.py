@@ -460,6 +460,7 @@ _OPERATIONS = {
     "text_key": "unit whose key is a text",
     "create_table": "release into a table",
     "blank_label": "labels of every text",
+    "zone": "truncation by the clocks of another zone than UTC",
     "first_half": "`part`, one random part of the people",
     "week_or_hour": "truncation to weeks and hours",
     "fine_decimal": "rounding to the finest steps",

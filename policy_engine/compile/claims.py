@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import date, datetime, time
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any
@@ -98,6 +99,8 @@ def claim_of(
             widest = 2**64 if read and found and found.type == "UBIGINT" else MOST_INTEGER + 1
             seen = read.seen if read else Type("text")
             made = recode_of(recoding, seen, widest)
+            if isinstance(made, recodes.Truncate) and seen.kind == "timestamp_zoned":
+                made = replace(made, zone=policy.zone)
             if isinstance(recoding, Lookup) and found and read and read.read_as is None:
                 _check_keys(recoding, found, seen)
             shown.append(Shown(name, read, made, missing.get(name)))
@@ -129,7 +132,7 @@ def claim_of(
     for span in policy.source.computed:
         with problems.of(path_text(("source", "compute", span.name)), f"{span.name!r}"):
             dates = (column(span.since), column(span.until))
-            computed.append(sources.Span(span.name, *dates, span.unit))
+            computed.append(sources.TimeBetween(span.name, *dates, span.unit))
     problems.check()
     # An engine that may collate every text groups recoded values, whatever the policy asks for.
     types = [each.column.type for each in shown if each.column is not None]

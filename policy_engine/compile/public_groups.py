@@ -16,7 +16,7 @@ from policy_engine.calendars import Calendar
 from policy_engine.kernel import recodes
 from policy_engine.kernel.claim import Shown
 from policy_engine.kernel.mechanisms.pure import MOST_TUPLES, Key
-from policy_engine.kernel.recodes.truncate.recode import Unit
+from policy_engine.kernel.recodes.truncate.recode import UTC_NAME, Unit
 
 _HOUR = timedelta(hours=1)
 
@@ -44,7 +44,9 @@ def _values(shown: Shown, period: Shown | None) -> tuple[Key, ...]:
     how = shown.recode
     if isinstance(how, recodes.Constant):
         return ((how.label,),)
-    if isinstance(how, recodes.Truncate) and period is not None and shown.column == period.column:
+    is_period = period is not None and shown.column == period.column
+    if isinstance(how, recodes.Truncate) and how.zone == UTC_NAME and is_period:
+        assert period is not None
         assert isinstance(period.recode, recodes.Bins)  # by the claim's law
         first, end = period.recode.cuts
         assert isinstance(first, date) and isinstance(end, date)

@@ -37,6 +37,10 @@ _OF_CASE = {
     "names_by_case": ("it takes a and A in a name for one, so that names which differ by case"
                       " alone are not told apart", "rename a column"),
 }  # fmt: skip
+_OF_ZONES = {
+    "zone": ("its rules of zones were not measured", "name a column of dates, or of times without a"
+                                                     " zone"),
+}  # fmt: skip
 NameCase = Literal["folded", "quoted", "exact"]
 """When names that differ by case alone are two: never, where they are quoted, or always."""
 
@@ -98,6 +102,7 @@ class Engine:
     lists: bool = False
     casts: Literal["", "texts", "all"] = ""
     shares: bool = False
+    zones: bool = False
     reads_files: bool = False
     lacks: Mapping[str, Lack] = field(default_factory=dict)
     home: str = ""
@@ -113,8 +118,9 @@ class Engine:
         of_files = {} if self.reads_files else _OF_FILES
         of_joins = {} if self.lists else _OF_JOINS
         of_lists = {} if self.lists else _OF_LISTS
-        of_casts = _OF_CASTS[self.casts]
-        lacks = {**by_case, **of_files, **of_casts, **of_joins, **of_lists, **self.lacks}
+        of_casts, of_zones = _OF_CASTS[self.casts], {} if self.zones else _OF_ZONES
+        lacks = {**by_case, **of_files, **of_casts, **of_joins, **of_lists, **of_zones}
+        lacks |= self.lacks
         object.__setattr__(self, "lacks", lacks)
 
     def check(self, *asked: str) -> None:

@@ -8,7 +8,7 @@ from policy_engine.engines.base import Engine
 
 CLICKHOUSE = Engine(
     "clickhouse", "ClickHouse", 200, unnamed="\\", backslash="escapes", case="exact", lists=True,
-    casts="texts", secret="{salt:String}", home="default",
+    zones=True, casts="texts", secret="{salt:String}", home="default",
     assumes={
         "secret": "nobody who may see the release can read the parameters of the queries: the"
         " server's log of queries, system.processes, or a log of what was sent to it",

@@ -8,7 +8,8 @@ from policy_engine.engines.base import Engine
 
 POSTGRES = Engine(
     "postgres", "PostgreSQL", 63, backslash="prefixed", case="quoted", collates=True,
-    enforces_keys=True, lists=True, casts="texts", shares=True, home="public", folds="lower",
+    enforces_keys=True, lists=True, zones=True, casts="texts", shares=True, home="public",
+    folds="lower",
     assumes={
         "secret": "nobody who may see the release can read the session settings of the"
         " connection, or the statements with their parameters in the server's log",

@@ -31,9 +31,9 @@ _NATIVE = (
 )
 SPARK = Engine(
     "spark", "Spark", 255, quote="`", backslash="escapes", unsaid=("${",), collates=True,
-    lists=True, casts="texts", home="default",
+    lists=True, zones=True, casts="texts", home="default",
     assumes={**_ASSUMES, "native": _NATIVE}, lacks=_LACKS,
 )  # fmt: skip
 DATABRICKS = replace(
-    SPARK, name="databricks", title="Databricks", family="spark", lists=False, casts=""
+    SPARK, name="databricks", title="Databricks", family="spark", lists=False, zones=False, casts=""
 )

@@ -26,7 +26,7 @@ from policy_engine.kernel.sources import (
     People,
     Relation,
     Rows,
-    Span,
+    TimeBetween,
     is_name,
 )
 from policy_engine.kernel.types import Type, digits_of
@@ -95,7 +95,7 @@ class Claim:
     filter: tuple[Shown, ...] = ()
     period: Shown | None = None
     joins: tuple[JoinedRelation, ...] = ()
-    computed: tuple[Span, ...] = ()
+    computed: tuple[TimeBetween, ...] = ()
 
     def __post_init__(self) -> None:
         count = () if self.count is None else (self.count,)

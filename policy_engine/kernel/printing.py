@@ -31,7 +31,7 @@ from policy_engine.kernel.sources import (
     KeyColumns,
     Relation,
     Rows,
-    Span,
+    TimeBetween,
 )
 from policy_engine.kernel.types import AS_TEXT, MOST_DIGITS
 
@@ -246,7 +246,7 @@ def _source_values(claim: Claim) -> Nodes:
     return {**nowhere, "period": None, "joins": joins}
 
 
-def _span(span: Span, number: int) -> Nodes:
+def _span(span: TimeBetween, number: int) -> Nodes:
     """What is computed of two days."""
     return {
         "name": Identifier(span.name),

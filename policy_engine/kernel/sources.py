@@ -251,7 +251,7 @@ SPAN_UNITS: frozenset[str] = frozenset(SpanUnit.__args__)  # type: ignore[attr-d
 
 
 @dataclass(frozen=True)
-class Span:
+class TimeBetween:
     """A column that is computed of each row by itself: the whole units from one day to another.
 
     Months and years are whole from the same day of the month on, or the first after it where a

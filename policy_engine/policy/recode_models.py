@@ -156,7 +156,8 @@ class TruncateSpec(Document):
     """The start of the unit of time a date or timestamp lies in."""
 
     truncate: Annotated[TruncateUnit, fields.word_of(TruncateUnit)]
-    """The unit; weeks start on Monday."""
+    """The unit; weeks start on Monday. Of a moment with a zone, by the clocks of the project's
+    zone."""
 
     def recoding(self, hierarchy: Hierarchy | None) -> Recoding:
         """What it means."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from policy_engine.calendars import Refresh
 from policy_engine.errors import UsageError
 from policy_engine.kernel.editions import Edition
+from policy_engine.kernel.recodes.truncate.recode import UTC_NAME
 from policy_engine.kernel.sources import SpanUnit
 from policy_engine.policy import recode_models as written
 from policy_engine.policy import recodings
@@ -60,7 +61,7 @@ class Join:
 
 @dataclass(frozen=True)
 class Computed:
-    """A column that is computed of two dates of each row, as a claim's ``Span``."""
+    """A column that is computed of two dates of each row, as a claim's ``TimeBetween``."""
 
     name: str
     since: str
@@ -210,6 +211,8 @@ class Policy:
     """Which draw of it is meant: none is named where a policy was read, and nothing more."""
     follows: Following | None = None
     """What gave it its guarantee, where that is not written in it."""
+    zone: str = UTC_NAME
+    """Whose clocks tell the days and hours of moments with a zone."""
     is_searched: bool = False
     """Whether it says among which levels of its columns may be chosen."""
 

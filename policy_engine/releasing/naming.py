@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from policy_engine.calendars import Period, Zone
 from policy_engine.kernel.editions import Edition
 from policy_engine.policy.project import Project
@@ -32,7 +34,11 @@ def told_due(edition: Edition) -> str:
 
 
 def in_some_edition(policy: Policy, project: Project) -> Policy:
-    """A policy as one of its editions, whichever: for what is asked of all of them alike."""
+    """A policy as one of its editions, whichever: for what is asked of all of them alike.
+
+    Days and hours of it are those of the project's zone.
+    """
+    policy = replace(policy, zone=project.zone.name)
     if not isinstance(policy.schedule, PeriodOf) or policy.edition.name:
         return policy
     first = policy.schedule.periods.first

@@ -21,6 +21,7 @@ from policy_engine.check.schema import Schema
 from policy_engine.compile.catalog import IF_ROWWISE, Kind, Table, at_home
 from policy_engine.compile.compiler import compiled
 from policy_engine.compile.joining import with_beside
+from policy_engine.compile.reading import read_as
 from policy_engine.compile.rendering import created, name_of
 from policy_engine.dialects import Engine, dialect_named
 from policy_engine.kernel.certificate import (
@@ -39,6 +40,7 @@ from policy_engine.policy.fields import Method
 from policy_engine.policy.project import ListedWarehouse as Named
 from policy_engine.policy.project import Project, default_project, find_project, load_project
 from policy_engine.policy.reading import located, refused
+from policy_engine.policy.recodings import Truncate
 from policy_engine.policy.resolve import Policy, loaded, terms_of
 from policy_engine.policy.tree import path_text
 from policy_engine.releasing.naming import in_some_edition
@@ -202,7 +204,13 @@ def _check_zone(policy: Policy, table: Table, project: Project) -> None:
     """
     if project.zone == Zone():
         return
-    read = [(path_text(("recode", n)), n) for n, how in policy.recodings if how.reads]
+    declared, truncated = read_as(policy, table), set()
+    for name, how in policy.recodings:
+        column = table.find(name)
+        if isinstance(how, Truncate) and column is not None and column.name not in declared:
+            truncated.add(name)  # by the clocks of the project's zone
+    reads = (name for name, how in policy.recodings if how.reads and name not in truncated)
+    read = [(path_text(("recode", name)), name) for name in reads]
     read += [(path_text(("filter", n)), n) for n, _ in policy.filter]
     for each in policy.source.computed:
         at = path_text(("source", "compute", each.name))

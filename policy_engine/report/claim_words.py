@@ -11,7 +11,15 @@ import re
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.filters import words_of
 from policy_engine.kernel.recodes.meanings import recode_meaning
-from policy_engine.kernel.sources import Drawn, Files, Groups, JoinedRelation, Relation, Rows, Span
+from policy_engine.kernel.sources import (
+    Drawn,
+    Files,
+    Groups,
+    JoinedRelation,
+    Relation,
+    Rows,
+    TimeBetween,
+)
 from policy_engine.kernel.wording import (
     column_text,
     named,
@@ -28,18 +36,19 @@ def source_words(claim: Claim) -> str:
     return "; ".join((_place_words(claim.source), *map(joined_words, claim.joins), *computed))
 
 
-def span_words(span: Span) -> str:
+def span_words(span: TimeBetween) -> str:
     """What is computed of each row.
 
     >>> from policy_engine.kernel.sources import Column
     >>> from policy_engine.kernel.types import Type
-    >>> print(span_words(Span("age", *(Column(n, Type("date")) for n in ("born", "seen")), "year")))
-    of each row age, the whole years from born to seen, nothing where born comes after seen
+    >>> born, seen = (Column(name, Type("date")) for name in ("born", "seen"))
+    >>> print(span_words(TimeBetween("age", born, seen, "year")))
+    of each row age, the whole years from born (date) to seen (date), where that is no earlier
     """
     since, until = column_text(span.since), column_text(span.until)
     return (
-        f"of each row {named(span.name)}, the whole {span.unit}s from {since} to {until}, nothing"
-        f" where {since} comes after {until}"
+        f"of each row {named(span.name)}, the whole {span.unit}s from {since} to {until}, where"
+        " that is no earlier"
     )
 
 

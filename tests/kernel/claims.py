@@ -59,7 +59,7 @@ from policy_engine.kernel.sources import (
     People,
     Relation,
     Rows,
-    Span,
+    TimeBetween,
     is_key,
 )
 from policy_engine.kernel.types import MOMENTS, MOST_INTEGER, Type
@@ -275,7 +275,7 @@ def with_spans(chance: Random, claim: Claim, types: dict[str, Type]) -> Claim:
     ends = (chance.choice(known), chance.choice(known))
     since, until = (replace(_column(name), type=types[name]) for name in ends)
     unit = chance.choice(["day", "month", "year"])
-    return replace(claim, computed=(Span("whole", since, until, unit),))
+    return replace(claim, computed=(TimeBetween("whole", since, until, unit),))
 
 
 def near_dates(chance: Random, found: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -18,12 +18,13 @@ import hashlib
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from functools import partial
 from itertools import product
 from typing import Any
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from policy_engine.accounting.choice import coin_table
 from policy_engine.kernel.claim import Claim, Shown
@@ -41,7 +42,7 @@ from policy_engine.kernel.mechanisms import (
 )
 from policy_engine.kernel.mechanisms.tables import farthest_of
 from policy_engine.kernel.recodes import Bins, Constant, Keep, Map, Prefix, Round, Truncate
-from policy_engine.kernel.sources import Column, Drawn, Groups, JoinedRelation, People, Span
+from policy_engine.kernel.sources import Column, Drawn, Groups, JoinedRelation, People, TimeBetween
 from policy_engine.kernel.types import AS_TEXT
 
 Row = Mapping[str, Any]
@@ -147,7 +148,7 @@ def beside(
     return found
 
 
-def whole_units(span: Span, row: Row) -> int | None:
+def whole_units(span: TimeBetween, row: Row) -> int | None:
     """The days, months or years from a row's one day to its other, if that is no earlier."""
     values = [read(column, row[column.name]) for column in (span.since, span.until)]
     if None in values:
@@ -645,9 +646,15 @@ def _round(shown: Shown, value: Any) -> int | Decimal | None:
     return int(found) if recode.is_whole(shown.seen) else found + Decimal(0)
 
 
-def _truncate(shown: Shown, value: date) -> date:
+def _truncate(shown: Shown, value: date) -> date | None:
     assert isinstance(shown.recode, Truncate)
-    unit = shown.recode.unit
+    unit, zone = shown.recode.unit, shown.recode.zone
+    if zone != "UTC":
+        assert isinstance(value, datetime)
+        if not 2 <= value.year <= 9998:
+            return None
+        clock = value.replace(tzinfo=UTC).astimezone(ZoneInfo(zone))
+        value = clock.replace(tzinfo=None, fold=0)
     if unit == "hour":
         assert isinstance(value, datetime)
         return value.replace(minute=0, second=0, microsecond=0)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from random import Random
+from zoneinfo import ZoneInfo
 
 import pytest
-from claims import claims, near_dates, rows
-from running import NAMES
+from claims import COLUMNS, claims, near_dates, rows
+from running import NAMES, Place
 from suite import (
     edges,
     loaded,
@@ -20,8 +23,15 @@ from suite import (
     printable,
 )
 
+from policy_engine.engines import ENGINES
+from policy_engine.engines.base import Refused
 from policy_engine.kernel import printing
-from policy_engine.kernel.mechanisms import Inserted, Randomised
+from policy_engine.kernel.claim import Claim, Shown
+from policy_engine.kernel.mechanisms import Inserted, Keyed, Randomised
+from policy_engine.kernel.mechanisms.common import Secret
+from policy_engine.kernel.recodes import Truncate
+from policy_engine.kernel.recodes.truncate.recode import Unit
+from policy_engine.kernel.sources import Column, People, Relation
 
 SEEDS = int(os.environ.get("KERNEL_SEEDS", "1"))
 #: Claims of many rows an engine: what they mean takes a third of a second each to find out.
@@ -69,6 +79,56 @@ def test_a_number_is_computed_of_two_days_of_a_row(place_of, name, seed):
         for claim, text in found:
             got, wanted = place.run(warehouse, claim, text), place.meant(claim)
             assert got == wanted, f"{claim}\n{text}"
+
+
+ZONES = ("Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_moment_is_told_by_the_clocks_of_a_zone(place_of, name):
+    """The days and hours of a zone, beside each night on which its clocks are put on or back."""
+    place = place_of(name)
+    if place.types.get("zoned") != COLUMNS["zoned"]:
+        return  # an engine without moments of a zone
+    if "zone" in ENGINES[name].lacks:
+        with pytest.raises(Refused, match="its rules of zones were not measured"):
+            _printed_in(place, name, ZONES[0], "hour")
+        return
+    chance = Random(4)
+    nights = [*_changes_of_clocks(1980), *_changes_of_clocks(2026), *_changes_of_clocks(2036)]
+    made = rows(chance, claims(chance, 4, place.columns), 600)
+    for row in made:
+        minutes = chance.choice([-61, -60, -31, -30, -1, 0, 1, 29, 30, 59, 60, 61])
+        row["zoned"] = chance.choice([None, *nights])
+        row["zoned"] = row["zoned"] and row["zoned"] + timedelta(minutes=minutes)
+    place.load(made)
+    with place.opened() as warehouse:
+        for zone in ZONES:
+            for unit in ("hour", "day", "week", "month", "quarter", "year"):
+                claim, printed = _printed_in(place, name, zone, unit)
+                found = place.run(warehouse, claim, printed)
+                assert len(found) > 5
+                assert found == place.meant(claim), (zone, unit)
+
+
+def _changes_of_clocks(year: int) -> Iterator[datetime]:
+    """When the clocks of these zones are put on or back, in UTC."""
+    hours = [datetime(year, 1, 1) + timedelta(hours=hour) for hour in range(24 * 365)]
+    for zone in map(ZoneInfo, ZONES):
+        offsets = [hour.replace(tzinfo=UTC).astimezone(zone).utcoffset() for hour in hours]
+        beside = zip(hours[1:], offsets[:-1], offsets[1:], strict=True)
+        yield from (hour for hour, before, after in beside if before != after)
+
+
+def _printed_in(place: Place, name: str, zone: str, unit: Unit) -> tuple[Claim, str]:
+    """A claim that shows the units of a zone, one row a person, and its text."""
+    row, zoned = (Column(each, COLUMNS[each]) for each in ("row", "zoned"))
+    law = Keyed(2**60 - 1, 2, secret=Secret(("main", "salts"), "next"))
+    shown = Shown("told", zoned, Truncate(unit, zone))
+    unit_of_it = People(row, ((row, False),))
+    claim = place.claim(Claim(Relation(("main", "people")), unit_of_it, law, (shown,)))
+    assert claim is not None
+    return claim, printing.printed(claim, name)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -28,8 +28,12 @@ WITH own AS NOT MATERIALIZED (
       ELSE '>=18'
     END AS "years",
     CASE
+      WHEN "days" BETWEEN 0 AND 1000000000000000 THEN 10 * ((2 * CAST("days" AS BIGINT) + 10) // (2 * 10))
+      WHEN "days" BETWEEN -1000000000000000 AND 0 THEN -10 * ((10 - 2 * CAST("days" AS BIGINT)) // (2 * 10))
+      ELSE CASE
       WHEN ABS(CAST("days" AS DOUBLE)) < 1 THEN 0
       WHEN ABS(CAST("days" AS DOUBLE)) < 1000000000000000000 THEN CAST(FLOOR(ABS(CAST("days" AS DOUBLE)) / 10) + CASE WHEN ABS(CAST("days" AS DOUBLE)) / 10 - FLOOR(ABS(CAST("days" AS DOUBLE)) / 10) >= 0.5 THEN 1 ELSE 0 END AS BIGINT) * CASE WHEN CAST("days" AS DOUBLE) < 0 THEN -10 ELSE 10 END
+    END
     END AS "days"
   FROM sampled
   WHERE policy_engine_rank = 1

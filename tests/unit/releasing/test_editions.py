@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import shutil
+from datetime import datetime
 
 import duckdb
+import pyarrow.parquet as pq
 import pytest
 from visits_project import REFRESH, SIZES, Visits, at
 
 from policy_engine.attest.attestation import unverified
 from policy_engine.errors import EnvironmentFailed, LedgerError, NotReleasable, UsageError
+from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.ledger.store import Ledger
 from policy_engine.releasing import publish
 from policy_engine.releasing.job import Job
+from policy_engine.releasing.opened import open_release
 from policy_engine.releasing.placing import Spot
 from policy_engine.releasing.preview import preview
 from policy_engine.releasing.release import release, restore
@@ -529,9 +533,29 @@ def test_what_is_recoded_of_instants_has_no_other_zone(tmp_path):
     lab = Visits.at(tmp_path, project + "accounts: {patients: {}}\n")
     with duckdb.connect(str(lab.folder / "db.duckdb")) as connection:
         connection.execute("CREATE TABLE seen (person BIGINT, visited TIMESTAMPTZ, region VARCHAR)")
-    policy = lab.policy(source="{table: seen}", recode="{visited: {truncate: month}}")
+    policy = lab.policy(source="{table: seen}", recode="{visited: {bins: [2027-02-01]}}")
     with pytest.raises(PolicyError, match="is of instants, which are read in UTC, and the zone of"):
         lab.due(policy)
+
+
+def test_days_and_hours_of_instants_are_those_of_the_projects_zone(tmp_path):
+    """A visit of half past midnight of 1 January in Berlin is one of January, and of 2027."""
+    import duckdb
+
+    project = "zone: Europe/Berlin\nwarehouses: {db: {type: duckdb, database: db.duckdb}}\n"
+    lab = Visits.at(tmp_path, project + "accounts: {patients: {}}\n")
+    with duckdb.connect(str(lab.folder / "db.duckdb")) as connection:
+        connection.execute("CREATE TABLE seen (person BIGINT, visited TIMESTAMPTZ, region VARCHAR)")
+        connection.execute(
+            "INSERT INTO seen SELECT n, '2026-12-31 23:30:00+00', 'north' FROM range(500) t(n)"
+        )
+    recode, place = "{visited: {truncate: hour}}", "{file: hours.parquet}"
+    policy = lab.policy("", source="{table: seen}", recode=recode, release=place)
+    lab.release(None, policy)
+    [row] = pq.read_table(tmp_path / "hours.parquet").to_pylist()
+    assert row["visited"] == datetime(2027, 1, 1)
+    [shown] = open_release(tmp_path / "hours.parquet").certificate.claim.columns
+    assert recode_meaning(shown.recode).released == "the start of its hour, in Europe/Berlin."
 
 
 def test_an_edition_is_not_drawn_again_because_its_policy_names_another_place(lab):

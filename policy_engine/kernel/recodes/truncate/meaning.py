@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from policy_engine.kernel.recodes.meaning import RecodeMeaning
-from policy_engine.kernel.recodes.truncate.recode import Truncate
+from policy_engine.kernel.recodes.truncate.recode import UTC_NAME, Truncate
 from policy_engine.kernel.values_shown import MOMENT
 
 _SECONDS = {"week": 7 * 86_400, "day": 86_400, "hour": 3600}
@@ -22,16 +22,21 @@ class TruncateMeaning(RecodeMeaning[Truncate]):
     @property
     def in_short(self) -> str:
         """In few words."""
-        return f"the start of its {self.recode.unit}"
+        return f"the start of its {self.recode.unit}{self._where}"
 
     def of(self, name: str, shown: str) -> str:
         """What becomes of a column."""
-        return f"the start of the {self.recode.unit} of {name}"
+        return f"the start of the {self.recode.unit} of {name}{self._where}"
+
+    @property
+    def _where(self) -> str:
+        """Whose clocks tell it, where that is not UTC."""
+        return "" if self.recode.zone == UTC_NAME else f", in {self.recode.zone}"
 
     @property
     def released(self) -> str:
         """What a released column holds."""
-        return f"the start of its {self.recode.unit}."
+        return f"{self.in_short}."
 
     def written(self) -> Mapping[str, object]:
         """What a policy writes for it."""

@@ -9,6 +9,7 @@ from policy_engine.kernel.nodes import Nodes, Text
 from policy_engine.kernel.types import MOMENTS, Kind, Type, ValueRecode
 
 Unit = Literal["year", "quarter", "month", "week", "day", "hour"]
+UTC_NAME = "UTC"
 UNITS: frozenset[str] = frozenset(Unit.__args__)  # type: ignore[attr-defined]
 
 
@@ -16,15 +17,23 @@ UNITS: frozenset[str] = frozenset(Unit.__args__)  # type: ignore[attr-defined]
 class Truncate(ValueRecode):
     """The start of the ``unit``; NULL outside the years 1 to 9999. A week starts on Monday.
 
-    Of a moment with a zone, the unit in UTC.
+    Of a moment with a zone, the unit as the clocks of ``zone`` show it, by the engine's rules; of
+    another zone than UTC, NULL outside the years 2 to 9998. A text tells an hour once that a clock
+    shows twice.
     """
 
     unit: Unit
+    zone: str = UTC_NAME
 
     def fits(self, seen: Type) -> bool:
         """Of a moment; of a date by units of a day or more."""
         of_a_date = seen.kind == "date" and self.unit != "hour"
-        return self.unit in UNITS and (seen.kind in MOMENTS or of_a_date)
+        fits = self.unit in UNITS and (seen.kind in MOMENTS or of_a_date)
+        return fits and (self.zone == UTC_NAME or seen.kind == "timestamp_zoned")
+
+    def asks(self, seen: Type) -> tuple[str, ...]:
+        """The rules of a zone, where it is another than UTC."""
+        return () if self.zone == UTC_NAME else ("zone",)
 
     def released(self, seen: Type) -> Kind:
         """A date of a date, else a moment without zone."""
@@ -32,4 +41,5 @@ class Truncate(ValueRecode):
 
     def nodes(self, seen: Type) -> Nodes:
         """What its macro is given."""
-        return {"unit": {"word": self.unit, "text": Text(self.unit)}}
+        zone = None if self.zone == UTC_NAME else Text(self.zone)
+        return {"unit": {"word": self.unit, "text": Text(self.unit)}, "zone": zone}
