@@ -137,15 +137,15 @@ def _decimals(expression: words.Words, engine: str) -> tuple[Type, ...]:
 
 def _recodes(expression: words.Words, engine: str, seen: Type) -> Iterator[Recode]:
     """What a column of the type ``seen`` may be shown as, by the words that its recodes have."""
-    if "BETWEEN" in expression:
-        yield from map(Truncate, sorted(UNITS))  # type: ignore[arg-type]
-        return
     numbers = words.numbers_in(expression)
     if "FLOOR" in expression:
         told = (number.lstrip("-") for number in (*numbers, *words.texts_in(expression, engine)))
         for number in dict.fromkeys(told):
             if step := words.number_of(number):
                 yield from (Round(step, way) for way in get_args(Way))
+        return
+    if "BETWEEN" in expression:
+        yield from map(Truncate, sorted(UNITS))  # type: ignore[arg-type]
         return
     if expression[0] == "CASE":
         with suppress(*_Broken):

@@ -197,7 +197,9 @@ class _Print:
 
     def _noisy(self) -> Law:
         drawn, shown = self.steps["noised"], self.steps.get("released", self.last)
-        hexes = [text[:15] for text in texts_in(drawn, self.engine) if _is_bound(text)]
+        # The entries of a block may be in one text.
+        listed = [each for text in texts_in(drawn, self.engine) for each in text.split(" ")]
+        hexes = [text[:15] for text in listed if _is_bound(text)]
         entries, is_open = tuple(sorted(int(text, 16) for text in hexes)), "NULL" in drawn
         values = (numbers_in(drawn[at + 1 : at + 3]) for at, w in enumerate(drawn) if w == "THEN")
         least = min(int(value[0]) for value in values if value)

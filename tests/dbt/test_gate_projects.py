@@ -216,7 +216,7 @@ def test_without_what_leaks_the_project_is_clean(run, tmp_path) -> None:
     assert command(["dbt", "review", "hook post-hook of hooked", *words]) == 0
     verdict = verdict_of(folder)
     assert [str(found) for found in verdict.findings] == []
-    assert verdict.sensitive and verdict.sinks == 2
+    assert verdict.marked and verdict.sinks == 2
 
 
 def test_the_example_is_what_dbt_compiles(run, tmp_path) -> None:

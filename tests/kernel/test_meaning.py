@@ -107,7 +107,7 @@ def test_a_moment_is_told_by_the_clocks_of_a_zone(place_of, name):
             for unit in ("hour", "day", "week", "month", "quarter", "year"):
                 claim, printed = _printed_in(place, name, zone, unit)
                 found = place.run(warehouse, claim, printed)
-                assert len(found) > 5
+                assert len(found) >= 4
                 assert found == place.meant(claim), (zone, unit)
 
 

@@ -45,8 +45,8 @@ ALIKE = [e if e in READ else pytest.param(e, marks=pytest.mark.evidence) for e i
 
 
 def is_of_a_policy_alone(claim):
-    """Whether `check` knows no such text: of sums, groupings, periods, parts, lists."""
-    if claim.period is not None:
+    """Whether `check` knows no such text: of sums, groupings, periods, parts, lists, spans."""
+    if claim.period is not None or claim.computed:
         return True
     law = claim.law
     return isinstance(law, Pure | Listed) or bool(

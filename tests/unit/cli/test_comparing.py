@@ -123,7 +123,12 @@ def test_what_init_writes_is_planned_and_released(cli, project):
     Path("policy-engine.yaml").unlink()
     assert cli("init", "people.parquet").code == 0
     text = Path("policy.yaml").read_text("utf-8")
-    Path("policy.yaml").write_text(text.replace("  # age:", "  age:").replace("  # sex:", "  sex:"))
+    for column in ("# age:", "# sex:"):
+        text = text.replace(f"  {column}", f"  {column[2:]}")
+    Path("policy.yaml").write_text(text)
+    asked = cli("validate", "policy.yaml")
+    assert (asked.code, "privacy_unit is missing" in asked.out) == (1, True)
+    Path("policy.yaml").write_text(text.replace("# privacy_unit: row", "privacy_unit: row"))
     assert cli("validate", "policy.yaml").code == 0
     planned = cli("plan", "policy.yaml", "--format", "json").document
     assert planned["ledger"]["left_after"]["like_this"] >= 3

@@ -239,6 +239,7 @@ LACKED = {
     "date_column": of(Type("date"), Keep()),
     "timestamp_column": of(Type("timestamp"), Keep()),
     "timestamp_zoned_column": of(Type("timestamp_zoned"), Keep()),
+    "zone": of(Type("timestamp_zoned"), Truncate("hour", "Europe/Berlin")),
     "text_column": of(Type("text"), Keep()),
     "label_column": of(Type("label"), Keep()),
     "double_column": of(Type("double"), Round(Decimal(5))),
@@ -257,8 +258,8 @@ LACKED = {
 @pytest.mark.parametrize("lack", LACKED)
 def test_what_an_engine_lacks_is_refused_with_the_reason_and_a_remedy(name, lack):
     engine = ENGINES[name]
-    if lack not in engine.lacks:
-        return
+    if lack not in engine.lacks or (lack == "zone" and "timestamp_zoned_column" in engine.lacks):
+        return  # where there are no moments of a zone, that is told first
     with pytest.raises(Refused) as refused:
         printed(LACKED[lack], name)
     assert "; ".join(engine.lacks[lack]) in str(refused.value)
