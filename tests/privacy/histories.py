@@ -497,7 +497,9 @@ class Game:
         if seen["stdout"].startswith("{") and seen["code"] == 0:
             document = json.loads(seen["stdout"])
             for each in (document, *document.get("editions", ())):
-                digest = digests.get(each.get("edition") or Path(each.get("release", "")).stem)
+                release = Path(each.get("release", ""))
+                name = release.stem if release.suffix == ".parquet" else "people"
+                digest = digests.get(each.get("edition") or name)
                 if "groups" in each and digest is not None:
                     sizes.append((digest, [each.pop(name, None) for name in SIZES]))
             seen = {**seen, "stdout": document}
