@@ -111,6 +111,9 @@ TRACED = (
     "tests/unit/attest/",
     "tests/unit/engines/",
     "tests/unit/kernel/",
+    "tests/unit/policy/test_computed.py",
+    "tests/unit/choose/test_suggesting.py",
+    "tests/golden/",
     "tests/privacy/test_second_route.py::test_a_delta_that_is_stated_as_the_least_one",
     "tests/privacy/test_second_route.py::test_both_routes_agree_on_a_random_grid",
     "tests/privacy/test_second_route.py::"

@@ -113,7 +113,7 @@ def test_a_starter_has_levels_to_search_among(project, capfd):
     assert "search: {epsilon: 0.01}" in text
     for column in ("age", "zip", "sex"):
         text = text.replace(f"  # {column}: ", f"  {column}: ")
-    Path("b.yaml").write_text(text)
+    Path("b.yaml").write_text(text.replace("# privacy_unit: row", "privacy_unit: row"))
     code, out, _ = answer(capfd, "b.yaml", "--format", "json")
     assert code == 0
     assert [len(each["levels"]) for each in json.loads(out)["columns"]] == [5, 5, 2]

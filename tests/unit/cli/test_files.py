@@ -52,6 +52,7 @@ READ = {
     "plan policy": ("plan", "?"),
     "release policies": ("release", "?"),
     "restore policy": ("restore", "?"),
+    "suggest policy": ("suggest", "?", "--epsilon", "0.1"),
     "show release": ("show", "?"),
     "estimate release": ("estimate", "?"),
     "assess subject": ("assess", "?", "--sensitive", "sex"),

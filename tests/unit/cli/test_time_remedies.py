@@ -245,6 +245,7 @@ def test_a_starter_of_a_table_with_dates_has_a_period_and_a_name_of_its_own(cli,
     [period] = re.findall(r"^# (period: \{column: day, every: month, from: .*?\})", text, re.M)
     [file] = re.findall(r'^# then write below: (file: ".*")$', text, re.M)
     text = text.replace(f"# {period}", period).replace("file: out/visits_2.parquet", file)
+    text = text.replace("# privacy_unit: row", "privacy_unit: row")
     Path("mine.yaml").write_text(text.replace("  # sex: ", "  sex: "))
     assert cli("validate", "mine.yaml", "visits.yaml").code == 0, cli("validate", "mine.yaml").out
     assert cli("plan", "mine.yaml", "--format", "json").document["edition"]

@@ -300,7 +300,7 @@ def test_a_limit_is_no_entry_and_settles_none():
         *(
             reserve({n: v for n, v in RESERVE.items() if n != name})
             for name in RESERVE
-            if name not in {"source", "units"}
+            if name not in {"source", "units", "public"}
         ),
         reserve({**RESERVE, "asked": {**RESERVE["asked"], "epsilon": "much"}}),
         reserve({**RESERVE, "asked": {**RESERVE["asked"], "epsilon": "-1"}}),

@@ -805,7 +805,8 @@ extra: 1
         "1:1: version is missing",
         "1:1: name is missing",
         "1:1: source is missing",
-        "1:1: privacy_unit is missing; write privacy_unit: row where each row is one person",
+        "1:1: privacy_unit is missing; write privacy_unit: row where each row is one person, and"
+        " {column: …} with the column that says whose a row is where a person can have several",
         "1:1: guarantee is missing",
         "1:4: k must be at least 2, found 1; write k: auto; noisy_counts needs none",
         "3:20: recode.age.bins[1] must be greater than the cut before it, 30, found 18",

@@ -445,5 +445,6 @@ def test_numbers_beside_semicolons_whose_mark_is_not_said_are_warned_of(write, s
         ["source.columns.age"] if warned and kind != "date" else []
     )
     for each in checked.warnings:
-        assert each.line == 3 and "of which 1.250 would be read as 1.25, and" in each.message
+        read = "1.250 would be read as " + ("no value" if kind == "integer" else "1.25, and")
+        assert each.line == 3 and read in each.message
         assert 'thousands: "."' in each.remedy
