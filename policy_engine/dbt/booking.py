@@ -77,6 +77,7 @@ from policy_engine.releasing.editions import (
 from policy_engine.releasing.planning import certified as certificate_of
 from policy_engine.releasing.planning import table_read
 from policy_engine.releasing.requests import (
+    SourceNames,
     name_of_place,
     new_run,
     part_of,
@@ -456,9 +457,13 @@ class Booking:
         where = name_of_place(policy, desk.project, desk.named, read, naming)
         source = {"place": where, NAMED_BY: key_id(naming.public_key())}
         place = desk.place(self.release)
-        claim = None if certificate is None else certificate.claim
-        whose = units_written(policy) if claim is None else units_of(claim)
-        units = {where: whose[0]}
+        whose = units_written(policy) if certificate is None else units_of(certificate.claim)
+        names = SourceNames(
+            source,
+            units={where: whose[0]},
+            part=None if certificate is None else part_of(certificate, where, naming),
+            key_stays=policy.source.key_stays,
+        )
         if certificate is None:
             charge = Charge(
                 account=policy.budget,
@@ -470,21 +475,16 @@ class Booking:
                 certificate_digest="",
                 unit=policy.source.key or "row",
                 request=place,
-                source=source,
-                units=units,
             )
-            return self._in_windows(charge)
+            return self._in_windows(names.named(charge))
         of, ends, secret = self._of, desk.ends(self.release), new_secret()
-        part = part_of(certificate, where, naming)
-        if part is not None:
-            secret = secret_of_parts(part[0], naming) + secret
+        if names.part is not None:
+            secret = secret_of_parts(names.part[0], naming) + secret
         return replace(
-            self._in_windows(charge_of(policy.budget, certificate, policy)),
+            names.named(self._in_windows(charge_of(policy.budget, certificate, policy))),
             request=place,
-            part=part if policy.source.key_stays else None,
+            part=names.charged_part,
             run=new_run(of, ends, certificate, seal(secret, of, [sealing.public_key()])),
-            source=source,
-            units=units,
             brought=self.brought,
         )
 
