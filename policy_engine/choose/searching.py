@@ -19,6 +19,7 @@ from operator import le
 import numpy as np
 import numpy.typing as npt
 
+from policy_engine.accounting.bisection import least_integer
 from policy_engine.choose.lattice import (
     Cells,
     Histogram,
@@ -183,7 +184,6 @@ def samarati(settled: SchemeSearch) -> tuple[Scheme, ...]:
     """
     lattice = settled.lattice
     heights = np.indices(lattice.shape).sum(axis=0)
-    low, high = -1, int(heights.max())
     if not settled.has(tuple(levels[-1] for levels in lattice.allowed)):
         return ()
 
@@ -193,13 +193,8 @@ def samarati(settled: SchemeSearch) -> tuple[Scheme, ...]:
             scheme for place in places if settled.has(scheme := lattice.scheme_at(place.tolist()))
         ]
 
-    while high - low > 1:
-        middle = (low + high) // 2
-        if at(middle):
-            high = middle
-        else:
-            low = middle
-    return tuple(at(high))
+    least = least_integer(-1, int(heights.max()), lambda height: bool(at(height)))
+    return tuple(at(least))
 
 
 def datafly(settled: SchemeSearch) -> Scheme | None:

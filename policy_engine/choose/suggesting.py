@@ -9,7 +9,7 @@ share of ε (``choose.drawing``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_DOWN, Decimal
 from functools import cached_property
@@ -99,6 +99,11 @@ def ends_within(low: int, high: int, absent: int | None = None) -> tuple[Ends, .
     return tuple(sorted(found, key=lambda ends: (ends[1] - ends[0], ends)))
 
 
+def _as_written(numbers: Iterable[Decimal | float]) -> list[int | float]:
+    """Numbers as YAML writes them: whole ones without a point."""
+    return [int(each) if each == int(each) else float(each) for each in numbers]
+
+
 def _is_plain(least: int, most: int) -> bool:
     small, large = sorted((abs(least), abs(most)))
     return small == 0 or small * _SMALLER >= large
@@ -125,8 +130,7 @@ class Choosable:
         """A candidate, as a policy has it."""
         if self.key != "bounds":
             return ends[1]
-        numbers = [end * self.clip.unit for end in ends]
-        return [int(each) if each == int(each) else float(each) for each in numbers]
+        return _as_written(end * self.clip.unit for end in ends)
 
     def prices(self, doubling: int) -> list[int]:
         """Of each candidate for how many people its width stands.
@@ -480,7 +484,7 @@ def numbers_in(path: Path, numbers: Sequence[Choosable]) -> dict[str, int | list
     for number in numbers:
         if number.key == "bounds":
             ends = data["measures"][number.measures[0]]["bounds"]
-            found[number.name] = [int(end) if end == int(end) else float(end) for end in ends]
+            found[number.name] = _as_written(ends)
         else:
             found[number.name] = int(data["contribution"][number.key])
     return found
