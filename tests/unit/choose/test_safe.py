@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from private_choices import Capfd, answered, charged
 from scipy import stats
 
 from policy_engine.accounting.choice import coin_table
@@ -62,8 +63,6 @@ PERIODS = (
     "period: {column: day, every: month, from: '2026-01'}\nrelease: {file: \"out/a-{edition}",
 )
 
-Capfd = pytest.CaptureFixture[str]
-
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -82,21 +81,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def search(capfd: Capfd, *words: str, code: int = 0) -> dict[str, object]:
-    capfd.readouterr()
-    found = run(["search", "a.yaml", *words, "--format", "json"])
-    out, err = capfd.readouterr()
-    assert "Traceback" not in err
-    assert found == code, out + err
-    document: dict[str, object] = json.loads(out)
-    return document
-
-
-def charged(capfd: Capfd) -> list[tuple[str, str]]:
-    """What the account was charged for, and what became of it."""
-    capfd.readouterr()
-    assert run(["ledger", "show", "--format", "json"]) == 0
-    entries = json.loads(capfd.readouterr().out)["entries"]
-    return [(each["policy"], each["state"]) for each in entries if each.get("policy")]
+    return answered(capfd, "search", "a.yaml", *words, code=code)
 
 
 def test_a_choice_is_written_as_a_policy_charged_and_released(project, capfd):

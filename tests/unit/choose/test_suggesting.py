@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import sqlite3
 from collections import Counter, defaultdict
@@ -16,6 +15,7 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
+from private_choices import Capfd, answered, charged
 from scipy import stats
 
 from policy_engine.accounting.choice import coin_table
@@ -59,8 +59,6 @@ PERIODS = (
     "period: {column: day, every: month, from: '2026-01'}\nrelease: {file: \"out/a-{edition}",
 )
 
-Capfd = pytest.CaptureFixture[str]
-
 
 @pytest.fixture
 def best(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,20 +83,7 @@ def write(query: str) -> None:
 
 
 def suggest(capfd: Capfd, *words: str, epsilon: str = "2", code: int = 0) -> dict[str, object]:
-    capfd.readouterr()
-    found = run(["suggest", "a.yaml", "--epsilon", epsilon, *words, "--format", "json"])
-    out, err = capfd.readouterr()
-    assert "Traceback" not in err
-    assert found == code, out + err
-    document: dict[str, object] = json.loads(out)
-    return document
-
-
-def charged(capfd: Capfd) -> list[tuple[str, str]]:
-    capfd.readouterr()
-    assert run(["ledger", "show", "--format", "json"]) == 0
-    entries = json.loads(capfd.readouterr().out)["entries"]
-    return [(each["policy"], each["state"]) for each in entries if each.get("policy")]
+    return answered(capfd, "suggest", "a.yaml", "--epsilon", epsilon, *words, code=code)
 
 
 def test_numbers_are_written_as_a_policy_charged_and_released(project, capfd, best):
