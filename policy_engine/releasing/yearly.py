@@ -23,7 +23,7 @@ from policy_engine.accounting.plans import (
     for_editions,
     planned,
 )
-from policy_engine.errors import DomainError
+from policy_engine.errors import DomainError, PolicyError
 from policy_engine.ledger.account import Account, Limit
 from policy_engine.ledger.asked import Asked
 from policy_engine.ledger.planned import Planned
@@ -154,12 +154,13 @@ class _Question:
                 return
             other = "" if notion == "add_remove" else f", neighbours: {notion}"
             editions, once = f"editions: {self.editions}", self._drawn(line)
-            if self._admits(plan.with_numbers(once).asked):
+            if self._admits(plan, once):
                 yield Way(f"guarantee: {{{editions}{other}}}", "", _seen(once))
-            if self._is_planned(whole):
+            of_plan = self._drawn(whole.lines[0])
+            if self._is_planned(whole) and _asked(plan, of_plan) is not None:
                 named = f"plan: {{{self.policy.name}: {{{editions}}}}}{other}"
                 there = f"{named} beside the limit of {self.account.name}"
-                yield Way("guarantee: planned", there, _seen(self._drawn(whole.lines[0])))
+                yield Way("guarantee: planned", there, _seen(of_plan))
 
     def _written(self, plan: ReleasePlan, line: PlannedLine) -> Iterator[Way]:
         """With numbers of its own: the ε and the δ of those tried that show the smallest groups."""
@@ -167,7 +168,7 @@ class _Question:
         for epsilon, delta in self._tried(line.solved.event):
             for part in _LESS:
                 made = self._with(_SHORT.multiply(epsilon, part), delta, line.solved.law)
-                if made is not None and self._admits(plan.with_numbers(made[0]).asked):
+                if made is not None and self._admits(plan, made[0]):
                     found.append(made)
                     break
         if not found:
@@ -222,10 +223,10 @@ class _Question:
         rules = self.account.filters(self.windows, self.notion)
         return all(rule.spent.first is None for rule in rules)
 
-    def _admits(self, asked: Asked) -> bool:
-        """Whether the account would pay for so many, one after the other."""
-        rules = self.account.filters(self.windows, self.notion)
-        return all(rule.admits(asked, self.editions) for rule in rules)
+    def _admits(self, plan: ReleasePlan, drawn: Policy) -> bool:
+        """Whether a claim is made of it, and the account would pay for so many in turn."""
+        asked, rules = _asked(plan, drawn), self.account.filters(self.windows, self.notion)
+        return asked is not None and all(rule.admits(asked, self.editions) for rule in rules)
 
     def _is_planned(self, whole: WindowPlan) -> bool:
         """Whether its window can have such a plan: with nothing charged yet that it would hold."""
@@ -234,6 +235,16 @@ class _Question:
             return False
         ever, spent = self.limit.for_ever, self.account.spent or Spent.none(self.notion)
         return ever is None or fits(spent, Planned.of(whole, "").asked, ever)
+
+
+def _asked(plan: ReleasePlan, drawn: Policy) -> Asked | None:
+    """What an account is asked for one; None where no claim is made of it with so small numbers.
+
+    A median's share of ε can be too small for coins.
+    """
+    with suppress(PolicyError):
+        return plan.with_numbers(drawn).asked
+    return None
 
 
 def _seen(policy: Policy) -> int | None:

@@ -183,6 +183,18 @@ def test_without_room_nothing_is_offered(cli, write):
     assert done.code == 1 and "repeated" not in done.out
 
 
+def test_of_numbers_too_small_for_a_choice_nothing_is_offered_and_the_rest_is_planned(cli, write):
+    """The ε of a median was below what its coins can have, and ``plan`` ended with that."""
+    path, project = write("counts"), Path("policy-engine.yaml")
+    project.write_text(project.read_text().replace("epsilon: 1.0", "epsilon: 0.2"))
+    text = path.read_text().replace("{sex: keep}", "{sex: keep}\ncontribution: {max_groups: 2}")
+    text = text.replace("privacy_unit: row", "privacy_unit: {column: id}")
+    text += "measures:\n  middle: {median: id, per: person, bounds: [0, 600], round_to: 1}\n"
+    path.write_text(text)
+    done = cli("plan", path, "--releases", "8")
+    assert (done.code, "repeated" in done.out, "price" in done.out) == (0, False, True), done
+
+
 @pytest.mark.parametrize(
     ("kind", "guarantee", "account"),
     [
