@@ -98,13 +98,16 @@ class Meaning(Generic[L]):
 
     # What its numbers mean
 
-    def told(self, certificate: Certificate) -> Iterator[str]:
-        """What a shown number is, in sentences."""
+    def said(self, certificate: Certificate) -> Iterator[tuple[str, str]]:
+        """What a shown number is: sentences, each with the column of the number that it is of.
+
+        The column is empty where a sentence is of no number.
+        """
         raise NotImplementedError
 
-    def said(self, certificate: Certificate) -> Iterator[tuple[str, str]]:
-        """The same, each with the column of the number that it is of; empty where it is of none."""
-        return (("", sentence) for sentence in self.told(certificate))
+    def told(self, certificate: Certificate) -> Iterator[str]:
+        """The sentences alone."""
+        return (sentence for _, sentence in self.said(certificate))
 
     def found(self, names: Sequence[str], lines: Iterable[tuple[Any, ...]]) -> Iterator[str]:
         """What the rows of a release estimate; nothing where they are not as they should be."""

@@ -42,11 +42,11 @@ class PublicMeaning(Meaning[P]):
         """What is drawn for a release, and how, and what can be estimated of it."""
         return "; ".join((_ANSWERS + any_row(self.claim), *self.estimates()))
 
-    def told(self, certificate: Certificate) -> Iterator[str]:
-        """What a row is, in sentences."""
-        yield self.first
-        yield from self.estimates()
-        yield from compared(certificate.promise.epsilon, certificate.promise.neighbours)
+    def said(self, certificate: Certificate) -> Iterator[tuple[str, str]]:
+        """What a row is: sentences, of no number by itself."""
+        yield "", self.first
+        more = compared(certificate.promise.epsilon, certificate.promise.neighbours)
+        yield from (("", sentence) for sentence in (*self.estimates(), *more))
 
     def found(self, names: Sequence[str], lines: Iterable[tuple[Any, ...]]) -> Iterator[str]:
         """What the rows estimate of the source; nothing where they are not as they should be."""

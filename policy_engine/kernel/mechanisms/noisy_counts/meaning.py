@@ -67,12 +67,8 @@ class NoisyMeaning(Meaning[Noisy]):
         drawn = _GROUPS.format(order.most) if isinstance(order, Groups) else any_row(self.claim)
         return _NOISE + drawn
 
-    def told(self, certificate: Certificate) -> Iterator[str]:
-        """What a shown number is, in sentences."""
-        return (sentence for _, sentence in self.said(certificate))
-
     def said(self, certificate: Certificate) -> Iterator[tuple[str, str]]:
-        """The same, each with the column of the number that it is of; empty where it is of none."""
+        """What a shown number is: sentences, each with the column of the number that it is of."""
         from policy_engine.accounting.noise_laws import around, deviation, shown_half
 
         law, k, table = self.law, self.law.k, self.law.table

@@ -31,12 +31,8 @@ class SampleMeaning(Meaning[OfSample]):
         """What decides who is in the sample, and with which row."""
         return randomness(method_of(self.claim, engine), unit_of(self.claim)) + any_row(self.claim)
 
-    def told(self, certificate: Certificate) -> Iterator[str]:
-        """What a shown number is, in sentences."""
-        return (sentence for _, sentence in self.said(certificate))
-
     def said(self, certificate: Certificate) -> Iterator[tuple[str, str]]:
-        """The same, each with the column of the number that it is of; empty where it is of none."""
+        """What a shown number is: sentences, each with the column of the number that it is of."""
         k, promise = certificate.k, certificate.promise
         chance = promise.rate / promise.sampled_at
         rate, error = _number(chance), math.sqrt(k * (1 - chance)) / float(chance)

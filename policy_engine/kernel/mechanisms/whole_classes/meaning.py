@@ -28,13 +28,13 @@ class ClassesMeaning(Meaning[WholeClasses]):
         """What is drawn for a release."""
         return "nothing is drawn"
 
-    def told(self, certificate: Certificate) -> Iterator[str]:
-        """What a shown number is, in sentences."""
-        yield NO_GUARANTEE
+    def said(self, certificate: Certificate) -> Iterator[tuple[str, str]]:
+        """What a shown number is: sentences, of no number by itself."""
+        yield "", NO_GUARANTEE
         attacks = still_works(certificate.k, certificate.terms.models)
-        yield from (f"{name} still works: {why}" for name, why in attacks)
+        yield from (("", f"{name} still works: {why}") for name, why in attacks)
         counted = self.count or "the number of a group's rows"
-        yield f"{counted} is how many people of the source are in the group, as it is"
+        yield "", f"{counted} is how many people of the source are in the group, as it is"
 
     def steps(self) -> Iterator[tuple[str, str]]:
         """The steps behind recoding, each with its name."""
