@@ -15,6 +15,7 @@ import pytest
 ROOT = pages.ROOT
 README = ROOT / "README.md"
 WHY, ASKED = "docs/explanation/why-noise.md", "docs/explanation/questions.md"
+APPROVE = "docs/howto/approve.md"
 SUMS = "docs/howto/sums-and-groupings.md"
 WRITE, RECIPES = "docs/howto/write-a-policy.md", "docs/howto/recipes.md"
 TRUST, CERTIFICATE = "docs/explanation/threat-model.md", "docs/explanation/reading-a-certificate.md"
@@ -52,6 +53,13 @@ QUESTIONS = [
      "Compute δ yourself", "needs numpy and nothing of ours"),
     ("expert", "What if it crashes?", ASKED, "What if it crashes?", "stays charged"),
     ("reviewer", "How do I sign?", ASKED, "What do I check before I sign?", "review approve"),
+    # And what a signer who is no programmer, and a stranger of 29 November, did not find.
+    ("reviewer", "I was sent a request: what do I read?", APPROVE, "Read the request", "`person`"),
+    ("reviewer", "May somebody withdraw?", ASKED, "What if somebody withdraws, or must be erased?",
+     "does not count them"),
+    ("reviewer", "Who has audited it?", ASKED, "Has anybody outside checked it?", "No. Nobody"),
+    ("engineer", "Does it run on Snowflake?", "docs/howto/warehouses.md",
+     "Release from a warehouse", "proved SQL"),
 ]  # fmt: skip
 
 
