@@ -99,7 +99,7 @@ def _mechanism(certificate: Certificate) -> Iterator[str]:
         yield f"suppression of raw classes: classes of fewer than {k} people are left out"
         return
     told = how(certificate)
-    yield claim.law.mechanism
+    yield claim.law.mechanism.replace("-", " ")
     yield from (each.text for each in told.steps if each.name not in _OF_EVERY_CLAIM)
     yield from meaning_of(claim).lines()
     visible = Strength.of_certificate(certificate).visible
