@@ -61,6 +61,17 @@ class PureDP:
 
 
 @dataclass(frozen=True)
+class DrawnChoice(PureDP):
+    """One of many public candidates, drawn by ε, [CHOICE]. Errors: those of ``PureDP``.
+
+    An account takes the choices before its first release out of its ε, and shares out the rest.
+
+    >>> DrawnChoice("0.02")
+    DrawnChoice(epsilon=Decimal('0.02'))
+    """
+
+
+@dataclass(frozen=True)
 class ApproximateDP:
     """A mechanism known to be (ε, δ)-DP and nothing more, [COMP].
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -31,7 +32,8 @@ import numpy as np
 
 from policy_engine.accounting.domain import ADD_REMOVE
 from policy_engine.accounting.in_words import in_text
-from policy_engine.attest.attestation import sign, statement
+from policy_engine.accounting.left import MOST_ALIKE
+from policy_engine.attest.attestation import sign, stated_subject, statement
 from policy_engine.attest.choices import ChoiceOf, ChoiceStated
 from policy_engine.attest.signers import Signer
 from policy_engine.attest.validity import moment
@@ -43,6 +45,7 @@ from policy_engine.choose.searching import above
 from policy_engine.errors import (
     BudgetExceeded,
     EnvironmentFailed,
+    FileError,
     LedgerError,
     NotApproved,
     NotReleasable,
@@ -68,7 +71,6 @@ from policy_engine.releasing.requests import Ends, choice_name, place_of, run_of
 from policy_engine.releasing.reviewing import check_pinned
 
 MOST_JUSTIFICATION = 4_000
-_ANEW = "--edition NAME chooses anew, at a new price"
 _NOWHERE: standing.Digest = lambda run: None  # noqa: E731 - a choice is a file
 
 
@@ -192,6 +194,13 @@ class PrivateChoice(ABC):
     def edition(self) -> str:
         """The name that was given to another choice of the same."""
         return "" if self.period else self.target.edition
+
+    @property
+    def anew(self) -> str:
+        """How another choice of the same is asked for."""
+        if self.period:  # which an edition names
+            return "--output FILE chooses anew, at a new price"
+        return "--edition NAME chooses anew, at a new price"
 
     @property
     def project(self) -> Project:
@@ -322,14 +331,14 @@ def choose_privately(
         plan.warehouse.check_reads(policy, plan.table, search.query(plan))
         stated = search.stated(plan)
         if not books.has_ledger(project):
-            _check_first(search, plan, stated)
+            _check_first(search, plan, stated, say)
         places = (search.ends.certificate_path,)
         signer = beginning.ledger_writer(project, moment(stated.time), places)
         with (
             books.open_ledger(project, signer, say=say) as ledger,
             copies.alone(project, search.place),
         ):
-            return _charged(search, plan, ledger, signer, stated)
+            return _charged(search, plan, ledger, signer, stated, say=say)
 
 
 def _target(policy: Policy, word: str, output: Path | None, edition: str) -> Path:
@@ -393,7 +402,7 @@ def _placed(
             trusted = books.trusted_keys(search.project, signer)
             is_own = standing.certifies(run, ends.certificate_path, trusted)
             replace = search.target.replace or (is_own and not search.path.exists())
-            publish.check_target(search.path, replace=replace, paid=entry.id)
+            _check_place(search, entry, replace=replace)
             at = moment(run.predicate.get("time"))
             publish.publish_file(
                 copy.path, search.path, envelope, at=at, replace=replace, mark=run.mark
@@ -415,16 +424,39 @@ def _lost(search: PrivateChoice, ledger: Ledger, entry: Entry) -> NotReleasable:
         ledger.keep(entry.id, why)
     return NotReleasable(
         f"{search.name}: entry {entry.id} {why}; it stays charged."
-        f" {_ANEW}: ε {in_text(entry.epsilon)}"
+        f" {search.anew}: ε {in_text(entry.epsilon)}"
     )
 
 
-def _check_first(search: PrivateChoice, plan: ReleasePlan, stated: ChoiceStated) -> None:
+def _check_place(search: PrivateChoice, paid: Entry | None, *, replace: bool) -> None:
+    """FileError where what is chosen would go over what stands there, or cannot be written.
+
+    ``paid`` is the entry that has paid for it already.
+    """
+    path, certificate = search.path, search.ends.certificate_path
+    if path.is_file() and stated_subject(publish.content_of(certificate)) != path.name:
+        raise FileError(
+            f"{path} was written by somebody, and only what was chosen is replaced: move it away,"
+            " or name another file by --output",
+            code="place_taken",
+        )
+    if not replace and any(map(os.path.lexists, (path, certificate))):
+        told = f"has what another choice chose, which stands; {search.anew}, and --replace chooses"
+        told += f" by ε {in_text(search.epsilon)} and puts that in its place, at that price"
+        if paid is not None:
+            told = f"is not what entry {paid.id} chose; --replace puts that there, at no cost"
+        raise FileError(f"{path} {told}", code="place_taken")
+    publish.check_target(path, replace=replace, paid=None if paid is None else paid.id)
+
+
+def _check_first(
+    search: PrivateChoice, plan: ReleasePlan, stated: ChoiceStated, say: Callable[[str], None]
+) -> None:
     """Refuse a first charge before a ledger or a key is made for it."""
     beginning.check_clean(search.project, (search.ends.certificate_path,))
     charge = _charge(search, plan, stated, None)
-    _check_left(plan, None, charge)
-    publish.check_target(search.path, replace=search.target.replace)
+    _check_left(plan, None, charge, say)
+    _check_place(search, None, replace=search.target.replace)
 
 
 def _check_no_approvals(known: Books, plan: ReleasePlan) -> None:
@@ -437,13 +469,18 @@ def _check_no_approvals(known: Books, plan: ReleasePlan) -> None:
         )
 
 
-def _check_left(plan: ReleasePlan, known: Books | None, charge: Charge) -> None:
-    """BudgetExceeded where the account cannot pay, or not for the release behind it as well."""
+def _check_left(
+    plan: ReleasePlan, known: Books | None, charge: Charge, say: Callable[[str], None]
+) -> None:
+    """BudgetExceeded where the account cannot pay, or not for the release behind it as well.
+
+    What it costs in releases is told, if that is more than one.
+    """
     before = Account(plan.account) if known is None else known.budget.account(plan.account)
-    account = paying(before, charge, plan.limit, plan.window_plan)
+    account, release = paying(before, charge, plan.limit, plan.window_plan), plan.charge(known)
     admit(account, charge)
     try:
-        admit(account.plus(charge), plan.charge(known))
+        admit(account.plus(charge), release)
     except BudgetExceeded as error:
         error.add_note(
             "nothing was charged: once it had paid for the choice, the account could not pay for"
@@ -452,6 +489,30 @@ def _check_left(plan: ReleasePlan, known: Books | None, charge: Charge) -> None:
             " planned"
         )
         raise
+    if lost := _fewer(account, charge, release):
+        say(f"account {plan.account!r}: {lost}")
+
+
+def _fewer(account: Account, charge: Charge, release: Charge) -> str:
+    """What a choice costs in releases of its policy, where it is more than one; empty if not.
+
+    Before the first release an account pays for a choice by its ε alone, and nothing is to be said.
+    """
+    windows, notion = release.windows, release.neighbours
+    rules = account.filters(windows, notion)
+    if all(rule.spent.first is None for rule in rules) or account.is_planned(release):
+        return ""
+    left = [
+        each.remaining(release.asked, notion, windows) for each in (account, account.plus(charge))
+    ]
+    before, after = (0 if each is None or each.alike is None else each.alike for each in left)
+    if before - after <= 1:
+        return ""
+    return (
+        f"with this choice it pays for {after} more releases like that of {release.policy_name},"
+        f" and without it for {before}{' or more' if before == MOST_ALIKE else ''}: beside releases"
+        " a choice costs more than its ε; before the first of them it does not"
+    )
 
 
 def _charge(
@@ -466,7 +527,13 @@ def _charge(
 
 
 def _charged(
-    search: PrivateChoice, plan: ReleasePlan, ledger: Ledger, signer: Signer, stated: ChoiceStated
+    search: PrivateChoice,
+    plan: ReleasePlan,
+    ledger: Ledger,
+    signer: Signer,
+    stated: ChoiceStated,
+    *,
+    say: Callable[[str], None],
 ) -> Chosen:
     """Draw what was charged and not drawn yet, or charge a choice and draw that."""
     project = search.project
@@ -477,9 +544,7 @@ def _charged(
     places = beginning.certificates_of(project, search.ends.certificate_path)
     beginning.check_remembers(known, places, trusted)
     entry, _ = search.entry(known)
-    publish.check_target(
-        search.path, replace=search.target.replace, paid=None if entry is None else entry.id
-    )
+    _check_place(search, entry, replace=search.target.replace)
     if entry is None:
         books.check_new_name(known, project, plan.account)
         check_pinned(project, known, plan.account)
@@ -487,11 +552,11 @@ def _charged(
         sealing = books.sealing_key(project, ledger)
         names = plan.names(books.named_by(sealing, project, ledger.books))
         charge = names.named(_charge(search, plan, stated, known))
-        _check_left(plan, known, charge)
+        _check_left(plan, known, charge, say)
         entry = ledger.reserve(charge, plan.limit, solve=plan.window_plan)
     else:
         ledger.verify()  # what was given back, and hidden, would run for nothing
-    with _told_how_to_go_on(ledger, entry):
+    with _told_how_to_go_on(search, ledger, entry):
         copies.make_drawn_folder(project, search.place)
         copies.tidy(project, search.place, ledger.read().budget.recorded_at(search.place))
         entry = ledger.start(entry.id)
@@ -511,7 +576,7 @@ def _charged(
 
 
 @contextmanager
-def _told_how_to_go_on(ledger: Ledger, entry: Entry) -> Iterator[None]:
+def _told_how_to_go_on(search: PrivateChoice, ledger: Ledger, entry: Entry) -> Iterator[None]:
     """Say what to do about a choice that was charged, and failed."""
     try:
         yield
@@ -519,7 +584,7 @@ def _told_how_to_go_on(ledger: Ledger, entry: Entry) -> Iterator[None]:
         with suppress(LedgerError):
             now_is = ledger.read().budget.entry(entry.id)
             goes_on = now_is.can_draw or now_is.only_digest is not None
-            remedy = "the same command again goes on, at no cost" if goes_on else _ANEW
+            remedy = "the same command again goes on, at no cost" if goes_on else search.anew
             error.add_note(f"entry {entry.id} of account {entry.account!r} is paid: {remedy}")
         raise
 

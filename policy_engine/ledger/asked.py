@@ -22,6 +22,7 @@ _SHARES = ("epsilon", "delta", "chain", "mass", "sum")
 _MECHANISMS: dict[str, type[Any]] = {
     "sampled_suppression": events.SampledSuppression,
     "pure_dp": events.PureDP,
+    "drawn_choice": events.DrawnChoice,
     "approximate_dp": events.ApproximateDP,
     "discrete_laplace": events.DiscreteLaplace,
     "randomised_response": events.RandomisedResponse,

@@ -4,9 +4,10 @@
 for each kind of release, and how often it was. It is a value: ``plus`` and ``minus`` give new ones.
 
 What decides is the first event that was ever reserved, a limit, and the kinds; two states that
-agree in these are equal. The plan and the costs follow from them (``accounting.adaptive``) and
-are kept because to compute them takes time: they are kept as they were first computed, for a plan
-must not change once a release was seen.
+agree in these are equal. What was chosen privately before it is taken out of ε, as it adds up, and
+is no part of the plan: ``opening``. The plan and the costs follow from them
+(``accounting.adaptive``) and are kept because to compute them takes time: they are kept as they
+were first computed, for a plan must not change once a release was seen.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from policy_engine.accounting import adaptive
 from policy_engine.accounting.composition import Charges, Question, Tight
 from policy_engine.accounting.domain import EXACT, neighbour_notion
-from policy_engine.accounting.events import Event, Unbounded
+from policy_engine.accounting.events import DrawnChoice, Event, Unbounded
 from policy_engine.errors import DomainError
 from policy_engine.ledger.asked import (
     NONSENSE,
@@ -32,6 +33,7 @@ from policy_engine.ledger.asked import (
     cost_to_json,
     plan_from_json,
     plan_to_json,
+    read_amount,
     read_count,
 )
 
@@ -78,8 +80,13 @@ class Spent:
 
     neighbours: str
     first: Asked | None = None
-    """The first release of all. It was chosen when nothing had been seen, so a plan may use it."""
+    """The first release. Of the data nothing had been seen but the ``opening``, whatever of which
+    came out: so a plan of what that leaves may use it."""
     kinds: tuple[EqualReleases, ...] = ()
+    opening: tuple[EqualReleases, ...] = ()
+    """What was chosen privately before the first release: pure, so that ε alone is taken."""
+    held: Decimal = Decimal(0)
+    """What the opening took of ε when the first release was reserved: the plan is of the rest."""
     plan: adaptive.Plan | None = field(default=None, compare=False)
     reach: adaptive.Reach = field(default=adaptive.Reach(), compare=False)
 
@@ -94,32 +101,41 @@ class Spent:
         Under the first limit the plan is made, under another one again. Errors: DomainError for
         an event that this notion of neighbours does not know.
         """
-        kinds = {kind.asked: kind for kind in self.kinds}
-        kind = kinds.get(asked, EqualReleases(asked, 0))
-        kinds[asked] = replace(kind, times=kind.times + times)
-        state = replace(self, first=self.first or asked, kinds=tuple(kinds.values()))
+        if self.first is None and isinstance(asked.event, DrawnChoice):
+            return self._opened(_one_more(self.opening, asked, times))
+        first, kinds = self.first or asked, _one_more(self.kinds, asked, times)
+        state = replace(self, first=first, kinds=kinds)
         return state if limit is None else state.under(limit)
 
     def minus(self, asked: Asked) -> Spent:
         """The state without one release of which it is proven that nothing of it ran.
 
-        The plan stays as it is, unless nothing is left: then nothing was ever seen. Errors:
+        The plan stays as it is, unless no release is left: then none was ever seen. Errors:
         DomainError where there is no such release.
         """
-        kinds = {kind.asked: kind for kind in self.kinds}
-        if asked not in kinds:
-            raise DomainError("asked", "a release of this account", asked)
-        kinds[asked] = replace(kinds[asked], times=kinds[asked].times - 1)
-        left = tuple(kind for kind in kinds.values() if kind.times)
-        return replace(self, kinds=left) if left else Spent.none(self.neighbours)
+        kinds, opening = _one_less(self.kinds, asked), self.opening
+        if kinds is None:
+            kinds, left = self.kinds, _one_less(self.opening, asked)
+            if left is None:
+                raise DomainError("asked", "a release of this account", asked)
+            opening = left
+        if kinds:
+            return replace(self, kinds=kinds, opening=opening)
+        return Spent.none(self.neighbours)._opened(opening)
+
+    def _opened(self, opening: tuple[EqualReleases, ...]) -> Spent:
+        """The state before the first release, with these choices."""
+        held = _worst(opening, lambda kind: (kind.asked.epsilon,))[0] if opening else Decimal(0)
+        return replace(self, opening=opening, held=held)
 
     def under(self, limit: Limit) -> Spent:
         """The same state with all that is computed once and kept: plan, reach and costs."""
         if self.first is None or self.is_unbounded:
             return self
         state, plan = self, self.plan
-        if plan is None or (plan.epsilon, plan.delta) != (limit.epsilon, limit.delta):
-            plan = _plan(_repeated(self.first), limit.epsilon, limit.delta, self.neighbours)
+        epsilon = max(Decimal(0), EXACT.subtract(limit.epsilon, self.held))
+        if plan is None or (plan.epsilon, plan.delta) != (epsilon, limit.delta):
+            plan = _plan(_repeated(self.first), epsilon, limit.delta, self.neighbours)
             kinds = tuple(replace(kind, cost=None) for kind in self.kinds)
             state = replace(self, plan=plan, kinds=kinds, reach=adaptive.Reach())
         if state._is_chain:
@@ -141,13 +157,13 @@ class Spent:
         >>> [state.is_within(Limit(Decimal(most), Decimal(0))) for most in ("0.9", "1")]
         [False, True]
         """
-        if self.is_unbounded:
+        if self.is_unbounded or self.held > limit.epsilon:
             return False
         state = self.under(limit)
         if state.plan is None:
             return True
         epsilon, delta = state._certificates()
-        if epsilon <= limit.epsilon and delta <= state.plan.sum:
+        if epsilon <= state.plan.epsilon and delta <= state.plan.sum:
             return True
         if state._is_chain and state._times <= state.reach.holds:
             return True
@@ -174,6 +190,8 @@ class Spent:
                 ]
                 for kind in self.kinds
             ],
+            "opening": [[kind.asked.to_json(), kind.times] for kind in self.opening],
+            "held": str(self.held),
             "plan": None if self.plan is None else plan_to_json(self.plan),
             "reach": [self.reach.holds, self.reach.fails],
         }
@@ -200,6 +218,11 @@ class Spent:
                 neighbours=neighbour_notion(state["neighbours"]),
                 first=first,
                 kinds=kinds,
+                opening=tuple(
+                    EqualReleases(Asked.from_json(asked), read_count(times))
+                    for asked, times in state["opening"]
+                ),
+                held=read_amount(state["held"]),
                 plan=None if plan is None else plan_from_json(plan),
                 reach=adaptive.Reach(holds, fails),
             )
@@ -268,7 +291,10 @@ def price(spent: Spent, limit: Limit | None) -> Price:
     >>> price(state, Limit(Decimal(1), Decimal("1e-6"))).tight_epsilon
     Decimal('0.220694')
     """
-    epsilon, delta = spent._certificates() if spent.kinds else (Decimal(0), Decimal(0))
+    everything = (*spent.opening, *spent.kinds)
+    epsilon, delta = Decimal(0), Decimal(0)
+    if everything:
+        epsilon, delta = _worst(everything, lambda kind: (kind.asked.epsilon, kind.asked.delta))
     if limit is None or spent.is_unbounded:
         return Price(epsilon, delta, None, None)
     tight_epsilon, tight_delta = _as_list(spent, limit)
@@ -281,18 +307,23 @@ def price(spent: Spent, limit: Limit | None) -> Price:
 
 def _as_list(spent: Spent, limit: Limit) -> tuple[Decimal | None, Decimal | None]:
     """ε at the limit's δ and δ at its ε of a list that was fixed beforehand; None if unknown."""
-    if spent.first is None:
+    everything = (*spent.opening, *spent.kinds)
+    if not everything:
         return Decimal(0), Decimal(0)
-    ways: list[Charges] = _scenarios(spent.kinds)
+    ways: list[Charges] = _scenarios(everything)
     many = max((sum(times for _, times in way) for way in ways), default=0) > _MOST_TIMES
     if many or max(map(len, ways), default=_MOST_EVENTS + 1) > _MOST_EVENTS:
         # To convolve so many takes seconds or more. What the rule keeps says more, at once.
+        if spent.first is None:
+            return spent.held, Decimal(spent.held > limit.epsilon)
         state = spent.under(limit)._costed()
         assert state.plan is not None
         if many or not state._is_chain:
             cost = state._cost()
-            return state.plan.epsilon_of(cost), state.plan.delta_of(cost)
-        ways = [((spent.first.event, spent._times),)]
+            epsilon = state.plan.epsilon_of(cost)
+            more = None if epsilon is None else EXACT.add(epsilon, spent.held)
+            return more, state.plan.delta_of(cost)
+        ways = [((spent.first.event, spent._times), (DrawnChoice(spent.held), 1))]
     return _tight(tuple(ways), limit, Question(spent.neighbours))
 
 
@@ -332,6 +363,24 @@ def _repeated(asked: Asked) -> adaptive.Repeated:
 _plan = lru_cache(maxsize=64)(adaptive.plan_for)
 _holds_chain = lru_cache(maxsize=256)(adaptive.holds_chain)
 _cost_of = lru_cache(maxsize=1024)(adaptive.cost_of)
+
+
+def _one_more(
+    kinds: tuple[EqualReleases, ...], asked: Asked, times: int
+) -> tuple[EqualReleases, ...]:
+    """The kinds with so many more of one."""
+    found = {kind.asked: kind for kind in kinds}
+    kind = found.get(asked, EqualReleases(asked, 0))
+    found[asked] = replace(kind, times=kind.times + times)
+    return tuple(found.values())
+
+
+def _one_less(kinds: tuple[EqualReleases, ...], asked: Asked) -> tuple[EqualReleases, ...] | None:
+    """The kinds with one less of one; None where it is not among them."""
+    if all(kind.asked != asked for kind in kinds):
+        return None
+    less = (replace(kind, times=kind.times - (kind.asked == asked)) for kind in kinds)
+    return tuple(kind for kind in less if kind.times)
 
 
 def _worst(
@@ -376,6 +425,18 @@ def _scenarios(kinds: Iterable[EqualReleases]) -> list[Charges]:
     return list(dict.fromkeys(tuple(way.items()) for way in ways if way))
 
 
+def _is_opening(spent: Spent) -> bool:
+    """Whether choices stand in the opening, each kind once, and what it took of ε is enough."""
+    asked = {kind.asked for kind in spent.opening}
+    held = spent._opened(spent.opening).held
+    return (
+        len(asked) == len(spent.opening)
+        and all(isinstance(each.event, DrawnChoice) and each.part is None for each in asked)
+        and all(kind.times > 0 for kind in spent.opening)
+        and (held == spent.held if spent.first is None else held <= spent.held)
+    )
+
+
 def _check(spent: Spent) -> None:
     """Refuse what no account can be."""
     orders = 0 if spent.plan is None else len(spent.plan.orders)
@@ -386,6 +447,7 @@ def _check(spent: Spent) -> None:
         and all(spent.plan is not None and len(cost.scales) == orders for cost in costs)
         and all(kind.times > 0 for kind in spent.kinds)
         and len({kind.asked for kind in spent.kinds}) == len(spent.kinds)
+        and _is_opening(spent)
     )
     if not sound:
         raise ValueError(spent)

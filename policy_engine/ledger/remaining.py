@@ -163,13 +163,15 @@ class _Learning:
 
 
 def _other_kind(filters: tuple[Filter, ...]) -> tuple[Decimal, Decimal] | None:
-    epsilon = min(each.limit.epsilon for each in filters)
+    epsilon = min(each.limit.epsilon - each.spent.held for each in filters)
     delta = min(each.limit.delta for each in filters)
-    if all(each.spent.first is None for each in filters) and epsilon and delta < 1:
+    if epsilon <= 0:
+        return None
+    if all(each.spent.first is None for each in filters) and delta < 1:
         return epsilon, delta  # alone it may take all
 
     def is_admitted(epsilon: Decimal, delta: Decimal) -> bool:
         event = ApproximateDP(epsilon, delta) if delta else PureDP(epsilon)
         return all(each.admits(Asked(event, epsilon, delta)) for each in filters)
 
-    return most_of_another_kind(is_admitted, epsilon, delta) if epsilon else None
+    return most_of_another_kind(is_admitted, epsilon, delta)

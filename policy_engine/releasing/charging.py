@@ -12,7 +12,7 @@ from functools import cached_property
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from policy_engine.accounting.domain import REPLACE_ONE
-from policy_engine.accounting.events import PureDP
+from policy_engine.accounting.events import DrawnChoice
 from policy_engine.accounting.one import certified_rate
 from policy_engine.accounting.plans import WindowPlan
 from policy_engine.accounting.windows import spanning
@@ -253,7 +253,7 @@ def _counted(charge: Charge, certificate: Certificate | None, windows: tuple[str
     if certificate is not None:
         event = of_replaced(certificate.claim, certificate.promise)
     else:  # a choice, of which ε is all that is known: who is replaced leaves, and another comes
-        event = PureDP(2 * charge.epsilon)
+        event = DrawnChoice(2 * charge.epsilon)
     found = spanning(event, charge.epsilon, charge.delta, charge.neighbours)
     return replace(charge, event=found.event, epsilon=found.epsilon, delta=found.delta)
 
@@ -361,6 +361,6 @@ def charge_of_choice(stated: ChoiceStated) -> Charge:
         policy_name=requests.choice_name(stated.policy_name, stated.kind),
         policy_digest=stated.policy_digest,
         certificate_digest=predicate_digest(stated.predicate()),
-        event=PureDP(stated.epsilon),
+        event=DrawnChoice(stated.epsilon),
         unit=stated.unit,
     )

@@ -101,7 +101,10 @@ _CHOICES = (
 )
 _POLICY_SCHEMA = f"{KEPT}/policy.schema.json"
 _PROJECT_SCHEMA = f"{KEPT}/project.schema.json"
-_NAME_IT = "name it under 'warehouses:' in policy-engine.yaml, then init TABLE"
+_NAME_IT = (
+    "name it in policy-engine.yaml, as in warehouses: {{here: {{type: duckdb, database: {}}}}}, and"
+    " a table by schema and name: 'policy-engine init main.visits'"
+)
 _PLAIN = re.compile(r"[^\W\d][\w./-]*")
 
 
@@ -331,7 +334,7 @@ def _table(source: str, project: Project) -> Table:
             return server.table(Source(None, source), project.directory)
     is_file = path.exists() or source.lower().endswith(SOURCE_FILES) or named.database is None
     if is_file and path.suffix.lower() in (".duckdb", ".ddb", ".db"):
-        raise UsageError(f"{source} is a database: {_NAME_IT}")
+        raise UsageError(f"{source} is a database: {_NAME_IT.format(source)}")
     if not is_file:
         resolved(named)
     with closing(DuckDBWarehouse(named.name, None if is_file else named.database)) as warehouse:
@@ -357,7 +360,7 @@ def _of_file(warehouse: DuckDBWarehouse, path: Path) -> Table:
     except FileError as error:
         if path.exists() or path.name.lower().endswith(SOURCE_FILES):
             raise
-        remedy = f"if it is a table, find its database and {_NAME_IT}"
+        remedy = f"if it is a table, find its database and {_NAME_IT.format('FILE.duckdb')}"
         raise FileError(f"{error}; {remedy}") from None
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from policy_engine import errors
 from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.one import certified_rate, delta_of_one
+from policy_engine.attest.attestation import CHOICE_TYPE, unverified
 from policy_engine.attest.parquet_file import certificate_path
 from policy_engine.compile.catalog import Table
 from policy_engine.compile.compiler import find_unknown
@@ -28,6 +29,7 @@ from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import show
 from policy_engine.policy.timing import WindowTerms
 from policy_engine.policy.tree import path_text
+from policy_engine.releasing import publish
 from policy_engine.releasing.naming import in_some_edition
 from policy_engine.releasing.planning import (
     dialect_of,
@@ -289,11 +291,29 @@ def warnings_of(policy: Policy) -> tuple[errors.Problem, ...]:
     """What is allowed and seldom meant, by the policy alone.
 
     A column that is made of the key of the unit, numbers that are read as no program writes them
-    beside such a delimiter, a guarantee that is none, and one of fewer editions than are due.
+    beside such a delimiter, a guarantee that is none, one of fewer editions than are due, and what
+    was chosen privately and then changed.
     """
     made = [each for each in policy.recodings if _is_key(each[0], policy)]
     found = (_of_the_key(policy, *each) for each in made if each[1].reads)
-    return _placed((*found, *_of_numbers(policy), *_of_guarantee(policy)), policy.file)
+    others = (*_of_numbers(policy), *_of_guarantee(policy), *_of_choice(policy.file))
+    return _placed((*found, *others), policy.file)
+
+
+def _of_choice(path: Path) -> Iterator[errors.Problem]:
+    """A policy that was written by a private choice, whose certificate says another content."""
+    with suppress(errors.VerificationFailed):
+        said = unverified(publish.content_of(certificate_path(path)), CHOICE_TYPE)
+        if said.subject_name == path.name and said.subject_sha256 != publish.file_digest(path):
+            message = (
+                "this policy was changed after it was chosen privately: it is not what was chosen,"
+                " whatever about.justification says"
+            )
+            remedy = (
+                "the command that chose it, with --replace, puts back what was chosen, at no cost;"
+                " or give what is yours another file name, and take that sentence out"
+            )
+            yield errors.Problem(str(path), 0, 0, "about", message, remedy)
 
 
 def _of_guarantee(policy: Policy) -> Iterator[errors.Problem]:

@@ -138,7 +138,7 @@ def test_another_choice_has_a_price_of_its_own(project, capfd):
     assert charged(capfd) == [("search of a", "committed")] * 2
     # So has one among other candidates; the first does not go unasked.
     Path("a.yaml").write_text(POLICY.replace("0.05}", "0.05, at_most: {age: 2}}"))
-    assert "exists" in str(search(capfd, code=3)["error"])
+    assert "has what another choice chose" in str(search(capfd, code=3)["error"])
     assert search(capfd, "--replace")["schemes"] == 3 * 3 * 2
     assert len(charged(capfd)) == 3
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Callable
@@ -129,9 +130,47 @@ def test_another_price_is_another_choice_and_a_crash_charges(project, capfd, mon
     monkeypatch.setattr(suggesting, "chosen_ends", drawn)
     assert suggest(capfd, epsilon="1")["outcome"] == "chosen"
     assert len(charged(capfd)) == 1
-    assert "exists" in str(suggest(capfd, epsilon="0.5", code=3)["error"])
+    told = str(suggest(capfd, epsilon="0.5", code=3)["error"])
+    assert "a.suggested.yaml has what another choice chose, which stands" in told
+    assert "release" not in told and "--replace chooses by ε 0.5" in told
     assert suggest(capfd, "--edition", "b", epsilon="0.5")["outcome"] == "chosen"
     assert len(charged(capfd)) == 2
+    assert suggest(capfd, "--replace", epsilon="0.5")["outcome"] == "chosen"
+    assert len(charged(capfd)) == 3
+
+
+def test_what_was_changed_after_it_was_chosen_is_told(project, capfd, best):
+    suggest(capfd)
+    path = Path("a.suggested.yaml")
+    assert run(["validate", str(path)]) == 0 and "changed" not in capfd.readouterr().out
+    path.write_text(path.read_text().replace("max_groups: 2", "max_groups: 3"))
+    assert "is not what entry 2 chose; --replace" in str(suggest(capfd, code=3)["error"])
+    for command in ("validate", "plan", "release"):
+        capfd.readouterr()
+        assert run([command, str(path)]) == 0
+        out, err = capfd.readouterr()
+        assert "this policy was changed after it was chosen privately" in out + err
+    assert suggest(capfd, "--replace")["outcome"] == "put back"
+    assert "max_groups: 2" in path.read_text()
+    Path("a.suggested.certificate.json").unlink()
+    path.write_text(path.read_text().replace("max_groups: 2", "max_groups: 3"))
+    for words in ((), ("--replace",)):
+        assert "was written by somebody" in str(suggest(capfd, *words, code=3)["error"])
+
+
+def test_beside_releases_is_told_what_a_choice_costs_in_them(project, capfd, best):
+    """Before the first release it costs its ε, and afterwards it is of another kind."""
+    Path("policy-engine.yaml").write_text("accounts: {people: {epsilon: 2.0, delta: 1.0e-5}}\n")
+    assert run(["suggest", "a.yaml", "--epsilon", "0.05"]) == 0
+    assert "more releases" not in capfd.readouterr().err
+    assert run(["release", "a.yaml"]) == 0
+    capfd.readouterr()
+    assert run(["suggest", "a.yaml", "--epsilon", "0.05", "--edition", "b"]) == 0
+    assert re.search(
+        r"account 'people': with this choice it pays for \d+ more releases like that of a, and"
+        r" without it for \d+: beside releases a choice costs more than its ε",
+        capfd.readouterr().err,
+    )
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, Context, Decimal, localcontext
 from functools import cache
 from typing import Any
@@ -17,6 +17,7 @@ from policy_engine.accounting.domain import ADD_REMOVE, REPLACE_ONE, claimed
 from policy_engine.accounting.events import (
     ApproximateDP,
     DiscreteLaplace,
+    DrawnChoice,
     Event,
     Partitioned,
     PureDP,
@@ -358,6 +359,8 @@ def test_a_partition_is_no_release() -> None:
         spent(release(20, "0.1")),
         spent(release(20, "0.1"), release(60, "0.2"), pure("0.01", ("a", "b"))),
         spent(opaque("0.5", "5e-7"), pure("0.5")),
+        spent(Asked(DrawnChoice("0.1"), Decimal("0.1"), Decimal(0)), release(20, "0.1")),
+        spent(Asked(DrawnChoice("0.1"), Decimal("0.1"), Decimal(0)), limit=None),
         spent(
             Asked(RandomisedResponse("0.5", 2), Decimal(2), Decimal(0)),
             notion=REPLACE_ONE,
@@ -429,6 +432,11 @@ def _states() -> dict[str, Any]:
         (("plan", "orders"), ["17"]),
         (("plan", "mass"), "-1"),
         (("plan", "scales"), ["1", "nan"]),
+        (("opening",), None),
+        (("opening",), [[release(20, "0.1").to_json(), 1]]),
+        (("opening",), [[Asked(DrawnChoice("1"), Decimal(1), Decimal(0)).to_json(), 1]]),
+        (("held",), "-1"),
+        (("held",), 1),
         (("reach",), [1]),
         (("reach",), ["1", "2"]),
     ],
@@ -513,15 +521,15 @@ GAMES = [
 ]
 
 
-def way(game: Game, chosen: tuple[int, ...]) -> str:
+def way(game: Game, chosen: tuple[int, ...], opening: tuple[Asked, ...] = ()) -> str:
     """In which way these end, as ``is_within`` has it; '' where in none."""
-    state = spent(*(game.choices[at] for at in chosen), limit=game.limit)
+    state = spent(*opening, *(game.choices[at] for at in chosen), limit=game.limit)
     if not state.is_within(game.limit):
         return ""
     assert state.plan is not None
     epsilon = sum(kind.times * kind.asked.epsilon for kind in state.kinds)
     delta = sum(kind.times * kind.asked.delta for kind in state.kinds)
-    if epsilon <= game.limit.epsilon and delta <= state.plan.sum:
+    if epsilon <= state.plan.epsilon and delta <= state.plan.sum:
         return "sum"
     covered = all(at == chosen[0] for at in chosen) and len(chosen) <= state.reach.holds
     return "chain" if covered else "moments"
@@ -641,3 +649,84 @@ def test_no_rule_of_the_accountant_takes_what_has_no_guarantee(notion: str) -> N
         Tight().delta(((Unbounded(), 1),), Decimal(1), Question(notion))
     with pytest.raises(DomainError):
         Accountant.of([Unbounded()], notion).delta(Decimal(1))
+
+
+# What is chosen privately before the first release
+
+
+def chosen(epsilon: str) -> Asked:
+    return Asked(DrawnChoice(epsilon), Decimal(epsilon), Decimal(0))
+
+
+def test_a_choice_and_a_release_of_the_rest_fit_as_they_add_up() -> None:
+    assert admitted(chosen("0.02"), opaque("0.98", "1e-6")) == 2
+    assert admitted(chosen("0.02"), chosen("0.03"), auto("0.1", "0.95", "1e-6")) == 3
+    assert admitted(chosen("0.02"), opaque("0.981", "1e-6")) == 1
+    assert admitted(chosen("0.6"), chosen("0.4"), chosen("0.1")) == 2
+    assert admitted(chosen("1"), limit=Limit(Decimal("0.5"), Decimal("1e-6"))) == 0
+
+
+def test_a_choice_costs_an_account_hardly_more_editions_than_its_share() -> None:
+    kind = release(20, "0.1", "0.25")
+    assert admitted(chosen("0.02"), *[kind] * 80) == 1 + 68  # of 71
+    assert admitted(pure("0.02"), *[kind] * 80) < 50  # what is no choice fixes the shares
+
+
+def test_a_choice_after_the_first_release_is_another_kind() -> None:
+    kind = release(20, "0.1", "0.25")
+    state = spent(kind, chosen("0.02"))
+    assert (state.opening, state.held, len(state.kinds)) == ((), 0, 2)
+
+
+def test_of_a_choice_that_is_given_back_nothing_is_left_but_the_shares() -> None:
+    one, other, kind = chosen("0.1"), chosen("0.2"), release(20, "0.1")
+    before = spent(one, other, one)
+    assert (before.minus(one).held, before.minus(other).held) == (Decimal("0.3"), Decimal("0.2"))
+    assert spent(one).minus(one) == Spent.none(ADD_REMOVE)
+    state = before.plus(kind, LIMIT)
+    given = state.minus(other)
+    assert (given.held, given.plan) == (Decimal("0.4"), state.plan)
+    assert price(given, LIMIT).basic_epsilon == Decimal("0.7")
+    assert state.minus(kind) == before
+    with pytest.raises(DomainError, match="a release of this account"):
+        given.minus(other)
+
+
+def test_prices_have_the_choices_too() -> None:
+    both = price(spent(chosen("0.1"), chosen("0.2")), LIMIT)
+    assert (both.basic_epsilon, both.basic_delta, both.tight_delta) == (Decimal("0.3"), 0, 0)
+    assert both.tight_epsilon == pytest.approx(Decimal("0.3"), rel=Decimal("1e-4"))
+    kinds = [release(k, "0.1", "0.25") for k in (20, 21, 22, 23)]
+    for several in ([chosen("0.1")] * 2 + kinds, [chosen("0.3"), *[kinds[0]] * 101]):
+        told, alone = (price(spent(*each), LIMIT) for each in (several, several[-4:]))
+        assert told.tight_epsilon is not None and alone.tight_epsilon is not None
+        assert told.tight_epsilon > alone.tight_epsilon
+        assert told.basic_epsilon == sum(each.epsilon for each in several)
+    few = spent(*(chosen(f"0.0{at}") for at in range(1, 7)))
+    assert price(few, LIMIT).tight_epsilon == Decimal("0.21")
+    assert price(few, Limit(Decimal("0.1"), Decimal("1e-6"))).tight_delta == 1
+    mixed = price(spent(*(chosen(f"0.0{at}") for at in range(1, 7)), release(20, "0.1")), LIMIT)
+    assert mixed.tight_epsilon is not None and Decimal("0.21") < mixed.tight_epsilon < 1
+
+
+def test_no_way_to_choose_after_a_choice_beats_the_limit() -> None:
+    """The adversary chooses privately as often as it likes, and what it releases by what it saw."""
+    limit, step, own = Limit(Decimal(1), Decimal("0.02")), Decimal("0.1"), chosen("0.3")
+    game = Game((pure("0.3"), opaque("0.2", "5e-3"), own), limit, step)
+
+    @cache
+    def worst(times: int, loss: int) -> float:
+        """After so many choices with this loss: choose once more, or begin to release."""
+        before = (own,) * times
+        left = replace(limit, epsilon=limit.epsilon - loss * step)
+        found = replace(game, limit=left).delta(
+            lambda at: game.choices[at[0]] != own and bool(way(game, at, before))
+        )
+        if spent(*before, own, limit=limit).is_within(limit):
+            up, down = worst(times + 1, loss + 3), worst(times + 1, loss - 3)
+            ratio = math.exp(0.3)
+            found = max(found, (ratio * up + down) / (1 + ratio))
+        return found
+
+    assert 0 < worst(0, 0) <= limit.delta
+    assert worst(3, 0) == 0 and not spent(*[own] * 4).is_within(limit)

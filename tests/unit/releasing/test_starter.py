@@ -486,7 +486,9 @@ def test_a_database_is_no_table(folder, name):
     with pytest.raises(UsageError) as caught:
         write_starter(name, Path("policy.yaml"))
     assert str(caught.value) == (
-        f"{name} is a database: name it under 'warehouses:' in policy-engine.yaml, then init TABLE"
+        f"{name} is a database: name it in policy-engine.yaml, as in warehouses: {{here: {{type:"
+        f" duckdb, database: {name}}}}}, and a table by schema and name: 'policy-engine init"
+        " main.visits'"
     )
     assert not Path("policy.yaml").exists()
 
@@ -496,8 +498,9 @@ def test_a_table_without_a_database_is_told(folder):
         write_starter("events", Path("policy.yaml"))
     assert str(caught.value).startswith("the source events is not there; looked for ")
     assert str(caught.value).endswith(
-        "; if it is a table, find its database and name it under 'warehouses:' in"
-        " policy-engine.yaml, then init TABLE"
+        "; if it is a table, find its database and name it in policy-engine.yaml, as in warehouses:"
+        " {here: {type: duckdb, database: FILE.duckdb}}, and a table by schema and name:"
+        " 'policy-engine init main.visits'"
     )
     with pytest.raises(FileError) as caught:
         write_starter("events.csv", Path("policy.yaml"))
