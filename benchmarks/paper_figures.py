@@ -309,7 +309,7 @@ def thesis_figure_3_2() -> Figure:
     right = thesis_panel(10_000, 1.0, 1e-15)
     reading = (
         "At n = 100 no δ below (1−λ)^(n−1) = "
-        f"{short((1 - THESIS_FLOOR) ** 99)} can hold at any ε, for where every p is λ the count of "
+        f"{short((1 - THESIS_FLOOR) ** 99)} can hold at any ε: if every p is λ, the count of "
         "the others is 0 with that probability; the printed numeric curve is "
         f"{short(count_tail(100, 0.1, 1.489))} at ε = 1.489, and our bound "
         f"{short(count_bound(100, 1.489))}. At n = 10,000, ε = 0.2 the printed numeric value is "

@@ -19,7 +19,13 @@ from policy_engine.cli import options
 from policy_engine.cli.app import Commands
 from policy_engine.cli.output import complain, confirm, emit, is_json, is_quiet, one_line
 from policy_engine.cli.output import note as say
-from policy_engine.cli.reading import decimal_of, own_project, project_here
+from policy_engine.cli.reading import (
+    check_free,
+    decimal_of,
+    own_project,
+    project_here,
+    written_whole,
+)
 from policy_engine.errors import LedgerError, UsageError
 from policy_engine.kernel.wording import quoted
 from policy_engine.ledger import deciding
@@ -226,19 +232,38 @@ def _change_file(path: Path) -> Path:
 
 
 @review.command("show", short_help="Everything that an approval of a request would approve.")
-def show(request: RequestArgument, sql: SqlOption = False) -> None:
+def show(
+    request: RequestArgument,
+    sql: SqlOption = False,
+    output: Annotated[
+        Path | None, Option("--output", "-o", help="Write it as a page for a browser: FILE.html.")
+    ] = None,
+    replace: Annotated[bool, Option("--replace", help="Replace a page that stands there.")] = False,
+) -> None:
     """Show all that decides of a request, from its file alone: no ledger, data or policy is needed.
 
     It shows source, person, each column with its recode, filter, mechanism, promise, price, what it
     rests on, and what differs from the last approved request. All of this follows from the digests
     that an approval signs. Facts that only the ledger knows are shown as the word of the person who
     asks, and the ledger refuses a request where they are not true. Exits with 1 if a request says
-    anything else than its claim.
+    anything else than its claim. With --output it is a page, with what to ask of each part.
 
-    Example: policy-engine review show out/a.certificate.claim.review.json
+    Example: policy-engine review show out/a.certificate.claim.review.json -o asked.html
     """
+    if output is not None:
+        if output.suffix.lower() != ".html":
+            raise UsageError(f"a request is written as .html, found '{output}'")
+        check_free(output, replace=replace)
     found = presented(request)
-    emit(_shown(found), _shown_lines(found, sql=sql))
+    if output is None:
+        emit(_shown(found), _shown_lines(found, sql=sql))
+        return
+    from policy_engine.report.request_page import request_page
+
+    text = request_page(found, str(request))
+    with written_whole(output) as aside:
+        aside.write_text(text, encoding="utf-8")
+    confirm({**vars(_shown(found)), "page": str(output)}, [f"page  {output}"])
 
 
 @review.command("approve", short_help="Sign that you approve what a request asks.")

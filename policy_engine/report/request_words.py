@@ -41,6 +41,22 @@ from policy_engine.report.strength import Strength
 
 _MOST_ENTRIES = 20
 VERDICTS = {"weaker": "weaker", "not weaker": "not weaker", "to judge": "for a person to judge"}
+QUESTIONS: Mapping[str, str] = {
+    "person": (
+        "Is this really one person? If it is a row or a visit, somebody with ten of them is"
+        " protected far less."
+    ),
+    "columns": (
+        "What may readers see of each? *Kept* means that the values appear as they are. A name or"
+        " an address does not belong here."
+    ),
+    "goes to": "Who can read that place?",
+    "promise": "Somebody guesses whether a person is in the data. May they be right so often?",
+    "price": ("Privacy, not money. Whose account pays? The person who asks says what is left."),
+    "assuming": "No computer can check these lines. Whom can you ask whether each is true?",
+    "since last": "What changed since people last approved?",
+}
+"""What a person who is asked to approve asks of a part, by its label."""
 _OF_EVERY_CLAIM = {"source", "filter", "recode", "release"}
 _NOTIONS = {
     "add_remove": "two sources are compared that differ by one person more or less",

@@ -58,6 +58,7 @@ def served(tmp_path_factory):
     assert world.run("review", "request", "hostile.yaml", "--key", "2.pem") == 0
     claim = "hostile.certificate.claim.review.json"
     assert world.run("review", "approve", claim, "--yes", "--role", "owner", "--key", "0.pem") == 0
+    assert world.run("review", "show", claim, "--output", "claim.html") == 0
     (world.folder / "broken.yaml").write_text(f"source: {SCRIPT}\nrecode: {{}}\n")
     return world
 
@@ -75,8 +76,11 @@ def address(served):
 
 
 @pytest.fixture(scope="module")
-def pages(address, browser):
-    """The address of each kind of page, the report and an entry among them, by following links."""
+def pages(address, browser, served):
+    """The address of each kind of page, the report and an entry among them, by following links.
+
+    The page of a request is a file.
+    """
     found = {name: address + name for name in ("", "releases", "waiting", "policies", "keys")}
     found["account"] = f"{address}accounts/{account_id(ACCOUNT)}"
     page = browser.new_page()
@@ -84,11 +88,13 @@ def pages(address, browser):
     found["release"] = page.locator("a[href*='releases/']").first.evaluate("a => a.href")
     found["report"] = page.get_by_text("report", exact=True).first.evaluate("a => a.href")
     found["nowhere"] = f"{address}nowhere"
+    found["request"] = (served.folder / "claim.html").as_uri()
     page.close()
     return found
 
 
-NAMES = ("", "releases", "waiting", "policies", "keys", "account", "release", "report", "nowhere")
+NAMES = ("", "releases", "waiting", "policies", "keys", "account", "release", "report", "nowhere",
+         "request")  # fmt: skip
 
 
 @pytest.fixture
@@ -148,7 +154,7 @@ def test_a_script_could_not_run_even_if_one_were_there(browser, pages):
     page.close()
 
 
-@pytest.mark.parametrize("name", ["account", "waiting"])
+@pytest.mark.parametrize("name", ["account", "waiting", "request"])
 def test_hostile_names_are_shown_as_they_are_written(opened, name):
     text = opened(name).inner_text("body")
     assert SCRIPT in text

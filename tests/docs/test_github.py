@@ -33,6 +33,7 @@ _RAW = re.compile(
     r"|^:[\w-]+:"  # a field, an option
     r"|^: "  # a definition
     r"|^% "  # a comment
+    r"|^\|.*\|$"  # a row of a table that an empty line has cut off
     r"|^\.\. "  # reStructuredText
     r"|\{[\w:+-]+\}(?=`)",  # a role, before its code
     re.MULTILINE,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -22,7 +24,9 @@ from policy_engine.ledger.reviews import last_of, without_time
 from policy_engine.policy.review_models import key_line
 from policy_engine.releasing.presenting import presented
 from policy_engine.releasing.reviewing import RequestFile, read_request, write_request
+from policy_engine.report.request_words import QUESTIONS
 
+ROOT = Path(__file__).parents[3]
 ROLES = {"ada": "owner", "ben": "privacy", "cleo": "author"}
 CLAIM = "out/a.certificate.claim.review.json"
 BUNDLE = "out/a.certificate.approvals.intoto.jsonl"
@@ -90,6 +94,31 @@ def test_it_needs_nothing_but_the_file(cli, policy, required, tmp_path_factory, 
     assert told["since last"] == ["nothing of this policy was approved before"]
     assert told["asked by"][0].startswith('"cleo" (author)')
     assert told["asked are"][:2] == ['1 of owner: "ada"', '1 of privacy: "ben"']
+
+
+def test_its_page_has_every_line_and_what_to_ask_of_it(cli, policy, required, project):
+    file = asked(cli, policy())
+    done = cli("review", "show", file, "--output", "asked.html")
+    assert (done.code, done.out) == (0, "page  asked.html\n")
+    page = html.unescape((project / "asked.html").read_text())
+    for label, lines in decides(cli).items():
+        assert f">{label}</h2>" in page
+        assert "\n".join(lines) in page
+        if label in QUESTIONS:
+            assert QUESTIONS[label].replace("*", "") in page
+    assert f"review approve {file} --role ROLE" in page
+    again = cli("review", "show", file, "--output", "asked.html")
+    assert (again.code, again.err) == (
+        3, "error: asked.html exists; use --replace to write it anew\n"
+    )  # fmt: skip
+    assert cli("review", "show", file, "--output", "asked.html", "--replace").code == 0
+    assert cli("review", "show", file, "--output", "asked.txt").code == 2
+
+
+def test_the_page_for_signers_asks_the_same():
+    page = (ROOT / "docs/howto/approve.md").read_text("utf-8")
+    rows = dict(re.findall(r"^\| `(.+?)` \| (.+) \|$", page, re.MULTILINE))
+    assert rows == QUESTIONS
 
 
 @pytest.mark.parametrize(
