@@ -299,7 +299,9 @@ def cost_of(event: Event, plan: Plan, neighbours: str) -> Cost:
     if not plan.orders:
         return Cost(Decimal(0), ())
     pairs, times = zip(*Counter(pairs_of(event, neighbours)).items(), strict=True)
-    ways = [pairs] if neighbours == REPLACE_ONE else [pairs, tuple(p.reversed() for p in pairs)]
+    ways = [pairs]
+    if neighbours != REPLACE_ONE and not all(pair.is_symmetric for pair in pairs):
+        ways.append(tuple(pair.reversed() for pair in pairs))
     clipped = [zip(*(_clipped(pair, plan) for pair in way), strict=True) for way in ways]
     costs = [
         Cost.worst(Cost.total(zip(way, times, strict=True), len(plan.orders)) for way in at)

@@ -379,14 +379,14 @@ def _point(event: Event, neighbours: str) -> tuple[Decimal, Decimal]:
 
 
 def _directions(charges: Charges, who: Question) -> list[Composition]:
-    """The compositions for remove and for add; under replace_one they are one."""
+    """The compositions for remove and for add; under replace_one, and of symmetric pairs, one."""
     pairs = [
         (pair, n * times)
         for event, n in charges
         for pair, times in Counter(pairs_of(event, who.neighbours, who.group)).items()
     ]
     ways = [Composition(pairs)]
-    if who.neighbours != REPLACE_ONE:
+    if who.neighbours != REPLACE_ONE and not all(pair.is_symmetric for pair, _ in pairs):
         ways.append(Composition((pair.reversed(), n) for pair, n in pairs))
     return ways
 

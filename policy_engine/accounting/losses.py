@@ -109,7 +109,7 @@ class Composition:
         if delta <= self.certain:
             return False
         at = math.nextafter(float(epsilon), -math.inf)
-        return _LossSum(self._without_rare(float(delta - self.certain))).delta(at) <= delta
+        return _LossSum(self._without_rare(float(delta - self.certain))).meets(at, delta)
 
     def epsilon(self, delta: Decimal) -> Decimal | None:
         """An upper bound on the least ε ≥ 0 for δ; None where no ε is enough."""
@@ -137,10 +137,31 @@ class _LossSum:
     def delta(self, epsilon: float) -> Decimal:
         if epsilon > self._highest:
             return _rounded(self.certain)
+        return self._convolved(self._cumulants.where(_mean_reaches(epsilon)), epsilon)
+
+    def meets(self, epsilon: float, delta: Decimal) -> bool:
+        if epsilon > self._highest:
+            return _rounded(self.certain) <= delta
         moments = self._cumulants.where(_mean_reaches(epsilon))
-        finite = Decimal(self._law(moments, epsilon).at(epsilon)[0] + self._guard)
+        # Most accounts have room: one moment proves it, and no law is convolved.
+        return (
+            self._by_moment(moments.theta, epsilon) <= delta
+            or self._convolved(moments, epsilon) <= delta
+        )
+
+    def _convolved(self, moments: Moments, epsilon: float) -> Decimal:
+        return self._total(self._law(moments, epsilon).at(epsilon)[0])
+
+    def _by_moment(self, theta: float, epsilon: float) -> Decimal:
+        """δ by Chernoff: (1 − e^{ε−l})₊ is at most e^{θ(l−ε)}·θ^θ/(1+θ)^{1+θ}, whatever l is."""
+        scale = sum(n * _log_sum(pair.log_masses + theta * pair.losses) for pair, n in self._pairs)
+        peak = theta * math.log(theta) - (1 + theta) * math.log1p(theta) if theta else 0.0
+        return self._total(scale - theta * epsilon + peak)
+
+    def _total(self, finite: float) -> Decimal:
+        """δ, of the ln of a bound on what the finite losses take."""
         with arithmetic(Decimal(1)):
-            return _rounded(finite.exp() + self.certain)
+            return _rounded(Decimal(finite + self._guard).exp() + self.certain)
 
     def epsilon(self, delta: Decimal) -> Decimal | None:
         finite = delta - self.certain
@@ -358,6 +379,12 @@ def _mean_reaches(epsilon: float) -> Callable[[Moments], bool]:
     return lambda moments: moments.mean >= epsilon
 
 
+def _log_sum(logs: Floats) -> float:
+    """ln Σ e^log; relative to the largest, so that nothing underflows."""
+    largest = float(logs.max())
+    return largest + math.log(float(np.exp(logs - largest).sum()))
+
+
 def _alone(pair: Pair, epsilon: float) -> float:
     """H of one pair at ε, roughly."""
     beyond = np.maximum(pair.losses - epsilon, 0.0)
@@ -462,9 +489,7 @@ class _OnGrid:
 
     def scale(self, theta: float) -> float:
         """K(θ)."""
-        exponents = self.logs + theta * self.step * self.at
-        largest = float(exponents.max())
-        return largest + math.log(float(np.exp(exponents - largest).sum()))
+        return _log_sum(self.logs + theta * self.step * self.at)
 
     def stretch(self, theta: float, scale: float) -> _Stretch:
         """The tilted law where it has mass; ``scale`` is K(θ)."""

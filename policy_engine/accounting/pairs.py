@@ -56,6 +56,8 @@ class Pair:
     log_masses: Floats
     only_first: Decimal
     only_second: Decimal
+    is_symmetric: bool = False
+    """Whether Q against P has the same law, so that one direction says it all."""
 
     def reversed(self) -> Pair:
         """The pair of Q against P."""
@@ -232,7 +234,7 @@ def _randomised(epsilon: float, only: Decimal) -> Pair:
     """Two atoms at ±ε beside a mass that gives the unit away: the worst (ε, δ)-DP mechanism."""
     losses = np.array([epsilon, -epsilon])
     kept = float((1 - only).ln())
-    return Pair(losses, kept - np.logaddexp(0.0, -losses), only, only)
+    return Pair(losses, kept - np.logaddexp(0.0, -losses), only, only, is_symmetric=True)
 
 
 def _discrete_laplace(event: DiscreteLaplace) -> Pair:

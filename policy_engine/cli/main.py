@@ -31,8 +31,7 @@ def interrupted() -> bool:
 
 def main() -> NoReturn:
     """Run the command of this process and exit with its code."""
-    # What a command makes at first stays: to look for garbage in it takes a tenth of its time.
-    gc.set_threshold(100_000)
+    gc.disable()  # until the command is loaded
     # What a parent has told to be ignored, as nohup does, stays ignored.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _stop)
@@ -105,6 +104,11 @@ def _invoke(arguments: list[str]) -> int:
         return complete(asked)
     # Not app(): it would print usage errors itself, and swallow an interrupt.
     command = command_of(frozenset(COMMANDS.keys() & arguments))
+    if not gc.isenabled():
+        # What was loaded stays: to look for garbage in it takes a tenth of a command's time.
+        gc.freeze()
+        gc.set_threshold(100_000)
+        gc.enable()
     try:
         with command.make_context(PROGRAM, arguments) as context:
             command.invoke(context)

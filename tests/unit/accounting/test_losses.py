@@ -293,3 +293,44 @@ def test_nothing_is_met_at_the_mass_that_is_certain():
     assert 0 < fifty.certain < fifty.delta(Decimal(5))
     assert not fifty.meets(Decimal(5), fifty.certain)
     assert fifty.meets(Decimal(5), 2 * fifty.delta(Decimal(5)))
+
+
+def test_one_moment_proves_what_has_room_and_no_law_is_convolved(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def convolved(*_: object) -> None:
+        raise AssertionError("a law was convolved")
+
+    monkeypatch.setattr(losses._LossSum, "_law", convolved)
+    assert composition(20, "0.1", 62).meets(Decimal(3), Decimal("5e-7"))
+    with pytest.raises(AssertionError, match="convolved"):
+        composition(20, "0.1", 62).meets(Decimal("0.5"), Decimal("5e-7"))
+
+
+@pytest.mark.parametrize("epsilon", ["0", "0.2", "0.5", "1", "2"])
+@pytest.mark.parametrize("times", [1, 30, 1000])
+def test_a_moment_is_never_below_what_is_convolved(times: int, epsilon: str) -> None:
+    [pair] = pairs_of(SampledSuppression(20, "0.1"), ADD_REMOVE)
+    total = losses._LossSum([(pair, times)])
+    at = float(epsilon)
+    theta = total._cumulants.where(losses._mean_reaches(at)).theta
+    assert total._by_moment(theta, at) * Decimal("1.00001") >= total.delta(at)
+
+
+def test_beyond_the_largest_loss_only_what_is_certain_counts() -> None:
+    [pair] = pairs_of(ApproximateDP(1, Decimal("1e-9")), ADD_REMOVE)
+    twice = Composition([(pair, 2)])
+    assert twice.meets(Decimal(3), Decimal("2.1e-9"))
+    assert not twice.meets(Decimal(3), Decimal("1.9e-9"))
+
+
+def test_a_symmetric_pair_is_the_same_both_ways() -> None:
+    for event in (PureDP(2), ApproximateDP(Decimal("0.3"), Decimal("1e-6"))):
+        [pair] = pairs_of(event, ADD_REMOVE)
+        assert pair.is_symmetric
+        other = pair.reversed()
+        assert sorted(other.losses) == sorted(pair.losses)
+        assert other.log_masses[::-1] == pytest.approx(pair.log_masses, abs=1e-12)
+        assert other.only_first == other.only_second
+    [pair] = pairs_of(SampledSuppression(20, "0.1"), ADD_REMOVE)
+    assert not pair.is_symmetric
