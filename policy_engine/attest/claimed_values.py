@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from policy_engine.attest.values import each_once
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.kernel.values_shown import MOMENT, number_of_text
@@ -124,7 +125,7 @@ def untruncated(claim: Claim, table: pa.Table) -> tuple[str, ...]:
             parts = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[kind.unit]
         number = pa.int32() if pa.types.is_date32(kind) else pa.int64()
         scale = 86_400 if pa.types.is_date32(kind) else 1
-        values = column.unique().cast(number).to_pylist()
+        values = each_once(column).cast(number).to_pylist()
         if not all(value is None or meaning.is_moment(value * scale, parts) for value in values):
             found.append(each.name)
     return tuple(found)

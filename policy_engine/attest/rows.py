@@ -23,7 +23,7 @@ from policy_engine.attest.claimed_values import misfits, mistyped, untruncated
 from policy_engine.attest.keys import explained
 from policy_engine.attest.parquet_file import read_csv_texts, read_parquet
 from policy_engine.attest.results import Results
-from policy_engine.attest.values import comparable_values
+from policy_engine.attest.values import comparable_values, each_once
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms.checks import rows_of
@@ -79,7 +79,7 @@ def _check_rows(claim: Claim, table: pa.Table, same: Callable[[str], str]) -> Re
         groups = ((key, sum(1 for _ in rows)) for key, rows in groupby(_keys(keys)))
     else:
         groups = zip(_keys(keys), _values(table.column(width)), strict=True)
-    certified += _of(own.check_values(comparable_values(c.unique()) for c in keys.columns))
+    certified += _of(own.check_values(comparable_values(each_once(c)) for c in keys.columns))
     certified += _of(own.check_keys(_rows(keys)))
     certified += _check_values(claim, table)
     if certified.reasons:
@@ -93,7 +93,7 @@ def _check_values(claim: Claim, table: pa.Table) -> Results:
         return Results.refused(f"of another type than is certified: {', '.join(wrong)}")
     released = table.columns[: len(claim.released)]
     late = untruncated(claim, table)
-    found = _check_plain(claim, [[*_values(column.unique())] for column in released], late)
+    found = _check_plain(claim, [[*_values(each_once(column))] for column in released], late)
     if found.reasons:
         return found
     return found + _check_beside(claim, zip(*map(_values, table.columns), strict=True))

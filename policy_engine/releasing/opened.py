@@ -27,7 +27,7 @@ from policy_engine.calendars import Calendar
 from policy_engine.errors import FileError, UsageError, to_install
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
-from policy_engine.kernel.mechanisms.meaning import ShownNumber
+from policy_engine.kernel.mechanisms.meaning import RowNumbers, ShownNumber
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.recodes import Truncate
@@ -89,7 +89,7 @@ class OpenedRelease:
         table = self.rows
         if not errors:
             return table
-        rows = table.to_pylist()
+        rows = [RowNumbers.of(row) for row in table.to_pylist()]
         for number in self.numbers:
             place = table.column_names.index(number.name) + 1
             found = [number.interval(row) or (None, None) for row in rows]
@@ -100,7 +100,7 @@ class OpenedRelease:
             errors_of = pa.array(told, pa.float64(), from_pandas=True)
             table = table.add_column(place, number.name + ERROR, errors_of)
             if number.scale != 1:
-                scaled = [number.scale * row[number.name] for row in rows]
+                scaled = [number.scale * float(row[number.name]) for row in rows]
                 estimate = pa.array(scaled, pa.float64())
                 table = table.add_column(place, f"{number.name}_estimate", estimate)
         return table
@@ -153,7 +153,7 @@ class OpenedRelease:
         bars = []
         for row in self.rows.slice(0, most).to_pylist():
             label = ", ".join(self._label(key, row[key]) for key in keys)
-            bars.append(_drawn(label, row, number))
+            bars.append(_drawn(label, RowNumbers.of(row), number))
         more = max(0, self.rows.num_rows - most)
         name = self.certificate.terms.policy_name
         return Picture(f"{name}: {number.name}", number.words, ", ".join(keys), tuple(bars), more)
@@ -182,9 +182,11 @@ class OpenedRelease:
             return Calendar.WEEK.period(day).name
         return str(value).removesuffix(" 00:00:00")
 
-    def _cell(self, row: Mapping[str, Any], name: str, number: ShownNumber | None) -> str:
+    def _cell(self, column: str, value: object, row: RowNumbers) -> str:
+        """A value of a row as people read it, a number with its error."""
+        number = next((each for each in self.numbers if each.name == column), None)
         if number is None or number.scale != 1:
-            return self._label(name, row[name])
+            return self._label(column, value)
         found = number.interval(row)
         between = "" if found is None else f" ({found[0]:,.6g} to {found[1]:,.6g})"
         return _drawn("", row, number).words + between
@@ -203,12 +205,14 @@ class OpenedRelease:
 
     def _repr_html_(self) -> str:
         """The promise, and the first rows with their errors."""
-        meaning, numbers = meaning_of(self.certificate.claim), {e.name: e for e in self.numbers}
+        meaning = meaning_of(self.certificate.claim)
         names = [name for name in self.rows.column_names if name not in meaning.once]
         head = "".join(f"<th>{marked(name)}</th>" for name in names)
         lines = []
         for row in self.rows.slice(0, _FIRST).to_pylist():
-            cells = "".join(f"<td>{marked(self._cell(row, n, numbers.get(n)))}</td>" for n in names)
+            numbers = RowNumbers.of(row)
+            told = (self._cell(name, row[name], numbers) for name in names)
+            cells = "".join(f"<td>{marked(text)}</td>" for text in told)
             lines.append(f"<tr>{cells}</tr>")
         more = self.rows.num_rows - len(lines)
         rest = f"<p>… and {more:,} more rows</p>" if more else ""
@@ -224,9 +228,9 @@ class OpenedRelease:
         )
 
 
-def _drawn(label: str, row: Mapping[str, Any], number: ShownNumber) -> DrawnNumber:
+def _drawn(label: str, row: RowNumbers, number: ShownNumber) -> DrawnNumber:
     """A number of a row: of a mean of nobody there is none, and no column may tell its error."""
-    value, error = row[number.name], number.deviation(row)
+    value, error = row.get(number.name), number.deviation(row)
     if value is None:
         return DrawnNumber(label, None)
     return DrawnNumber(label, float(value) * number.scale, None if isnan(error) else error)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms.common import ReleaseLaw
 from policy_engine.kernel.sources import Drawn, People
+from policy_engine.kernel.values_shown import number_of_text
 
 if TYPE_CHECKING:
     from policy_engine.accounting.comparison import Candidate
@@ -48,19 +49,45 @@ class Grouping:
 
 
 @dataclass(frozen=True)
+class RowNumbers:
+    """The numbers that a row of a release shows, by their columns; a missing one is not there.
+
+    >>> row = RowNumbers.of({"ward": "a", "n": 7, "cost": "10.50", "mean": None})
+    >>> row["n"], row.get("cost"), row.get("mean")
+    (Decimal('7'), Decimal('10.50'), None)
+    """
+
+    by_column: Mapping[str, Decimal]
+
+    @classmethod
+    def of(cls, row: Mapping[str, object]) -> RowNumbers:
+        """Those of a row, whose values are numbers or, of a table, their texts."""
+        numbers = {column: number_of_text(value) for column, value in row.items()}
+        return cls({column: number for column, number in numbers.items() if number is not None})
+
+    def __getitem__(self, column: str) -> Decimal:
+        """That of a column that no row leaves empty."""
+        return self.by_column[column]
+
+    def get(self, column: str) -> Decimal | None:
+        """That of a column, None where the row has none."""
+        return self.by_column.get(column)
+
+
+@dataclass(frozen=True)
 class ShownNumber:
     """A number that each row of a release shows, as an estimate of the source.
 
     It is what stands in the column ``name``, times ``scale``. ``deviation`` is how far that is off
-    (1 SD) in a row, whose values are given by the names of the columns. ``interval`` is where what
-    counts lies in 95 of 100 releases; either is not known of every row.
+    (1 SD) in a row. ``interval`` is where what counts lies in 95 of 100 releases; either is not
+    known of every row.
     """
 
     name: str
     words: str
     scale: float
-    deviation: Callable[[Mapping[str, Any]], float]
-    interval: Callable[[Mapping[str, Any]], tuple[float, float] | None]
+    deviation: Callable[[RowNumbers], float]
+    interval: Callable[[RowNumbers], tuple[float, float] | None]
 
 
 @dataclass(frozen=True)

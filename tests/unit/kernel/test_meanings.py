@@ -30,7 +30,7 @@ from policy_engine.kernel.mechanisms import (
 from policy_engine.kernel.mechanisms.checks import rows_of
 from policy_engine.kernel.mechanisms.common import ReleaseLaw
 from policy_engine.kernel.mechanisms.events import charged, event_of, of_replaced
-from policy_engine.kernel.mechanisms.meaning import Meaning
+from policy_engine.kernel.mechanisms.meaning import Meaning, RowNumbers
 from policy_engine.kernel.mechanisms.meanings import MEANINGS, meaning_of
 from policy_engine.kernel.mechanisms.randomised_response.law import Response
 from policy_engine.kernel.mechanisms.rows import RowsChecked
@@ -274,7 +274,9 @@ def test_rows_tell_the_errors_of_their_means_and_which_sums_are_below_0():
     rows = [("young", "F", 9, 8, 10, 20, -200, 5, -9), ("old", "M", 9, 8, 90, 38, 400, None, -9)]
     said = list(meaning_of(of_visits()).found(names, rows))
     numbers = {each.name: each for each in meaning_of(of_visits()).numbers(stated(of_visits()))}
-    errors = [numbers["mean"].deviation(dict(zip(names, row, strict=True))) for row in rows]
+    errors = [
+        numbers["mean"].deviation(RowNumbers.of(dict(zip(names, row, strict=True)))) for row in rows
+    ]
     assert said == [
         f"mean is give or take {min(errors):.3g} to {max(errors):.3g} (1 SD) in these rows, by its"
         " noise",
@@ -311,17 +313,19 @@ def test_the_error_of_a_number_is_that_of_all_that_it_is_made_of():
     one = deviation(TABLE)
     row = {"n": 90, "visits": 500, "with_age": 400, "mean": 30, "ages": 12000, "total": -40,
            "own": None}  # fmt: skip
-    errors = {name: each.deviation(row) for name, each in numbers.items()}
+    errors = {name: each.deviation(RowNumbers.of(row)) for name, each in numbers.items()}
     grain = moves_of(BY_ROW, 20).grain
     assert errors["n"] == pytest.approx(one) and errors["visits"] == pytest.approx(2 * one)
     assert errors["ages"] == pytest.approx(one * math.hypot(grain, 20 * 2))
     assert errors["mean"] == pytest.approx(one * math.hypot(grain, 10 * 2) / 400)
-    assert numbers["mean"].deviation({**row, "mean": None}) == 0
-    assert numbers["mean"].interval({**row, "mean": None}) is None
+    assert numbers["mean"].deviation(RowNumbers.of({**row, "mean": None})) == 0
+    assert numbers["mean"].interval(RowNumbers.of({**row, "mean": None})) is None
     # Of a mean over values whose number is not shown no error is known.
-    assert math.isnan(numbers["own"].deviation({**row, "own": 30}))
-    assert numbers["own"].interval({**row, "own": 30}) is None
-    ends = {name: each.interval({**row, "own": 30}) for name, each in numbers.items()}
+    assert math.isnan(numbers["own"].deviation(RowNumbers.of({**row, "own": 30})))
+    assert numbers["own"].interval(RowNumbers.of({**row, "own": 30})) is None
+    ends = {
+        name: each.interval(RowNumbers.of({**row, "own": 30})) for name, each in numbers.items()
+    }
     assert ends["n"] == (87, 93) and ends["visits"] == (493, 507)
     low, high = ends["mean"]
     assert 29 < low < 30 - 1.7 * errors["mean"] and 30 + 1.7 * errors["mean"] < high < 31

@@ -16,6 +16,7 @@ from policy_engine.kernel.mechanisms.meaning import (
     Grouping,
     Meaning,
     PublicKeys,
+    RowNumbers,
     ShownNumber,
     any_row,
 )
@@ -31,7 +32,6 @@ from policy_engine.kernel.mechanisms.quantile_words import (
 from policy_engine.kernel.mechanisms.tables import Clip, Cut, Measure, Moves, Quantity
 from policy_engine.kernel.sources import Drawn, Groups, People
 from policy_engine.kernel.types import digits_of
-from policy_engine.kernel.values_shown import number_of_text
 from policy_engine.kernel.wording import MOST_KEYS, column_text, named, row_words, some_words
 from policy_engine.kernel.words import people_word
 
@@ -173,17 +173,18 @@ class NoisyMeaning(Meaning[Noisy]):
             *names
         }:
             return
-        rows = [dict(zip(names, line, strict=True)) for line in lines if len(line) == len(names)]
+        whole = (line for line in lines if len(line) == len(names))
+        rows = [RowNumbers.of(dict(zip(names, line, strict=True))) for line in whole]
         if not rows:
             return
         for measure in self.law.measures:
             yield from self._seen(measure, rows)
         yield from self._cut_in(rows[0])
 
-    def _seen(self, measure: Measure, rows: list[dict[str, Any]]) -> Iterator[str]:
+    def _seen(self, measure: Measure, rows: Sequence[RowNumbers]) -> Iterator[str]:
         """Of a mean its errors in these rows; of a sum of no negative values those below 0."""
         quantity = self.law.quantities[measure.quantity - 1]
-        values = [number_of_text(row[measure.name]) for row in rows]
+        values = [row.get(measure.name) for row in rows]
         below = sum(value is not None and value < 0 for value in values)
         if not measure.is_mean and quantity.clip.low >= 0 and below:
             of = f"{below} of {len(rows)} rows"
@@ -191,7 +192,8 @@ class NoisyMeaning(Meaning[Noisy]):
         divisor = self._divisor_of(measure)
         if not measure.is_mean or divisor is None:
             return
-        told = self._read(rows, measure.name, divisor)
+        needed = (measure.name, divisor, *((GROUPING,) if self.law.groupings else ()))
+        told = [row for row in rows if None not in map(row.get, needed)]
         errors = [self._deviation_of(measure, row) for row in told]
         if not errors:
             return
@@ -206,32 +208,24 @@ class NoisyMeaning(Meaning[Noisy]):
                 " be anything between its bounds"
             )
 
-    def _read(self, rows: list[dict[str, Any]], mean: str, divisor: str) -> list[dict[str, Any]]:
-        """The rows that tell a mean, with the numbers that its error follows from as numbers."""
-        needed = (mean, divisor, *((GROUPING,) if self.law.groupings else ()))
-        told = []
-        for row in rows:
-            numbers = {name: number_of_text(row[name]) for name in needed}
-            if None not in numbers.values():
-                own = numbers.get(GROUPING)
-                numbered = {} if own is None else {GROUPING: int(own)}
-                told.append({**row, **numbers, **numbered})
-        return told
+    def _grouping_of(self, row: RowNumbers) -> int:
+        """Which of the groupings a row is of, from 0."""
+        return int(row[GROUPING]) - 1 if self.law.groupings else 0
 
-    def _is_alone(self, noises: Sequence[NoiseOf], row: Mapping[str, Any]) -> bool:
+    def _is_alone(self, noises: Sequence[NoiseOf], row: RowNumbers) -> bool:
         """Whether the mean of a row is noise alone."""
-        noise = noises[row[GROUPING] - 1 if self.law.groupings else 0]
+        noise = noises[self._grouping_of(row)]
         found = self._interval_of(noises, row)
         return found is not None and noise.is_alone(found)
 
-    def _cut_in(self, row: Mapping[str, Any]) -> Iterator[str]:
+    def _cut_in(self, row: RowNumbers) -> Iterator[str]:
         """How many people are cut, as any row tells."""
         from policy_engine.accounting.noise_laws import deviation
 
         table = self.law.cut_table
         for cut in self.law.cuts:
-            if table is not None and row[cut.name] is not None:
-                about = f"{row[cut.name]} ± {deviation(table):.0f}"
+            if table is not None and (number := row.get(cut.name)) is not None:
+                about = f"{number} ± {deviation(table):.0f}"
                 yield f"about {about} people {self._is_cut(cut)}"
 
     def numbers(self, certificate: Certificate) -> Iterator[ShownNumber]:
@@ -243,9 +237,9 @@ class NoisyMeaning(Meaning[Noisy]):
         if count is None:
             return
 
-        def interval_of_count(row: Mapping[str, Any]) -> Interval:
-            away = within(self._tables(row)[0])
-            return row[count] - away, row[count] + away
+        def interval_of_count(row: RowNumbers) -> Interval:
+            away, shown = within(self._tables(row)[0]), float(row[count])
+            return shown - away, shown + away
 
         law, most = self.law, self.claim.unit.groups
         part = f" of part {law.number} of {law.parts}" if isinstance(law, NoisyPart) else ""
@@ -262,20 +256,21 @@ class NoisyMeaning(Meaning[Noisy]):
         law = self.law
         return tuple(NoiseOf(measure, law.quantities, tables) for tables in law.tables)
 
-    def _interval_of(self, noises: Sequence[NoiseOf], row: Mapping[str, Any]) -> Interval | None:
+    def _interval_of(self, noises: Sequence[NoiseOf], row: RowNumbers) -> Interval | None:
         """That of a sum or a mean in a row; None where the row does not tell it."""
-        noise = noises[row[GROUPING] - 1 if self.law.groupings else 0]
-        measure, value = noise.measure, row[noise.measure.name]
+        noise = noises[self._grouping_of(row)]
+        measure, value = noise.measure, row.get(noise.measure.name)
         if value is None:
             return None
         if not measure.is_mean:
             return noise.interval(float(value), 0, 0)
         column = self._divisor_of(measure)
-        if column is None or row[column] is None:
+        many = None if column is None else row.get(column)
+        if many is None:
             return None
         quantity = self.law.quantities[measure.quantity - 1]
         halves = halves_of(measure, quantity.clip, is_exact=self._is_exact(quantity))
-        return noise.interval(float(value), int(row[column]), halves)
+        return noise.interval(float(value), int(many), halves)
 
     def _is_exact(self, quantity: Quantity) -> bool:
         """Whether no row's value is rounded: it is whole, and so is the unit's share in 1."""
@@ -291,11 +286,11 @@ class NoisyMeaning(Meaning[Noisy]):
         """The column that shows over how many a mean is; None where none does."""
         return self._divisors.get(measure.over or 0)
 
-    def _tables(self, row: Mapping[str, Any]) -> Sequence[IntegerTable]:
+    def _tables(self, row: RowNumbers) -> Sequence[IntegerTable]:
         """The noise of a row's numbers: of the count, and of each quantity."""
-        return self.law.tables[row[GROUPING] - 1 if self.law.groupings else 0]
+        return self.law.tables[self._grouping_of(row)]
 
-    def _deviation_of(self, measure: Measure, row: Mapping[str, Any]) -> float:
+    def _deviation_of(self, measure: Measure, row: RowNumbers) -> float:
         """That of a sum, or of a mean, by the noise of all that it is made of."""
         quantities = self.law.quantities
         error, by_many = _noises_of(measure, quantities, self._tables(row))
@@ -305,7 +300,7 @@ class NoisyMeaning(Meaning[Noisy]):
             return error
         if not measure.is_mean:
             return math.hypot(error, center * by_many) * unit
-        mean = row[measure.name]
+        mean = row.get(measure.name)
         if mean is None:
             return 0.0
         column = self._divisor_of(measure)

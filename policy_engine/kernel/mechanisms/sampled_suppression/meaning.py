@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from policy_engine.accounting.in_words import in_text
 from policy_engine.kernel.assumptions import ROW_UNIT, method_of, unit_of
-from policy_engine.kernel.mechanisms.meaning import Curve, Meaning, ShownNumber, any_row
+from policy_engine.kernel.mechanisms.meaning import Curve, Meaning, RowNumbers, ShownNumber, any_row
 from policy_engine.kernel.mechanisms.sampled_suppression.law import OfSample
 
 if TYPE_CHECKING:
@@ -67,12 +67,12 @@ class SampleMeaning(Meaning[OfSample]):
         name, promise = self.count, certificate.promise
         rate = float(promise.rate / promise.sampled_at)
 
-        def deviation(row: Mapping[str, Any]) -> float:
-            return math.sqrt(row[name] * (1 - rate)) / rate
+        def deviation(row: RowNumbers) -> float:
+            return math.sqrt(float(row[name]) * (1 - rate)) / rate
 
-        def interval(row: Mapping[str, Any]) -> tuple[float, float]:
-            away = _IN_95 * deviation(row)
-            return row[name] / rate - away, row[name] / rate + away
+        def interval(row: RowNumbers) -> tuple[float, float]:
+            away, estimate = _IN_95 * deviation(row), float(row[name]) / rate
+            return estimate - away, estimate + away
 
         words = f"people of the source, estimated by {name} / {rate:.6g}"
         yield ShownNumber(name, words, 1 / rate, deviation, interval)
