@@ -75,6 +75,8 @@ class Problem:
     path: str
     message: str
     remedy: str = ""
+    account: str = ""
+    """The account that is not known, of a problem that says so of one."""
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file

@@ -179,7 +179,8 @@ def _payer(read: ReadPolicy, at: At) -> _Payer:
         near = nearest(account, project.accounts)
         meant = f"did you mean the account {show(near)}? or " if near else ""
         remedy = f"{meant}write accounts: {{{account}: {_LIMIT}}} there, or {_OWN}"
-        _refuse(read, at, f"{law}, and {file} has none for {show(account)}", remedy)
+        law = f"{law}, and {file} has none for {show(account)}"
+        _refuse(read, at, law, remedy, account=account)
     return _Payer(project, name, limit, project.windows[name])
 
 
@@ -331,6 +332,6 @@ def shape_of(read: ReadPolicy, neighbours: Neighbours) -> Shape:
     return language.shape(Written(document, recodings, neighbours))
 
 
-def _refuse(read: ReadPolicy, at: At, law: str, remedy: str) -> NoReturn:
-    read.reading.refuse(at, law, remedy)
+def _refuse(read: ReadPolicy, at: At, law: str, remedy: str, account: str = "") -> NoReturn:
+    read.reading.refuse(at, law, remedy, account=account)
     raise PolicyError(tuple(read.reading.problems))

@@ -31,13 +31,19 @@ class HalfRead(Generic[D]):
     problems: list[Problem] = field(default_factory=list)
 
     def refuse(
-        self, path: tree.Path, predicate: str, remedy: str = "", *, on_key: bool = False
+        self,
+        path: tree.Path,
+        predicate: str,
+        remedy: str = "",
+        *,
+        on_key: bool = False,
+        account: str = "",
     ) -> None:
-        """Add a problem of the value (or the key) at ``path``."""
+        """Add a problem of the value (or the key) at ``path``; ``account`` is one not known."""
         place = self.root.locate(path, key=on_key)
         subject = tree.path_text(path)
         message = f"{subject or 'the ' + self.kind} {predicate}"
-        self.problems.append(Problem(self.file, *place, subject, message, remedy))
+        self.problems.append(Problem(self.file, *place, subject, message, remedy, account))
 
     def result(self) -> D:
         """The document, or all problems in the order of the file, other files after it."""

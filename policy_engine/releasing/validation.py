@@ -26,7 +26,6 @@ from policy_engine.policy.project import Project, find_project
 from policy_engine.policy.reading import located, refused
 from policy_engine.policy.recodings import Recoding, Round
 from policy_engine.policy.resolve import Policy
-from policy_engine.policy.scalars import show
 from policy_engine.policy.timing import WindowTerms
 from policy_engine.policy.tree import path_text
 from policy_engine.releasing import publish
@@ -206,7 +205,7 @@ def _salvaged(path: Path, problems: tuple[errors.Problem, ...]) -> Checked:
     # Told of a project once the policy can be loaded.
     with suppress(errors.PolicyError, errors.FileError):
         project, known = project_of(policy), [*problems]
-        if policy.declared_budget and not any(show(policy.budget) in p.message for p in problems):
+        if policy.declared_budget and not any(each.account == policy.budget for each in problems):
             try:
                 check_account(policy, project)
             except errors.PolicyError as error:

@@ -269,6 +269,19 @@ def test_it_is_so_of_a_file_that_cannot_be_loaded(write):
     ]  # fmt: skip
 
 
+def test_it_is_so_whatever_another_problem_quotes(write):
+    Path("policy-engine.yaml").write_text("accounts: {people: {}, pilot: {}}\n")
+    file = write(budget=("k: 20", "account: pilots\nk: pilots"))
+    assert [p.path for p in check_policy(file).problems] == ["account", "k"]
+
+
+def test_an_account_is_told_once_of_a_guarantee_that_follows_from_it(write):
+    Path("policy-engine.yaml").write_text("accounts: {people: {epsilon: 1, delta: 1.0e-6}}\n")
+    changes = ("guarantee: {epsilon: 0.5, delta: 1.0e-9}", "guarantee: planned\naccount: pilots")
+    [problem] = check_policy(write(planned=changes)).problems
+    assert (problem.path, problem.account) == ("guarantee", "pilots")
+
+
 def test_problems_with_other_files_stand_in_the_order_of_the_file(write):
     Path("policy-engine.yaml").write_text("accounts: {people: {}}\n")
     write()
