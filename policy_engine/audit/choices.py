@@ -7,7 +7,7 @@ controls: ``argmax``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -77,6 +77,11 @@ class ChoiceControl:
     def drawing(self, people: Histogram, procedure: Choosing) -> Iterator[Draw]:
         """The search over a table, ready to be run again and again."""
         yield lambda: {"the level of town": procedure(people, self.epsilon)[0]}
+
+    def tried(self, *, is_sound: bool, is_one: bool) -> AbstractContextManager[Draw]:
+        """The sound way or the broken one, over one of the two tables."""
+        procedure = self.sound if is_sound else self.broken
+        return self.drawing(self.one if is_one else self.other, procedure)
 
 
 CHOICES = (

@@ -144,6 +144,11 @@ class Control:
 
             yield draw
 
+    def tried(self, *, is_sound: bool, is_one: bool) -> AbstractContextManager[Draw]:
+        """The sound way or the broken one, over one of the two tables."""
+        procedure = self.sound if is_sound else self.broken
+        return self.drawing(self.one if is_one else self.other, procedure)
+
     @property
     def _policies(self) -> tuple[Policy, ...]:
         texts = (_POLICY.format(recode=recode, **vars(self)) for recode in self.recodes)
@@ -357,17 +362,6 @@ class SelfTest:
         return all(each.passed for each in self.tested)
 
 
-def _drawing(
-    control: AnyControl, *, is_sound: bool, is_one: bool
-) -> Callable[[], AbstractContextManager[Draw]]:
-    """How a control runs over one of its tables."""
-    if isinstance(control, ChoiceControl):
-        choosing = control.sound if is_sound else control.broken
-        return partial(control.drawing, control.one if is_one else control.other, choosing)
-    procedure = control.sound if is_sound else control.broken
-    return partial(control.drawing, control.one if is_one else control.other, procedure)
-
-
 def self_test(
     *,
     runs: int | None = None,
@@ -386,7 +380,7 @@ def self_test(
     error = error_of(confidence, 2 * len(controls))
     wanted = {
         (control.name, is_sound, is_one): (
-            _drawing(control, is_sound=is_sound, is_one=is_one),
+            partial(control.tried, is_sound=is_sound, is_one=is_one),
             runs or (SOUND_RUNS if is_sound else control.runs),
         )
         for control in controls

@@ -714,7 +714,7 @@ def chosen_text(candidates: Candidates, scheme: Scheme, entry: Entry) -> str:
         f"{each.column} {level} of {each.height}"
         for each, level in zip(candidates.columns, scheme, strict=True)
     )
-    many = counted(entry.run.predicate["schemes"], "scheme")
+    many = counted(entry.run.predicate["schemes"], "candidate")
     return with_note(data, f"The recoding was chosen among {many}", entry, levels)
 
 

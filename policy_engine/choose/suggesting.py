@@ -473,7 +473,7 @@ def suggested_text(
         for name in number.measures:
             # A list of its own: of one that stands twice YAML writes an anchor.
             data["measures"][name]["bounds"] = number.written(ends)
-    many = counted(entry.run.predicate["schemes"], "combination")
+    many = counted(entry.run.predicate["schemes"], "candidate")
     return with_note(data, f"Numbers were chosen among {many}", entry, "; ".join(told))
 
 

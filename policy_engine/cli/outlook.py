@@ -146,6 +146,18 @@ class Outlook:
 
 def _noisy(policy: Policy, noise: Noise, count: str, error: Decimal) -> Iterator[str]:
     """What numbers with noise are: counts, and the sums, means and groupings beside them."""
+    divisors = divisors_of(noise.measures, noise.quantities, count)
+    yield from _counts(policy, noise, count, error)
+    yield from _measures(policy, noise, divisors)
+    yield from _quantiles(policy, noise, divisors)
+    yield from _cuts(noise)
+    yield from _within(noise, divisors)
+    yield from _groupings(policy, noise, divisors)
+    yield from _part(policy, count)
+
+
+def _counts(policy: Policy, noise: Noise, count: str, error: Decimal) -> Iterator[str]:
+    """What a count estimates, how far it is off, and between what it is for certain."""
     low, high = noise.certain
     about = f"give or take {error:.1f} (1 SD)"
     if noise.groups > 1:
@@ -153,18 +165,21 @@ def _noisy(policy: Policy, noise: Noise, count: str, error: Decimal) -> Iterator
         certain = f"for certain {count} - {-low} to {count} + {high} people were counted"
         left_out = f"who is in more than {noise.groups} groups is left out of some"
         yield f"           {certain}; {left_out}"
+        return
+    kept = policy.source.has_many_rows
+    of = "the people whose row that counts is in a group" if kept else "a group of the source"
+    yield f"counts     {count} estimates {of}: {about}"
+    certain = f"between {count} - {-low} and {count} + {high} people"
+    if kept:
+        yield f"           for certain {certain} were counted in the group"
     else:
-        kept = policy.source.has_many_rows
-        of = "the people whose row that counts is in a group" if kept else "a group of the source"
-        yield f"counts     {count} estimates {of}: {about}"
-        certain = f"between {count} - {-low} and {count} + {high} people"
-        if kept:
-            yield f"           for certain {certain} were counted in the group"
-        else:
-            yield f"           for certain the group has {certain}"
+        yield f"           for certain the group has {certain}"
+
+
+def _measures(policy: Policy, noise: Noise, divisors: Mapping[int, str]) -> Iterator[str]:
+    """What each sum and mean is, and how far it is off."""
     tables = (noise.table, *(each.noise for each in noise.quantities))
     many = policy.source.counts_all
-    divisors = divisors_of(noise.measures, noise.quantities, count)
     for each in noise.measures:
         quantity = noise.quantities[each.quantity - 1]
         about = error_of(each, noise.quantities, tables, divisors)
@@ -172,6 +187,11 @@ def _noisy(policy: Policy, noise: Noise, count: str, error: Decimal) -> Iterator
         what = measured(each, quantity.clip, of, many=many, counts=is_count)
         yield f"measures   {each.name}, {what}: give or take {about} (1 SD)"
         yield from (f"           {text}" for text in beside_noise(each, quantity, many=many))
+
+
+def _quantiles(policy: Policy, noise: Noise, divisors: Mapping[int, str]) -> Iterator[str]:
+    """What each quantile is, and how many ranks it is off."""
+    many = policy.source.counts_all
     for chosen in noise.quantiles:
         what = quantile_words(chosen, chosen.column, many=many)
         ranks = rank_error(chosen, chosen.spent, many=many)
@@ -179,19 +199,21 @@ def _noisy(policy: Policy, noise: Noise, count: str, error: Decimal) -> Iterator
         yield f"measures   {chosen.name}, {what}: {ranks}"
         beside = beside_choice(chosen, noise.least_of(chosen), over)
         yield from (f"           {text}" for text in beside)
-    yield from _cuts(noise)
-    yield from _within(noise, divisors)
+
+
+def _groupings(policy: Policy, noise: Noise, divisors: Mapping[int, str]) -> Iterator[str]:
+    """What each coarser grouping shows, and how far its numbers are off."""
     for place, coarse in enumerate(noise.groupings, 1):
         counts = [f"{shown_half(t, policy.k)} people" for t in coarse.tables[:1]]
         half = f": {counts[0]} are shown half of the time" if counts else ""
         yield f"grouping   {place} by {', '.join(coarse.columns)}{half}"
-        for each in noise.measures if coarse.tables else ():
+        if not coarse.tables:
+            continue
+        for each in noise.measures:
             about = error_of(each, noise.quantities, coarse.tables, divisors)
             yield f"           {each.name}: give or take {about} (1 SD)"
-        if coarse.tables:
-            words = within_words(noise.measures, noise.quantities, coarse.tables, divisors)
-            yield from (f"           {text}" for text in words)
-    yield from _part(policy, count)
+        words = within_words(noise.measures, noise.quantities, coarse.tables, divisors)
+        yield from (f"           {text}" for text in words)
 
 
 def _part(policy: Policy, count: str) -> Iterator[str]:

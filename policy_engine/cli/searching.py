@@ -134,7 +134,7 @@ class ChosenSaid:
     outcome: str
     epsilon: Decimal
     delta: Decimal
-    schemes: int
+    candidates: int
     account: str
     entry: int
 
@@ -149,7 +149,7 @@ def _choose(policy: Policy, output: Path | None, edition: str, *, replace: bool)
         str(chosen.policy), str(chosen.certificate), chosen.outcome, chosen.epsilon, Decimal(0),
         chosen.schemes, chosen.account, chosen.entry,
     )  # fmt: skip
-    many = counted(chosen.schemes, "scheme")
+    many = counted(chosen.schemes, "candidate")
     confirm(said, [f"chose one of {many}: {chosen.policy}", *price_of_choice(chosen)])
 
 

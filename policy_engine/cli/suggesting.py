@@ -74,7 +74,7 @@ def suggest(
         Decimal(0), chosen.schemes, chosen.account, chosen.entry,
     )  # fmt: skip
     lines = [
-        f"chose one of {counted(chosen.schemes, 'combination')}: {chosen.policy}",
+        f"chose one of {counted(chosen.schemes, 'candidate')}: {chosen.policy}",
         *(f"  {name}: {value}" for name, value in numbers.items()),
         *price_of_choice(chosen),
     ]

@@ -87,7 +87,7 @@ def search(capfd: Capfd, *words: str, code: int = 0) -> dict[str, object]:
 def test_a_choice_is_written_as_a_policy_charged_and_released(project, capfd):
     found = search(capfd)
     assert (found["outcome"], found["epsilon"], found["delta"]) == ("chosen", 0.05, 0)
-    assert found["schemes"] == 4 * 3 * 2
+    assert found["candidates"] == 4 * 3 * 2
     text = Path("a.chosen.yaml").read_text()
     assert "# what is released" in text and "search" not in text.replace("search of", "")
     chosen = load_policy("a.chosen.yaml")
@@ -139,7 +139,7 @@ def test_another_choice_has_a_price_of_its_own(project, capfd):
     # So has one among other candidates; the first does not go unasked.
     Path("a.yaml").write_text(POLICY.replace("0.05}", "0.05, at_most: {age: 2}}"))
     assert "has what another choice chose" in str(search(capfd, code=3)["error"])
-    assert search(capfd, "--replace")["schemes"] == 3 * 3 * 2
+    assert search(capfd, "--replace")["candidates"] == 3 * 3 * 2
     assert len(charged(capfd)) == 3
 
 
