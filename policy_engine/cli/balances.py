@@ -176,7 +176,8 @@ class TotalSaid:
 class AccountSaid:
     """An account; of one with releases without (ε, δ) no (ε, δ) is said to be spent.
 
-    Nor of one with windows, each of which says so for itself.
+    Nor of one with windows, each of which says so for itself. Where there is no ledger, nothing is
+    known but the limit.
     """
 
     account: str
@@ -277,7 +278,8 @@ def _open(account: str, entries: tuple[Entry, ...]) -> int:
 
 
 def _account(balance: Balance, found: LedgerState, left: Remaining | None) -> AccountSaid:
-    limit, price, is_bounded = balance.limit, balance.price, not balance.unbounded
+    limit, price = balance.limit, balance.price
+    is_bounded = found.has_begun and not balance.unbounded
     entries, terms = found.entries, TermsSaid.of_limit(limit)
     promised = [each.promised for each in balance.windows]
     return AccountSaid(
@@ -405,14 +407,16 @@ def _no_ledger(project: Project) -> str:
         check_clean(project)
     except NoLedger as error:
         return str(error)
-    return f"no ledger at {project.ledger_name}: nothing was released from here"
+    return f"no ledger at {project.ledger_name}: nothing was released or charged from here"
 
 
 def _account_line(balance: Balance, left: Remaining | None, found: LedgerState) -> str:
     name, limit = balance.account, balance.limit
     recorded = found.recorded.get(name)
     basic = f"ε {brief(balance.price.basic_epsilon)}, δ {brief(balance.price.basic_delta)}"
-    if balance.unbounded:
+    if not found.has_begun:
+        text = f"{limit or 'no limit'}, by the project file alone: no ledger says what is left"
+    elif balance.unbounded:
         text = (
             f"no (ε, δ) holds, for releases without one are charged to it: {balance.unbounded} of"
             f" {balance.charges}; limit: {limit or 'none'}"

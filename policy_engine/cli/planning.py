@@ -301,8 +301,8 @@ def _lines(
     yield f"release    {_place(policy)} ({policy.release.form})"
     yield from _edition_lines(found)
     yield (
-        f"guarantee  ε = {price[0]}, δ = {price[1]} ({certificate.promise.neighbours}, unit:"
-        f" {certificate.unit})"
+        f"guarantee  ε = {price[0]}, δ = {price[1]} ({certificate.promise.neighbours},"
+        f" {protected_unit(policy)})"
     )
     yield f"           {odds_sentence(*numbers, certificate.promise.neighbours)}"
     if (follows := policy.follows) is not None:
@@ -378,6 +378,11 @@ def _about_rows(policy: Policy) -> list[str]:
         return [f"of each {source.key}'s rows the first by {order}"]
     drawn = "one is drawn by a keyed hash, another in every new release"
     return [f"of each {source.key}'s different rows {drawn}"]
+
+
+def protected_unit(policy: Policy) -> str:
+    """Whose (ε, δ) it is; that a row is a person is somebody's word, and no row was asked."""
+    return f"unit: {policy.source.key or 'row, one person by the policy alone'}"
 
 
 def about_rate(policy: Policy) -> list[str]:

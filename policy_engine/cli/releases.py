@@ -270,7 +270,7 @@ def _lines(policy: Policy, done: releasing.Released) -> list[str]:
         f"  release      {done.release}  ({_size(policy, done)})",
         f"  certificate  {done.certificate}",
         f"  guarantee    ε = {output.shown(done.epsilon)}, δ = {output.shown(done.delta)}"
-        f"  (unit: {policy.source.key or 'row'}; {mechanism})",
+        f"  ({planning.protected_unit(policy)}; {mechanism})",
         *[f"               {text}" for text in (*planning.about_rate(policy), odds)],
         f"  ledger       entry {done.entry} of account {done.account}; {remains}",
     ]

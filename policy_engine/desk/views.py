@@ -177,6 +177,8 @@ def _roles(needs: Mapping[str, int]) -> str:
 
 def _left(account: Account, state: LedgerState) -> str | None:
     """What it would still pay for, of the kind of its last charge and of others."""
+    if not state.has_begun:
+        return "not known, for there is no ledger here"
     left = state.left(account)
     return None if left is None else left.words("the last")
 

@@ -25,7 +25,8 @@ class LedgerState:
 
     ``recorded`` are the ledger's own limits. ``required`` has, by the record that says so, what
     approvals an entry had to have; ``in_force`` what each account requires now. ``faults`` are what
-    is wrong of single records. ``now`` has the window of each account at the moment.
+    is wrong of single records. ``now`` has the window of each account at the moment. Without a
+    ledger, ``has_begun`` false, there is no more than what the project file says of the accounts.
     """
 
     accounts: tuple[Account, ...] = ()
@@ -40,9 +41,15 @@ class LedgerState:
     in_force: Mapping[str, Required] = field(default_factory=dict)
     head: Head | None = None
     now: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    has_begun: bool = True
 
     def left(self, account: Account) -> Remaining | None:
-        """What an account would still pay for in its window of now; None without a limit."""
+        """What an account would still pay for in its window of now; None without a limit.
+
+        None where there is no ledger, too: what another one was charged is not known here.
+        """
+        if not self.has_begun:
+            return None
         windows = self.now.get(account.name, (FOR_EVER,))
         return account.remaining(account.last_kind(self.entries), windows=windows)
 
@@ -77,9 +84,11 @@ class LedgerState:
 def ledger_state(project: Project) -> LedgerState:
     """Every account that has records or is named in the project file, under its limit.
 
-    The ledger is read and not written; where none has begun, nothing was spent. Raises LedgerError.
+    The ledger is read and not written; where none has begun, its charges are none. Raises
+    LedgerError.
     """
-    found, state, at = dict[str, Account](), LedgerState(), datetime.now(UTC)
+    found, at = dict[str, Account](), datetime.now(UTC)
+    state = LedgerState(has_begun=False)
     with begun_ledger(project) as opened:
         if opened is not None:
             books, at = opened.read(), opened.books.at

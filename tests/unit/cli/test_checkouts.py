@@ -92,7 +92,9 @@ def test_two_clones_with_the_keyring_alone_begin_no_ledger_each(cli, clone):
         assert f"{STATE}/keys.json has keys: one that kept the charges" in refused.err
         assert "if nothing was ever released, 'policy-engine ledger begin' begins" in refused.err
         assert cli("plan", "a.yaml").code == 3
-        assert "keys.json has keys" in cli("ledger", "show").out
+        shown = cli("ledger", "show").out
+        assert "keys.json has keys" in shown and "left: " not in shown
+        assert "people: ε 1, δ 0.000001, by the project file alone: no ledger says" in shown
         assert files() == before
 
 
@@ -268,7 +270,7 @@ def test_a_first_release_that_is_refused_leaves_nothing(cli, policy, project):
         assert cli("release", name).code == 1
         assert files() == before
     told = cli("ledger", "show").out
-    assert told.startswith(f"no ledger at {LEDGER}: nothing was released from here")
+    assert told.startswith(f"no ledger at {LEDGER}: nothing was released or charged from here")
     Path("policy-engine.yaml").write_text(limits)
     assert cli("release", "a.yaml").code == 0
 

@@ -69,11 +69,13 @@ def test_without_a_ledger_the_limits_are_shown(cli, project):
     result = cli("ledger", "show")
     assert result.code == 0
     assert "no ledger at " in result.out
-    assert "people: of ε 1, δ 0.000001, ε 0 is spent at that δ, δ 0 at that ε" in result.out
-    assert "; unit: none yet" in result.out
+    only = "by the project file alone: no ledger says what is left; unit: none yet"
+    assert f"people: ε 1, δ 0.000001, {only}" in result.out
     document = cli("ledger", "show", "--format", "json").document
     assert document["entries"] == []
-    assert [each["account"] for each in document["accounts"]] == ["people"]
+    [account] = document["accounts"]
+    assert (account["account"], account["epsilon_limit"]) == ("people", 1)
+    assert {account[name] for name in ("left", "epsilon_spent", "epsilon_basic")} == {None}
     assert not (project / ".policy-engine").exists()
 
 

@@ -203,8 +203,8 @@ def test_a_plan_and_a_release_show_the_certificates_rate(cli, policy, changes, r
     assert f"\nmechanism  rate {rate}, k = 20\n           {why}\ngroups" in planned.out
     released = cli("release", file).out
     assert (
-        f"(unit: row; k = 20, rate {rate})\n               {why}\n               Someone"
-        in released
+        f"(unit: row, one person by the policy alone; k = 20, rate {rate})\n"
+        f"               {why}\n               Someone" in released
     )
     numbers = [cli(*words, file, "--format", "json").document["rate"]
                for words in (("plan",), ("release", "--replace"))]  # fmt: skip

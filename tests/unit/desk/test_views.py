@@ -111,6 +111,11 @@ def test_only_the_release_before_of_the_same_name_is_compared():
     assert views.since_last(others[0], others) is None
 
 
+def test_without_a_ledger_nothing_is_said_to_be_left():
+    [row] = views.account_rows(LedgerState(accounts=(under(LIMIT),), has_begun=False))
+    assert row.left == "not known, for there is no ledger here"
+
+
 def test_an_account_with_windows_says_of_each_what_counts_and_what_all_promise():
     most = Limit(Decimal(1), Decimal("1e-6"), each=Calendar.YEAR)
     account = Account("people", limit=most)
