@@ -15,7 +15,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from pyarrow.parquet import read_metadata
 from watched_process import command, fix, job, serve
+
+from policy_engine.errors import PolicyError
 
 # The module: the package's own ``release`` is a function.
 releasing = import_module("policy_engine.releasing.release")
@@ -83,7 +86,9 @@ def _dying(crash: str) -> None:
 
 def _is_unchanged(root: Path) -> bool:
     """Whether the source is what it was when this was asked last."""
-    now = hashlib.sha256((root / "project/source.parquet").read_bytes()).hexdigest()
+    files = [root / "project/source.parquet", *sorted((root / "project/parts").glob("*"))]
+    content = b"".join(file.read_bytes() for file in files if file.exists())
+    now = hashlib.sha256(content).hexdigest()
     note = root / "project/.policy-engine/note"
     before = note.read_text() if note.exists() else now
     note.write_text(now)
@@ -155,6 +160,26 @@ def an_exit_code_of_a_source_that_changed(root: Path) -> None:
     releasing.release = release
 
 
+def an_edition_is_left_out_where_nothing_changed(root: Path) -> None:
+    real = due.drawn
+
+    def drawn(*words: Any) -> Any:
+        return () if _is_unchanged(root) else real(*words)
+
+    due.drawn = drawn
+
+
+def a_refusal_of_a_small_source(root: Path) -> None:
+    real = releasing.release
+
+    def release(*words: Any, **named: Any) -> Any:
+        if read_metadata(root / "project/source.parquet").num_rows <= 300:
+            raise PolicyError(("the source has too few rows",))
+        return real(*words, **named)
+
+    releasing.release = release
+
+
 PLANTS: dict[str, Callable[[Path], None]] = {
     plant.__name__: plant
     for plant in (
@@ -163,6 +188,8 @@ PLANTS: dict[str, Callable[[Path], None]] = {
         a_second_attempt_under_the_first_secret,
         a_month_is_drawn_again_for_late_rows,
         an_exit_code_of_a_source_that_changed,
+        an_edition_is_left_out_where_nothing_changed,
+        a_refusal_of_a_small_source,
     )
 }
 

@@ -116,3 +116,29 @@ def test_a_month_that_is_drawn_again_for_late_rows_is_noticed(played):
     plant = "a_month_is_drawn_again_for_late_rows"
     found = neighbours(played, Periods(), CALENDAR[:4], (None, None, None, ROWS[0]), plant)
     assert any("ledger" in difference for difference in found)
+
+
+#: Nights in which nobody but her changes.
+ALONE = (SHORT[0],) * 4
+EVIDENCE = pytest.mark.evidence
+
+
+@pytest.mark.parametrize(
+    ("shape", "plant", "told"),
+    [
+        pytest.param(Parts, "a_charge_where_the_source_changed", "records", marks=EVIDENCE),
+        pytest.param(Parts, "an_exit_code_of_a_source_that_changed", '"code": 7', marks=EVIDENCE),
+        pytest.param(Turns, "a_charge_where_the_source_changed", "records", marks=EVIDENCE),
+        (Turns, "a_refusal_of_a_small_source", "too few rows"),
+        pytest.param(Weeks, "a_month_is_drawn_again_for_late_rows", "records", marks=EVIDENCE),
+        pytest.param(
+            Days, "an_edition_is_left_out_where_nothing_changed", "records", marks=EVIDENCE
+        ),
+        (Skipped, "an_edition_is_left_out_where_nothing_changed", "records"),
+        pytest.param(Calendar, "a_refusal_of_a_small_source", "too few rows", marks=EVIDENCE),
+    ],
+)
+def test_a_product_that_looks_at_it_is_noticed_in_each_shape(played, shape, plant, told):
+    hers = (None, *with_keys(ROWS[:3]))
+    found = neighbours(played, shape(), ALONE, hers, plant)
+    assert any(told in difference for difference in found)
