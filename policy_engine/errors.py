@@ -63,10 +63,13 @@ Code = Literal[
 class Problem:
     """One thing wrong with a file: where it is, the law, what was found, what to do.
 
-    ``line`` and ``column`` count from 1; both are 0 where a file has no position to show.
+    ``line`` and ``column`` count from 1; both are 0 where a file has no position to show. A policy
+    within a file, ``FILE#NAME``, has its lines there: with one the file alone is named.
 
     >>> print(Problem("policy.yaml", 14, 4, "k", "k must be at least 2, found 1"))
     policy.yaml:14:4: k must be at least 2, found 1
+    >>> Problem("models/schema.yml#towns", 14, 4, "k", "k must be at least 2, found 1").file
+    'models/schema.yml'
     """
 
     file: str
@@ -77,6 +80,11 @@ class Problem:
     remedy: str = ""
     account: str = ""
     """The account that is not known, of a problem that says so of one."""
+
+    def __post_init__(self) -> None:
+        file, mark, name = self.file.rpartition("#")
+        if self.line and mark and "/" not in name and file.endswith((".yml", ".yaml")):
+            object.__setattr__(self, "file", file)
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file

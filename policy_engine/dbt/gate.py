@@ -98,6 +98,13 @@ class Gate:
         whole = {id_ for id_, mark in marks.items() if mark.sensitive}
         whole |= policies.sources.keys() if policies is not None else set()
         marked = {**columns, **dict.fromkeys(whole, frozenset[str]())}
+        known = policies.sources if policies is not None else {}
+        for id_ in sorted(id_ for id_, mark in marks.items() if mark.has_policy):
+            node = self.manifest.nodes.get(id_)
+            if node is not None and id_ not in known and not (policies and policies.findings):
+                said = f"{node.label} has a policy that is not of it, or not in a properties file"
+                where, names = self.manifest.file_of(node), (node.label,)
+                self.findings.append(finding("G31", said, where, names=names))
         self._marks_lost(marked)
         if not is_marked and policies is None and not self.findings:
             return GateVerdict(self.manifest, notes=tuple(self.notes))

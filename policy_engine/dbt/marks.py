@@ -14,14 +14,15 @@ from policy_engine.dbt.manifest import Node, mapping, strings, text
 SENSITIVE, INTERNAL, PUBLIC = "sensitive", "internal", "public"
 _CLASSES = (SENSITIVE, INTERNAL, PUBLIC)
 NAMESPACE = "privacy"
-_TEXTS = ("policy", "policy_digest", "text_md5")
+_TEXTS = ("policy_digest", "text_md5")
 _FLAGS = ("release", "generated")
 _SHOWING = frozenset({"exposure", "saved_query", "semantic_model"})
 """The kinds that say who sees what they show."""
-_LAWS: Mapping[str, tuple[type, str]] = {
+_LAWS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
     "classification": (str, "sensitive, internal or public"),
     **dict.fromkeys(_FLAGS, (bool, "true or false")),
     **dict.fromkeys(_TEXTS, (str, "text")),
+    "policy": ((str, Mapping), "a policy"),
     "certificate": (Mapping, "a mapping"),
     "audience": (list, "a list of those who see an exposure, a semantic model or an export"),
 }
@@ -63,7 +64,7 @@ class Marks:
 
     ``columns`` are the sensitive ones, in lower case, where not all of the node is. ``reads`` are
     the columns that a release was written to read, with their types. ``audience`` are those who
-    see what it shows.
+    see what it shows. ``has_policy``: a policy stands there, which reads it.
     """
 
     sensitive: bool = False
@@ -73,6 +74,7 @@ class Marks:
     release: bool = False
     generated: bool = False
     policy: str = ""
+    has_policy: bool = False
     policy_digest: str = ""
     text_md5: str = ""
     reads: tuple[tuple[str, str], ...] = ()
@@ -110,9 +112,11 @@ def marks_of(node: Node, words: Words = Words()) -> Marks:
         faults.append(f"a {node.kind} has no audience: {_LAWS['audience'][1]}")
     source = {"meta": node.data.get("source_meta")}
     reads = mapping(mapping(merged, "certificate"), "reads")
+    has_policy = isinstance(merged.get("policy"), Mapping)
     classes = [mark.get("classification") for mark in marks]
     return Marks(
         sensitive=bool(faults)
+        or has_policy
         or SENSITIVE in classes
         or words.are_of(node.data, node.config, source),
         classified=any("classification" in mark for mark in marks),
@@ -121,6 +125,7 @@ def marks_of(node: Node, words: Words = Words()) -> Marks:
         release=merged.get("release") is True,
         generated=merged.get("generated") is True,
         policy=text(merged, "policy"),
+        has_policy=has_policy,
         policy_digest=text(merged, "policy_digest"),
         text_md5=text(merged, "text_md5"),
         reads=tuple((str(name), str(kind)) for name, kind in reads.items()),

@@ -27,6 +27,7 @@ from policy_engine.dbt.yaml_items import Item, YamlItems
 from policy_engine.errors import FileError, PolicyError, Problem
 from policy_engine.opening import bytes_in, text_in
 from policy_engine.policy.project import filled
+from policy_engine.policy.within import policies_within
 
 FILE = "dbt_project.yml"
 POLICY = ".privacy.yml"
@@ -77,7 +78,7 @@ class DbtProject:
         return sorted(found)
 
     def policies(self) -> tuple[Path, ...]:
-        """The policies below the paths of models.
+        """The policies: files below the paths of models, and those within properties files.
 
         Raises PolicyError: a file's name ends in .privacy.yaml, which dbt would read as its own.
         """
@@ -86,7 +87,13 @@ class DbtProject:
             remedy = f"rename it to {POLICY}: .dbtignore keeps dbt from reading those alone"
             message = f"the name of a policy ends in {POLICY} in a dbt project, found {MISSPELT}"
             raise PolicyError(tuple(Problem(str(f), 0, 0, "", message, remedy) for f in wrong))
-        return tuple(self.files(self.models, POLICY))
+        within = (each for file in self.properties() for each in policies_within(file))
+        return (*self.files(self.models, POLICY), *within)
+
+    def properties(self) -> tuple[Path, ...]:
+        """The properties files."""
+        found = self.files((*self.models, *self.seeds, *self.snapshots), ".yml", ".yaml")
+        return tuple(path for path in found if not path.name.lower().endswith(POLICY))
 
 
 @dataclass
@@ -123,9 +130,7 @@ class ProjectFiles:
     @cached_property
     def yaml(self) -> tuple[Path, ...]:
         """The properties files."""
-        folders = (*self.project.models, *self.project.seeds, *self.project.snapshots)
-        found = self.project.files(folders, ".yml", ".yaml")
-        return tuple(path for path in found if not path.name.lower().endswith(POLICY))
+        return self.project.properties()
 
     def text(self, path: Path) -> str:
         """The text of a file.

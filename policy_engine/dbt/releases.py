@@ -46,6 +46,7 @@ from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import project_at
 from policy_engine.policy.reading import refused
 from policy_engine.policy.resolve import Policy
+from policy_engine.policy.within import apart
 from policy_engine.releasing.editions import in_next_plan
 
 ONE_PROJECT_FILE = (
@@ -327,6 +328,7 @@ def read_policies(files: Iterable[Path], reader: NodeReader, folder: Path) -> Po
     """The policies in some files; ``folder`` is where paths start from."""
 
     def shown(file: Path) -> str:
+        file, _ = apart(file)
         try:
             return file.resolve().relative_to(folder.resolve()).as_posix()
         except ValueError:

@@ -86,8 +86,7 @@ def younger_files(manifest: Manifest, project: DbtProject) -> Iterator[str]:
         made = datetime.fromisoformat(manifest.generated_at.replace("Z", "+00:00")).timestamp()
     except ValueError:
         return
-    folders = (*project.models, *project.seeds, *project.snapshots)
-    for file in [project.directory / "dbt_project.yml", *project.files(folders, ".yml", ".yaml")]:
+    for file in (project.directory / "dbt_project.yml", *project.properties()):
         try:
             is_younger = file.stat().st_mtime > made + 1
         except OSError:

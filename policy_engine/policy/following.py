@@ -33,7 +33,7 @@ from policy_engine.policy.fields import Neighbours
 from policy_engine.policy.laws import At, mapping
 from policy_engine.policy.mechanisms.common import Written
 from policy_engine.policy.mechanisms.index import language_of
-from policy_engine.policy.places import PROJECT_FILE, files_in
+from policy_engine.policy.places import PROJECT_FILE
 from policy_engine.policy.project import ListedLimit, Project, find_project, load_project
 from policy_engine.policy.reading import read_root, read_text, refused
 from policy_engine.policy.resolve import Following, Policy, recodings_of, resolve
@@ -41,6 +41,7 @@ from policy_engine.policy.scalars import show
 from policy_engine.policy.time_models import PLANNED, EditionsSpec
 from policy_engine.policy.timing import WindowTerms, is_revised, most_editions, schedule_of
 from policy_engine.policy.tree import path_text
+from policy_engine.policy.within import policy_paths
 
 _OWN = "write epsilon and delta"
 _LIMIT = "{epsilon: 1.0, delta: 1.0e-6}"
@@ -196,7 +197,7 @@ def _policies(payer: _Payer, own: ReadPolicy | None = None) -> dict[str, ReadPol
     """The policies that a plan names, each planned and of its account; ``own`` is one of them."""
     names = [each.name for each in payer.terms.plan]
     found: dict[str, ReadPolicy] = {} if own is None else {own.document.name: own}
-    for path in files_in(payer.project.directory, (".yaml", ".yml")):
+    for path in policy_paths(payer.project.directory):
         if own is not None and path.resolve() == own.file.resolve():
             continue
         try:

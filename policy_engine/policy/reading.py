@@ -14,6 +14,7 @@ from policy_engine.opening import opened
 from policy_engine.policy import tree
 from policy_engine.policy.laws import Document
 from policy_engine.policy.tree import YamlNode
+from policy_engine.policy.within import apart, texts_within
 
 _YAML = frozenset({".yaml", ".yml"})
 MISSING = "does not exist"
@@ -107,11 +108,12 @@ def read_bytes(file: Path, most: int) -> tuple[bytes, str]:
 
 
 def read_text(file: Path, kind: str) -> str:
-    """The text of a file.
+    """The text of a file, or of a policy within it.
 
-    Raises ``FileError`` where the file cannot be read, ``PolicyError`` where what it holds is
-    not text or too much of it.
+    Raises ``FileError`` where the file cannot be read or has no such policy, ``PolicyError`` where
+    what it holds is not text or too much of it.
     """
+    file, name = apart(file)
     content, reason = read_bytes(file, tree.MAX_BYTES + 1)
     if reason:
         remedy = "name a file in it" if reason == "is a directory" else ""
@@ -125,12 +127,20 @@ def read_text(file: Path, kind: str) -> str:
     if other:
         raise _refused(file, f"this is {other}, and not a {kind}, which is a YAML file: name that")
     try:
-        return content.decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         before = content[: error.start]
         line = before.count(b"\n") + 1
         column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8", "replace")) + 1
         raise _refused(file, f"the {kind} file is not UTF-8 text", line, column) from None
+    if not name:
+        return text
+    found = texts_within(text, str(file))
+    if name not in found:
+        listed = ", ".join(found) or "none"
+        law = f"there is no policy {name} under meta.privacy.policy; it has {listed}"
+        raise FileError(f"{file}: {law}")
+    return found[name]
 
 
 def _refused(file: Path, message: str, line: int = 0, column: int = 0) -> PolicyError:
@@ -159,7 +169,7 @@ def read_document(text: str, file: Path, model: type[D], kind: str) -> HalfRead[
     in the reading, so that its caller can add more.
     """
     root, problems = read_root(text, file, kind)
-    return check(HalfRead(str(file), kind, root, problems=problems), model)
+    return check(HalfRead(str(apart(file)[0]), kind, root, problems=problems), model)
 
 
 def check(reading: HalfRead[D], model: type[D]) -> HalfRead[D]:

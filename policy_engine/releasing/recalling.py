@@ -41,9 +41,9 @@ from policy_engine.ledger.states import NAMED_BY
 from policy_engine.ledger.store import Ledger
 from policy_engine.ledger.witness import Witness
 from policy_engine.policy.loading import load_policy
-from policy_engine.policy.places import files_in
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
+from policy_engine.policy.within import policy_paths
 from policy_engine.releasing import beginning, books
 from policy_engine.releasing.asking import source_of
 from policy_engine.releasing.charging import charge_of_choice, recalled
@@ -180,7 +180,7 @@ class _Sources:
     @cached_property
     def _policies(self) -> Mapping[tuple[str, str], Policy]:
         found = {}
-        for path in files_in(self.project.directory, (".yaml", ".yml")):
+        for path in policy_paths(self.project.directory):
             with suppress(PolicyEngineError, OSError):
                 policy = load_policy(path, unpromised=True)
                 found[policy.name, policy.digest] = policy
