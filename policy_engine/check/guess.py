@@ -111,7 +111,7 @@ def _guess(
     relations: levels.Relations | None,
 ) -> Guess:
     query = levels.Query(statement, engine, relations)
-    reader = _Reader(query, types_of(query.source.parts))
+    reader = Reader(query, types_of(query.source.parts))
     claim = reader.claim()
     printed(claim, engine)
     return Guess(
@@ -157,7 +157,7 @@ def _refused(breach: Breach, place: Position = (1, 1)) -> Guess:
     return Guess(findings=(breach.at(place),))
 
 
-class _Reader:
+class Reader:
     """Makes a claim of a query; what of it is not understood goes into its ``missed``."""
 
     def __init__(self, query: levels.Query, types_of: TypesOf) -> None:

@@ -49,6 +49,17 @@ class ParsedText:
 
 def parsed(text: str, engine: str) -> ParsedText:
     """The one statement of a text."""
+    whole = statement_of(text, engine)
+    query, target, missed, taken = _opened(whole)
+    while isinstance(query, exp.Subquery):
+        query = query.this
+    if not isinstance(query, exp.Select):
+        raise No(laws.IS_UNDERSTOOD.broken_by(type(query).__name__.upper()))
+    return ParsedText(query, target, missed, taken)
+
+
+def statement_of(text: str, engine: str) -> exp.Expr:
+    """The one statement of a text as it is parsed, its names as the engine reads them."""
     try:
         found = [each for each in sqlglot.parse(text, read=parser_of(engine)) if each]
     except Exception:  # the parser raises more than errors of its own where a text is odd
@@ -58,13 +69,7 @@ def parsed(text: str, engine: str) -> ParsedText:
         raise No(laws.IS_SQL.broken_by("text that does not parse"))
     if len(statements) > 1:
         raise No(laws.STANDS_ALONE.broken_by(f"{len(statements)} statements"))
-    whole = statements[0].transform(partial(_spelled, engine))
-    query, target, missed, taken = _opened(whole)
-    while isinstance(query, exp.Subquery):
-        query = query.this
-    if not isinstance(query, exp.Select):
-        raise No(laws.IS_UNDERSTOOD.broken_by(type(query).__name__.upper()))
-    return ParsedText(query, target, missed, taken)
+    return statements[0].transform(partial(_spelled, engine))
 
 
 Told = tuple[str, ...]

@@ -198,8 +198,9 @@ def adopt(
     """Write the policy of a model that was written by hand, if all of it is understood.
 
     The compiled text is read as 'certify-sql' reads it, and the output says what was understood.
-    The policy is written beside the model only if it gives the same release again. If it does not,
-    or if a part of the text is left out, nothing is written and the exit code is 1.
+    The policy is written beside the model only if it gives the same release again; of a text that
+    samples nobody, the same groups with noise. If a part of the text is left out, nothing is
+    written and the exit code is 1. What a policy must say and the text does not, is told.
 
     Example: policy-engine dbt adopt towns
     """
@@ -227,10 +228,14 @@ def adopt(
             f"wrote {project.shown(found.path)}",
             f"next: read it, remove {found.model.file}, and run 'policy-engine dbt sync'",
         ]
+    if found.draft:
+        place = project.shown(found.path)
+        understood = [f"write {place}, with your words for those in capitals:", ""]
+        understood += found.draft.split("\n")
     document = {
         "model": model,
         "policy": project.shown(found.path) if found.text else None,
-        "text": found.text or None,
+        "text": found.text or found.draft or None,
         "understood": understood,
         "missed": list(found.missed),
         "why": list(found.why),

@@ -15,6 +15,7 @@ from pathlib import Path
 from policy_engine.accounting.domain import claimed
 from policy_engine.check.answer import answer, differences
 from policy_engine.check.ddl import parse_schema
+from policy_engine.check.everybody import Counted, counted
 from policy_engine.check.known import Known
 from policy_engine.check.schema import Schema
 from policy_engine.compile.catalog import Table
@@ -37,12 +38,22 @@ from policy_engine.kernel.sources import Drawn, People
 from policy_engine.policy.loading import load_policy_text
 
 _HEAD = "# Of the model {file} as it was understood: read it, and choose the guarantee.\n"
-_NO_SECRET = (
-    "it samples without a secret, and would be another sample at every build: dbt releases samples"
-    " under a secret of a person's key, as 'policy-engine dbt init' starts a policy"
+_NOISE = (
+    "# A threshold alone protects nobody: each count gets noise here, and the guarantee decides\n"
+    "# which groups are shown. One person counts in one group; contribution can say more.\n"
 )
+_HOLES = {
+    "PERSON": "whose rows it counts: PERSON is the column that tells people apart",
+    "LEAST": "between which bounds a value is added up: LEAST and MOST are what everybody knows",
+    "ROWS": "how many rows of one person count in a group: ROWS is what everybody knows",
+}
+"""What a text does not say, and a policy must: the word that stands in its place."""
 _MORE = "what it makes of released groups, which a model of its own can make of the release: {}"
 _TYPES = "the types of the columns of {}, which its properties do not declare"
+_NAMED = "{0} is made of {1}, by whose name a policy shows it: write 'as {1}', and compile it anew"
+_JOINS = (
+    "a model can join them, with one row for each row of the people's table: count the rows of that"
+)
 
 
 @dataclass(frozen=True)
@@ -50,6 +61,7 @@ class Adopted:
     """What was understood of a model: its ``claim``, and the ``text`` of its policy in ``path``.
 
     Without a text there is none: ``missed`` is what was not understood, ``why`` what is no release.
+    A ``draft`` has words in capitals where the model does not say what a policy must.
     """
 
     model: Node
@@ -57,6 +69,7 @@ class Adopted:
     path: Path
     claim: Claim | None = None
     text: str = ""
+    draft: str = ""
     missed: tuple[str, ...] = ()
     why: tuple[str, ...] = ()
 
@@ -93,26 +106,40 @@ def adopted(project: DbtProject, manifest: Manifest, name: str, account: str) ->
     path = (project.directory / node.file).with_name(f"{name}{POLICY}")
     more = [_MORE.format(" ".join(found.afterwards.split()))] if found.afterwards else []
     told = Adopted(node, engine, path, found.claim, missed=(*found.missed, *more, *unknown))
-    if found.claim is None:
-        return replace(told, why=tuple(str(each) for each in found.findings))
+    claim, known, everybody = found.claim, Known(schema, engine), None
+    if claim is None:
+        everybody = counted(text, known)
+        claim, told = everybody.claim, replace(told, missed=(*everybody.missed, *unknown))
+        codes = [each.code for each in everybody.findings]
+        why = map(str, found.findings if codes == ["V03"] else everybody.findings)
+        told = replace(told, why=(*why, *((_JOINS,) if codes == ["V13"] else ())))
+    if claim is None:
+        return told
     if told.missed:
         return told
-    parts = getattr(found.claim.source, "parts", ())
-    table = Known(schema, engine).table(parts)
+    parts = getattr(claim.source, "parts", ())
+    table = known.table(parts)
     if table is None or parts not in calls:
         return replace(told, why=("its source is no relation of the project's",))
-    return _written(told, found.claim, table, calls[parts], account)
+    return _written(told, claim, everybody, table, (calls[parts], account))
 
 
-def _written(told: Adopted, claim: Claim, table: Table, call: str, account: str) -> Adopted:
-    """The policy of a claim over ``table``, which dbt calls so, if it gives that claim again."""
-    if not claim.law.is_sample or claim.law.method != "keyed":
-        return replace(told, why=(_NO_SECRET,))
-    renamed = [s.name for s in claim.columns if s.column is not None and s.name != s.column.name]
+def _written(
+    told: Adopted, claim: Claim, everybody: Counted | None, table: Table, named: tuple[str, str]
+) -> Adopted:
+    """The policy of a claim over ``table``, if it gives that claim again.
+
+    ``named`` is what dbt calls the table, and the account that pays.
+    """
+    named_so = ((s.name, s.column.name) for s in claim.columns if s.column is not None)
+    renamed = [_NAMED.format(name, own) for name, own in named_so if name != own]
     if renamed:
-        return replace(told, why=(f"{', '.join(renamed)} is no column of its source: rename it",))
-    document = _document(claim, told.model.name, call, account)
-    text = _HEAD.format(file=told.model.file) + written(document)
+        return replace(told, claim=None, why=tuple(renamed))
+    text = written(_document(claim, told.model.name, named, everybody))
+    text = _HEAD.format(file=told.model.file) + _NOISE * (everybody is not None) + text
+    holes = tuple(said for word, said in _HOLES.items() if word in text)
+    if holes:
+        return replace(told, claim=None, draft=text, why=holes)
     dialect = dialect_named(told.engine)
     try:
         policy = load_policy_text(text, told.path, told.path.parent)
@@ -121,12 +148,57 @@ def _written(told: Adopted, claim: Claim, table: Table, call: str, account: str)
         again = compiled(own, table, dialect, claim.law.secret)[0]
     except PolicyError as error:
         return replace(told, why=tuple(str(each) for each in error.problems))
+    if everybody is not None:  # its sample is a stand-in
+        claim = replace(claim, law=again.law, unit=again.unit)
     why = [law for _, law, _ in broken_laws(policy, dialect)]
     why += [str(breach) for breach in differences(claim, again)]
-    return replace(told, why=tuple(why)) if why else replace(told, text=text)
+    return replace(told, claim=again, why=tuple(why), text="" if why else text)
 
 
-def _document(claim: Claim, name: str, call: str, account: str) -> dict[str, object]:
+def _document(
+    claim: Claim, name: str, named: tuple[str, str], everybody: Counted | None
+) -> dict[str, object]:
+    counts = {} if claim.count is not None else {"as": "rows"}
+    counted_as: dict[str, object] = (
+        {"people": claim.count} if claim.count not in (None, "n") else {}
+    )
+    drawn = _sampled(claim) if everybody is None else _noisy(claim, everybody, counted_as)
+    document: dict[str, object] = {
+        "version": 1,
+        "name": name,
+        "source": {"table": named[0]},
+        "privacy_unit": _unit(claim),
+        "recode": {shown.name: _recode(shown) for shown in claim.columns},
+        "filter": {each.column.name: _condition(each) for each in claim.filter if each.column},
+        **drawn,
+        "release": Flow(table=name, version=1, **counts),
+        "count": Flow(counted_as),
+        "account": named[1],
+    }
+    return {key: value for key, value in document.items() if value != {}}
+
+
+def _noisy(claim: Claim, everybody: Counted, counted_as: dict[str, object]) -> dict[str, object]:
+    """How the groups of a text that samples nobody are released."""
+    found: dict[str, object] = {"mechanism": "noisy_counts"}
+    beside = [(name, what, column) for name, what, column in everybody.added if column]
+    rows = [name for name, what, _ in everybody.added if what == "rows"]
+    if everybody.groupings:
+        found["marginals"] = [FlowList(each) for each in everybody.groupings]
+        found["privacy_unit"] = Flow(column=everybody.key or "PERSON", rows="any")
+    elif not everybody.is_chosen:
+        most = {"max_rows_per_group": "ROWS"} if everybody.added else {}
+        found["contribution"] = Flow(max_groups=1, **most)
+        found["privacy_unit"] = Flow(column=everybody.key or "PERSON", rows="all")
+    per = {"per": "row"} if "contribution" in found else {}
+    bounds = {"bounds": FlowList(["LEAST", "MOST"])}
+    found["measures"] = {name: Flow({what: of, **bounds, **per}) for name, what, of in beside}
+    if rows:
+        counted_as |= {"people": claim.count, "rows": rows[0]}
+    return {**found, "guarantee": Flow(epsilon=1, delta=Decimal("0.0000001"))}
+
+
+def _sampled(claim: Claim) -> dict[str, object]:
     law = claim.law
     # The shortest rate that is this threshold; a policy's rate has a threshold of its own.
     rates = (
@@ -136,29 +208,14 @@ def _document(claim: Claim, name: str, call: str, account: str) -> dict[str, obj
     short = (rate for rate in rates if 0 < rate < 1 and threshold(rate) == threshold(law.rate))
     rate = next(short, law.rate)
     delta = claimed(claim.delta(rate, Decimal(1), "add_remove"))
-    counted = {} if claim.count is not None else {"as": "rows"}
-    named = {} if claim.count in (None, "n") else {"count": Flow(people=claim.count)}
-    document: dict[str, object] = {
-        "version": 1,
-        "name": name,
-        "source": {"table": call},
-        "privacy_unit": _unit(claim),
-        "recode": {shown.name: _recode(shown) for shown in claim.columns},
-        "filter": {each.column.name: _condition(each) for each in claim.filter if each.column},
-        "sample": Flow(rate=rate),
-        "k": law.k,
-        "guarantee": Flow(epsilon=1, delta=delta),
-        "release": Flow(table=name, version=1, **counted),
-        **named,
-        "account": account,
-    }
-    return {key: value for key, value in document.items() if value != {}}
+    guarantee = Flow(epsilon=1, delta=delta)
+    return {"sample": Flow(rate=rate), "k": law.k, "guarantee": guarantee}
 
 
 def _unit(claim: Claim) -> object:
     unit = claim.unit
-    if not isinstance(unit, People):
-        return "row"
+    if not isinstance(unit, People):  # a sample of rows, and dbt releases those of people
+        return Flow(column="PERSON", rows="any")
     if isinstance(unit.order, Drawn):
         return Flow(column=unit.key.name, rows="any")
     order = unit.order if isinstance(unit.order, tuple) else ()

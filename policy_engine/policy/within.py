@@ -75,8 +75,8 @@ def texts_within(text: str, file: str) -> Mapping[str, str]:
         root = YAML(typ="safe", pure=True).compose(text)
     except YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        place = (0, 0) if mark is None else (mark.line + 1, mark.column + 1)
-        raise PolicyError((Problem(file, *place, "", "the file is not YAML"),)) from None
+        line, column = (0, 0) if mark is None else (mark.line + 1, mark.column + 1)
+        raise PolicyError((Problem(file, line, column, "", "the file is not YAML"),)) from None
     found: dict[str, str] = {}
     for node in _policies(root, ()):
         start = node.start_mark

@@ -76,7 +76,7 @@ def test_several_policies_of_a_file_are_told_apart_by_name_and_else_by_line(tmp_
     ("wrong", "right", "said"),
     [
         ("k: 1", "k: 20", "k must be at least 2"),
-        ("table: ref('stg_pople')", "table: ref('stg_people')", "must be a node of this dbt project"),
+        ("table: ref('stg_pople')", "table: ref('stg_people')", "must be a node of this"),
         ("account: peple", "account: people", "account must be one of"),
         ("  height: {bins: [30, 60]}", "  age: {bins: [30, 60]}", "the types of height"),
     ],
@@ -101,7 +101,8 @@ def test_a_policy_in_braces_and_one_of_a_source_table_are_read(tmp_path):
     flow = (
         "{version: 1, name: towns, source: {table: \"source('raw', 'people')\"},\n"
         "            privacy_unit: {column: person_id, rows: any}, recode: {town: {prefix: 1}},\n"
-        "            guarantee: {epsilon: 0.5, delta: 1.0e-6}, release: {table: towns}, account: people}"
+        "            guarantee: {epsilon: 0.5, delta: 1.0e-6}, release: {table: towns},"
+        "            account: people}"
     )
     made.write(
         "models/raw.yml",
