@@ -30,7 +30,7 @@ _HALF = Decimal("0.5")
 
 
 @dataclass(frozen=True)
-class Counted:
+class Everybody:
     """What a text counts. ``claim`` has its source, columns and filter; its sample is a stand-in.
 
     ``key`` tells people apart, and is empty where the text counts rows; ``is_chosen`` says that one
@@ -48,7 +48,7 @@ class Counted:
     findings: tuple[Finding, ...] = ()
 
 
-def counted(text: str, known: Known) -> Counted:
+def counted(text: str, known: Known) -> Everybody:
     """What a text counts of everybody; with findings, and nothing else, where it is not understood.
 
     >>> from policy_engine.check.schema import Schema
@@ -61,23 +61,23 @@ def counted(text: str, known: Known) -> Counted:
         whole = levels.statement_of(text, known.engine)
         found = [_of_one(each, known) for each in _parts(whole)]
     except levels.No as no:
-        return Counted(findings=findings_of(no.breach))
+        return Everybody(findings=findings_of(no.breach))
     except Exception:  # a reader that takes any text meets more than it can foresee
         breach = laws.IS_UNDERSTOOD.broken_by("a text that could not be read")
-        return Counted(findings=findings_of(breach))
+        return Everybody(findings=findings_of(breach))
     return found[0] if len(found) == 1 else _together(found)
 
 
-def _of_one(query: exp.Select, known: Known) -> Counted:
-    reader = _Everybody(levels.Query(levels.ParsedText(query), known.engine, known), known)
+def _of_one(query: exp.Select, known: Known) -> Everybody:
+    reader = _EverybodyReader(levels.Query(levels.ParsedText(query), known.engine, known), known)
     claim = reader.claim()
-    return Counted(
+    return Everybody(
         claim, reader.key, reader.is_chosen, added=tuple(reader.added),
         missed=tuple(reader.missed),
     )  # fmt: skip
 
 
-def _together(found: list[Counted]) -> Counted:
+def _together(found: list[Everybody]) -> Everybody:
     """Several groupings of one source, by columns that are recoded alike in each."""
     claims = [each.claim for each in found if each.claim is not None]
     columns: dict[str, Shown] = {}
@@ -97,7 +97,7 @@ def _together(found: list[Counted]) -> Counted:
     return replace(first, claim=whole, groupings=groupings, missed=told)
 
 
-class _Everybody(Reader):
+class _EverybodyReader(Reader):
     """A reader of a text that counts everybody."""
 
     def __init__(self, query: levels.Query, known: Known) -> None:

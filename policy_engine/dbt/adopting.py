@@ -15,7 +15,7 @@ from pathlib import Path
 from policy_engine.accounting.domain import claimed
 from policy_engine.check.answer import answer, differences
 from policy_engine.check.ddl import parse_schema
-from policy_engine.check.everybody import Counted, counted
+from policy_engine.check.everybody import Everybody, counted
 from policy_engine.check.known import Known
 from policy_engine.check.schema import Schema
 from policy_engine.compile.catalog import Table
@@ -125,7 +125,7 @@ def adopted(project: DbtProject, manifest: Manifest, name: str, account: str) ->
 
 
 def _written(
-    told: Adopted, claim: Claim, everybody: Counted | None, table: Table, named: tuple[str, str]
+    told: Adopted, claim: Claim, everybody: Everybody | None, table: Table, named: tuple[str, str]
 ) -> Adopted:
     """The policy of a claim over ``table``, if it gives that claim again.
 
@@ -156,7 +156,7 @@ def _written(
 
 
 def _document(
-    claim: Claim, name: str, named: tuple[str, str], everybody: Counted | None
+    claim: Claim, name: str, named: tuple[str, str], everybody: Everybody | None
 ) -> dict[str, object]:
     counts = {} if claim.count is not None else {"as": "rows"}
     counted_as: dict[str, object] = (
@@ -178,7 +178,7 @@ def _document(
     return {key: value for key, value in document.items() if value != {}}
 
 
-def _noisy(claim: Claim, everybody: Counted, counted_as: dict[str, object]) -> dict[str, object]:
+def _noisy(claim: Claim, everybody: Everybody, counted_as: dict[str, object]) -> dict[str, object]:
     """How the groups of a text that samples nobody are released."""
     found: dict[str, object] = {"mechanism": "noisy_counts"}
     beside = [(name, what, column) for name, what, column in everybody.added if column]

@@ -29,6 +29,7 @@ from policy_engine.dbt.editions import (
     with_git_edition,
 )
 from policy_engine.dbt.manifest import mapping
+from policy_engine.dbt.release_model import check_filled
 from policy_engine.dbt.releases import (
     DbtRelease,
     Unlike,
@@ -37,6 +38,7 @@ from policy_engine.dbt.releases import (
     print_of,
     printed_for,
 )
+from policy_engine.dbt.sources import of_manifest
 from policy_engine.dbt.texts import plain, secrets_read, text_md5
 from policy_engine.errors import (
     BudgetExceeded,
@@ -261,7 +263,10 @@ def _check_source(desk: Desk, release: DbtRelease) -> None:
             f"{release.told}: {why}. Drop it, if nothing was released there; else release what has"
             f" other columns as the next version, version: {release.written.release.version + 1}"
         )
-    if release.source.materialized == "view" and not desk.stands(release.reads):
+    node, is_there = of_manifest(release.source, ""), desk.stands(release.reads)
+    if node is not None and not is_there:
+        check_filled(release.written, node)
+    if release.source.materialized == "view" and not is_there:
         law = "source.table must stand before a release of it is charged, if it is a view"
         remedy = (
             "what a view reads decides what can be certified: materialize it as a table, or run"

@@ -193,6 +193,25 @@ def broken_laws(policy: Policy, dialect: Engine) -> Iterator[_Law]:
     yield from _broken_names(policy, dialect)
 
 
+def check_filled(policy: Policy, node: SourceNode) -> None:
+    """Refuse ``not_null`` of what dbt makes without that law.
+
+    Raises PolicyError.
+    """
+    named = dict(policy.measured)
+    for name in policy.protection.filled if node.kind != "source" else ():
+        if named[name].lower() not in node.filled:
+            at, law = (
+                f"measures.{name}.not_null",
+                "must be of a column that a contract keeps filled",
+            )
+            remedy = (
+                f"give {node.label} config: {{contract: {{enforced: true}}}}, and its column"
+                f" {named[name]} constraints: [{{type: not_null}}]; or write missing: {{as: 0}}"
+            )
+            raise refused(policy.file, at, f"{at} {law}, found {named[name]}", remedy)
+
+
 def _broken_names(policy: Policy, dialect: Engine) -> Iterator[_Law]:
     release = policy.release
     table = drawn_model(policy)

@@ -79,6 +79,15 @@ class SourceNode:
         """The node as people say it."""
         return f"the {self.kind} {self.name}"
 
+    @property
+    def filled(self) -> frozenset[str]:
+        """The columns that the project says are NOT NULL, in lower case."""
+        listed = ((each.get("name"), each.get("constraints")) for each in self.columns)
+        return frozenset(
+            str(name).lower() for name, laws in listed
+            if any(law.get("type") == "not_null" for law in _dicts(laws))
+        )  # fmt: skip
+
     def spelled(self, adapter: str) -> dict[str, str]:
         """The types that the project declares, each column's name as the engine has it."""
         quoted = {str(column.get("name")) for column in self.columns if column.get("quote") is True}
@@ -257,6 +266,8 @@ def of_manifest(node: Node, call: str) -> SourceNode | None:
     if node.kind not in KINDS:
         return None
     columns = _dicts(list(mapping(node.data, "columns").values()))
+    if mapping(node.config, "contract").get("enforced") is not True:  # it has no constraints then
+        columns = [{key: each[key] for key in each if key != "constraints"} for each in columns]
     name = node.data.get("identifier") or node.data.get("alias") or node.name
     schema = node.data.get("schema")
     relation = (str(schema), str(name)) if schema else (str(name),)

@@ -20,6 +20,7 @@ from policy_engine.dbt.release_model import (
     STAND_IN,
     ReleaseModel,
     broken_laws,
+    check_filled,
     release_model,
 )
 from policy_engine.dbt.releases import ONE_PROJECT_FILE, model_name, outdated
@@ -154,6 +155,7 @@ def _release(room: Room, path: Path) -> ReleaseModel:
         remedy = "remove it, or release the policy without dbt, by 'policy-engine release'"
         raise refused(path, "revise", law, remedy)
     node = _source(room, policy)
+    check_filled(policy, node)
     columns = room.columns(node, needed(policy))
     if columns.missing:
         raise _untyped(policy, node, columns, room)

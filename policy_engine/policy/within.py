@@ -17,6 +17,7 @@ from ruamel.yaml.error import YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 
 from policy_engine.errors import PolicyError, Problem
+from policy_engine.opening import opened
 from policy_engine.policy.places import files_in
 from policy_engine.policy.tree import MAX_BYTES
 
@@ -42,8 +43,8 @@ def policies_within(file: Path) -> tuple[Path, ...]:
     Raises PolicyError: the file may have some, and is no YAML.
     """
     try:
-        with file.open("rb") as opened:
-            text = opened.read(MAX_BYTES).decode("utf-8-sig")
+        with opened(file) as stream:
+            text = stream.read(MAX_BYTES).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError):
         return ()
     if "privacy" not in text or not _MAY_HAVE.search(text):

@@ -5,6 +5,7 @@ One story an engine, made once; the tests ask what came of each release.
 
 from __future__ import annotations
 
+import textwrap
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -65,6 +66,9 @@ measures: {years: {sum: age, per: row, bounds: [0, 80]}}
     "repeated": POLICY.replace(*_AS_ROWS),
 }
 
+WITHIN = ("measured", "answers")
+"""Those that stand in a properties file: of a model, and of a seed."""
+
 
 def _story(engine: str, folder: Path) -> dict[str, object]:
     with ExitStack() as stack:
@@ -87,7 +91,16 @@ def _story(engine: str, folder: Path) -> dict[str, object]:
         )
         room.world.write("models/keys.csv", 'age,town\n<30,north\n"[30,60)",north\n>=60,south\n')
         for name, text in POLICIES.items():
-            room.world.write(f"models/{name}.privacy.yml", text.replace("NAME", name))
+            if name not in WITHIN:
+                room.world.write(f"models/{name}.privacy.yml", text.replace("NAME", name))
+        within = {"measured": "models/stg_people.yml", "answers": "seeds/visits.yml"}
+        for name, file in within.items():
+            text = textwrap.indent(POLICIES[name].replace("NAME", name), " " * 12)
+            meta = f"      meta:\n        privacy:\n          policy:\n{text}"
+            said = room.world.read(file)
+            for config in ("contract: {enforced: true}", "column_types"):
+                said = said.replace(f"    config: {{{config}", f"    config:\n{meta}      {config}")
+            room.world.write(file, said.replace("true}}", "true}").replace("date}}", "date}"))
         story: dict[str, object] = {"synced": room.engine_says("dbt", "sync", "--target", "prod")}
         room.engine_says("ledger", "begin")
         run("deps", project=room.world.folder)

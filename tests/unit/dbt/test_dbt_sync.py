@@ -18,7 +18,9 @@ from ruamel.yaml import YAML
 from policy_engine.dbt import project as dbt_files
 from policy_engine.dbt import starter
 from policy_engine.dbt.desk import place_of
+from policy_engine.dbt.manifest import Node
 from policy_engine.dbt.project import open_dbt_project, read_dbt_project
+from policy_engine.dbt.sources import of_manifest
 from policy_engine.dbt.sync import is_ours, sync
 from policy_engine.errors import FileError, PolicyError, UsageError
 
@@ -775,3 +777,23 @@ def test_a_model_that_is_marked_as_a_release_without_a_policy_is_a_finding(world
     assert not (world.folder / "models/towns_v1.sql").exists()
     world.write("models/old.yml", "version: 2\nmodels:\n  - name: old_towns\n")
     assert world.sync().releases
+
+
+NOISY = "mechanism: noisy_counts\nmeasures: {years: {sum: age, bounds: [0, 99], not_null: true}}"
+
+
+def test_not_null_of_a_model_that_has_no_such_constraint_is_refused_before_it_is_built(world):
+    world.policy(unit="{column: person_id, rows: any}", recode="  town: keep", chance=NOISY)
+    with pytest.raises(PolicyError, match=r"measures.years.not_null must .* found age; .*contract"):
+        world.sync()
+    filled = "data_type: integer, constraints: [{type: not_null}]"
+    world.write("models/stg_people.yml", STAGING.replace("data_type: integer", filled))
+    [release] = world.sync().releases
+    assert release.release == "towns_v1"
+
+
+def test_constraints_count_in_a_manifest_where_a_contract_enforces_them():
+    columns = {"age": {"name": "age", "constraints": [{"type": "not_null"}]}}
+    for contract, filled in (({}, frozenset()), ({"enforced": True}, frozenset({"age"}))):
+        data = {"columns": columns, "config": {"contract": contract}}
+        assert of_manifest(Node("model.shop.people", data), "").filled == filled

@@ -68,7 +68,7 @@ def test_several_policies_of_a_file_are_told_apart_by_name_and_else_by_line(tmp_
     assert load_policy(f"{file}#ages").release.relation == "ages"
     with pytest.raises(PolicyError, match=f"stg_people.yml:{lines[3]}:13: name is missing"):
         load_policy(f"{file}#{lines[3]}")
-    with pytest.raises(FileError, match="there is no policy homes .* it has towns, ages"):
+    with pytest.raises(FileError, match=r"there is no policy homes .* it has towns, ages"):
         load_policy(f"{file}#homes")
 
 
