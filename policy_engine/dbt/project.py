@@ -80,14 +80,22 @@ class DbtProject:
     def policies(self) -> tuple[Path, ...]:
         """The policies: files below the paths of models, and those within properties files.
 
-        Raises PolicyError: a file's name ends in .privacy.yaml, which dbt would read as its own.
+        Raises PolicyError: a file's name ends in .privacy.yaml, which dbt would read as its own; or
+            a policy is within a properties file of no models.
         """
         wrong = self.files(self.models, MISSPELT)
         if wrong:
             remedy = f"rename it to {POLICY}: .dbtignore keeps dbt from reading those alone"
             message = f"the name of a policy ends in {POLICY} in a dbt project, found {MISSPELT}"
             raise PolicyError(tuple(Problem(str(f), 0, 0, "", message, remedy) for f in wrong))
-        within = (each for file in self.properties() for each in policies_within(file))
+        within = [each for file in self.properties() for each in policies_within(file)]
+        for file in within:
+            if not {*self.models} & {*file.parents}:
+                message = (
+                    "a policy stands below the paths of models, for its model is written beside it"
+                )
+                remedy = f"write it into a properties file in {self.shown(self.models[0])}"
+                raise PolicyError((Problem(str(file), 0, 0, "", message, remedy),))
         return (*self.files(self.models, POLICY), *within)
 
     def properties(self) -> tuple[Path, ...]:

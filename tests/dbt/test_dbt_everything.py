@@ -66,8 +66,8 @@ measures: {years: {sum: age, per: row, bounds: [0, 80]}}
     "repeated": POLICY.replace(*_AS_ROWS),
 }
 
-WITHIN = ("measured", "answers")
-"""Those that stand in a properties file: of a model, and of a seed."""
+WITHIN = "measured"
+"""The one that stands in a properties file."""
 
 
 def _story(engine: str, folder: Path) -> dict[str, object]:
@@ -91,16 +91,12 @@ def _story(engine: str, folder: Path) -> dict[str, object]:
         )
         room.world.write("models/keys.csv", 'age,town\n<30,north\n"[30,60)",north\n>=60,south\n')
         for name, text in POLICIES.items():
-            if name not in WITHIN:
+            if name != WITHIN:
                 room.world.write(f"models/{name}.privacy.yml", text.replace("NAME", name))
-        within = {"measured": "models/stg_people.yml", "answers": "seeds/visits.yml"}
-        for name, file in within.items():
-            text = textwrap.indent(POLICIES[name].replace("NAME", name), " " * 12)
-            meta = f"      meta:\n        privacy:\n          policy:\n{text}"
-            said = room.world.read(file)
-            for config in ("contract: {enforced: true}", "column_types"):
-                said = said.replace(f"    config: {{{config}", f"    config:\n{meta}      {config}")
-            room.world.write(file, said.replace("true}}", "true}").replace("date}}", "date}"))
+        text = textwrap.indent(POLICIES[WITHIN].replace("NAME", WITHIN), " " * 12)
+        meta = f"config:\n      meta:\n        privacy:\n          policy:\n{text}      contract:"
+        said = room.world.read("models/stg_people.yml").replace("config: {contract:", meta)
+        room.world.write("models/stg_people.yml", said.replace("true}}", "true}"))
         story: dict[str, object] = {"synced": room.engine_says("dbt", "sync", "--target", "prod")}
         room.engine_says("ledger", "begin")
         run("deps", project=room.world.folder)

@@ -123,6 +123,13 @@ def test_a_properties_file_that_is_no_yaml_is_refused_where_it_may_have_a_policy
         made.project.policies()
 
 
+def test_a_policy_beside_a_seed_is_refused_for_dbt_reads_no_models_there(tmp_path):
+    made = world(tmp_path)
+    made.write("seeds/people.yml", made.read("models/stg_people.yml"))
+    with pytest.raises(PolicyError, match=r"people\.yml#towns: a policy stands below the paths"):
+        made.sync()
+
+
 def gate(made: World, policy: object, **config: object):
     """What the gate finds where the manifest says that stg_people has this policy."""
     meta = {"meta": {"privacy": {"policy": policy}}}
