@@ -447,7 +447,7 @@ def _calendar(schedule: Schedule | None) -> list[str]:
 def _standing(each: Told, rebuilt: Mapping[str, datetime]) -> StandingSaid:
     said, release, schedule = _said(each.release, each.entry), each.release, each.schedule
     since = None if each.entry is None else each.entry.committed_at
-    at = rebuilt.get(release.source.id)
+    at = max((rebuilt[n.id] for n in release.nodes if n.id in rebuilt), default=None)
     following = None if schedule is None else schedule.following
     on = None if schedule is None else schedule.on
     return StandingSaid(

@@ -17,10 +17,10 @@ from typing import Literal
 
 from policy_engine.accounting.plans import WindowPlan
 from policy_engine.attest.approvals import Brought
-from policy_engine.attest.keys import key_id
 from policy_engine.attest.sealing import seal, secret_of_parts
 from policy_engine.attest.validity import moment
 from policy_engine.compile.catalog import Table
+from policy_engine.compile.joining import with_beside
 from policy_engine.dbt.desk import Desk, Told
 from policy_engine.dbt.editions import (
     after_git_edition,
@@ -33,10 +33,11 @@ from policy_engine.dbt.release_model import check_filled
 from policy_engine.dbt.releases import (
     DbtRelease,
     Unlike,
-    known_table,
+    known_tables,
     named,
     print_of,
     printed_for,
+    sources_in,
 )
 from policy_engine.dbt.sources import of_manifest
 from policy_engine.dbt.texts import plain, secrets_read, text_md5
@@ -53,7 +54,6 @@ from policy_engine.kernel.editions import Edition
 from policy_engine.ledger.account import Account, Limit, effective
 from policy_engine.ledger.books import Books
 from policy_engine.ledger.entry import Charge, Entry
-from policy_engine.ledger.states import NAMED_BY
 from policy_engine.ledger.store import Ledger
 from policy_engine.policy.reading import located, refused
 from policy_engine.policy.resolve import terms_of
@@ -77,12 +77,13 @@ from policy_engine.releasing.editions import (
     schedule_at,
 )
 from policy_engine.releasing.planning import certified as certificate_of
-from policy_engine.releasing.planning import table_read
+from policy_engine.releasing.planning import tables_read
 from policy_engine.releasing.requests import (
     SourceNames,
     name_of_place,
     new_run,
     part_of,
+    source_of_places,
     units_of,
     units_written,
 )
@@ -252,7 +253,7 @@ def _check_source(desk: Desk, release: DbtRelease) -> None:
             f"{release.id}: {release.model.file} has constraints, and the error of one that fails"
             " quotes a row of a draw that is then taken back: write generic tests instead"
         )
-    for parts in (release.reads, release.parts, release.shown_parts):
+    for parts in (*release.reads, release.parts, release.shown_parts):
         if not desk.is_reached(parts):
             raise WarehouseError(
                 f"{release.id}: {'.'.join(parts)} is in a database that the profile attaches, and"
@@ -263,16 +264,19 @@ def _check_source(desk: Desk, release: DbtRelease) -> None:
             f"{release.told}: {why}. Drop it, if nothing was released there; else release what has"
             f" other columns as the next version, version: {release.written.release.version + 1}"
         )
-    node, is_there = of_manifest(release.source, ""), desk.stands(release.reads)
-    if node is not None and not is_there:
-        check_filled(release.written, node)
-    if release.source.materialized == "view" and not is_there:
-        law = "source.table must stand before a release of it is charged, if it is a view"
-        remedy = (
-            "what a view reads decides what can be certified: materialize it as a table, or run"
-            f" 'dbt run --select +{release.source.name} --target {release.target}' first"
-        )
-        raise refused(release.policy.file, "source.table", law, remedy)
+    source = of_manifest(release.source, "")
+    if source is not None and not desk.stands(release.reads[0]):
+        check_filled(release.written, source)
+    for (key, _), node, parts in zip(
+        sources_in(release.policy), release.nodes, release.reads, strict=True
+    ):
+        if node.materialized == "view" and not desk.stands(parts):
+            law = f"{key} must stand before a release of it is charged, if it is a view"
+            remedy = (
+                "what a view reads decides what can be certified: materialize it as a table, or"
+                f" run 'dbt run --select +{node.name} --target {release.target}' first"
+            )
+            raise refused(release.policy.file, key, law, remedy)
 
 
 def _refuse(reasons: Iterable[str]) -> None:
@@ -312,11 +316,15 @@ def certified(desk: Desk, release: DbtRelease, text: str) -> Certificate:
 
 
 def _table(desk: Desk, release: DbtRelease) -> Table:
-    """The source of a release, as the warehouse has it, else as the project declares it."""
-    table = desk.source(release)
-    if table is not None:
-        table_read(release.policy, table)
-    return replace(table or known_table(release, desk.warehouse.dialect), parts=release.reads)
+    """What a release reads, as the warehouse has it, else as the project declares it."""
+    known = known_tables(release, desk.warehouse.dialect)
+    own, *beside = (
+        replace(found or declared, parts=parts)
+        for found, declared, parts in zip(desk.sources(release), known, release.reads, strict=True)
+    )
+    table = with_beside(release.policy.source, own, beside)
+    tables_read(release.policy, table)
+    return table
 
 
 @dataclass(frozen=True)
@@ -456,16 +464,18 @@ class Booking:
         sealing = sealing_key(desk.project, self.ledger)
         naming = naming_key(desk.project, self.ledger)
         # The source's content is not named: dbt may make it anew first.
-        table, read = desk.source(self.release), desk.name(self.release.reads)
-        if table is not None and certificate is not None:
-            read = table_read(policy, table)
-        where = name_of_place(policy, desk.project, desk.named, read, naming)
-        source = {"place": where, NAMED_BY: key_id(naming.public_key())}
+        where, *others = (
+            name_of_place(policy, desk.project, desk.named, desk.name(parts), naming)
+            for parts in self.release.reads
+        )
+        beside = [*zip(policy.source.joins, others, strict=True)]
+        people = (where, *(name for join, name in beside if not join.is_public))
         place = desk.place(self.release)
         whose = units_written(policy) if certificate is None else units_of(certificate.claim)
         names = SourceNames(
-            source,
-            units={where: whose[0]},
+            source_of_places(people, naming),
+            units=dict(zip(people, whose, strict=True)),
+            public={join.name: name for join, name in beside if join.is_public},
             part=None if certificate is None else part_of(certificate, where, naming),
             key_stays=policy.source.key_stays,
         )

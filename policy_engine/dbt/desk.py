@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -24,7 +24,7 @@ from policy_engine.policy.accounts import check_own_project
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import ListedWarehouse as Named
 from policy_engine.policy.project import Project, project_at
-from policy_engine.policy.resolve import Policy
+from policy_engine.policy.resolve import Policy, Source
 from policy_engine.releasing import requests
 from policy_engine.releasing.editions import Schedule
 from policy_engine.releasing.standing import digest_of_lines
@@ -191,13 +191,13 @@ class Desk:
 
     def table(self, policy: Policy, parts: tuple[str, ...]) -> Table:
         """A relation that stands, as the warehouse has it."""
-        source = replace(policy.source, relation=".".join(self.name(parts)))
+        source = Source(None, ".".join(self.name(parts)))
         return self.warehouse.table(source, policy.directory)
 
-    def source(self, release: DbtRelease) -> Table | None:
-        """The source as the warehouse has it; None where dbt has not made it yet."""
-        reads = release.reads
-        return self.table(release.policy, reads) if self.stands(reads) else None
+    def sources(self, release: DbtRelease) -> Iterator[Table | None]:
+        """All that is read, as the warehouse has it; None where dbt has not made it yet."""
+        for parts in release.reads:
+            yield self.table(release.policy, parts) if self.stands(parts) else None
 
     def is_reached(self, parts: tuple[str, ...]) -> bool:
         """Whether the database of a full name is the one that is connected to."""

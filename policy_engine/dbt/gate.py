@@ -118,6 +118,11 @@ class Gate:
         held = _held(reader, graph, whole, columns, cuts)
         ended = {edge.child for id_ in held for edge in graph.edges(id_)} - held.keys()
         taint = graph.taint(sorted(marked), cuts, ended)
+        for id_, file in policies.public.items() if policies is not None else ():
+            if id_ in taint:
+                label = self.manifest.nodes[id_].label
+                said = f"{label} is joined as public, and has what is sensitive"
+                self.findings.append(finding("G34", said, file, names=(label,)))
         self._unmarked(graph, taint, marks)
         private = (spec.private.schemas, spec.private.roles) if spec else ((), ())
         view = sinks.View(

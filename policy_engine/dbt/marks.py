@@ -63,8 +63,9 @@ class Marks:
     """What is marked of one node. ``faults`` are what could not be read, each in words.
 
     ``columns`` are the sensitive ones, in lower case, where not all of the node is. ``reads`` are
-    the columns that a release was written to read, with their types. ``audience`` are those who
-    see what it shows. ``has_policy``: a policy stands there, which reads it.
+    the columns that a release was written to read, with their types: of its source, then of what
+    is joined to it. ``audience`` are those who see what it shows. ``has_policy``: a policy stands
+    there, which reads it.
     """
 
     sensitive: bool = False
@@ -77,7 +78,7 @@ class Marks:
     has_policy: bool = False
     policy_digest: str = ""
     text_md5: str = ""
-    reads: tuple[tuple[str, str], ...] = ()
+    reads: tuple[tuple[tuple[str, str], ...], ...] = ()
     audience: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
 
@@ -111,7 +112,7 @@ def marks_of(node: Node, words: Words = Words()) -> Marks:
     if "audience" in merged and node.kind not in _SHOWING:
         faults.append(f"a {node.kind} has no audience: {_LAWS['audience'][1]}")
     source = {"meta": node.data.get("source_meta")}
-    reads = mapping(mapping(merged, "certificate"), "reads")
+    reads = mapping(merged, "certificate").get("reads")
     has_policy = isinstance(merged.get("policy"), Mapping)
     classes = [mark.get("classification") for mark in marks]
     return Marks(
@@ -128,7 +129,11 @@ def marks_of(node: Node, words: Words = Words()) -> Marks:
         has_policy=has_policy,
         policy_digest=text(merged, "policy_digest"),
         text_md5=text(merged, "text_md5"),
-        reads=tuple((str(name), str(kind)) for name, kind in reads.items()),
+        reads=tuple(
+            tuple((str(name), str(kind)) for name, kind in each.items())
+            for each in (reads if isinstance(reads, list) else ())
+            if isinstance(each, Mapping)
+        ),
         audience=strings(merged, "audience") if node.kind in _SHOWING else (),
         faults=tuple(dict.fromkeys(faults)),
     )

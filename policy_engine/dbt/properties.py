@@ -104,7 +104,14 @@ def _tests(name: str, tests: Mapping[str, _Entry]) -> list[dict[str, _Entry]]:
 def _mark(model: ReleaseModel) -> _Entry:
     certificate = model.certificate
     # The columns that the text was printed for, with their types: labels are not said.
-    reads = [column for name in needed(model.policy) if (column := model.table.find(name))]
+    reads = [
+        Flow({
+            column.name: "ENUM" if column.kind is Kind.LABEL else column.type
+            for name in names
+            if (column := relation.find(name))
+        })
+        for names, relation in zip(needed(model.policy), model.table.relations, strict=True)
+    ]  # fmt: skip
     return {
         "generated": True,
         "release": True,
@@ -118,7 +125,7 @@ def _mark(model: ReleaseModel) -> _Entry:
             "rate": f"{certificate.promise.rate:f}",
             "neighbours": certificate.promise.neighbours,
             "unit": certificate.unit,
-            "reads": Flow({c.name: "ENUM" if c.kind is Kind.LABEL else c.type for c in reads}),
+            "reads": reads,
         },
     }
 

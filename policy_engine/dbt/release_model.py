@@ -19,6 +19,7 @@ from pathlib import Path
 
 from policy_engine.compile.catalog import Table
 from policy_engine.compile.compiler import compiled
+from policy_engine.compile.joining import with_beside
 from policy_engine.dbt.editions import after_git_edition, own_places, own_spans, with_git_edition
 from policy_engine.dbt.releases import drawn_model, model_name
 from policy_engine.dbt.sources import SourceNode
@@ -102,7 +103,6 @@ class ReleaseModel:
     dialect: Engine
     table: Table
     types: dict[str, str]
-    columns: Columns
     text: str
     printed: str
     certificate: Certificate
@@ -182,11 +182,6 @@ def broken_laws(policy: Policy, dialect: Engine) -> Iterator[_Law]:
             " or {column: id, rows: one}"
         )
         yield "privacy_unit", law, remedy
-    if source.joins or source.computed:
-        key = "source.join" if source.joins else "source.compute"
-        law = f"{key} is of releases that policy-engine makes itself, found in a dbt project"
-        remedy = "name a model that has those columns, one row for each of the source"
-        yield key, law, remedy
     if not policy.declared_budget:
         law = "account must name the account that pays in a dbt project"
         yield "account", law, "the source is made of other tables: as in budget: people"
@@ -248,21 +243,31 @@ def broken_settings(settings: DbtSpec) -> Iterator[_Law]:
 
 
 def release_model(
-    policy: Policy, node: SourceNode, columns: Columns, dialect: Engine, settings: DbtSpec
+    policy: Policy,
+    nodes: Sequence[SourceNode],
+    columns: Sequence[Columns],
+    dialect: Engine,
+    settings: DbtSpec,
 ) -> ReleaseModel:
     """The model of a policy's release, certified.
+
+    ``nodes`` are its source, then what is joined to it, each with its ``columns``.
 
     Raises:
         PolicyError: the policy does not fit its source's columns, or the engine cannot do it.
         NotCertifiable: its guarantee is not met.
     """
-    # Names for the two relations that stand nowhere else in the text: no column has such a one.
+    # Names for the relations that stand nowhere else in the text: no column has such a one.
     said = repr((policy.recodings, policy.filter, policy.source))
     tails = (f"_{number}" if number > 1 else "" for number in count(1))
     pairs = ((f"{STAND_IN}{tail}", f"policy_engine_secrets{tail}") for tail in tails)
     source, secrets = next(p for p in pairs if p[0] not in said and p[1] not in said)
     release = f"{model_name(policy)}_v{policy.release.version}"
-    table = table_of(columns, dialect, (source, source))
+    names = [stand_in(number, source) for number in range(len(nodes))]
+    own_table, *beside = (
+        table_of(known, dialect, parts) for known, parts in zip(columns, names, strict=True)
+    )
+    table = with_beside(policy.source, own_table, beside)
     placeless = replace(policy, release=replace(policy.release, relation=None))
     own, other = with_git_edition(placeless), after_git_edition(placeless)
     secret = Secret((secrets,), release)
@@ -278,13 +283,11 @@ def release_model(
         raise PolicyError((Problem(str(policy.file), 0, 0, "recode", law, "take it out"),))
     quoted, salts = dialect.identifier, settings.secrets
     template = templated(query, quoted(secrets), policy.protection, own_spans(places, query))
-    for stand_in, call in (
-        (f"{quoted(source)}.{quoted(source)}", node.call),
-        (quoted(secrets), f"policy_engine.salts('{salts}')"),
-    ):
-        if stand_in not in template:
-            raise InternalError(f"the text has no {stand_in}")
-        template = template.replace(stand_in, f"{{{{ {call} }}}}")
+    calls = [(".".join(map(quoted, parts)), n.call) for parts, n in zip(names, nodes, strict=True)]
+    for name, call in (*calls, (quoted(secrets), f"policy_engine.salts('{salts}')")):
+        if name not in template:
+            raise InternalError(f"the text has no {name}")
+        template = template.replace(name, f"{{{{ {call} }}}}")
     types = released_types(policy, columns, table, dialect)
     heading = {"mark": MARKS[0], "file": policy.file.name.replace("#}", "# }"), "release": release}
     listed = ", ".join(quoted(name) for name in types)
@@ -292,16 +295,24 @@ def release_model(
         listed = f"cast('' as {engine_type(TEXT, dialect)}) as {EDITION}, {listed}"
     return ReleaseModel(
         policy=policy,
-        node=node,
+        node=nodes[0],
         dialect=dialect,
         table=table,
         types=types,
-        columns=columns,
         text=_DRAWN.format(**heading, salts=salts, query=template, values=len(places)),
         printed=query,
         certificate=certified(query, claim, dialect.name, terms_of(own, ROWS, "")),
         shown=_READ.format(**heading, drawn=drawn_model(policy), columns=listed),
     )
+
+
+def stand_in(number: int, source: str = STAND_IN) -> tuple[str, str]:
+    """What the source, or by its ``number`` what is joined to it, is called before dbt names it.
+
+    >>> stand_in(2)
+    ('policy_engine_source', 'policy_engine_source_2')
+    """
+    return source, f"{source}_{number}" if number else source
 
 
 def templated(

@@ -14,6 +14,7 @@ from policy_engine.attest.attestation import Envelope
 from policy_engine.attest.parquet_file import CERTIFICATE_SUFFIX
 from policy_engine.compile.catalog import Field, Table
 from policy_engine.compile.compiler import compiled
+from policy_engine.compile.joining import with_beside
 from policy_engine.compile.rendering import name_of
 from policy_engine.dbt.editions import with_git_edition
 from policy_engine.dbt.manifest import Manifest, Node
@@ -45,7 +46,8 @@ from policy_engine.opening import text_in
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import project_at
 from policy_engine.policy.reading import refused
-from policy_engine.policy.resolve import Policy
+from policy_engine.policy.resolve import Policy, Source
+from policy_engine.policy.tree import path_text
 from policy_engine.policy.within import apart
 from policy_engine.releasing.editions import in_next_plan
 
@@ -57,7 +59,7 @@ ONE_PROJECT_FILE = (
 
 @dataclass(frozen=True)
 class DbtRelease:
-    """A release that dbt makes in a target of ``source``.
+    """A release that dbt makes in a target of ``source``, and of what is joined to it, ``beside``.
 
     ``model`` is the node in which it is drawn, and ``shown`` the one that is read, into which
     'policy-engine dbt attest' puts what it has signed for.
@@ -68,6 +70,12 @@ class DbtRelease:
     shown: Node
     source: Node
     target: str
+    beside: tuple[Node, ...] = ()
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """All that it reads, the source first."""
+        return (self.source, *self.beside)
 
     @property
     def id(self) -> str:
@@ -114,18 +122,24 @@ class DbtRelease:
 
     @cached_property
     def policy(self) -> Policy:
-        """The policy as the kernel compares it: its source by its full name, and no target.
+        """The policy as the kernel compares it: what it reads by full names, and no target.
 
         What is certified is the query; dbt makes the table of it.
         """
-        source = replace(self.written.source, relation=".".join(self.reads))
+        source = self.written.source
+        names = [".".join(parts) for parts in self.reads]
+        joins = tuple(
+            replace(each, source=replace(each.source, relation=name))
+            for each, name in zip(source.joins, names[1:], strict=True)
+        )
+        source = replace(source, relation=names[0], joins=joins)
         release = replace(self.written.release, path=None, relation=None)
         return replace(self.written, source=source, release=release)
 
     @property
-    def reads(self) -> tuple[str, ...]:
-        """The full name of the source."""
-        return _parts(self.source)
+    def reads(self) -> tuple[tuple[str, ...], ...]:
+        """The full names of all that it reads, the source first."""
+        return tuple(map(_parts, self.nodes))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -151,14 +165,16 @@ def releases_of(
     found: list[DbtRelease] = []
     wrong: list[Problem] = []
     for policy in policies:
-        model, source = model_of(policy, manifest), source_of(policy, manifest)
-        shown = shown_model_of(policy, manifest)
-        if model is not None and source is not None and shown is not None:
-            found.append(DbtRelease(policy, model, shown, source, target))
+        model, shown = model_of(policy, manifest), shown_model_of(policy, manifest)
+        named = [(key, source, node_of(source, manifest)) for key, source in sources_in(policy)]
+        nodes = [node for _, _, node in named if node is not None]
+        whole = len(nodes) == len(named)
+        if model is not None and shown is not None and whole:
+            found.append(DbtRelease(policy, model, shown, nodes[0], target, tuple(nodes[1:])))
             continue
-        key, name = "source.table", policy.source.text
-        if source is not None:
-            key, name = "release.table", f"{model_name(policy)}.v{policy.release.version}"
+        key, name = "release.table", f"{model_name(policy)}.v{policy.release.version}"
+        if not whole:
+            key, name = next((key, each.text) for key, each, node in named if node is None)
         law = f"{key} must be of the project as dbt has it, found {name}"
         remedy = "run 'policy-engine dbt sync', and then dbt"
         wrong += refused(policy.file, key, law, remedy).problems
@@ -167,9 +183,17 @@ def releases_of(
     return tuple(found)
 
 
-def source_of(policy: Policy, manifest: Manifest) -> Node | None:
-    """What a policy's ``source.table`` means, as dbt has it."""
-    wanted = read_wanted(policy.source.relation or "")
+def sources_in(policy: Policy) -> tuple[tuple[str, Source], ...]:
+    """All that a policy reads, the source first: where it stands, and what is written there."""
+    joins = policy.source.joins
+    paths = (path_text(("source", "join", each.name, "table")) for each in joins)
+    beside = zip(paths, (each.source for each in joins), strict=True)
+    return (("source.table", policy.source), *beside)
+
+
+def node_of(source: Source, manifest: Manifest) -> Node | None:
+    """What a policy reads, as dbt has it."""
+    wanted = read_wanted(source.relation or "")
     found = wanted.node(manifest)
     if found is not None or wanted.is_ref or wanted.call != "name":
         return found
@@ -247,18 +271,25 @@ class Unlike(NotCertifiable):
 
 
 def known_table(release: DbtRelease, dialect: Engine) -> Table:
-    """The source of a release where nobody asks the warehouse.
+    """What a release reads where nobody asks the warehouse."""
+    own, *beside = known_tables(release, dialect)
+    return with_beside(release.policy.source, own, beside)
+
+
+def known_tables(release: DbtRelease, dialect: Engine) -> Iterator[Table]:
+    """Each relation that a release reads, the source first, where nobody asks the warehouse.
 
     Its columns are those that the model was written for, else those that the project declares.
     """
-    node = of_manifest(release.source, "")
-    declared = Columns(node.spelled(dialect.name) if node is not None else {})
-    parts = named(release.source.relation, dialect.name)
-    read = tuple(Field(name, kind) for name, kind in marks_of(release.model).reads)
-    if not read:
-        return table_of(declared, dialect, parts)
-    filled = frozenset(column.name for column in read)
-    return Table(read, parts=parts, case=dialect.case, filled=filled)
+    reads = marks_of(release.model).reads
+    for number, node in enumerate(release.nodes):
+        told = of_manifest(node, "")
+        declared = Columns(told.spelled(dialect.name) if told is not None else {})
+        parts = named(node.relation, dialect.name)
+        read = tuple(Field(*each) for found in reads[number : number + 1] for each in found)
+        filled = frozenset(column.name for column in read)
+        own = Table(read, parts=parts, case=dialect.case, filled=filled)
+        yield own if read else table_of(declared, dialect, parts)
 
 
 def named(written: str, engine: str) -> tuple[str, ...]:
@@ -269,7 +300,8 @@ def named(written: str, engine: str) -> tuple[str, ...]:
 def printed_for(release: DbtRelease, table: Table, dialect: Engine, text: str) -> tuple[Claim, str]:
     """The claim of a release over its source, and what dbt must make of its model.
 
-    ``table`` is called as dbt calls it, and the secret is read where ``text`` reads it.
+    ``table`` and what is joined are called as dbt calls them, and the secret is read where
+    ``text`` reads it.
 
     Raises:
         PolicyError: the policy does not fit the source.
@@ -278,7 +310,9 @@ def printed_for(release: DbtRelease, table: Table, dialect: Engine, text: str) -
     engine, written = dialect.name, secrets_read(text)
     place = named(written, engine)
     claim, query = print_of(release, table, dialect, text)
-    own = _in_quotes(text, release.source.relation, table.parts, engine)
+    own = text
+    for node, relation in zip(release.nodes, table.relations, strict=True):
+        own = _in_quotes(own, node.relation, relation.parts, engine)
     try:
         check_text(_in_quotes(own, written, place, engine), claim, engine)
     except NotPrinted as error:
@@ -295,8 +329,8 @@ def print_of(release: DbtRelease, table: Table, dialect: Engine, text: str) -> t
     if not place and release.policy.method == "keyed":
         raise Unlike(release, "it reads no secrets relation")
     secret = Secret(place, release.id) if place else None
-    if not table.columns:
-        raise Unlike(release, "the types of its source's columns are not declared")
+    if not all(relation.columns for relation in table.relations):
+        raise Unlike(release, "the types of the columns that it reads are not declared")
     return compiled(release.policy, table, dialect, secret)
 
 
@@ -314,12 +348,14 @@ def _in_quotes(text: str, written: str, parts: tuple[str, ...], engine: str) -> 
 class Policies:
     """The policies by the model that they are of, and the nodes that they draw from.
 
-    ``files`` are theirs by the name of the model, whether it is there or not.
+    ``files`` are theirs by the name of the model, whether it is there or not; ``public`` are nodes
+    that they join as public.
     """
 
     by_model: dict[str, DbtRelease] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
     sources: dict[str, Path] = field(default_factory=dict)
+    public: dict[str, str] = field(default_factory=dict)
     findings: list[GateFinding] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -359,30 +395,37 @@ def _take(
     policy: Policy, reader: NodeReader, shown: Callable[[Path], str], found: Policies
 ) -> None:
     place, manifest = shown(policy.file), reader.manifest
-    nodes = list(_nodes(policy, reader))
     policy = with_git_edition(policy)
-    if not nodes:
-        said = f"the source of {policy.name} is no node of the project, found {policy.source.text}"
-        remedy = "Name what dbt knows, as in source.table: ref('stg_people')."
-        found.findings.append(finding("G31", said, place, remedy=remedy))
-        return
+    read = [(key, each, [*_nodes(each, reader)]) for key, each in sources_in(policy)]
+    for key, each, nodes in read:
+        if not nodes:
+            said = f"{key} of {policy.name} is no node of the project, found {each.text}"
+            remedy = "Name what dbt knows, as in source.table: ref('stg_people')."
+            found.findings.append(finding("G31", said, place, remedy=remedy))
+            return
     for certificate in outdated(policy):
         said = f"it is another policy than the one of {shown(certificate)}"
         found.findings.append(finding("G32", said, place))
-    for node in nodes:
-        found.sources.setdefault(node.id, policy.file)
+    public = (False, *(each.is_public for each in policy.source.joins))
+    for (_, _, nodes), is_public in zip(read, public, strict=True):
+        for node in nodes:
+            if is_public:
+                found.public.setdefault(node.id, place)
+            else:
+                found.sources.setdefault(node.id, policy.file)
     found.files.setdefault(model_name(policy), place)
     every = (*manifest.nodes.values(), *manifest.disabled)
     model = next((node for node in every if _is_of(node, policy, manifest)), None)
     if model is not None:
-        found.by_model[model.id] = DbtRelease(policy, model, model, nodes[0], "")
+        source, *beside = (nodes[0] for _, _, nodes in read)
+        found.by_model[model.id] = DbtRelease(policy, model, model, source, "", tuple(beside))
     else:
         found.notes.append(f"{place} has no model yet: run 'policy-engine dbt sync'")
 
 
-def _nodes(policy: Policy, reader: NodeReader) -> Iterator[Node]:
-    """What a policy names as its source; by the name of a relation it may be several nodes."""
-    wanted, nodes = read_wanted(policy.source.relation or ""), reader.manifest.nodes
+def _nodes(source: Source, reader: NodeReader) -> Iterator[Node]:
+    """What a policy names to be read; by the name of a relation it may be several nodes."""
+    wanted, nodes = read_wanted(source.relation or ""), reader.manifest.nodes
     node = wanted.node(reader.manifest)
     if node is not None:
         yield node

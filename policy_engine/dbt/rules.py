@@ -228,6 +228,11 @@ RULES = {
         "Taking a mark away opens every way out behind it, and the change looks harmless.",
         "Mark it again; or a waiver says why it is not sensitive any more.",
     ),
+    "G34": GateRule(
+        "What a policy joins as public has nothing sensitive.",
+        "As public one row may stand beside everybody's: the person it is of would move them all.",
+        "Join it by privacy_unit without public: true, or make it of what is public.",
+    ),
     "G40": GateRule(
         "The manifest is of the project as it is.",
         "What is read is the manifest: it must be made of the files that are there.",

@@ -17,13 +17,13 @@ from policy_engine.dbt.properties import is_by_hand
 from policy_engine.dbt.property_files import property_files
 from policy_engine.dbt.release_model import (
     MARKS,
-    STAND_IN,
     ReleaseModel,
     broken_laws,
     check_filled,
     release_model,
+    stand_in,
 )
-from policy_engine.dbt.releases import ONE_PROJECT_FILE, model_name, outdated
+from policy_engine.dbt.releases import ONE_PROJECT_FILE, model_name, outdated, sources_in
 from policy_engine.dbt.room import Room, open_room
 from policy_engine.dbt.sources import SourceNode, read_wanted
 from policy_engine.dbt.starter import environment, left_over, needs
@@ -33,7 +33,7 @@ from policy_engine.opening import opened
 from policy_engine.policy.accounts import check_account, check_own_project
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.reading import located, refused
-from policy_engine.policy.resolve import Policy
+from policy_engine.policy.resolve import Policy, Source
 from policy_engine.policy.scalars import show
 from policy_engine.policy.timing import is_revised
 from policy_engine.releasing.editions import in_next_plan
@@ -154,18 +154,22 @@ def _release(room: Room, path: Path) -> ReleaseModel:
         law = "revise must not stand in a policy of a dbt project: dbt draws each edition once"
         remedy = "remove it, or release the policy without dbt, by 'policy-engine release'"
         raise refused(path, "revise", law, remedy)
-    node = _source(room, policy)
-    check_filled(policy, node)
-    columns = room.columns(node, needed(policy))
-    if columns.missing:
-        raise _untyped(policy, node, columns, room)
+    named = sources_in(policy)
+    nodes = [_source(room, policy, key, each) for key, each in named]
+    check_filled(policy, nodes[0])
+    columns = [room.columns(*each) for each in zip(nodes, needed(policy), strict=True)]
+    for (key, _), node, known in zip(named, nodes, columns, strict=True):
+        if known.missing:
+            raise _untyped(policy, key, node, known, room)
     try:
-        return release_model(policy, node, columns, room.dialect, room.settings.dbt)
+        return release_model(policy, nodes, columns, room.dialect, room.settings.dbt)
     except PolicyError as error:
-        # The compiler's words, with the node in the place of its stand-in.
+        # The compiler's words, with each node in the place of its stand-in, the longer names first.
         own = []
         for problem in error.problems:
-            message = problem.message.replace(f"{STAND_IN}.{STAND_IN}", node.label)
+            message = problem.message
+            for number, node in reversed([*enumerate(nodes)]):
+                message = message.replace(".".join(stand_in(number)), node.label)
             own.append(replace(problem, message=message))
         raise PolicyError(located(tuple(own), path)) from None
     except NotCertifiable:  # by its guarantee, which is all that a print can lack
@@ -175,15 +179,15 @@ def _release(room: Room, path: Path) -> ReleaseModel:
         raise
 
 
-def _source(room: Room, policy: Policy) -> SourceNode:
-    """The node of a policy's source.
+def _source(room: Room, policy: Policy, key: str, source: Source) -> SourceNode:
+    """The node of what a policy reads, which stands at ``key``.
 
     Raises PolicyError: dbt knows none, or one that a release cannot read.
     """
-    written, sources = policy.source.relation or "", room.sources
+    written, sources = source.relation or "", room.sources
     wanted = read_wanted(written)
     node = sources.find(wanted)
-    key, law = "source.table", "source.table must be a node of this dbt project"
+    law = f"{key} must be a node of this dbt project"
     if node is None:
         near = sources.near(wanted)
         as_in = "as in ref('stg_people') or source('raw', 'people')"
@@ -199,7 +203,9 @@ def _source(room: Room, policy: Policy) -> SourceNode:
     return node
 
 
-def _untyped(policy: Policy, node: SourceNode, columns: Columns, room: Room) -> PolicyError:
+def _untyped(
+    policy: Policy, key: str, node: SourceNode, columns: Columns, room: Room
+) -> PolicyError:
     """That the types of columns are not known, and how they are made known."""
     names, failures = ", ".join(columns.missing), "; ".join(columns.failures)
     where = room.project.shown(room.project.catalog)
@@ -212,7 +218,7 @@ def _untyped(policy: Policy, node: SourceNode, columns: Columns, room: Room) -> 
         f"declare them in its properties, as in columns: [{{name: {columns.missing[0]}, data_type:"
         f" …}}], or {node.built_in(room.target.name if room.target is not None else 'prod')}"
     )
-    return refused(policy.file, "source.table", message, remedy)
+    return refused(policy.file, key, message, remedy)
 
 
 def _standing_in_the_way(room: Room, releases: Sequence[ReleaseModel]) -> list[Problem]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -31,20 +31,26 @@ class Columns:
     missing: tuple[str, ...] = ()
     failures: tuple[str, ...] = ()
 
-    def native(self, name: str) -> str:
-        """The type of a column, as the engine writes it."""
-        return self.types.get(name, "")
 
-
-def needed(policy: Policy) -> tuple[str, ...]:
-    """The columns whose types a policy's text depends on, each once."""
-    source = policy.source
+def needed(policy: Policy) -> tuple[tuple[str, ...], ...]:
+    """The columns whose types a policy's text depends on, each once: of the source, then of each
+    relation that is joined to it."""
+    source, joins = policy.source, policy.source.joins
     named = [name for name, recoding in policy.recodings if recoding.reads]
     named += source.keys
     named += [name for name, _ in (*source.order_by, *source.columns)]
     named += policy.reads_beside
     named += [policy.schedule.column] if isinstance(policy.schedule, PeriodOf) else []
-    return tuple(dict.fromkeys(named))
+    named += [own for each in joins for own, _ in each.on]
+    named += [name for each in source.computed for name in (each.since, each.until)]
+    others = {name.casefold() for each in joins for name in each.columns}
+    others |= {each.name.casefold() for each in source.computed}
+    own = [name for name in named if name.casefold() not in others]
+    beside = (
+        (*(key for _, key in each.on), *each.columns, *(n for n, _ in each.source.order_by))
+        for each in joins
+    )
+    return tuple(tuple(dict.fromkeys(each)) for each in (own, *beside))
 
 
 def table_of(columns: Columns, dialect: Engine, parts: tuple[str, ...]) -> Table:
@@ -150,15 +156,21 @@ def engine_type(kind: str, dialect: Engine, digits: int = 0) -> str:
 
 
 def released_types(
-    policy: Policy, columns: Columns, table: Table, dialect: Engine
+    policy: Policy, columns: Sequence[Columns], table: Table, dialect: Engine
 ) -> dict[str, str]:
-    """The type of every released column, in their order, as the engine writes it."""
+    """The type of every released column, in their order, as the engine writes it.
+
+    ``columns`` are of the source, then of each relation that is joined to it.
+    """
     read = read_columns(policy, table)
+    native = {each.name: engine_type(WHOLE, dialect) for each in table.computed}
+    for relation, known in zip(table.relations, columns, strict=True):
+        native |= {field.name: known.types[field.name] for field in relation.columns}
     found = {GROUPING: engine_type(WHOLE, dialect)} if policy.groupings else {}
     for name, recoding in policy.recodings:
         column = read.get(name)
         kind = column.column.kind if column is not None else Kind.TEXT
-        own = columns.native(column.source.name) if column is not None else ""
+        own = native.get(column.source.name, "") if column is not None else ""
         declared = column.declared if column is not None else None
         found[name] = _released(recoding, kind, own, declared, dialect)
     if policy.release.form == "counts":

@@ -18,7 +18,6 @@ from policy_engine.accounting.plans import WindowPlan
 from policy_engine.accounting.windows import spanning
 from policy_engine.attest.certificates import predicate_of
 from policy_engine.attest.choices import ChoiceStated
-from policy_engine.attest.keys import key_id
 from policy_engine.attest.parquet_file import predicate_digest
 from policy_engine.attest.validity import moment
 from policy_engine.compile.catalog import Table
@@ -30,7 +29,6 @@ from policy_engine.ledger.account import Account, Limit, effective
 from policy_engine.ledger.asked import Asked
 from policy_engine.ledger.books import Books
 from policy_engine.ledger.entry import Charge, Units
-from policy_engine.ledger.states import NAMED_BY
 from policy_engine.ledger.windows import window_at, windows_of_charge
 from policy_engine.policy.accounts import listed_as
 from policy_engine.policy.following import plan_of as plan_of_account
@@ -200,11 +198,9 @@ def names_of_source(
 ) -> dict[str, str]:
     """The name by which a ledger knows a source, of where it lies, and the key that names it."""
     named = resolved(planning.warehouse_of(policy, project))
-    found = {NAMED_BY: key_id(naming.public_key())}
-    for number, (each, read) in enumerate(planning.tables_read(policy, table)):
-        what = f"joined_{number}" if number else "place"
-        found[what] = requests.name_of_place(each, project, named, read, naming)
-    return found
+    read = planning.tables_read(policy, table)
+    places = (requests.name_of_place(each, project, named, parts, naming) for each, parts in read)
+    return requests.source_of_places(places, naming)
 
 
 def solved_plan(policy: Policy, project: Project, account: str) -> WindowPlan:

@@ -20,6 +20,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from policy_engine.attest.attestation import Unverified
 from policy_engine.attest.certificates import certificate_in, predicate_of
 from policy_engine.attest.choices import ChoiceOf
+from policy_engine.attest.keys import key_id
 from policy_engine.attest.parquet_file import CERTIFICATE_SUFFIX, certificate_path
 from policy_engine.attest.sealing import keyed_name
 from policy_engine.kernel.certificate import Certificate
@@ -27,6 +28,7 @@ from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.editions import Edition
 from policy_engine.kernel.sources import Column, People
 from policy_engine.ledger.entry import Charge, Run, Units
+from policy_engine.ledger.states import NAMED_BY
 from policy_engine.policy.accounts import path_from
 from policy_engine.policy.project import ListedWarehouse as Named
 from policy_engine.policy.project import Project
@@ -238,6 +240,13 @@ def part_of(
     named = [(key.name, *astuple(key.type)) for key in claim.unit.keys]
     drawn = ["parts", place, certificate.engine, *named, claim.law.parts]
     return keyed_name(json.dumps(drawn).encode(), naming), str(claim.law.number)
+
+
+def source_of_places(places: Iterable[str], naming: X25519PrivateKey) -> dict[str, str]:
+    """What a ledger calls a source: where each relation of people lies that it reads, the source
+    first, and the key that names them."""
+    named = {f"joined_{number}" if number else "place": each for number, each in enumerate(places)}
+    return {NAMED_BY: key_id(naming.public_key()), **named}
 
 
 def name_of_place(

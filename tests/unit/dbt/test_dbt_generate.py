@@ -82,7 +82,7 @@ def model(
     )  # fmt: skip
     policy = load_policy_text(text, Path("towns.privacy.yml"), folder)
     columns = Columns({**types, "the key": "int64" if dialect == "bigquery" else "bigint"})
-    return release_model(policy, NODE, columns, dialect_named(dialect), SETTINGS)
+    return release_model(policy, [NODE], [columns], dialect_named(dialect), SETTINGS)
 
 
 NOTHING: Mapping[str, object] = {}
@@ -178,7 +178,7 @@ def test_every_dialect_with_a_keyed_secret_has_a_model(name, chance):
                          read_as="", words="x", conditions="", chance=chance)  # fmt: skip
     policy = load_policy_text(text, Path("towns.privacy.yml"), Path())
     columns = Columns({"age": number, "the key": number, "town": kind})
-    found = release_model(policy, NODE, columns, dialect_named(name), SETTINGS)
+    found = release_model(policy, [NODE], [columns], dialect_named(name), SETTINGS)
     assert found.certificate.engine == name
     assert list(found.types) == ["age", "n"]
     assert found.text.count("{% call policy_engine.in_sample(edition[0]) %}") == 1
@@ -430,7 +430,8 @@ def test_the_types_of_a_release_are_those_of_its_dialect():
         "d": "bigint",
         "n": "bigint",
     }
-    found = released_types(release.policy, release.columns, release.table, release.dialect)
+    columns = [Columns({**types, "the key": "bigint"})]
+    found = released_types(release.policy, columns, release.table, release.dialect)
     assert found == release.types
 
 

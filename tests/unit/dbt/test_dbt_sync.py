@@ -99,12 +99,14 @@ def test_the_properties_say_all_that_a_contract_a_gate_and_a_reader_need(world):
             "rate": "0.1",
             "neighbours": "add_remove",
             "unit": "person_id",
-            "reads": {
-                "age": "INTEGER",
-                "town": "VARCHAR",
-                "person_id": "BIGINT",
-                "visited": "DATE",
-            },
+            "reads": [
+                {
+                    "age": "INTEGER",
+                    "town": "VARCHAR",
+                    "person_id": "BIGINT",
+                    "visited": "DATE",
+                }
+            ],
         },
     }
     assert [(c["name"], c["data_type"], c["quote"]) for c in version["columns"]] == [

@@ -507,7 +507,7 @@ def test_a_text_that_reads_no_secrets_relation_is_none(made) -> None:
 def test_a_text_whose_source_has_columns_that_nobody_knows_is_none(made) -> None:
     project = unmarked(made, made.compiled("whole"), {})
     found = project.verdict(made.world.folder).findings
-    assert any("source's columns are not declared" in each.message for each in found)
+    assert any("columns that it reads are not declared" in each.message for each in found)
     some = {"age": COLUMNS["age"]}
     found = unmarked(made, made.compiled("whole"), some).verdict(made.world.folder).findings
     assert any("has no column 'town'" in each.message for each in found)
