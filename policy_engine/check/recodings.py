@@ -271,9 +271,11 @@ _WORDS = {
 _FORMATS = {
     "%Y-%m-%d": ("day", True), "%Y-%m-01": ("month", True), "%Y-01-01": ("year", True),
     "%Y-%m": ("month", False), "%Y%m": ("month", False), "%Y": ("year", False),
+    "%G-W%V": ("week", True), '%G-"W"%V': ("week", True), "%G-W%v": ("week", True),
 }  # fmt: skip
 """The unit that a format of a date tells, and whether it is written as the unit's first day."""
 
+_WEEK_TOLD = "a week is shown by its name, as in 2026-W48"
 _NAMED = re.compile("tostartof(year|quarter|month|week|day|hour)|date_?trunc", re.I)
 
 
@@ -335,9 +337,11 @@ def _starts(node: exp.Expr, unit: exp.Expr | None) -> Reading | None:
         return None
     if isinstance(unit, exp.WeekStart) and unit.name.upper() != "MONDAY":
         told = f"weeks start on Monday, and by the text on {unit.name.capitalize()}"
-        return Reading(recodings.Truncate("week"), told=(told,))
+        return Reading(recodings.Truncate("week"), told=(told, _WEEK_TOLD))
     word = "week" if isinstance(unit, exp.WeekStart) else unit.name.lower()
-    return _start_of(_WORDS.get(word))
+    found = _start_of(_WORDS.get(word))
+    is_week = found is not None and found.means == recodings.Truncate("week")
+    return replace(found, told=(_WEEK_TOLD,)) if is_week and found is not None else found
 
 
 def _start_of(unit: str | None, otherwise: exp.Expr | None = None) -> Reading | None:

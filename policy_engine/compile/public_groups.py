@@ -58,12 +58,12 @@ def _values(shown: Shown, period: Shown | None) -> tuple[Key, ...]:
     return tuple((label,) for label in shown.values)
 
 
-def starts_of(unit: Unit, first: date, end: date) -> Iterator[date]:
+def starts_of(unit: Unit, first: date, end: date) -> Iterator[date | str]:
     """The starts of all units of the calendar in which a moment from ``first`` to before ``end``
-    lies; that of the first may lie before it.
+    lies, of weeks the names; the first may begin before it.
 
-    >>> [str(day) for day in starts_of("week", date(2026, 10, 1), date(2026, 10, 13))]
-    ['2026-09-28', '2026-10-05', '2026-10-12']
+    >>> [*starts_of("week", date(2026, 10, 1), date(2026, 10, 13))]
+    ['2026-W40', '2026-W41', '2026-W42']
     >>> [str(at) for at in starts_of("day", datetime(2026, 3, 1, 23), datetime(2026, 3, 3, 1))]
     ['2026-03-01 00:00:00', '2026-03-02 00:00:00', '2026-03-03 00:00:00']
     """
@@ -81,5 +81,5 @@ def starts_of(unit: Unit, first: date, end: date) -> Iterator[date]:
         start_of_it = datetime(day.year, day.month, day.day) if is_moment else day
         if start_of_it >= end:
             return
-        yield start_of_it
+        yield unit_of_it.name if unit == "week" else start_of_it
         unit_of_it = unit_of_it.next()

@@ -153,10 +153,10 @@ class PrefixSpec(Document):
 
 
 class TruncateSpec(Document):
-    """The start of the unit of time a date or timestamp lies in."""
+    """The start of the unit of time a date or timestamp lies in; of a week its name, 2026-W48."""
 
     truncate: Annotated[TruncateUnit, fields.word_of(TruncateUnit)]
-    """The unit; weeks start on Monday. Of a moment with a zone, by the clocks of the project's
+    """The unit; weeks are of ISO 8601. Of a moment with a zone, by the clocks of the project's
     zone."""
 
     def recoding(self, hierarchy: Hierarchy | None) -> Recoding:

@@ -23,14 +23,12 @@ from policy_engine.attest.certificates import added_edition, certificate_in
 from policy_engine.attest.keys import explained
 from policy_engine.attest.parquet_file import certificate_path, read_parquet
 from policy_engine.attest.values import plain_values
-from policy_engine.calendars import Calendar
 from policy_engine.errors import FileError, UsageError, to_install
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms.meaning import RowNumbers, ShownNumber
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.promise import Bounded
-from policy_engine.kernel.recodes import Truncate
 from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.opening import bytes_in
 from policy_engine.policy.project import Project, project_at
@@ -152,7 +150,7 @@ class OpenedRelease:
         keys = self.certificate.claim.released
         bars = []
         for row in self.rows.slice(0, most).to_pylist():
-            label = ", ".join(self._label(key, row[key]) for key in keys)
+            label = ", ".join(self._label(row[key]) for key in keys)
             bars.append(_drawn(label, RowNumbers.of(row), number))
         more = max(0, self.rows.num_rows - most)
         name = self.certificate.terms.policy_name
@@ -167,26 +165,17 @@ class OpenedRelease:
         """
         return self.picture(column, most=most).draw(axes)
 
-    @cached_property
-    def _weeks(self) -> frozenset[str]:
-        """The columns that show the start of a week."""
-        week, columns = Truncate("week"), self.certificate.claim.columns
-        return frozenset(shown.name for shown in columns if shown.recode == week)
-
-    def _label(self, column: str, value: object) -> str:
-        """A value as people read it: of a week its name, of a time at midnight its day."""
+    def _label(self, value: object) -> str:
+        """A value as people read it: of a time at midnight its day."""
         if value is None:
             return "missing"
-        if column in self._weeks and isinstance(value, date):
-            day = value.date() if isinstance(value, datetime) else value
-            return Calendar.WEEK.period(day).name
         return str(value).removesuffix(" 00:00:00")
 
     def _cell(self, column: str, value: object, row: RowNumbers) -> str:
         """A value of a row as people read it, a number with its error."""
         number = next((each for each in self.numbers if each.name == column), None)
         if number is None or number.scale != 1:
-            return self._label(column, value)
+            return self._label(value)
         found = number.interval(row)
         between = "" if found is None else f" ({found[0]:,.6g} to {found[1]:,.6g})"
         return _drawn("", row, number).words + between

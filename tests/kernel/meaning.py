@@ -664,7 +664,10 @@ def _truncate(shown: Shown, value: date) -> date | None:
     first = {"year": 1, "quarter": day.month - (day.month - 1) % 3}.get(unit, day.month)
     if unit in ("year", "quarter", "month"):
         return day.replace(month=first, day=1)
-    return day - timedelta(days=day.weekday()) if unit == "week" else day
+    if unit == "week":
+        year, week, _ = day.isocalendar()
+        return f"{year:04}-W{week:02}"
+    return day
 
 
 _RECODED: dict[type, Any] = {

@@ -7,8 +7,8 @@ WITH sampled AS (
   WHERE lower(hex(SHA256({salt:String} || ':u:' || toString("person")))) < '400000000000000'
 ), recoded AS (
   SELECT
-    CASE WHEN "born" BETWEEN toDate32('0001-01-01') AND toDate32('9999-12-31') THEN subtractDays(toDate32("born"), toDayOfWeek("born") - 1) END AS "born",
-    CASE WHEN "seen" BETWEEN toDateTime64('0001-01-01 00:00:00', 6, 'UTC') AND toDateTime64('9999-12-31 23:59:59.999999', 6, 'UTC') THEN toDateTime64(subtractDays(toDate32("seen", 'UTC'), toDayOfWeek(toDate32("seen", 'UTC')) - 1), 6, 'UTC') END AS "seen"
+    CASE WHEN "born" BETWEEN toDate32('0001-01-01') AND toDate32('9999-12-31') THEN formatDateTime("born", '%G-W%V') END AS "born",
+    CASE WHEN "seen" BETWEEN toDateTime64('0001-01-01 00:00:00', 6, 'UTC') AND toDateTime64('9999-12-31 23:59:59.999999', 6, 'UTC') THEN formatDateTime(toDate32("seen", 'UTC'), '%G-W%V') END AS "seen"
   FROM sampled
   WHERE policy_engine_rank = 1
 )

@@ -7,8 +7,8 @@ WITH sampled AS (
   WHERE ENCODE(SHA256($salt || ':u:' || CAST("person" AS VARCHAR)), 'hex') < '400000000000000'
 ), recoded AS (
   SELECT
-    CASE WHEN "born" BETWEEN CAST('0001-01-01' AS DATE) AND CAST('9999-12-31' AS DATE) THEN ARROW_CAST(CAST("born" AS INT) - ((CAST("born" AS INT) + 3) % 7 + 7) % 7, 'Date32') END AS "born",
-    CASE WHEN "seen" BETWEEN ARROW_CAST('0001-01-01 00:00:00', 'Timestamp(Microsecond, None)') AND ARROW_CAST('9999-12-31 23:59:59.999999', 'Timestamp(Microsecond, None)') THEN ARROW_CAST(ARROW_CAST(CAST(CAST("seen" AS DATE) AS INT) - ((CAST(CAST("seen" AS DATE) AS INT) + 3) % 7 + 7) % 7, 'Date32'), 'Timestamp(Microsecond, None)') END AS "seen"
+    CASE WHEN "born" BETWEEN CAST('0001-01-01' AS DATE) AND CAST('9999-12-31' AS DATE) THEN TO_CHAR("born", '%G-W%V') END AS "born",
+    CASE WHEN "seen" BETWEEN ARROW_CAST('0001-01-01 00:00:00', 'Timestamp(Microsecond, None)') AND ARROW_CAST('9999-12-31 23:59:59.999999', 'Timestamp(Microsecond, None)') THEN TO_CHAR(CAST("seen" AS DATE), '%G-W%V') END AS "seen"
   FROM sampled
   WHERE policy_engine_rank = 1
 )

@@ -82,7 +82,6 @@ def test_which_type_stands_for_what_is_shown(recode, kind, good, bad):
         ("year", "2026-01-01", "2026-02-01"),
         ("quarter", "2026-04-01", "2026-05-01"),
         ("month", "2026-05-01", "2026-05-02"),
-        ("week", "2026-11-23", "2026-11-24"),
         ("day", "1969-12-31", "10000-01-01"),
     ],
 )
@@ -107,8 +106,10 @@ def test_days_and_moments_are_starts(unit, good, bad):
         ("month", "2026-05-01T00:00:00.000000Z", True),
         ("hour", "2026-05-01 07:00:00+00", True),
         ("hour", "2026-05-01 07:00:00.000001+00:00", False),
-        ("week", "2026-11-23", True),
-        ("week", "2026-11-24", False),
+        ("week", "2026-W53", True),
+        ("week", "2025-W53", False),  # there is none
+        ("week", "2026-W5", False),
+        ("week", "2026-11-23", False),
         ("day", "2026-13-01", False),
         ("day", "0044-03-15 (BC)", True),  # of the years that are not looked at
         ("hour", "2026-05-01 07:00:00+02", False),  # a session's zone is UTC

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_right
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 
@@ -111,7 +111,7 @@ def _truncated(unit: str, kind: str, text: str) -> str | None:
         case "month":
             start = datetime(found.year, found.month, 1)
         case "week":
-            start = datetime(*found.timetuple()[:3]) - timedelta(days=found.weekday())
+            return "{:04}-W{:02}".format(*found.isocalendar())
         case "day":
             start = datetime(*found.timetuple()[:3])
         case "hour":

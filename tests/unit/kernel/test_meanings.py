@@ -448,7 +448,7 @@ RECODES = [
     (Round(Decimal(10), "down"), "rounded down to 10", {"round": Decimal(10), "way": "down"}, ()),
     (Round(Decimal(10), "zero"), "rounded towards zero to 10",
      {"round": Decimal(10), "way": "zero"}, ()),
-    (Truncate("week"), "the start of its week", {"truncate": "week"}, ()),
+    (Truncate("week"), "the name of its week", {"truncate": "week"}, ()),
     (DAYS, "bins at 2020-01-01: before, after",
      {"bins": DAYS.cuts, "labels": DAYS.labels}, ("before", "after")),
     (TRUTHS, "2 values mapped to yes; every other one is shown as no",

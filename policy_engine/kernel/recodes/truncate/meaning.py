@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import date, datetime
 
 from policy_engine.kernel.recodes.meaning import RecodeMeaning
 from policy_engine.kernel.recodes.truncate.recode import UTC_NAME, Truncate
 from policy_engine.kernel.values_shown import MOMENT
 
-_SECONDS = {"week": 7 * 86_400, "day": 86_400, "hour": 3600}
-_MONDAY = 4 * 86_400
-"""Monday 5 January 1970, in seconds since the first of that month."""
+_WEEK = re.compile("[0-9]{4}-W[0-9]{2}")
+_SECONDS = {"day": 86_400, "hour": 3600}
 _FIRST, _LAST = -62_135_596_800, 253_402_300_799
 """The years 1 to 9999, in seconds since 1970."""
 
@@ -22,11 +22,15 @@ class TruncateMeaning(RecodeMeaning[Truncate]):
     @property
     def in_short(self) -> str:
         """In few words."""
-        return f"the start of its {self.recode.unit}{self._where}"
+        return f"{self._what} its {self.recode.unit}{self._where}"
 
     def of(self, name: str, shown: str) -> str:
         """What becomes of a column."""
-        return f"the start of the {self.recode.unit} of {name}{self._where}"
+        return f"{self._what} the {self.recode.unit} of {name}{self._where}"
+
+    @property
+    def _what(self) -> str:
+        return "the name of" if self.recode.unit == "week" else "the start of"
 
     @property
     def _where(self) -> str:
@@ -43,12 +47,29 @@ class TruncateMeaning(RecodeMeaning[Truncate]):
         return {"truncate": self.recode.unit}
 
     def can_show(self, value: object) -> bool:
-        """The start of a unit, where it is the text of a moment."""
+        """The name of a week; else the start of a unit, where it is the text of a moment."""
+        if self.recode.unit == "week":
+            return value is None or is_week(value)
         return not isinstance(value, str) or is_start_in_words(value, self.recode.unit)
 
     def is_moment(self, ticks: int, parts: int) -> bool:
-        """Whether a unit starts then."""
+        """Whether a unit starts then that is shown by its start."""
         return _is_start(ticks, parts, self.recode.unit)
+
+
+def is_week(value: object) -> bool:
+    """Whether it is the name of a week that there is, in the years 1 to 9999.
+
+    >>> is_week("2026-W53"), is_week("2025-W53"), is_week("2026-W5")
+    (True, False, False)
+    """
+    if not isinstance(value, str) or not _WEEK.fullmatch(value):
+        return False
+    try:
+        date.fromisoformat(value)
+    except ValueError:
+        return False
+    return True
 
 
 def is_start_in_words(text: str, unit: str) -> bool:
@@ -78,8 +99,9 @@ def _is_start(ticks: int, parts: int, unit: str) -> bool:
     if rest or not _FIRST <= seconds <= _LAST:
         return False
     if unit in _SECONDS:
-        return (seconds - (_MONDAY if unit == "week" else 0)) % _SECONDS[unit] == 0
+        return seconds % _SECONDS[unit] == 0
     moment = np.datetime64(seconds, "s")
     month = moment.astype("datetime64[M]")
-    each = {"month": 1, "quarter": 3, "year": 12}[unit]
-    return bool(month.astype("datetime64[s]") == moment) and int(month.astype(int)) % each == 0
+    each = {"month": 1, "quarter": 3, "year": 12}.get(unit)
+    is_first = bool(month.astype("datetime64[s]") == moment)
+    return each is not None and is_first and int(month.astype(int)) % each == 0

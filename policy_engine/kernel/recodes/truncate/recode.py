@@ -1,4 +1,4 @@
-"""``truncate``: the start of the calendar unit that a day or a moment lies in."""
+"""``truncate``: the start of the calendar unit of a day or a moment, or the name of its week."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ UNITS: frozenset[str] = frozenset(Unit.__args__)  # type: ignore[attr-defined]
 
 @dataclass(frozen=True)
 class Truncate(ValueRecode):
-    """The start of the ``unit``; NULL outside the years 1 to 9999. A week starts on Monday.
+    """The start of the ``unit``; NULL outside the years 1 to 9999. Of a week of ISO 8601, which
+    starts on Monday, the name: 2026-W48.
 
     Of a moment with a zone, the unit as the clocks of ``zone`` show it, by the engine's rules; of
     another zone than UTC, NULL outside the years 2 to 9998. A text tells an hour once that a clock
@@ -36,7 +37,9 @@ class Truncate(ValueRecode):
         return () if self.zone == UTC_NAME else ("zone",)
 
     def released(self, seen: Type) -> Kind:
-        """A date of a date, else a moment without zone."""
+        """The text of a week; else a date of a date, and a moment without zone of a moment."""
+        if self.unit == "week":
+            return "text"
         return "date" if seen.kind == "date" else "timestamp"
 
     def nodes(self, seen: Type) -> Nodes:
