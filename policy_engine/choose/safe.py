@@ -33,6 +33,7 @@ import numpy as np
 from policy_engine.accounting.domain import ADD_REMOVE
 from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.left import MOST_ALIKE
+from policy_engine.attest.approvals import Brought
 from policy_engine.attest.attestation import sign, stated_subject, statement
 from policy_engine.attest.choices import ChoiceOf, ChoiceStated
 from policy_engine.attest.signers import Signer
@@ -65,10 +66,11 @@ from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import counted
 from policy_engine.policy.timing import PeriodOf
 from policy_engine.releasing import beginning, books, copies, publish, standing
+from policy_engine.releasing.asking import Sought, asked_of, required_of
 from policy_engine.releasing.charging import ReleasePlan, charge_of_choice, in_windows, planned
 from policy_engine.releasing.editions import Clock, asked_for, at_moment, utc_now
 from policy_engine.releasing.requests import Ends, choice_name, place_of, run_of
-from policy_engine.releasing.reviewing import check_pinned
+from policy_engine.releasing.reviewing import brought_at, check_pinned, request_file
 
 MOST_JUSTIFICATION = 4_000
 _NOWHERE: standing.Digest = lambda run: None  # noqa: E731 - a choice is a file
@@ -196,6 +198,11 @@ class PrivateChoice(ABC):
         return "" if self.period else self.target.edition
 
     @property
+    def brought(self) -> Brought:
+        """The request for approvals of it, and those that are there."""
+        return brought_at(request_file(self.ends.certificate_path, "claim"))
+
+    @property
     def anew(self) -> str:
         """How another choice of the same is asked for."""
         if self.period:  # which an edition names
@@ -297,6 +304,15 @@ def choose_recoding(
         policy, project, "chosen", output=output, edition=edition, replace=replace, clock=clock
     )
     return choose_privately(_Recoding(policy, target, Candidates.of(policy)), say)
+
+
+def recoding_sought(policy: Policy, project: Project, edition: str = "") -> Sought:
+    """What approvals of a search of a policy are asked for; as ``sought``."""
+    policy = in_period(policy, project, edition, utc_now)
+    target = ChoiceTarget.of(
+        policy, project, "chosen", output=None, edition=edition, replace=False, clock=utc_now
+    )
+    return sought(_Recoding(policy, target, Candidates.of(policy)))
 
 
 def in_period(policy: Policy, project: Project, edition: str, clock: Clock) -> Policy:
@@ -459,14 +475,36 @@ def _check_first(
     _check_place(search, None, replace=search.target.replace)
 
 
-def _check_no_approvals(known: Books, plan: ReleasePlan) -> None:
-    """NotApproved where people have to approve what an account pays for."""
-    if known.approvals.required(plan.account) is not None:
+def _check_not_held(known: Books, account: str) -> None:
+    """NotApproved where people have to approve what comes out of what an account pays for."""
+    required = known.approvals.required(account)
+    if required is not None and required.needs("release"):
         raise NotApproved(
-            f"account {plan.account!r} requires approvals, and nobody can be asked to approve a"
-            " private choice: nothing was charged. Write the levels or limits by hand, or choose"
-            " them by data that is public"
+            f"account {account!r} requires approvals of what comes out, and a policy that is chosen"
+            " privately cannot wait for them: nothing was charged. Write the levels or limits by"
+            " hand, or choose them by data that is public"
         )
+
+
+def sought(search: PrivateChoice) -> Sought:
+    """What approvals of a private choice are asked for, before it is charged.
+
+    Raises NotApproved where the account requires none, or it was charged already; as ``planned``.
+    """
+    policy, project = search.policy, search.project
+    with (
+        planned(policy, project, search.target.clock) as plan,
+        books.open_ledger(project) as ledger,
+    ):
+        known = ledger.read()
+        required_of(known, plan.account)
+        _check_not_held(known, plan.account)
+        entry, _ = search.entry(known)
+        if entry is not None:
+            raise NotApproved(f"{search.name}: entry {entry.id} has paid for it: nothing waits")
+        charge = _charge(search, plan, search.stated(plan), known)
+        account = paying(known.budget.account(plan.account), charge, plan.limit, plan.window_plan)
+        return asked_of(charge, search.ends.certificate_path, known, account)
 
 
 def _check_left(
@@ -523,7 +561,7 @@ def _charge(
     limit, at = plan.account_in(known).limit, at_moment(known, search.target.clock)
     charge = in_windows(charge, search.policy, search.project, None, limit=limit, at=at)
     run = run_of(stated.predicate(), search.ends, search.of, search.edition)
-    return replace_field(charge, request=search.place, run=run)
+    return replace_field(charge, request=search.place, run=run, brought=search.brought)
 
 
 def _charged(
@@ -548,10 +586,11 @@ def _charged(
     if entry is None:
         books.check_new_name(known, project, plan.account)
         check_pinned(project, known, plan.account)
-        _check_no_approvals(known, plan)
+        _check_not_held(known, plan.account)
         sealing = books.sealing_key(project, ledger)
         names = plan.names(books.named_by(sealing, project, ledger.books))
         charge = names.named(_charge(search, plan, stated, known))
+        known.check_reviewed(charge)
         _check_left(plan, known, charge, say)
         entry = ledger.reserve(charge, plan.limit, solve=plan.window_plan)
     else:
@@ -559,7 +598,7 @@ def _charged(
     with _told_how_to_go_on(search, ledger, entry):
         copies.make_drawn_folder(project, search.place)
         copies.tidy(project, search.place, ledger.read().budget.recorded_at(search.place))
-        entry = ledger.start(entry.id)
+        entry = ledger.start(entry.id, search.brought)
         try:
             text = search.drawn(plan, entry)
         except EnvironmentFailed as error:

@@ -32,6 +32,7 @@ from policy_engine.choose.safe import (
     PrivateChoice,
     choose_privately,
     in_period,
+    sought,
     stated_of,
     with_note,
 )
@@ -48,6 +49,7 @@ from policy_engine.policy.project import Project
 from policy_engine.policy.reading import read_text
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import counted
+from policy_engine.releasing.asking import Sought
 from policy_engine.releasing.charging import ReleasePlan
 from policy_engine.releasing.editions import Clock, utc_now
 from policy_engine.warehouse.drawing import new_secret
@@ -329,6 +331,16 @@ def suggest(
         policy, project, "suggested", output=output, edition=edition, replace=replace, clock=clock
     )
     return choose_privately(_Numbers(policy, target, choosable(policy), epsilon), say)
+
+
+def numbers_sought(policy: Policy, project: Project, epsilon: Decimal, edition: str = "") -> Sought:
+    """What approvals of a suggestion for a policy are asked for; as ``safe.sought``."""
+    policy = in_period(policy, project, edition, utc_now)
+    step_of(epsilon)
+    target = ChoiceTarget.of(
+        policy, project, "suggested", output=None, edition=edition, replace=False, clock=utc_now
+    )
+    return sought(_Numbers(policy, target, choosable(policy), epsilon))
 
 
 @dataclass(frozen=True)

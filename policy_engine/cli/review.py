@@ -38,6 +38,7 @@ from policy_engine.policy.loading import load_policy
 from policy_engine.policy.places import PROJECT_FILE
 from policy_engine.policy.project import Project
 from policy_engine.policy.reading import read_text
+from policy_engine.policy.resolve import Policy
 from policy_engine.releasing import asking
 from policy_engine.releasing.asking import Sought
 from policy_engine.releasing.beginning import ledger_writer
@@ -174,6 +175,10 @@ def request(
     plan: Annotated[
         str | None, Option(help="Of the plan of this account instead, as the project file has it.")
     ] = None,
+    search: Annotated[bool, Option("--search", help="Of a search of the policy instead.")] = False,
+    suggest: Annotated[
+        str | None, Option(metavar="ε", help="Of a suggestion for the policy at this ε instead.")
+    ] = None,
     key: options.SignerOption = None,
 ) -> None:
     """Write a signed request for approvals, to be handed to those who approve.
@@ -190,10 +195,15 @@ def request(
             "name a POLICY, or --review-policy FILE, --limit ACCOUNT or --plan ACCOUNT, and one"
             " only"
         )
+    if (search or suggest is not None) and (policy is None or revise or (search and suggest)):
+        raise UsageError("--search or --suggest is of a POLICY, one of them alone")
     loaded = None if policy is None else load_policy(policy)
     project = project_here() if loaded is None else project_of(loaded)
+    chosen = _of_choice(loaded, project, suggest, edition) if search or suggest else None
     with open_ledger(project) as opened:
-        if loaded is not None:
+        if chosen is not None:
+            asked = chosen
+        elif loaded is not None:
             asked = asking.wanted(loaded, project, opened.read(), edition=edition, revise=revise)
         elif review_policy is not None:
             found = read_review_policy(read_text(review_policy, "review policy"), review_policy)
@@ -213,6 +223,18 @@ def request(
         required = asking.required_of(books, asked.matter.of["account"])
         written = asking.ask_for(asked, required, books, signer(project, key))
     emit_asked(asked, required, written=written)
+
+
+def _of_choice(
+    policy: Policy | None, project: Project, suggest: str | None, edition: str | None
+) -> Sought:
+    from policy_engine.choose.safe import recoding_sought
+    from policy_engine.choose.suggesting import numbers_sought
+
+    assert policy is not None  # it is asked for before
+    if suggest is None:
+        return recoding_sought(policy, project, edition or "")
+    return numbers_sought(policy, project, decimal_of("--suggest", suggest), edition or "")
 
 
 def emit_asked(asked: Sought, required: Required, *, written: bool) -> None:

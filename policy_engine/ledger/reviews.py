@@ -28,7 +28,13 @@ from policy_engine.attest.approvals import (
     review_policy,
     tally,
 )
-from policy_engine.attest.attestation import open_envelope, stated_type, unverified
+from policy_engine.attest.attestation import (
+    CHOICE_TYPE,
+    open_envelope,
+    stated_type,
+    type_of_release,
+    unverified,
+)
 from policy_engine.errors import InternalError, NotApproved, PolicyError, VerificationFailed
 from policy_engine.kernel.claim import digest_of
 from policy_engine.ledger.account import Limit, limit_from_json, limit_to_json
@@ -106,10 +112,14 @@ class Required:
 def _asking(account: str, matter: Matter) -> str:
     """How the approvals of a matter are asked for, and what has become of it until then."""
     options = _OF_A_CHANGE.get(matter.name, "") if matter.stage == "change" else ""
+    if "chosen" in matter.of:
+        options = "POLICY --search"
+        if matter.of["chosen"] == "numbers":
+            options = f"POLICY --suggest {matter.of['epsilon']}"
     if not options:
         return _ASK[matter.stage]
     command = f"policy-engine review request {options.format(shlex.quote(account))}"
-    return f"'{command}' asks for them; {_ASK[matter.stage]}"
+    return f"'{command}' asks for them; {_WAITS[matter.stage]}"
 
 
 def signer_in(policy: ReviewPolicy, line: str) -> Approver | None:
@@ -130,13 +140,16 @@ def approvers(policy: ReviewPolicy, review: StageReview) -> tuple[tuple[str, str
 def claim_of(charge: Charge | Entry) -> Matter:
     """What is approved of a charge: the claim of its certificate, in one place and at one price.
 
+    Of a private choice all that its certificate states: the policy, and what the candidates are.
     The certificate's time is left out: a release has one of its own. NotApproved where nothing is
     known of its claim.
     """
     try:
         stated, target = charge.run.predicate, charge.run.target
-        identity = digest_of(stated["claim"])
+        is_choice = type_of_release(stated) == CHOICE_TYPE
+        identity = digest_of(without_time(stated) if is_choice else stated["claim"])
         of = {
+            **({"chosen": str(stated["chosen"])} if is_choice else {}),
             "account": charge.account,
             "target": target,
             "policy": str(stated["policy"]["digest"]),
@@ -146,7 +159,7 @@ def claim_of(charge: Charge | Entry) -> Matter:
             "unit": str(stated["unit"]),
             "certificate": digest_of(without_time(stated)),
         }
-        name = str(stated["policy"]["name"])
+        name = charge.policy_name if is_choice else str(stated["policy"]["name"])
     except KeyError:
         raise NotApproved(
             f"account {charge.account!r} requires approvals, and nothing is known of the claim of"

@@ -25,6 +25,7 @@ from policy_engine.attest.approvals import (
     review_policy,
 )
 from policy_engine.attest.attestation import (
+    CHOICE_TYPE,
     UNPROMISED_TYPE,
     Envelope,
     Json,
@@ -34,6 +35,7 @@ from policy_engine.attest.attestation import (
     unverified,
 )
 from policy_engine.attest.certificates import certificate_in
+from policy_engine.attest.choices import ChoiceStated
 from policy_engine.attest.parquet_file import plain
 from policy_engine.attest.release_check import check_numbers
 from policy_engine.attest.stated import check_sql
@@ -57,8 +59,10 @@ from policy_engine.ledger.reviews import (
     release_of,
     rows_matter,
 )
+from policy_engine.releasing.requests import choice_name
 from policy_engine.releasing.reviewing import RequestFile, read_request
 
+_SOME_TIME = "2000-01-01T00:00:00Z"
 _ANOTHER = "the request is of another version, or no request"
 _NO_DIGEST = "what is shown is not what the request names: ask for the file anew"
 _OTHER_WORDS = "what the request asks for is not what its certificate says: approve nothing of it"
@@ -187,12 +191,13 @@ def _matter(asked: Matter, shown: Mapping[str, Any]) -> Matter:
             return rows_matter(shown["account"], rows)
         return policy_matter(policy_in(shown))
     of, is_certified = asked.of, type_of_release(shown) != UNPROMISED_TYPE
+    name = shown["policy"]["name"]
     charge = Charge(
         account=of["account"],
         epsilon=Decimal(shown["epsilon"]) if is_certified else Decimal(0),
         delta=Decimal(of.get("delta", "0")),
         neighbours=shown.get("neighbours", "add_remove"),
-        policy_name=shown["policy"]["name"],
+        policy_name=choice_name(name, shown["chosen"]) if is_choice(shown) else name,
         policy_digest=shown["policy"]["digest"],
         certificate_digest="",
         run=Run(predicate=shown, target=of["target"]),
@@ -201,7 +206,13 @@ def _matter(asked: Matter, shown: Mapping[str, Any]) -> Matter:
 
 
 def _check_certificate(matter: Matter, shown: Mapping[str, Json]) -> None:
-    """VerificationFailed unless all that a certificate states follows from its claim."""
+    """VerificationFailed unless all that a certificate states follows from its claim.
+
+    Of a private choice: unless it is whole.
+    """
+    if is_choice(shown):
+        choice_shown(shown)
+        return
     certificate = certificate_shown(shown)
     promise = certificate.promise
     found = check_sql(certificate) + check_numbers(certificate)
@@ -212,12 +223,22 @@ def _check_certificate(matter: Matter, shown: Mapping[str, Json]) -> None:
         raise VerificationFailed((_OTHER_WORDS, *found.reasons))
 
 
+def is_choice(shown: Mapping[str, object]) -> bool:
+    """Whether what a request shows is of a private choice."""
+    return type_of_release(shown) == CHOICE_TYPE
+
+
+def choice_shown(shown: Mapping[str, Json]) -> ChoiceStated:
+    """What a private choice is of that a request shows; VerificationFailed where it is none."""
+    return ChoiceStated.of(Unverified("", "", {**shown, "time": _SOME_TIME}))
+
+
 def certificate_shown(shown: Mapping[str, Json]) -> Certificate:
     """The certificate, or the statement of a release without one, that a request shows.
 
     A request of a claim states no time: what is released gets one of its own.
     """
     try:
-        return certificate_in(Unverified("", "", {"time": "2000-01-01T00:00:00Z", **shown}))
+        return certificate_in(Unverified("", "", {"time": _SOME_TIME, **shown}))
     except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError):
         raise VerificationFailed((_ANOTHER,)) from None

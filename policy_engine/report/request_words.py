@@ -27,7 +27,13 @@ from policy_engine.kernel.sentences import sentences_of
 from policy_engine.kernel.wording import named, quoted
 from policy_engine.ledger.reviews import PLAN, ROWS
 from policy_engine.policy.scalars import counted
-from policy_engine.releasing.presenting import Presented, certificate_shown, policy_in
+from policy_engine.releasing.presenting import (
+    Presented,
+    certificate_shown,
+    choice_shown,
+    is_choice,
+    policy_in,
+)
 from policy_engine.report.changes import Comparable, KeyChange, changes, visible_words
 from policy_engine.report.claim_words import (
     column_lines,
@@ -75,6 +81,8 @@ class ReviewPart:
 def decides(found: Presented) -> tuple[ReviewPart, ...]:
     """All that decides of a request, label by label."""
     made = _of_change(found) if found.matter.stage == "change" else _of_release(found)
+    if is_choice(found.shown):
+        made = _of_choice(found)
     told = (ReviewPart(label, tuple(lines)) for label, lines in made)
     return tuple(part for part in told if part.lines)
 
@@ -101,6 +109,43 @@ def _of_release(found: Presented) -> Iterator[tuple[str, Iterable[str]]]:
     yield "policy", [f"{named(terms.policy_name)}, {terms.policy_digest}"]
     yield "since last", _since_last(found)
     yield from _asked(found)
+
+
+def _of_choice(found: Presented) -> Iterator[tuple[str, Iterable[str]]]:
+    """Of a private choice: what the candidates are, and what one of them costs."""
+    stated = choice_shown(found.shown)
+    yield "goes to", [f"{quoted(found.matter.of['target'])} (a policy; no number of the source)"]
+    period = f", the rows of {stated.period} alone" if stated.period else ""
+    yield "source", [f"{quoted(stated.source)}{period}"]
+    yield "person", [named(stated.unit)]
+    yield "candidates", (f"{named(name)}: {', '.join(told)}" for name, told in stated.candidates)
+    many = counted(stated.schemes, "candidate")
+    score = found.shown["score"]
+    yield "mechanism", [f"one of {many} is drawn, a better one more often; better is: {score}"]
+    yield (
+        "promise",
+        [
+            f"ε = {in_text(stated.epsilon)}, δ = 0 for one {named(stated.unit)}",
+            _NOTIONS[stated.neighbours],
+            odds_sentence(stated.epsilon, Decimal(0), stated.neighbours),
+        ],
+    )
+    yield "price", _price(found)
+    yield "assuming", stated.assumptions
+    yield "engine", [f"{stated.engine} {stated.engine_version}".strip()]
+    yield "policy", [f"{named(stated.policy_name)}, {stated.policy_digest}"]
+    yield "since last", _keys_since_last(found)
+    yield from _asked(found)
+
+
+def _keys_since_last(found: Presented) -> Iterator[str]:
+    """Which facts differ from what was approved last of the same."""
+    if not found.last:
+        yield "no such choice of this policy was approved before"
+        return
+    every = sorted({*found.last, *found.shown})
+    other = [name for name in every if found.last.get(name) != found.shown.get(name)]
+    yield f"differs in {', '.join(map(named, other))}" if other else "nothing differs"
 
 
 def _count(claim: Claim) -> str:

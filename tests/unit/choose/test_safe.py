@@ -263,21 +263,94 @@ def test_one_period_is_looked_at_and_pays_in_its_window(project, capfd):
     assert [each["windows"] for each in entries if each.get("policy")] == [["2026-01"], ["2026-02"]]
 
 
-def test_an_account_that_needs_approvals_pays_for_no_choice(project, capfd):
-    search(capfd)
+def reviewed(project: Path, stages: tuple[str, ...] = ("claim", "change")) -> None:
     people = {}
     for name, role in (("ada", "owner"), ("ben", "privacy")):
         key = Ed25519PrivateKey.generate()
         generate_key(project / f"{name}.pem", key)
         people[name] = {"role": role, "keys": [key_line(key.public_key().public_bytes_raw())]}
-    both = {"owner": 1, "privacy": 1}
-    review = {"version": 1, "account": "people", "serial": 1, "people": people, "claim": both,
-              "change": both, "days": 30, "expires": "2999-12-31"}  # fmt: skip
+    needs = {stage: {"owner": 1, "privacy": 1} for stage in stages}
+    review = {"version": 1, "account": "people", "serial": 1, "people": people, **needs,
+              "four_eyes": False, "days": 30, "expires": "2999-12-31"}  # fmt: skip
     Path("p.review.yaml").write_text(json.dumps(review))
     said = ("--alone", "--by", "Ada", "--why", "it is hers")
     assert run(["review", "require", "p.review.yaml", *said]) == 0
+
+
+def approve(request: str, *names: str) -> None:
+    for name, role in (("ada", "owner"), ("ben", "privacy")):
+        if name in names:
+            words = ["review", "approve", request, "--role", role, "--key", f"{name}.pem", "--yes"]
+            assert run(words) == 0
+
+
+def test_a_choice_is_approved_as_a_release_is(project, capfd):
+    search(capfd)
+    reviewed(project)
     assert search(capfd)["outcome"] == "stands"
-    assert "nobody can be asked" in str(search(capfd, "--edition", "b", code=1)["error"])
+    told = str(search(capfd, "--edition", "b", code=1)["error"])
+    assert "'policy-engine review request POLICY --search' asks for them" in told
+    assert len(charged(capfd)) == 1
+    asked = ["review", "request", "a.yaml", "--search", "--edition", "b", "--key", "ada.pem"]
+    assert run(asked) == 0
+    request = "a.chosen.b.certificate.claim.review.json"
+    capfd.readouterr()
+    assert run(["review", "show", request]) == 0
+    shown = capfd.readouterr().out
+    for part in ("a.chosen.b.yaml", "one of 24 candidates", "ε = 0.05, δ = 0", "age: keep"):
+        assert part in shown
+    approve(request, "ada")
+    assert "are not met" in str(search(capfd, "--edition", "b", code=1)["error"])
+    approve(request, "ben")
+    assert run(["review", "status", request]) == 0
+    # What was approved is that choice, and no other.
+    assert "are not met" in str(search(capfd, "--edition", "c", code=1)["error"])
+    text = Path("a.yaml").read_text()
+    Path("a.yaml").write_text(text.replace("epsilon: 0.05", "epsilon: 0.06"))
+    assert "are not met" in str(search(capfd, "--edition", "b", code=1)["error"])
+    Path("a.yaml").write_text(text)
+    assert search(capfd, "--edition", "b")["outcome"] == "chosen"
+    assert charged(capfd) == [("search of a", "committed")] * 2
+    assert run(["ledger", "verify"]) == 0
+    assert "has paid for it" in error_of(capfd, *asked)
+    # The next is compared with it, and the request serves once.
+    asked[5] = "d"
+    assert run(asked) == 0
+    capfd.readouterr()
+    assert run(["review", "show", "a.chosen.d.certificate.claim.review.json"]) == 0
+    assert "nothing differs" in capfd.readouterr().out
+
+
+def error_of(capfd: Capfd, *words: str) -> str:
+    capfd.readouterr()
+    assert run([*words]) != 0
+    return capfd.readouterr().err
+
+
+def test_a_request_of_a_choice_says_nothing_else_than_the_choice(project, capfd):
+    search(capfd)
+    reviewed(project)
+    asked = ["review", "request", "a.yaml", "--search", "--edition", "b", "--key", "ada.pem"]
+    assert run(asked) == 0
+    request = Path("a.chosen.b.certificate.claim.review.json")
+    told = json.loads(request.read_text())
+    told["shown"]["candidates"][0]["levels"].pop()
+    request.write_text(json.dumps(told))
+    assert "is not what the request names" in error_of(capfd, "review", "show", str(request))
+    told["shown"].pop("score")
+    request.write_text(json.dumps(told))
+    assert run(["review", "show", str(request)]) == 1
+    for words in (["--suggest", "0.1"], ["--revise"]):
+        assert "one of them alone" in error_of(capfd, *asked, *words)
+
+
+def test_where_what_comes_out_is_approved_nothing_is_chosen(project, capfd):
+    search(capfd)
+    reviewed(project, ("claim", "release", "change"))
+    told = str(search(capfd, "--edition", "b", code=1)["error"])
+    assert "a policy that is chosen privately cannot wait for them" in told
+    asked = ("review", "request", "a.yaml", "--search", "--edition", "b", "--key", "ada.pem")
+    assert "cannot wait for them" in error_of(capfd, *asked)
     assert len(charged(capfd)) == 1
 
 
