@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from json import dumps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -157,6 +158,18 @@ class Candidates:
     def text(self) -> str:
         """The policy's file."""
         return read_text(self.policy.file, "policy")
+
+    def scheme_in(self, path: Path) -> Scheme:
+        """The levels of the policy in a file that was chosen among these."""
+        chosen, written = plain_yaml(read_text(path, "policy"))["recode"], self.written
+        return tuple(
+            next(
+                level
+                for level in range(each.height + 1)
+                if each.at(level, written[each.column]) == chosen[each.column]
+            )
+            for each in self.columns
+        )
 
     def recode(self, scheme: Scheme) -> dict[str, object]:
         """How the columns of a scheme are written in a policy."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -24,6 +24,7 @@ from policy_engine.errors import UsageError
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import counted
+from policy_engine.releasing.editions import utc_now
 from policy_engine.releasing.planning import project_of
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from policy_engine.choose.safe import Chosen
 
+_OF_RAW_DATA = "public, or made up, by the word of who drew this; of raw data: confidential"
 _PUBLIC = (
     "public by your word: nothing here has an ε; of raw data all of it is confidential, and no"
     " policy is written"
@@ -122,16 +124,22 @@ def _paint(found: PublicSearch, figure: Figure) -> None:
     label = f"best by {found.objective}: precision {best.precision:.2f}"
     axes.plot(best.precision, 100 * best.shown / found.people, "o", label=label)
     axes.set(xlabel="precision", ylabel="people shown, %", xlim=(0, 1), ylim=(0, 102))
+    axes.set_title(_OF_RAW_DATA, fontsize="small")
     legend(axes)
 
 
 @dataclass(frozen=True)
 class ChosenSaid:
-    """A private choice: the policy that was written, its certificate, and what it cost."""
+    """A private choice: the policy that was written, its certificate, and what it cost.
+
+    The precision of its levels is told by the policy alone; how many people they show is not.
+    """
 
     policy: str
     certificate: str
     outcome: str
+    levels: dict[str, int]
+    precision: float
     epsilon: Decimal
     delta: Decimal
     candidates: int
@@ -140,17 +148,29 @@ class ChosenSaid:
 
 
 def _choose(policy: Policy, output: Path | None, edition: str, *, replace: bool) -> None:
-    from policy_engine.choose.safe import choose_recoding
+    from policy_engine.choose.candidates import Candidates
+    from policy_engine.choose.safe import choose_recoding, in_period
 
+    project = project_of(policy)
     chosen = choose_recoding(
-        policy, project_of(policy), output=output, edition=edition, replace=replace, say=note
+        policy, project, output=output, edition=edition, replace=replace, say=note
     )
+    candidates = Candidates.of(in_period(policy, project, edition, utc_now))
+    scheme = candidates.scheme_in(chosen.policy)
+    precision = float(candidates.public_lattice.precision(scheme))
+    columns = [each.column for each in candidates.columns]
     said = ChosenSaid(
-        str(chosen.policy), str(chosen.certificate), chosen.outcome, chosen.epsilon, Decimal(0),
+        str(chosen.policy), str(chosen.certificate), chosen.outcome,
+        dict(zip(columns, scheme, strict=True)), round(precision, 4), chosen.epsilon, Decimal(0),
         chosen.schemes, chosen.account, chosen.entry,
     )  # fmt: skip
-    many = counted(chosen.schemes, "candidate")
-    confirm(said, [f"chose one of {many}: {chosen.policy}", *price_of_choice(chosen)])
+    lines = [
+        f"chose one of {counted(chosen.schemes, 'candidate')}: {chosen.policy}",
+        f"  levels       precision {precision:.3f}: {_levels(said.levels)}; its release tells how"
+        " many people they show",
+        *price_of_choice(chosen),
+    ]
+    confirm(said, lines)
 
 
 def price_of_choice(chosen: Chosen) -> Iterator[str]:
@@ -192,10 +212,15 @@ def _lines(found: PublicSearch) -> Iterator[str]:
 
 def _scheme(scheme: SchemeSaid, people: int) -> str:
     """A scheme on one line."""
-    levels = ", ".join(f"{column} {level}" for column, level in scheme.levels.items())
+    levels = _levels(scheme.levels)
     suppressed = "" if scheme.suppressed is None else f", {scheme.suppressed:,} suppressed"
     share = 100 * scheme.shown / people
     return f"precision {scheme.precision:.3f}, {share:.1f} % shown{suppressed}: {levels}"
+
+
+def _levels(levels: Mapping[str, int]) -> str:
+    """The level of each column."""
+    return ", ".join(f"{column} {level}" for column, level in levels.items())
 
 
 def _written(recoding: object) -> str:

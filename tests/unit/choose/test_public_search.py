@@ -93,7 +93,8 @@ def test_it_says_that_all_of_it_rests_on_a_word(project, capfd):
 def test_the_frontier_is_drawn(project, capfd):
     code, out, _ = searched(capfd, "--public", "--output", "a.svg")
     assert code == 0 and out.rstrip().endswith("a.svg")
-    assert "<svg" in Path("a.svg").read_text()
+    picture = Path("a.svg").read_text()
+    assert "<svg" in picture and "of raw data: confidential" in picture
     assert searched(capfd, "--public", "--output", "a.svg")[0] == 3
     assert searched(capfd, "--public", "--output", "a.svg", "--replace")[0] == 0
     code, _, err = searched(capfd, "--k", "3")

@@ -88,6 +88,14 @@ def test_a_choice_is_written_as_a_policy_charged_and_released(project, capfd):
     found = search(capfd)
     assert (found["outcome"], found["epsilon"], found["delta"]) == ("chosen", 0.05, 0)
     assert found["candidates"] == 4 * 3 * 2
+    # What the policy alone tells: no count of the source is in it.
+    levels = found["levels"]
+    assert isinstance(levels, dict) and [*levels] == ["age", "town", "sex"]
+    lost = Fraction(levels["age"], 3) + Fraction(levels["town"], 2) + levels["sex"]
+    assert found["precision"] == pytest.approx(float(1 - lost / 3), abs=1e-4)
+    capfd.readouterr()
+    assert run(["search", "a.yaml"]) == 0
+    assert "its release tells how many people they show" in capfd.readouterr().out
     text = Path("a.chosen.yaml").read_text()
     assert "# what is released" in text and "search" not in text.replace("search of", "")
     chosen = load_policy("a.chosen.yaml")

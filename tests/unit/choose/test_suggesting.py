@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import sqlite3
@@ -16,11 +17,13 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from private_choices import Capfd, answered, charged
 from scipy import stats
 
 from policy_engine.accounting.choice import coin_table
 from policy_engine.accounting.choice_law import law_of_choice
+from policy_engine.attest.keys import generate_key
 from policy_engine.choose import suggesting
 from policy_engine.choose.drawing import choose
 from policy_engine.choose.suggesting import (
@@ -33,6 +36,7 @@ from policy_engine.choose.suggesting import (
 )
 from policy_engine.cli.main import run
 from policy_engine.kernel.mechanisms import Clip
+from policy_engine.policy.review_models import key_line
 
 POLICY = """\
 version: 1
@@ -156,6 +160,30 @@ def test_what_was_changed_after_it_was_chosen_is_told(project, capfd, best):
     path.write_text(path.read_text().replace("max_groups: 2", "max_groups: 3"))
     for words in ((), ("--replace",)):
         assert "was written by somebody" in str(suggest(capfd, *words, code=3)["error"])
+
+
+def test_a_suggestion_is_approved_as_a_release_is(project, capfd, best):
+    suggest(capfd)
+    key = Ed25519PrivateKey.generate()
+    generate_key(project / "ada.pem", key)
+    ada = {"role": "owner", "keys": [key_line(key.public_key().public_bytes_raw())]}
+    needs = {stage: {"owner": 1} for stage in ("claim", "change")}
+    review = {"version": 1, "account": "people", "serial": 1, "people": {"ada": ada}, **needs,
+              "four_eyes": False, "days": 30, "expires": "2999-12-31"}  # fmt: skip
+    Path("p.review.yaml").write_text(json.dumps(review))
+    said = ("--alone", "--by", "Ada", "--why", "it is hers")
+    assert run(["review", "require", "p.review.yaml", *said]) == 0
+    words = ("--edition", "b")
+    told = str(suggest(capfd, *words, epsilon="0.5", code=1)["error"])
+    assert "'policy-engine review request POLICY --suggest 0.5' asks for them" in told
+    signed = ("--key", "ada.pem")
+    assert run(["review", "request", "a.yaml", "--suggest", "0.5", *words, *signed]) == 0
+    request = "a.suggested.b.certificate.claim.review.json"
+    assert run(["review", "approve", request, "--role", "owner", *signed, "--yes"]) == 0
+    assert ": 1, 2, 3\n" in capfd.readouterr().out
+    assert "are not met" in str(suggest(capfd, *words, epsilon="0.6", code=1)["error"])
+    assert suggest(capfd, *words, epsilon="0.5")["outcome"] == "chosen"
+    assert run(["ledger", "verify"]) == 0
 
 
 def test_beside_releases_is_told_what_a_choice_costs_in_them(project, capfd, best):
