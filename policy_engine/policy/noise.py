@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, Context, Decimal
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, ClassVar
 
 from policy_engine.accounting.bisection import least_integer
@@ -16,7 +16,12 @@ from policy_engine.kernel.mechanisms.noisy_counts.meaning import noise_words
 from policy_engine.kernel.mechanisms.quantiles import LEAST_EPSILON
 from policy_engine.policy.auto import Guarantee, NoSolution
 from policy_engine.policy.mechanisms.common import LawParts, Protection
-from policy_engine.policy.mechanisms.measures import AskedQuantile, AskedQuantity, measured_by
+from policy_engine.policy.mechanisms.measures import (
+    AskedQuantile,
+    AskedQuantity,
+    Beside,
+    measured_by,
+)
 from policy_engine.policy.model_specs import GroupsFile, PublicGroups
 
 if TYPE_CHECKING:
@@ -272,12 +277,16 @@ def _part(aim: Aim, share: Decimal) -> Aim:
 
 def _solved(document: PolicyDocument, aim: Aim, groups: int, times: int) -> Noise:
     """Noise of the counts, and of quantities that meet the aim with it: seen, not estimated."""
+    law = document.noise.distribution if document.noise else "auto"
+    return _found(law, measured_by(document), aim, groups, times)
+
+
+@lru_cache(maxsize=32)  # a policy is read again by whoever works with it in one process
+def _found(law: str, measured: Beside, aim: Aim, groups: int, times: int) -> Noise:
     from policy_engine.accounting.noise import ReleaseCurve, Statistic
     from policy_engine.accounting.tables import auto, calibrated, guessed
 
-    law = document.noise.distribution if document.noise else "auto"
     named, table = auto(aim) if law == "auto" else (law, calibrated(law, aim))
-    measured = measured_by(document)
     told = (measured.measures, measured.cuts, None, measured.filled)
     noise = Noise(named, table, groups, (), *told)
     if not measured.quantities and not measured.cuts and not measured.quantiles:

@@ -256,6 +256,7 @@ def _enveloped(query: str, policy: Policy, dialect: str) -> str:
     return created(query, name_of(place, asked)) if policy.release.relation else query
 
 
+@cache  # it is compared, and asked for what is refused
 def text_of(case: str, folder: Path, dialect: str = DUCKDB) -> str | PolicyError:
     """The text of a case in its envelope, or why there is none."""
     policy = policy_of(case, folder, dialect)

@@ -34,6 +34,11 @@ def reviewed(case: str, dialect: str = DUCKDB) -> str:
     return (FOLDERS / dialect / f"{case}.sql").read_text(encoding="utf-8")
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("golden")
+
+
 @pytest.mark.parametrize("dialect", ENGINES)
 def test_every_text_has_its_case(dialect):
     files = {file.stem for file in (FOLDERS / dialect).glob("*.sql")}
@@ -41,9 +46,9 @@ def test_every_text_has_its_case(dialect):
 
 
 @pytest.mark.parametrize("dialect", ENGINES)
-def test_what_a_dialect_refuses_is_said_with_the_reason(dialect, tmp_path):
+def test_what_a_dialect_refuses_is_said_with_the_reason(dialect, folder):
     file = FOLDERS / dialect / REFUSED
-    assert reasons_of(dialect, tmp_path) == (file.read_text("utf-8") if file.exists() else "")
+    assert reasons_of(dialect, folder) == (file.read_text("utf-8") if file.exists() else "")
 
 
 def test_duckdb_refuses_nothing():
@@ -51,8 +56,8 @@ def test_duckdb_refuses_nothing():
 
 
 @pytest.mark.parametrize(("dialect", "case"), WRITTEN)
-def test_the_text_is_the_reviewed_one(tmp_path, dialect, case):
-    assert text_of(case, tmp_path, dialect) == reviewed(case, dialect)
+def test_the_text_is_the_reviewed_one(folder, dialect, case):
+    assert text_of(case, folder, dialect) == reviewed(case, dialect)
 
 
 PURE = {"answers", "tuples"}

@@ -41,6 +41,21 @@ def signed(predicate: dict[str, object]) -> str:
     return sign(statement("a.chosen.yaml", sha256(TEXT).hexdigest(), predicate), SIGNER).to_json()
 
 
+@pytest.mark.parametrize(
+    ("changes", "score", "people"),
+    [
+        ({}, "Σ over groups", "least_shown"),
+        ({"precision": "0.63"}, "Σ over groups", "least_shown"),
+        ({"kind": "numbers"}, "people of whom nothing is cut", "people_a_doubling"),
+    ],
+)
+def test_by_what_candidates_are_compared_is_stated(
+    changes: dict[str, str], score: str, people: str
+) -> None:
+    stated = replace(STATED, **changes).predicate()
+    assert str(stated["score"]).startswith(score) and stated[people] == 14
+
+
 @pytest.mark.parametrize("precision", ["", "0.63"])
 def test_what_was_stated_is_read_back(tmp_path: Path, precision: str) -> None:
     stated = replace(STATED, precision=precision)
