@@ -108,6 +108,12 @@ _CHARGED: Mapping[Paid, str] = {
     "another text": "entry {} paid for another text or policy, which dbt has not built",
     "seen": "entry {} paid for a draw that may have been seen, and no table stands",
 }
+_ONE_TEXT = (
+    "all release targets have one text, with the numbers of the oldest edition that one of them"
+    " lacks: run 'policy-engine dbt sync', and if that changes nothing, release first in the target"
+    " whose edition is older ('policy-engine dbt status' says it), or take it out of"
+    " dbt.release_targets"
+)
 _PASSED = "its period has passed, and dbt has not built it: another edition is drawn now"
 OTHER_POLICY = (
     "its policy was changed since it was released, and a release never changes: what the project"
@@ -312,6 +318,9 @@ def certified(desk: Desk, release: DbtRelease, text: str) -> Certificate:
         raise PolicyError(located(error.problems, policy.file)) from None
     except NotCertifiable as error:
         error.add_note(f"{release.model.file}, as dbt compiles it in the target {release.target}")
+        follows, targets = policy.follows, desk.project.dbt.release_targets
+        if follows is not None and follows.planned and len(targets) > 1:
+            error.add_note(_ONE_TEXT)
         raise
 
 

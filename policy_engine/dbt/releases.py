@@ -44,12 +44,19 @@ from policy_engine.kernel.mechanisms import Secret
 from policy_engine.kernel.mechanisms.common import GROUPING
 from policy_engine.opening import text_in
 from policy_engine.policy.loading import load_policy
-from policy_engine.policy.project import project_at
+from policy_engine.policy.project import Project, project_at
 from policy_engine.policy.reading import refused
 from policy_engine.policy.resolve import Policy, Source
 from policy_engine.policy.tree import path_text
 from policy_engine.policy.within import apart
-from policy_engine.releasing.editions import in_next_plan
+from policy_engine.releasing.editions import (
+    at_moment,
+    entries_of,
+    in_edition,
+    in_next_plan,
+    known_books,
+    schedule_at,
+)
 
 ONE_PROJECT_FILE = (
     "a dbt project is paid for by the project file of its folder, or the nearest above it: move"
@@ -387,8 +394,33 @@ def read_policies(files: Iterable[Path], reader: NodeReader, folder: Path) -> Po
 def _as_synced(policy: Policy) -> Policy:
     """A policy as its model was written for; without a ledger by the project file alone."""
     with suppress(LedgerError, EnvironmentFailed):
-        return in_next_plan(policy, project_at(policy.directory))
+        return in_oldest_plan(policy, project_at(policy.directory))
     return policy
+
+
+def in_oldest_plan(policy: Policy, project: Project) -> Policy:
+    """A planned policy with the numbers of the oldest edition that a release target still lacks.
+
+    There is one text for all targets, and each draws its editions for itself, so that the window of
+    one may have ended while another has an edition of it to draw. Targets without a release do not
+    count; where nothing is due the numbers are those of the next edition. Raises LedgerError.
+    """
+    following = in_next_plan(policy, project)
+    if policy.schedule is None or policy.follows is None or not policy.follows.planned:
+        return following
+    known = known_books(project)
+    at = at_moment(known)
+    places = {Path(e.run.certificate).parent.name: e.run.target for e in entries_of(policy, known)}
+    due: list[Edition] = []
+    for target in project.dbt.release_targets:
+        place = places.get(f"{release_id(policy)}.{target}")
+        if place is not None:
+            due += schedule_at(policy, project, known, at, into=place).due[:1]
+    if not due:
+        return following
+    oldest = min(due, key=lambda edition: edition.name)  # of one calendar, these sort as they come
+    found = in_edition(policy, project, known, oldest, at)
+    return replace(found, edition=policy.edition, release=policy.release)
 
 
 def _take(

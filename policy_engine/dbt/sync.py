@@ -23,7 +23,13 @@ from policy_engine.dbt.release_model import (
     release_model,
     stand_in,
 )
-from policy_engine.dbt.releases import ONE_PROJECT_FILE, model_name, outdated, sources_in
+from policy_engine.dbt.releases import (
+    ONE_PROJECT_FILE,
+    in_oldest_plan,
+    model_name,
+    outdated,
+    sources_in,
+)
 from policy_engine.dbt.room import Room, open_room
 from policy_engine.dbt.sources import SourceNode, read_wanted
 from policy_engine.dbt.starter import environment, left_over, needs
@@ -36,7 +42,6 @@ from policy_engine.policy.reading import located, refused
 from policy_engine.policy.resolve import Policy, Source
 from policy_engine.policy.scalars import show
 from policy_engine.policy.timing import is_revised
-from policy_engine.releasing.editions import in_next_plan
 
 
 @dataclass(frozen=True)
@@ -132,7 +137,7 @@ def _releases(room: Room, paths: Sequence[Path]) -> tuple[ReleaseModel, ...]:
 
 
 def _release(room: Room, path: Path) -> ReleaseModel:
-    policy = in_next_plan(load_policy(path), room.settings)
+    policy = in_oldest_plan(load_policy(path), room.settings)
     broken = tuple(Problem(str(path), 0, 0, *law) for law in broken_laws(policy, room.dialect))
     if broken:
         raise PolicyError(located(broken, path))

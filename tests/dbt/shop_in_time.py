@@ -77,7 +77,7 @@ class Shop:
                 f"{{type: postgres, host: '{self.place}', user: postgres, password: none,"
                 " port: 5432, dbname: postgres, schema: TARGET, threads: 2}"
             )
-        outputs = "".join(f"    {n}: {one.replace('TARGET', n)}\n" for n in ("dev", "prod"))
+        outputs = "".join(f"    {n}: {one.replace('TARGET', n)}\n" for n in ("dev", "prod", "eu"))
         files = {
             **_FILES,
             "profiles.yml": f"shop:\n  target: dev\n  outputs:\n{outputs}",
@@ -137,15 +137,15 @@ class Shop:
         assert told["out"], told
         return json.loads(str(told["out"]))["releases"]
 
-    def builds(self, *words: str) -> Done:
-        """``dbt build`` in production."""
-        return self.command("build", *words, "--target", "prod", project=self.folder)
+    def builds(self, *words: str, target: str = "prod") -> Done:
+        """``dbt build`` in production, or in another target."""
+        return self.command("build", *words, "--target", target, project=self.folder)
 
-    def night(self) -> tuple[dict[str, object], Done, dict[str, object]]:
+    def night(self, target: str = "prod") -> tuple[dict[str, object], Done, dict[str, object]]:
         """What the scheduler runs."""
-        reserved = self.engine_says("dbt", "reserve", "--target", "prod")
-        built = self.builds()
-        return reserved, built, self.engine_says("dbt", "attest", "--target", "prod")
+        reserved = self.engine_says("dbt", "reserve", "--target", target)
+        built = self.builds(target=target)
+        return reserved, built, self.engine_says("dbt", "attest", "--target", target)
 
     def until(self, day: date) -> None:
         """The orders of each day before ``day``."""

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from datetime import date
 from pathlib import Path
 
+import duckdb
 import pytest
 from environments import NEWEST, dbt_of
 from postgres import running
@@ -240,3 +241,71 @@ def test_a_refresh_takes_the_place_of_the_last(made_once):
     assert sum(row[-1] for row in second) > sum(row[-1] for row in first)
     assert story["verified"]["code"] == 0, story["verified"]
     assert "edition      2026-08, since 2026-08-03" in story["status"]["out"]
+
+
+BOTH = """\
+accounts:
+  customers: {epsilon: 2.0, delta: 1.0e-6, each: year, plan: {orders: {editions: 12}}, rest: 0.5}
+dbt: {release_targets: [prod, eu]}
+"""
+
+
+def _lagging(folder: Path) -> dict[str, object]:
+    """Two targets: one has drawn the old year's last month, and in the other it is still due."""
+    with ExitStack() as stack:
+        dbt = dbt_of(NEWEST)
+        shop = Shop(
+            folder / "project", dbt, stack.enter_context(dbt.served()), "duckdb", str(folder)
+        )
+        shop.folder.mkdir()
+        shop.write(POLICY.replace('from: "2026-07"', 'from: "2026-11"'), BOTH)
+        shop.today = date(2026, 11, 1)
+        shop.until(date(2026, 12, 7))
+        shop.begin()
+
+        def copied() -> None:
+            """The other target has the same orders."""
+            with duckdb.connect(f"{folder}/eu.duckdb") as other:
+                other.execute(f"attach '{folder}/prod.duckdb' as prod (read_only)")
+                other.execute("create or replace table orders as from prod.main.orders")
+
+        def night(target: str) -> list[object]:
+            return [each if isinstance(each, dict) else each.out for each in shop.night(target)]
+
+        copied()
+        story: dict[str, object] = {"first": [night(target) for target in ("prod", "eu")]}
+        shop.until(date(2027, 1, 7))
+        story["ahead"] = night("prod")
+        # The new year has more to spend.
+        (shop.folder / "policy-engine.yaml").write_text(BOTH.replace("epsilon: 2.0", "epsilon: 3"))
+        limit = ("customers", "--epsilon", "3", "--delta", "1e-6", "--by", "Ada", "--why", "more")
+        story["raised"] = shop.engine_says("ledger", "limit", *limit)
+        sync = ("dbt", "sync", "--target", "prod")
+        story["synced"] = shop.engine_says(*sync)
+        copied()
+        shop.until(date(2027, 2, 7))
+        story["too early"] = shop.engine_says("dbt", "reserve", "--target", "prod")
+        story["behind"] = night("eu")
+        story["synced again"] = shop.engine_says(*sync)
+        story["new"] = night("prod")
+        story["entries"] = shop.entries()
+        return story
+
+
+@pytest.mark.evidence
+def test_a_target_that_lags_the_window_is_drawn_by_the_numbers_of_its_window(made_once):
+    story = made_once("editions-lagging", _lagging)
+    for nights in (*story["first"], story["ahead"], story["behind"], story["new"]):
+        assert [nights[0]["code"], nights[2]["code"]] == [0, 0], nights
+    # What the lagging target lacks is of the old year, and so is the text of both till then.
+    assert story["synced"]["out"].startswith("nothing to change"), story["synced"]
+    told = story["too early"]
+    assert told["code"] == 1 and "release first in the target whose edition is older" in told["err"]
+    assert "changed models/orders_public_v1_draw.sql" in story["synced again"]["out"]
+    drawn = [(each["edition"], each["windows"], each["planned"]) for each in story["entries"]]
+    assert drawn == [
+        ("2026-11", ["2026"], True), ("2026-11", ["2026"], False),
+        ("2026-12", ["2026"], True), ("2026-12", ["2026"], False), ("2027-01", ["2027"], True),
+    ]  # fmt: skip
+    prices = [each["epsilon"] for each in story["entries"]]
+    assert len({*prices[:4]}) == 1 and prices[4] > prices[0]
