@@ -88,8 +88,35 @@ def most_of_another_kind(
             # Of which half of the least that is looked for without δ has one place more.
             found = _greatest(admits, part, epsilon, _DECADES + 1)
             assert found is not None
-            return found, _greatest_delta(admits, found, part)
+            return _corner(admits, found, part)
     return most, Decimal(0)
+
+
+def _corner(
+    admits: Callable[[Decimal, Decimal], bool], epsilon: Decimal, delta: Decimal
+) -> tuple[Decimal, Decimal]:
+    """An (ε, δ) from an admitted one on, of which neither can be one step more.
+
+    At a larger δ a rule may admit a larger ε: how it shares its δ out depends on what is asked.
+
+    >>> _corner(lambda e, d: e <= 4 and d <= 3 and e <= 2 * d, Decimal(2), Decimal(1))
+    (Decimal('4.00'), Decimal('3.00'))
+    """
+    while True:
+        delta = _greatest_delta(admits, epsilon, delta)
+        more = _more_epsilon(admits, epsilon, delta)
+        if more == epsilon:
+            return epsilon, delta
+        epsilon = more
+
+
+def _more_epsilon(
+    admits: Callable[[Decimal, Decimal], bool], least: Decimal, delta: Decimal
+) -> Decimal:
+    """The greatest ε of three digits that is admitted at a δ, from one on that is."""
+    unit = Decimal(1).scaleb(least.adjusted() - 2)
+    steps = int(least / unit)
+    return unit * (least_integer(steps, 1001, lambda n: not admits(n * unit, delta)) - 1)
 
 
 def _greatest_delta(
