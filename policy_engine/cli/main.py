@@ -85,6 +85,8 @@ def run(arguments: list[str]) -> int:
     _open_streams()
     # Looking for plugins of pydantic reads what is installed, 20 ms of it; none may see a policy.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    # numpy's linear algebra, which is hardly used, starts a thread a processor: 60 ms of it on two.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         from policy_engine.cli.output import set_up, wants_json
 
