@@ -72,7 +72,7 @@ class Engine:
     ``enforces_keys``: no row breaks a PRIMARY KEY or UNIQUE. ``lists``: a text can list a relation,
     and join one, measured. ``casts``: it reads ``texts`` as other types by what they look like, or
     ``all`` types, measured. ``shares``: a text can say that a step which is read several times is
-    computed once.
+    computed once. ``sets``: it counts by several groupings in one reading, by GROUPING SETS.
     ``lacks`` has a reason and a remedy for what it cannot do: unless it ``reads_files``, these, and
     the numbers of rows, too.
 
@@ -102,6 +102,7 @@ class Engine:
     lists: bool = False
     casts: Literal["", "texts", "all"] = ""
     shares: bool = False
+    sets: bool = False
     zones: bool = False
     reads_files: bool = False
     lacks: Mapping[str, Lack] = field(default_factory=dict)

@@ -8,8 +8,8 @@ from policy_engine.engines.base import Engine
 
 DUCKDB = Engine(
     "duckdb", "DuckDB", 1 << 16, backslash="plain", secret="$salt", draws=True,
-    enforces_keys=True, lists=True, zones=True, casts="all", shares=True, reads_files=True,
-    home="main",
+    enforces_keys=True, lists=True, zones=True, casts="all", shares=True, sets=True,
+    reads_files=True, home="main",
     assumes={
         "native": "the engine is DuckDB 2.0 or later: its random numbers are independent and"
         " uniform",

@@ -206,6 +206,7 @@ def values_of(claim: Claim, engine: Engine) -> Nodes:
         "kept": Text(KEPT, is_label=True),
         **_source_values(claim),
         "shares": engine.shares,
+        "sets": _sets(claim) if engine.sets else [],
         "numbered": isinstance(claim.unit, Rows) and claim.law.numbers_rows,
         "order": [(read_of(column), down) for column, down in _order(claim)],
         "count": None if claim.count is None else Identifier(claim.count),
@@ -294,6 +295,26 @@ def _groupings(claim: Claim, shown: Shown) -> list[Number]:
     """By which groupings a column is counted, where there are several."""
     every = enumerate(claim.law.groupings, 1)
     return [Number(number) for number, each in every if shown.name in each.columns]
+
+
+_MOST_BITS = 60
+"""GROUPING is a whole number of 64 bits, one a column."""
+
+
+def _sets(claim: Claim) -> list[tuple[Number, Number]]:
+    """Of each grouping its number, and what GROUPING is of its rows: 1 of a column it is without.
+
+    None where the columns are too many for that number's bits.
+    """
+    names = [shown.name for shown in reversed(claim.columns)]
+    if len(names) > _MOST_BITS:
+        return []
+    bits = {name: 1 << place for place, name in enumerate(names)}
+    every = enumerate(claim.law.groupings, 1)
+    return [
+        (Number(number), Number(sum(bits[name] for name in names if name not in each.columns)))
+        for number, each in every
+    ]
 
 
 def _noise_values(claim: Claim) -> Nodes:

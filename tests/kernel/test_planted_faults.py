@@ -48,7 +48,24 @@ FAULTS = {
     "one character too few": (
         "duckdb", STANDARD, "LEFT({{ x }}, {{ n }})", "LEFT({{ x }}, {{ n }} - 1)"),
     "round by CEIL": ("duckdb", "recodes", "FLOOR({{ q }}) + CASE", "CEIL({{ q }}) + CASE"),
-    "a half goes down": ("duckdb", "recodes", ">= 0.5", "> 0.5"),
+    "a half goes down": ("duckdb", "engines/duckdb", "ROUND({{ q }})", "CEIL({{ q }} - 0.5)"),
+    "a half goes down (by FLOOR)": ("postgres", "engines/standard", ">= 0.5", "> 0.5"),
+    "a value's half goes down": (
+        "duckdb", "engines/duckdb", "ROUND({{ d }} / {{ a.step.number }})",
+        "CEIL({{ d }} / {{ a.step.number }} - 0.5)"),
+    "a value is held by one end": (
+        "duckdb", "engines/duckdb", "GREATEST({{ a.least }}, LEAST({{ a.most }}, {{ x }}))",
+        "LEAST({{ a.most }}, {{ x }})"),
+    "a missing value is an end": (
+        "duckdb", "engines/duckdb", "CASE WHEN {{ x }} IS NULL THEN {{ absent }} ELSE CAST(",
+        "CASE WHEN FALSE THEN {{ absent }} ELSE CAST("),
+    "a set of another number": (
+        "duckdb", "mechanisms/noisy_counts", "WHEN {{ without }} THEN {{ g }}",
+        "WHEN {{ without }} THEN 3 - {{ g }}"),
+    "a set has another's column": (
+        "duckdb", "mechanisms/noisy_counts",
+        "({% for s in columns if g in s.groupings %}{% if not loop.first %}",
+        "({% for s in columns %}{% if not loop.first %}"),
     "round forgets the sign": ("duckdb", "recodes", "{{ d }} < 0", "FALSE"),
     "round down is towards zero": (
         "duckdb", "recodes", "{{ d }} < 0 AND {{ q }} > FLOOR", "FALSE AND {{ q }} > FLOOR"),
@@ -90,8 +107,7 @@ FAULTS = {
     "one row in all": ("duckdb", UNITS, "PARTITION BY {{ key.name }} ", ""),
     "the order's way ignored": ("duckdb", STANDARD, "{% if down %} DESC{% endif %}", ""),
     "the order ignored": (
-        "duckdb", UNITS, "ORDER BY {% for c, down in order %}",
-        "ORDER BY NULL{% for c, down in [] %}"),
+        "duckdb", UNITS, "ORDER BY {{ first_by(order) }}", "ORDER BY NULL"),
     "k is one more": ("duckdb", MECHANISM, ">= {{ k }}", "> {{ k }}"),
     "k is one less": ("duckdb", MECHANISM, ">= {{ k }}", ">= {{ k }} - 1"),
     "HAVING missing": ("duckdb", MECHANISM, "HAVING {{ e.total(how) }} >= {{ k }}", ""),
@@ -252,8 +268,8 @@ FAULTS = {
     "a mean is cut off": ("duckdb", NOISE, "{{ m.above }} + {{ m.divisor }})",
                           "{{ m.above }})"),
     "a mean of the true count": (
-        "duckdb", NOISE, "SELECT {{ keys }}, policy_engine_people {% if is_open %}",
-        "SELECT {{ keys }}, 0 * policy_engine_people {% if is_open %}"),
+        "duckdb", NOISE, "SELECT {{ keys }}{{ group }}, policy_engine_people {% if is_open %}",
+        "SELECT {{ keys }}{{ group }}, 0 * policy_engine_people {% if is_open %}"),
     "a cut is told exactly": (
         "duckdb", NOISE, "{{ c.cut }} + {{ noise.drawn(c.hash, cut_table) }}", "{{ c.cut }}"),
     "who is cut has a draw a row": (
@@ -294,13 +310,13 @@ FAULTS = {
         "duckdb", NOISE, "found JOIN beyond ON policy_engine_many = policy",
         "found JOIN beyond ON policy_engine_many <> policy"),
     "a grouping that reads the people groups by a column of another": (
-        "duckdb", NOISE, "GROUP BY {% for s in columns if g in s.groupings %}",
+        "postgres", NOISE, "GROUP BY {% for s in columns if g in s.groupings %}",
         "GROUP BY {% for s in columns %}"),
     "a grouping that reads the people shows a column less": (
-        "duckdb", NOISE, "{% if g in s.groupings %}{{ s.name }}",
+        "postgres", NOISE, "{% if g in s.groupings %}{{ s.name }}",
         "{% if g in s.groupings and not loop.last %}{{ s.name }}"),
     "groupings that read the people have one number": (
-        "duckdb", NOISE, "SELECT {{ g }}, {%", "SELECT 1, {%"),
+        "postgres", NOISE, "SELECT {{ g }}, {%", "SELECT 1, {%"),
     "a grouping has another's column": (
         "clickhouse", NOISE, "CASE WHEN {{ by }} IN (", "CASE WHEN 1 = 1 OR {{ by }} IN ("),
     "groupings are one group": (

@@ -13,17 +13,9 @@ WITH people AS NOT MATERIALIZED (
     LEFT("zip", 2) AS "zip"
   FROM people
 ), grouped AS NOT MATERIALIZED (
-  SELECT 0 AS policy_engine_grouping, "age", "zip", 0 AS policy_engine_people
+  SELECT CASE GROUPING("age", "zip") WHEN 1 THEN 1 WHEN 2 THEN 2 END AS policy_engine_grouping, "age", "zip", COUNT(*) AS policy_engine_people
   FROM recoded
-  WHERE 1 = 0
-  UNION ALL
-  SELECT 1, "age", NULL, COUNT(*)
-  FROM recoded
-  GROUP BY "age"
-  UNION ALL
-  SELECT 2, NULL, "zip", COUNT(*)
-  FROM recoded
-  GROUP BY "zip"
+  GROUP BY GROUPING SETS (("age"), ("zip"))
 ), drawn AS NOT MATERIALIZED (
   SELECT policy_engine_grouping, "age", "zip", policy_engine_people,
     SHA256($salt || ':g:0:4ca94d6a483ee4f10d1c0c7780ec0427ac11eb8a6138bbe0b8f61b4124e81f9b:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash

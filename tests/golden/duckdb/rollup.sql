@@ -13,17 +13,9 @@ WITH people AS NOT MATERIALIZED (
     LEFT("zip", 2) AS "zip"
   FROM people
 ), grouped AS NOT MATERIALIZED (
-  SELECT 0 AS policy_engine_grouping, "age", "zip", 0 AS policy_engine_people
+  SELECT CASE GROUPING("age", "zip") WHEN 0 THEN 1 WHEN 1 THEN 2 END AS policy_engine_grouping, "age", "zip", COUNT(*) AS policy_engine_people
   FROM recoded
-  WHERE 1 = 0
-  UNION ALL
-  SELECT 1, "age", "zip", COUNT(*)
-  FROM recoded
-  GROUP BY "age", "zip"
-  UNION ALL
-  SELECT 2, "age", NULL, COUNT(*)
-  FROM recoded
-  GROUP BY "age"
+  GROUP BY GROUPING SETS (("age", "zip"), ("age"))
 ), drawn AS NOT MATERIALIZED (
   SELECT policy_engine_grouping, "age", "zip", policy_engine_people,
     SHA256($salt || ':g:0:9686d05cafc607cdf736c7b4194d5c84ee2c675d271bc2baa4cba541d3bdadf3:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash

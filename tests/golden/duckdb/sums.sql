@@ -15,15 +15,9 @@ WITH people AS NOT MATERIALIZED (
       WHEN "income" IS NULL THEN NULL
       WHEN CAST("income" AS DOUBLE) <= 0 THEN 0
       WHEN CAST("income" AS DOUBLE) >= 40 THEN 4
-      WHEN ABS(CAST("income" AS DOUBLE)) < 1 THEN 0
-      ELSE CAST(FLOOR(ABS(CAST("income" AS DOUBLE)) / 10) + CASE WHEN ABS(CAST("income" AS DOUBLE)) / 10 - FLOOR(ABS(CAST("income" AS DOUBLE)) / 10) >= 0.5 THEN 1 ELSE 0 END AS BIGINT) * CASE WHEN CAST("income" AS DOUBLE) < 0 THEN -1 ELSE 1 END
+      ELSE CAST(ROUND(CAST("income" AS DOUBLE) / 10) AS BIGINT)
     END AS "policy_engine_value_1",
-    CASE
-      WHEN "age" IS NULL THEN 0
-      WHEN "age" <= 0 THEN 0
-      WHEN "age" >= 100 THEN 100
-      ELSE CAST("age" AS BIGINT)
-    END AS "policy_engine_value_2"
+    CASE WHEN "age" IS NULL THEN 0 ELSE CAST(GREATEST(0, LEAST(100, "age")) AS BIGINT) END AS "policy_engine_value_2"
   FROM people
 ), grouped AS NOT MATERIALIZED (
   SELECT "age", "zip", COUNT(*) AS policy_engine_people,

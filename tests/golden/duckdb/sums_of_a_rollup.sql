@@ -11,27 +11,13 @@ WITH people AS NOT MATERIALIZED (
       ELSE '>=18'
     END AS "age",
     LEFT("zip", 2) AS "zip",
-    CASE
-      WHEN "age" IS NULL THEN NULL
-      WHEN "age" <= 0 THEN 0
-      WHEN "age" >= 10 THEN 10
-      ELSE CAST("age" AS BIGINT)
-    END AS "policy_engine_value_1"
+    CASE WHEN "age" IS NULL THEN NULL ELSE CAST(GREATEST(0, LEAST(10, "age")) AS BIGINT) END AS "policy_engine_value_1"
   FROM people
 ), grouped AS NOT MATERIALIZED (
-  SELECT 0 AS policy_engine_grouping, "age", "zip", 0 AS policy_engine_people, 0 AS "policy_engine_total_1"
-  FROM recoded
-  WHERE 1 = 0
-  UNION ALL
-  SELECT 1, "age", "zip", COUNT(*),
+  SELECT CASE GROUPING("age", "zip") WHEN 0 THEN 1 WHEN 1 THEN 2 END AS policy_engine_grouping, "age", "zip", COUNT(*) AS policy_engine_people,
     COALESCE(CAST(SUM("policy_engine_value_1") AS BIGINT), 0) AS "policy_engine_total_1"
   FROM recoded
-  GROUP BY "age", "zip"
-  UNION ALL
-  SELECT 2, "age", NULL, COUNT(*),
-    COALESCE(CAST(SUM("policy_engine_value_1") AS BIGINT), 0) AS "policy_engine_total_1"
-  FROM recoded
-  GROUP BY "age"
+  GROUP BY GROUPING SETS (("age", "zip"), ("age"))
 ), drawn AS NOT MATERIALIZED (
   SELECT policy_engine_grouping, "age", "zip", policy_engine_people, "policy_engine_total_1",
     SHA256($salt || ':g:0:42ff187d87ee9891ee35e512900e4a25e8e5c704203dd66bee40a4a05953d593:' || CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, "age" NULLS LAST, "zip" NULLS LAST) AS VARCHAR)) AS policy_engine_hash,

@@ -16,20 +16,14 @@ WITH people AS NOT MATERIALIZED (
       WHEN "income" IS NULL THEN NULL
       WHEN CAST("income" AS DOUBLE) <= 0 THEN 0
       WHEN CAST("income" AS DOUBLE) >= 40 THEN 4
-      WHEN ABS(CAST("income" AS DOUBLE)) < 1 THEN 0
-      ELSE CAST(FLOOR(ABS(CAST("income" AS DOUBLE)) / 10) + CASE WHEN ABS(CAST("income" AS DOUBLE)) / 10 - FLOOR(ABS(CAST("income" AS DOUBLE)) / 10) >= 0.5 THEN 1 ELSE 0 END AS BIGINT) * CASE WHEN CAST("income" AS DOUBLE) < 0 THEN -1 ELSE 1 END
+      ELSE CAST(ROUND(CAST("income" AS DOUBLE) / 10) AS BIGINT)
     END AS "policy_engine_value_2",
     CASE
       WHEN "income" IS NULL THEN 2
       WHEN CAST("income" AS DOUBLE) < 0 OR CAST("income" AS DOUBLE) > 40 THEN 1
       ELSE 0
     END AS "policy_engine_bent_2",
-    CASE
-      WHEN "age" IS NULL THEN NULL
-      WHEN "age" <= -1000000000 THEN -1000000000
-      WHEN "age" >= 1000000000 THEN 1000000000
-      ELSE CAST("age" AS BIGINT)
-    END AS "policy_engine_value_3",
+    CASE WHEN "age" IS NULL THEN NULL ELSE CAST(GREATEST(-1000000000, LEAST(1000000000, "age")) AS BIGINT) END AS "policy_engine_value_3",
     CASE
       WHEN "age" IS NULL THEN 2
       ELSE 0

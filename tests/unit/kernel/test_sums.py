@@ -142,13 +142,24 @@ def test_groupings_compose_and_are_numbered():
     wanted = delta_of_release(statistics, Decimal(1)).delta
     assert found.delta(Decimal(1), Decimal(1), ADD_REMOVE) == wanted
     text = printed(found, "duckdb")
-    assert 'SELECT 2, "sex", NULL, COUNT(*)\n  FROM recoded\n  GROUP BY "sex"\n' in text
+    assert 'CASE GROUPING("sex", "race") WHEN 0 THEN 1 WHEN 1 THEN 2 END' in text
+    assert 'GROUP BY GROUPING SETS (("sex", "race"), ("sex"))\n' in text
+    by_itself = 'SELECT 2, "sex", NULL, COUNT(*)\n  FROM recoded\n  GROUP BY "sex"\n'
+    assert by_itself in printed(found, "trino")
     asked = 'CASE WHEN policy_engine_grouping IN (1) THEN "race" END AS "race"'
     assert asked in printed(
         replace(found, unit=People(Column("id", Type("integer")), Drawn())), "clickhouse"
     )
     assert "CASE WHEN policy_engine_grouping = 2 THEN 4 ELSE 3 END" in text
     assert claim_from(to_json(found)) == found
+
+
+def test_columns_beyond_the_bits_of_a_number_are_counted_by_one_grouping_after_another():
+    many = tuple(Shown(f"c{n}", Column(f"c{n}", Type("text")), Keep()) for n in range(61))
+    groupings = (CountedBy(tuple(each.name for each in many)), CountedBy(("c0",)))
+    assert "GROUPING SETS" not in printed(claim(groupings=groupings, columns=many), "duckdb")
+    fewer = (CountedBy(groupings[0].columns[1:]), CountedBy(("c1",)))
+    assert f"WHEN {2**59 - 1} THEN 2" in printed(claim(groupings=fewer, columns=many[1:]), "duckdb")
 
 
 @pytest.mark.parametrize("notion", [ADD_REMOVE, REPLACE_ONE])
