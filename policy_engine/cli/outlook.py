@@ -237,7 +237,8 @@ def _within(noise: Noise, divisors: Mapping[int, str]) -> Iterator[str]:
     """By how much each number is off in 95 of 100 releases."""
     tables = (noise.table, *(each.noise for each in noise.quantities))
     own = {} if noise.cut_table is None else {cut.name: noise.cut_table for cut in noise.cuts}
-    first, *others = within_words(noise.measures, noise.quantities, tables, divisors, own)
+    beside = (noise.measures, noise.quantities, tables, divisors, own)
+    first, *others = within_words(*beside, quantiles=[each.name for each in noise.quantiles])
     yield f"interval   {first}"
     yield from (f"           {text}" for text in others)
 

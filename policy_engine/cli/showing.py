@@ -77,9 +77,10 @@ def show(
     project's warehouse. Neither signature nor rows are checked: verify does that.
 
     --errors shows, and writes into a CSV, behind a number n its error n_sd (1 SD), and n_low and
-    n_high: what counts is between them in 95 of 100 releases, as far as noise puts it off.
+    n_high: what counts is between them in 95 of 100 releases, but for what bounds and the rounding
+    of values move. A median or quantile has none of these.
 
-    --output draws the first groups with their errors (1 SD), or writes all rows as CSV, in which a
+    --output draws the first groups with their 95 % intervals, or writes all rows as CSV, in which a
     missing value is an empty field without quotes.
 
     Example: policy-engine show policies/adult/out/adult_public.parquet --rows 5

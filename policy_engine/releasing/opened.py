@@ -32,7 +32,7 @@ from policy_engine.kernel.promise import Bounded
 from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.opening import bytes_in
 from policy_engine.policy.project import Project, project_at
-from policy_engine.releasing.picture import DrawnNumber, Picture, marked
+from policy_engine.releasing.picture import BETWEEN, DrawnNumber, Picture, marked
 from policy_engine.warehouse.connecting import connected
 
 if TYPE_CHECKING:
@@ -79,8 +79,9 @@ class OpenedRelease:
         """The rows; with ``errors`` behind each number how far it is off (1 SD), as ``NAME_sd``.
 
         Behind that stand ``NAME_low`` and ``NAME_high``, between which what counts lies in 95 of
-        100 releases. They are missing where a row does not tell them: of a mean over values whose
-        number no column shows. Of a sample all are of the estimate, which is ``NAME_estimate``.
+        100 releases, but for what bounds and the rounding of values move. They are missing where a
+        row does not tell them: of a mean over values whose number no column shows. A median or
+        quantile has neither. Of a sample all are of the estimate, which is ``NAME_estimate``.
         """
         import pyarrow as pa
 
@@ -142,7 +143,7 @@ class OpenedRelease:
             csv.write_csv(self.to_arrow(errors=errors), str(path), options)
 
     def picture(self, column: str | None = None, *, most: int = MOST_BARS) -> Picture:
-        """The first groups with a number of theirs, by default the count, and how far it is off.
+        """The first groups with a number of theirs, by default the count, and its interval.
 
         Errors: UsageError where no number of it estimates the source, or none is called so.
         """
@@ -176,9 +177,8 @@ class OpenedRelease:
         number = next((each for each in self.numbers if each.name == column), None)
         if number is None or number.scale != 1:
             return self._label(value)
-        found = number.interval(row)
-        between = "" if found is None else f" ({found[0]:,.6g} to {found[1]:,.6g})"
-        return _drawn("", row, number).words + between
+        drawn = _drawn("", row, number)
+        return drawn.words + drawn.brackets
 
     def _number(self, column: str | None) -> ShownNumber:
         numbers = {number.name: number for number in self.numbers}
@@ -212,8 +212,8 @@ class OpenedRelease:
         return (
             f"<p><b>{name}</b>: {marked(self.promise)}</p>"
             f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>{rest}"
-            "<p>± is 1 SD; between the two in brackets lies what counts in 95 of 100 releases, by"
-            " noise alone. Nothing was checked here: <code>policy-engine verify</code> does.</p>"
+            f"<p>± is 1 SD; between the two in brackets {BETWEEN}. Nothing was checked here:"
+            " <code>policy-engine verify</code> does.</p>"
         )
 
 
@@ -222,7 +222,8 @@ def _drawn(label: str, row: RowNumbers, number: ShownNumber) -> DrawnNumber:
     value, error = row.get(number.name), number.deviation(row)
     if value is None:
         return DrawnNumber(label, None)
-    return DrawnNumber(label, float(value) * number.scale, None if isnan(error) else error)
+    told = None if isnan(error) else error
+    return DrawnNumber(label, float(value) * number.scale, told, number.interval(row))
 
 
 def open_release(place: str | Path, project: Project | None = None) -> OpenedRelease:

@@ -1,4 +1,4 @@
-"""A picture of released numbers with their errors: a bar a group, as SVG or drawn by matplotlib.
+"""A picture of released numbers with their intervals: a bar a group, as SVG or by matplotlib.
 
 It is made of the release and its certificate alone. What it says is said without colours: each
 number is written beside its bar, and the title and the description tell it to a screen reader.
@@ -18,26 +18,29 @@ from policy_engine.policy.escapes import escaped
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_LABEL, _NUMBERS, _WIDTH, _ROW, _TOP = 230, 110, 640, 22, 34
+_LABEL, _NUMBERS, _WIDTH, _ROW, _TOP = 230, 190, 720, 22, 34
 _LONGEST_LABEL = 38
+_LONGEST_CAPTION = 125
+BETWEEN = "lies what counts in 95 of 100 releases, but for what bounds and rounding move"
+"""What an interval is, behind "between the two"."""
 
 
 @dataclass(frozen=True)
 class DrawnNumber:
-    """A group, the number that is shown of it, and how far that is off (1 SD).
+    """A group, the number that is shown of it, how far that is off (1 SD), and its interval.
 
-    Either is None where the release does not tell it.
+    Each is None where the release does not tell it.
     """
 
     label: str
     value: float | None
     error: float | None = None
+    between: tuple[float, float] | None = None
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Where the line of its error ends; at the number where none is told."""
-        value, error = self.value or 0.0, self.error or 0.0
-        return value - error, value + error
+        """Where the line of its interval ends; at the number where none is told."""
+        return self.between or (self.value or 0.0, self.value or 0.0)
 
     @property
     def words(self) -> str:
@@ -49,15 +52,37 @@ class DrawnNumber:
         if self.value is None:
             return "missing"
         if not self.error:
-            return f"{self.value:,.6g}" if self.value % 1 else f"{self.value:,.0f}"
+            return self._alone
         places = max(0, 1 - floor(log10(self.error)))
         shown = f"{self.value:,.0f}" if not self.value % 1 else f"{self.value:,.{places}f}"
         return f"{shown} ± {self.error:,.{places}f}"
 
+    @property
+    def in_picture(self) -> str:
+        """The number, and its interval in brackets.
+
+        >>> DrawnNumber("", 1234.0, 1.38, (1231.0, 1237.0)).in_picture
+        '1,234 (1,231 to 1,237)'
+        """
+        return "missing" if self.value is None else f"{self._alone}{self.brackets}"
+
+    @property
+    def brackets(self) -> str:
+        """The interval, behind a number; empty where none is told."""
+        if self.between is None:
+            return ""
+        low, high = self.between
+        return f" ({low:,.6g} to {high:,.6g})"
+
+    @property
+    def _alone(self) -> str:
+        value = self.value or 0.0
+        return f"{value:,.6g}" if value % 1 else f"{value:,.0f}"
+
 
 @dataclass(frozen=True)
 class Picture:
-    """Bars with errors: what they are ``of``, by which columns, and how many are left out."""
+    """Bars with intervals: what they are ``of``, by which columns, and how many are left out."""
 
     title: str
     of: str
@@ -68,14 +93,14 @@ class Picture:
     @property
     def description(self) -> str:
         """What it shows, in words."""
-        told = "; ".join(f"{bar.label}: {bar.words}" for bar in self.bars)
+        told = "; ".join(f"{bar.label}: {bar.in_picture}" for bar in self.bars)
         return f"{self.caption}. {told or 'No group is shown'}."
 
     @property
     def caption(self) -> str:
         """What a bar is."""
         more = f"; the first {len(self.bars)} of {len(self.bars) + self.more:,} groups"
-        return f"{self.of}, by {self.by}; ± is 1 SD{more if self.more else ''}"
+        return f"{self.of}, by {self.by}; between the two {BETWEEN}{more if self.more else ''}"
 
     def svg(self) -> str:
         """The picture as SVG, in the colours of the page that it stands on, or black on nothing."""
@@ -88,7 +113,7 @@ class Picture:
                 ' font-family="sans-serif" font-size="12">',
                 f'<title id="picture-title">{title}</title>',
                 f'<desc id="picture-told">{told}</desc>',
-                f'<text x="0" y="14">{marked(_cut(self.caption, 100))}</text>',
+                f'<text x="0" y="14">{marked(_cut(self.caption, _LONGEST_CAPTION))}</text>',
                 *self._drawn(),
                 "</svg>\n",
             )
@@ -112,9 +137,9 @@ class Picture:
                 f"{marked(_cut(bar.label, _LONGEST_LABEL))}</text>"
                 f'<rect class="bar" x="{left}" y="{y + 2}" width="{round(right - left, 1)}"'
                 ' height="12" fill="#7fa8bd"/>'
-                f'<path class="error" d="M{less} {middle}H{more}M{less} {y + 3}V{y + 13}'
+                f'<path class="interval" d="M{less} {middle}H{more}M{less} {y + 3}V{y + 13}'
                 f'M{more} {y + 3}V{y + 13}" stroke="currentColor" stroke-width="1.5" fill="none"/>'
-                f'<text x="{max(more, right) + 6}" y="{y + 12}">{marked(bar.words)}</text>'
+                f'<text x="{max(more, right) + 6}" y="{y + 12}">{marked(bar.in_picture)}</text>'
             )
 
     def draw(self, axes: Axes | None = None) -> Axes:
@@ -133,10 +158,12 @@ class Picture:
         places = range(len(self.bars))
         marks: Any = {"ecolor": "black", "capsize": 3, "color": "#7fa8bd"}
         values = [bar.value or 0 for bar in self.bars]
-        axes.barh(places, values, xerr=[bar.error or 0 for bar in self.bars], **marks)
+        below = [value - bar.ends[0] for value, bar in zip(values, self.bars, strict=True)]
+        above = [bar.ends[1] - value for value, bar in zip(values, self.bars, strict=True)]
+        axes.barh(places, values, xerr=[below, above], **marks)
         axes.set_yticks(places, [_cut(bar.label, _LONGEST_LABEL) for bar in self.bars])
         axes.invert_yaxis()
-        axes.set_xlabel(f"{self.of}; the line is 1 SD")
+        axes.set_xlabel(f"{self.of}; on the line {BETWEEN}")
         axes.set_title(self.title)
         return axes
 

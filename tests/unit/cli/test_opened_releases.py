@@ -19,6 +19,7 @@ import pytest
 
 from policy_engine import Policy, load_policy, open_release, release
 from policy_engine.errors import PolicyError, UsageError
+from policy_engine.releasing.picture import BETWEEN
 
 mpl.use("Agg")
 
@@ -169,13 +170,23 @@ def test_nothing_of_them_is_needed_before_it_is_asked_for(done):
     assert run.returncode == 0, run.stderr
 
 
+def test_a_picture_draws_the_interval_that_is_printed(done):
+    axes, table = done.plot(), done.to_arrow(errors=True).to_pylist()
+    lines = axes.containers[0].lines[2][0].get_segments()
+    for (left, right), bar, row in zip(lines, done.opened.picture().bars, table, strict=True):
+        assert (left[0], right[0]) == pytest.approx(bar.ends)
+        assert bar.ends == (row["n_low"], row["n_high"])
+        assert bar.in_picture == f"{row['n']:,} ({row['n_low']:,.6g} to {row['n_high']:,.6g})"
+        assert bar.in_picture in done._repr_html_().replace(" ± 2.8", "")
+
+
 def test_a_plot_has_a_bar_and_an_error_for_each_group(done):
     axes = done.plot()
     assert [each.get_text() for each in axes.get_yticklabels()][:2] == [
         "<30, female",
         "<30, male",
     ]
-    assert len(axes.patches) == 6 and axes.get_xlabel() == "people; the line is 1 SD"
+    assert len(axes.patches) == 6 and axes.get_xlabel() == f"people; on the line {BETWEEN}"
     assert done.plot(axes=axes, most=1) is axes
 
 
@@ -193,11 +204,15 @@ def test_show_writes_a_picture_and_all_rows(cli, done):
     ids = root.attrib["aria-labelledby"].split()
     title, told = root.find(f"{SVG}title"), root.find(f"{SVG}desc")
     assert [title.attrib["id"], told.attrib["id"]] == ids
-    assert title.text == "a: n" and told.text.startswith("people, by age, sex; ± is 1 SD")
+    assert title.text == "a: n" and told.text.startswith(
+        f"people, by age, sex; between the two {BETWEEN}"
+    )
     texts = [each.text for each in root.iter(f"{SVG}text")]
     n = done.to_arrow()["n"][0].as_py()
     # Each number is written, so that no colour and no length has to be read.
-    assert f"{n:,} ± 2.8" in texts and f"<30, female: {n:,} ± 2.8" in told.text
+    number = done.opened.picture().bars[0].in_picture
+    assert number.startswith(f"{n:,} (") and number in texts
+    assert f"<30, female: {number}" in told.text
     assert cli("show", done.release, "--output", "a.svg").code == 3
     assert cli("show", done.release, "--output", "a.svg", "--replace").code == 0
     assert cli("show", done.release, "--output", "a.png").code == 2
@@ -210,7 +225,7 @@ def test_show_writes_a_picture_and_all_rows(cli, done):
 def test_the_page_has_the_picture(cli, done):
     cli("report", done.certificate, "--release", done.release, "--output", "a.html")
     page = Path("a.html").read_text()
-    assert '<title id="picture-title">a: n</title>' in page and "± 2.8" in page
+    assert '<title id="picture-title">a: n</title>' in page and BETWEEN in page
 
 
 @pytest.mark.parametrize(

@@ -69,11 +69,16 @@ def test_the_words_name_each_number_and_from_where_on_a_mean_says_something():
     measures = (Measure("rows", 2), MEAN, TOTAL)
     rows = Quantity(None, Clip(0, 1, rows=3), None, VALUES)
     divisors, cuts = {0: "n"}, {"people_cut_groups": COUNTS}
-    first, alone = within_words(measures, (SUM, rows), (COUNTS, VALUES, VALUES), divisors, cuts)
+    drawn = ((SUM, rows), (COUNTS, VALUES, VALUES), divisors, cuts)
+    first, left_out, middle, alone = within_words(measures, *drawn, quantiles=["middle"])
     assert first.startswith("in 95 of 100 releases noise puts n off by at most 7; rows by at most")
     assert first.endswith("; people_cut_groups by at most 7")
     assert "mean by at most 24 / n where it is 45, up to " in first
+    assert left_out == "that leaves out what bounds and the rounding of values move"
+    assert middle == "middle has no such interval: it depends on how close its values lie"
     assert alone.startswith("mean is noise alone where n is below ")
+    (alone,) = within_words(measures[:1], *drawn[:3])
+    assert alone.endswith("rows by at most 8")
 
 
 def test_an_interval_is_in_the_units_of_its_number():

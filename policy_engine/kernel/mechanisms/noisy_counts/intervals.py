@@ -125,8 +125,13 @@ def within_words(
     tables: Sequence[IntegerTable],
     divisors: Mapping[int, str],
     cuts: Mapping[str, IntegerTable] | None = None,
+    *,
+    quantiles: Sequence[str] = (),
 ) -> Iterator[str]:
-    """By how much each number is off in 95 of 100 releases, and which mean is noise alone."""
+    """By how much each number is off in 95 of 100 releases, and which mean is noise alone.
+
+    Then what that leaves out, and which numbers have nothing of the kind: the ``quantiles``.
+    """
     from policy_engine.accounting.intervals import within
 
     told = [f"{divisors[0]} off by at most {within(tables[0]):,}"]
@@ -136,6 +141,10 @@ def within_words(
         told.append(f"{noise.measure.name} by at most {noise.words(over)}")
     told += [f"{name} by at most {within(table):,}" for name, table in (cuts or {}).items()]
     yield f"in 95 of 100 releases noise puts {'; '.join(told)}"
+    if any(quantities[measure.quantity - 1].center is not None for measure in measures):
+        yield "that leaves out what bounds and the rounding of values move"
+    for name in quantiles:
+        yield f"{name} has no such interval: it depends on how close its values lie"
     for noise in noises:
         if noise.measure.is_mean and noise.alone_below > 1:
             over = divisors.get(noise.measure.over or 0, "the number of values")

@@ -119,7 +119,8 @@ class NoisyMeaning(Meaning[Noisy]):
         law, table = self.law, self.law.cut_table
         cuts = {} if table is None else {cut.name: table for cut in law.cuts}
         divisors = {**self._divisors, 0: counted}
-        for words in within_words(law.measures, law.quantities, law.tables[0], divisors, cuts):
+        beside = (law.measures, law.quantities, law.tables[0], divisors, cuts)
+        for words in within_words(*beside, quantiles=[each.name for each in law.quantiles]):
             yield "", words
 
     @property
