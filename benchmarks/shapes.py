@@ -2,8 +2,8 @@
 
     python benchmarks/shapes.py [--rows 10000000] [--repeats 3]
 
-45 pairs of ten columns; one of each person's different rows; a person in up to three groups. The
-plain query is DuckDB's alone, in a process of its own that writes a Parquet file; beside it
+45 pairs of ten columns; one of each person's different rows; a person in up to three groups; two
+means and a sum; a roll-up. The plain query is DuckDB's alone, in a process of its own that writes a Parquet file; beside it
 ``release`` in a project that has released nothing. CPU seconds and the peak of memory, the least of
 the repeats; they take turns.
 """
@@ -46,6 +46,11 @@ class Shape:
 
 _WIDE = ", ".join(f"(hash(i * 31 + {n}) % {5 + 3 * n})::INTEGER AS c{n}" for n in range(10))
 _PAIRS = list(combinations(COLUMNS, 2))
+_VISITS = (
+    "SELECT i AS id, 'region ' || hash(i * 7) % 20 AS region, (hash(i * 17) % 12)::INTEGER AS m,"
+    " round((hash(i * 3) % 400000) / 100, 2)::DOUBLE AS cost, (hash(i * 5) % 60)::INTEGER AS days,"
+    " (hash(i * 11) % 100)::INTEGER AS age FROM range({rows}) t(i)"
+)
 SHAPES = {
     "45 pairs": Shape(
         f"SELECT i AS id, {_WIDE} FROM range({{rows}}) t(i)",
@@ -68,6 +73,23 @@ SHAPES = {
         "privacy_unit: {column: id}\ncontribution: {max_groups: 3}\n"
         "recode: {region: keep, m: keep}",
         "SELECT region, m, count(DISTINCT id) AS n FROM 'source.parquet' GROUP BY ALL",
+    ),
+    "two means and a sum": Shape(
+        _VISITS,
+        "privacy_unit: row\nrecode: {region: keep, m: keep}\nmeasures:\n"
+        "  cost_mean: {mean: cost, bounds: [0, 4000]}\n  age_mean: {mean: age, bounds: [0, 100]}\n"
+        "  days: {sum: days, bounds: [0, 60]}",
+        "SELECT region, m, count(*) AS n, avg(greatest(0, least(4000, cost))) AS cost_mean,"
+        " avg(greatest(0, least(100, age))) AS age_mean, sum(greatest(0, least(60, days))) AS days"
+        " FROM 'source.parquet' GROUP BY ALL ORDER BY ALL",
+    ),
+    "a roll-up": Shape(
+        _VISITS,
+        "privacy_unit: row\nrecode: {region: keep, m: keep, age: {bins: [18, 30, 45, 60]}}\n"
+        "rollup: {to: [region], share: 0.2}",
+        "SELECT region, m, CASE WHEN age < 18 THEN 'a' WHEN age < 30 THEN 'b' WHEN age < 45 THEN"
+        " 'c' WHEN age < 60 THEN 'd' ELSE 'e' END AS age, count(*) AS n FROM 'source.parquet'"
+        " GROUP BY GROUPING SETS ((1, 2, 3), (1)) ORDER BY ALL",
     ),
 }
 
