@@ -3,9 +3,9 @@
     python benchmarks/shapes.py [--rows 10000000] [--repeats 3]
 
 45 pairs of ten columns; one of each person's different rows; a person in up to three groups; two
-means and a sum; a roll-up. The plain query is DuckDB's alone, in a process of its own that writes a Parquet file; beside it
-``release`` in a project that has released nothing. CPU seconds and the peak of memory, the least of
-the repeats; they take turns.
+means and a sum; a roll-up. The plain query is DuckDB's alone, in a process of its own that writes a
+Parquet file; beside it ``release`` in a project that has released nothing. CPU seconds and the peak
+of memory, the least of the repeats; they take turns.
 """
 
 from __future__ import annotations
