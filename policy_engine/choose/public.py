@@ -6,12 +6,14 @@ that the policy's mechanism shows half of the time: what is shown, times how muc
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 
+from policy_engine.accounting.in_words import in_text
 from policy_engine.choose.candidates import Candidates
 from policy_engine.choose.lattice import Histogram, Lattice, Scheme, cells_of, measured
 from policy_engine.choose.searching import (
@@ -29,11 +31,14 @@ from policy_engine.choose.searching import (
     values_of,
 )
 from policy_engine.errors import UsageError
+from policy_engine.policy.auto import NoSolution
+from policy_engine.policy.models import GuaranteeSpec
 from policy_engine.policy.project import Project
-from policy_engine.policy.resolve import Policy
+from policy_engine.policy.resolve import Policy, resolve
 from policy_engine.releasing.charging import planned
 
 MOST_LISTED = 1_000
+_MOST_EPSILON = 100
 LOCAL = (
     "local recoding: where its cuts are tells of the people, so that it is no recode fixed before"
     " the data is looked at (Li, Qardaji, Su 2012), and no certificate is made of it"
@@ -65,11 +70,24 @@ class ByMethod:
 
 
 @dataclass(frozen=True)
+class FrontierSaid:
+    """The frontier under another ε: ``least_shown`` people are a group that is shown half the time.
+
+    The people of its schemes are those in groups that are as large.
+    """
+
+    epsilon: Decimal
+    delta: Decimal
+    least_shown: int
+    schemes: tuple[SchemeSaid, ...]
+
+
+@dataclass(frozen=True)
 class PublicSearch:
     """What is found over a public table; ``recode`` is how the best scheme is written.
 
     ``frontier`` has for each number of people that is shown the scheme of the greatest precision
-    that shows so many, of those that no other beats in both.
+    that shows so many, of those that no other beats in both; ``frontiers`` are those of other ε.
     """
 
     people: int
@@ -82,6 +100,7 @@ class PublicSearch:
     found: tuple[ByMethod, ...]
     mondrian: int | None
     frontier: tuple[SchemeSaid, ...]
+    frontiers: tuple[FrontierSaid, ...] = ()
 
 
 def least_shown(policy: Policy) -> int:
@@ -111,6 +130,14 @@ class _Table:
             suppressed,
         )
 
+    @property
+    def frontier(self) -> tuple[SchemeSaid, ...]:
+        """The schemes that no other beats in people and precision."""
+        shown = measured(
+            self.histogram, self.lattice, lambda cells, _: _people_from(cells.people, self.least)
+        )
+        return tuple(self.said(scheme) for scheme in frontier_of(shown, self.lattice))
+
     def found(self, method: str, schemes: tuple[Scheme, ...], looks: int) -> ByMethod:
         listed = tuple(self.said(scheme) for scheme in schemes[:MOST_LISTED])
         return ByMethod(method, listed, len(schemes), looks)
@@ -123,23 +150,26 @@ def search_public(
     objective: Objective = Objective.score,
     k: int | None = None,
     share: Fraction = Fraction(0),
+    epsilons: Sequence[Decimal] = (),
 ) -> PublicSearch:
     """Every scheme of a policy's lattice, over a table that is public by the caller's word.
 
     With a ``k`` the searches of the literature look for schemes of which at most a ``share`` of the
-    people is in groups of fewer than k; the best is one of these then.
+    people is in groups of fewer than k; the best is one of these then. Of other ``epsilons``, with
+    the policy's δ, there is the frontier.
 
-    Raises UsageError where no scheme has it, or the table has nobody; else as ``planned``.
+    Raises UsageError where no scheme has it, the table has nobody, or the policy has no ε; else as
+    ``planned``, of the policy with each ε too.
     """
     candidates = Candidates.of(policy)
     with planned(policy, project) as plan:
+        others = [plan.with_numbers(_at(candidates, each)).policy for each in epsilons]
         histogram, lattice = candidates.people(plan.table, plan.warehouse, named=True)
     if not histogram.total:
         raise UsageError(f"{policy.name}: the source has nobody, so that all schemes are alike")
     least = least_shown(policy)
     table = _Table(histogram, lattice, least, None if k is None else Anonymity(k, share))
     values = values_of(histogram, lattice, objective, least if k is None else k)
-    shown = measured(histogram, lattice, lambda cells, _: _people_from(cells.people, least))
     allowed, found, parts = np.ones(lattice.shape, dtype=bool), [], None
     if table.model is not None:
         found = [*_by_methods(table, table.model)]
@@ -157,8 +187,32 @@ def search_public(
     return PublicSearch(
         histogram.total, len(histogram.people), lattice.size, least, objective.value,
         table.said(best), candidates.recode(best), tuple(found), parts,
-        tuple(table.said(scheme) for scheme in frontier_of(shown, lattice)),
+        table.frontier, tuple(_frontier_at(table, each) for each in others),
     )  # fmt: skip
+
+
+def _at(candidates: Candidates, epsilon: Decimal) -> Policy:
+    """The policy with another ε, and all that follows from it."""
+    policy, read = candidates.policy, candidates.read
+    if policy.is_unpromised:
+        raise UsageError(f"{policy.name}: --epsilon is of a policy with a guarantee: write one")
+    if not (epsilon.is_finite() and 0 < epsilon <= _MOST_EPSILON):
+        raise UsageError(
+            f"--epsilon must be above 0, and at most {_MOST_EPSILON}, found {epsilon:f}"
+        )
+    own = policy.guarantee
+    said = {"epsilon": epsilon, "delta": own.delta, "neighbours": own.neighbours}
+    document = read.document.model_copy(update={"guarantee": GuaranteeSpec.model_validate(said)})
+    try:
+        return resolve(document, read.hierarchies, read.file, read.directory)
+    except NoSolution as error:
+        raise UsageError(f"{policy.name}: ε {in_text(epsilon)} cannot be met: {error}") from None
+
+
+def _frontier_at(table: _Table, policy: Policy) -> FrontierSaid:
+    own = replace(table, least=least_shown(policy))
+    epsilon, delta = policy.guarantee.epsilon, policy.guarantee.delta
+    return FrontierSaid(epsilon, delta, own.least, own.frontier)
 
 
 def _people_from(people: np.ndarray, least: int) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -54,6 +54,14 @@ def search(
     suppress: Annotated[
         str, Option(metavar="SHARE", help="With --k: who may be in smaller groups, as 0.05.")
     ] = "0",
+    epsilon: Annotated[
+        list[str] | None,
+        Option(
+            metavar="ε",
+            help="With --public: the frontier at this ε too, and the policy's δ. It can be given"
+            " several times.",
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         Option(
@@ -88,9 +96,10 @@ def search(
     Example: policy-engine search policies/adult_hierarchies/policy.yaml --public --k 5
     """
     if not public:
-        if k is not None or objective is not Objective.score:
+        if k is not None or objective is not Objective.score or epsilon:
             raise UsageError(
-                "--k and --objective are of data that may be looked at: --public says that it may"
+                "--k, --objective and --epsilon are of data that may be looked at: --public says"
+                " that it may. The price of a private choice is search.epsilon of the policy"
             )
         _choose(load_policy(policy), output, edition or "", replace=replace)
         return
@@ -105,8 +114,9 @@ def search(
     if share and k is None:
         raise UsageError("--suppress stands beside --k: it is of groups of fewer than k")
     found = search_public(
-        loaded, project_of(loaded), objective=objective, k=k, share=Fraction(share)
-    )
+        loaded, project_of(loaded), objective=objective, k=k, share=Fraction(share),
+        epsilons=[decimal_of("--epsilon", each) for each in epsilon or ()],
+    )  # fmt: skip
     lines = [*_lines(found)]
     if output is not None:
         draw(output, partial(_paint, found), width=6.4)
@@ -117,9 +127,11 @@ def search(
 def _paint(found: PublicSearch, figure: Figure) -> None:
     """People shown against precision: the frontier, and the best scheme upon it."""
     axes = figure.subplots()
-    precisions = [scheme.precision for scheme in found.frontier]
-    shown = [100 * scheme.shown / found.people for scheme in found.frontier]
-    axes.step(precisions, shown, where="pre", label="no scheme is better in both")
+    lines = {"no scheme is better in both": found.frontier}
+    lines |= {f"the same at ε {in_text(each.epsilon)}": each.schemes for each in found.frontiers}
+    for label, schemes in lines.items():
+        shown = [100 * scheme.shown / found.people for scheme in schemes]
+        axes.step([scheme.precision for scheme in schemes], shown, where="pre", label=label)
     best = found.best
     label = f"best by {found.objective}: precision {best.precision:.2f}"
     axes.plot(best.precision, 100 * best.shown / found.people, "o", label=label)
@@ -205,9 +217,19 @@ def _lines(found: PublicSearch) -> Iterator[str]:
     if found.mondrian is not None:
         yield f"mondrian   {found.mondrian:,} parts; {LOCAL}"
     yield "frontier   people shown, against precision"
-    step = max(1, -(-len(found.frontier) // _MOST_LINES))
-    for scheme in found.frontier[::step]:
-        yield f"  {_scheme(scheme, found.people)}"
+    yield from _frontier(found.frontier, found.people)
+    for other in found.frontiers:
+        yield (
+            f"frontier   at ε {in_text(other.epsilon)}, δ {in_text(other.delta)}: one of"
+            f" {other.least_shown:,} is shown half the time"
+        )
+        yield from _frontier(other.schemes, found.people)
+
+
+def _frontier(schemes: Sequence[SchemeSaid], people: int) -> Iterator[str]:
+    step = max(1, -(-len(schemes) // _MOST_LINES))
+    for scheme in schemes[::step]:
+        yield f"  {_scheme(scheme, people)}"
 
 
 def _scheme(scheme: SchemeSaid, people: int) -> str:

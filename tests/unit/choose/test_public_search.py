@@ -101,6 +101,26 @@ def test_the_frontier_is_drawn(project, capfd):
     assert code == 2 and "--public says that it may" in err
 
 
+def test_the_frontier_of_another_guarantee_stands_beside_it(project, capfd):
+    words = ("--public", "--epsilon", "0.1", "--epsilon", "4")
+    code, out, _ = searched(capfd, *words, "--format", "json")
+    found = json.loads(out)
+    assert code == 0
+    little, much = found["frontiers"]
+    assert (little["epsilon"], much["epsilon"], much["delta"]) == (0.1, 4, 1e-6)
+    assert little["least_shown"] > found["least_shown"] > much["least_shown"]
+    for each in (little, much):
+        policy = POLICY.replace("epsilon: 0.5", f"epsilon: {each['epsilon']}")
+        Path("a.yaml").write_text(policy)
+        alone = json.loads(searched(capfd, "--public", "--format", "json")[1])
+        assert alone["least_shown"] == each["least_shown"]
+        assert alone["frontier"] == each["schemes"]
+    Path("a.yaml").write_text(POLICY)
+    _, out, _ = searched(capfd, *words, "--output", "a.svg")
+    assert "frontier   at ε 4, δ 0.000001: one of" in out
+    assert "the same at ε 4" in Path("a.svg").read_text()
+
+
 def test_bounds_and_weights_are_the_policys(project, capfd):
     bounds = "{at_most: {age: 2}, at_least: {town: 1, job: 0}, weights: {sex: 3}}"
     Path("a.yaml").write_text(f"{POLICY}search: {bounds}\n")
@@ -114,6 +134,10 @@ def test_bounds_and_weights_are_the_policys(project, capfd):
     ("words", "change", "told"),
     [
         ((), ("", ""), "has a price: write it"),
+        (("--epsilon", "1"), ("", ""), "search.epsilon of the policy"),
+        (("--public", "--epsilon", "0"), ("", ""), "above 0, and at most 100"),
+        (("--public", "--epsilon", "1e-9"), ("", ""), "ε 1e-9 cannot be met"),
+        (("--public", "--epsilon", "much"), ("", ""), "must be a number"),
         (("--public", "--suppress", "0.1"), ("", ""), "--suppress stands beside --k"),
         (("--public", "--suppress", "1", "--k", "2"), ("", ""), "at least 0 and below 1"),
         (("--public", "--k", "601"), ("", ""), "no scheme leaves at most 0% of the people"),
