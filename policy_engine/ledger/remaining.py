@@ -12,6 +12,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from policy_engine.accounting.domain import EXACT
 from policy_engine.accounting.events import ApproximateDP, PureDP
 from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.left import (
@@ -163,7 +164,7 @@ class _Learning:
 
 
 def _other_kind(filters: tuple[Filter, ...]) -> tuple[Decimal, Decimal] | None:
-    epsilon = min(each.limit.epsilon - each.spent.held for each in filters)
+    epsilon = min(EXACT.subtract(each.limit.epsilon, each.spent.held) for each in filters)
     delta = min(each.limit.delta for each in filters)
     if epsilon <= 0:
         return None

@@ -13,6 +13,7 @@ import pytest
 
 from policy_engine.accounting.events import (
     DiscreteLaplace,
+    DrawnChoice,
     PureDP,
     RandomisedResponse,
     SampledSuppression,
@@ -109,6 +110,15 @@ def test_a_sum_that_is_not_reached_is_not_offered():
     left = account.remaining(charge("0.05", "1e-8").asked)
     assert left == Remaining(0, None, None) or affords(account, charge(left.epsilon, left.delta))
     assert not affords(account, charge("0.05", "1e-6"))
+
+
+def test_after_a_choice_the_rest_of_epsilon_is_offered_and_admitted():
+    account = paid(Limit(Decimal(1), Decimal("1e-6")), charge("0.1", 0, DrawnChoice("0.1")))
+    found = account.remaining()
+    assert found is not None and (found.epsilon, found.delta) == (Decimal("0.9"), Decimal("1e-6"))
+    assert affords(account, charge("0.9", "1e-6")) and not affords(account, charge("0.901", 0))
+    whole = account.plus(charge("0.9", 0, DrawnChoice("0.9"))).remaining()
+    assert whole is not None and whole.epsilon is None
 
 
 def test_without_a_limit_nobody_can_say():
