@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from json import dumps
 from pathlib import Path
+from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -189,7 +190,7 @@ def plain_yaml(text: str) -> Any:
     """What a policy's file holds, to be written again with its comments, numbers as they are."""
     from ruamel.yaml import YAML
 
-    return YAML().load(text)
+    return YAML().load(dedent(text).lstrip("\n"))  # within a file it has blanks before each line
 
 
 def _name(at: int, level: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from policy_engine.cli import (
+    dbt_choosing,
     dbt_gate,
     dbt_grants,
     dbt_releases,
@@ -18,6 +19,8 @@ dbt = Commands(
 dbt.command(short_help="Make a dbt project ready for releases.")(dbt_sync.init)
 dbt.command(short_help="Write the models of the project's policies.")(dbt_sync.sync)
 dbt.command(short_help="Write the policy of a model that was written by hand.")(dbt_sync.adopt)
+dbt.command(short_help="Which recoding shows most people, and tells most.")(dbt_choosing.search)
+dbt.command(short_help="How much of one person counts.")(dbt_choosing.suggest)
 dbt.command(short_help="Stop sensitive data that would leave the project.")(dbt_gate.gate)
 dbt.command(short_help="Show the code beside the models, and write who has read it.")(
     dbt_review.review

@@ -22,6 +22,7 @@ from policy_engine.cli.output import confirm, emit, note
 from policy_engine.cli.reading import decimal_of
 from policy_engine.errors import UsageError
 from policy_engine.policy.loading import load_policy
+from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import counted
 from policy_engine.releasing.editions import utc_now
@@ -101,7 +102,8 @@ def search(
                 "--k, --objective and --epsilon are of data that may be looked at: --public says"
                 " that it may. The price of a private choice is search.epsilon of the policy"
             )
-        _choose(load_policy(policy), output, edition or "", replace=replace)
+        loaded = load_policy(policy)
+        choose(loaded, project_of(loaded), output, edition or "", replace=replace)
         return
     if edition is not None:
         raise UsageError("--public writes no policy: leave --edition out")
@@ -159,11 +161,19 @@ class ChosenSaid:
     entry: int
 
 
-def _choose(policy: Policy, output: Path | None, edition: str, *, replace: bool) -> None:
+def choose(
+    policy: Policy,
+    project: Project,
+    output: Path | None,
+    edition: str,
+    *,
+    replace: bool,
+    goes_on: str = "plan {}",
+) -> None:
+    """Choose a scheme privately, and say what it cost; ``goes_on`` is the command after it."""
     from policy_engine.choose.candidates import Candidates
     from policy_engine.choose.safe import choose_recoding, in_period
 
-    project = project_of(policy)
     chosen = choose_recoding(
         policy, project, output=output, edition=edition, replace=replace, say=note
     )
@@ -180,12 +190,12 @@ def _choose(policy: Policy, output: Path | None, edition: str, *, replace: bool)
         f"chose one of {counted(chosen.schemes, 'candidate')}: {chosen.policy}",
         f"  levels       precision {precision:.3f}: {_levels(said.levels)}; its release tells how"
         " many people they show",
-        *price_of_choice(chosen),
+        *price_of_choice(chosen, goes_on),
     ]
     confirm(said, lines)
 
 
-def price_of_choice(chosen: Chosen) -> Iterator[str]:
+def price_of_choice(chosen: Chosen, goes_on: str) -> Iterator[str]:
     """What a private choice cost, and what is next."""
     price = f"ε {in_text(chosen.epsilon)}, δ 0"
     told = {
@@ -195,7 +205,7 @@ def price_of_choice(chosen: Chosen) -> Iterator[str]:
     }
     yield f"  price        {told[chosen.outcome]}"
     yield f"  certificate  {chosen.certificate}"
-    yield f"next: policy-engine plan {chosen.policy}"
+    yield f"next: policy-engine {goes_on.format(chosen.policy)}"
 
 
 def _lines(found: PublicSearch) -> Iterator[str]:

@@ -14,6 +14,8 @@ from policy_engine.cli.output import confirm, note
 from policy_engine.cli.reading import decimal_of
 from policy_engine.cli.searching import price_of_choice
 from policy_engine.policy.loading import load_policy
+from policy_engine.policy.project import Project
+from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import counted
 from policy_engine.releasing.planning import project_of
 
@@ -61,14 +63,28 @@ def suggest(
 
     Example: policy-engine suggest visits.yaml --epsilon 0.02
     """
+    loaded = load_policy(policy)
+    choose(loaded, project_of(loaded), epsilon, output, edition or "", replace=replace)
+
+
+def choose(
+    policy: Policy,
+    project: Project,
+    epsilon: str,
+    output: Path | None,
+    edition: str,
+    *,
+    replace: bool,
+    goes_on: str = "plan {}",
+) -> None:
+    """Choose numbers privately, and say what they cost; ``goes_on`` is the command after it."""
     from policy_engine.choose import suggesting
 
-    loaded = load_policy(policy)
     chosen = suggesting.suggest(
-        loaded, project_of(loaded), decimal_of("--epsilon", epsilon),
-        output=output, edition=edition or "", replace=replace, say=note,
+        policy, project, decimal_of("--epsilon", epsilon),
+        output=output, edition=edition, replace=replace, say=note,
     )  # fmt: skip
-    numbers = suggesting.numbers_in(chosen.policy, suggesting.choosable(loaded))
+    numbers = suggesting.numbers_in(chosen.policy, suggesting.choosable(policy))
     said = SuggestedSaid(
         str(chosen.policy), str(chosen.certificate), chosen.outcome, numbers, chosen.epsilon,
         Decimal(0), chosen.schemes, chosen.account, chosen.entry,
@@ -76,6 +92,6 @@ def suggest(
     lines = [
         f"chose one of {counted(chosen.schemes, 'candidate')}: {chosen.policy}",
         *(f"  {name}: {value}" for name, value in numbers.items()),
-        *price_of_choice(chosen),
+        *price_of_choice(chosen, goes_on),
     ]
     confirm(said, lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,15 @@ from typing import Any, Literal
 from policy_engine.compile.catalog import Table
 from policy_engine.dbt.manifest import Manifest, read_manifest
 from policy_engine.dbt.project import DbtProject, open_dbt_project
-from policy_engine.dbt.releases import ONE_PROJECT_FILE, DbtRelease, drawn_model, releases_of
+from policy_engine.dbt.releases import (
+    ONE_PROJECT_FILE,
+    DbtRelease,
+    drawn_model,
+    named_by,
+    nodes_of,
+    parts_of,
+    releases_of,
+)
 from policy_engine.dbt.targets import Dbt, read_targets, warehouse_of
 from policy_engine.errors import FileError, UsageError, WarehouseError
 from policy_engine.ledger.entry import Entry
@@ -41,6 +49,19 @@ class Place:
     target: str
     named: Named
     project: Project
+
+    def chooses(self, file: Path) -> tuple[Policy, Project]:
+        """A policy and its project, as a private choice reads its source in this target.
+
+        Raises PolicyError: the policy has problems, or its source is no node of the project.
+        """
+        policy, named = load_policy(file), self.named
+        check_own_project(policy, self.project.file, ONE_PROJECT_FILE)
+        nodes = nodes_of(policy, self.parsed())
+        names = [".".join(full_name(named, parts_of(each))) for each in nodes]
+        read = replace(policy, source=named_by(policy.source, names))
+        project = replace(self.project, warehouses={named.name: named}, default=named.name)
+        return read, project
 
     @property
     def is_released_in(self) -> bool:
@@ -173,6 +194,11 @@ class Told:
         return self.outcome not in {"built", "changed", "due", "outdated", "refused"}
 
 
+def full_name(named: Named, parts: tuple[str, ...]) -> tuple[str, ...]:
+    """A full name, of as many parts as names have in a warehouse."""
+    return parts[-2:] if named.type == "postgres" else parts[-3:]
+
+
 @dataclass(frozen=True)
 class Desk:
     """What reserving and attesting need: the project's books, and a connection."""
@@ -183,7 +209,7 @@ class Desk:
 
     def name(self, parts: tuple[str, ...]) -> tuple[str, ...]:
         """A full name, of as many parts as names have in the warehouse."""
-        return parts[-2:] if self.named.type == "postgres" else parts[-3:]
+        return full_name(self.named, parts)
 
     def stands(self, parts: tuple[str, ...]) -> bool:
         """Whether there is a relation of this full name."""

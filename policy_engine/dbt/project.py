@@ -27,14 +27,30 @@ from policy_engine.dbt.yaml_items import Item, YamlItems
 from policy_engine.errors import FileError, PolicyError, Problem
 from policy_engine.opening import bytes_in, text_in
 from policy_engine.policy.project import filled
-from policy_engine.policy.within import policies_within
+from policy_engine.policy.within import apart, policies_within
 
 FILE = "dbt_project.yml"
 POLICY = ".privacy.yml"
 """What the name of a policy's file ends in, in a dbt project."""
 MISSPELT = ".privacy.yaml"
+CHOSEN = ("chosen", "suggested")
+"""What follows in the name of the file of what was chosen for a policy, by which command."""
 _SNAPSHOT = re.compile(r"\{%-?\s*snapshot\s+([A-Za-z_]\w*)")
 _NO_END = "\\ No newline at end of file"
+
+
+def stem_of(policy: Path) -> str:
+    """The name of a policy's file without its ending; of one within a file its own.
+
+    >>> stem_of(Path("models/towns.privacy.yml")), stem_of(Path("models/schema.yml#ages"))
+    ('towns', 'ages')
+    """
+    return apart(policy)[1] or policy.name[: -len(POLICY)]
+
+
+def chosen_file(policy: Path, word: str, edition: str) -> Path:
+    """Where a choice for a policy of a dbt project is written: as a policy beside it."""
+    return policy.with_name(".".join(filter(None, (stem_of(policy), word, edition))) + POLICY)
 
 
 @dataclass(frozen=True)
@@ -96,7 +112,14 @@ class DbtProject:
                 )
                 remedy = f"write it into a properties file in {self.shown(self.models[0])}"
                 raise PolicyError((Problem(str(file), 0, 0, "", message, remedy),))
-        return (*self.files(self.models, POLICY), *within)
+        found = (*self.files(self.models, POLICY), *within)
+        stems = {file: file.with_name(stem_of(file)) for file in found}
+        chosen = [str(stem) for stem in stems.values()]
+        # What was chosen for a policy has its release, and stands for it.
+        return tuple(
+            file for file, stem in stems.items()
+            if not any(each.startswith(f"{stem}.{word}") for each in chosen for word in CHOSEN)
+        )  # fmt: skip
 
     def properties(self) -> tuple[Path, ...]:
         """The properties files."""

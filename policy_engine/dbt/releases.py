@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -98,12 +98,12 @@ class DbtRelease:
     @cached_property
     def parts(self) -> tuple[str, ...]:
         """The full name of the table in which dbt draws."""
-        return _parts(self.model)
+        return parts_of(self.model)
 
     @cached_property
     def shown_parts(self) -> tuple[str, ...]:
         """The full name of the table that is read."""
-        return _parts(self.shown)
+        return parts_of(self.shown)
 
     @property
     def relation(self) -> str:
@@ -133,20 +133,14 @@ class DbtRelease:
 
         What is certified is the query; dbt makes the table of it.
         """
-        source = self.written.source
-        names = [".".join(parts) for parts in self.reads]
-        joins = tuple(
-            replace(each, source=replace(each.source, relation=name))
-            for each, name in zip(source.joins, names[1:], strict=True)
-        )
-        source = replace(source, relation=names[0], joins=joins)
+        source = named_by(self.written.source, [".".join(parts) for parts in self.reads])
         release = replace(self.written.release, path=None, relation=None)
         return replace(self.written, source=source, release=release)
 
     @property
     def reads(self) -> tuple[tuple[str, ...], ...]:
         """The full names of all that it reads, the source first."""
-        return tuple(map(_parts, self.nodes))
+        return tuple(map(parts_of, self.nodes))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -157,7 +151,8 @@ class DbtRelease:
         return (*before, *policy.columns, *counted, *policy.beside)
 
 
-def _parts(node: Node) -> tuple[str, ...]:
+def parts_of(node: Node) -> tuple[str, ...]:
+    """The full name of a node's relation."""
     name = read_name(node.relation)
     return tuple(part.text for part in name) if name else (node.name,)
 
@@ -173,21 +168,47 @@ def releases_of(
     wrong: list[Problem] = []
     for policy in policies:
         model, shown = model_of(policy, manifest), shown_model_of(policy, manifest)
-        named = [(key, source, node_of(source, manifest)) for key, source in sources_in(policy)]
-        nodes = [node for _, _, node in named if node is not None]
-        whole = len(nodes) == len(named)
-        if model is not None and shown is not None and whole:
-            found.append(DbtRelease(policy, model, shown, nodes[0], target, tuple(nodes[1:])))
+        try:
+            nodes = nodes_of(policy, manifest)
+        except PolicyError as error:
+            wrong += error.problems
             continue
-        key, name = "release.table", f"{model_name(policy)}.v{policy.release.version}"
-        if not whole:
-            key, name = next((key, each.text) for key, each, node in named if node is None)
-        law = f"{key} must be of the project as dbt has it, found {name}"
-        remedy = "run 'policy-engine dbt sync', and then dbt"
-        wrong += refused(policy.file, key, law, remedy).problems
+        if model is not None and shown is not None:
+            found.append(DbtRelease(policy, model, shown, nodes[0], target, nodes[1:]))
+        else:
+            name = f"{model_name(policy)}.v{policy.release.version}"
+            wrong += _not_of_dbt(policy, "release.table", name).problems
     if wrong:
         raise PolicyError(tuple(wrong))
     return tuple(found)
+
+
+def _not_of_dbt(policy: Policy, key: str, name: str) -> PolicyError:
+    law = f"{key} must be of the project as dbt has it, found {name}"
+    return refused(policy.file, key, law, "run 'policy-engine dbt sync', and then dbt")
+
+
+def nodes_of(policy: Policy, manifest: Manifest) -> tuple[Node, ...]:
+    """The nodes of all that a policy reads, the source first.
+
+    Raises PolicyError: dbt knows one of them not.
+    """
+    found = []
+    for key, source in sources_in(policy):
+        node = node_of(source, manifest)
+        if node is None:
+            raise _not_of_dbt(policy, key, source.text)
+        found.append(node)
+    return tuple(found)
+
+
+def named_by(source: Source, names: Sequence[str]) -> Source:
+    """A source with what is joined to it, called by these full names."""
+    joins = tuple(
+        replace(each, source=replace(each.source, relation=name))
+        for each, name in zip(source.joins, names[1:], strict=True)
+    )
+    return replace(source, relation=names[0], joins=joins)
 
 
 def sources_in(policy: Policy) -> tuple[tuple[str, Source], ...]:
@@ -207,7 +228,7 @@ def node_of(source: Source, manifest: Manifest) -> Node | None:
     # A name of several parts, which may be a relation's.
     parts = [part.lower() for part in wanted.parts]
     nodes = manifest.of_kind("model", "seed", "snapshot", "source")
-    same = [n for n in nodes if [p.lower() for p in _parts(n)][-len(parts) :] == parts]
+    same = [n for n in nodes if [p.lower() for p in parts_of(n)][-len(parts) :] == parts]
     return same[0] if len(same) == 1 else manifest.node_named("", wanted.parts[-1])
 
 

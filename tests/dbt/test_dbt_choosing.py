@@ -1,0 +1,121 @@
+"""A private choice in a dbt project: the source as dbt has it, charged, and released by dbt."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from environments import NEWEST, dbt_of
+from release_room import Room, World, outcome
+
+pytestmark = pytest.mark.slow
+
+SEARCHED = """\
+version: 1
+name: towns
+source: {table: ref('stg_people')}
+privacy_unit: {column: person_id, rows: any}
+recode:
+  age: {levels: [{bins: [10, 20, 30, 40, 50, 60, 70, 80]}, {bins: [30, 60]}], level: 1}
+  town: keep
+search: {epsilon: 0.1}
+mechanism: noisy_counts
+guarantee: {epsilon: 0.5, delta: 1.0e-6}
+release: {table: towns}
+account: people
+"""
+SUGGESTED = """\
+            version: 1
+            name: visits
+            source: {table: ref('stg_people')}
+            privacy_unit: {column: person_id, rows: all}
+            recode: {town: keep}
+            mechanism: noisy_counts
+            contribution: {max_groups: 10}
+            guarantee: {epsilon: 0.5, delta: 1.0e-6}
+            release: {table: visits_by_town}
+            account: people
+"""
+
+
+def _story(folder: Path) -> dict[str, object]:
+    dbt = dbt_of(NEWEST)
+    with dbt.served() as run:
+        room = Room(World.at(folder / "project"), dbt, run, "duckdb", str(folder))
+        room.write()
+        world = room.world
+        world.write(
+            "policy-engine.yaml",
+            "accounts: {people: {epsilon: 2, delta: 1.0e-5}}\ndbt: {release_targets: [prod]}\n",
+        )
+        world.write("models/towns.privacy.yml", SEARCHED)
+        said = world.read("models/stg_people.yml")
+        meta = "    config:\n      meta:\n        privacy:\n          policy:\n"
+        world.write("models/stg_people.yml", said + meta + SUGGESTED)
+        room.engine_says("dbt", "sync", "--target", "prod")
+        room.engine_says("ledger", "begin")
+        run("deps", project=world.folder)
+        file, within = "models/towns.privacy.yml", "models/stg_people.yml#visits"
+        search = ("dbt", "search", file, "--target", "prod", "--format", "json")
+        suggest = ("dbt", "suggest", within, "--epsilon", "0.1", "--target", "prod")
+        story: dict[str, object] = {
+            "dev": room.engine_says("dbt", "search", file, "--target", "dev"),
+            "not built": room.engine_says(*search),
+        }
+        room.builds("--target", "prod", "--select", "+stg_people")
+        story["searched"] = room.engine_says(*search)
+        story["again"] = room.engine_says(*search)
+        story["suggested"] = room.engine_says(*suggest)
+        story["synced"] = room.engine_says("dbt", "sync", "--target", "prod", "--prune")
+        story["reserved"] = room.asks("reserve")
+        story["built"] = room.builds()
+        story["attested"] = room.asks("attest")
+        story["gate"] = room.engine_says("dbt", "gate", "--manifest", "target/manifest.json")
+        certificate = "models/towns.chosen.privacy.certificate.json"
+        story["verified"] = room.engine_says("verify", certificate)
+        story["entries"] = room.entries()
+        paths = sorted((world.folder / "models").iterdir())
+        story["files"] = {
+            f"models/{path.name}": path.read_text() for path in paths if path.is_file()
+        }
+        return story
+
+
+@pytest.fixture(scope="module")
+def story(made_once):
+    return made_once("choosing", _story)
+
+
+def test_a_choice_is_of_a_release_target_whose_source_is_built(story):
+    assert story["dev"]["code"] == 2
+    assert "nothing is chosen in the target dev" in story["dev"]["err"]
+    assert story["not built"]["code"] != 0
+
+
+def test_a_choice_is_charged_once_and_written_where_policies_of_dbt_stand(story):
+    for name in ("searched", "suggested"):
+        assert story[name]["code"] == 0, story[name]
+    first, second = (json.loads(story[name]["out"]) for name in ("searched", "again"))
+    assert (first["outcome"], second["outcome"]) == ("chosen", "stands")
+    assert first["entry"] == second["entry"]
+    assert first["policy"].endswith("models/towns.chosen.privacy.yml")
+    assert "policy-engine dbt sync" in story["suggested"]["out"]
+    files = story["files"]
+    towns = yaml.safe_load(files["models/towns.chosen.privacy.yml"])
+    visits = yaml.safe_load(files["models/visits.suggested.privacy.yml"])
+    assert "search" not in towns and towns["name"] == "towns"
+    assert visits["contribution"]["max_groups"] in range(1, 11)
+    assert story["verified"]["code"] in (0, 4), story["verified"]
+
+
+def test_what_was_chosen_is_released_by_dbt_and_pays_for_the_same_source(story):
+    assert story["synced"]["code"] == 0, story["synced"]
+    assert outcome(story["reserved"], "outcome") == ["reserved", "reserved"], story["reserved"]
+    assert story["built"]["code"] == 0, story["built"]
+    assert outcome(story["attested"], "outcome") == ["attested", "attested"]
+    assert story["gate"]["code"] == 0, story["gate"]
+    entries = story["entries"]
+    assert len(entries) == 4 and {entry["account"] for entry in entries} == {"people"}
+    assert "models/towns_v1_draw.sql" in story["files"]
