@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -76,6 +79,9 @@ def _story(folder: Path) -> dict[str, object]:
         certificate = "models/towns.chosen.privacy.certificate.json"
         story["verified"] = room.engine_says("verify", certificate)
         story["entries"] = room.entries()
+        with closing(sqlite3.connect(world.folder / ".policy-engine/ledger.sqlite")) as ledger:
+            records = "".join(str(row) for row in ledger.execute("select * from records"))
+        story["sources"] = re.findall(r'"place":"(\w{64})"', records)
         paths = sorted((world.folder / "models").iterdir())
         story["files"] = {
             f"models/{path.name}": path.read_text() for path in paths if path.is_file()
@@ -117,5 +123,5 @@ def test_what_was_chosen_is_released_by_dbt_and_pays_for_the_same_source(story):
     assert outcome(story["attested"], "outcome") == ["attested", "attested"]
     assert story["gate"]["code"] == 0, story["gate"]
     entries = story["entries"]
+    assert len(story["sources"]) == 4 and len(set(story["sources"])) == 1
     assert len(entries) == 4 and {entry["account"] for entry in entries} == {"people"}
-    assert "models/towns_v1_draw.sql" in story["files"]

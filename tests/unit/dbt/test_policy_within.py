@@ -130,6 +130,17 @@ def test_a_policy_beside_a_seed_is_refused_for_dbt_reads_no_models_there(tmp_pat
         made.sync()
 
 
+def test_what_was_chosen_for_a_policy_stands_for_it(tmp_path):
+    made = world(tmp_path, TEXT, TEXT.replace("towns", "ages"))
+    made.policy("models/homes", model="homes")
+    for name in ("ages.chosen", "homes.suggested.anew"):
+        made.write(f"models/{name}.privacy.yml", made.read("models/homes.privacy.yml"))
+    found = [file.name for file in made.project.policies()]
+    assert found == [
+        "ages.chosen.privacy.yml", "homes.suggested.anew.privacy.yml", "stg_people.yml#towns",
+    ]  # fmt: skip
+
+
 def gate(made: World, policy: object, **config: object):
     """What the gate finds where the manifest says that stg_people has this policy."""
     meta = {"meta": {"privacy": {"policy": policy}}}
