@@ -50,6 +50,9 @@ class Pins:
 
 
 ENVIRONMENTS: Mapping[str, Pins] = {
+    "1.8": Pins(("dbt-core==1.8.10", "dbt-duckdb==1.8.4", "duckdb==2.0.0")),
+    "1.9": Pins(("dbt-core==1.9.11", "dbt-duckdb==1.9.6", "duckdb==2.0.0")),
+    "1.10": Pins(("dbt-core==1.10.23", "dbt-duckdb==1.10.1", "duckdb==2.0.0")),
     "1.11": Pins(
         (
             "dbt-core==1.11.16",
@@ -68,6 +71,11 @@ ENVIRONMENTS: Mapping[str, Pins] = {
         options=("--only-binary", "dbt-core-experimental-parser"),
     ),
     "2": Pins(("dbt-core==2.0.0a4",), options=("--prerelease=allow",), library=_LIBRARY),
+    "2-fusion": Pins(
+        ("dbt==2.0.0rc196",),
+        options=("--only-binary", ":all:", "--prerelease=allow"),
+        library=_LIBRARY,
+    ),
 }
 # An emulation of Snowflake, which cannot live beside our sqlglot. Later connectors have no module
 # that it reads; pyarrow is the one that our own environment has, and so is there already.
@@ -85,13 +93,17 @@ NEWEST = "1.11"
 VERSIONS = [
     name if name == NEWEST else pytest.param(name, marks=pytest.mark.evidence)
     for name in ENVIRONMENTS
-    if _HAS_V2 or name != "2"
+    if _HAS_V2 or not name.startswith("2")
 ]
 LONG_ROOMS = [
     pytest.param(room, marks=pytest.mark.evidence)
-    for room in ((NEWEST, "duckdb"), (NEWEST, "postgres"), ("1.12", "duckdb"), ("2", "duckdb"))
-    if _HAS_V2 or room[0] != "2"
-]
+    for room in (
+        (NEWEST, "duckdb"), (NEWEST, "postgres"), ("1.12", "duckdb"), ("2", "duckdb"),
+        ("1.8", "duckdb"), ("1.9", "duckdb"), ("1.10", "duckdb"),
+        ("2-fusion", "duckdb"),
+    )
+    if _HAS_V2 or not room[0].startswith("2")
+]  # fmt: skip
 ROOMS = [(NEWEST, "duckdb"), *LONG_ROOMS[1:]]
 """``make test`` has one story of dbt, a release from sync to attest; the others are long proofs."""
 
