@@ -86,6 +86,13 @@ FAKESNOW = Pins(
         f"pyarrow=={version('pyarrow')}",
     )
 )
+AIRFLOW = Pins(
+    (
+        "apache-airflow==3.3.2",
+        "apache-airflow-providers-standard==1.21.0",
+        "astronomer-cosmos==1.15.1",
+    )
+)
 # DuckDB's library for dbt v2 is taken for Linux alone.
 _HAS_V2 = sys.platform == "linux" and platform.machine() == "x86_64"
 NEWEST = "1.11"
