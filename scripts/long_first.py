@@ -37,17 +37,16 @@ APART = frozenset({
 #: What is not here is soon done.
 SECONDS = {
     "tests/warehouse/test_spark.py": 160,
-    "tests/dbt/test_dbt_editions.py": 70,
     "tests/docs/test_docs.py::test_the_commands_of_a_page_do_what_it_shows[docs/howto/ledger.md]":
         60,
     "tests/crash/test_kills.py": 50,
-    "tests/dbt/test_dbt_release.py": 50,
-    "tests/unit/policy/test_planned_policies.py": 45,
     "tests/privacy/test_histories.py": 40,
     "tests/unit/cli/test_yearly.py": 40,
     "tests/browser/test_site.py": 35,
-    "tests/unit/compile/test_compiler.py::test_five_thousand_columns_are_compiled_proved_and_run":
-        35,
+    "tests/dbt/test_dbt_editions.py": 35,
+    "tests/dbt/test_dbt_release.py": 35,
+    "tests/unit/compile/test_compiler.py::test_five_thousand_columns_are_printed_and_run": 35,
+    "tests/unit/choose/test_suggesting.py": 30,
     "tests/kernel/test_meaning.py": 30,
     "tests/check/test_run_beside.py": 25,
     "tests/golden/test_golden.py": 25,
@@ -78,6 +77,7 @@ SECONDS = {
     "tests/privacy/test_count_law.py": 12,
     "tests/unit/accounting/test_choice.py": 12,
     "tests/unit/audit/test_audit_cli.py": 12,
+    "tests/unit/policy/test_planned_policies.py": 15,
     "tests/privacy/test_choice_law.py": 11,
     "tests/unit/audit/test_audit_policies.py::test_nothing_is_left_and_nothing_of_the_source_is_used":
         11,
