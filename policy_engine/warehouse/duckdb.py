@@ -7,6 +7,7 @@ cannot change what a certified text means.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace as replace_field
@@ -39,6 +40,9 @@ from policy_engine.warehouse.settings import Spill, connect, settle
 if TYPE_CHECKING:
     import pyarrow as pa
 
+PATIENCE = 30
+"""The seconds to wait for a database file that another process has open."""
+_LOCKED = "Could not set lock on file"
 _OURS = "policy_engine_"  # how every temporary table of ours begins
 _ROWS = f"{_OURS}rows"
 
@@ -80,13 +84,21 @@ class DuckDBWarehouse(Transactional):
         if not database.is_file():
             raise WarehouseError(f"warehouse {name}: there is no database file {database}")
         mode = "" if writable else " (READ_ONLY)"
-        reason = "it is locked by another process, read-only, or no DuckDB database"
-        try:
-            self._connection.execute(f"ATTACH {literal(str(database))} AS {quoted(name)}{mode}")
-        except duckdb.Error:
-            raise WarehouseError(
-                f"warehouse {name}: {database} cannot be opened; {reason}"
-            ) from None
+        text = f"ATTACH {literal(str(database))} AS {quoted(name)}{mode}"
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                self._connection.execute(text)
+            except duckdb.Error as error:
+                # Of two releases at the same moment the second waits, as on a server.
+                if _LOCKED in str(error) and time.monotonic() < end:
+                    time.sleep(0.1)
+                    continue
+                raise WarehouseError(
+                    f"warehouse {name}: {database} cannot be opened; another process has locked it"
+                    f" for {PATIENCE} s, it is read-only, or it is no DuckDB database"
+                ) from None
+            return
 
     @property
     def session(self) -> duckdb.DuckDBPyConnection:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 import traceback
 from contextlib import closing
@@ -56,6 +58,24 @@ def test_a_database_that_cannot_be_opened_leaves_nothing_behind(tmp_path, monkey
         with pytest.raises(WarehouseError, match=message):
             warehouse(tmp_path / f"{name}.duckdb")
     assert [file.name for file in tmp_path.iterdir()] == ["text.duckdb"]
+
+
+def test_a_database_that_another_process_has_open_is_waited_for(database, monkeypatch):
+    """Two runners at midnight: the second one failed."""
+    code = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print(1, flush=True); input()"
+    command = [sys.executable, "-c", code, str(database)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout.readline() == "1\n"
+        monkeypatch.setattr("policy_engine.warehouse.duckdb.PATIENCE", 0)
+        with pytest.raises(WarehouseError, match="another process has locked it for 0 s"):
+            warehouse(database)
+        monkeypatch.undo()
+        threading.Timer(0.5, other.stdin.write, ["\n"]).start()
+        threading.Timer(0.6, other.stdin.flush).start()
+        with closing(warehouse(database)) as opened:
+            assert opened.exists(("db", "main", "people"))
 
 
 def test_a_database_is_read_only_unless_it_is_written_to(database):
