@@ -267,7 +267,7 @@ def could_list(policy: Policy, claim: Claim) -> int:
     if claim.count is None or policy.k > 1 or policy.part is not None:
         return 0
     try:
-        return math.prod(map(len, all_groups(claim.columns, claim.period)))
+        return math.prod(map(len, all_groups(claim.columns, claim.period, claim.filter)))
     except NotPublic:
         return 0
 

@@ -146,7 +146,7 @@ def claim_of(
                 shown,
                 (tuple(drawn), tuple(chosen)),
                 secret,
-                period,
+                (period, tuple(conditions)),
                 raw_first=plain and is_raw_first(policy, table),
             ),
             columns=tuple(shown),
@@ -290,24 +290,24 @@ def _law(
     shown: list[Shown],
     beside: tuple[tuple[mechanisms.Quantity, ...], tuple[mechanisms.Quantile, ...]],
     secret: mechanisms.Secret | None,
-    period: Shown | None,
+    kept: tuple[Shown | None, tuple[Shown, ...]],
     *,
     raw_first: bool,
 ) -> mechanisms.Law:
-    keys = _public_keys(policy, shown, period)
+    keys = _public_keys(policy, shown, *kept)
     asked = LawParts(policy, tuple(shown), *beside, secret, raw_first, keys)
     return policy.protection.kernel_law(asked)
 
 
 def _public_keys(
-    policy: Policy, shown: list[Shown], period: Shown | None
+    policy: Policy, shown: list[Shown], period: Shown | None, conditions: tuple[Shown, ...]
 ) -> tuple[tuple[Key, ...], ...]:
     """The public keys of a policy as its columns show them; none where it has none."""
     lists = policy.protection.keys
     if lists != ALL_VALUES:
         return _listed(policy, lists, shown) if lists else ()
     try:
-        return all_groups(shown, period)
+        return all_groups(shown, period, conditions)
     except NotPublic as error:
         law, remedy = error.args
         problem = Problem(str(policy.file), 0, 0, "public_groups", f"public_groups {law}", remedy)

@@ -1,22 +1,26 @@
 """``public_groups: auto``: every combination of what a policy's recodes can give.
 
 The domain is complete: whoever is counted is in one of its groups. NULL is in it wherever a recode
-can give one, of a missing value, of one that a strict cast or a map sends there. The column of a
-period alone is bounded by it, and never missing; the start of a week may lie before the period.
+can give one, of a missing value, of one that a strict cast or a map sends there. No value is in it
+that the conditions on its column, of the filter and the period, keep nobody with, nor the rest of a
+map of both truth values. The column of a period is never missing; a week may begin before it.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, timedelta
 from itertools import islice
 from math import prod
+from typing import Any
 
 from policy_engine.calendars import Calendar
 from policy_engine.kernel import recodes
-from policy_engine.kernel.claim import Shown
+from policy_engine.kernel.claim import KEPT, Shown
 from policy_engine.kernel.mechanisms.pure import MOST_TUPLES, Key
 from policy_engine.kernel.recodes.truncate.recode import UTC_NAME, Unit
+from policy_engine.kernel.types import Value
 
 _HOUR = timedelta(hours=1)
 
@@ -25,12 +29,17 @@ class NotPublic(Exception):
     """Not every group can be listed: why, and what to do."""
 
 
-def all_groups(shown: Sequence[Shown], period: Shown | None) -> tuple[tuple[Key, ...], ...]:
+def all_groups(
+    shown: Sequence[Shown], period: Shown | None, conditions: Sequence[Shown] = ()
+) -> tuple[tuple[Key, ...], ...]:
     """Of each column all that it can show, NULL where it can; the groups are their product.
+
+    ``conditions`` are those of the filter.
 
     Errors: NotPublic, with a law and a remedy, where a column does not tell, or there are too many.
     """
-    lists = tuple(_values(each, period) for each in shown)
+    kept = (*conditions, *([] if period is None else [period]))
+    lists = tuple(_values(each, period, kept) for each in shown)
     if (many := prod(map(len, lists))) > MOST_TUPLES:
         sizes = " × ".join(
             f"{each.name} {len(own)}" for each, own in zip(shown, lists, strict=True)
@@ -40,7 +49,7 @@ def all_groups(shown: Sequence[Shown], period: Shown | None) -> tuple[tuple[Key,
     return lists
 
 
-def _values(shown: Shown, period: Shown | None) -> tuple[Key, ...]:
+def _values(shown: Shown, period: Shown | None, conditions: Sequence[Shown]) -> tuple[Key, ...]:
     how = shown.recode
     if isinstance(how, recodes.Constant):
         return ((how.label,),)
@@ -55,7 +64,56 @@ def _values(shown: Shown, period: Shown | None) -> tuple[Key, ...]:
     if not shown.values:
         law = f"is auto, and column {shown.name!r} does not say which values it can show"
         raise NotPublic(law, "recode it by bins or map, or list the groups")
-    return tuple((label,) for label in shown.values)
+    own = [each for each in conditions if each.column == shown.column]
+    return tuple((label,) for label in _with_whom(shown, own) or shown.values)
+
+
+_BELOW = object()
+"""A value below every cut, and one that is no key."""
+
+
+def _with_whom(shown: Shown, conditions: Sequence[Shown]) -> tuple[str | None, ...]:
+    """What a column shows of the values that all conditions on it keep, in the order of ``values``.
+
+    Asked of one value of each kind: every key, every cut and one below, one that is no key.
+    """
+    lists = [each for each in conditions if _is_list(each)]
+    alike = [each for each in conditions if type(each.recode) is type(shown.recode)]
+    asked = [*lists, *alike]
+    found = {shown.missing} if all(each.missing is not None for each in conditions) else set()
+    for value in _points(shown, lists, alike):
+        if all(_label(each.recode, value) == KEPT for each in asked):
+            label = _label(shown.recode, value)
+            found.add(shown.missing if label is None else label)
+    return tuple(label for label in shown.values if label in found)
+
+
+def _points(shown: Shown, lists: Sequence[Shown], alike: Sequence[Shown]) -> Sequence[object]:
+    if shown.seen.kind == "boolean":
+        return (True, False)
+    if lists:
+        return _members(lists[0].recode)
+    every = [member for each in (shown, *alike) for member in _members(each.recode)]
+    return (_BELOW, *every)
+
+
+def _is_list(condition: Shown) -> bool:
+    """Whether a condition keeps but some values, of a type in which they stand for themselves."""
+    how, plain = condition.recode, condition.seen.kind in {"integer", "decimal", "date", "text"}
+    return plain and isinstance(how, recodes.Map) and how.other != KEPT
+
+
+def _members(how: recodes.Recode) -> tuple[Value, ...]:
+    return how.keys if isinstance(how, recodes.Map) else getattr(how, "cuts", ())
+
+
+def _label(how: recodes.Recode, value: Any) -> str | None:
+    """What bins or a map show of a value."""
+    if isinstance(how, recodes.Map):
+        return next((label for keys, label in how.groups if value in keys), how.other)
+    assert isinstance(how, recodes.Bins)
+    place = 0 if value is _BELOW else bisect_right(how.cuts, value)
+    return how.labels[place]
 
 
 def starts_of(unit: Unit, first: date, end: date) -> Iterator[date | str]:
