@@ -7,8 +7,10 @@ number, the outcomes of all of them are collected by their loss ln(P/Q), on a gr
   Σ max(0, P − a·Q) over it is at most the true one.
 * *Above*: an outcome whose loss lies between two points of the grid is split between them so that
   both masses stay. max(0, P − a·Q) is convex, so it only grows. What is beyond the grid's upper end
-  counts as certain. Where few losses differ, as those of Laplace's noise do, each is raised to the
-  next multiple of a far smaller step instead: a grid would lift what lies just at ε above it.
+  counts as certain.
+* *Both, where few losses differ*, as those of Laplace's noise do: each is put on a multiple of a
+  far smaller step, above it or below. A tenth of all mass may lie just at ε, and be all of δ: a
+  cell would merge it with what lies below, and a grid would lift more of it above.
 
 A sum is moved by any number of steps up to a farthest. Below, it is the farthest. Above, it is a
 pair that dominates each: the edges of the upper hull of the corners of all of them. Where the noise
@@ -42,8 +44,8 @@ APART = Decimal("0.01")
 
 _WHOLE = 1 << 60
 _GUARD, _LEAST = 1e-8, 1e-280
-_CELLS, _POINTS = (1 << 11, 1 << 12, 1 << 13), (1 << 13, 1 << 15)
-_FINE, _MOST_OUTCOMES = 1e-9, 1 << 21
+_CELLS, _POINTS = (1 << 11, 1 << 12, 1 << 13), (1 << 12, 1 << 13, 1 << 15)
+_FINE, _MOST_OUTCOMES = (1e-9, 1e-11, 1e-13), 1 << 21
 _NEAR = 5e-3
 _ABOVE = 3.0
 """Beyond ε by so much more than chance takes it, nearly all of an outcome is excess."""
@@ -113,23 +115,39 @@ def brute_product(
         ways, uppers = ([*each, *map(_turned, each)] for each in (ways, uppers))
     ways, uppers = ([[*way, *beside] for way in each] for each in (ways, uppers))
     at = float(epsilon)
-    low, high = Decimal(0), Decimal(1)
-    for cells, points in zip(_CELLS, (None, *_POINTS), strict=True):
+    low, high = _between_few(ways, uppers, at)
+    for cells, points in zip(_CELLS, _POINTS, strict=True):
+        if _apart(low, high) <= _NEAR:
+            break
         lows = [_merged(way, _Grid.around(way, at, cells), at) for way in ways]
         if low == 0 and None in lows:
             return None
-        low = max(low, *(Decimal(found) for found in lows if found is not None))
-        bounds = [
-            _raised(way, at) if points is None else _gridded(way, at, points) for way in uppers
-        ]
-        high = min(high, Decimal(max(bounds)))
-        apart = (high - low) / high + Decimal("1e-12")
-        if apart <= _NEAR:
-            break
+        low = max([low, *(Decimal(found) for found in lows if found is not None)])
+        high = min(high, Decimal(max(_gridded(way, at, points) for way in uppers)))
+    apart = _apart(low, high)
     if apart > APART:
         return None
     told = f"the product of {count} numbers, between bounds that lie {float(apart):.1g} of it apart"
     return Recomputed(high, told, apart)
+
+
+def _apart(low: Decimal, high: Decimal) -> Decimal:
+    """How far apart the bounds are, as a share of the upper one."""
+    return (high - low) / high + Decimal("1e-12")
+
+
+def _between_few(
+    ways: Sequence[Sequence[_Factor]], uppers: Sequence[Sequence[_Factor]], epsilon: float
+) -> tuple[Decimal, Decimal]:
+    """Bounds on δ by ever smaller steps, until they are near; 0 and 1 where many losses differ."""
+    low, high = Decimal(0), Decimal(1)
+    for step in _FINE:
+        low = max([low, *(Decimal(_on_steps(way, epsilon, step, above=False)) for way in ways)])
+        highs = [_on_steps(way, epsilon, step, above=True) for way in uppers]
+        high = min(high, Decimal(max(highs)))
+        if _apart(low, high) <= _NEAR:
+            break
+    return low, high
 
 
 def _together(numbers: Iterable[NoisyNumber]) -> list[NoisyNumber]:
@@ -312,25 +330,27 @@ class _Sum:
         return both.plus(self) if times % 2 else both
 
 
-def _raised(factors: Sequence[_Factor], epsilon: float) -> float:
-    """An upper bound on δ: each loss is raised by a little; 1 where too many losses differ."""
+def _on_steps(factors: Sequence[_Factor], epsilon: float, step: float, *, above: bool) -> float:
+    """A bound on δ: each loss is a multiple of ``step`` above it, or below; 1 or 0 of too many."""
     import numpy as np
 
     places: NDArray[np.int64] = np.zeros(1, np.int64)
     masses: Floats = np.ones(1)
     for factor in factors:
-        above = np.ceil(factor.losses / _FINE).astype(np.int64) + 1
-        own, where = np.unique(above, return_inverse=True)
+        # One step more, for a loss is right to far less than a step, and not to the last digit.
+        own = np.ceil(factor.losses / step) + 1 if above else np.floor(factor.losses / step) - 1
+        own, where = np.unique(own.astype(np.int64), return_inverse=True)
         weights = np.bincount(where, factor.first)
         for _ in range(factor.times):
             if len(places) * len(own) > _MOST_OUTCOMES:
-                return 1.0
+                return float(above)
             sums, products = np.add.outer(places, own).ravel(), np.outer(masses, weights).ravel()
             places, alike = np.unique(sums, return_inverse=True)
             masses = np.zeros(len(places))
             masses += np.bincount(alike, products)
-    gained = masses * -np.expm1(np.minimum(epsilon - places * _FINE, 0))
-    return (float(gained.sum()) + _certain(factors)) * (1 + _GUARD) + _LEAST
+    gained = masses * -np.expm1(np.minimum(epsilon - places * step, 0))
+    found = float(gained.sum()) + _certain(factors)
+    return found * (1 + _GUARD) + _LEAST if above else found * (1 - _GUARD)
 
 
 def _gridded(factors: Sequence[_Factor], epsilon: float, points: int) -> float:

@@ -113,17 +113,23 @@ def test_laws_that_have_nothing_in_common_give_all_away():
     assert bounds([NoisyNumber((1 << 59,), up=2), NoisyNumber((1 << 59,))], "1")[1] == 1
 
 
+def test_a_grid_alone_lies_between_too(monkeypatch):
+    monkeypatch.setattr(module, "_MOST_OUTCOMES", -1)
+    assert bounds([NoisyNumber((1 << 59,), up=2), NoisyNumber((1 << 59,))], "1")[1] == 1
+
+
 def test_what_cannot_be_told(monkeypatch):
     entries = laplace(1, 14).entries
     assert brute_product([NoisyNumber(entries)], Decimal(601), replaces=False) is None
     assert brute_product([NoisyNumber(entries, up=10**6)], Decimal(1), replaces=False) is None
+    monkeypatch.setattr(module, "_MOST_OUTCOMES", 0)
     monkeypatch.setattr(module, "_MOST_WORK", 1)
     assert brute_product([NoisyNumber(entries)], Decimal(1), replaces=False) is None
 
 
 def test_bounds_that_lie_far_apart_say_nothing(monkeypatch):
     numbers = [NoisyNumber(gaussian(20, 100).entries, times=10)]
-    monkeypatch.setattr(module, "_POINTS", (16, 32))
+    monkeypatch.setattr(module, "_POINTS", (16, 32, 64))
     assert brute_product(numbers, Decimal(1), replaces=False) is None
     assert APART < 1
 
@@ -147,3 +153,14 @@ def test_what_lies_just_at_epsilon_is_not_lifted_above_it():
     # Of noise that mirrors itself the two ways of the sum are one.
     up = bounds([*counts, NoisyNumber(sums.entries, 10)], "0.375")
     assert [*map(float, up)] == pytest.approx([float(low), float(high)], rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("scale", "bound", "epsilon"), [("0.16666668", 124, "0.5"), ("0.3333334", 67, "1")]
+)
+def test_what_lies_just_above_epsilon_is_not_merged_with_what_lies_below(scale, bound, epsilon):
+    """Three groups of Laplace at a small δ: a tenth of all mass lies 10⁻⁸ above ε, half of δ."""
+    low, high = bounds([NoisyNumber(laplace(scale, bound).entries, times=3)], epsilon)
+    assert 0 < low <= high <= low / (1 - APART)
+    true = delta_of_release([Statistic(laplace(scale, bound), groups=3)], epsilon).delta
+    assert low <= true <= high * Decimal("1.0001")
