@@ -78,7 +78,6 @@ class Game:
     """
 
     name: str
-    coin: str
     neighbours: str
     views: Callable[[int], tuple[View, ...]]
     guess: Callable[[Sequence[PublishedTable]], bool]
@@ -249,7 +248,7 @@ def _tracker(number: int, name: str) -> Game:
     def guess(seen: Sequence[PublishedTable]) -> bool:
         return _says_flu(list(trackers(SizeControl(seen[0], 90), _KNOWN, "known"))[number])
 
-    return Game(name, "illness", "replace_one", _alike, guess)
+    return Game(name, "replace_one", _alike, guess)
 
 
 def _counted(least: Callable[[int], int], half: int) -> Callable[[Sequence[PublishedTable]], bool]:
@@ -288,37 +287,37 @@ def _graph(*mechanisms: str) -> Game:
     listed = ", ".join(f"{node}: {node}" for node in _NODES[:-1])
     public = ", ".join(f"{name}: {{map: {{{listed}}}, other: {_NODES[-1]}}}" for name in "ab")
     return Game(
-        "seed and propagate", "edge", "add_remove", lambda _: (_GRAPH,), _joined,
+        "seed and propagate", "add_remove", lambda _: (_GRAPH,), _joined,
         columns=("a", "b"), mechanisms=mechanisms, recode=public,
         shape="rows" if mechanisms == ("αβ insertion",) else "counts",
     )  # fmt: skip
 
 
 GAMES = (
-    Game("homogeneity", "illness", "replace_one", _alike,
+    Game("homogeneity", "replace_one", _alike,
          lambda seen: _names_bob(attacks.homogeneity(seen[0]))),
-    Game("background knowledge", "illness", "replace_one",
+    Game("background knowledge", "replace_one",
          lambda half: _alike(half, ("rash", MANY)),
          lambda seen: _names_bob(attacks.background(seen[0]))),
-    Game("skewness", "illness", "replace_one", _skewed,
+    Game("skewness", "replace_one", _skewed,
          lambda seen: _names_bob(attacks.skewness(seen[0]))),
-    Game("similarity", "illness", "replace_one",
+    Game("similarity", "replace_one",
          lambda half: _alike(half, ("gastritis", MANY), coin=("flu", "ulcer")),
          lambda seen: _names_bob(attacks.similarity(seen[0], KINDS))),
-    Game("linkage", "illness", "replace_one", _alike,
+    Game("linkage", "replace_one", _alike,
          lambda seen: _says_flu(attacks.linkage(seen[0], _KNOWN, "known"))),
-    Game("differencing", "presence", "add_remove", _before_and_after,
+    Game("differencing", "add_remove", _before_and_after,
          lambda seen: _names_bob(attacks.differencing(*seen))),
-    Game("unsorted matching", "illness", "replace_one", _two_recodings, _matched, spends=2,
+    Game("unsorted matching", "replace_one", _two_recodings, _matched, spends=2,
          shape="rows", mechanisms=CERTIFIED[:1]),
     _tracker(0, "individual tracker"),
     _tracker(1, "general tracker"),
     _tracker(2, "double tracker"),
     _graph(*CERTIFIED),
     _graph("αβ insertion"),
-    Game("membership", "presence", "add_remove", _in_or_not,
+    Game("membership", "add_remove", _in_or_not,
          _counted(lambda half: half // 4, 55), mechanisms=CERTIFIED[:1]),
-    Game("membership", "presence", "add_remove", lambda half: _in_or_not(165),
+    Game("membership", "add_remove", lambda half: _in_or_not(165),
          _counted(lambda half: half, 165), mechanisms=CERTIFIED[1:]),
 )  # fmt: skip
 
@@ -332,15 +331,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--coins", type=int, default=2000)
     coins = parser.parse_args().coins
-    print("| attack | the coin | published as | right of 100 | 95 % | at most |")
-    print("|---|---|---|---|---|---|")
+    print("| attack | published as | right of 100 | 95 % | at most |")
+    print("|---|---|---|---|---|")
     for game in GAMES:
         for mechanism in (None, *game.mechanisms):
             guesses, bound = play(game, mechanism, coins)
             low, high = guesses.at(0.95)
             share = guesses.right / guesses.coins
             print(
-                f"| {game.name} | {game.coin} | {mechanism or 'exact table'} |"
+                f"| {game.name} | {mechanism or 'exact table'} |"
                 f" {100 * share:.1f} | {100 * low:.1f} to {100 * high:.1f} |"
                 f" {'none' if mechanism is None else _up(100 * bound)} |"
             )
