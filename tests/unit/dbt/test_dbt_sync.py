@@ -431,8 +431,8 @@ def test_the_types_come_from_the_catalog_where_they_are_not_declared(world):
     catalog = {"nodes": {"model.shop.stg_people": {"columns": columns}}, "sources": {}}
     world.write("target/catalog.json", json.dumps(catalog))
     [release] = world.sync().releases
-    assert release.columns.types["age"] == "INTEGER"
-    assert release.columns.types["town"] == "varchar"  # as declared
+    assert release.table.find("age").type == "INTEGER"
+    assert release.table.find("town").type == "VARCHAR"  # as declared
 
 
 def test_the_types_come_from_the_warehouse_where_nobody_else_knows(world):
@@ -443,7 +443,7 @@ def test_the_types_come_from_the_warehouse_where_nobody_else_knows(world):
             "create table stg_people (person_id bigint, age int, town text, visited date)"
         )
     [release] = world.sync().releases
-    assert release.columns.types["visited"] == "DATE"
+    assert release.table.find("visited").type == "DATE"
 
 
 def test_the_types_come_from_the_profiles_own_target_where_the_source_is_built_there_alone(world):
@@ -454,7 +454,7 @@ def test_the_types_come_from_the_profiles_own_target_where_the_source_is_built_t
             "create table stg_people (person_id bigint, age int, town text, visited date)"
         )
     found = world.sync()
-    assert found.releases[0].columns.types["visited"] == "DATE"
+    assert found.releases[0].table.find("visited").type == "DATE"
     assert any("its types are those of the target dev" in note for note in found.notes)
     # Of another engine's types nothing is believed.
     profiles = world.read("profiles.yml").replace("dev: {type: duckdb", "dev: {type: snowflake")

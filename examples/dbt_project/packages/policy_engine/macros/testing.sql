@@ -1,4 +1,5 @@
-{#- What the generic tests share. They raise, so that what is wrong is said in words. -#}
+{#- What the generic tests share. They raise, so that what is wrong is said in words. What a test is
+    given stands under arguments; dbt before 1.11 may hand that over as one argument of this name. -#}
 
 {% macro is_testing() %}
   {%- do return(execute and flags.WHICH in ['test', 'build', 'retry']) -%}

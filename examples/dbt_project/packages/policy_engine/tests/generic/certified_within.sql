@@ -1,6 +1,7 @@
 {#- An edition of a release was certified within so many days, weeks, months or years, which 'attest' notes
     beside it. Before the first there is none to ask for: 'policy-engine dbt status' says what is due. -#}
-{% test certified_within(model, count, period='day') %}
+{% test certified_within(model, count=none, period='day', arguments={}) %}
+  {%- set count, period = arguments.get('count', count), arguments.get('period', period) -%}
   {%- set days = {'day': 1, 'week': 7, 'month': 31, 'year': 366} -%}
   {%- set now = namespace(last=none) -%}
   {%- if policy_engine.is_testing() -%}

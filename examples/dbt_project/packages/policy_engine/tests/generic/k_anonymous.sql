@@ -1,7 +1,8 @@
 {#- Every group of a release counts at least k people. The certificate rests on the HAVING of the
     release itself; this notices a table that was changed afterwards. Without count_column the
     release repeats its rows, and equal rows are counted. -#}
-{% test k_anonymous(model, k, count_column=none) %}
+{% test k_anonymous(model, k=none, count_column=none, arguments={}) %}
+  {%- set k, count_column = arguments.get('k', k), arguments.get('count_column', count_column) -%}
   {%- set small -%}
     {%- if count_column -%}
       select {{ adapter.quote(count_column) }} as people from {{ model }} where {{ adapter.quote(count_column) }} is null or {{ adapter.quote(count_column) }} < {{ k }}

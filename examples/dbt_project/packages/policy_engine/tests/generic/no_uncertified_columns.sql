@@ -1,5 +1,6 @@
 {#- The table has exactly the columns of its certificate. -#}
-{% test no_uncertified_columns(model, columns) %}
+{% test no_uncertified_columns(model, columns=none, arguments={}) %}
+  {%- set columns = arguments.get('columns', columns) -%}
   {%- if policy_engine.is_testing() -%}
     {%- set found = policy_engine.columns_of(model, quoted=false) -%}
     {%- set more = found | reject('in', columns) | list -%}
