@@ -59,7 +59,8 @@ def join_problems(policy: Policy, table: Table) -> Iterator[tuple[str, str, str]
             if same is not None:
                 law = f"{each.name}.{column.name} is called like the column {same!r} of"
                 law += f" {table.name}"
-                yield path, law, f"leave it out, or call it otherwise in a view of {each.name}"
+                other = "rename it there" if each.is_public else f"in a view of {each.name}"
+                yield path, law, f"leave it out, or call it otherwise: {other}"
             if column.kind is Kind.OTHER:
                 law = f"no text compares {each.name}.{column.name}, {column.noun}"
                 yield path, law, "leave it out"

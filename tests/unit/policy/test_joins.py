@@ -126,6 +126,21 @@ def test_a_name_that_is_no_column_there_is_told(folder, join, recode, law):
     assert law in problems_of(folder, join, recode=recode)
 
 
+@pytest.mark.parametrize(
+    ("join", "remedy"),
+    [(PERSONS.replace("[sex]", "[days]"), "otherwise: in a view of persons"),
+     (WARDS.replace("[region]", "[region, days]"), "otherwise: rename it there")],
+)  # fmt: skip
+def test_no_view_is_offered_where_none_is_taken(folder, join, remedy):
+    """A view is not public: the remedy for a column that both have led to the next refusal."""
+    (folder / "wards.csv").write_text("id,region,days\na,north,1\n")
+    policy = policy_of(folder, join, recode="{days: keep}")
+    with closing(DuckDBWarehouse()) as warehouse:
+        table = warehouse.table(policy.source, policy.directory)
+        found = find_problems(policy, table, dialect_named("duckdb"))
+        assert any(remedy in problem.remedy for problem in found)
+
+
 def test_who_is_protected_is_a_column_of_the_source(folder):
     join = WARDS.replace("[region]", "[region, id]")
     found = problems_of(folder, join, unit="{column: id, rows: any}", recode="{region: keep}")
