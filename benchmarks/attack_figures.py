@@ -94,12 +94,12 @@ def paint_passwords(figure: Figure) -> None:
     legend(axes)
 
 
-def rows() -> Iterator[tuple[str, str, float, float, float, str]]:
+def rows() -> Iterator[tuple[str, str, float, float, float, float]]:
     """Of the table of evidence: attack, how published, share, its interval, and bound."""
-    pattern = r"^\| (.+) \| .+ \| (.+) \| ([\d.]+) \| ([\d.]+) to ([\d.]+) \| (.+) \|$"
+    pattern = r"^\| (.+) \| (.+) \| ([\d.]+) \| ([\d.]+) to ([\d.]+) \| ([\d.]+) \|$"
     for found in re.findall(pattern, EVIDENCE.read_text("utf-8"), re.MULTILINE):
         name, how, share, low, high, bound = found
-        yield name, how, float(share), float(low), float(high), bound
+        yield name, how, float(share), float(low), float(high), float(bound)
 
 
 def paint_coins(figure: Figure) -> None:
@@ -107,20 +107,19 @@ def paint_coins(figure: Figure) -> None:
     axes = figure.subplots()
     found = list(rows())
     names = list(dict.fromkeys(name for name, *_ in found))
-    styles = {"exact table": (RED, "s"), "sampled suppression": (BLUE, "o"),
-              "counts with noise": (DARK, "D"), "αβ insertion": (GREY, "^")}  # fmt: skip
+    styles = {"sampled suppression": (BLUE, "o"), "counts with noise": (DARK, "D"),
+              "αβ insertion": (GREY, "^")}  # fmt: skip
     for offset, (how, (colour, marker)) in enumerate(styles.items()):
         mine = [row for row in found if row[1] == how]
-        at = [names.index(row[0]) + 0.18 * (offset - 1.5) for row in mine]
+        at = [names.index(row[0]) + 0.2 * (offset - 1) for row in mine]
         errors = [[row[2] - row[3] for row in mine], [row[4] - row[2] for row in mine]]
         axes.errorbar([row[2] for row in mine], at, xerr=errors, fmt=marker, color=colour,
                       markersize=3, linewidth=1, label=how)  # fmt: skip
     for row in found:
-        if row[5] != "none":
-            place = names.index(row[0])
-            label = "at most, by (ε, δ)" if row is found[1] else None
-            bound = [float(row[5])] * 2
-            axes.plot(bound, [place - 0.4, place + 0.4], color=GREY, linestyle=":", label=label)
+        place = names.index(row[0])
+        label = "at most, by (ε, δ)" if row is found[0] else None
+        bound = [row[5]] * 2
+        axes.plot(bound, [place - 0.4, place + 0.4], color=GREY, linestyle=":", label=label)
     axes.axvline(50, color="#dddddd", linewidth=1)
     axes.set_yticks(range(len(names)), names)
     axes.invert_yaxis()

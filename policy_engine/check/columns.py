@@ -118,11 +118,15 @@ def _candidates(
                     yield Shown(name, column, recode)
 
 
+_ROUNDING = frozenset({"FLOOR", "ROUND"})
+"""What the texts of a rounded number have, each engine one of them."""
+
+
 def _decimals(expression: words.Words, engine: str) -> tuple[Type, ...]:
     """The decimals whose digits an expression may say, or whose scale its cuts have."""
     if "decimal_column" in ENGINES[engine].lacks:
         return ()
-    if "FLOOR" in expression:
+    if not _ROUNDING.isdisjoint(expression):
         return tuple(Type("decimal", *each) for each in _ROUNDED)
     said = [
         (int(expression[place - 1]), int(expression[place + 1]))
@@ -138,7 +142,7 @@ def _decimals(expression: words.Words, engine: str) -> tuple[Type, ...]:
 def _recodes(expression: words.Words, engine: str, seen: Type) -> Iterator[Recode]:
     """What a column of the type ``seen`` may be shown as, by the words that its recodes have."""
     numbers = words.numbers_in(expression)
-    if "FLOOR" in expression:
+    if not _ROUNDING.isdisjoint(expression):
         told = (number.lstrip("-") for number in (*numbers, *words.texts_in(expression, engine)))
         for number in dict.fromkeys(told):
             if step := words.number_of(number):

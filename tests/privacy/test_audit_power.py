@@ -156,10 +156,9 @@ def test_the_audit_of_a_policy_with_sums_flags_one_that_is_not_clipped(tmp_path)
     text = text.replace("{age: integer}", "{age: integer, visit: integer}").replace("0.9", "0.1")
     policy = load_policy_text(text, tmp_path / "p.yaml", tmp_path)
     sound = only(prepared(policy, project_of(policy, tmp_path), seed=0), "always shown")
-    query, clipped = sound.certificate.query, 'WHEN "visit" >= 9 THEN 9'
+    query, clipped = sound.certificate.query, 'GREATEST(0, LEAST(9, "visit"))'
     assert clipped in query
-    broken = replace(
-        sound, certificate=replace(sound.certificate, query=query.replace(clipped, ""))
-    )
+    unclipped = query.replace(clipped, '"visit"')
+    broken = replace(sound, certificate=replace(sound.certificate, query=unclipped))
     assert run(policy, broken, 200, 1 - ERROR).broken
     assert not run(policy, sound, 200, 1 - ERROR).broken

@@ -6,6 +6,7 @@ import json
 import re
 from decimal import Decimal
 from io import StringIO
+from pathlib import Path
 
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
@@ -160,7 +161,7 @@ def as_block_yaml(document: object) -> str:
 
 
 def read(text: str) -> PolicyDocument:
-    return read_document(text, "p.yaml", PolicyDocument, "policy").result()
+    return read_document(text, Path("p.yaml"), PolicyDocument, "policy").result()
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
