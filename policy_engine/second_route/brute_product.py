@@ -115,15 +115,20 @@ def brute_product(
         ways, uppers = ([*each, *map(_turned, each)] for each in (ways, uppers))
     ways, uppers = ([[*way, *beside] for way in each] for each in (ways, uppers))
     at = float(epsilon)
-    low, high = _between_few(ways, uppers, at)
+    low, high = Decimal(0), Decimal(1)
     for cells, points in zip(_CELLS, _POINTS, strict=True):
-        if _apart(low, high) <= _NEAR:
-            break
         lows = [_merged(way, _Grid.around(way, at, cells), at) for way in ways]
         if low == 0 and None in lows:
             return None
         low = max([low, *(Decimal(found) for found in lows if found is not None)])
         high = min(high, Decimal(max(_gridded(way, at, points) for way in uppers)))
+        if _apart(low, high) <= _NEAR:
+            break
+    for step in _FINE:
+        if _apart(low, high) <= _NEAR:
+            break
+        low = max([low, *(Decimal(_on_steps(way, at, step, above=False)) for way in ways)])
+        high = min(high, Decimal(max(_on_steps(way, at, step, above=True) for way in uppers)))
     apart = _apart(low, high)
     if apart > APART:
         return None
@@ -134,20 +139,6 @@ def brute_product(
 def _apart(low: Decimal, high: Decimal) -> Decimal:
     """How far apart the bounds are, as a share of the upper one."""
     return (high - low) / high + Decimal("1e-12")
-
-
-def _between_few(
-    ways: Sequence[Sequence[_Factor]], uppers: Sequence[Sequence[_Factor]], epsilon: float
-) -> tuple[Decimal, Decimal]:
-    """Bounds on δ by ever smaller steps, until they are near; 0 and 1 where many losses differ."""
-    low, high = Decimal(0), Decimal(1)
-    for step in _FINE:
-        low = max([low, *(Decimal(_on_steps(way, epsilon, step, above=False)) for way in ways)])
-        highs = [_on_steps(way, epsilon, step, above=True) for way in uppers]
-        high = min(high, Decimal(max(highs)))
-        if _apart(low, high) <= _NEAR:
-            break
-    return low, high
 
 
 def _together(numbers: Iterable[NoisyNumber]) -> list[NoisyNumber]:
