@@ -58,7 +58,7 @@ QUESTIONS: Mapping[str, str] = {
     ),
     "goes to": "Who can read that place?",
     "promise": "Somebody guesses whether a person is in the data. May they be right so often?",
-    "price": ("Privacy, not money. Whose account pays? The person who asks says what is left."),
+    "price": "Privacy, not money. Whose account pays? The person who asks says what is left.",
     "assuming": "No computer can check these lines. Whom can you ask whether each is true?",
     "since last": "What changed since people last approved?",
 }

@@ -90,7 +90,8 @@ class DuckDBWarehouse(Transactional):
             try:
                 self._connection.execute(text)
             except duckdb.Error as error:
-                # Of two releases at the same moment the second waits, as on a server.
+                # Of two releases at the same moment the second waits, as on a server. DuckDB has no
+                # code for it: by its words alone a lock is told from a damaged file.
                 if _LOCKED in str(error) and time.monotonic() < end:
                     time.sleep(0.1)
                     continue
