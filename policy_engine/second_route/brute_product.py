@@ -1,9 +1,10 @@
 """[TABLE] δ of many numbers with noise, between two bounds: where their outcomes are too many.
 
-Each number has one law with the person and one without, in whole numbers of 2⁶⁰. Number after
-number, the outcomes of all of them are collected by their loss ln(P/Q), on a grid.
+Each number has one law with the person and one without, in whole numbers of 2⁶⁰. The outcomes of
+all of them are collected by their loss ln(P/Q), on a grid.
 
-* *Below*: outcomes of nearly one loss are merged. What is merged is a function of what is seen, so
+* *Below*: an outcome counts at the point of the grid that is next to its loss, and outcomes of all
+  numbers whose points have one sum are merged. The sum is a function of what is seen, so
   Σ max(0, P − a·Q) over it is at most the true one.
 * *Above*: an outcome whose loss lies between two points of the grid is split between them so that
   both masses stay. max(0, P − a·Q) is convex, so it only grows. What is beyond the grid's upper end
@@ -44,15 +45,14 @@ APART = Decimal("0.01")
 
 _WHOLE = 1 << 60
 _GUARD, _LEAST = 1e-8, 1e-280
-_CELLS, _POINTS = (1 << 11, 1 << 12, 1 << 13), (1 << 12, 1 << 13, 1 << 15)
+_POINTS = (1 << 12, 1 << 13, 1 << 15)
 _FINE, _MOST_OUTCOMES = (1e-9, 1e-11, 1e-13), 1 << 21
 _NEAR = 5e-3
 _ABOVE = 3.0
 """Beyond ε by so much more than chance takes it, nearly all of an outcome is excess."""
-_MOST_WORK = 5 * 10**8
+_MOST_WORK = 3 * 10**10
 _LARGEST_EPSILON = 600
 _MOST_CORNERS = 10**6
-_AT_ONCE = 1 << 6
 Step = tuple[int, int]
 """The masses of an outcome with the person and without, in parts of 2⁶⁰."""
 
@@ -116,14 +116,12 @@ def brute_product(
     ways, uppers = ([[*way, *beside] for way in each] for each in (ways, uppers))
     at = float(epsilon)
     low, high = Decimal(0), Decimal(1)
-    for cells, points in zip(_CELLS, _POINTS, strict=True):
-        lows = [_merged(way, _Grid.around(way, at, cells), at) for way in ways]
-        if low == 0 and None in lows:
-            return None
-        low = max([low, *(Decimal(found) for found in lows if found is not None)])
-        high = min(high, Decimal(max(_gridded(way, at, points) for way in uppers)))
-        if _apart(low, high) <= _NEAR:
+    for points in _POINTS:
+        if _apart(low, high) <= _NEAR or max(map(_work, [*ways, *uppers])) * points > _MOST_WORK:
             break
+        lows = [_merged(way, _Grid.around(way, at, points), at) for way in ways]
+        highs = [_split(way, _Grid.around(way, at, points), at) for way in uppers]
+        low, high = max(low, Decimal(max(lows))), min(high, Decimal(max(highs)))
     for step in _FINE:
         if _apart(low, high) <= _NEAR:
             break
@@ -260,55 +258,40 @@ class _Grid:
         return cls(step, math.floor(low / step), math.ceil(high / step))
 
 
-def _merged(factors: Sequence[_Factor], grid: _Grid, epsilon: float) -> float | None:
-    """A lower bound on δ: outcomes of one cell of the grid are one outcome; None of too much."""
-    import numpy as np
-
-    size = grid.last - grid.first + 1
-    first, second, work = np.ones(1), np.ones(1), 0
-    for factor in factors:
-        cells = np.floor(factor.losses / grid.step).astype(np.int64)
-        _, where = np.unique(cells, return_inverse=True)
-        own = [np.bincount(where, law) for law in (factor.first, factor.second)]
-        work += size * len(own[0]) * factor.times
-        if work > _MOST_WORK:
-            return None
-        for _ in range(factor.times):
-            total, other = np.zeros(size), np.zeros(size)
-            for start in range(0, len(own[0]), _AT_ONCE):
-                part = slice(start, start + _AT_ONCE)
-                p = np.outer(first, own[0][part]).ravel()
-                q = np.outer(second, own[1][part]).ravel()
-                there = (p > _LEAST) & (q > _LEAST)
-                p, q = p[there], q[there]
-                at = np.floor((np.log(p) - np.log(q)) / grid.step) - grid.first
-                at = np.clip(at, 0, size - 1).astype(np.int64)
-                total += np.bincount(at, p, size)
-                other += np.bincount(at, q, size)
-            kept = total > 0
-            first, second = total[kept], other[kept]
-    excess = first * (1 - _GUARD) - math.exp(epsilon) * (1 + _GUARD) * second
-    return float(np.maximum(excess, 0).sum()) + _certain(factors) * (1 - _GUARD)
-
-
 @dataclass(frozen=True, eq=False)
 class _Sum:
-    """The masses of losses on the grid from the ``first`` on, and a bound on what is beyond it."""
+    """The masses of losses on the grid from the ``first`` on, and the mass that is beyond it."""
 
     grid: _Grid
     first: int
     masses: Floats
     beyond: float
 
+    @classmethod
+    def placed(cls, grid: _Grid, places: Floats, masses: Floats) -> _Sum:
+        """Masses at places of the grid, whose width none can be below or beyond."""
+        import numpy as np
+
+        width = grid.last - grid.first
+        places = np.maximum(places, -width)
+        inside = places < width
+        beyond = float(masses[~inside].sum())
+        at = places[inside].astype(np.int64)
+        first = int(at.min(initial=width))
+        placed: Floats = np.zeros(int(at.max(initial=first)) - first + 1)
+        placed += np.bincount(at - first, masses[inside], len(placed))
+        return cls(grid, first, placed, beyond)
+
     def plus(self, other: _Sum) -> _Sum:
         """The sum of both; what is below the grid is raised to its lower end."""
         import numpy as np
 
         first, masses = self.first + other.first, np.convolve(self.masses, other.masses)
-        kept = len(masses) - max(0, first + len(masses) - 1 - self.grid.last)
-        beyond = self.beyond + other.beyond + float(masses[kept:].sum())
-        below = max(0, self.grid.first - first)
-        raised = np.concatenate([[masses[: below + 1].sum()], masses[below + 1 : kept]])
+        beyond = self.beyond * (other.beyond + float(other.masses.sum()))
+        beyond += float(self.masses.sum()) * other.beyond
+        kept, below = max(0, self.grid.last + 1 - first), max(0, self.grid.first - first)
+        masses, beyond = masses[:kept], beyond + float(masses[kept:].sum())
+        raised = np.append(masses[: below + 1].sum(), masses[below + 1 :])
         return _Sum(self.grid, first + below, raised, beyond)
 
     def power(self, times: int) -> _Sum:
@@ -344,35 +327,47 @@ def _on_steps(factors: Sequence[_Factor], epsilon: float, step: float, *, above:
     return found * (1 + _GUARD) + _LEAST if above else found * (1 - _GUARD)
 
 
-def _gridded(factors: Sequence[_Factor], epsilon: float, points: int) -> float:
-    return _split(factors, _Grid.around(factors, epsilon, points), epsilon)
+def _work(factors: Sequence[_Factor]) -> int:
+    """How many outcomes are added up for each point of a grid, at the most."""
+    return sum(len(each.losses) * each.times.bit_length() for each in factors)
+
+
+def _merged(factors: Sequence[_Factor], grid: _Grid, epsilon: float) -> float:
+    """A lower bound on δ: outcomes whose places on the grid have one sum are one outcome."""
+    import numpy as np
+
+    places = [np.rint(each.losses / grid.step) for each in factors]
+
+    def law(masses: Iterable[Floats]) -> Floats:
+        every = zip(factors, places, masses, strict=True)
+        each = (_Sum.placed(grid, at, mass).power(one.times) for one, at, mass in every)
+        total = reduce(_Sum.plus, each)
+        return np.append(total.masses, total.beyond)
+
+    first, second = law(each.first for each in factors), law(each.second for each in factors)
+    # What is too small for a float is missing in the second law: so much is added to all of it.
+    second = second * (1 + _GUARD) + _LEAST
+    excess = np.maximum(first * (1 - _GUARD) - math.exp(epsilon) * second, 0)
+    return float(excess.sum()) + _certain(factors) * (1 - _GUARD)
 
 
 def _split(factors: Sequence[_Factor], grid: _Grid, epsilon: float) -> float:
     """An upper bound on δ: each outcome is split between two points of the grid."""
     import numpy as np
 
-    total = reduce(_Sum.plus, (_on(grid, each).power(each.times) for each in factors))
+    total = reduce(_Sum.plus, (_split_once(grid, each).power(each.times) for each in factors))
     losses = (total.first + np.arange(len(total.masses))) * grid.step
     gained = total.masses * -np.expm1(np.minimum(epsilon - losses, 0))
     return (float(gained.sum()) + total.beyond + _certain(factors)) * (1 + _GUARD) + _LEAST
 
 
-def _on(grid: _Grid, factor: _Factor) -> _Sum:
+def _split_once(grid: _Grid, factor: _Factor) -> _Sum:
     """A factor on the grid."""
     import numpy as np
 
-    width = grid.last - grid.first
-    points = np.maximum(np.floor(factor.losses / grid.step), -width)
-    inside = points < width
-    beyond = float(factor.first[~inside].sum())
-    points, mass, loss = (each[inside] for each in (points, factor.first, factor.losses))
+    points = np.floor(factor.losses / grid.step)
     # Of (P, Q) between two points: the share of P that goes to the upper one.
-    share = np.clip(-np.expm1(points * grid.step - loss) / -math.expm1(-grid.step), 0, 1)
-    least = int(points.min()) if len(points) else 0
-    place = (points - least).astype(np.int64)
-    size = int(place.max()) + 2 if len(place) else 1
-    masses = np.zeros(size)
-    masses += np.bincount(place, mass * (1 - share), size)
-    masses += np.bincount(place + 1, mass * share, size)
-    return _Sum(grid, least, masses, beyond)
+    share = -np.expm1(points * grid.step - factor.losses) / -math.expm1(-grid.step)
+    upper = factor.first * np.clip(share, 0, 1)
+    places = np.concatenate([points, points + 1])
+    return _Sum.placed(grid, places, np.concatenate([factor.first - upper, upper]))

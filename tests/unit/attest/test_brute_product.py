@@ -123,6 +123,7 @@ def test_what_cannot_be_told(monkeypatch):
     assert brute_product([NoisyNumber(entries)], Decimal(601), replaces=False) is None
     assert brute_product([NoisyNumber(entries, up=10**6)], Decimal(1), replaces=False) is None
     monkeypatch.setattr(module, "_MOST_WORK", 1)
+    monkeypatch.setattr(module, "_MOST_OUTCOMES", 1)
     assert brute_product([NoisyNumber(entries)], Decimal(1), replaces=False) is None
 
 

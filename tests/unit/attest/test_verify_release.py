@@ -659,6 +659,7 @@ def test_noise_of_many_groups_is_bounded_by_brute_force(keys):
 
 def test_what_brute_force_cannot_reach_is_the_accountants_word_alone(keys, monkeypatch):
     monkeypatch.setattr(brute_product, "_MOST_WORK", 0)
+    monkeypatch.setattr(brute_product, "_MOST_OUTCOMES", 0)
     found = verify_release(envelope(of_noisy_counts(MANY)), keys)
     assert NOT_BY_BRUTE_FORCE in found.unchecked
     assert not found.is_recomputed
