@@ -40,16 +40,16 @@ class NoisyRows(ReleasedRows[Noisy]):
         if self.claim.count is None or not (law.groupings or law.beside):
             return ""
         before, after = len(law.before), len(law.before) + len(names)
-        told = set()
+        told, of_groupings = set(), law.tables
         for row in rows:
-            tables, counted = law.tables[0], number_of_text(row[after])
+            tables, counted = of_groupings[0], number_of_text(row[after])
             if counted is None:
                 return "the count column does not hold whole numbers"
             if law.groupings:
                 place = number_of_text(row[0])
                 if place is None or place not in range(1, len(law.groupings) + 1):
                     return "a row is of no grouping that there is"
-                grouping, tables = law.groupings[int(place) - 1], law.tables[int(place) - 1]
+                grouping, tables = law.groupings[int(place) - 1], of_groupings[int(place) - 1]
                 shown = dict(zip(names, row[before:after], strict=True))
                 if any(shown[name] is not None for name in names if name not in grouping.columns):
                     return "a row shows a column that its grouping does not count by"
