@@ -24,6 +24,9 @@ from policy_engine.policy.scalars import counted
 
 SCORE = "Σ over groups of max(0, people − least_shown), times the scheme's precision"
 SCORE_OF_PEOPLE = "Σ over groups of max(0, people − least_shown)"
+SCORE_OF_GROUPS = (
+    "a person in more than groups_a_person groups counts in each by an equal part of that many"
+)
 SCORE_OF_NUMBERS = (
     "people of whom nothing is cut, less people_a_doubling for each doubling of the width"
 )
@@ -31,10 +34,12 @@ NUMBERS_APART = "each number is drawn by itself, by an equal share of epsilon"
 _WRITTEN = "the candidates were written before the data was looked at"
 _ONE_ROW = "one row of the unit is read, as the policy says"
 _OWN_ROWS = "whether something of a unit is cut is told by its own rows"
+_OWN_GROUPS = "in which groups a unit is is told by its own rows"
 _UTF_8 = "every text in the source is UTF-8 whoever is in it"
 _UNIFORM = "the numbers that the operating system draws are uniform and independent"
 ASSUMPTIONS = (_WRITTEN, _ONE_ROW, _UTF_8, _UNIFORM)
 ASSUMPTIONS_OF_NUMBERS = (_WRITTEN, _OWN_ROWS, _UTF_8, _UNIFORM)
+ASSUMPTIONS_OF_GROUPS = (_WRITTEN, _OWN_GROUPS, _UTF_8, _UNIFORM)
 ChoiceOf = Literal["recoding", "numbers"]
 
 
@@ -47,7 +52,8 @@ class ChoiceStated:
     were together. ``people`` is of a recoding from how many on a group counts; of numbers for how
     many people of whom nothing is cut a doubling of the width stands. ``precision`` is the least
     that a candidate had, empty where the score weighs it, and of numbers. ``period`` is the one
-    whose rows alone are read, where the policy has some.
+    whose rows alone are read, where the policy has some. ``groups`` is in how many groups of a
+    recoding a unit counts at most, 0 where one row of it is read.
     """
 
     policy_name: str
@@ -66,11 +72,14 @@ class ChoiceStated:
     time: str
     kind: ChoiceOf = "recoding"
     period: str = ""
+    groups: int = 0
 
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What it rests on."""
-        return ASSUMPTIONS if self.kind == "recoding" else ASSUMPTIONS_OF_NUMBERS
+        if self.kind == "numbers":
+            return ASSUMPTIONS_OF_NUMBERS
+        return ASSUMPTIONS if not self.groups else ASSUMPTIONS_OF_GROUPS
 
     @property
     def _score(self) -> dict[str, object]:
@@ -79,7 +88,10 @@ class ChoiceStated:
             score = f"{SCORE_OF_NUMBERS}; {NUMBERS_APART}"
             return {"score": score, "people_a_doubling": self.people}
         score = SCORE_OF_PEOPLE if self.precision else SCORE
-        return {"score": score, "least_shown": self.people, "precision": self.precision}
+        found = {"score": score, "least_shown": self.people, "precision": self.precision}
+        if not self.groups:
+            return found
+        return {**found, "score": f"{score}; {SCORE_OF_GROUPS}", "groups_a_person": self.groups}
 
     def predicate(self) -> dict[str, object]:
         """The predicate of its in-toto Statement; the same for equal ones."""
@@ -114,7 +126,7 @@ class ChoiceStated:
             self.neighbours, self.precision, self.engine, self.engine_version, self.time,
             self.period, *levels,
         )  # fmt: skip
-        counts = (self.people, self.schemes)
+        counts = (self.people, self.schemes, self.groups + 1)
         return (
             all(type(each) is str for each in texts)
             and all(type(each) is int and each >= 1 for each in counts)
@@ -144,6 +156,7 @@ class ChoiceStated:
                 facts["time"],
                 facts["chosen"],
                 facts.get("period", ""),
+                facts.get("groups_a_person", 0),
             )
             is_same = _frozen(found.predicate()) == _frozen(facts)
         except (KeyError, TypeError, ValueError, InvalidOperation):

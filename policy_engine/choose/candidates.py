@@ -7,6 +7,7 @@ that a level means what a release at that level means on the same engine.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from json import dumps
@@ -15,13 +16,17 @@ from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from policy_engine.choose.lattice import Bounds, Histogram, Integers, Ladder, Lattice, Scheme
 from policy_engine.compile.catalog import Table
 from policy_engine.compile.compiler import compiled
 from policy_engine.errors import UsageError
 from policy_engine.kernel.claim import Claim, Shown
+from policy_engine.kernel.mechanisms import WholeClasses
 from policy_engine.kernel.printing import printed
+from policy_engine.kernel.recodes import Keep
+from policy_engine.kernel.sources import People, Rows
 from policy_engine.policy.documents import ReadPolicy, read_policy
 from policy_engine.policy.mechanisms.whole_classes import Suppression
 from policy_engine.policy.reading import read_text
@@ -35,6 +40,7 @@ from policy_engine.warehouse.drawing import new_secret
 if TYPE_CHECKING:
     import pyarrow as pa
 
+Flags = npt.NDArray[np.bool_]
 _COUNT = "people"
 
 
@@ -50,14 +56,9 @@ class Candidates:
     def of(cls, policy: Policy) -> Candidates:
         """The candidates of a policy that was loaded from its file.
 
-        Raises UsageError where there is nothing to choose, or nobody's one row to choose for.
+        Raises UsageError where there is nothing to choose.
         """
         read = read_policy(read_text(policy.file, "policy"), policy.file, policy.directory)
-        if policy.source.counts_all:
-            raise UsageError(
-                f"{policy.name}: search is of one row a person, and privacy_unit.rows is all: write"
-                " rows: any, or rows: {first_by: […]}"
-            )
         if isinstance(policy.schedule, PeriodOf) and not policy.edition.column:
             raise UsageError(
                 f"{policy.name}: search --public is of all rows of a source: take period out of a"
@@ -74,6 +75,11 @@ class Candidates:
     def spec(self) -> SearchSpec:
         """What the policy says of a search."""
         return self.read.document.search or SearchSpec()
+
+    @property
+    def most(self) -> int:
+        """In how many groups a person counts at most whose rows all count; 0 where one does."""
+        return self.policy.groups_a_person if self.policy.source.counts_all else 0
 
     @property
     def bounds(self) -> Bounds:
@@ -107,6 +113,7 @@ class Candidates:
         Raises PolicyError where a level does not fit its column.
         """
         shown: dict[tuple[int, int], Shown] = {}
+        one_row = replace(self.policy.source, counts_all=False)  # all of them are read in the end
         made: Claim | None = None
         for level in range(max(each.height for each in self.columns)):
             recodings: list[tuple[str, Recoding]] = []
@@ -114,7 +121,7 @@ class Candidates:
                 recodings.append((each.column, each.recodings[min(level, each.height - 1)]))
             plain = replace(
                 self.policy, recodings=tuple(recodings), protection=Suppression(()), k=1,
-                missing=(), models=(), part=None, grouping="recoded",
+                missing=(), models=(), part=None, grouping="recoded", source=one_row,
             )  # fmt: skip
             made, _ = compiled(plain, table, warehouse.dialect)
             for at, (each, found) in enumerate(zip(self.columns, made.columns, strict=True)):
@@ -122,7 +129,8 @@ class Candidates:
                     shown[at, level] = replace(found, name=_name(at, level))
         assert made is not None
         columns = tuple(shown[place] for place in sorted(shown))
-        return replace(made, columns=columns, count=_COUNT)
+        everybody = replace(made, columns=columns, count=_COUNT)
+        return of_all_rows(everybody) if self.most else everybody
 
     def people(
         self, table: Table, warehouse: Warehouse, *, named: bool = False
@@ -147,7 +155,11 @@ class Candidates:
             labels.append(found)
             ladders.append(ladder)
         people = np.asarray(rows[_COUNT].to_numpy(), dtype=np.int64)
-        return Histogram(np.stack(labels, axis=1), people), Lattice.of(ladders, self.bounds)
+        histogram = Histogram(np.stack(labels, axis=1), people)
+        if self.most:
+            known, persons = whose(rows, self.policy)
+            histogram = Histogram(histogram.labels[known], people[known], persons[known], self.most)
+        return histogram, Lattice.of(ladders, self.bounds)
 
     @property
     def written(self) -> dict[str, object]:
@@ -179,6 +191,40 @@ class Candidates:
             each.column: each.at(level, written[each.column])
             for each, level in zip(self.columns, scheme, strict=True)
         }
+
+
+def of_all_rows(claim: Claim) -> Claim:
+    """A claim whose rows tell whose they are, with all rows of everybody; nothing is certified."""
+    unit = claim.unit
+    assert isinstance(unit, People)
+    keys = tuple(Shown(_key(at), key, Keep()) for at, key in enumerate(unit.keys))
+    # A person's own relation is looked up by the person's key: what it says is of one person.
+    joins = tuple(replace(each, is_public=True) for each in claim.joins)
+    columns = (*claim.columns, *keys)
+    return replace(claim, unit=Rows(), law=WholeClasses(1), columns=columns, joins=joins)
+
+
+def whose(rows: pa.Table, policy: Policy) -> tuple[Flags, Integers]:
+    """Which of the rows that ``of_all_rows`` told are somebody's, and the number of that person."""
+    keys = [rows[_key(at)] for at in range(len(policy.source.keys))]
+    somebody: Flags = np.ones(rows.num_rows, dtype=np.bool_)
+    for key in keys:
+        somebody &= np.asarray(key.is_valid().to_numpy(), dtype=bool)
+    return somebody, alike(keys)
+
+
+def alike(columns: Sequence[pa.ChunkedArray]) -> Integers:
+    """A number for each row, the same where all columns are."""
+    found: Integers = np.zeros(len(columns[0]), dtype=np.int64)
+    for column in columns:
+        whole = column.combine_chunks().dictionary_encode(null_encoding="encode")
+        codes = np.asarray(whole.indices, dtype=np.int64)
+        _, found = np.unique(found * (len(whole.dictionary) + 1) + codes, return_inverse=True)
+    return found
+
+
+def _key(at: int) -> str:
+    return f"key {at}"
 
 
 def _told(recoding: object) -> str:

@@ -220,10 +220,21 @@ class Lattice:
 
 @dataclass(frozen=True, eq=False)
 class Histogram:
-    """People by the finest labels of each column: a row of ``labels`` is a group of ``people``."""
+    """People by the finest labels of each column: a row of ``labels`` is a group of ``people``.
+
+    With ``persons`` a row is one person's, whose number that is, and a person has several: one who
+    is in g groups of a scheme counts in each by min(1, ``most``/g), in parts of ``unit``.
+    """
 
     labels: Integers
     people: Integers
+    persons: Integers | None = None
+    most: int = 1
+
+    @property
+    def unit(self) -> int:
+        """What a whole person counts."""
+        return 1 if self.persons is None else PARTS
 
     @property
     def total(self) -> int:
@@ -231,6 +242,8 @@ class Histogram:
         return int(self.people.sum())
 
 
+PARTS = 2**16
+"""Of a person in more groups than count a part counts in each, rounded down to one of these."""
 MOST_PLACES = 2**62
 _DENSE = 24
 """Groups are told apart by their places in an array if that has at most so many places a group."""
@@ -295,7 +308,7 @@ def cells_of(histogram: Histogram, lattice: Lattice, scheme: Scheme) -> Cells:
     numbers = _numbers(histogram, lattice, scheme)
     if prod(sizes) > MOST_PLACES:
         sizes = ()
-    places = prod(sizes) if sizes else int(numbers.max()) + 1
+    places = prod(sizes) if sizes else int(numbers.max(initial=0)) + 1
     return Cells(*summed(numbers, histogram.people, places), sizes)
 
 
@@ -325,6 +338,35 @@ def united(histogram: Histogram, lattice: Lattice, scheme: Scheme) -> Histogram:
     return Histogram(histogram.labels[first], people)
 
 
+def _walked_by_person(
+    histogram: Histogram, lattice: Lattice, persons: Integers
+) -> Iterator[tuple[Scheme, Cells]]:
+    """Every scheme with its groups, where a person is in several.
+
+    Whose a row is is one more column, of one level, which stands before all others.
+    """
+    many = max(int(persons.max(initial=0)) + 1, 1)
+    whose = Ladder("", (np.arange(many),), (("",) * many,))
+    inner = Lattice(
+        (whose, *lattice.ladders), (range(1), *lattice.allowed), (Fraction(0), *lattice.weights)
+    )
+    rows = Histogram(np.column_stack([persons, histogram.labels]), histogram.people)
+    for (_, *levels), cells in walked(rows, inner):
+        scheme = tuple(levels)
+        if cells.sizes:
+            sizes = cells.sizes[1:]
+            person, group = np.divmod(cells.numbers, prod(sizes))
+        else:  # more places than 62 bits tell apart
+            sizes = ()
+            _, group = np.unique(_numbers(histogram, lattice, scheme), return_inverse=True)
+            pairs = np.unique(persons * (int(group.max(initial=0)) + 1) + group)
+            person, group = np.divmod(pairs, int(group.max(initial=0)) + 1)
+        in_groups = np.maximum(np.bincount(person, minlength=many), 1)
+        parts = np.minimum(PARTS, PARTS * histogram.most // in_groups)
+        places = prod(sizes) if sizes else int(group.max(initial=0)) + 1
+        yield scheme, Cells(*summed(group, parts[person], places), sizes)
+
+
 Measure = Callable[[Cells, Scheme], float]
 """A number of a scheme and its groups."""
 
@@ -335,6 +377,9 @@ def walked(histogram: Histogram, lattice: Lattice) -> Iterator[tuple[Scheme, Cel
     The columns of ``cells`` are those of ``lattice.in_order``: the one with the most levels is the
     last, so that most schemes are a step of that one, and their groups stay sorted.
     """
+    if histogram.persons is not None:
+        yield from _walked_by_person(histogram, lattice, histogram.persons)
+        return
     order = lattice.in_order
 
     def below(scheme: Scheme, cells: Cells, depth: int) -> Iterator[tuple[Scheme, Cells]]:

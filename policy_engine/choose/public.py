@@ -162,6 +162,11 @@ def search_public(
     ``planned``, of the policy with each ε too.
     """
     candidates = Candidates.of(policy)
+    if candidates.most:
+        raise UsageError(
+            f"{policy.name}: search --public is of one row a person, and privacy_unit.rows is all:"
+            " leave --public out, or write rows: any in a copy of the policy"
+        )
     with planned(policy, project) as plan:
         others = [plan.with_numbers(_at(candidates, each)).policy for each in epsilons]
         histogram, lattice = candidates.people(plan.table, plan.warehouse, named=True)

@@ -5,6 +5,11 @@ rounded down. One person more adds 0 or 1 to every score, and one replaced adds 
 is ε-DP by that alone (``choose.drawing``). The whole source is read, under randomness that no
 release shares. c₀, the candidates and the precision are public.
 
+Where all rows of a person count, in up to L groups, a person who is in g groups of a scheme counts
+in each by min(1, L/g), which is how likely a release keeps it. That is told by the person's own
+rows, it adds up to at most L, and max(0, x − c₀) grows by no more than x: so a score moves by 0 to
+L, rounded down as well, and L is the sensitivity. (Rounded group by group it could move by g.)
+
 A choice lives as a release does: charged, drawn where nobody else reads, its digest recorded before
 a byte can be seen, put in place, committed. One that stands is the answer: asked again, nothing is
 looked at. What a crash left may be drawn once more, and only if nothing of it was drawn.
@@ -96,23 +101,26 @@ class Chosen:
 def utilities_of(
     histogram: Histogram, lattice: Lattice, least: int, precision: Fraction | None
 ) -> tuple[list[Scheme], list[int]]:
-    """The candidates, and the score of each: 0 or 1 more with each person more.
+    """The candidates, and the score of each: with one person more it grows by 0 to as many as the
+    groups that a person counts in.
 
     With a ``precision`` the schemes of at least that are candidates, and people alone count.
     """
     precisions, whole = lattice.precisions
-    shown = measured(histogram, lattice, lambda cells, _: above(cells, least)).astype(np.int64)
+    unit = histogram.unit
+    shown = measured(histogram, lattice, lambda cells, _: above(cells, least * unit))
+    shown = shown.astype(np.int64)
     if precision is None:
         # Of at most 2³¹ people, and a denominator of public levels and weights: exact as integers.
         scores = [
-            int(people) * int(part) // whole
+            int(people) * int(part) // (whole * unit)
             for people, part in zip(shown.ravel(), precisions.ravel(), strict=True)
         ]
         return list(lattice.schemes()), scores
     wanted = precision * whole
     kept = [at for at, part in enumerate(precisions.ravel().tolist()) if part >= wanted]
     schemes = list(lattice.schemes())
-    return [schemes[at] for at in kept], shown.ravel()[kept].tolist()
+    return [schemes[at] for at in kept], (shown.ravel()[kept] // unit).tolist()
 
 
 @dataclass(frozen=True)
@@ -678,6 +686,7 @@ class _Recoding(PrivateChoice):
             candidates=self.candidates.told,
             many=many,
             precision="" if precision is None else f"{precision:f}",
+            groups=self.candidates.most,
         )
 
     def drawn(self, plan: ReleasePlan, entry: Entry) -> str:
@@ -697,6 +706,7 @@ def stated_of(
     candidates: tuple[tuple[str, tuple[str, ...]], ...],
     many: int,
     precision: str = "",
+    groups: int = 0,
 ) -> ChoiceStated:
     """What a choice among so ``many`` is certified as; ``people`` as of ``ChoiceStated``."""
     certificate = plan.certificate
@@ -717,6 +727,7 @@ def stated_of(
         time=now(),
         kind=search.kind,
         period=search.period,
+        groups=groups,
     )
 
 
@@ -730,7 +741,7 @@ def chosen_scheme(
     neighbours: str = ADD_REMOVE,
     below: Below = randbelow,
 ) -> Scheme:
-    """One scheme, drawn by its score: ε-DP where the histogram has each person in one group.
+    """One scheme, drawn by its score: ε-DP in the people of the histogram.
 
     >>> from policy_engine.choose.lattice import Ladder
     >>> zips = Ladder.of("zip", [("301", "3"), ("302", "3"), ("400", "4")])
@@ -740,7 +751,7 @@ def chosen_scheme(
     """
     schemes, scores = utilities_of(histogram, lattice, least, precision)
     monotone = neighbours == ADD_REMOVE
-    return schemes[choose(scores, epsilon, monotone=monotone, below=below)]
+    return schemes[choose(scores, epsilon, histogram.most, monotone=monotone, below=below)]
 
 
 def chosen_text(candidates: Candidates, scheme: Scheme, entry: Entry) -> str:

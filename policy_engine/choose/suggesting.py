@@ -24,7 +24,7 @@ import numpy.typing as npt
 from policy_engine.accounting.choice import step_of
 from policy_engine.accounting.domain import ADD_REMOVE
 from policy_engine.attest.choices import ChoiceOf, ChoiceStated
-from policy_engine.choose.candidates import plain_yaml
+from policy_engine.choose.candidates import alike, of_all_rows, plain_yaml, whose
 from policy_engine.choose.drawing import Below, choose
 from policy_engine.choose.safe import (
     ChoiceTarget,
@@ -42,8 +42,8 @@ from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.mechanisms import Clip, WholeClasses
 from policy_engine.kernel.mechanisms.tables import ONE
 from policy_engine.kernel.printing import printed
-from policy_engine.kernel.recodes import Keep, Round
-from policy_engine.kernel.sources import Column, Rows
+from policy_engine.kernel.recodes import Round
+from policy_engine.kernel.sources import Column
 from policy_engine.ledger.entry import Entry
 from policy_engine.policy.project import Project
 from policy_engine.policy.reading import read_text
@@ -421,13 +421,8 @@ class _Numbers(PrivateChoice):
         )
         if not claim.unit.counts_all:
             return replace(claim, law=WholeClasses(1), columns=values, count=_COUNT)
-        keys = tuple(Shown(_key(at), key, Keep()) for at, key in enumerate(claim.unit.keys))
-        # A person's own relation is looked up by the person's key: what it says is of one person.
-        joins = tuple(replace(each, is_public=True) for each in claim.joins)
-        columns = (*claim.columns, *keys, *values)
-        return replace(
-            claim, unit=Rows(), law=WholeClasses(1), columns=columns, count=_COUNT, joins=joins
-        )
+        found = of_all_rows(claim)
+        return replace(found, columns=(*found.columns, *values), count=_COUNT)
 
     def _rows(self, plan: ReleasePlan, read: pa.Table) -> PersonRows:
         claim, columns = plan.certificate.claim, self._columns(plan)
@@ -438,18 +433,10 @@ class _Numbers(PrivateChoice):
         }
         if not claim.unit.counts_all:
             return PersonRows(times, values)
-        keys = [read[_key(at)] for at in range(len(claim.unit.keys))]
-        somebody = np.ones(len(times), dtype=bool)
-        for key in keys:
-            somebody &= np.asarray(key.is_valid().to_numpy(), dtype=bool)
-        people = _alike(keys)[somebody]
-        groups = _alike([read[shown.name] for shown in claim.columns])[somebody]
+        somebody, people = whose(read, self.policy)
+        groups = alike([read[shown.name] for shown in claim.columns])[somebody]
         kept = {key: each[somebody] for key, each in values.items()}
-        return PersonRows(times[somebody], kept, people, groups)
-
-
-def _key(at: int) -> str:
-    return f"key {at}"
+        return PersonRows(times[somebody], kept, people[somebody], groups)
 
 
 def _value(at: int) -> str:
@@ -460,16 +447,6 @@ def _numbers(column: pa.ChunkedArray) -> Floats:
     """The numbers of a column, NaN where there is none; of every number there is one."""
     found = column.cast("float64", safe=False).to_numpy()
     return np.asarray(found, dtype=np.float64)
-
-
-def _alike(columns: Sequence[pa.ChunkedArray]) -> Integers:
-    """A number for each row, the same where all columns are."""
-    found: Integers = np.zeros(len(columns[0]), dtype=np.int64)
-    for column in columns:
-        whole = column.combine_chunks().dictionary_encode(null_encoding="encode")
-        codes = np.asarray(whole.indices, dtype=np.int64)
-        _, found = np.unique(found * (len(whole.dictionary) + 1) + codes, return_inverse=True)
-    return found
 
 
 def suggested_text(

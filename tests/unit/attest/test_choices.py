@@ -6,6 +6,7 @@ from dataclasses import replace
 from decimal import Decimal
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -46,19 +47,20 @@ def signed(predicate: dict[str, object]) -> str:
     [
         ({}, "Σ over groups", "least_shown"),
         ({"precision": "0.63"}, "Σ over groups", "least_shown"),
+        ({"groups": 3}, "Σ over groups", "least_shown"),
         ({"kind": "numbers"}, "people of whom nothing is cut", "people_a_doubling"),
     ],
 )
 def test_by_what_candidates_are_compared_is_stated(
-    changes: dict[str, str], score: str, people: str
+    changes: dict[str, Any], score: str, people: str
 ) -> None:
     stated = replace(STATED, **changes).predicate()
     assert str(stated["score"]).startswith(score) and stated[people] == 14
 
 
-@pytest.mark.parametrize("precision", ["", "0.63"])
-def test_what_was_stated_is_read_back(tmp_path: Path, precision: str) -> None:
-    stated = replace(STATED, precision=precision)
+@pytest.mark.parametrize("changes", [{}, {"precision": "0.63"}, {"groups": 1}])
+def test_what_was_stated_is_read_back(tmp_path: Path, changes: dict[str, Any]) -> None:
+    stated = replace(STATED, **changes)
     text = signed(stated.predicate())
     assert stated_type(text) == CHOICE_TYPE
     policy = tmp_path / "a.chosen.yaml"
@@ -79,6 +81,7 @@ def test_what_was_stated_is_read_back(tmp_path: Path, precision: str) -> None:
         ("epsilon", "0"), ("epsilon", "much"), ("delta", "0.1"), ("mechanism", "argmax"),
         ("schemes", True), ("score", "another"), ("assumptions", []), ("candidates", [{}]),
         ("more", "x"), ("neighbours", "none"), ("unit", 7), ("policy", None), ("least_shown", "14"),
+        ("groups_a_person", 3),
     ],
 )  # fmt: skip
 def test_what_is_misstated_is_refused(field: str, value: object) -> None:

@@ -154,7 +154,7 @@ def test_bounds_and_weights_are_the_policys(project, capfd):
         (
             ("--public",),
             ("privacy_unit: row", "privacy_unit: {column: job}\ncontribution: {max_groups: 2}"),
-            "search is of one row a person",
+            "search --public is of one row a person",
         ),
         (
             ("--public",),

@@ -457,6 +457,122 @@ def test_a_scheme_is_drawn_with_its_exact_chance() -> None:
         assert fit.pvalue > 1e-6
 
 
+# Where all rows of a person count
+
+Visits = list[tuple[int, int]]
+"""The town and the age of each row of one person."""
+
+
+def visits(rng: random.Random) -> Visits:
+    return [(rng.randrange(3), rng.randrange(2)) for _ in range(rng.randint(1, 5))]
+
+
+def table_of(people: list[Visits], most: int) -> Histogram:
+    """As it is read: alike rows of a person once."""
+    rows = Counter((who, *row) for who, own in enumerate(people) for row in own)
+    told = np.array(sorted(rows), dtype=np.int64).reshape(-1, 3)
+    many = np.array([rows[each] for each in sorted(rows)], dtype=np.int64)
+    return Histogram(told[:, 1:], many, told[:, 0], most)
+
+
+def score_by_definition(
+    people: list[Visits], lattice: Lattice, scheme: Scheme, least: int, most: int, *, whole: bool
+) -> int:
+    shown: Counter[tuple[int, ...]] = Counter()
+    for own in people:
+        groups = {
+            tuple(
+                int(ladder.codes[level][value])
+                for ladder, level, value in zip(lattice.ladders, scheme, row, strict=True)
+            )
+            for row in own
+        }
+        for group in groups:
+            shown[group] += min(65_536, 65_536 * most // len(groups))
+    score = sum(max(0, parts - least * 65_536) for parts in shown.values())
+    return int(score * (Fraction(1) if whole else lattice.precision(scheme)) / 65_536)
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_a_person_of_many_rows_counts_in_the_groups_that_count(most: int, monkeypatch) -> None:
+    rng = random.Random(most)
+    _, lattice = small_table(rng, 1)
+    for many in (0, 1, 30):
+        people = [visits(rng) for _ in range(many)]
+        for precision in (None, Fraction(0)):
+            wanted = [
+                score_by_definition(people, lattice, scheme, 2, most, whole=precision is not None)
+                for scheme in lattice.schemes()
+            ]
+            assert utilities_of(table_of(people, most), lattice, 2, precision)[1] == wanted
+            with monkeypatch.context() as patched:  # more than are told apart
+                patched.setattr(lattice_module, "MOST_PLACES", 4)
+                assert utilities_of(table_of(people, most), lattice, 2, precision)[1] == wanted
+
+
+@pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
+def test_the_price_holds_where_a_person_has_many_rows(neighbours: str) -> None:
+    """By the exact law of each: a person more or another one, whatever their rows."""
+    rng, monotone = random.Random(7), neighbours == "add_remove"
+    _, lattice = small_table(rng, 1)
+    table = coin_table("0.8", 2, monotone=monotone)
+    bound = Fraction(Decimal("0.8").exp()) * (1 + Fraction(1, 10**9))
+    moved: set[int] = set()
+    for _ in range(40):
+        people = [visits(rng) for _ in range(rng.randint(0, 9))]
+        first, second = [*people, visits(rng)], [*people, *([] if monotone else [visits(rng)])]
+        scores = [utilities_of(table_of(each, 2), lattice, 1, None)[1] for each in (first, second)]
+        laws = [law_of_choice([table.coin(max(told) - each) for each in told]) for told in scores]
+        for p, q in (*zip(*laws, strict=True), *zip(*laws[::-1], strict=True)):
+            assert p <= bound * q + Fraction(1, 10**9)
+        moved |= {b - a for a, b in zip(*scores[::-1], strict=True)}
+    assert max(map(abs, moved)) == 2 and (min(moved) < 0) is not monotone
+
+
+def test_rounded_group_by_group_a_person_would_move_a_score_by_more() -> None:
+    """And so would whole people in all of their groups: what the sum is rounded once for."""
+    own = [(town, age) for town in range(3) for age in range(2)]
+    others = [[row] for row in own] * 2
+    _, lattice = small_table(random.Random(1), 1)
+
+    def by_group(people: list[Visits]) -> float:
+        table = table_of(people, 4)
+        return next(
+            float(sum(cells.people // 65_536))
+            for scheme, cells in walked(table, lattice)
+            if scheme == (0, 0)
+        )
+
+    half = [own] * 2  # of each two thirds in six groups
+    assert by_group([*others, *half]) - by_group([*others, own]) == 6
+    scores = [utilities_of(table_of([*others, *each], 4), lattice, 1, Fraction(0))[1][0]
+              for each in ([own], half)]  # fmt: skip
+    assert scores[1] - scores[0] <= 4
+
+
+def test_all_rows_of_a_person_are_searched_and_released(project, capfd):
+    rows = {
+        "person": [i % 2_000 for i in range(6_000)] + [None],
+        "town": [("Bern", "Biel", "Chur", "Zug")[i % 4 if i < 2_000 else i % 2]
+                 for i in range(6_000)] + ["Bern"],
+        "sex": [("f", "m")[i % 3 // 2] for i in range(6_000)] + ["f"],
+    }  # fmt: skip
+    pq.write_table(pa.table(rows), "people.parquet")
+    many = "privacy_unit: {column: person, rows: all}\ncontribution: {max_groups: 3}\n"
+    lines = [line for line in POLICY.splitlines() if "age:" not in line]
+    text = "\n".join(lines).replace("privacy_unit: row\n", many)
+    Path("a.yaml").write_text(text.replace("search: {epsilon: 0.05}", "search: {epsilon: 1}"))
+    assert run(["validate", "a.yaml"]) == 0
+    found = search(capfd)
+    assert (found["outcome"], found["candidates"]) == ("chosen", 6)
+    certificate = Path("a.chosen.certificate.json")
+    stated = certificate.read_text()
+    assert '"groups_a_person": 3' in stated and "is told by its own rows" in stated
+    assert run(["verify", str(certificate), "--release", "a.chosen.yaml"]) == 0
+    assert run(["release", "a.chosen.yaml"]) == 0
+    assert run(["ledger", "verify"]) == 0
+
+
 EPSILON = Decimal("0.2")
 Chooser = Callable[[Histogram, Lattice, random.Random], Scheme]
 
