@@ -47,12 +47,12 @@ ChoiceOf = Literal["recoding", "numbers"]
 class ChoiceStated:
     """What a private choice was of, and at which ε; δ is 0.
 
-    ``candidates`` are what each part can be, as people read it: the levels of a column, the finest
-    first, or the values of a number of a policy, the narrowest first. ``schemes`` is how many there
-    were together. ``people`` is of a recoding from how many on a group counts; of numbers for how
-    many people of whom nothing is cut a doubling of the width stands. ``precision`` is the least
-    that a candidate had, empty where the score weighs it, and of numbers. ``period`` is the one
-    whose rows alone are read, where the policy has some. ``groups`` is in how many groups of a
+    ``parts`` are what each part can be, as people read it: the levels of a column, the finest
+    first, or the values of a number of a policy, the narrowest first. ``candidates`` is how many
+    there were together. ``people`` is of a recoding from how many on a group counts; of numbers for
+    how many people of whom nothing is cut a doubling of the width stands. ``precision`` is the
+    least that a candidate had, empty where the score weighs it, and of numbers. ``period`` is the
+    one whose rows alone are read, where the policy has some. ``groups`` is in how many groups of a
     recoding a unit counts at most, 0 where one row of it is read.
     """
 
@@ -65,8 +65,8 @@ class ChoiceStated:
     epsilon: Decimal
     people: int
     precision: str
-    candidates: tuple[tuple[str, tuple[str, ...]], ...]
-    schemes: int
+    parts: tuple[tuple[str, tuple[str, ...]], ...]
+    candidates: int
     engine: str
     engine_version: str
     time: str
@@ -108,10 +108,8 @@ class ChoiceStated:
             "chosen": self.kind,
             **self._score,
             **({"period": self.period} if self.period else {}),
-            "candidates": [
-                {"column": name, "levels": list(told)} for name, told in self.candidates
-            ],
-            "schemes": self.schemes,
+            "candidates": self.candidates,
+            "parts": [{"name": name, "candidates": list(told)} for name, told in self.parts],
             "assumptions": list(self.assumptions),
             "engine": self.engine,
             "engine_version": self.engine_version,
@@ -120,13 +118,13 @@ class ChoiceStated:
 
     def _is_typed(self) -> bool:
         """Whether each field is of its type, and the numbers are what they can be."""
-        levels = [each for name, told in self.candidates for each in (name, *told)]
+        levels = [each for name, told in self.parts for each in (name, *told)]
         texts = (
             self.policy_name, self.policy_digest, self.account, self.source, self.unit,
             self.neighbours, self.precision, self.engine, self.engine_version, self.time,
             self.period, *levels,
         )  # fmt: skip
-        counts = (self.people, self.schemes, self.groups + 1)
+        counts = (self.people, self.candidates, self.groups + 1)
         return (
             all(type(each) is str for each in texts)
             and all(type(each) is int and each >= 1 for each in counts)
@@ -149,8 +147,8 @@ class ChoiceStated:
                 Decimal(facts["epsilon"]),
                 facts["people_a_doubling" if facts["chosen"] == "numbers" else "least_shown"],
                 facts.get("precision", ""),
-                tuple((each["column"], tuple(each["levels"])) for each in facts["candidates"]),
-                facts["schemes"],
+                tuple((each["name"], tuple(each["candidates"])) for each in facts["parts"]),
+                facts["candidates"],
                 facts["engine"],
                 facts["engine_version"],
                 facts["time"],
@@ -191,14 +189,14 @@ def verify_choice(text: str, trusted: TrustedKeys, policy: Path | None = None) -
         raise VerificationFailed((f"{policy} is not the policy that was chosen: it was changed",))
     else:
         checked.append(f"{said.subject_name} is the policy that was chosen, byte for byte")
-    many = counted(stated.schemes, "candidate")
+    many = counted(stated.candidates, "candidate")
     numbers: tuple[tuple[str, str | int], ...] = (
         ("policy", stated.policy_name),
         ("account", stated.account),
         ("epsilon", f"{stated.epsilon:f}"),
         ("delta", "0"),
         ("neighbours", stated.neighbours),
-        ("candidates", stated.schemes),
+        ("candidates", stated.candidates),
         ("meaning", f"one of {many} was drawn, at ε {stated.epsilon:f} of {stated.unit}"),
     )
     return Verified(

@@ -107,6 +107,10 @@ class Candidates:
         empty = [Ladder.of(each.column, [(None,) * each.height]) for each in self.columns]
         return Lattice.of(empty, self.bounds)
 
+    def query(self, table: Table, warehouse: Warehouse) -> str:
+        """The text that reads everybody by all levels of all columns; errors as ``claim``."""
+        return printed(self.claim(table, warehouse), warehouse.dialect.name)
+
     def claim(self, table: Table, warehouse: Warehouse) -> Claim:
         """The claim of everybody by all levels of all columns; nothing is certified of it.
 
@@ -133,19 +137,18 @@ class Candidates:
         return of_all_rows(everybody) if self.most else everybody
 
     def people(
-        self, table: Table, warehouse: Warehouse, *, named: bool = False
+        self, query: str, table: Table, warehouse: Warehouse, *, named: bool = False
     ) -> tuple[Histogram, Lattice]:
-        """Everybody by the levels of all columns, read in the warehouse: confidential as it is.
+        """Everybody by the levels of all columns, read by ``query``: confidential as it is.
 
         Labels are numbers, unless they are to be ``named``: which of them are alike is all that a
         choice is made by, and there are values that Python has none for, such as a date of the year
         12026. So whatever the table holds, nothing fails.
 
-        Raises WarehouseError where the warehouse fails; PolicyError as ``claim``.
+        Raises WarehouseError where the warehouse fails.
         """
-        text = printed(self.claim(table, warehouse), warehouse.dialect.name)
         with warehouse.sampled(self.policy, table, new_secret()) as check:
-            rows = warehouse.rows(text)
+            rows = warehouse.rows(query)
             check()
         labels, ladders = [], []
         for at, each in enumerate(self.columns):

@@ -92,7 +92,7 @@ class PublicSearch:
 
     people: int
     groups: int
-    schemes: int
+    candidates: int
     least_shown: int
     objective: str
     best: SchemeSaid
@@ -169,7 +169,8 @@ def search_public(
         )
     with planned(policy, project) as plan:
         others = [plan.with_numbers(_at(candidates, each)).policy for each in epsilons]
-        histogram, lattice = candidates.people(plan.table, plan.warehouse, named=True)
+        query = candidates.query(plan.table, plan.warehouse)
+        histogram, lattice = candidates.people(query, plan.table, plan.warehouse, named=True)
     if not histogram.total:
         raise UsageError(f"{policy.name}: the source has nobody, so that all schemes are alike")
     least = least_shown(policy)

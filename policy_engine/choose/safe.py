@@ -22,7 +22,7 @@ import io
 import json
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from dataclasses import replace as replace_field
@@ -31,6 +31,7 @@ from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from secrets import randbelow
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -59,14 +60,16 @@ from policy_engine.errors import (
 )
 from policy_engine.kernel.certificate import now
 from policy_engine.kernel.editions import NAMED_BY_HAND, Edition, is_named_by_hand
-from policy_engine.kernel.printing import printed
 from policy_engine.ledger.account import Account, admit
 from policy_engine.ledger.books import Books
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.plan_records import paying
 from policy_engine.ledger.store import Ledger
+from policy_engine.policy.choice_notes import OF_RECODING, choice_note
 from policy_engine.policy.laws import mapping
+from policy_engine.policy.models import PolicyDocument
 from policy_engine.policy.project import Project
+from policy_engine.policy.reading import read_document
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import counted
 from policy_engine.policy.timing import PeriodOf
@@ -78,6 +81,7 @@ from policy_engine.releasing.requests import Ends, choice_name, place_of, run_of
 from policy_engine.releasing.reviewing import brought_at, check_pinned, request_file
 
 MOST_JUSTIFICATION = 4_000
+_MOST_TOLD = 3_000
 _NOWHERE: standing.Digest = lambda run: None  # noqa: E731 - a choice is a file
 
 
@@ -92,7 +96,7 @@ class Chosen:
     policy: Path
     certificate: Path
     epsilon: Decimal
-    schemes: int
+    candidates: int
     account: str
     entry: int
     outcome: Literal["chosen", "stands", "put back"]
@@ -185,8 +189,8 @@ class PrivateChoice(ABC):
         """What the choice will be certified as; all of it is known before anything is read."""
 
     @abstractmethod
-    def drawn(self, plan: ReleasePlan, entry: Entry) -> str:
-        """The policy that one draw chooses. The one place that sees the source."""
+    def drawn(self, plan: ReleasePlan, query: str, entry: Entry) -> str:
+        """The policy that one draw chooses by ``query``. The one place that sees the source."""
 
     # What they share
 
@@ -276,10 +280,10 @@ class PrivateChoice(ABC):
 
     def chosen(self, entry: Entry, outcome: Literal["chosen", "stands", "put back"]) -> Chosen:
         """What its caller is told."""
-        schemes = int(entry.run.predicate.get("schemes", 0))
+        candidates = int(entry.run.predicate.get("candidates", 0))
         certificate = self.ends.certificate_path
         return Chosen(
-            self.path, certificate, entry.epsilon, schemes, entry.account, entry.id, outcome
+            self.path, certificate, entry.epsilon, candidates, entry.account, entry.id, outcome
         )
 
 
@@ -352,7 +356,8 @@ def choose_privately(
         return before
     with planned(policy, project, search.target.clock) as plan:
         plan.warehouse.hold(policy, plan.table)
-        plan.warehouse.check_reads(policy, plan.table, search.query(plan))
+        query = search.query(plan)
+        plan.warehouse.check_reads(policy, plan.table, query)
         stated = search.stated(plan)
         if not books.has_ledger(project):
             _check_first(search, plan, stated, say)
@@ -362,7 +367,7 @@ def choose_privately(
             books.open_ledger(project, signer, say=say) as ledger,
             copies.alone(project, search.place),
         ):
-            return _charged(search, plan, ledger, signer, stated, say=say)
+            return _charged(search, plan, ledger, signer, stated, query=query, say=say)
 
 
 def _target(policy: Policy, word: str, output: Path | None, edition: str) -> Path:
@@ -579,6 +584,7 @@ def _charged(
     signer: Signer,
     stated: ChoiceStated,
     *,
+    query: str,
     say: Callable[[str], None],
 ) -> Chosen:
     """Draw what was charged and not drawn yet, or charge a choice and draw that."""
@@ -608,7 +614,7 @@ def _charged(
         copies.tidy(project, search.place, ledger.read().budget.recorded_at(search.place))
         entry = ledger.start(entry.id, search.brought)
         try:
-            text = search.drawn(plan, entry)
+            text = search.drawn(plan, query, entry)
         except EnvironmentFailed as error:
             if error.of_setup:
                 ledger.lapse(entry.id, "by a cause that no row can bring about")
@@ -664,8 +670,7 @@ class _Recoding(PrivateChoice):
         return [self.candidates.spec.model_dump(mode="json"), self.candidates.told]
 
     def query(self, plan: ReleasePlan) -> str:
-        claim = self.candidates.claim(plan.table, plan.warehouse)
-        return printed(claim, plan.warehouse.dialect.name)
+        return self.candidates.query(plan.table, plan.warehouse)
 
     def stated(self, plan: ReleasePlan) -> ChoiceStated:
         lattice, asked = self.candidates.public_lattice, self.precision
@@ -683,14 +688,14 @@ class _Recoding(PrivateChoice):
             self,
             plan,
             people=least_shown(self.policy),
-            candidates=self.candidates.told,
-            many=many,
+            parts=self.candidates.told,
+            candidates=many,
             precision="" if precision is None else f"{precision:f}",
             groups=self.candidates.most,
         )
 
-    def drawn(self, plan: ReleasePlan, entry: Entry) -> str:
-        histogram, lattice = self.candidates.people(plan.table, plan.warehouse)
+    def drawn(self, plan: ReleasePlan, query: str, entry: Entry) -> str:
+        histogram, lattice = self.candidates.people(query, plan.table, plan.warehouse)
         scheme = chosen_scheme(
             histogram, lattice, self.epsilon, least_shown(self.policy),
             precision=self.precision, neighbours=self.policy.guarantee.neighbours,
@@ -703,12 +708,12 @@ def stated_of(
     plan: ReleasePlan,
     *,
     people: int,
-    candidates: tuple[tuple[str, tuple[str, ...]], ...],
-    many: int,
+    parts: tuple[tuple[str, tuple[str, ...]], ...],
+    candidates: int,
     precision: str = "",
     groups: int = 0,
 ) -> ChoiceStated:
-    """What a choice among so ``many`` is certified as; ``people`` as of ``ChoiceStated``."""
+    """What a choice is certified as; ``people`` and ``candidates`` as of ``ChoiceStated``."""
     certificate = plan.certificate
     return ChoiceStated(
         policy_name=search.policy.name,
@@ -720,8 +725,8 @@ def stated_of(
         epsilon=search.epsilon,
         people=people,
         precision=precision,
+        parts=parts,
         candidates=candidates,
-        schemes=many,
         engine=certificate.engine,
         engine_version=plan.warehouse.engine_version,
         time=now(),
@@ -764,21 +769,36 @@ def chosen_text(candidates: Candidates, scheme: Scheme, entry: Entry) -> str:
         f"{each.column} {level} of {each.height}"
         for each, level in zip(candidates.columns, scheme, strict=True)
     )
-    many = counted(entry.run.predicate["schemes"], "candidate")
-    return with_note(data, f"The recoding was chosen among {many}", entry, levels)
+    digests = {name: tree.digest for name, tree in candidates.read.hierarchies.items()}
+    return with_note(data, OF_RECODING, entry, levels, digests)
 
 
-def with_note(data: Any, what: str, entry: Entry, chosen: str) -> str:
+def with_note(
+    data: Any,
+    what: str,
+    entry: Entry,
+    chosen: str,
+    digests: Mapping[str, str] = MappingProxyType({}),
+) -> str:
     """A policy as YAML, with the price of a choice beside what its author says of it."""
+    many = counted(entry.run.predicate["candidates"], "candidate")
+    told = (
+        f"{what} chosen among {many} by a private choice of ε {in_text(entry.epsilon)}, which"
+        f" account {entry.account!r} paid (entry {entry.id}): {chosen[:_MOST_TOLD]}"
+    )
+    written = read_document(_dumped(data), Path("chosen.yaml"), PolicyDocument, "policy")
+    note = choice_note(told, written.document, digests)
+    about = data.setdefault("about", {})
+    before = str(mapping(about).get("justification") or "").strip()[
+        : MOST_JUSTIFICATION - len(note) - 1
+    ]
+    about["justification"] = f"{before} {note}".strip()
+    return _dumped(data)
+
+
+def _dumped(data: Any) -> str:
     from ruamel.yaml import YAML
 
-    note = (
-        f"{what} by a private choice of ε {in_text(entry.epsilon)}, which account"
-        f" {entry.account!r} paid (entry {entry.id}): {chosen}."
-    )
-    about = data.setdefault("about", {})
-    before = str(mapping(about).get("justification") or "").strip()
-    about["justification"] = f"{before} {note}".strip()[:MOST_JUSTIFICATION]
     written = io.StringIO()
     yaml = YAML()
     yaml.width = 100

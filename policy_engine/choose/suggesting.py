@@ -45,10 +45,10 @@ from policy_engine.kernel.printing import printed
 from policy_engine.kernel.recodes import Round
 from policy_engine.kernel.sources import Column
 from policy_engine.ledger.entry import Entry
+from policy_engine.policy.choice_notes import OF_NUMBERS
 from policy_engine.policy.project import Project
 from policy_engine.policy.reading import read_text
 from policy_engine.policy.resolve import Policy
-from policy_engine.policy.scalars import counted
 from policy_engine.releasing.asking import Sought
 from policy_engine.releasing.charging import ReleasePlan
 from policy_engine.releasing.editions import Clock, utc_now
@@ -389,13 +389,13 @@ class _Numbers(PrivateChoice):
             self,
             plan,
             people=doubling_of(self.share, self.policy.guarantee.neighbours),
-            candidates=self.candidates,
-            many=prod(len(each.candidates) for each in self.numbers),
+            parts=self.candidates,
+            candidates=prod(len(each.candidates) for each in self.numbers),
         )
 
-    def drawn(self, plan: ReleasePlan, entry: Entry) -> str:
+    def drawn(self, plan: ReleasePlan, query: str, entry: Entry) -> str:
         with plan.warehouse.sampled(self.policy, plan.table, new_secret()) as check:
-            read = plan.warehouse.rows(self.query(plan))
+            read = plan.warehouse.rows(query)
             check()
         rows = self._rows(plan, read)
         neighbours = self.policy.guarantee.neighbours
@@ -462,8 +462,7 @@ def suggested_text(
         for name in number.measures:
             # A list of its own: of one that stands twice YAML writes an anchor.
             data["measures"][name]["bounds"] = number.written(ends)
-    many = counted(entry.run.predicate["schemes"], "candidate")
-    return with_note(data, f"Numbers were chosen among {many}", entry, "; ".join(told))
+    return with_note(data, OF_NUMBERS, entry, "; ".join(told))
 
 
 def numbers_in(path: Path, numbers: Sequence[Choosable]) -> dict[str, int | list[int | float]]:

@@ -184,10 +184,10 @@ def choose(
     said = ChosenSaid(
         str(chosen.policy), str(chosen.certificate), chosen.outcome,
         dict(zip(columns, scheme, strict=True)), round(precision, 4), chosen.epsilon, Decimal(0),
-        chosen.schemes, chosen.account, chosen.entry,
+        chosen.candidates, chosen.account, chosen.entry,
     )  # fmt: skip
     lines = [
-        f"chose one of {counted(chosen.schemes, 'candidate')}: {chosen.policy}",
+        f"chose one of {counted(chosen.candidates, 'candidate')}: {chosen.policy}",
         f"  levels       precision {precision:.3f}: {_levels(said.levels)}; its release tells how"
         " many people they show",
         *price_of_choice(chosen, goes_on),
@@ -211,8 +211,9 @@ def price_of_choice(chosen: Chosen, goes_on: str) -> Iterator[str]:
 def _lines(found: PublicSearch) -> Iterator[str]:
     yield _PUBLIC
     yield (
-        f"{found.schemes:,} schemes of {len(found.best.levels)} columns, over {found.people:,}"
-        f" people in {found.groups:,} groups; one of {found.least_shown:,} is shown half the time"
+        f"{found.candidates:,} candidates of {len(found.best.levels)} columns, over"
+        f" {found.people:,} people in {found.groups:,} groups; one of {found.least_shown:,} is"
+        " shown half the time"
     )
     yield f"best by {found.objective}: {_scheme(found.best, found.people)}"
     for column, recoding in found.recode.items():

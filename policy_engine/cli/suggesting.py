@@ -87,10 +87,10 @@ def choose(
     numbers = suggesting.numbers_in(chosen.policy, suggesting.choosable(policy))
     said = SuggestedSaid(
         str(chosen.policy), str(chosen.certificate), chosen.outcome, numbers, chosen.epsilon,
-        Decimal(0), chosen.schemes, chosen.account, chosen.entry,
+        Decimal(0), chosen.candidates, chosen.account, chosen.entry,
     )  # fmt: skip
     lines = [
-        f"chose one of {counted(chosen.schemes, 'candidate')}: {chosen.policy}",
+        f"chose one of {counted(chosen.candidates, 'candidate')}: {chosen.policy}",
         *(f"  {name}: {value}" for name, value in numbers.items()),
         *price_of_choice(chosen, goes_on),
     ]

@@ -307,19 +307,24 @@ def canonical_json(
     )
     if measured := data.get("measures"):  # its columns have an order
         data["measures"] = list(measured.items())
+    whole: dict[str, object] = {
+        "policy": {**data, "recode": recode_as_told(document)},
+        "hierarchies": dict(hierarchies),
+    }
+    if follows is not None:
+        whole["follows"] = follows
+    return json.dumps(whole, sort_keys=True, separators=(",", ":"), default=scalar_text)
+
+
+def recode_as_told(document: PolicyDocument) -> list[tuple[str, object]]:
+    """The recodings of a document as they are digested, in their order."""
     recode: list[tuple[str, object]] = []
     for column, spec in document.recode.items():
         said: Any = "keep" if spec == "keep" else spec.model_dump(exclude_defaults=True)
         if isinstance(spec, BinsSpec):
             said["labels"] = spec.names()
         recode.append((column, said))
-    whole: dict[str, object] = {
-        "policy": {**data, "recode": recode},
-        "hierarchies": dict(hierarchies),
-    }
-    if follows is not None:
-        whole["follows"] = follows
-    return json.dumps(whole, sort_keys=True, separators=(",", ":"), default=scalar_text)
+    return recode
 
 
 def scalar_text(value: object) -> str:

@@ -17,6 +17,7 @@ from policy_engine.kernel.sources import SpanUnit
 from policy_engine.policy import recode_models as written
 from policy_engine.policy import recodings
 from policy_engine.policy.auto import Guarantee, effective_rate
+from policy_engine.policy.choice_notes import as_it_is
 from policy_engine.policy.csv_models import CsvSpec
 from policy_engine.policy.fields import ColumnType, Form, Grouping, Method
 from policy_engine.policy.hierarchy import Hierarchy
@@ -391,6 +392,8 @@ def resolve(
         elif isinstance(spec, written.LevelsSpec):
             levels.append((name, (spec.level, len(spec.levels) + 1)))
     said = {"purpose": document.purpose, **(about.model_dump() if about else {})}
+    if about:
+        said["justification"] = as_it_is(about.justification, document, digests)
     return Policy(
         name=document.name,
         description=document.description,

@@ -12,7 +12,6 @@ from pathlib import Path
 from policy_engine import errors
 from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.one import certified_rate, delta_of_one
-from policy_engine.attest.attestation import CHOICE_TYPE, unverified
 from policy_engine.attest.parquet_file import certificate_path
 from policy_engine.compile.catalog import Table
 from policy_engine.compile.compiler import find_unknown
@@ -20,6 +19,7 @@ from policy_engine.dialects import dialect_named
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.mechanisms.whole_classes.meaning import NONE, still_works
 from policy_engine.policy.accounts import check_account
+from policy_engine.policy.choice_notes import CHANGED
 from policy_engine.policy.following import reading_once
 from policy_engine.policy.loading import load_policy, salvage
 from policy_engine.policy.project import Project, find_project
@@ -28,7 +28,6 @@ from policy_engine.policy.recodings import Recoding, Round
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.timing import WindowTerms
 from policy_engine.policy.tree import path_text
-from policy_engine.releasing import publish
 from policy_engine.releasing.naming import in_some_edition
 from policy_engine.releasing.planning import (
     dialect_of,
@@ -295,24 +294,23 @@ def warnings_of(policy: Policy) -> tuple[errors.Problem, ...]:
     """
     made = [each for each in policy.recodings if _is_key(each[0], policy)]
     found = (_of_the_key(policy, *each) for each in made if each[1].reads)
-    others = (*_of_numbers(policy), *_of_guarantee(policy), *_of_choice(policy.file))
+    others = (*_of_numbers(policy), *_of_guarantee(policy), *_of_choice(policy))
     return _placed((*found, *others), policy.file)
 
 
-def _of_choice(path: Path) -> Iterator[errors.Problem]:
-    """A policy that was written by a private choice, whose certificate says another content."""
-    with suppress(errors.VerificationFailed):
-        said = unverified(publish.content_of(certificate_path(path)), CHOICE_TYPE)
-        if said.subject_name == path.name and said.subject_sha256 != publish.file_digest(path):
-            message = (
-                "this policy was changed after it was chosen privately: it is not what was chosen,"
-                " whatever about.justification says"
-            )
-            remedy = (
-                "the command that chose it, with --replace, puts back what was chosen, at no cost;"
-                " or give what is yours another file name, and take that sentence out"
-            )
-            yield errors.Problem(str(path), 0, 0, "about", message, remedy)
+def _of_choice(policy: Policy) -> Iterator[errors.Problem]:
+    """A policy that a private choice wrote, of which something else stands in it by now."""
+    if CHANGED in dict(policy.stated).get("justification", ""):
+        path = "about.justification"
+        message = (
+            f"{path} tells of a private choice, and what that chose was changed after it, or the"
+            f" sentence was: the certificate will say, {CHANGED}"
+        )
+        remedy = (
+            "the command that chose it, with --replace, puts back what was chosen, at no cost;"
+            " or give what is yours another file name, and take that sentence out"
+        )
+        yield errors.Problem(str(policy.file), 0, 0, path, message, remedy)
 
 
 def _of_guarantee(policy: Policy) -> Iterator[errors.Problem]:

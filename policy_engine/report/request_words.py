@@ -118,8 +118,8 @@ def _of_choice(found: Presented) -> Iterator[tuple[str, Iterable[str]]]:
     period = f", the rows of {stated.period} alone" if stated.period else ""
     yield "source", [f"{quoted(stated.source)}{period}"]
     yield "person", [named(stated.unit)]
-    yield "candidates", (f"{named(name)}: {', '.join(told)}" for name, told in stated.candidates)
-    many = counted(stated.schemes, "candidate")
+    yield "candidates", (f"{named(name)}: {', '.join(told)}" for name, told in stated.parts)
+    many = counted(stated.candidates, "candidate")
     score = found.shown["score"]
     yield "mechanism", [f"one of {many} is drawn, a better one more often; better is: {score}"]
     yield (

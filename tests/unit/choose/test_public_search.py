@@ -60,7 +60,7 @@ def test_every_scheme_of_the_policys_levels_is_compared(project, capfd):
     found = json.loads(out)
     assert code == 0
     # Three levels and all of age, two of town, the value and all of sex, the map and all of job.
-    assert found["schemes"] == 4 * 3 * 2 * 2 and found["people"] == 600
+    assert found["candidates"] == 4 * 3 * 2 * 2 and found["people"] == 600
     assert set(found["best"]["levels"]) == {"age", "town", "sex", "job"}
     methods = {each["method"]: each for each in found["found"]}
     assert methods["k-minimal"]["schemes"] == methods["incognito"]["schemes"]
@@ -126,7 +126,7 @@ def test_bounds_and_weights_are_the_policys(project, capfd):
     Path("a.yaml").write_text(f"{POLICY}search: {bounds}\n")
     _, out, _ = searched(capfd, "--public", "--format", "json")
     found = json.loads(out)
-    assert found["schemes"] == 3 * 2 * 2 * 3
+    assert found["candidates"] == 3 * 2 * 2 * 3
     assert found["best"]["levels"]["sex"] == 0
 
 

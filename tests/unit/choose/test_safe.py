@@ -342,7 +342,7 @@ def test_a_request_of_a_choice_says_nothing_else_than_the_choice(project, capfd)
     assert run(asked) == 0
     request = Path("a.chosen.b.certificate.claim.review.json")
     told = json.loads(request.read_text())
-    told["shown"]["candidates"][0]["levels"].pop()
+    told["shown"]["parts"][0]["candidates"].pop()
     request.write_text(json.dumps(told))
     assert "is not what the request names" in error_of(capfd, "review", "show", str(request))
     told["shown"].pop("score")

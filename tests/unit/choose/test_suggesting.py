@@ -36,6 +36,8 @@ from policy_engine.choose.suggesting import (
 )
 from policy_engine.cli.main import run
 from policy_engine.kernel.mechanisms import Clip
+from policy_engine.policy.choice_notes import CHANGED
+from policy_engine.policy.loading import load_policy
 from policy_engine.policy.review_models import key_line
 
 POLICY = """\
@@ -147,19 +149,47 @@ def test_what_was_changed_after_it_was_chosen_is_told(project, capfd, best):
     suggest(capfd)
     path = Path("a.suggested.yaml")
     assert run(["validate", str(path)]) == 0 and "changed" not in capfd.readouterr().out
-    path.write_text(path.read_text().replace("max_groups: 2", "max_groups: 3"))
+    # What was not chosen may be changed: the sentence holds, and is certified.
+    text = path.read_text().replace("account: people", "account: people\npurpose: care")
+    path.write_text(text)
+    assert run(["validate", str(path)]) == 0 and CHANGED not in capfd.readouterr().out
+    assert "private choice of ε 2" in dict(load_policy(path).stated)["justification"]
+    path.write_text(text.replace("max_groups: 2", "max_groups: 3"))
     assert "is not what entry 2 chose; --replace" in str(suggest(capfd, code=3)["error"])
     for command in ("validate", "plan", "release"):
         capfd.readouterr()
         assert run([command, str(path)]) == 0
         out, err = capfd.readouterr()
-        assert "this policy was changed after it was chosen privately" in out + err
+        assert "what that chose was changed after it" in out + err
+    certified = Path("out/a.certificate.json").read_text()
+    assert CHANGED in certified and "private choice of ε" not in certified
     assert suggest(capfd, "--replace")["outcome"] == "put back"
     assert "max_groups: 2" in path.read_text()
     Path("a.suggested.certificate.json").unlink()
     path.write_text(path.read_text().replace("max_groups: 2", "max_groups: 3"))
     for words in ((), ("--replace",)):
         assert "was written by somebody" in str(suggest(capfd, *words, code=3)["error"])
+
+
+def test_a_sentence_of_a_choice_is_certified_where_it_holds_alone(project, capfd, best):
+    Path("a.yaml").write_text(f"{POLICY}about: {{justification: As last year.}}\n")
+    suggest(capfd)
+    path = Path("a.suggested.yaml")
+    text = path.read_text()
+    told = dict(load_policy(path).stated)["justification"]
+    assert told.startswith("As last year. Numbers were chosen among") and CHANGED not in told
+    [digest] = re.findall(r"\[[0-9a-f]{16}\]", text)
+    for old, new in (
+        ("max_groups: 2", "max_groups: 3"),
+        ("bounds: [5, 20]", "bounds: [5, 50]"),
+        ("ε 2,", "ε 0.02,"),
+        (digest, ""),
+        (f"{digest}.", "."),
+        (digest, "[0123456789abcdef]"),
+    ):
+        assert old in text
+        path.write_text(text.replace(old, new))
+        assert dict(load_policy(path).stated)["justification"] == f"As last year. {CHANGED}"
 
 
 def test_a_suggestion_is_approved_as_a_release_is(project, capfd, best):
