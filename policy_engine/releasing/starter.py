@@ -287,27 +287,33 @@ def _unit(table: Table) -> str:
     named = person_key(each for each in columns if each.name not in table.unique)
     only = next((each.name for each in columns if each.name in table.unique), "")
     key = named or person_key(columns)
+    likely = key or likely_key(columns)
+    column = _scalar(likely.name) if likely else "person_id"
     when = _when(columns)
     last = f"{when.name} desc" if when else ""
     term = last if when and _scalar(when.name) == when.name else json.dumps(last)
     rows = f", rows: {{first_by: [{term}]}}" if when else ", rows: any"
-    unit = f"privacy_unit: {{column: {_scalar(key.name) if key else 'person_id'}{rows}}}"
+    unit = f"privacy_unit: {{column: {column}{rows}}}"
     which = f", of which {'the last' if when else 'any one'} is kept"
     if table.is_folder or table.view is not None:
+        if key is None:
+            return _WHO + "# the column that says whose a row is. Name it:\n# " + unit
         return f"{unit}   # the column that says whose row it is"
     if named is not None:  # its name says that a person may have many rows
         return f"{unit}   # whose row it is; a person may have many{which}\n# {_ROWS}"
     if key is not None and key.name == only:  # the catalog says that no two rows have one of it
         one = f"privacy_unit: {{column: {_scalar(only)}, rows: one}}"
         return f"{_ROWS}\n# {one}   # the same, where rows have no number: no two have one {only}"
-    return undecided(_scalar(key.name) if key else "person_id")
+    return undecided(column)
+
+
+_WHO = "# Who is one person? Nothing here says it, and who has several rows is protected by\n"
 
 
 def undecided(column: str) -> str:
     """Who is one person where nothing says it: a choice that the author has to make."""
     return (
-        "# Who is one person? Nothing here says it, and who has several rows is protected by the\n"
-        "# second alone. Uncomment one of both; the second has two lines:\n"
+        f"{_WHO}# the second alone. Uncomment one of both; the second has two lines:\n"
         f"# {_ROWS}, and nobody has two\n"
         f"# privacy_unit: {{column: {column}}}   # it says whose a row is, and all of them count,\n"
         "# contribution: {max_groups: 4}   # of each person in so many groups at most"
@@ -468,9 +474,12 @@ _LABELS = "code type class category group level status kind"
 _PEOPLE = (
     "person patient customer client user member employee student subject passenger visitor"
     " kunde patientin mitglied mitarbeiter versicherte personne adherent salarie eleve"
-    " persona cliente paciente usuario alumno empleado socio socia abonado asegurado beneficiario"
+    " borrower reader pupil tenant guest resident driver donor voter applicant taxpayer subscriber"
+    " learner citizen worker nurse doctor caller player persona cliente paciente usuario alumno"
+    " empleado socio socia abonado asegurado beneficiario"
     " abonne beneficiaire assure usager titulaire laaner laner borger medlem"
 )
+_NOUN = f"(?:{'|'.join(_PEOPLE.split())})(?:s|n|en)?(?:nummer|nr)?"
 _KEYS = "id key uuid guid no nr number num numero"
 _LAST = "id key uuid guid nr nummer"
 """How names of keys end in many languages: kunde_id, Patienten-Nr, Kundennummer."""
@@ -480,7 +489,8 @@ _ENDS = ("nummer", "nr")
 _THINGS = (
     "order product item article store shop invoice receipt visit event transaction session record"
     " row line ticket case booking trip flight station ward region country state city category"
-    " department house room flat phone bestellung artikel rechnung beleg haus zimmer telefon zeile"
+    " department house room flat phone loan claim contract sale payment purchase message log entry"
+    " sample device vehicle car session bestellung artikel rechnung beleg haus zimmer telefon zeile"
     " besuch commande facture produit magasin visite sejour ligne pedido factura producto articulo"
     " tienda visita cita"
 )
@@ -530,21 +540,35 @@ def by_name(name: str) -> str:
 
 
 def person_key(columns: Iterable[Field]) -> Field | None:
-    """The column that seems to say whose row it is.
-
-    One that is named as people are; else one that is shaped like a key, and is of no thing that is
-    known: a person's many rows are better kept together for nothing than told apart.
+    """The key that is named as people are; None where no name says who is one person.
 
     >>> person_key([Field("order_id", "BIGINT"), Field("customer_id", "BIGINT")]).name
     'customer_id'
-    >>> person_key([Field("order_id", "BIGINT"), Field("Mitglieds-Nr", "BIGINT")]).name
+    >>> person_key([Field("loan_id", "BIGINT"), Field("Mitglieds-Nr", "BIGINT")]).name
     'Mitglieds-Nr'
+    >>> person_key([Field("loan_id", "BIGINT")]) is None  # as likely a row as a person
+    True
     """
-    keys = [each for each in columns if _is_key(each)]
-    people = [each for each in keys if _words(each.name) & {*_PEOPLE.split()}]
+    return next((each for each in columns if _is_key(each) and _is_of_people(each)), None)
+
+
+def likely_key(columns: Iterable[Field]) -> Field | None:
+    """What an author may choose as a person's key: a person's noun, or a key of no known thing.
+
+    >>> likely_key([Field("loan_id", "BIGINT"), Field("borrower", "VARCHAR")]).name
+    'borrower'
+    >>> likely_key([Field("id_sklepu", "BIGINT"), Field("pacjent_id", "BIGINT")]).name
+    'pacjent_id'
+    """
     things = {*_THINGS.split()}
-    shaped = [each for each in keys if _is_shaped(each) and not _words(each.name) & things]
-    return next(iter(people or sorted(shaped, key=_ends_otherwise)), None)
+    nouns = [each for each in columns if _is_of_people(each)]
+    shaped = [each for each in columns if _is_shaped(each) and not _words(each.name) & things]
+    return next(iter(nouns or sorted(shaped, key=_ends_otherwise)), None)
+
+
+def _is_of_people(column: Field) -> bool:
+    """Whether a word of the name is a person's noun, as in Kundennummer and patients_key."""
+    return any(re.fullmatch(_NOUN, word) for word in _words(column.name))
 
 
 def _ends_otherwise(column: Field) -> bool:
@@ -558,7 +582,7 @@ def _is_key(column: Field) -> bool:
     words = _words(column.name)
     is_one = column.kind is Kind.UUID or bool(words & {"id", "key"})
     is_one = is_one or _is_shaped(column)
-    return is_one or bool(words & {*_PEOPLE.split()} and words & {*_KEYS.split()})
+    return is_one or (_is_of_people(column) and bool(words & {*_KEYS.split()}))
 
 
 def _is_shaped(column: Field) -> bool:
