@@ -417,7 +417,8 @@ def test_over_budget_says_what_would_fit(cli, policy, project):
         r" \(unit: row\), and of ε 0\.5, δ 0\.000001 there is left: none like this;"
         r" at most ε 0\.[0-9]+ \(at δ [0-9e.-]+\) of another kind; it would fit with k: 12"
         r" with rate: 0\.1, or k: 10 with rate: 0\.0859;"
-        r" or raise the limit in policy-engine\.yaml:1 to ε (\S+), δ (\S+), and where the ledger"
+        r" or ask the person who set it to raise the limit in policy-engine\.yaml:1"
+        r" to ε (\S+), δ (\S+), and where the ledger"
         r" has it too, with 'policy-engine ledger limit people --epsilon \1 --delta \2 --by NAME"
         r" --why TEXT'; docs/explanation/accounts\.md says how a limit's δ is shared out"
     )
@@ -476,8 +477,8 @@ def test_no_remedy_where_nothing_fits(cli, policy, project):
     result = cli("release", policy("a", k="auto", epsilon="5", delta="0.1"))
     assert result.code == 1
     assert (
-        "none like this; at most ε 1e-7 (at δ 1e-308) of another kind; raise the limit in "
-        in result.err
+        "none like this; at most ε 1e-7 (at δ 1e-308) of another kind;"
+        " ask the person who set it to raise the limit in " in result.err
     )
 
 

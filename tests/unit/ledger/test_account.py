@@ -272,14 +272,16 @@ def test_a_refusal_says_what_would_fit():
     said = refusal(account(most=limit("0.5", "1e-12")), charge(event=SAMPLED))
     assert "; it would fit with k: " in said
     assert re.search(r"fit with k: \d+ with rate: 0\.1, or k: 20 with rate: 0\.0\d+; or", said)
-    assert "; or raise the limit to ε 0.65, δ 1e-12, " in said
+    assert "; or ask the person who set it to raise the limit to ε 0.65, δ 1e-12, " in said
     assert obeyed(account(most=limit("0.5", "1e-12")), charge(event=SAMPLED))
 
 
 def test_a_refusal_names_the_project_file_where_its_limit_binds():
     stated = replace(limit("0.5", "1e-12"), where="p/policy-engine.yaml:7")
     said = refusal(account(most=stated), charge(event=SAMPLED))
-    assert "; or raise the limit in p/policy-engine.yaml:7 to ε " in said
+    assert (
+        "; or ask the person who set it to raise the limit in p/policy-engine.yaml:7 to ε " in said
+    )
     assert RAISED.search(said)
 
 
@@ -304,7 +306,10 @@ def test_the_lower_limit_counts():
 def test_a_refusal_says_where_nothing_would_fit(asked):
     found = account(most=limit("0", "0"))
     said = refusal(found, asked)
-    assert " there is left: none like this; nothing of another kind; raise the limit to ε " in said
+    assert (
+        " there is left: none like this; nothing of another kind;"
+        " ask the person who set it to raise the limit to ε " in said
+    )
     obeyed(found, asked)
 
 
@@ -331,7 +336,8 @@ def test_a_refusal_names_what_another_release_may_take():
     asked = charge("0.8", "9.5e-8")
     found = account(*[charge("0.2", "4e-7")] * 2, most=limit())
     epsilon, delta = re.search(
-        r"none like this; at most ε (\S+) \(at δ (\S+)\) of another kind; raise the limit",
+        r"none like this; at most ε (\S+) \(at δ (\S+)\) of another kind;"
+        r" ask the person who set it to raise the limit",
         refusal(found, asked),
     ).groups()
     admit(found, charge(epsilon, delta))
@@ -341,7 +347,10 @@ def test_a_refusal_names_what_another_release_may_take():
 def test_one_more_like_the_first_is_named_where_it_fits():
     found = account(*[charge(event=SAMPLED)] * 3, most=limit())
     said = refusal(found, charge("0.9", "9e-7"))
-    assert "; it would fit with one like the first, ε 0.5, δ 2.64e-11; or raise the limit" in said
+    assert (
+        "; it would fit with one like the first, ε 0.5, δ 2.64e-11;"
+        " or ask the person who set it to raise the limit" in said
+    )
     admit(found, charge(event=SAMPLED))
 
 
