@@ -119,7 +119,7 @@ class PolicyDocument(Document):
         "write privacy_unit: row where each row is one person, and {column: …} with the column that"
         " says whose a row is where a person can have several",
     )
-    meant = time_models.MEANT
+    meant = time_models.MEANT | source_models.MEANT
     version: fields.VersionField
     """The version of the language."""
     name: fields.NameField

@@ -375,10 +375,15 @@ class SpanSpec(Document):
         return next((column, unit) for column, unit in named if column)
 
 
+MEANT = {"warehouse": "a table is named with its warehouse: source: {table: WAREHOUSE.TABLE}"}
+"""What people write for the warehouse of a source, and what is to be written."""
+
+
 class SourceSpec(Document):
     """The table that is released from."""
 
     model_config = ConfigDict(json_schema_extra=ONE_PLACE)
+    meant = MEANT
 
     file: fields.OptionalPathField = None
     """A Parquet or CSV file, relative to the policy file."""

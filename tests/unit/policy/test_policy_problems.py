@@ -298,6 +298,14 @@ BROKEN_VALUES = [
     ),
     ("acount", "acount: x", ["9:1: acount is an unknown key; did you mean 'account'?"]),
     (
+        "warehouse",
+        "warehouse: x",
+        [
+            "9:1: warehouse is an unknown key; a table is named with its warehouse: source: {table:"
+            " WAREHOUSE.TABLE}"
+        ],
+    ),
+    (
         "xyz",
         "xyz: x",
         [
