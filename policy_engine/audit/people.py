@@ -22,7 +22,7 @@ from policy_engine.compile.catalog import NUMBERS, TIMES, Field, Kind, Table
 from policy_engine.compile.reading import ReadColumn, read_as, read_columns
 from policy_engine.engines.types import DECLARED
 from policy_engine.kernel.mechanisms.tables import Clip, Moves, moves_of
-from policy_engine.policy.recodings import Cut, Intervals, Lookup, Prefix, Recoding, Round
+from policy_engine.policy.recodings import CutPoint, Intervals, Lookup, Prefix, Recoding, Round
 from policy_engine.policy.resolve import Policy
 
 Value = str | None
@@ -334,7 +334,7 @@ def moments(column: Field, count: int) -> list[Value]:
     return [known[i % len(known)] for i in range(count)]
 
 
-def _before(cut: Cut) -> str:
+def _before(cut: CutPoint) -> str:
     if isinstance(cut, Decimal):
         return _text(cut - 1)
     try:
@@ -343,5 +343,5 @@ def _before(cut: Cut) -> str:
         return _EARLIEST
 
 
-def _text(cut: Cut) -> str:
+def _text(cut: CutPoint) -> str:
     return f"{cut:f}" if isinstance(cut, Decimal) else str(cut)

@@ -55,13 +55,13 @@ class Pieces:
     missing: Label = None
     nan: Label = None
 
-    def intervals(self, seen: Type) -> tuple[tuple[recodings.Cut, ...], tuple[Label, ...]]:
+    def intervals(self, seen: Type) -> tuple[tuple[recodings.CutPoint, ...], tuple[Label, ...]]:
         """The cuts between values of a type, and the label of each interval.
 
         >>> Pieces((Decimal(18),), ("child", "child", "adult")).intervals(Type("integer"))
         ((Decimal('19'),), ('child', 'adult'))
         """
-        cuts: list[recodings.Cut] = []
+        cuts: list[recodings.CutPoint] = []
         labels = [self.labels[0]]
         for place, point in enumerate(self.points):
             for cut, label in zip(_cuts(point, seen), self.labels[2 * place + 1 :], strict=False):
@@ -76,7 +76,7 @@ class Pieces:
         return tuple(cuts), tuple(labels)
 
 
-def _cuts(point: Point, seen: Type) -> tuple[recodings.Cut, recodings.Cut]:
+def _cuts(point: Point, seen: Type) -> tuple[recodings.CutPoint, recodings.CutPoint]:
     """The least value of a type that is a point or above it, and the least that is above it."""
     if isinstance(point, date):
         step = timedelta(microseconds=1) if seen.kind in MOMENTS else timedelta(days=1)

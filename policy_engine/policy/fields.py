@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import Field
 
 from policy_engine.policy.laws import Law, Ruled, refusal
-from policy_engine.policy.recodings import Cut
+from policy_engine.policy.recodings import CutPoint
 from policy_engine.policy.scalars import as_text, parse_moment, show
 
 ColumnType = Literal["integer", "double", "text", "boolean", "date", "timestamp"]
@@ -238,7 +238,7 @@ def path(found: object) -> str:
 
 
 @ruled(anyOf=[{"type": "number"}, {"type": "string", "pattern": _MOMENT}])
-def cut(found: object) -> Cut:
+def cut(found: object) -> CutPoint:
     """An edge of a bin: a finite number, a date, or a timestamp without a time zone."""
     exact = as_number(found)
     if exact is not None:
@@ -256,7 +256,7 @@ def cut(found: object) -> Cut:
     raise refusal(f"must be a number, a date or a timestamp, found {show(found)}", remedy)
 
 
-def kind_of_cut(edge: Cut) -> str:
+def kind_of_cut(edge: CutPoint) -> str:
     """What bins are made of: numbers, dates or timestamps."""
     if isinstance(edge, Decimal):
         return "numbers"
@@ -303,7 +303,7 @@ LabelField = Annotated[str, label]
 LabelOrNullField = Annotated[str | None, label_or_null]
 OptionalLabelField = Annotated[str | None, label]
 OptionalFlagField = Annotated[bool | None, flag]
-OptionalCutField = Annotated[Cut | None, cut]
+OptionalCutField = Annotated[CutPoint | None, cut]
 FlagField = Annotated[bool, flag]
 ColumnTypeField = Annotated[ColumnType, word_of(ColumnType)]
 PositiveField = Annotated[int, _POSITIVE]

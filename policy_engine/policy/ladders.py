@@ -10,7 +10,7 @@ from datetime import date, datetime, time
 from decimal import Decimal
 
 from policy_engine.policy.recodings import (
-    Cut,
+    CutPoint,
     Intervals,
     Lookup,
     Prefix,
@@ -20,7 +20,7 @@ from policy_engine.policy.recodings import (
     TruncateUnit,
 )
 
-_COARSER: dict[TruncateUnit, tuple[TruncateUnit, ...]] = {
+COARSER: dict[TruncateUnit, tuple[TruncateUnit, ...]] = {
     "hour": ("day", "week", "month", "quarter", "year"),
     "day": ("week", "month", "quarter", "year"),
     "week": (),
@@ -47,7 +47,7 @@ def why_not_coarser(fine: Recoding, coarse: Recoding) -> str:
                 return ""
             return f"it has {_characters(shorter)}, and the one before {longer}"
         case Truncate(unit=small), Truncate(unit=large):
-            return "" if large in _COARSER[small] else f"a {small} is not within one {large}"
+            return "" if large in COARSER[small] else f"a {small} is not within one {large}"
         case Intervals(cuts=many), Intervals(cuts=few):
             return _cut_within(few, many)
         case Lookup(), Lookup():
@@ -65,7 +65,7 @@ def _characters(n: int) -> str:
     return f"{n} character{'s' if n > 1 else ''}"
 
 
-def _cut_within(few: tuple[Cut, ...], many: tuple[Cut, ...]) -> str:
+def _cut_within(few: tuple[CutPoint, ...], many: tuple[CutPoint, ...]) -> str:
     others = [cut for cut in few if cut not in many]
     if others:
         return f"the cut {others[0]} is none of the level before, so that it parts an interval"
@@ -94,7 +94,7 @@ def _not_multiple(fine: Round, coarse: Round) -> str:
     return ""
 
 
-def _not_at_steps(fine: Round, cuts: tuple[Cut, ...]) -> str:
+def _not_at_steps(fine: Round, cuts: tuple[CutPoint, ...]) -> str:
     if fine.way != "down":
         return "only multiples with way: down lie in bins"
     if fine.step % 1:
@@ -106,7 +106,7 @@ def _not_at_steps(fine: Round, cuts: tuple[Cut, ...]) -> str:
     return ""
 
 
-def _not_at_starts(unit: TruncateUnit, cuts: tuple[Cut, ...]) -> str:
+def _not_at_starts(unit: TruncateUnit, cuts: tuple[CutPoint, ...]) -> str:
     others = [cut for cut in cuts if isinstance(cut, Decimal) or not _starts(unit, cut)]
     return f"the cut {others[0]} is not where a {unit} begins" if others else ""
 

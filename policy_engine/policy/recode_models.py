@@ -17,7 +17,7 @@ from policy_engine.policy.ladders import why_not_coarser
 from policy_engine.policy.laws import Broken, Data, Document, Law, refusal, suggestion
 from policy_engine.policy.recodings import (
     Constant,
-    Cut,
+    CutPoint,
     Intervals,
     Keep,
     Lookup,
@@ -39,7 +39,7 @@ class BinsSpec(Document):
     """Intervals, each closed on the left; the first and the last are open ended."""
 
     bins: Annotated[
-        tuple[Annotated[Cut, fields.cut], ...],
+        tuple[Annotated[CutPoint, fields.cut], ...],
         fields.a_list("numbers, dates or timestamps", _WRITE_CUTS, minItems=1),
     ]
     """The cuts, in ascending order."""
@@ -85,7 +85,7 @@ class BinsSpec(Document):
         return Intervals(self.bins, self.names())
 
 
-def cut_text(edge: Cut) -> str:
+def cut_text(edge: CutPoint) -> str:
     """A cut as its user reads it: decimal text without an exponent, ISO 8601 dates.
 
     >>> cut_text(Decimal("1.50")), cut_text(Decimal("1E+3"))

@@ -17,11 +17,12 @@ from policy_engine.kernel.recodes.truncate.recode import Unit as TruncateUnit
 from policy_engine.kernel.types import GivesText
 
 __all__ = [
-    "Constant", "Cut", "Intervals", "Keep", "Lookup", "Prefix", "Recoding", "Round", "Truncate",
-    "TruncateUnit",
+    "Constant", "CutPoint", "Intervals", "Keep", "Lookup", "Prefix", "Recoding", "Round",
+    "Truncate", "TruncateUnit",
 ]  # fmt: skip
 
-Cut = Decimal | date | datetime
+CutPoint = Decimal | date | datetime
+"""Where one interval ends and the next begins."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Intervals(GivesText):
     ``cuts[-1]`` on. NULL and NaN stay NULL.
     """
 
-    cuts: tuple[Cut, ...]
+    cuts: tuple[CutPoint, ...]
     labels: tuple[str, ...]
 
 

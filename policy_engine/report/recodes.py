@@ -16,6 +16,7 @@ from policy_engine.kernel.recodes.map.meaning import map_in_short
 from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.kernel.wording import plain_words
 from policy_engine.policy import recodings as policy
+from policy_engine.policy.ladders import COARSER
 
 Order = Literal["same", "relabelled", "coarser", "finer", "other"]
 
@@ -28,12 +29,6 @@ class Moved(NamedTuple):
     after: str | None
 
 
-_COARSER = {
-    "hour": ("day", "week", "month", "quarter", "year"),
-    "day": ("week", "month", "quarter", "year"),
-    "month": ("quarter", "year"),
-    "quarter": ("year",),
-}
 _REST = "every other value"
 
 
@@ -55,10 +50,10 @@ def compared(old: Any, new: Any) -> Order:
     match old, new:
         case kernel.Prefix(before), kernel.Prefix(after):
             return "coarser" if after < before else "finer"
-        case kernel.Truncate(before), kernel.Truncate(after):
-            if after in _COARSER.get(before, ()):
+        case kernel.Truncate(before, zone), kernel.Truncate(after, other) if zone == other:
+            if after in COARSER[before]:
                 return "coarser"
-            return "finer" if before in _COARSER.get(after, ()) else "other"
+            return "finer" if before in COARSER[after] else "other"
     if any(isinstance(old, kind) and isinstance(new, kind) for kind in (_BINS, _MAPS)):
         return _by_atoms(entries(old, new))
     return "other"

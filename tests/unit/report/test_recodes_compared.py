@@ -83,6 +83,9 @@ def test_coarser_is_what_can_be_made_of_the_other(pair):
         (Truncate("week"), Truncate("day"), "finer"),
         (Truncate("day"), Truncate("week"), "coarser"),
         (Truncate("week"), Truncate("month"), "other"),
+        # A month of another zone is no union of days of this one.
+        (Truncate("day"), Truncate("month", "Europe/Berlin"), "other"),
+        (Truncate("day", "Europe/Berlin"), Truncate("month", "Europe/Berlin"), "coarser"),
         (Round(Decimal(5)), Round(Decimal(10)), "other"),
         (Round(Decimal(5)), Round(Decimal("5.0")), "same"),
         (Prefix(3), Bins((1,), ("a", "b")), "other"),
