@@ -23,12 +23,11 @@ from policy_engine.compile.catalog import Table
 from policy_engine.compile.compiler import compiled
 from policy_engine.errors import UsageError
 from policy_engine.kernel.claim import Claim, Shown
-from policy_engine.kernel.mechanisms import WholeClasses
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.recodes import Keep
 from policy_engine.kernel.sources import People, Rows
 from policy_engine.policy.documents import ReadPolicy, read_policy
-from policy_engine.policy.mechanisms.whole_classes import Suppression
+from policy_engine.policy.mechanisms.whole_classes import EVERY_CLASS, Suppression
 from policy_engine.policy.reading import read_text
 from policy_engine.policy.recodings import Recoding
 from policy_engine.policy.resolve import Policy
@@ -204,7 +203,7 @@ def of_all_rows(claim: Claim) -> Claim:
     # A person's own relation is looked up by the person's key: what it says is of one person.
     joins = tuple(replace(each, is_public=True) for each in claim.joins)
     columns = (*claim.columns, *keys)
-    return replace(claim, unit=Rows(), law=WholeClasses(1), columns=columns, joins=joins)
+    return replace(claim, unit=Rows(), law=EVERY_CLASS, columns=columns, joins=joins)
 
 
 def whose(rows: pa.Table, policy: Policy) -> tuple[Flags, Integers]:

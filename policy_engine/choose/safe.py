@@ -144,10 +144,10 @@ class ChoiceTarget:
         project: Project,
         word: str,
         *,
-        output: Path | None,
-        edition: str,
-        replace: bool,
-        clock: Clock,
+        output: Path | None = None,
+        edition: str = "",
+        replace: bool = False,
+        clock: Clock = utc_now,
     ) -> ChoiceTarget:
         """The file that is asked for, or the policy's own name with a ``word``.
 
@@ -321,9 +321,7 @@ def choose_recoding(
 def recoding_sought(policy: Policy, project: Project, edition: str = "") -> Sought:
     """What approvals of a search of a policy are asked for; as ``sought``."""
     policy = in_period(policy, project, edition, utc_now)
-    target = ChoiceTarget.of(
-        policy, project, "chosen", output=None, edition=edition, replace=False, clock=utc_now
-    )
+    target = ChoiceTarget.of(policy, project, "chosen", edition=edition)
     return sought(_Recoding(policy, target, Candidates.of(policy)))
 
 

@@ -368,9 +368,3 @@ def best_of(values: Floats, allowed: Flags, lattice: Lattice) -> Scheme | None:
         return None
     place = np.unravel_index(int(np.where(allowed, values, -np.inf).argmax()), lattice.shape)
     return lattice.scheme_at([int(at) for at in place])
-
-
-def all_schemes_that_hold(histogram: Histogram, lattice: Lattice, model: Anonymity) -> Flags:
-    """Whether each scheme has a model, every one looked at."""
-    found = measured(histogram, lattice, lambda cells, _: float(model.holds(cells)))
-    return found > 0

@@ -39,13 +39,14 @@ from policy_engine.choose.safe import (
 from policy_engine.engines.base import Refused
 from policy_engine.errors import UsageError
 from policy_engine.kernel.claim import Claim, Shown
-from policy_engine.kernel.mechanisms import Clip, WholeClasses
+from policy_engine.kernel.mechanisms import Clip
 from policy_engine.kernel.mechanisms.tables import ONE
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.recodes import Round
 from policy_engine.kernel.sources import Column
 from policy_engine.ledger.entry import Entry
 from policy_engine.policy.choice_notes import OF_NUMBERS
+from policy_engine.policy.mechanisms.whole_classes import EVERY_CLASS
 from policy_engine.policy.project import Project
 from policy_engine.policy.reading import read_text
 from policy_engine.policy.resolve import Policy
@@ -337,9 +338,7 @@ def numbers_sought(policy: Policy, project: Project, epsilon: Decimal, edition: 
     """What approvals of a suggestion for a policy are asked for; as ``safe.sought``."""
     policy = in_period(policy, project, edition, utc_now)
     step_of(epsilon)
-    target = ChoiceTarget.of(
-        policy, project, "suggested", output=None, edition=edition, replace=False, clock=utc_now
-    )
+    target = ChoiceTarget.of(policy, project, "suggested", edition=edition)
     return sought(_Numbers(policy, target, choosable(policy), epsilon))
 
 
@@ -420,7 +419,7 @@ class _Numbers(PrivateChoice):
             for at, ((_, clip), column) in enumerate(self._columns(plan).items())
         )
         if not claim.unit.counts_all:
-            return replace(claim, law=WholeClasses(1), columns=values, count=_COUNT)
+            return replace(claim, law=EVERY_CLASS, columns=values, count=_COUNT)
         found = of_all_rows(claim)
         return replace(found, columns=(*found.columns, *values), count=_COUNT)
 

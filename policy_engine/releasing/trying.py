@@ -22,11 +22,11 @@ from policy_engine.compile.compiler import find_unknown
 from policy_engine.errors import FileError, PolicyError, UsageError
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.fragments import read_as_typed
-from policy_engine.kernel.mechanisms.whole_classes.law import WholeClasses
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.sources import Column, Files, Relation, Rows
 from policy_engine.kernel.types import Type
 from policy_engine.policy.csv_models import CsvSpec, default_delimiter, is_csv
+from policy_engine.policy.mechanisms.whole_classes import EVERY_CLASS
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
 from policy_engine.releasing.naming import in_some_edition
@@ -147,7 +147,7 @@ def _of_csv(policy: Policy, path: Path, name: str, row: str) -> Tried:
 
 
 def _answer(place: DuckDBWarehouse, claim: Claim, typed: Mapping[str, str]) -> Tried:
-    alone = replace(claim, unit=Rows(), law=WholeClasses(1), count=_count(claim))
+    alone = replace(claim, unit=Rows(), law=EVERY_CLASS, count=_count(claim))
     columns = _columns(claim)
     texts = ", ".join(read_as_typed("duckdb", column) for column in columns)
     source = quoted(*_PLACE) if isinstance(claim.source, Relation) else _loaded(claim)

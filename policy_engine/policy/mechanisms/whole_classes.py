@@ -25,6 +25,8 @@ NO_PAIR = "none"
 """What a policy writes as its guarantee that promises no (ε, δ)."""
 UNMET = Guarantee(Decimal(0), Decimal(0), "add_remove")
 """What stands where a policy has no guarantee: nothing that reads the source meets it."""
+EVERY_CLASS = WholeClasses(1)
+"""Every group with its count, for what is counted here and of which no row leaves."""
 _OF_OTHERS = (
     "mechanism", "sample", "noise", "auto", "contribution", "measures", "rollup", "marginals",
 )  # fmt: skip

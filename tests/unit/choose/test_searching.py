@@ -25,7 +25,6 @@ from policy_engine.choose.searching import (
     Anonymity,
     Objective,
     SchemeSearch,
-    all_schemes_that_hold,
     best_of,
     datafly,
     incognito,
@@ -118,11 +117,8 @@ def test_what_is_found_is_what_brute_force_finds(seed: int) -> None:
     assert set(samarati(settled())) == lowest
     flown = datafly(settled())
     assert (flown in holding) if holding else (flown is None)
-    assert {
-        scheme
-        for scheme in groups
-        if all_schemes_that_hold(histogram, lattice, model)[lattice.place(scheme)]
-    } == holding
+    every = measured(histogram, lattice, lambda cells, _: float(model.holds(cells)))
+    assert {scheme for scheme in groups if every[lattice.place(scheme)]} == holding
     parts = mondrian(histogram, lattice, model.k)
     assert sum(part.people for part in parts) in {0, histogram.total}
     assert all(part.people >= model.k for part in parts)
