@@ -38,6 +38,7 @@ from policy_engine.warehouse.quoting import literal, quoted
 _BATCH = 20_000
 _LONGEST_LINE = 1_000_000
 _ROWS = "policy_engine_rows"
+_NUMBERED = "policy_engine_numbered"
 _NOT_READ = (csv.Error, EOFError, gzip.BadGzipFile, zlib.error)
 _QUOTED = {"\t": '"\\t"', '"': "'\"'"}
 _DELIMITERS = (",", ";", "\t", "|")
@@ -132,7 +133,10 @@ def options_in(path: Path, name: str) -> tuple[CsvSpec, Names]:
 
 
 def load(connection: duckdb.DuckDBPyConnection, path: Path, source: Source) -> None:
-    """Copy a CSV file into a temporary table of texts that is called as the source is.
+    """Make a CSV file a temporary relation of texts that is called as the source is.
+
+    Of a file of the plain form it is a view of the engine's own reader, so that the columns that
+    nobody asks for are not kept: see `numbered`. Of another it is a table.
 
     Raises:
         FileError: the file is not as its options say. Nothing of a row is told, nor which it was.
@@ -157,15 +161,19 @@ def load(connection: duckdb.DuckDBPyConnection, path: Path, source: Source) -> N
         f" first line, {len(names)}. If it is written in another way, say so in source.csv:"
         " delimiter, encoding, quote, comment, skip, skip_last"
     )
-    form = plain_form(path, spec, spec.delimiter or default_delimiter(name), len(names))
+    # Wherever the command runs: the engine looks for a name in the folders that it is told, too.
+    whole = path.absolute()
+    form = plain_form(whole, spec, spec.delimiter or default_delimiter(name), len(names))
     if form is not None:
         # It reads an empty field as NULL, as does all that is left out here.
-        at_once = ", ".join(
+        listed = ", ".join(
             f"{place if value == converted(place, None, CsvSpec()) else value} AS {quoted(column)}"
             for (_, column), place, value in zip(kept, places, values, strict=True)
         )
-        read = _by_engine(path, form, len(names))
-        if _is_loaded_at_once(connection, table, at_once, read, form.rows):
+        read = _by_engine(whole, form, len(names))
+        # To count the others takes another reading of the file.
+        if form.is_sure or _has_rows(connection, read, form.rows):
+            connection.execute(f"CREATE TEMP VIEW {table} AS SELECT {listed} FROM {read}")
             return
     with withheld(malformed, engine=_NOT_READ):
         connection.execute(f"CREATE TEMP TABLE {table} ({columns})")
@@ -180,15 +188,23 @@ def _place(index: int, declared: ColumnType | None) -> str:
     return f"coalesce(c{index}, '')" if declared == "boolean" else f"c{index}"
 
 
-def _is_loaded_at_once(connection: duckdb.DuckDBPyConnection, table: str, columns: str,
-                       read: str, rows: int) -> bool:  # fmt: skip
-    """Whether the engine's own reader found so many rows; else nothing is loaded."""
+def numbered(connection: duckdb.DuckDBPyConnection, name: str) -> None:
+    """Make the view of a file that `load` made a table, whose rows have numbers in their order.
+
+    Raises duckdb.Error.
+    """
+    found = "SELECT count(*) FROM duckdb_views() WHERE temporary AND view_name = ?"
+    if connection.execute(found, [name]).fetchall() == [(1,)]:
+        view, table = quoted("temp", "main", name), quoted("temp", "main", _NUMBERED)
+        connection.execute(f"CREATE TEMP TABLE {table} AS FROM {view}")
+        connection.execute(f"DROP VIEW {view}")
+        connection.execute(f"ALTER TABLE {table} RENAME TO {quoted(name)}")
+
+
+def _has_rows(connection: duckdb.DuckDBPyConnection, read: str, rows: int) -> bool:
+    """Whether the engine's own reader finds so many rows."""
     with suppress(duckdb.Error):
-        connection.execute(f"CREATE TEMP TABLE {table} AS SELECT {columns} FROM {read}")
-        [(found,)] = connection.execute(f"SELECT count(*) FROM {table}").fetchall()
-        if found == rows:
-            return True
-        connection.execute(f"DROP TABLE {table}")
+        return connection.execute(f"SELECT count(*) FROM {read}").fetchall() == [(rows,)]
     return False
 
 

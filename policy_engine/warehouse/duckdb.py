@@ -135,8 +135,7 @@ class DuckDBWarehouse(Transactional):
         if is_csv(source.path) and path in self._watched:
             return self._loaded(source.path)
         if is_csv(source.path):
-            # A temporary table of texts, for sniffed types would depend on the data; it is loaded
-            # now and not read again.
+            # A temporary relation of texts, for sniffed types would depend on the data.
             self._watch(path)
             from policy_engine.warehouse.csv_files import load
 
@@ -258,6 +257,7 @@ class DuckDBWarehouse(Transactional):
                 else:
                     self._sample.check_known_keys()
                 if policy.noise is None:
+                    self._number(policy, table)
                     self._draw(name, policy, table, secret)
         try:
             with self.bound(secret.hex()):
@@ -272,6 +272,7 @@ class DuckDBWarehouse(Transactional):
         """The sample of nobody, for a text that reads it."""
         name = sample_relation(policy.rate)
         if policy.method == "keyed" and policy.noise is None:
+            self._number(policy, table)
             self._draw_nobody(name, policy, table)
         try:
             with super().trying(policy, table):
@@ -292,6 +293,13 @@ class DuckDBWarehouse(Transactional):
             yield
         finally:
             self._undone(())
+
+    def _number(self, policy: Policy, table: Table) -> None:
+        """Have rows that are drawn by their numbers in a table, which numbers them."""
+        if policy.source.key is None and table.path is not None and is_csv(table.path):
+            from policy_engine.warehouse.csv_files import numbered
+
+            numbered(self._connection, table.path)
 
     def _draw_nobody(self, name: str, policy: Policy, table: Table) -> None:
         """The sample in which nobody is: of the key's type, and no row is read for it."""

@@ -24,6 +24,7 @@ def loaded(path, spec, columns=()):
             csv_files.load(connection, path, Source("s.csv", None, csv=spec, columns=columns))
         except FileError as error:
             return str(error)
+        csv_files.numbered(connection, "s.csv")
         return connection.execute('SELECT * FROM "s.csv" ORDER BY rowid').fetchall()
 
 
@@ -111,7 +112,7 @@ def test_a_letter_of_another_encoding_is_not_plain(tmp_path):
 
 def test_what_the_engine_reads_otherwise_is_read_row_by_row(tmp_path, monkeypatch):
     path = tmp_path / "s.csv"
-    path.write_text("a,b\n1,2\n3,4\n")
+    path.write_text('a,b\n"1",2\n3,4\n')
     real = csv_files.plain_form
 
     def another(*given):
@@ -127,3 +128,25 @@ def test_an_empty_field_may_be_a_word_of_a_boolean(tmp_path):
     spec, columns = CsvSpec(true=["X"], false=[""]), (("a", "boolean"),)
     found = [("true", "1"), ("false", "2"), ("false", "3")]
     assert loaded(path, spec, columns) == found == row_by_row(path, spec, columns)
+
+
+@pytest.mark.parametrize("text", [b"a,b\n1,x\n2,\xff\n", b'a,b\n1,"x"\n2,"\xed\xa0\x80"\n'])
+def test_a_column_that_nobody_reads_is_text_too(tmp_path, text):
+    path = tmp_path / "s.csv"
+    path.write_bytes(text)
+    assert plain_form(path, CsvSpec(), ",", 2) is None
+    assert "not CSV in UTF-8" in loaded(path, CsvSpec())
+
+
+def test_the_plain_form_is_kept_by_nobody_and_numbered_where_rows_are_drawn(tmp_path):
+    path = tmp_path / "s.csv"
+    path.write_text('a,b\n1,"x"\n2,y\n')
+    with closing(duckdb.connect()) as connection:
+        csv_files.load(connection, path, Source("s.csv", None))
+        tables = "SELECT table_name FROM duckdb_tables()"
+        assert connection.execute(tables).fetchall() == []
+        for _ in range(2):
+            csv_files.numbered(connection, "s.csv")
+            assert connection.execute(tables).fetchall() == [("s.csv",)]
+            found = connection.execute('SELECT rowid, * FROM temp.main."s.csv"').fetchall()
+            assert found == [(0, "1", "x"), (1, "2", "y")]
