@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from decimal import Decimal
 from random import Random
 from typing import Any
 
@@ -28,6 +29,7 @@ from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.laws import ClaimError
 from policy_engine.kernel.mechanisms import CountedBy, IntegerTable, Keyed, Noisy
 from policy_engine.kernel.mechanisms.common import Secret
+from policy_engine.kernel.mechanisms.quantiles import Quantile
 from policy_engine.kernel.printing import printed
 from policy_engine.kernel.recodes import Constant, Keep
 from policy_engine.kernel.sources import Column, People, Relation
@@ -133,6 +135,30 @@ def of_quantiles(place: Place, seed: int, count: int, size: int = 240) -> list[C
             with suppress(ClaimError):
                 found[number] = with_keys(chance, drawn, list(there))
     return [claim for claim in map(place.claim, found) if claim is not None]
+
+
+def of_long_people(place: Place, seed: int, count: int) -> list[Claim]:
+    """Random claims, over the table that is there, of quantiles that hardly hide one row.
+
+    Everybody is in one group, and many have more rows there than count.
+    """
+    chance = Random(seed)
+    found: list[Claim] = []
+    while len(found) < count:
+        [drawn] = claims(chance, 1, place.columns)
+        with suppress(ClaimError):
+            if isinstance(drawn.law, Noisy) and not drawn.law.groupings and drawn.unit.counts_all:
+                drawn = replace(drawn, columns=EVERYBODY, filter=())
+                drawn = with_quantiles(chance, drawn, place.columns)
+                claim = place.claim(drawn)
+                if claim is not None and any(map(_hides_little, drawn.law.quantiles)):
+                    found.append(claim)
+    return found
+
+
+def _hides_little(quantile: Quantile) -> bool:
+    clip, middle = quantile.clip, Decimal("0.001") < quantile.at
+    return clip.per == "row" and quantile.epsilon == 9 and clip.high - clip.low > 50 and middle
 
 
 def edges(place: Place, count: int = 4) -> Iterator[Claim]:

@@ -13,6 +13,7 @@ from suite import (
     edges,
     loaded,
     of_joins,
+    of_long_people,
     of_many_rows,
     of_public_keys,
     of_public_values,
@@ -497,7 +498,7 @@ def suites(place_of):
             public = (*of_public_values(place, 5, 80, 0), *of_public_keys(place, 5, 60))
             public += (*of_many_rows(place, 5, 60), *of_joins(place, 5, 60))
             public += (*of_spans(place, 5, 30),)
-            public += (*of_quantiles(place, 5, 120, 0),)
+            public += (*of_quantiles(place, 5, 120, 0), *of_long_people(place, 5, 12))
             made[name] = place, [*edges(place), *thresholds(place), *drawn, *public]
         place, drawn = made[name]
         if (name, longest) not in found:
