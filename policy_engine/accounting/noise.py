@@ -153,24 +153,31 @@ class Statistic:
         >>> [(p >> 59, q >> 59) for p, q in fair]
         [(1, 0), (1, 1), (0, 1)]
         """
-        masses, corners = self.table.masses, [(0, 0), (WHOLE, WHOLE)]
-        for shift in range(1, self.shift + 1):
-            nothing = (0,) * shift
-            down = list(zip((*masses, *nothing), (*nothing, *masses), strict=True))
-            # With one person more, n − T is larger where T is smaller.
-            pairs = {"up": [down if self.table.is_open else _turned(down)], "down": [down]}
-            pairs["either"] = [down, _turned(down)]
-            for pair in pairs[self.moves]:
-                falling = by_ratio([*pair, (self.table.tail, self.table.tail)])
-                if self.shift == 1 and self.moves != "either":
-                    return falling
-                corners += accumulate(falling, lambda at, step: (at[0] + step[0], at[1] + step[1]))
-        return _edges(corners)
+        return [*_steps(self.table, self.shift, self.moves)]
 
     def ways(self, neighbours: str) -> list[list[Step]]:
         """Where a unit is replaced, a group that it leaves and one that it enters."""
         steps = self.steps()
         return [steps, _turned(steps)[::-1]] if neighbours == REPLACE_ONE else [steps]
+
+
+@lru_cache(maxsize=64)  # a search asks for the same numbers beside each of what it tries
+def _steps(table: IntegerTable, most: int, moves: Direction) -> tuple[Step, ...]:
+    """The pair of a number that moves by up to so many steps."""
+    masses, corners = table.masses, [(0, 0), (WHOLE, WHOLE)]
+    # Of noise that is as often below its middle as above it, both directions are one pair.
+    either = moves == "either" and masses != masses[::-1]
+    for shift in range(1, most + 1):
+        nothing = (0,) * shift
+        down = list(zip((*masses, *nothing), (*nothing, *masses), strict=True))
+        # With one person more, n − T is larger where T is smaller.
+        own = down if table.is_open or moves == "down" else _turned(down)
+        for pair in [down, _turned(down)] if either else [own]:
+            falling = by_ratio([*pair, (table.tail, table.tail)])
+            if most == 1 and not either:
+                return tuple(falling)
+            corners += accumulate(falling, lambda at, step: (at[0] + step[0], at[1] + step[1]))
+    return tuple(_edges(corners))
 
 
 class Priced(Protocol):

@@ -16,6 +16,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, ROUND_FLOOR, Context, Decimal
+from functools import lru_cache
 from itertools import accumulate
 
 from policy_engine.accounting.domain import arithmetic, upward
@@ -57,12 +58,15 @@ class GridLaw:
             return min(Decimal(1), upward(total / _UNIT + self.certain))
 
 
-def compose(factors: Sequence[tuple[Sequence[Step], int]], whole: int) -> GridLaw:
+def compose(
+    factors: Sequence[tuple[Sequence[Step], int]], whole: int, points: int = _POINTS
+) -> GridLaw:
     """The law of the sum of the losses of all factors, each so many times.
 
     Guarantee: dominates the composition; δ is above its δ by less than a 1e-3 share in ordinary
     cases (fewer than 100 factors), next to the largest sum of equal losses too. The masses of a
-    factor's first law are ``whole`` together, and its ratios fall.
+    factor's first law are ``whole`` together, and its ratios fall. On a grid
+    of fewer ``points`` δ is further above.
 
     >>> compose([([(1, 0), (1, 2)], 2)], 2).certain
     Decimal('0.75')
@@ -70,9 +74,9 @@ def compose(factors: Sequence[tuple[Sequence[Step], int]], whole: int) -> GridLa
     if not all(any(p and q for p, q in steps) for steps, _ in factors):
         return GridLaw(Decimal(1), 0, (0,), Decimal(1))
     with arithmetic(Decimal(1)):
-        finite = [([(p, q) for p, q in steps if p and q], n) for steps, n in factors]
-        losses = [[(Decimal(p) / q).ln() for p, q in steps] for steps, _ in finite]
-        step = _step(finite, losses, whole)
+        finite = [(tuple((p, q) for p, q in steps if p and q), n) for steps, n in factors]
+        losses = [_losses(steps) for steps, _ in finite]
+        step = _step(finite, losses, whole, points)
         start = [
             _spread(steps, each, step, whole)
             for (steps, _), each in zip(finite, losses, strict=True)
@@ -89,10 +93,20 @@ def compose(factors: Sequence[tuple[Sequence[Step], int]], whole: int) -> GridLa
         return GridLaw(step, total.first, tuple(total.masses), Decimal(total.lost) / _UNIT)
 
 
+@lru_cache(maxsize=32)  # a search composes the same factors with each of what it tries
+def _losses(steps: tuple[Step, ...]) -> tuple[Decimal, ...]:
+    """Each step's loss, in the context of ``compose``."""
+    with arithmetic(Decimal(1)):
+        return tuple((Decimal(p) / q).ln() for p, q in steps)
+
+
 def _step(
-    finite: Sequence[tuple[Sequence[Step], int]], losses: Sequence[Sequence[Decimal]], whole: int
+    finite: Sequence[tuple[Sequence[Step], int]],
+    losses: Sequence[Sequence[Decimal]],
+    whole: int,
+    points: int,
 ) -> Decimal:
-    """So fine that what the sum can be, or nearly always is, has some 2¹⁴ grid points."""
+    """So fine that what the sum can be, or nearly always is, has some so many grid points."""
     width, widest, spread, heavy = 0.0, 0.0, 0.0, []
     for (steps, n), each in zip(finite, losses, strict=True):
         own = float(each[0] - each[-1])
@@ -103,7 +117,7 @@ def _step(
         spread += n * sum(squares)
         heavy.append(abs(float(each[max(range(len(steps)), key=chances.__getitem__)])))
     usual = 20 * math.sqrt(spread)
-    finest = max(min(width, usual) / _POINTS, widest / (4 * _POINTS), 1e-9)
+    finest = max(min(width, usual) / points, widest / (4 * points), 1e-9)
     return Decimal(aligned(finest, heavy))
 
 
@@ -165,8 +179,11 @@ def _spread(steps: Sequence[Step], losses: Sequence[Decimal], step: Decimal, who
     at = [int((loss / step).to_integral_value(ROUND_FLOOR)) for loss in losses]
     first, full = at[-1], -(-step).exp() + 1
     masses = [0] * (at[0] - first + 2)
+    before, scale, back = at[0], (step * at[0]).exp(), (-step).exp()
     for (p, q), place in zip(steps, at, strict=True):
-        upper = (1 - (step * place).exp() * q / p) / full
+        # A power takes a twentieth of the time of e^(step·place), and loses five of 60 digits.
+        scale, before = scale * back ** (before - place), place
+        upper = (1 - scale * q / p) / full
         mass = Decimal(p * _UNIT) / whole
         masses[place - first] += max(0, int(mass * (1 - upper))) + 1
         masses[place - first + 1] += max(0, int(mass * upper)) + 1

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _TRIED = 60
 _LESS = Decimal("0.98")
 _PARTS = 16
+_FEW_POINTS = 1 << 10
 """The ε of a choice is so many parts of an equal share, or fewer, or more."""
 _SHORT = Context(prec=4, rounding=ROUND_FLOOR)
 
@@ -327,10 +328,29 @@ def _chosen(
         epsilon = _SHORT.divide(aim.epsilon * parts, aim.groups * _PARTS)
         return tuple(replace(each, epsilon=epsilon) for each in quantiles)
 
-    def is_met(parts: int) -> bool:
-        choices = (each.choice(times) for each in given(parts))
-        drawn: tuple[Priced, ...] = (*statistics, *choices)
-        return ReleaseCurve.of(drawn, aim.neighbours).delta(aim.epsilon).delta <= aim.delta
+    def drawn(parts: int) -> tuple[Priced, ...]:
+        return (*statistics, *(each.choice(times) for each in given(parts)))
 
-    greatest = least_integer(0, 4 * _PARTS, lambda parts: not is_met(parts)) - 1
+    def is_met(parts: int) -> bool:
+        curve = ReleaseCurve.of(drawn(parts), aim.neighbours)
+        return curve.delta(aim.epsilon).delta <= aim.delta
+
+    # A coarse grid finds the place or one beside it, and the fine one says which.
+    most = 4 * _PARTS
+    greatest = least_integer(0, most, lambda parts: _roughly(drawn(parts), aim) > aim.delta) - 1
+    while greatest and not is_met(greatest):
+        greatest -= 1
+    while greatest + 1 < most and is_met(greatest + 1):
+        greatest += 1
     return given(greatest) if greatest and given(greatest)[0].spent >= LEAST_EPSILON else ()
+
+
+def _roughly(numbers: Sequence[Priced], aim: Aim) -> Decimal:
+    """The δ of a release on a coarse grid, which is not below it: for a search."""
+    from policy_engine.accounting.noise import WHOLE
+    from policy_engine.accounting.powers import compose
+
+    pairs = [(way, each.groups) for each in numbers for way in each.ways(aim.neighbours)]
+    turned = [([(q, p) for p, q in reversed(way)], n) for way, n in pairs]
+    ways = [pairs] if turned == pairs else [pairs, turned]
+    return max(compose(each, WHOLE, _FEW_POINTS).delta(aim.epsilon) for each in ways)
