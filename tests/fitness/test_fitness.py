@@ -131,9 +131,9 @@ def test_a_line_of_code_is_told_from_a_docstring(tmp_path):
 # computed of two dates of a row are 38, and 28 of templates; days and hours by the clocks of a zone
 # are 13, and 7 of templates; that a week is shown by its name is 2, and 5 of templates. Several
 # groupings in one reading of the source, and values held between two ends as DuckDB does it
-# fastest, are 13, and 21 of templates. That a search is told each pair and its losses once, on a grid
-# of so many points as it asks for, is 15; that DuckDB takes the clock of a day away itself, 2 of
-# templates.
+# fastest, are 13, and 21 of templates. That a search is told each pair and its losses once, on a
+# grid of so many points as it asks for, is 15; that DuckDB takes the clock of a day away itself, 2
+# of templates.
 PRINTS = ("policy_engine.kernel.certificate",)
 PRINTS_MOST = 3_283
 TEMPLATES_MOST = 1_109
