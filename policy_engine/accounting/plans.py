@@ -27,6 +27,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
+from functools import lru_cache
 from itertools import product
 
 from policy_engine.accounting.adaptive import CHAIN, Repeated, holds_chain, plan_for
@@ -214,8 +215,7 @@ def planned(
         raise DomainError("plan", "at least one policy, each once", [line.name for line in lines])
     if sum(line.editions for line in lines) > MOST_EVENTS:
         raise DomainError("editions", f"at most {MOST_EVENTS} in total", "more")
-    search = _Search(tuple(lines), own[0], own[1], neighbours)
-    return WindowPlan(*own, neighbours, search.best())
+    return WindowPlan(*own, neighbours, _best(tuple(lines), own[0], own[1], neighbours))
 
 
 def for_editions(
@@ -234,8 +234,7 @@ def for_editions(
     neighbour_notion(neighbours)
     asked, most = nonnegative_epsilon(epsilon), _delta(delta)
     line = PlanLine("editions", shape, editions)
-    search = _Search((line,), asked, EXACT.multiply(most, CHAIN), neighbours)
-    [found] = search.best()
+    [found] = _best((line,), asked, EXACT.multiply(most, CHAIN), neighbours)
     once = certified(found.solved.event, most, neighbours)
     if not holds_chain(once, editions, plan_for(once, asked, most, neighbours), neighbours):
         raise DomainError("editions", "so few that the account admits them", editions)
@@ -264,6 +263,13 @@ def _delta(delta: Number) -> Decimal:
 def _planned_line(line: PlanLine, solved: Solved) -> PlannedLine:
     quality = line.shape.quality(solved)
     return PlannedLine(line.name, line.editions, solved, *quality, shape_digest(line.shape))
+
+
+@lru_cache(maxsize=32)  # a command reads a policy more than once, and one plan for each of several
+def _best(
+    lines: tuple[PlanLine, ...], epsilon: Decimal, delta: Decimal, neighbours: str
+) -> tuple[PlannedLine, ...]:
+    return _Search(lines, epsilon, delta, neighbours).best()
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NoReturn
 
@@ -370,6 +370,7 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
+@lru_cache(maxsize=8)  # to open an envelope asks for it and its statement four times
 def _parse(data: bytes, what: str) -> Mapping[str, Json]:
     """The JSON object that bytes are: no key twice, no fractions, and deeply frozen."""
     try:

@@ -107,8 +107,8 @@ def _by_editions(read: ReadPolicy, given: EditionsSpec) -> Following:
         law = f"fills what the plan of account {show(payer.name)} leaves, and that is nothing"
         _refuse(read, at, law, f"write rest: 0.1 beside plan in {payer.file.name}, or {_OWN}")
     try:
-        asked = PlanLine(read.document.name, shape_of(read, given.neighbours), given.editions)
-        line = _for_editions(asked, epsilon, delta, given.neighbours)
+        shape = shape_of(read, given.neighbours)
+        line = for_editions(shape, given.editions, epsilon, delta, given.neighbours)
     except DomainError as error:
         law = f"is met by nothing that account {show(payer.name)} has room for: {error}"
         remedy = f"write fewer, or raise epsilon or delta of the account in {payer.file.name}"
@@ -294,7 +294,7 @@ def _solved(payer: _Payer, policies: Mapping[str, ReadPolicy]) -> WindowPlan:
             payer.refuse(each.name, f"cannot be planned: {error}", remedy)
         lines.append(PlanLine(each.name, shape, each.editions, each.share))
     try:
-        plan = _planned(tuple(lines), limit.epsilon, limit.delta, terms.neighbours, terms.rest)
+        plan = planned(lines, limit.epsilon, limit.delta, terms.neighbours, terms.rest)
     except DomainError as error:
         at = path_text(("accounts", payer.name, "plan"))
         remedy = "plan fewer editions, or raise epsilon or delta of the account"
@@ -311,17 +311,6 @@ def _revisions(read: ReadPolicy, editions: int, terms: WindowTerms) -> int:
     schedule = schedule_of(read.document)
     draws = most_editions(schedule, terms)
     return max(0, editions - draws // 2) if is_revised(schedule) and draws is not None else 0
-
-
-# A command reads a policy more than once, and one plan for each of its policies.
-_planned = lru_cache(maxsize=8)(planned)
-
-
-@lru_cache(maxsize=32)
-def _for_editions(
-    asked: PlanLine, epsilon: Decimal, delta: Decimal, neighbours: Neighbours
-) -> PlannedLine:
-    return for_editions(asked.shape, asked.editions, epsilon, delta, neighbours)
 
 
 def shape_of(read: ReadPolicy, neighbours: Neighbours) -> Shape:

@@ -214,7 +214,15 @@ def test_without_shares_every_edition_is_as_strong_as_any_other():
     assert one.error == pytest.approx(other.error, rel=1e-3)
 
 
-def test_what_is_handed_out_was_seen_to_be_within_the_limit(monkeypatch):
+@pytest.fixture
+def anew():
+    """What was searched before is forgotten, and so is what is found here."""
+    plans._best.cache_clear()
+    yield
+    plans._best.cache_clear()
+
+
+def test_what_is_handed_out_was_seen_to_be_within_the_limit(monkeypatch, anew):
     """A price that is not monotone, for one draw in three is too dear for no reason."""
     seen, numbers = [], itertools.count()
 
@@ -229,7 +237,7 @@ def test_what_is_handed_out_was_seen_to_be_within_the_limit(monkeypatch):
     assert plan.charges in seen and within(plan.charges, ONE, SMALL, "add_remove")
 
 
-def test_what_is_within_the_limit_no_more_when_it_is_checked_is_refused(monkeypatch):
+def test_what_is_within_the_limit_no_more_when_it_is_checked_is_refused(monkeypatch, anew):
     """The price rises while it is looked for: then nothing is handed out."""
     numbers = itertools.count()
     monkeypatch.setattr(
@@ -242,7 +250,7 @@ def test_what_is_within_the_limit_no_more_when_it_is_checked_is_refused(monkeypa
 within = plans.is_within
 
 
-def test_a_filter_that_admits_fewer_is_believed(monkeypatch):
+def test_a_filter_that_admits_fewer_is_believed(monkeypatch, anew):
     monkeypatch.setattr(plans, "holds_chain", lambda *asked: False)
     with pytest.raises(DomainError, match="so few that the account admits them"):
         for_editions(NoisyShape(), 12, ONE, SMALL, "add_remove")

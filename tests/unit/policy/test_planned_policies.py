@@ -391,7 +391,7 @@ def test_the_numbers_are_those_of_every_machine(tmp_path, monkeypatch, visits):
 
     import numpy as np
 
-    from policy_engine.policy import following
+    from policy_engine.accounting import plans
 
     project(tmp_path, ", rest: 0.1, plan: {visits: {editions: 12, share: 3},"
             " answers: {editions: 3}, sample: {editions: 2}, laplace: {editions: 2}}")  # fmt: skip
@@ -409,9 +409,9 @@ def test_the_numbers_are_those_of_every_machine(tmp_path, monkeypatch, visits):
         monkeypatch.setattr(math, name, shaken(getattr(math, name)))
     for name in ("exp", "log", "expm1", "log1p"):
         monkeypatch.setattr(np, name, shaken(getattr(np, name)))
-    following._planned.cache_clear()
+    plans._best.cache_clear()
     again = plan_of(file, "people")
-    following._planned.cache_clear()
+    plans._best.cache_clear()
     assert replace(again, lines=()) == replace(first, lines=())
     assert [each.solved for each in again.lines] == [each.solved for each in first.lines]
 
