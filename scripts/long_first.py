@@ -373,6 +373,8 @@ GRIDS = {
     "test_what_is_offered_of_a_window_is_admitted_and_one_step_more_is_not": 3,
     "unit/test_errors.py::test_a_public_name_is_never_hidden_by_a_room_of_the_same_name": 3,
     "kernel/test_all_groups.py::test_everybody_in_the_period_is_in_one_of_all_groups": 2,
+    "unit/kernel/test_intervals_shown.py::"
+    "test_what_counts_is_in_the_interval_of_a_mean_in_95_of_100_releases": 5,
     "unit/kernel/test_period.py::test_rows_of_other_periods_change_nothing": 3,
     "unit/accounting/test_curve.py::test_both_directions_by_direct_summation": 5,
     "unit/accounting/test_groups.py::test_no_arrangement_over_cells_is_worse": 3,

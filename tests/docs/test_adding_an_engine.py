@@ -50,8 +50,10 @@ class Machine:
 
     def python(self, *words: str, beside: str = "") -> subprocess.CompletedProcess[str]:
         path = os.pathsep.join(filter(None, (str(self.installed), str(pages.ROOT), beside)))
+        # The options of the run that this test is part of are none of a newcomer's.
+        own = {name: os.environ[name] for name in os.environ if not name.startswith("PYTEST_")}
         return subprocess.run(
-            [sys.executable, *words], cwd=self.folder, env={**os.environ, "PYTHONPATH": path},
+            [sys.executable, *words], cwd=self.folder, env={**own, "PYTHONPATH": path},
             capture_output=True, text=True, check=False,
         )  # fmt: skip
 

@@ -34,15 +34,21 @@ from policy_engine.kernel.recodes.truncate.recode import Unit
 from policy_engine.kernel.sources import Column, People, Relation
 
 SEEDS = int(os.environ.get("KERNEL_SEEDS", "1"))
+IS_EVIDENCE = bool(os.environ.get("EVIDENCE"))
 #: Claims of many rows an engine: what they mean takes a third of a second each to find out.
-MANY = 40 if os.environ.get("EVIDENCE") else 12
+MANY = 40 if IS_EVIDENCE else 12
+
+
+def some(name: str, many: int) -> int:
+    """How many random claims are tried on an engine: all of ten seeds by 'make evidence'."""
+    return 8 if name == "spark" else many if IS_EVIDENCE else many // 2
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
 @pytest.mark.parametrize("name", NAMES)
 def test_a_text_does_what_its_claim_means(place_of, name, seed):
     place = place_of(name)
-    drawn = list(printable(loaded(place, seed, 8 if name == "spark" else 60), name))
+    drawn = list(printable(loaded(place, seed, some(name, 60)), name))
     assert len(drawn) > 5
     with place.opened() as warehouse:
         for claim, text in drawn:
@@ -55,7 +61,7 @@ def test_a_text_does_what_its_claim_means(place_of, name, seed):
 def test_a_row_has_beside_it_what_other_relations_say_of_its_key(place_of, name, seed):
     place = place_of(name)
     loaded(place, seed, 20)
-    drawn = list(printable(of_joins(place, seed, 8 if name == "spark" else 80), name))
+    drawn = list(printable(of_joins(place, seed, some(name, 80)), name))
     assert {each.is_public for claim, _ in drawn for each in claim.joins} == {False, True}
     with place.opened() as warehouse:
         for claim, text in drawn:
@@ -73,7 +79,7 @@ def test_a_number_is_computed_of_two_days_of_a_row(place_of, name, seed):
     chance = Random(seed)
     drawn = claims(chance, 4, place.columns)
     place.load([*near_dates(chance, rows(chance, drawn))])
-    found = list(printable(of_spans(place, seed, 8 if name == "spark" else 60), name))
+    found = list(printable(of_spans(place, seed, some(name, 60)), name))
     assert {each.unit for claim, _ in found for each in claim.computed} >= {"month", "year"}
     with place.opened() as warehouse:
         for claim, text in found:
@@ -169,7 +175,7 @@ def _sums_coarsely(claim):
 @pytest.mark.parametrize("name", NAMES)
 def test_public_values_are_drawn_as_the_claim_means(place_of, name, seed):
     place = place_of(name)
-    drawn = list(printable(of_public_values(place, seed, 8 if name == "spark" else 40), name))
+    drawn = list(printable(of_public_values(place, seed, some(name, 40)), name))
     assert {type(claim.law) for claim, _ in drawn} == {Randomised, Inserted}
     with place.opened() as warehouse:
         for claim, text in drawn:
@@ -182,7 +188,7 @@ def test_public_values_are_drawn_as_the_claim_means(place_of, name, seed):
 def test_public_keys_are_shown_as_the_claim_means(place_of, name, seed):
     place = place_of(name)
     loaded(place, seed, 8)
-    drawn = printable(of_public_keys(place, seed, 8 if name == "spark" else 40), name)
+    drawn = printable(of_public_keys(place, seed, some(name, 40)), name)
     with place.opened() as warehouse:
         for claim, text in drawn:
             found, wanted = place.run(warehouse, claim, text), place.meant(claim)
@@ -221,6 +227,6 @@ def test_a_map_that_is_joined_means_the_same(place_of, name, seed, monkeypatch):
     drawn = [each for each in printable(loaded(place, seed, 200), name) if "looked" in each[1]]
     assert len(drawn) > 5
     with place.opened() as warehouse:
-        for claim, text in drawn[: 6 if name == "spark" else 30]:
+        for claim, text in drawn[: some(name, 30)]:
             found, wanted = place.run(warehouse, claim, text), place.meant(claim)
             assert found == wanted, f"{claim}\n{text}"
