@@ -26,7 +26,7 @@ from policy_engine.dbt.reading import NodeReader
 from policy_engine.dbt.release_form import release_form
 from policy_engine.dbt.release_model import broken_laws
 from policy_engine.dbt.releases import named
-from policy_engine.dbt.sources import call_of, of_manifest
+from policy_engine.dbt.sources import call_of_node, of_manifest
 from policy_engine.dbt.yaml_items import Flow, FlowList, written
 from policy_engine.dialects import dialect_named
 from policy_engine.errors import PolicyError, UsageError
@@ -94,9 +94,7 @@ def adopted(project: DbtProject, manifest: Manifest, name: str, account: str) ->
     unknown: list[str] = []
     for parent in (manifest.nodes[id_] for id_ in node.parents if id_ in manifest.nodes):
         source, parts = of_manifest(parent, ""), named(parent.relation, engine)
-        call = [str(parent.data.get("source_name")), parent.name]
-        is_source = parent.kind == "source"
-        calls.setdefault(parts, call_of("source", call) if is_source else f"ref('{parent.name}')")
+        calls.setdefault(parts, call_of_node(parent))
         if source is not None:
             types = tables[".".join(parts)] = source.spelled(engine)
             unknown += [] if types else [_TYPES.format(source.label)]

@@ -25,11 +25,12 @@ from policy_engine.dbt.booking import (
     certified,
     dated,
     is_outdated,
+    paid_for,
     secrets_of,
 )
 from policy_engine.dbt.desk import Desk, Outcome, Told
 from policy_engine.dbt.editions import with_git_edition
-from policy_engine.dbt.releases import DbtRelease
+from policy_engine.dbt.releases import DbtRelease, Texts
 from policy_engine.dbt.texts import text_md5
 from policy_engine.errors import (
     FileError,
@@ -65,7 +66,7 @@ NOTED = "policy_engine_editions"
 """The table that says since when which edition is certified: what dbt tests can read."""
 
 
-def attest(desk: Desk, releases: tuple[tuple[DbtRelease, str], ...]) -> tuple[Told, ...]:
+def attest(desk: Desk, releases: Texts) -> tuple[Told, ...]:
     """Attest every release that stands; each comes with the text that dbt compiled of it.
 
     Raises LedgerError, WarehouseError, FileError: as it says; what was attested before stays so.
@@ -77,7 +78,7 @@ def attest(desk: Desk, releases: tuple[tuple[DbtRelease, str], ...]) -> tuple[To
         return tuple(_case(desk, ledger, each, signer, text) for each, text in releases)
 
 
-def attest_left(desk: Desk, releases: tuple[tuple[DbtRelease, str], ...]) -> tuple[Told, ...]:
+def attest_left(desk: Desk, releases: Texts) -> tuple[Told, ...]:
     """Attest the editions that an earlier run has built, and did not attest: before more is built.
 
     Raises as ``attest``.
@@ -106,8 +107,7 @@ def _editions(desk: Desk, release: DbtRelease, known: Books | None) -> list[Entr
     """The entries of a release, or of its editions, in the ledger's order."""
     if release.written.schedule is not None:
         return list(entries_of(release.written, known, release.relation))
-    entries = () if known is None else known.budget.at(desk.place(release))
-    return [entry for entry in entries if entry.state != "cancelled"]
+    return paid_for(desk, release, known)
 
 
 def _last(entries: list[Entry]) -> Entry | None:

@@ -32,6 +32,7 @@ from policy_engine.dbt.manifest import mapping
 from policy_engine.dbt.release_model import check_filled
 from policy_engine.dbt.releases import (
     DbtRelease,
+    Texts,
     Unlike,
     known_tables,
     named,
@@ -124,7 +125,7 @@ OTHER_POLICY = (
 
 def reserve(
     desk: Desk,
-    releases: tuple[tuple[DbtRelease, str], ...],
+    releases: Texts,
     *,
     fresh: bool = False,
     say: Callable[[str], None] = lambda text: None,
@@ -220,9 +221,7 @@ class Dated:
         return certified(desk, release, own), (release.written.edition.name, *values)
 
 
-def dated_releases(
-    desk: Desk, known: Books | None, releases: tuple[tuple[DbtRelease, str], ...]
-) -> tuple[Dated, ...]:
+def dated_releases(desk: Desk, known: Books | None, releases: Texts) -> tuple[Dated, ...]:
     """Releases as what is due of them, by their calendars and the ledger."""
     at = at_moment(known)
     return tuple(dated(desk, known, release, text, at) for release, text in releases)
@@ -233,7 +232,7 @@ def dated(desk: Desk, known: Books | None, release: DbtRelease, text: str, at: d
     policy = release.written
     if policy.schedule is None:
         release = replace(release, written=in_plan(policy, desk.project, known, Edition(), at))
-        entries = () if known is None else known.budget.at(desk.place(release))
+        entries = paid_for(desk, release, known)
         stand = (
             e for e in entries if e.state == "committed" and desk.shows(release, e.only_digest)
         )
@@ -243,6 +242,12 @@ def dated(desk: Desk, known: Books | None, release: DbtRelease, text: str, at: d
     if found.due:
         policy = in_edition(policy, desk.project, known, found.due[0], at)
     return Dated(replace(release, written=policy), text, found)
+
+
+def paid_for(desk: Desk, release: DbtRelease, known: Books | None) -> list[Entry]:
+    """The entries of a release without a calendar, or of one edition, in the ledger's order."""
+    entries = () if known is None else known.budget.at(desk.place(release))
+    return [entry for entry in entries if entry.state != "cancelled"]
 
 
 def _print(desk: Desk, release: DbtRelease, text: str) -> str:
@@ -363,9 +368,7 @@ class Booking:
 
     def account(self) -> Account:
         """The account that pays, under the limit that counts."""
-        name = self.release.policy.budget
-        limit = limit_of(self.release.written, self.desk.project, name)
-        return effective(self.ledger.read().budget.account(name), limit)
+        return effective(self.ledger.read().budget.account(self.release.policy.budget), self._limit)
 
     def _paid(self, last: Entry) -> Paid:
         is_this = last.run.of == self._of
@@ -393,9 +396,9 @@ class Booking:
 
     def check_approved(self) -> None:
         """NotApproved where its account requires approvals that are not there; writes nothing."""
-        account = self.release.policy.budget
-        check_pinned(self.desk.project, self.ledger.read(), account)
-        required = self.ledger.read().approvals.required(account)
+        account, books = self.release.policy.budget, self.ledger.read()
+        check_pinned(self.desk.project, books, account)
+        required = books.approvals.required(account)
         if required is not None and required.needs("release"):
             raise NotApproved(
                 f"{self.release.id}: account {account!r} requires approvals of what came out before"
@@ -407,18 +410,18 @@ class Booking:
         if last is not None and paid == "not started":
             self.ledger.approve(last.id, self.brought)
         elif paid != "waits":
-            self.ledger.read().check_reviewed(self.charge())
+            books.check_reviewed(self.charge())
 
     def asked(self) -> AskedCharge | None:
         """What its account is to pay; None where it has paid."""
         if self._last()[0] in {"waits", "not started"}:
             return None
-        charge, refusal = self.charge(), ""
+        charge, books, refusal = self.charge(), self.ledger.read(), ""
         account = self.account()
         try:
-            check_new_name(self.ledger.read(), self.desk.project, charge.account)
-            self.ledger.read().sources.check(charge)
-            account = self.ledger.read().paying(charge, self._limit, self.window_plan)
+            check_new_name(books, self.desk.project, charge.account)
+            books.sources.check(charge)
+            account = books.paying(charge, self._limit, self.window_plan)
         except BudgetExceeded as error:
             refusal = str(error)
         place = str(self.desk.project.ledger)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from policy_engine.dbt.manifest import Node
@@ -37,6 +38,22 @@ _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 _NOOP = re.compile(
     r"select \* from (?P<name>\S.*?) (?:where (?:false|1 ?= ?0|0 ?= ?1)|limit 0) ?;?", re.IGNORECASE
 )
+
+
+@dataclass
+class Policies:
+    """The policies by the model that they are of, and the nodes that they draw from.
+
+    ``files`` are theirs by the name of the model, whether it is there or not; ``public`` are nodes
+    that they join as public.
+    """
+
+    by_model: dict[str, DbtRelease] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+    sources: dict[str, Path] = field(default_factory=dict)
+    public: dict[str, str] = field(default_factory=dict)
+    findings: list[GateFinding] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

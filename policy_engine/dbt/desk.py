@@ -14,9 +14,11 @@ from typing import Any, Literal
 from policy_engine.compile.catalog import Table
 from policy_engine.dbt.manifest import Manifest, read_manifest
 from policy_engine.dbt.project import DbtProject, open_dbt_project
+from policy_engine.dbt.reading import NodeReader
 from policy_engine.dbt.releases import (
     ONE_PROJECT_FILE,
     DbtRelease,
+    Texts,
     drawn_model,
     named_by,
     nodes_of,
@@ -102,7 +104,7 @@ class Place:
         """The releases of the project's policies."""
         return releases_of(self.policies, manifest, self.target)
 
-    def compiled(self) -> tuple[tuple[DbtRelease, str], ...]:
+    def compiled(self) -> Texts:
         """Every release with its text, as dbt compiles it now."""
         names = sorted({drawn_model(policy) for policy in self.policies})
         if not names:
@@ -126,19 +128,11 @@ class Place:
                     found[str(each["unique_id"])] = datetime.fromisoformat(max(ends))
         return found
 
-    def built(self, manifest: Manifest) -> tuple[tuple[DbtRelease, str], ...]:
+    def built(self, manifest: Manifest) -> Texts:
         """Every release with the text that dbt compiled of it last; empty where there is none."""
-        found = []
-        for each in self.releases(manifest):
-            text = each.model.compiled
-            if text is None:
-                folder = self.files.target / "compiled" / manifest.project
-                try:
-                    text = text_in(folder / each.model.file)
-                except (OSError, UnicodeDecodeError):
-                    text = ""
-            found.append((each, text))
-        return tuple(found)
+        reader = NodeReader(manifest, self.files.target, self.files.directory)
+        found = self.releases(manifest)
+        return tuple((each, reader.compiled(each.model) or "") for each in found)
 
 
 def place_of(

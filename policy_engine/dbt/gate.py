@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from policy_engine.dbt import sinks
-from policy_engine.dbt.checked import CheckedRelease, check_release
+from policy_engine.dbt.checked import CheckedRelease, Policies, check_release
 from policy_engine.dbt.foreign import (
     OURS,
     Code,
@@ -32,9 +32,9 @@ from policy_engine.dbt.review import Review, read_review, unreviewed
 from policy_engine.dbt.rules import GateFinding, finding
 from policy_engine.dbt.taint import Edge, Graph, Taint
 from policy_engine.dbt.texts import queries_in_config, read
+from policy_engine.policy.places import folder_of
 
 if TYPE_CHECKING:
-    from policy_engine.dbt.releases import Policies
     from policy_engine.policy.project_models import DbtSpec
 
 
@@ -96,17 +96,16 @@ class Gate:
         is_marked = any(each.sensitive or each.columns or each.release for each in marks.values())
         columns = {id_: mark.columns for id_, mark in marks.items() if mark.columns}
         whole = {id_ for id_, mark in marks.items() if mark.sensitive}
-        whole |= policies.sources.keys() if policies is not None else set()
+        whole |= policies.sources.keys()
         marked = {**columns, **dict.fromkeys(whole, frozenset[str]())}
-        known = policies.sources if policies is not None else {}
         for id_ in sorted(id_ for id_, mark in marks.items() if mark.has_policy):
             node = self.manifest.nodes.get(id_)
-            if node is not None and id_ not in known and not (policies and policies.findings):
-                said = f"{node.label} has a policy that is not of it, or not in a properties file"
-                where, names = self.manifest.file_of(node), (node.label,)
-                self.findings.append(finding("G31", said, where, names=names))
+            if node is not None and id_ not in policies.sources and not policies.findings:
+                self._find(
+                    "G31", node, " has a policy that is not of it, or not in a properties file"
+                )
         self._marks_lost(marked)
-        if not is_marked and policies is None and not self.findings:
+        if not (is_marked or policies.sources or policies.notes or self.findings):
             return GateVerdict(self.manifest, notes=tuple(self.notes))
         self._stale()
         off = self._switched_off(reader, marks)
@@ -118,7 +117,7 @@ class Gate:
         held = _held(reader, graph, whole, columns, cuts)
         ended = {edge.child for id_ in held for edge in graph.edges(id_)} - held.keys()
         taint = graph.taint(sorted(marked), cuts, ended)
-        for id_, file in policies.public.items() if policies is not None else ():
+        for id_, file in policies.public.items():
             if id_ in taint:
                 label = self.manifest.nodes[id_].label
                 said = f"{label} is joined as public, and has what is sensitive"
@@ -147,6 +146,11 @@ class Gate:
             codes=codes,
         )
 
+    def _find(self, code: str, node: Node, said: str, *what: str) -> None:
+        """Note what is ``said`` of a node, behind its name; ``what`` of it tells it from others."""
+        file, names = self.manifest.file_of(node), (node.label, *what)
+        self.findings.append(finding(code, f"{node.label}{said}", file, names=names))
+
     def _unmarked(self, graph: Graph, taint: Taint, marks: Mapping[str, Marks]) -> None:
         """Say what stands before what is marked, and has no mark: it is as sensitive, or less."""
         found: dict[str, str] = {}
@@ -166,8 +170,7 @@ class Gate:
             if marked in self.manifest.nodes
         ]
         if names:
-            shown = ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
-            self.notes.append(f"without a mark, before what is marked sensitive: {shown}")
+            self.notes.append(f"without a mark, before what is marked sensitive: {_few(names)}")
 
     def _marks_lost(self, marked: Mapping[str, frozenset[str]]) -> None:
         """Find what was sensitive before, and is not, by its id or by the name of its table."""
@@ -185,9 +188,8 @@ class Gate:
             lost = columns - left if columns and left else columns
             if left is None or (left and (lost or not columns)):
                 what = f" in {', '.join(sorted(lost))}" if lost else ""
-                said = f"{node.label} was sensitive{what}, and is not any more"
-                names, file = (node.label, *sorted(lost)), self.manifest.file_of(node)
-                self.findings.append(finding("G33", said, file, names=names))
+                said = f" was sensitive{what}, and is not any more"
+                self._find("G33", node, said, *sorted(lost))
         if gone:
             self.notes.append(f"sensitive before, and gone: {', '.join(gone)}")
 
@@ -197,15 +199,13 @@ class Gate:
         found = {node.id: marks_of(node, words) for node in nodes if node.kind not in kinds}
         for node in self.manifest.nodes.values():
             for fault in found[node.id].faults if node.id in found else ():
-                said = f"{node.label}: {fault}; it counts as sensitive"
-                file, names = self.manifest.file_of(node), (node.label,)
-                self.findings.append(finding("G30", said, file, names=names))
+                self._find("G30", node, f": {fault}; it counts as sensitive")
         return found
 
-    def _policies(self, reader: NodeReader) -> Policies | None:
+    def _policies(self, reader: NodeReader) -> Policies:
         files = self.project.policies() if self.project is not None else ()
         if not files or self.project is None:
-            return None
+            return Policies()
         from policy_engine.dbt.releases import read_policies
 
         found = read_policies(files, reader, self.project.directory)
@@ -222,10 +222,8 @@ class Gate:
         self.findings += stale(self.manifest, self.project)
         younger = list(younger_files(self.manifest, self.project))
         if younger:
-            shown = ", ".join(younger[:3]) + (" …" if len(younger) > 3 else "")
-            self.notes.append(
-                f"written after the manifest: {shown}; run 'dbt compile' if it changed"
-            )
+            said = f"written after the manifest: {_few(younger)}; run 'dbt compile' if it changed"
+            self.notes.append(said)
 
     def _switched_off(self, reader: NodeReader, marks: Mapping[str, Marks]) -> tuple[Node, ...]:
         """The ways out that are disabled here, and that another target may enable.
@@ -257,7 +255,7 @@ class Gate:
         self,
         reader: NodeReader,
         marks: Mapping[str, Marks],
-        policies: Policies | None,
+        policies: Policies,
         off: tuple[Node, ...],
     ) -> tuple[list[CheckedRelease], set[str]]:
         """What the releases were found to be, and which nodes cut the way of sensitive data.
@@ -275,16 +273,15 @@ class Gate:
         checked: list[CheckedRelease] = []
         cuts: set[str] = set()
         for node in (*nodes, *(each for each in off if each.id in named)):
-            release = policies.by_model.get(node.id) if policies is not None else None
-            file = policies.files.get(node.name, "") if policies is not None else ""
+            release, file = policies.by_model.get(node.id), policies.files.get(node.name, "")
             found = check_release(reader, node, marks[node.id], release, file)
             if node.id not in self.manifest.nodes:
                 cuts |= {node.id} if found.is_certified else set()
                 continue
             if queries_in_config(node):
-                said = f"the release {node.label} has a query in its config, which is not certified"
-                file, names = self.manifest.file_of(node), (node.label,)
-                self.findings.append(finding("G20", said, file, names=names))
+                self._find(
+                    "G20", node, ", a release, has a query in its config, which is not certified"
+                )
                 found = replace(found, is_certified=False)
             self.findings += found.findings
             self.notes += found.notes
@@ -320,15 +317,18 @@ def _held(
 
 
 def _spec(project: DbtProject | None) -> DbtSpec | None:
-    folder = project.directory.absolute() if project is not None else None
-    above = (folder, *folder.parents) if folder is not None else ()
-    if not any((each / "policy-engine.yaml").exists() for each in above):
+    folder = None if project is None else folder_of(project.directory.absolute())
+    if folder is None:
         return None
     # The form of the project file takes long to load, and many projects have none.
     from policy_engine.policy.project import find_project, load_project
 
-    file = find_project(above[0])
+    file = find_project(folder)
     return load_project(file).dbt if file is not None else None
+
+
+def _few(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (" …" if len(names) > 3 else "")
 
 
 # What is switched off

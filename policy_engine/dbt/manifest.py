@@ -100,7 +100,7 @@ class Node:
     @property
     def compiled(self) -> str | None:
         """Its text after Jinja; None where the manifest does not have it."""
-        found = self.data.get("compiled_code", self.data.get("compiled_sql"))
+        found = self.data.get("compiled_code")
         return found if isinstance(found, str) else None
 
     @property
@@ -146,7 +146,7 @@ class Node:
 
 _HOOKS = ("pre-hook", "pre_hook", "post-hook", "post_hook", "sql_header")
 _SELECTS = re.compile(r"\b(?:select|from)\b|\{\{", re.IGNORECASE)
-_TEXTS = ("raw_code", "raw_sql", "macro_sql")
+_TEXTS = ("raw_code", "macro_sql")
 _NAMED = ("model", "seed", "snapshot", "function")
 _IN_THE_WAREHOUSE = frozenset({"model", "seed", "snapshot", "source", "test", "function"})
 

@@ -12,7 +12,6 @@ import difflib
 import json
 import os
 import re
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -264,8 +263,10 @@ def read_dbt_project(file: Path, environ: Mapping[str, str]) -> DbtProject:
     )
 
 
-def read_settings(file: Path) -> Mapping[str, object]:
-    """What a dbt_project.yml says, as it is written.
+def read_settings(
+    file: Path, what: str = "name, profile and model-paths", remedy: str = ""
+) -> Mapping[str, object]:
+    """What a dbt_project.yml says, as it is written; or another file, a mapping of ``what``.
 
     Raises:
         FileError: it cannot be read.
@@ -278,10 +279,11 @@ def read_settings(file: Path) -> Mapping[str, object]:
     except (UnicodeDecodeError, YAMLError) as error:
         mark = getattr(error, "problem_mark", None)
         place = (mark.line + 1, mark.column + 1) if mark is not None else (0, 0)
-        raise PolicyError((Problem(str(file), place[0], place[1], "", "it is not YAML"),)) from None
+        problem = Problem(str(file), place[0], place[1], "", "it is not YAML", remedy)
+        raise PolicyError((problem,)) from None
     if not isinstance(found, dict):
-        message = "it must be a mapping with name, profile and model-paths"
-        raise PolicyError((Problem(str(file), 1, 1, "", message),))
+        message = f"it must be a mapping of {what}"
+        raise PolicyError((Problem(str(file), 1, 1, "", message, remedy),))
     return found
 
 
@@ -383,19 +385,11 @@ def apply(changes: Iterable[Change]) -> None:
 
 def put(path: Path, content: bytes) -> None:
     """Write a file whole: beside its place first, with the rights of the one that it replaces."""
+    from policy_engine.attest.keys import put_file  # with a library that takes long to load
+
     path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
-    number, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    aside = Path(name)
-    try:
-        with os.fdopen(number, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        aside.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~umask)
-        aside.replace(path)
-    except BaseException:
-        aside.unlink(missing_ok=True)
-        raise
+    rights = path.stat().st_mode & 0o777 if path.exists() else None
+    put_file(path, content, 0o666 if rights is None else rights)
+    if rights is not None:  # whatever the umask took of them
+        path.chmod(rights)

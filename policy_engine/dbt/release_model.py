@@ -21,7 +21,7 @@ from policy_engine.compile.catalog import Table
 from policy_engine.compile.compiler import compiled
 from policy_engine.compile.joining import with_beside
 from policy_engine.dbt.editions import after_git_edition, own_places, own_spans, with_git_edition
-from policy_engine.dbt.releases import drawn_model, model_name
+from policy_engine.dbt.releases import drawn_model, model_name, release_id
 from policy_engine.dbt.sources import SourceNode
 from policy_engine.dbt.texts import escaped, opens, text_md5
 from policy_engine.dbt.types import TEXT, Columns, engine_type, released_types, table_of
@@ -94,8 +94,9 @@ _SECRET = r"\(SELECT [^()]*{secret}[^()]*\)"
 class ReleaseModel:
     """A release as a model: what dbt needs to know of it, and the certificate that it will have.
 
-    ``printed`` is the text as dbt compiles it, with stand-ins for the two relations. ``text`` is of
-    the model in which it is drawn, ``shown`` of the one that is read, into which it is put.
+    The query of ``certificate`` is the text as dbt compiles it, with stand-ins for the relations.
+    ``text`` is of the model in which it is drawn, ``shown`` of the one that is read, into which it
+    is put.
     """
 
     policy: Policy
@@ -104,7 +105,6 @@ class ReleaseModel:
     table: Table
     types: dict[str, str]
     text: str
-    printed: str
     certificate: Certificate
     shown: str
 
@@ -121,7 +121,7 @@ class ReleaseModel:
     @property
     def release(self) -> str:
         """The name of the release: of its file, its table and its secret."""
-        return f"{self.model}_v{self.version}"
+        return release_id(self.policy)
 
     @property
     def drawn(self) -> str:
@@ -262,7 +262,7 @@ def release_model(
     tails = (f"_{number}" if number > 1 else "" for number in count(1))
     pairs = ((f"{STAND_IN}{tail}", f"policy_engine_secrets{tail}") for tail in tails)
     source, secrets = next(p for p in pairs if p[0] not in said and p[1] not in said)
-    release = f"{model_name(policy)}_v{policy.release.version}"
+    release = release_id(policy)
     names = [stand_in(number, source) for number in range(len(nodes))]
     own_table, *beside = (
         table_of(known, dialect, parts) for known, parts in zip(columns, names, strict=True)
@@ -300,7 +300,6 @@ def release_model(
         table=table,
         types=types,
         text=_DRAWN.format(**heading, salts=salts, query=template, values=len(places)),
-        printed=query,
         certificate=certified(query, claim, dialect.name, terms_of(own, ROWS, "")),
         shown=_READ.format(**heading, drawn=drawn_model(policy), columns=listed),
     )

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -16,12 +16,13 @@ from policy_engine.compile.catalog import Field, Table
 from policy_engine.compile.compiler import compiled
 from policy_engine.compile.joining import with_beside
 from policy_engine.compile.rendering import name_of
+from policy_engine.dbt.checked import Policies
 from policy_engine.dbt.editions import with_git_edition
 from policy_engine.dbt.manifest import Manifest, Node
 from policy_engine.dbt.marks import marks_of
 from policy_engine.dbt.naming import Part, read_name
 from policy_engine.dbt.reading import NodeReader
-from policy_engine.dbt.rules import GateFinding, finding
+from policy_engine.dbt.rules import finding
 from policy_engine.dbt.sources import of_manifest, read_wanted
 from policy_engine.dbt.texts import secrets_read
 from policy_engine.dbt.types import Columns, table_of
@@ -151,6 +152,10 @@ class DbtRelease:
         return (*before, *policy.columns, *counted, *policy.beside)
 
 
+Texts = tuple[tuple[DbtRelease, str], ...]
+"""Releases, each with the text that dbt compiled of it."""
+
+
 def parts_of(node: Node) -> tuple[str, ...]:
     """The full name of a node's relation."""
     name = read_name(node.relation)
@@ -272,8 +277,7 @@ def outdated(policy: Policy) -> tuple[Path, ...]:
 
     No signature is looked at: a certificate can only forbid something here.
     """
-    name = f"{model_name(policy)}_v{policy.release.version}.*.certificate.json"
-    files = sorted(policy.directory.glob(name))
+    files = sorted(policy.directory.glob(f"{release_id(policy)}.*.certificate.json"))
     return tuple(file for file in files if _policy_digest(file) != policy.digest)
 
 
@@ -370,22 +374,6 @@ def _in_quotes(text: str, written: str, parts: tuple[str, ...], engine: str) -> 
 
 
 # The policies of a project, as the gate needs them: which nodes they make sensitive
-
-
-@dataclass
-class Policies:
-    """The policies by the model that they are of, and the nodes that they draw from.
-
-    ``files`` are theirs by the name of the model, whether it is there or not; ``public`` are nodes
-    that they join as public.
-    """
-
-    by_model: dict[str, DbtRelease] = field(default_factory=dict)
-    files: dict[str, str] = field(default_factory=dict)
-    sources: dict[str, Path] = field(default_factory=dict)
-    public: dict[str, str] = field(default_factory=dict)
-    findings: list[GateFinding] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
 
 
 def read_policies(files: Iterable[Path], reader: NodeReader, folder: Path) -> Policies:

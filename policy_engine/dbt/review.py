@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
 from ruamel.yaml.scalarstring import LiteralScalarString
 
 from policy_engine.dbt.foreign import AUDIENCE, KINDS, PACKAGE, Code
@@ -27,6 +26,7 @@ from policy_engine.opening import text_in
 
 FILE = "privacy-review.yml"
 _SECTIONS = ("version", "reviewed", "waived")
+_REMEDY = "'policy-engine dbt review' writes entries"
 
 
 @dataclass(frozen=True)
@@ -136,23 +136,12 @@ def read_review(project: DbtProject | None) -> Review:
     return Review(entries, tuple(_waiver(file, each) for each in data.get("waived") or ()))
 
 
-def _load(file: Path, *, plain: bool = True) -> Any:
-    """The document of a review file; ``plain`` without its comments."""
-    try:
-        found = (YAML(typ="safe", pure=True) if plain else YAML()).load(text_in(file))
-    except (OSError, UnicodeDecodeError) as error:
-        raise FileError(f"{file} could not be read: {error}") from None
-    except YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        raise _refused(file, "it is not YAML", mark.line + 1 if mark is not None else 0) from None
-    if not isinstance(found, dict):
-        raise _refused(file, f"it must be a mapping of {', '.join(_SECTIONS)}")
-    return found
+def _load(file: Path) -> Any:
+    return read_settings(file, ", ".join(_SECTIONS), _REMEDY)
 
 
-def _refused(file: Path, law: str, line: int = 0) -> PolicyError:
-    remedy = "'policy-engine dbt review' writes entries"
-    return PolicyError((Problem(str(file), line, 0, "", law, remedy),))
+def _refused(file: Path, law: str) -> PolicyError:
+    return PolicyError((Problem(str(file), 0, 0, "", law, _REMEDY),))
 
 
 def _entry(file: Path, data: Any) -> ReviewedCode:
@@ -274,7 +263,8 @@ def write(entries: Iterable[ReviewedCode], project: DbtProject) -> None:
     entries, file = tuple(entries), project.directory / FILE
     if not entries:
         return
-    data: Any = _load(file, plain=False) if file.exists() else {"version": 1}
+    # With its comments, once it is known to be one.
+    data: Any = YAML().load(text_in(file)) if file.exists() and _load(file) else {"version": 1}
     there = data.get("reviewed")
     if not isinstance(there, list):
         there = data["reviewed"] = []

@@ -243,9 +243,7 @@ class SourceNodes:
                 key = f"{item.name}.{table.name}".lower()
                 found[key] = f"source('{item.name}', '{table.name}')"
         for node in self.manifest.of_kind(*KINDS) if self.manifest is not None else ():
-            parts = node.label.split(".") if node.kind == "source" else [node.name]
-            call = call_of("source" if node.kind == "source" else "ref", parts)
-            found.setdefault(node.label.lower(), call)
+            found.setdefault(node.label.lower(), call_of_node(node))
         return found
 
 
@@ -259,6 +257,13 @@ def call_of(call: str, parts: list[str], version: str = "") -> str:
     if version:
         arguments.append(f"v={version}" if version.isdecimal() else f"v='{version}'")
     return f"{call}({', '.join(arguments)})"
+
+
+def call_of_node(node: Node) -> str:
+    """The call of a node, in whatever version is the latest."""
+    if node.kind == "source":
+        return call_of("source", [str(node.data.get("source_name")), node.name])
+    return call_of("ref", [node.name])
 
 
 def of_manifest(node: Node, call: str) -> SourceNode | None:

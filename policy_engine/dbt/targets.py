@@ -28,7 +28,7 @@ from policy_engine.dialects import Engine, dialect_named
 from policy_engine.engines import OURS
 from policy_engine.errors import FileError, UsageError, WarehouseError
 from policy_engine.policy.project import ListedWarehouse, Profile, filled
-from policy_engine.warehouse.connecting import FILE, profiles_in, resolved
+from policy_engine.warehouse.connecting import profiles_file, profiles_in, resolved
 
 if TYPE_CHECKING:
     from policy_engine.dbt.sources import SourceNode
@@ -120,11 +120,8 @@ def read_targets(project: DbtProject, folder: Path | None = None) -> Targets:
         UsageError: it does not have the project's profile.
     """
     given = folder or os.environ.get("DBT_PROFILES_DIR")
-    folders = [Path(given)] if given else [Path.cwd(), project.directory, Path.home() / ".dbt"]
-    file = next((each / FILE for each in folders if (each / FILE).is_file()), None)
-    if file is None:
-        looked = " and ".join(dict.fromkeys(str(each) for each in folders))
-        raise FileError(f"there is no {FILE} in {looked}; name its folder with --profiles-dir")
+    remedy = "name its folder with --profiles-dir"
+    file = profiles_file(given, [Path.cwd(), project.directory], remedy)
     profiles = profiles_in(file)
     found = mapping(profiles, project.profile)
     outputs = found.get("outputs")

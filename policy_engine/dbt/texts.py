@@ -114,7 +114,7 @@ _COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
 _STATEMENT = re.compile(r"\{%.*?%\}|\{#.*?#\}", re.DOTALL)
 _VALUE = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 _CODE = re.compile(r"\{[{%](?P<code>.*?)[%}]\}", re.DOTALL)
-_STRINGS = STRINGS = re.compile(_STRING, re.DOTALL)
+STRINGS = re.compile(_STRING, re.DOTALL)
 CALLED = re.compile(
     r"^(?:set\s+(?P<name>\w+)\s*=|for\s+(?P<each>\w+)\s+in\b)\s*(?P<value>.*)$", re.MULTILINE
 )
@@ -179,8 +179,8 @@ def code_of(raw: str) -> str:
     >>> code_of("select a {# b #} from {{ ref('c') }}{% do d %}{{ config(a='{{ e }}') }}").split()
     ['ref()', 'do', 'd', 'config(a=)']
     """
-    bare = _CONFIG.sub(lambda found: _STRINGS.sub("", found[0]), _COMMENT.sub(" ", raw))
-    return " ".join(_STRINGS.sub("", found["code"]) for found in _CODE.finditer(bare))
+    bare = _CONFIG.sub(lambda found: STRINGS.sub("", found[0]), _COMMENT.sub(" ", raw))
+    return " ".join(STRINGS.sub("", found["code"]) for found in _CODE.finditer(bare))
 
 
 def code_in(raw: str) -> str:
@@ -200,7 +200,7 @@ def texts_in(node: Node) -> Iterator[str]:
         yield from (each[0].strip("'\"") for each in _PYTHON.finditer(node.raw))
         return
     for found in _CODE.finditer(_PLAIN.sub(" ", node.raw)):
-        yield from (each[0][1:-1] for each in _STRINGS.finditer(found["code"]))
+        yield from (each[0][1:-1] for each in STRINGS.finditer(found["code"]))
 
 
 # What settings read: dbt writes many of them into SQL as they stand.

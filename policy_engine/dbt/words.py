@@ -8,9 +8,9 @@ from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.odds import odds_sentence
 from policy_engine.dbt.release_model import ReleaseModel
 from policy_engine.dbt.texts import spaced
+from policy_engine.kernel.filters import words_of
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.recodes.meanings import recode_meaning
-from policy_engine.policy.recode_models import FilterSpec, cut_text
 from policy_engine.policy.recodings import Intervals, Lookup, Recoding
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.timing import schedule_words
@@ -87,17 +87,8 @@ def _unit(model: ReleaseModel) -> str:
 
 def _filtered(model: ReleaseModel) -> str:
     """Who is released at all, where a filter says so."""
-    said = [f"{name} {_condition(spec)}" for name, spec in model.policy.filter]
-    return f" Only who has {' and '.join(said)} in that row is released." if said else ""
-
-
-def _condition(spec: FilterSpec) -> str:
-    ends = [("at least", spec.at_least), ("below", spec.below)]
-    said = [f"{word} {cut_text(cut)}" for word, cut in ends if cut is not None]
-    lists = (("in", spec.members), ("not in", spec.not_in))
-    said += [f"{word} {_listed(members)}" for word, members in lists if members]
-    missing = " or missing" if spec.missing else ""
-    return f"{', '.join(said)}{missing}" if said else "not missing"
+    said = map(words_of, model.certificate.claim.filter)
+    return f" A row counts only where {' and '.join(said)}." if model.policy.filter else ""
 
 
 def column_words(recoding: Recoding, missing: str | None = None) -> str:

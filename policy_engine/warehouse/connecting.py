@@ -8,7 +8,7 @@ connection for is refused with what can be done instead.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
@@ -166,15 +166,23 @@ def resolved(named: Named, environ: Mapping[str, str] | None = None) -> Named:
 def _file(profile: Profile, environ: Mapping[str, str]) -> Path:
     """The profiles.yml that dbt would read."""
     given = profile.folder or environ.get("DBT_PROFILES_DIR")
-    folders = [Path(given)] if given else [profile.project, Path.home() / ".dbt"]
-    for folder in folders:
-        if (folder / FILE).is_file():
-            return folder / FILE
-    looked = " and ".join(str(folder) for folder in folders)
     remedy = "name its folder with profiles_dir"
     if given:
         remedy = f"{'profiles_dir' if profile.folder else 'DBT_PROFILES_DIR'} names that folder"
-    raise FileError(f"there is no {FILE} in {looked}; {remedy}")
+    return profiles_file(given, [profile.project], remedy)
+
+
+def profiles_file(given: str | Path | None, folders: Sequence[Path], remedy: str) -> Path:
+    """The profiles.yml in a folder that is ``given``, else in one of ``folders``, else in ~/.dbt.
+
+    Raises FileError: there is none.
+    """
+    looked = [Path(given)] if given else [*folders, Path.home() / ".dbt"]
+    file = next((each / FILE for each in looked if (each / FILE).is_file()), None)
+    if file is None:
+        where = " and ".join(dict.fromkeys(map(str, looked)))
+        raise FileError(f"there is no {FILE} in {where}; {remedy}")
+    return file
 
 
 def profiles_in(file: Path) -> Mapping[str, object]:

@@ -234,7 +234,7 @@ def _story(version: str, world: World, server: str) -> dict[str, Any]:
         found: dict[str, Any] = {
             "built": run(runner, world, "build", "--target", "dev"),
             "nodes": nodes(world),
-            "printed": {release.release: release.printed for release in releases},
+            "printed": {release.release: release.certificate.query for release in releases},
             "types": {release.release: release.types for release in releases},
             "compiled": compiled(runner, world),
         }

@@ -88,7 +88,7 @@ class Room:
         except PolicyError:
             return ""
         stand_in = '"policy_engine_source"."policy_engine_source"'
-        source = release.printed.replace(stand_in, '"prod"."main"."stg_people"')
+        source = release.certificate.query.replace(stand_in, '"prod"."main"."stg_people"')
         return source.replace('"policy_engine_secrets"', SALTS)
 
     def at_desk(self, do, *arguments, release: DbtRelease | None = None, **options):

@@ -142,7 +142,7 @@ def assert_printed(release: ReleaseModel) -> None:
     text = rendered(release.text)
     text = text.replace("<stg_people>", '"policy_engine_source"."policy_engine_source"')
     text = text.replace("<policy_engine_salts>", '"policy_engine_secrets"')
-    assert text.strip() == release.printed.strip()
+    assert text.strip() == release.certificate.query.strip()
     stands = rendered(release.text, {"waits": ""}, is_incremental=lambda: True, this="me")
     assert stands.split("\n")[-2:] == ["select * from me where false", ""]
 
@@ -151,9 +151,9 @@ def test_what_is_printed_is_certified_and_another_text_is_not():
     release = model("town: keep", {"town": "text"}, k=20)
     claim = release.certificate.claim
     assert claim is not None
-    check_text(release.printed, claim, "duckdb")
+    check_text(release.certificate.query, claim, "duckdb")
     with pytest.raises(NotPrinted):
-        check_text(release.printed.replace(">= 20", ">= 19"), claim, "duckdb")
+        check_text(release.certificate.query.replace(">= 20", ">= 19"), claim, "duckdb")
 
 
 def test_words_that_a_policy_has_itself_are_not_mistaken_for_ours():
@@ -248,7 +248,7 @@ def test_chance_stands_in_a_release_and_elsewhere_nobody_is_drawn(chance, unit, 
     release = model("x: {bins: [30, 60]}, y: keep", types, unit=unit, form=form, chance=chance, k=7)
     text = rendered(release.text).replace("<policy_engine_salts>", '"policy_engine_secrets"')
     text = text.replace("<stg_people>", '"policy_engine_source"."policy_engine_source"')
-    assert text.strip() == release.printed.strip()
+    assert text.strip() == release.certificate.query.strip()
     elsewhere = {"policy_engine.in_sample": "false", "policy_engine.secret": "''"}
     with duckdb.connect() as connection:
         connection.execute(

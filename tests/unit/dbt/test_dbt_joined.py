@@ -60,7 +60,7 @@ class Joined(Room):
     @property
     def text(self) -> str:
         [release] = self.world.sync().releases
-        found = release.printed.replace('"policy_engine_secrets"', SALTS)
+        found = release.certificate.query.replace('"policy_engine_secrets"', SALTS)
         for number, name in reversed([*enumerate(TYPES)]):
             stand_in = f"policy_engine_source{f'_{number}' if number else ''}"
             found = found.replace(f'"policy_engine_source"."{stand_in}"', f'"prod"."main"."{name}"')
