@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
-from types import MappingProxyType
 
 from policy_engine.dbt.handed import Packages, hands_over
 from policy_engine.dbt.manifest import Manifest, Node, leaves, mapping, short
@@ -42,7 +41,7 @@ _RUNS = re.compile(
     r"\b(?:add_query|add_select_query|builtins|context|copy_table|create_schema|dbt_run_query"
     r"|drop_relation|drop_relation_if_exists|drop_schema|drop_schema_named|execute_macro"
     r"|load_result|rename_relation|run_hooks|run_query|run_sql|run_statement|set_sql_header"
-    r"|statement|submit_python_job|truncate_relation)\b|\bdbt\s*[\[|]"
+    r"|statement|submit_python_job|truncate_relation)\b|\bdbt\b(?!\s*\.\s*\w)"
     r"|\badapter\b(?!\.(?:check_schema_exists|dispatch|expand_target_column_types|get_relation"
     r"|get_columns_in_relation|get_missing_columns|quote|quote_as_configured|type)\b)"
 )
@@ -55,6 +54,18 @@ _NAMING = frozenset(
     }
 )  # fmt: skip
 """Macros that say where a model stands, which the manifest shows."""
+_ONLY_ASK = frozenset(
+    {
+        "check_schema_exists", "date_spine", "equals", "generate_database_name", "get_binding_char",
+        "get_columns_in_relation", "get_intervals_between", "list_relations_without_caching",
+        "list_schemas", "unique_key_join_on",
+    }
+)  # fmt: skip
+"""Macros of dbt's that run something and give no rows: how relations look, and counts of days."""
+_LOOKED_UP = re.compile(r"get_incremental_\w+_sql|snapshot_\w+_strategy")
+"""The macros that dbt calls for a strategy that a config names."""
+_CALLED = re.compile(r"\b[A-Za-z_]\w*\b(?!\s*=(?!=))")
+_DISPATCHED = re.compile(r"\bdispatch\(\s*(?:macro_name\s*=\s*)?['\"](\w+)['\"]\s*[,)]")
 _FROM_GIVEN = re.compile(r"\b(?:from|join)\s*\{\{", re.IGNORECASE)
 _VAR = re.compile(r"\bvar\(\s*['\"]([^'\"]+)['\"]")
 _ANY_VAR = re.compile(r"\bvar\b(?!\(\s*['\"][^'\"]+['\"]\s*[,)])")
@@ -141,7 +152,7 @@ def is_own_call(written: str) -> bool:
 def foreign_code(
     manifest: Manifest,
     is_sensitive: Callable[[str], bool],
-    variables: Mapping[str, object] = MappingProxyType({}),
+    variables: Mapping[str, object],
 ) -> tuple[Code, ...]:
     """Every piece of code that runs beside the models of a project, by kind and name.
 
@@ -268,7 +279,10 @@ class _Foreign:
             yield self._code(MATERIALIZATION, kind, file, macro.raw, in_place=in_place)
         elif self._stands_in_place(macro):
             yield self._code(MACRO, macro.name, file, macro.raw, in_place=True)
-        elif runs_statements(macro.raw) or hands_over(macro.raw, self._packages_macros):
+        elif self._has_run(macro.raw) or (
+            any(map(self._runs, macro.uses))
+            and any(map(self.is_sensitive, refs_in(macro.raw, self.manifest)))
+        ):
             yield self._code(MACRO, macro.name, file, macro.raw)
 
     def _node(self, node: Node) -> Iterator[Code]:
@@ -287,15 +301,36 @@ class _Foreign:
             given = mapping(mapping(node.data, "test_metadata"), "kwargs")
             handed = any(hands_over(each, self._packages_macros) for each in leaves(given))
             return handed or runs_statements(json.dumps(given))
-        if runs_statements(node.raw) or hands_over(node.raw, self._packages_macros):
+        if self._has_run(node.raw):
             return True
         is_given = any(map(self.is_sensitive, (node.id, *self.manifest.child_of(node))))
         return is_given and any(map(self._runs, node.uses))
 
+    def _has_run(self, template: str) -> bool:
+        """Whether a template runs statements, or has a macro of dbt's or of a package's do it."""
+        code = code_of(template)
+        dispatched = _DISPATCHED.findall(code_in(template)) if "dispatch" in code else []
+        called = {_base(word) for word in (*_CALLED.findall(code), *dispatched)}
+        return (
+            runs_statements(template)
+            or len(dispatched) < len(re.findall(r"\bdispatch\b", code))  # of a name that is made up
+            or not called.isdisjoint(self._run_by_dbt)
+            or hands_over(template, self._packages_macros)
+        )
+
+    @cached_property
+    def _run_by_dbt(self) -> frozenset[str]:
+        """The names of dbt's own macros that run something."""
+        macros = self.manifest.macros.items()
+        own = ((i, m) for i, m in macros if self.manifest.is_internal(m.package))
+        return frozenset(_base(macro.name) for id_, macro in own if self._runs(id_))
+
     def _runs(self, id_: str) -> bool:
-        """Whether a package's macro runs something, by itself or by others."""
+        """Whether a macro of dbt's or of a package's runs something, by itself or by others."""
         macro = self.manifest.macros.get(id_)
-        if macro is None or not self._is_foreign(macro.package):
+        if macro is None or macro.package in {OURS, self.manifest.project}:
+            return False
+        if _base(macro.name) in _ONLY_ASK:
             return False
         if id_ not in self._running:
             self._running[id_] = False  # a circle runs what its members run
@@ -352,7 +387,8 @@ class _Foreign:
             return False
         if base in {"ref", "source", "config"}:
             return True
-        return base in self._builtin and _body(macro.raw) not in self._builtin[base]
+        is_own = base not in self._builtin and _LOOKED_UP.fullmatch(base) is not None
+        return is_own or _body(macro.raw) not in self._builtin.get(base, {_body(macro.raw)})
 
 
 _PREFIX = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*?__(?=\w)")

@@ -27,6 +27,7 @@ from policy_engine.dbt.texts import (
     with_holes,
     words_in,
 )
+from policy_engine.dbt.texts import read as read_text
 from policy_engine.opening import text_in
 
 BY_NAME, BRANCH, QUERY = "by name", "in another branch", "by name, in a text of its template"
@@ -34,9 +35,9 @@ CONFIG = "by name, in its config"
 _HOLE = "policy_engine_hole"
 _WILDCARD = re.compile(r"\w\*")
 
-READ_KINDS = ("model", "snapshot", "test", "function", "source", "unit_test")
+_WITHOUT_FILES = ("source", "unit_test", "semantic_model", "metric", "saved_query")
+READ_KINDS = ("model", "snapshot", "test", "function", *_WITHOUT_FILES)
 """The kinds of nodes whose text runs."""
-_WITHOUT_FILES = ("source", "unit_test")
 
 
 @dataclass
@@ -91,7 +92,7 @@ class NodeReader:
     def compiled(self, node: Node) -> str | None:
         """The text that runs, from the manifest or from the file that dbt wrote."""
         if node.kind in _WITHOUT_FILES:
-            return ";".join(_queries_of(node))
+            return ";".join(_queries_of(node, self.project))
         if node.compiled is not None or self.target is None or not node.file:
             return node.compiled
         files = [self.target / "compiled" / node.package / node.file]
@@ -228,14 +229,34 @@ def _has_hole(name: Name) -> bool:
     return any(_HOLE in part.text for part in name)
 
 
-def _queries_of(node: Node) -> Iterator[str]:
-    """The query that a source of dbt-duckdb is, and those by which a unit test makes its rows."""
+def _queries_of(node: Node, project: Path | None) -> Iterator[str]:
+    """The query that a source of dbt-duckdb is, those by which a unit test makes its rows, and what
+    a metric or its semantic model computes."""
+    if node.kind in {"semantic_model", "metric", "saved_query"}:
+        said = filter(None, _expressions(node.data))
+        yield from (f"select {with_holes(each, _HOLE)}" for each in said)
     if node.kind == "source":
         yield from (f"select * from {each}" for each in relations_of(node) if "(" in each)
     for given in (*sequence(node.data, "given"), node.data.get("expect")):
-        rows = given.get("rows") if isinstance(given, Mapping) else None
+        if not isinstance(given, Mapping):
+            continue
+        rows, fixture = given.get("rows"), text(given, "fixture")
         if isinstance(rows, str):
             yield rows
+        elif project is not None and fixture.endswith(".sql"):  # dbt v2 names its file alone
+            yield read_text(project / fixture)
+
+
+def _expressions(data: Mapping[str, object]) -> Iterator[str]:
+    """The SQL of a metric, however deep it stands."""
+    ahead: list[object] = [data]
+    while ahead:
+        each = ahead.pop()
+        if isinstance(each, Mapping):
+            yield from (text(each, key) for key in ("expr", "where_sql_template"))
+            ahead += each.values()
+        elif isinstance(each, list):
+            ahead += each
 
 
 def relations_of(node: Node) -> Iterator[str]:

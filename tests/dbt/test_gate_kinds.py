@@ -1,0 +1,217 @@
+"""Ways to show what is sensitive, as somebody would look for them; and a harmless twin of each.
+
+Two projects of real dbt: in one everything leaks, and in the other nothing does once it is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from environments import VERSIONS, Runner, dbt_of
+from test_gate_projects import written
+
+from policy_engine.cli.main import run as command
+from policy_engine.dbt.gate import check_project
+from policy_engine.dbt.project import open_dbt_project
+
+pytestmark = pytest.mark.slow
+
+_PUBLIC = "config(access='public', group='privacy')"
+_BASE = {
+    "dbt_project.yml": 'name: shop\nversion: "1.0"\nprofile: shop\nvars: {seen: main.days}\n',
+    "profiles.yml": (
+        "shop:\n  target: dev\n  outputs:\n    dev: {type: duckdb, path: dev.duckdb, threads: 1}\n"
+    ),
+    "packages.yml": "packages: [{local: local/audit}]\n",
+    "local/audit/dbt_project.yml": "name: audit\nversion: '1.0'\nconfig-version: 2\n",
+    "local/audit/macros/ask.sql": """\
+{% macro values_of(relation, column) %}
+{% call statement('found', fetch_result=True) %}select {{ column }} from {{ relation }}{% endcall %}
+{% if execute %}{{ return(load_result('found')['data']) }}{% endif %}
+{% endmacro %}
+""",
+    "macros/plain.sql": "{% macro default__plain() %}1{% endmacro %}\n",
+    "seeds/folk.csv": "name,town\nAda,north\n",
+    "models/schema.yml": """\
+sources:
+  - name: raw
+    config: {meta: {privacy: {classification: sensitive}}}
+    tables: [{name: people}, {name: visits}]
+groups:
+  - name: privacy
+    owner: {name: Privacy, email: privacy@example.org}
+seeds:
+  - name: folk
+    columns: [{name: name, config: {meta: {privacy: {classification: sensitive}}}}, {name: town}]
+models:
+  - name: time_spine
+    time_spine: {standard_granularity_column: date_day}
+    columns: [{name: date_day, granularity: day}]
+""",
+    "models/time_spine.sql": "select current_date as date_day\n",
+    "models/stg.sql": "select id, day from {{ source('raw', 'people') }}\n",
+    "models/days.sql": "select 1 as id, current_date as day\n",
+}
+_EXPOSURE = """\
+exposures:
+  - {{name: {0}, type: dashboard, owner: {{email: a@example.org}}, depends_on: [ref('{1}')]}}
+"""
+_HEADS = """\
+semantic_models:
+  - name: heads_of_days
+    model: ref('days')
+    defaults: {{agg_time_dimension: day}}
+    entities: [{{name: person, type: primary, expr: id}}]
+    dimensions: [{{name: day, type: time, type_params: {{time_granularity: day}}}}]
+    measures: [{{name: how_many, agg: max, expr: "{0}"}}]
+"""
+_FIXTURE = """\
+unit_tests:
+  - name: {0}
+    model: seen
+    given: [{{input: ref('days'), format: sql, fixture: {0}}}]
+    expect: {{rows: [{{day: 2024-01-01}}]}}
+"""
+_SNAPSHOT = "{{% snapshot {0} %}}\n{{{{ config(target_schema='main', unique_key='id',{1}) }}}}\n\
+select * from {{{{ ref('{2}') }}}}\n{{% endsnapshot %}}\n"
+_CHECK = " strategy='check', check_cols=['day']"
+LEAKS = {
+    # dbt's own macros write, grant and run whatever they are given.
+    "models/wrote.sql": "{% do write_to_file(ref('stg'), 'x.csv', '') %}select 1 as a\n",
+    "models/dispatched.sql": "{% do adapter.dispatch('call_dcl_statements', 'dbt')"
+    "(['copy raw.people to \\'x.csv\\'']) %}select 1 as a\n",
+    "models/made_up.sql": "{% if execute %}{% do adapter.dispatch('call_dcl' ~ '_statements',"
+    " 'dbt')(['select 1']) %}{% endif %}select 1 as a\n",
+    "models/renamed.sql": "{% if execute %}{% set d = dbt %}{{ d['run_' ~ 'query']('x') }}"
+    "{% endif %}select 1 as a\n",
+    "macros/granted.sql": "{% macro granted() %}{% do apply_grants(ref('stg'),"
+    " {'select': ['public']}) %}{% endmacro %}\n",
+    # An operation prints what a package's macro asks.
+    "macros/printed.sql": "{% macro printed() %}{{ log(audit.values_of(ref('stg'), 'id'),"
+    " info=true) }}{% endmacro %}\n",
+    # Strategies that a config names.
+    "macros/strategy.sql": "{% macro get_incremental_mine_sql(given) %}\n"
+    "copy {{ given['temp_relation'] }} to 'x.csv'\n{% endmacro %}\n",
+    "macros/snapping.sql": "{% macro snapshot_mine_strategy(node, old, new, config, exists) %}\n"
+    "{% do return({'unique_key': '(select max(id) from raw.people)'}) %}\n{% endmacro %}\n",
+    "macros/materialized.sql": "{% materialization mine, default %}{{ return({'relations': []}) }}"
+    "{% endmaterialization %}\n",
+    "models/measured.yml": _HEADS.format("(select max(id) from raw.people)"),
+    "models/fixed.yml": _FIXTURE.format("fixed"),
+    "tests/fixtures/fixed.sql": "select day from raw.people\n",
+    "models/seen.sql": "select day from {{ ref('days') }}\n",
+    "models/folks.yml": _EXPOSURE.format("folks", "folk"),
+    "snapshots/snap.sql": _SNAPSHOT.format("snap", _CHECK, "stg"),
+    "models/snaps.yml": _EXPOSURE.format("snaps", "snap"),
+    "snapshots/late.sql": _SNAPSHOT.format(
+        "late", f"{_CHECK}, dbt_valid_to_current='(select max(day) from raw.people)'", "days"
+    ),
+    "models/eph.sql": "{{ config(materialized='ephemeral') }}select * from {{ ref('stg') }}\n",
+    "models/through.sql": f"{{{{ {_PUBLIC} }}}}select * from {{{{ ref('eph') }}}}\n",
+    "models/looped.sql": f"{{{{ {_PUBLIC} }}}}{{% for t in ['people', 'visits'] %}}select id from"
+    " raw.{{ t }}{% if not loop.last %} union all {% endif %}{% endfor %}\n",
+    "models/by_var.sql": f"{{{{ {_PUBLIC} }}}}select * from {{{{ var('hidden', 'main.stg') }}}}\n",
+    "models/py.py": "def model(dbt, session):\n    return dbt.ref('stg')\n",
+    "models/py.yml": "models:\n  - {name: py, config: {access: public, group: privacy}}\n",
+    "analyses/looked.sql": "{% set found = run_query('select * from raw.people') %}select 1 as a\n",
+    "local/audit/models/theirs.sql": "{{ config(access='public', group='audit') }}\n"
+    "select * from {{ ref('stg') }}\n",
+    "local/audit/models/groups.yml": "groups:\n  - {name: audit, owner: {email: a@example.org}}\n",
+    "models/exported.sql": "{{ config(materialized='external', location='x.parquet') }}\n"
+    "select * from {{ ref('stg') }}\n",
+    "models/shared.sql": "{{ config(grants={'select': ['analyst, public']}) }}\n"
+    "select * from {{ ref('stg') }}\n",
+    "models/headed.sql": "{{ config(sql_header=\"copy raw.people to 'x.csv';\") }}select 1 as a\n",
+}  # fmt: skip
+FOUND = {
+    ("G14", "template wrote"), ("G14", "template dispatched"), ("G14", "template made_up"),
+    ("G14", "template renamed"), ("G14", "macro granted"), ("G14", "macro printed"),
+    ("G11", "macro get_incremental_mine_sql"), ("G11", "macro snapshot_mine_strategy"),
+    ("G14", "materialization mine_default"), ("G04", "semantic model heads_of_days"),
+    ("G08", "semantic model heads_of_days"), ("G08", "unit test fixed"),
+    ("G01", "exposure folks"), ("G01", "exposure snaps"), ("G08", "late"), ("G02", "through"),
+    ("G02", "by_var"), ("G08", "by_var"), ("G02", "py"),
+    ("G14", "python py"), ("G14", "template analysis looked"), ("G02", "theirs"),
+    ("G06", "exported"), ("G03", "shared"), ("G14", "hook sql-header of headed"),
+    ("G14", "package audit"),
+}  # fmt: skip
+TWINS = {
+    "models/wrote.sql": "{% do write_to_file(ref('days'), 'x.csv', '') %}select 1 as a\n",
+    "models/dispatched.sql": "select {{ adapter.dispatch('plain', 'shop')() }} as a\n",
+    "models/renamed.sql": "select {{ dbt.type_string() and 1 }} as a\n",
+    "models/spine.sql": "{% set first, last = \"date '2024-01-01'\", \"date '2024-02-01'\" %}"
+    "{{ dbt.date_spine('day', first, last) }}\n",
+    "macros/printed.sql": "{% macro printed() %}{{ log(audit.values_of(ref('days'), 'id'),"
+    " info=true) }}{% endmacro %}\n",
+    "macros/strategy.sql": "{% macro get_incremental_mine_sql(given) %}\n"
+    "insert into {{ given['target_relation'] }} select * from {{ given['temp_relation'] }}\n"
+    "{% endmacro %}\n",
+    "macros/snapping.sql": "{% macro snapshot_mine_strategy(node, old, new, config, exists) %}\n"
+    "{% do return({'unique_key': 'id'}) %}\n{% endmacro %}\n",
+    "macros/materialized.sql": LEAKS["macros/materialized.sql"],
+    "models/measured.yml": _HEADS.format("extract(day from day)"),
+    "models/fixed.yml": _FIXTURE.format("fixed"),
+    "tests/fixtures/fixed.sql": "select date '2024-01-01' as day\n",
+    "models/seen.sql": "select day from {{ ref('days') }}\n",
+    "models/towns.sql": "select town from {{ ref('folk') }}\n",
+    "models/folks.yml": _EXPOSURE.format("folks", "towns"),
+    "snapshots/snap.sql": _SNAPSHOT.format("snap", _CHECK, "days"),
+    "models/snaps.yml": _EXPOSURE.format("snaps", "snap"),
+    "models/eph.sql": "{{ config(materialized='ephemeral') }}select * from {{ ref('days') }}\n",
+    "models/through.sql": f"{{{{ {_PUBLIC} }}}}select * from {{{{ ref('eph') }}}}\n",
+    "models/looped.sql": f"{{{{ {_PUBLIC} }}}}{{% for t in ['id', 'day'] %}}select '{{{{ t }}}}' as"
+    " name{% if not loop.last %} union all {% endif %}{% endfor %}\n",
+    "models/by_var.sql": f"{{{{ {_PUBLIC} }}}}select {{{{ var('shown', 1) }}}} as a\n",
+    "models/py.py": "def model(dbt, session):\n    return dbt.ref('days')\n",
+    "models/py.yml": LEAKS["models/py.yml"],
+    "analyses/looked.sql": "{% set found = run_query('select 1') %}select 1 as a\n",
+    "local/audit/models/theirs.sql": "{{ config(access='public', group='audit') }}\n"
+    "select * from {{ ref('days') }}\n",
+    "local/audit/models/groups.yml": LEAKS["local/audit/models/groups.yml"],
+    "models/exported.sql": "{{ config(materialized='external', location='x.parquet') }}\n"
+    "select * from {{ ref('days') }}\n",
+    "models/shared.sql": "{{ config(grants={'select': ['analyst']}) }}\n"
+    "select * from {{ ref('stg') }}\n",
+    "models/headed.sql": '{{ config(sql_header="set threads = 1;") }}select 1 as a\n',
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=VERSIONS)
+def run(request) -> Iterator[Runner]:
+    with dbt_of(request.param).served() as runner:
+        yield runner
+
+
+def _found(folder: Path) -> set[tuple[str, str]]:
+    verdict = check_project(open_dbt_project(folder))
+    return {(each.code, each.names[0]) for each in verdict.findings}
+
+
+def _compiled(run: Runner, folder: Path) -> None:
+    for words in (("deps",), ("parse",), ("compile",)):
+        done = run(*words, project=folder)
+        assert done.returncode == 0 or words == ("compile",), done.out[-4000:]
+
+
+def test_each_kind_of_leak_is_stopped(run, tmp_path) -> None:
+    # dbt v2's alpha has no semantic model of this form in its manifest: there is nothing to show.
+    folder = written(tmp_path, {**_BASE, **LEAKS})
+    _compiled(run, folder)
+    has_heads = "semantic_model.shop.heads" in (folder / "target/manifest.json").read_text()
+    wanted = {each for each in FOUND if has_heads or "heads" not in each[1]}
+    found = _found(folder)
+    # Where dbt could not compile it, it cannot be read.
+    looped = {each for each in found if each[1] == "looped"}
+    assert looped in ({("G10", "looped")}, {("G02", "looped"), ("G08", "looped")})
+    assert found - looped == wanted
+
+
+def test_each_harmless_twin_passes_once_it_is_read(run, tmp_path) -> None:
+    folder = written(tmp_path, {**_BASE, **TWINS})
+    _compiled(run, folder)
+    assert {code for code, _ in _found(folder)} <= {"G11", "G14"}
+    who = ("--who", "Ada", "--why", "read", "--project-dir", str(folder))
+    assert command(["dbt", "review", "--all", *who]) == 0
+    assert _found(folder) == set()
