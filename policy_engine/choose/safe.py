@@ -318,10 +318,12 @@ def choose_recoding(
     return choose_privately(_Recoding(policy, target, Candidates.of(policy)), say)
 
 
-def recoding_sought(policy: Policy, project: Project, edition: str = "") -> Sought:
+def recoding_sought(
+    policy: Policy, project: Project, edition: str = "", output: Path | None = None
+) -> Sought:
     """What approvals of a search of a policy are asked for; as ``sought``."""
     policy = in_period(policy, project, edition, utc_now)
-    target = ChoiceTarget.of(policy, project, "chosen", edition=edition)
+    target = ChoiceTarget.of(policy, project, "chosen", output=output, edition=edition)
     return sought(_Recoding(policy, target, Candidates.of(policy)))
 
 

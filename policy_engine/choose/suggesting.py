@@ -334,11 +334,17 @@ def suggest(
     return choose_privately(_Numbers(policy, target, choosable(policy), epsilon), say)
 
 
-def numbers_sought(policy: Policy, project: Project, epsilon: Decimal, edition: str = "") -> Sought:
+def numbers_sought(
+    policy: Policy,
+    project: Project,
+    epsilon: Decimal,
+    edition: str = "",
+    output: Path | None = None,
+) -> Sought:
     """What approvals of a suggestion for a policy are asked for; as ``safe.sought``."""
     policy = in_period(policy, project, edition, utc_now)
     step_of(epsilon)
-    target = ChoiceTarget.of(policy, project, "suggested", edition=edition)
+    target = ChoiceTarget.of(policy, project, "suggested", output=output, edition=edition)
     return sought(_Numbers(policy, target, choosable(policy), epsilon))
 
 

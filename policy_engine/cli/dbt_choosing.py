@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from policy_engine.cli.dbt_options import ProfilesOption, ProjectOption, TargetOption, VarsOption
+from policy_engine.cli.dbt_releases import asked_in_dbt
 from policy_engine.cli.options import EditionOption, PolicyArgument
 from policy_engine.errors import UsageError
 
@@ -43,7 +44,8 @@ def search(
     place = _place(project_dir, profiles_dir, target, vars)
     found, project = place.chooses(policy)
     output = chosen_file(policy, CHOSEN[0], edition or "")
-    choose(found, project, output, edition or "", replace=replace, goes_on=_NEXT)
+    with asked_in_dbt(" POLICY --search"):
+        choose(found, project, output, edition or "", replace=replace, goes_on=_NEXT)
 
 
 def suggest(
@@ -73,7 +75,8 @@ def suggest(
     place = _place(project_dir, profiles_dir, target, vars)
     found, project = place.chooses(policy)
     output = chosen_file(policy, CHOSEN[1], edition or "")
-    choose(found, project, epsilon, output, edition or "", replace=replace, goes_on=_NEXT)
+    with asked_in_dbt(f" POLICY --suggest {epsilon}"):
+        choose(found, project, epsilon, output, edition or "", replace=replace, goes_on=_NEXT)
 
 
 def _place(

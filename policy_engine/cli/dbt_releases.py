@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,7 +14,7 @@ import typer
 from policy_engine.attest.validity import written
 from policy_engine.cli.dbt_options import ProfilesOption, ProjectOption, TargetOption, VarsOption
 from policy_engine.cli.failures import failure
-from policy_engine.cli.options import SignerOption
+from policy_engine.cli.options import EditionOption, SignerOption
 from policy_engine.cli.output import (
     complain,
     confirm,
@@ -25,17 +27,23 @@ from policy_engine.cli.output import (
     number,
     shown,
 )
-from policy_engine.cli.review import emit_asked, signer
-from policy_engine.errors import UsageError
+from policy_engine.cli.review import (
+    ONE_CHOICE,
+    SearchOption,
+    SuggestOption,
+    choice_sought,
+    emit_asked,
+    signer,
+)
+from policy_engine.errors import NotApproved, UsageError
 from policy_engine.ledger.account import brief
 
 if TYPE_CHECKING:
     from datetime import datetime
-    from pathlib import Path
 
     from policy_engine.dbt.desk import Desk, Place, Told
     from policy_engine.dbt.manifest import Manifest
-    from policy_engine.dbt.releases import DbtRelease
+    from policy_engine.dbt.releases import DbtRelease, Texts
     from policy_engine.ledger.entry import Entry
     from policy_engine.ledger.reviews import Required
     from policy_engine.ledger.store import Ledger
@@ -48,6 +56,12 @@ FreshOption = Annotated[
 
 
 def request(
+    policy: Annotated[
+        Path | None, typer.Argument(help="The policy that a choice is for.", readable=False)
+    ] = None,
+    search: SearchOption = False,
+    suggest: SuggestOption = None,
+    edition: EditionOption = None,
     project_dir: ProjectOption = None,
     profiles_dir: ProfilesOption = None,
     target: TargetOption = None,
@@ -57,7 +71,9 @@ def request(
     """Ask for approvals of every release that does not stand, and whose account requires them.
 
     It does what 'review request' does: it writes one file for each release, beside its certificate,
-    for the people who approve. 'dbt reserve' charges nothing before they have approved.
+    for the people who approve. 'dbt reserve' charges nothing before they have approved. With
+    POLICY and --search or --suggest it asks for those of a choice, which 'dbt search' and
+    'dbt suggest' wait for.
 
     Example: policy-engine dbt request --target prod --key ada.pem
     """
@@ -65,19 +81,52 @@ def request(
     from policy_engine.releasing.asking import ask_for
     from policy_engine.releasing.books import open_ledger
 
+    if (policy is None) is (search or suggest is not None) or (search and suggest is not None):
+        raise UsageError(ONE_CHOICE)
     place = place_of(project_dir, profiles_dir, target, vars)
     done: list[tuple[Sought, Required, bool]] = []
-    with open_desk(place) as desk, open_ledger(desk.project) as opened:
-        for each, required in sought(desk, opened, place.compiled()):
-            written = ask_for(each, required, opened.read(), signer(desk.project, key))
+    if policy is None:
+        texts = (
+            place.compiled()
+        )  # before a file of DuckDB's is opened here, which is of one process
+        with open_desk(place) as desk, open_ledger(desk.project) as opened:
+            asked = [*sought(desk, opened, texts)]
+    else:
+        asked = [_choice(place, policy, suggest, edition)]
+    with open_ledger(place.project) as opened:
+        for each, required in asked:
+            written = ask_for(each, required, opened.read(), signer(place.project, key))
             done.append((each, required, written))
     for each, required, written in done:
         emit_asked(each, required, written=written)
 
 
-def sought(
-    desk: Desk, opened: Ledger, releases: tuple[tuple[DbtRelease, str], ...]
-) -> Iterator[tuple[Sought, Required]]:
+def _choice(
+    place: Place, policy: Path, suggest: str | None, edition: str | None
+) -> tuple[Sought, Required]:
+    """What a private choice for a policy waits for."""
+    from policy_engine.dbt.project import CHOSEN, chosen_file
+    from policy_engine.releasing.asking import required_of
+    from policy_engine.releasing.books import open_ledger
+
+    found, project = place.chooses(policy)
+    output = chosen_file(policy, CHOSEN[suggest is not None], edition or "")
+    asked = choice_sought(found, project, suggest, edition, output)
+    with open_ledger(project) as opened:
+        return asked, required_of(opened.read(), asked.matter.of["account"])
+
+
+@contextmanager
+def asked_in_dbt(words: str = "") -> Iterator[None]:
+    """Say how approvals that are not there are asked for in a dbt project."""
+    try:
+        yield
+    except NotApproved as error:
+        error.add_note(f"of a dbt project 'policy-engine dbt request{words}' asks for them")
+        raise
+
+
+def sought(desk: Desk, opened: Ledger, releases: Texts) -> Iterator[tuple[Sought, Required]]:
     """What each release that does not stand waits for, where its account requires approvals."""
     from policy_engine.dbt.booking import Booking, dated_releases
     from policy_engine.releasing.asking import asked_of
@@ -124,7 +173,8 @@ def _reserved(place: Place, *, fresh: bool) -> tuple[Told, ...]:
     with open_desk(place) as desk:
         # What an earlier run has built is signed for while its source is what it was built of.
         left = tuple(each for each in attest_left(desk, texts) if each.outcome not in _NOT_BUILT)
-        return (*left, *run(desk, texts, fresh=fresh, say=note))
+        with asked_in_dbt():
+            return (*left, *run(desk, texts, fresh=fresh, say=note))
 
 
 def attest(

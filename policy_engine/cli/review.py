@@ -65,6 +65,11 @@ AnywayOption = Annotated[
 NoteOption = Annotated[str, Option(help="A line that others read.")]
 YesOption = Annotated[bool, Option("--yes", help="Do not ask: it was looked at before.")]
 SqlOption = Annotated[bool, Option("--sql", help="Show the query that would run too.")]
+SearchOption = Annotated[bool, Option("--search", help="Of a search of the policy instead.")]
+SuggestOption = Annotated[
+    str | None, Option(metavar="ε", help="Of a suggestion for the policy at this ε instead.")
+]
+ONE_CHOICE = "--search or --suggest is of a POLICY, one of them alone"
 _LEAST_DIGITS = 8
 
 
@@ -175,10 +180,8 @@ def request(
     plan: Annotated[
         str | None, Option(help="Of the plan of this account instead, as the project file has it.")
     ] = None,
-    search: Annotated[bool, Option("--search", help="Of a search of the policy instead.")] = False,
-    suggest: Annotated[
-        str | None, Option(metavar="ε", help="Of a suggestion for the policy at this ε instead.")
-    ] = None,
+    search: SearchOption = False,
+    suggest: SuggestOption = None,
     key: options.SignerOption = None,
 ) -> None:
     """Write a signed request for approvals, to be handed to those who approve.
@@ -195,11 +198,12 @@ def request(
             "name a POLICY, or --review-policy FILE, --limit ACCOUNT or --plan ACCOUNT, and one"
             " only"
         )
-    if (search or suggest is not None) and (policy is None or revise or (search and suggest)):
-        raise UsageError("--search or --suggest is of a POLICY, one of them alone")
+    is_choice = search or suggest is not None
+    if is_choice and (policy is None or revise or (search and suggest)):
+        raise UsageError(ONE_CHOICE)
     loaded = None if policy is None else load_policy(policy)
     project = project_here() if loaded is None else project_of(loaded)
-    chosen = _of_choice(loaded, project, suggest, edition) if search or suggest else None
+    chosen = choice_sought(loaded, project, suggest, edition) if is_choice and loaded else None
     with open_ledger(project) as opened:
         if chosen is not None:
             asked = chosen
@@ -225,16 +229,20 @@ def request(
     emit_asked(asked, required, written=written)
 
 
-def _of_choice(
-    policy: Policy | None, project: Project, suggest: str | None, edition: str | None
+def choice_sought(
+    policy: Policy,
+    project: Project,
+    suggest: str | None,
+    edition: str | None,
+    output: Path | None = None,
 ) -> Sought:
+    """What approvals of a choice are asked for: a suggestion at ``suggest``, else a search."""
     from policy_engine.choose.safe import recoding_sought
     from policy_engine.choose.suggesting import numbers_sought
 
-    assert policy is not None  # it is asked for before
     if suggest is None:
-        return recoding_sought(policy, project, edition or "")
-    return numbers_sought(policy, project, decimal_of("--suggest", suggest), edition or "")
+        return recoding_sought(policy, project, edition or "", output)
+    return numbers_sought(policy, project, decimal_of("--suggest", suggest), edition or "", output)
 
 
 def emit_asked(asked: Sought, required: Required, *, written: bool) -> None:

@@ -6,14 +6,16 @@ import csv
 import io
 import json
 import sys
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
 import psycopg
 import pytest
-from environments import Dbt, Runner
+from environments import NEWEST, Dbt, Runner, dbt_of
+from postgres import running
 
 from policy_engine.cli.main import run
 
@@ -78,6 +80,13 @@ class Room:
         )
         self.world.policy(recode=RECODE)
 
+    def begin(self) -> dict[str, object]:
+        """What somebody does once; the answer of the sync."""
+        synced = self.engine_says("dbt", "sync", "--target", "prod")
+        self.engine_says("ledger", "begin")
+        self.command("deps", project=self.world.folder)
+        return synced
+
     def engine_says(self, *words: str) -> dict[str, object]:
         """What ``policy-engine`` answered; in this process, for it is asked fifty times."""
         out, err = io.StringIO(), io.StringIO()
@@ -132,6 +141,16 @@ class Room:
         """What the ledger has."""
         told = self.engine_says("ledger", "show", "--format", "json")
         return json.loads(str(told["out"]))["entries"]
+
+
+@contextmanager
+def room_of(engine: str, folder: Path) -> Iterator[Room]:
+    """A room without files, in a warehouse of its own, with the newest dbt of those tested."""
+    with ExitStack() as stack:
+        dbt = dbt_of(NEWEST)
+        place = folder if engine == "duckdb" else stack.enter_context(running()).folder
+        run = stack.enter_context(dbt.served())
+        yield Room(World.at(folder / "project"), dbt, run, engine, str(place))
 
 
 def outcome(found: dict[str, object], key: str = "outcome") -> list[str]:

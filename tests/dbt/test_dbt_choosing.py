@@ -1,4 +1,7 @@
-"""A private choice in a dbt project: the source as dbt has it, charged, and released by dbt."""
+"""A private choice in a dbt project: the source as dbt has it, charged, and released by dbt.
+
+Its account has reviewers, who approve each choice and each release before it is charged.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,11 @@ from pathlib import Path
 
 import pytest
 import yaml
-from environments import NEWEST, dbt_of
-from release_room import Room, World, outcome
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from release_room import Room, outcome, room_of
+
+from policy_engine.attest.keys import generate_key
+from policy_engine.policy.review_models import key_line
 
 pytestmark = pytest.mark.slow
 
@@ -43,10 +49,39 @@ SUGGESTED = """\
 """
 
 
+ROLES = {"ada": "owner", "ben": "privacy"}
+
+
+def _require(room: Room) -> None:
+    """Two people approve what the account pays for."""
+    people = {}
+    for name, role in ROLES.items():
+        key = Ed25519PrivateKey.generate()
+        generate_key(room.world.folder / f"{name}.pem", key)
+        people[name] = {"role": role, "keys": [key_line(key.public_key().public_bytes_raw())]}
+    needs = {stage: dict.fromkeys(ROLES.values(), 1) for stage in ("claim", "change")}
+    review = {"version": 1, "account": "people", "serial": 1, "people": people, **needs,
+              "four_eyes": False, "days": 30, "expires": "2999-12-31"}  # fmt: skip
+    room.world.write("p.review.yaml", json.dumps(review))
+    said = ("--alone", "--by", "Ada", "--why", "it is hers")
+    done = room.engine_says("review", "require", "p.review.yaml", *said)
+    assert done["code"] == 0, done
+
+
+def _approved(room: Room, *words: str) -> list[dict[str, object]]:
+    """The answers of asking for approvals as words say, and of each approval."""
+    asked = ("dbt", "request", *words, "--target", "prod", "--key", "ada.pem")
+    told = [room.engine_says(*asked)]
+    for line in str(told[0]["out"]).splitlines():
+        request = line.partition(": asks for")[0]
+        for name, role in ROLES.items():
+            answer = ("review", "approve", request, "--role", role, "--key", f"{name}.pem", "--yes")
+            told.append(room.engine_says(*answer))
+    return told
+
+
 def _story(folder: Path) -> dict[str, object]:
-    dbt = dbt_of(NEWEST)
-    with dbt.served() as run:
-        room = Room(World.at(folder / "project"), dbt, run, "duckdb", str(folder))
+    with room_of("duckdb", folder) as room:
         room.write()
         world = room.world
         world.write(
@@ -57,9 +92,8 @@ def _story(folder: Path) -> dict[str, object]:
         said = world.read("models/stg_people.yml")
         meta = "    config:\n      meta:\n        privacy:\n          policy:\n"
         world.write("models/stg_people.yml", said + meta + SUGGESTED)
-        room.engine_says("dbt", "sync", "--target", "prod")
-        room.engine_says("ledger", "begin")
-        run("deps", project=world.folder)
+        room.begin()
+        _require(room)
         file, within = "models/towns.privacy.yml", "models/stg_people.yml#visits"
         search = ("dbt", "search", file, "--target", "prod", "--format", "json")
         suggest = ("dbt", "suggest", within, "--epsilon", "0.1", "--target", "prod")
@@ -68,10 +102,16 @@ def _story(folder: Path) -> dict[str, object]:
             "not built": room.engine_says(*search),
         }
         room.builds("--target", "prod", "--select", "+stg_people")
+        story["waits"] = [room.engine_says(*each) for each in (search, suggest)]
+        story["asked"] = _approved(room, file, "--search")
         story["searched"] = room.engine_says(*search)
+        story["not asked"] = room.engine_says(*suggest)
+        story["asked"] += _approved(room, within, "--suggest", "0.1")
         story["again"] = room.engine_says(*search)
         story["suggested"] = room.engine_says(*suggest)
         story["synced"] = room.engine_says("dbt", "sync", "--target", "prod", "--prune")
+        story["releases wait"] = room.asks("reserve")
+        story["asked"] += _approved(room)
         story["reserved"] = room.asks("reserve")
         story["built"] = room.builds()
         story["attested"] = room.asks("attest")
@@ -98,6 +138,19 @@ def test_a_choice_is_of_a_release_target_whose_source_is_built(story):
     assert story["dev"]["code"] == 2
     assert "nothing is chosen in the target dev" in story["dev"]["err"]
     assert story["not built"]["code"] != 0
+
+
+def test_a_choice_waits_for_its_reviewers_as_a_release_does(story):
+    searched, suggested = story["waits"]
+    assert searched["code"] == suggested["code"] == 1
+    assert "'policy-engine dbt request POLICY --search' asks for them" in searched["err"]
+    assert "'policy-engine dbt request POLICY --suggest 0.1' asks" in suggested["err"]
+    # What was approved is one choice: another one waits still.
+    assert "are not met" in story["not asked"]["err"]
+    assert story["releases wait"]["code"] == 1
+    assert "'policy-engine dbt request' asks for them" in story["releases wait"]["err"]
+    failed = [each for each in story["asked"] if each["code"]]
+    assert not failed and len(story["asked"]) == 11, failed
 
 
 def test_a_choice_is_charged_once_and_written_where_policies_of_dbt_stand(story):

@@ -6,14 +6,11 @@ One story an engine, made once; the tests ask what came of each release.
 from __future__ import annotations
 
 import textwrap
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 import yaml
-from environments import NEWEST, dbt_of
-from postgres import running
-from release_room import Room, World, outcome
+from release_room import outcome, room_of
 
 pytestmark = pytest.mark.slow
 
@@ -71,11 +68,7 @@ WITHIN = "measured"
 
 
 def _story(engine: str, folder: Path) -> dict[str, object]:
-    with ExitStack() as stack:
-        dbt = dbt_of(NEWEST)
-        run = stack.enter_context(dbt.served())
-        place = folder if engine == "duckdb" else stack.enter_context(running()).folder
-        room = Room(World.at(folder / "project"), dbt, run, engine, str(place))
+    with room_of(engine, folder) as room:
         room.write()
         (room.world.folder / "models/towns.privacy.yml").unlink()
         staged = room.world.read("models/stg_people.yml")
@@ -97,9 +90,7 @@ def _story(engine: str, folder: Path) -> dict[str, object]:
         meta = f"config:\n      meta:\n        privacy:\n          policy:\n{text}      contract:"
         said = room.world.read("models/stg_people.yml").replace("config: {contract:", meta)
         room.world.write("models/stg_people.yml", said.replace("true}}", "true}"))
-        story: dict[str, object] = {"synced": room.engine_says("dbt", "sync", "--target", "prod")}
-        room.engine_says("ledger", "begin")
-        run("deps", project=room.world.folder)
+        story: dict[str, object] = {"synced": room.begin()}
         story["dev"] = room.builds("--target", "dev")
         story["unreserved"] = room.builds()
         drawn = [f"{name}_v1_draw" for name in POLICIES]

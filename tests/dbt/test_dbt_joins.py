@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import sys
-from contextlib import ExitStack
 from pathlib import Path
 
 import duckdb
@@ -12,9 +11,7 @@ import psycopg
 import pyarrow as pa
 import pyarrow.csv as pc
 import pytest
-from environments import NEWEST, dbt_of
-from postgres import running
-from release_room import Room, World, outcome
+from release_room import Room, outcome, room_of
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "warehouse"))
 from engines import opened_engines
@@ -92,15 +89,9 @@ def _load(room: Room, name: str, table: pa.Table, types: dict[str, str]) -> None
 
 
 def _story(engine: str, folder: Path) -> dict[str, object]:
-    with ExitStack() as stack:
-        dbt = dbt_of(NEWEST)
-        run = stack.enter_context(dbt.served())
-        place = folder if engine == "duckdb" else stack.enter_context(running()).folder
-        room = Room(World.at(folder / "project"), dbt, run, engine, str(place))
+    with room_of(engine, folder) as room:
         _write(room)
-        story: dict[str, object] = {"synced": room.engine_says("dbt", "sync", "--target", "prod")}
-        room.engine_says("ledger", "begin")
-        run("deps", project=room.world.folder)
+        story: dict[str, object] = {"synced": room.begin()}
         story["text"] = room.world.read("models/of_visits_v1_draw.sql")
         story["reserved"] = room.asks("reserve")
         [[salt]] = room.sql("select salt from policy_engine_salts")

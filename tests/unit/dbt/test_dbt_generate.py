@@ -281,7 +281,8 @@ def test_a_filter_decides_who_is_released():
         unit="{column: the key, rows: {first_by: [zip]}}",
         conditions="\nfilter: {age: {at_least: 18, below: 65}, town: {in: [A, B]}}",
     )  # fmt: skip
-    assert "age at least 18, below 65 and town in A, B in that row" in release_words(release)
+    said = "A row counts only where age from 18 to below 65 and town is one of A, B."
+    assert said in release_words(release)
     with duckdb.connect() as connection:
         connection.execute(
             'create table people as select i as "the key", i % 2 * 40 as age,'
