@@ -150,3 +150,13 @@ def test_the_plain_form_is_kept_by_nobody_and_numbered_where_rows_are_drawn(tmp_
             assert connection.execute(tables).fetchall() == [("s.csv",)]
             found = connection.execute('SELECT rowid, * FROM temp.main."s.csv"').fetchall()
             assert found == [(0, "1", "x"), (1, "2", "y")]
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("count", [1, 2, 3000])
+def test_no_row_behind_a_header_is_lost(tmp_path, mark, end, count):
+    path = tmp_path / "s.csv"
+    rows = [(str(number), "x") for number in range(count)]
+    path.write_bytes((mark + end.join(["a,b", *map(",".join, rows), ""])).encode())
+    assert loaded(path, CsvSpec()) == rows
