@@ -72,16 +72,20 @@ class Ladder:
         """The last level."""
         return len(self.codes) - 1
 
-    @property
+    @cached_property
     def sizes(self) -> tuple[int, ...]:
         """How many labels there are at each level."""
         return tuple(map(len, self.names))
 
-    def step(self, level: int) -> Integers:
-        """Of each label of a level the one above it."""
-        above = np.zeros(self.sizes[level], dtype=np.int64)
-        above[self.codes[level]] = self.codes[level + 1]
-        return above
+    @cached_property
+    def steps(self) -> tuple[Integers, ...]:
+        """Of each label of each level but the last the one above it."""
+        found = []
+        for size, own, coarser in zip(self.sizes, self.codes, self.codes[1:], strict=False):
+            above = np.zeros(size, dtype=np.int64)
+            above[own] = coarser
+            found.append(above)
+        return tuple(found)
 
     def leaves(self, level: int) -> Integers:
         """How many values have each label of a level."""
@@ -273,12 +277,15 @@ class Cells:
     def coarser(self, column: int, above: Integers, labels: int) -> Cells:
         """The groups where a column's labels are those ``above``, of which there are ``labels``."""
         stride, size = prod(self.sizes[column + 1 :]), self.sizes[column]
-        high, low = np.divmod(self.numbers, stride)
+        # A product and a difference: numpy divides by one number fast, and its divmod does not.
+        rest = self.numbers // stride if stride > 1 else self.numbers
         if column:
-            high, label = np.divmod(high, size)
-            numbers = (high * labels + above[label]) * stride + low
+            high = rest // size
+            numbers = high * labels + above[rest - high * size]
         else:
-            numbers = above[high] * stride + low
+            numbers = above[rest]
+        if stride > 1:
+            numbers = numbers * stride + (self.numbers - rest * stride)
         sizes = (*self.sizes[:column], labels, *self.sizes[column + 1 :])
         return Cells(*summed(numbers, self.people, prod(sizes)), sizes)
 
@@ -290,9 +297,9 @@ def summed(numbers: Integers, people: Integers, places: int) -> tuple[Integers, 
     if not (numbers[1:] >= numbers[:-1]).all():
         if places <= _DENSE * len(numbers):
             whole = np.bincount(numbers, weights=people, minlength=places)  # below 2⁵³: exact
-            there = np.flatnonzero(whole > 0)
+            there = np.flatnonzero(whole)
             return there, whole[there].astype(np.int64)
-        order = np.argsort(numbers)
+        order = np.argsort(numbers, kind="stable")  # they are long sorted runs
         numbers, people = numbers[order], people[order]
     starts = np.flatnonzero(np.concatenate(([True], numbers[1:] != numbers[:-1])))
     return numbers[starts], np.add.reduceat(people, starts)
@@ -390,7 +397,7 @@ def walked(histogram: Histogram, lattice: Lattice) -> Iterator[tuple[Scheme, Cel
         ladder, levels = lattice.ladders[column], lattice.allowed[column]
         for level in levels:
             if level > levels[0]:
-                cells = cells.coarser(depth, ladder.step(level - 1), ladder.sizes[level])
+                cells = cells.coarser(depth, ladder.steps[level - 1], ladder.sizes[level])
                 scheme = (*scheme[:column], level, *scheme[column + 1 :])
             yield from below(scheme, cells, depth + 1)
 
