@@ -34,12 +34,16 @@ def choose(
     *,
     monotone: bool = False,
     below: Below = randbelow,
+    exact: Callable[[int], int] | None = None,
 ) -> int:
     """The place of one candidate, drawn so that it is ε-DP: permute-and-flip.
 
     Guarantee: ε-DP where one unit moves each utility by at most the sensitivity; ``monotone`` is
     for utilities that one unit moves all the same way, or not at all. Whoever calls it does so
-    once, and looks at nothing else of the utilities. Errors: DomainError.
+    once, and looks at nothing else of the utilities. With ``exact`` those but the greatest may be
+    bounds from above: a coin by the bound and one by the rest fall both as often as one by the
+    utility itself, so that this is asked for of a candidate whose first coin fell, and of no other.
+    Errors: DomainError.
 
     >>> choose([3, 1_000, 5], 2)
     1
@@ -52,8 +56,11 @@ def choose(
         # The next in a random order: whoever was not chosen gives way to the last that waits.
         at = below(len(waiting))
         candidate = waiting[at]
-        if falls(step * (best - utilities[candidate]), below):
-            return candidate
+        bound = utilities[candidate]
+        if falls(step * (best - bound), below):
+            rest = 0 if exact is None else bound - exact(candidate)
+            if falls(step * rest, below):
+                return candidate
         waiting[at] = waiting[-1]
         waiting.pop()
 

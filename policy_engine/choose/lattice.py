@@ -9,7 +9,7 @@ any finer one: they are summed up from a parent, and the raw table is not read a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -165,6 +165,10 @@ class Lattice:
         """How many schemes there are."""
         return prod(self.shape)
 
+    def of_one(self, scheme: Scheme) -> Lattice:
+        """The lattice that has one of the schemes alone."""
+        return replace(self, allowed=tuple(range(level, level + 1) for level in scheme))
+
     @cached_property
     def in_order(self) -> tuple[int, ...]:
         """The columns as groups are told apart by them: the one with the most levels last."""
@@ -239,6 +243,13 @@ class Histogram:
     def unit(self) -> int:
         """What a whole person counts."""
         return 1 if self.persons is None else PARTS
+
+    @cached_property
+    def most_shown(self) -> int:
+        """No scheme shows more, in parts of ``unit``."""
+        if self.persons is None:
+            return self.total
+        return len(np.unique(self.persons)) * self.most * self.unit
 
     @property
     def total(self) -> int:
@@ -346,7 +357,7 @@ def united(histogram: Histogram, lattice: Lattice, scheme: Scheme) -> Histogram:
 
 
 def _walked_by_person(
-    histogram: Histogram, lattice: Lattice, persons: Integers
+    histogram: Histogram, lattice: Lattice, persons: Integers, skips: Skips
 ) -> Iterator[tuple[Scheme, Cells]]:
     """Every scheme with its groups, where a person is in several.
 
@@ -358,7 +369,7 @@ def _walked_by_person(
         (whose, *lattice.ladders), (range(1), *lattice.allowed), (Fraction(0), *lattice.weights)
     )
     rows = Histogram(np.column_stack([persons, histogram.labels]), histogram.people)
-    for (_, *levels), cells in walked(rows, inner):
+    for (_, *levels), cells in walked(rows, inner, lambda scheme: skips(scheme[1:])):
         scheme = tuple(levels)
         if cells.sizes:
             sizes = cells.sizes[1:]
@@ -378,14 +389,20 @@ Measure = Callable[[Cells, Scheme], float]
 """A number of a scheme and its groups."""
 
 
-def walked(histogram: Histogram, lattice: Lattice) -> Iterator[tuple[Scheme, Cells]]:
+Skips = Callable[[Scheme], bool]
+"""Whether a scheme is of no interest, nor any that is coarser."""
+
+
+def walked(
+    histogram: Histogram, lattice: Lattice, skips: Skips = lambda scheme: False
+) -> Iterator[tuple[Scheme, Cells]]:
     """Every scheme with its groups, each summed up from a scheme with one column a step finer.
 
     The columns of ``cells`` are those of ``lattice.in_order``: the one with the most levels is the
     last, so that most schemes are a step of that one, and their groups stay sorted.
     """
     if histogram.persons is not None:
-        yield from _walked_by_person(histogram, lattice, histogram.persons)
+        yield from _walked_by_person(histogram, lattice, histogram.persons, skips)
         return
     order = lattice.in_order
 
@@ -397,8 +414,10 @@ def walked(histogram: Histogram, lattice: Lattice) -> Iterator[tuple[Scheme, Cel
         ladder, levels = lattice.ladders[column], lattice.allowed[column]
         for level in levels:
             if level > levels[0]:
-                cells = cells.coarser(depth, ladder.steps[level - 1], ladder.sizes[level])
                 scheme = (*scheme[:column], level, *scheme[column + 1 :])
+                if skips(scheme):
+                    return
+                cells = cells.coarser(depth, ladder.steps[level - 1], ladder.sizes[level])
             yield from below(scheme, cells, depth + 1)
 
     first = cells_of(histogram, lattice, lattice.finest)
@@ -406,7 +425,8 @@ def walked(histogram: Histogram, lattice: Lattice) -> Iterator[tuple[Scheme, Cel
         yield from below(lattice.finest, first, 0)
         return
     for scheme in lattice.schemes():
-        yield scheme, cells_of(histogram, lattice, scheme)
+        if not skips(scheme):
+            yield scheme, cells_of(histogram, lattice, scheme)
 
 
 def measured(histogram: Histogram, lattice: Lattice, measure: Measure) -> npt.NDArray[np.float64]:

@@ -29,6 +29,7 @@ from dataclasses import replace as replace_field
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
+from math import ceil
 from pathlib import Path
 from secrets import randbelow
 from types import MappingProxyType
@@ -36,6 +37,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from policy_engine.accounting.choice import step_of
 from policy_engine.accounting.domain import ADD_REMOVE
 from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.left import MOST_ALIKE
@@ -46,7 +48,7 @@ from policy_engine.attest.signers import Signer
 from policy_engine.attest.validity import moment
 from policy_engine.choose.candidates import Candidates, plain_yaml
 from policy_engine.choose.drawing import Below, choose
-from policy_engine.choose.lattice import Histogram, Lattice, Scheme, measured
+from policy_engine.choose.lattice import Histogram, Lattice, Scheme, walked
 from policy_engine.choose.public import least_shown
 from policy_engine.choose.searching import above
 from policy_engine.errors import (
@@ -82,6 +84,8 @@ from policy_engine.releasing.reviewing import brought_at, check_pinned, request_
 
 MOST_JUSTIFICATION = 4_000
 _MOST_TOLD = 3_000
+_FAR = 40
+"""A coin that falls in one of e^40 tosses is tossed by a bound of its score."""
 _NOWHERE: standing.Digest = lambda run: None  # noqa: E731 - a choice is a file
 
 
@@ -103,28 +107,44 @@ class Chosen:
 
 
 def utilities_of(
-    histogram: Histogram, lattice: Lattice, least: int, precision: Fraction | None
+    histogram: Histogram,
+    lattice: Lattice,
+    least: int,
+    precision: Fraction | None,
+    far: int | None = None,
 ) -> tuple[list[Scheme], list[int]]:
     """The candidates, and the score of each: with one person more it grows by 0 to as many as the
     groups that a person counts in.
 
-    With a ``precision`` the schemes of at least that are candidates, and people alone count.
+    With a ``precision`` the schemes of at least that are candidates, and people alone count. Of one
+    that is ``far`` below the best whatever it shows there is the bound that this is known by.
     """
     precisions, whole = lattice.precisions
-    unit = histogram.unit
-    shown = measured(histogram, lattice, lambda cells, _: above(cells, least * unit))
-    shown = shown.astype(np.int64)
-    if precision is None:
+    unit, wanted, best = histogram.unit, 0 if precision is None else precision * whole, 0
+    found = np.full(lattice.shape, -1, dtype=np.int64)
+
+    def score(shown: int, part: int) -> int:
         # Of at most 2³¹ people, and a denominator of public levels and weights: exact as integers.
-        scores = [
-            int(people) * int(part) // (whole * unit)
-            for people, part in zip(shown.ravel(), precisions.ravel(), strict=True)
-        ]
-        return list(lattice.schemes()), scores
-    wanted = precision * whole
-    kept = [at for at, part in enumerate(precisions.ravel().tolist()) if part >= wanted]
-    schemes = list(lattice.schemes())
-    return [schemes[at] for at in kept], (shown.ravel()[kept] // unit).tolist()
+        return shown * part // (whole * unit) if precision is None else shown // unit
+
+    def skips(scheme: Scheme) -> bool:
+        # What is coarser is less precise.
+        part = int(precisions[lattice.place(scheme)])
+        if part < wanted or far is None:
+            return part < wanted
+        return score(histogram.most_shown, part) + far <= best
+
+    for scheme, cells in walked(histogram, lattice, skips):
+        place = lattice.place(scheme)
+        found[place] = score(int(above(cells, least * unit)), int(precisions[place]))
+        best = max(best, int(found[place]))
+    told = zip(lattice.schemes(), found.ravel().tolist(), precisions.ravel().tolist(), strict=True)
+    scores = {
+        scheme: score(histogram.most_shown, part) if known < 0 else known
+        for scheme, known, part in told
+        if part >= wanted
+    }
+    return [*scores], [*scores.values()]
 
 
 @dataclass(frozen=True)
@@ -754,9 +774,16 @@ def chosen_scheme(
     >>> chosen_scheme(table, Lattice.of([zips]), Decimal(1), 20)
     (0,)
     """
-    schemes, scores = utilities_of(histogram, lattice, least, precision)
     monotone = neighbours == ADD_REMOVE
-    return schemes[choose(scores, epsilon, histogram.most, monotone=monotone, below=below)]
+    far = ceil(_FAR / step_of(epsilon, histogram.most, monotone=monotone))
+    schemes, scores = utilities_of(histogram, lattice, least, precision, far)
+
+    def exact(at: int) -> int:
+        own = lattice.of_one(schemes[at])
+        return utilities_of(histogram, own, least, precision)[1][0]
+
+    place = choose(scores, epsilon, histogram.most, monotone=monotone, below=below, exact=exact)
+    return schemes[place]
 
 
 def chosen_text(candidates: Candidates, scheme: Scheme, entry: Entry) -> str:

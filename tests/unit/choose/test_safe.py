@@ -25,6 +25,7 @@ from policy_engine.accounting.choice_law import law_of_choice
 from policy_engine.attest.keys import generate_key
 from policy_engine.choose import candidates as candidates_module
 from policy_engine.choose import lattice as lattice_module
+from policy_engine.choose import safe
 from policy_engine.choose.lattice import (
     Bounds,
     Histogram,
@@ -438,7 +439,10 @@ def test_one_person_more_adds_nothing_or_one_to_every_score(seed: int) -> None:
             assert moved <= {0, 1}
 
 
-def test_a_scheme_is_drawn_with_its_exact_chance() -> None:
+@pytest.mark.parametrize(("far", "draws"), [(40, 20_000), (0, 6_000)])
+def test_a_scheme_is_drawn_with_its_exact_chance(far: int, draws: int, monkeypatch) -> None:
+    """Also where the scores of many are bounds, of which some are looked at after all."""
+    monkeypatch.setattr(safe, "_FAR", far)
     histogram, lattice = small_table(random.Random(4), 60)
     below = random.Random(9).randrange
     for neighbours in ("add_remove", "replace_one"):
@@ -447,13 +451,13 @@ def test_a_scheme_is_drawn_with_its_exact_chance() -> None:
         law = law_of_choice([table.coin(max(scores) - each) for each in scores])
         drawn = Counter(
             chosen_scheme(histogram, lattice, Decimal("0.3"), 3, neighbours=neighbours, below=below)
-            for _ in range(20_000)
+            for _ in range(draws)
         )
-        wanted = np.array([float(chance) for chance in law]) * 20_000
+        wanted = np.array([float(chance) for chance in law]) * draws
         seen = np.array([drawn[scheme] for scheme in schemes])
         keep = wanted > 0
         assert seen[~keep].sum() == 0
-        fit = stats.chisquare(seen[keep], wanted[keep] * 20_000 / wanted[keep].sum())
+        fit = stats.chisquare(seen[keep], wanted[keep] * draws / wanted[keep].sum())
         assert fit.pvalue > 1e-6
 
 
@@ -571,6 +575,23 @@ def test_all_rows_of_a_person_are_searched_and_released(project, capfd):
     assert run(["verify", str(certificate), "--release", "a.chosen.yaml"]) == 0
     assert run(["release", "a.chosen.yaml"]) == 0
     assert run(["ledger", "verify"]) == 0
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_of_a_scheme_far_below_the_best_a_bound_is_known(seed: int) -> None:
+    rng = random.Random(seed)
+    histogram, lattice = small_table(rng, 40)
+    if seed % 2:
+        histogram = table_of([visits(rng) for _ in range(30)], 2)
+    skipped = 0
+    for precision in (None, Fraction(1, 3)):
+        schemes, scores = utilities_of(histogram, lattice, 2, precision)
+        again, bounds = utilities_of(histogram, lattice, 2, precision, 1)
+        assert again == schemes and max(bounds) == max(scores)
+        for score, bound in zip(scores, bounds, strict=True):
+            assert bound == score or score < bound < max(scores)
+            skipped += bound != score
+    assert skipped
 
 
 EPSILON = Decimal("0.2")
