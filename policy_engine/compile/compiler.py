@@ -149,6 +149,8 @@ def _unknown(policy: Policy, table: Table) -> Iterator[_Found]:
 def _not_one(path: str, name: str, table: Table) -> Iterator[_Found]:
     """That a name is not one column of a table, or of those beside it."""
     columns = table.meant(name)
+    if len(columns) > 1 and _is_told_of_a_join(name, table):
+        return
     if len(columns) > 1:
         first = ", ".join(map(repr, columns[:-1]))
         law = f"{name!r} can be the columns {first} and {columns[-1]!r} of {table.name}"
@@ -160,6 +162,14 @@ def _not_one(path: str, name: str, table: Table) -> Iterator[_Found]:
     elif not columns:
         readable = " that the role may read" if table.hides else ""
         yield path, f"{table.name} has no column {name!r}{readable}", _near(name, table)
+
+
+def _is_told_of_a_join(name: str, table: Table) -> bool:
+    """Whether several columns of this name stand there because of what is looked up or computed.
+
+    None of it may be called like a column that stands beside it: ``join_problems`` says which.
+    """
+    return all(len(each.meant(name)) < 2 for each in table.relations)
 
 
 def _of_the_unit(policy: Policy) -> list[tuple[str, str]]:

@@ -121,6 +121,12 @@ def test_it_is_written_in_one_way(folder, compute, told):
         policy_of(folder, compute)
 
 
+def test_a_computed_column_that_is_called_like_another_is_told_once(folder):
+    found = problems_of(folder, "ward: {of: born, age_at: came}")
+    assert "is called like the column 'ward'" in found
+    assert "can be the columns" not in found
+
+
 def test_who_is_one_person_is_not_computed(folder):
     text = POLICY.format(compute=AGE, recode="{ward: {map: {a: b}, other: c}}", groups=1)
     text = text.replace("column: person_id", "column: age").replace("on: person_id", "on: age")

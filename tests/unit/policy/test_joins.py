@@ -141,6 +141,23 @@ def test_no_view_is_offered_where_none_is_taken(folder, join, remedy):
         assert any(remedy in problem.remedy for problem in found)
 
 
+@pytest.mark.parametrize("recode", ["{days: keep}", "{Days: keep}"])
+def test_a_name_that_two_tables_have_is_told_once(folder, recode):
+    """It had a second message: "'days' can be the columns 'days' and 'days'"."""
+    policy = policy_of(folder, PERSONS.replace("[sex]", "[days]"), recode=recode)
+    with closing(DuckDBWarehouse()) as warehouse:
+        table = warehouse.table(policy.source, policy.directory)
+        [found] = find_problems(policy, table, dialect_named("duckdb"))
+    assert "persons.days is called like the column 'days' of visits.parquet" in str(found)
+
+
+def test_a_name_that_one_joined_table_has_twice_is_told_of_it(folder):
+    ids = pa.array([1, 2, 3], pa.int64())
+    table = pa.table([ids, ["f"] * 3, ["m"] * 3], names=["person_id", "sex", "Sex"])
+    pq.write_table(table, folder / "persons.parquet")
+    assert "'sex' can be the columns 'sex' and 'Sex'" in problems_of(folder, PERSONS)
+
+
 def test_who_is_protected_is_a_column_of_the_source(folder):
     join = WARDS.replace("[region]", "[region, id]")
     found = problems_of(folder, join, unit="{column: id, rows: any}", recode="{region: keep}")
