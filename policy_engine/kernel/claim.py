@@ -169,6 +169,25 @@ class Claim:
         fixed = (each.name for each in (*self.unit.keys, *by, *period))
         return tuple(dict.fromkeys((*(name for name in read if name not in looked_up), *fixed)))
 
+    @cached_property
+    def first_rows(self) -> tuple[tuple[Column, bool], ...]:
+        """By what a unit's one row is chosen where relations are joined: among the source's own
+        rows, so that what is joined is joined to one row a unit.
+
+        What stands beside a row is a function of the row's own columns, so rows that tie in all
+        that are read are alike with it too. Empty where a row is chosen of what is there with it:
+        the order names what is looked up, or the unit is of several columns, or draws its row.
+        """
+        order, looked_up = self.unit.order, {column.name for column in self.beside}
+        named = {column.name for column in self.unit.ordering}
+        is_below = self.joins and len(self.unit.keys) == 1 and not named & looked_up
+        if not is_below or not isinstance(order, tuple):
+            return ()
+        by = (own for each in self.joins for own, _ in each.on)
+        rest = {each.name: each for each in (*self.inputs, *self.dates, *by)}
+        fixed = named | looked_up | {key.name for key in self.unit.keys}
+        return (*order, *((rest[name], False) for name in rest if name not in fixed))
+
     @property
     def differs_by_case(self) -> bool:
         """Whether two columns that are read, or one and what is shown of another, have names that

@@ -237,6 +237,7 @@ def _source_values(claim: Claim) -> Nodes:
         **source,
         "name": joined,
         "own": [Identifier(each) for each in claim.own],
+        "order": [(read_of(column), down) for column, down in claim.first_rows],
         "read": [Identifier(each) for each in names],
         "beside": [_beside(each, number) for number, each in enumerate(claim.joins, 1)],
         "computed": Identifier("policy_engine_computed"),
@@ -397,7 +398,7 @@ def _key_name(key: Column | KeyColumns) -> Identifier:
 def _order(claim: Claim) -> list[tuple[Column, bool]]:
     """How a unit's rows are ordered: rows that tie in all of it are alike to the release."""
     order, named = claim.unit.order, {column.name for column in claim.unit.ordering}
-    if not isinstance(order, Drawn | tuple):
+    if not isinstance(order, Drawn | tuple) or claim.first_rows:  # which are one a unit
         return []
     rest = [(column, False) for column in claim.inputs if column.name not in named]
     return rest if isinstance(order, Drawn) else [*order, *rest]

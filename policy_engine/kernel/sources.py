@@ -174,8 +174,9 @@ class People:
     """Each value of ``key`` is one unit; NULL is nobody.
 
     ``order`` says which of a unit's rows is kept, by its columns and whether each descends, NULL
-    last; of rows that tie in it the columns read decide, in their order, ascending. It is None
-    where the engine enforces that the key is unique.
+    last; of rows that tie in it the columns read decide, in their order, ascending: of the source
+    alone, where relations are joined to it (``Claim.first_rows``). It is None where the engine
+    enforces that the key is unique.
     """
 
     key: Column | KeyColumns

@@ -4,7 +4,8 @@ Written from the docstrings of ``kernel/`` and from theory.md, without a look at
 row is a mapping of a source's columns to values: int, Decimal, float, str, bool, date, time,
 datetime (of a zone: in UTC, without it), UUID, or None. Where the docstrings are silent it chooses:
 
-* rows of a unit that tie in its order are told apart by the columns read, in the claim's order,
+* rows of a unit that tie in its order are told apart by the columns read, in the claim's order (of
+  the source alone where relations are joined to it),
   ascending, NULL last: rows alike in all of them are alike to the release;
 * NaN is greater than every number, −0.0 equals 0.0, texts are ordered by their bytes, a label and a
   UUID as their text, false before true;
@@ -436,8 +437,20 @@ def units(claim: Claim, rows: Iterable[Row], secret: str) -> list[tuple[str, Row
     if isinstance(claim.unit.order, Drawn):
         found = ((unit, different(claim, in_order(own, rest))) for unit, own in of.items())
         return [(unit, drawn_of(unit, own, secret)) for unit, own in found]
-    order = [*(claim.unit.order or ()), *rest]
+    order = [*(claim.unit.order or ()), *(rest_of_source(claim) or rest)]
     return [(unit, in_order(own, order)[0]) for unit, own in of.items()]
+
+
+def rest_of_source(claim: Claim) -> list[tuple[Column, bool]]:
+    """By what rows that tie are told apart where relations are joined: by the source's columns.
+
+    Nothing where the order names what stands beside them, or a unit is of several columns.
+    """
+    beside, order = {column.name for column in claim.beside}, claim.unit.ordering
+    if not claim.joins or len(claim.unit.keys) > 1 or beside & {each.name for each in order}:
+        return []
+    found = [*claim.inputs, *claim.dates, *(own for each in claim.joins for own, _ in each.on)]
+    return [(column, False) for column in found if column.name not in beside]
 
 
 def different(claim: Claim, rows: list[Row]) -> list[Row]:

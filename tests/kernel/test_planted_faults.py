@@ -389,7 +389,15 @@ FAULTS = {
         "duckdb", UNITS, "{{ canonical(on.own, on.is_whole) }} = ",
         "{{ canonical(on.own, on.is_whole) }} >= "),
     "what is joined sees every period": (
+        "duckdb", UNITS, "{% elif joins.period is not none %}", "{% elif false %}"),
+    "of a person with a row beside the row of every period is chosen": (
         "duckdb", UNITS, "{% if joins.period is not none %}", "{% if false %}"),
+    "each row of a person with a row beside counts": (
+        "duckdb", UNITS, "policy_engine_own\n  WHERE policy_engine_rank = 1",
+        "policy_engine_own\n  WHERE policy_engine_rank >= 1"),
+    "of a person with a row beside any row is chosen": (
+        "duckdb", UNITS, "{{ place(key, joins.order) }}",
+        "ROW_NUMBER() OVER (PARTITION BY {{ key.name }} ORDER BY NULL)"),
     "a year has eleven months": ("duckdb", "recodes", "%}1200{%", "%}1100{%"),
     "who is born after the visit has an age": (
         "duckdb", "recodes", " AND {{ s.since.day }} <= {{ s.until.day }}", ""),

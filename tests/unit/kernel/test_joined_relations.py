@@ -105,6 +105,22 @@ def test_the_period_stands_below_the_join_and_what_is_there_has_one_row_a_key():
     assert text.index("policy_engine_rank = 1") < text.index('LEFT JOIN "policy_engine_beside_1"')
 
 
+def test_a_persons_one_row_is_chosen_below_the_join_and_ties_by_the_sources_columns():
+    """10 million rows were joined, to keep a million of them."""
+    came, birth = Column("came", Type("date")), Column("birth", Type("date"))
+    people = People(PERSON, ((came, True),))
+    claim = replace(CLAIM, unit=people)
+    text = printed(claim, "duckdb")
+    assert text.index("policy_engine_rank = 1") < text.index('LEFT JOIN "policy_engine_beside_1"')
+    assert 'PARTITION BY "person_id" ORDER BY "came" DESC NULLS LAST, "ward_id" NULLS' in text
+    assert text.count("policy_engine_rank = 1") == 1 + len(claim.joins)
+    persons = replace(PERSONS, columns=(SEX, birth))
+    by_theirs = replace(claim, unit=People(PERSON, ((birth, True),)), joins=(persons, WARDS))
+    text = printed(by_theirs, "duckdb")
+    order = 'ORDER BY "birth" DESC NULLS LAST, "sex" NULLS LAST, "region" NULLS LAST'
+    assert text.index('LEFT JOIN "policy_engine_beside_1"') < text.index(order)
+
+
 def test_what_is_not_there_is_null_on_clickhouse_whatever_its_session_says():
     found = printed(replace(CLAIM, joins=(PERSONS,), columns=CLAIM.columns[:1]), "clickhouse")
     assert 'toNullable("sex") AS "sex"' in found
