@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace as replace_field
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -46,6 +47,7 @@ from policy_engine.policy.tree import path_text
 from policy_engine.releasing.naming import in_some_edition
 from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.connecting import FILES, connected, resolved
+from policy_engine.warehouse.files import files_at
 
 if TYPE_CHECKING:
     pass
@@ -106,6 +108,7 @@ def vouched_for(
     policy = in_some_edition(policy, project)
     table, target = _ends(policy, warehouse)
     _check_apart(policy, table, target)
+    _check_public_files(policy, table)
     _check_zone(policy, table, project)
     tables_read(policy, table)
     return vouched_over(policy, table, target, warehouse), table
@@ -241,6 +244,23 @@ def _check_apart(policy: Policy, table: Table, target: tuple[str, ...]) -> None:
     if table.is_folder and source and path and path.resolve().is_relative_to(source.resolve()):
         message = f"release.file must not lie in the source's folder, found {policy.release.text}"
         raise refused(policy.file, "release.file", message, "release to a folder of its own")
+
+
+def _check_public_files(policy: Policy, table: Table) -> None:
+    """Refuse as public what is a file of people's rows that the policy reads, by whatever name."""
+    sources = [(each, policy.directory / each.path) for each in table.relations if each.path]
+    public = {each.table.name: each.name for each in table.beside if each.is_public}
+    people = [path for each, path in sources if each.name not in public]
+    for each, path in sources:
+        if each.name not in public:
+            continue
+        held = chain.from_iterable(files_at(other).paths for other in people)
+        own = files_at(path).paths
+        if any(file.exists() and any(map(file.samefile, own)) for file in held):
+            place = path_text(("source", "join", public[each.name], "public"))
+            law = f"{each.name} is a file of people's rows, by another name, and the policy reads"
+            law += " these too"
+            raise refused(policy.file, place, law, "join it by privacy_unit without public: true")
 
 
 def compile_policy(
