@@ -10,6 +10,7 @@ import html
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import floor, log10
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.errors import UsageError, to_install
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _LABEL, _NUMBERS, _WIDTH, _ROW, _TOP = 230, 190, 720, 22, 34
 _LONGEST_LABEL = 38
 _LONGEST_CAPTION = 125
+_LINE = 60  # of letters below the axis, where the labels of bars are long
 BETWEEN = "lies what counts in 95 of 100 releases, but for what bounds and rounding move"
 """What an interval is, behind "between the two"."""
 
@@ -163,7 +165,7 @@ class Picture:
         axes.barh(places, values, xerr=[below, above], **marks)
         axes.set_yticks(places, [_cut(bar.label, _LONGEST_LABEL) for bar in self.bars])
         axes.invert_yaxis()
-        axes.set_xlabel(f"{self.of}; on the line {BETWEEN}")
+        axes.set_xlabel("\n".join(wrap(f"{self.of}; on the line {BETWEEN}", _LINE)))
         axes.set_title(self.title)
         return axes
 

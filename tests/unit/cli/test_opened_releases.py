@@ -186,7 +186,10 @@ def test_a_plot_has_a_bar_and_an_error_for_each_group(done):
         "<30, female",
         "<30, male",
     ]
-    assert len(axes.patches) == 6 and axes.get_xlabel() == f"people; on the line {BETWEEN}"
+    said = axes.get_xlabel()
+    assert len(axes.patches) == 6 and said.split() == f"people; on the line {BETWEEN}".split()
+    axes.figure.draw_without_rendering()
+    assert axes.xaxis.label.get_window_extent().x1 <= axes.figure.bbox.x1, "cut off at the edge"
     assert done.plot(axes=axes, most=1) is axes
 
 
