@@ -2,10 +2,11 @@
 
     python benchmarks/shapes.py [--rows 10000000] [--repeats 3]
 
-45 pairs of ten columns; one of each person's different rows; a person in up to three groups; two
-means and a sum; a roll-up. The plain query is DuckDB's alone, in a process of its own that writes a
-Parquet file; beside it ``release`` in a project that has released nothing. CPU seconds and the peak
-of memory, the least of the repeats; they take turns.
+45 pairs of ten columns; one of each person's different rows; a person in up to three groups;
+persons and wards beside each visit, and beside the last; two means and a sum; a roll-up. The plain
+query is DuckDB's alone, in a process of its own that writes a Parquet file; beside it ``release``
+in a project that has released nothing. CPU seconds and the peak of memory, the least of the
+repeats; they take turns.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ COLUMNS = [f"c{n}" for n in range(10)]
 POLICY = """\
 version: 1
 name: shape
-source: {{file: source.parquet}}
+source: {{file: source.parquet{join}}}
 {lines}
 mechanism: noisy_counts
 guarantee: {{epsilon: 1, delta: 1.0e-6}}
@@ -37,15 +38,39 @@ account: people
 
 @dataclass(frozen=True)
 class Shape:
-    """A source by a query of ``{rows}`` rows, the policy's own lines, and the plain query."""
+    """A source by a query of ``{rows}`` rows, the policy's own lines, and the plain query; what is
+    joined to it, by queries too."""
 
     source: str
     lines: str
     by_hand: str
+    join: str = ""
+    beside: tuple[tuple[str, str], ...] = ()
 
 
 _WIDE = ", ".join(f"(hash(i * 31 + {n}) % {5 + 3 * n})::INTEGER AS c{n}" for n in range(10))
 _PAIRS = list(combinations(COLUMNS, 2))
+_BORN = (
+    "CASE WHEN born < 1950 THEN '<1950' WHEN born < 1980 THEN '[1950,1980)' ELSE '>=1980' END"
+    " AS born"
+)
+_JOINED = (
+    "LEFT JOIN 'persons.parquet' p ON v.id = p.id LEFT JOIN 'wards.parquet' w ON v.ward = w.code"
+)
+_JOIN = (
+    ", join: {persons: {file: persons.parquet, on: id, columns: [sex, born]},"
+    " wards: {file: wards.parquet, on: {ward: code}, columns: [region], public: true}}"
+)
+_BESIDE = (
+    ("persons", "SELECT i AS id, CASE hash(i) % 2 WHEN 0 THEN 'f' ELSE 'm' END AS sex,"
+     " (1930 + hash(i * 5) % 80)::INTEGER AS born FROM range({rows} // 10) t(i)"),
+    ("wards", "SELECT 'w' || i AS code, 'region ' || i % 20 AS region FROM range(200) t(i)"),
+)  # fmt: skip
+_STAR = (
+    "SELECT (hash(i * 13) % ({rows} // 10))::BIGINT AS id, 'w' || hash(i * 7) % 200 AS ward,"
+    " DATE '2020-01-01' + (hash(i * 3) % 1000)::INTEGER AS came FROM range({rows}) t(i)"
+)
+_RECODED = "recode: {region: keep, sex: keep, born: {bins: [1950, 1980]}}"
 _VISITS = (
     "SELECT i AS id, 'region ' || hash(i * 7) % 20 AS region, (hash(i * 17) % 12)::INTEGER AS m,"
     " round((hash(i * 3) % 400000) / 100, 2)::DOUBLE AS cost, (hash(i * 5) % 60)::INTEGER AS days,"
@@ -73,6 +98,23 @@ SHAPES = {
         "privacy_unit: {column: id}\ncontribution: {max_groups: 3}\n"
         "recode: {region: keep, m: keep}",
         "SELECT region, m, count(DISTINCT id) AS n FROM 'source.parquet' GROUP BY ALL",
+    ),
+    "visits, persons and wards": Shape(
+        _STAR,
+        f"privacy_unit: {{column: id}}\ncontribution: {{max_groups: 20}}\n{_RECODED}",
+        f"SELECT region, sex, {_BORN}, count(DISTINCT v.id) AS n FROM 'source.parquet' v {_JOINED}"
+        " GROUP BY ALL ORDER BY ALL",
+        _JOIN,
+        _BESIDE,
+    ),
+    "the last of a person's visits, with persons and wards": Shape(
+        _STAR,
+        f"privacy_unit: {{column: id, rows: {{first_by: [came desc]}}}}\n{_RECODED}",
+        f"SELECT region, sex, {_BORN}, count(*) AS n FROM (SELECT id, ward FROM 'source.parquet'"
+        " QUALIFY row_number() OVER (PARTITION BY id ORDER BY came DESC, ward) = 1) v"
+        f" {_JOINED} GROUP BY ALL ORDER BY ALL",
+        _JOIN,
+        _BESIDE,
     ),
     "two means and a sum": Shape(
         _VISITS,
@@ -122,13 +164,18 @@ def main() -> None:
             source = Path(place) / "source.parquet"
             query = shape.source.format(rows=arguments.rows)
             duckdb.sql(f"COPY ({query}) TO '{source}' (FORMAT parquet)")
+            for other, asked in shape.beside:
+                of = f"({asked.format(rows=arguments.rows)}) TO '{place}/{other}.parquet'"
+                duckdb.sql(f"COPY {of} (FORMAT parquet)")
             found: dict[str, list[tuple[float, float]]] = {"plain": [], "release": []}
             copy = f"COPY ({shape.by_hand}) TO 'plain.parquet' (FORMAT parquet)"
             for turn in range(arguments.repeats):
                 folder = Path(place) / str(turn)
                 folder.mkdir()
-                os.link(source, folder / "source.parquet")
-                (folder / "policy.yaml").write_text(POLICY.format(lines=shape.lines))
+                for file in Path(place).glob("*.parquet"):
+                    os.link(file, folder / file.name)
+                text = POLICY.format(lines=shape.lines, join=shape.join)
+                (folder / "policy.yaml").write_text(text)
                 project = "ledger_begins: in_each_checkout\naccounts: {people: {}}\n"
                 (folder / "policy-engine.yaml").write_text(project)
                 found["plain"].append(used(["-c", f"import duckdb; duckdb.sql({copy!r})"], folder))
