@@ -47,7 +47,6 @@ from policy_engine.policy.tree import path_text
 from policy_engine.releasing.naming import in_some_edition
 from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.connecting import FILES, connected, resolved
-from policy_engine.warehouse.files import files_at
 
 if TYPE_CHECKING:
     pass
@@ -248,6 +247,8 @@ def _check_apart(policy: Policy, table: Table, target: tuple[str, ...]) -> None:
 
 def _check_public_files(policy: Policy, table: Table) -> None:
     """Refuse as public what is a file of people's rows that the policy reads, by whatever name."""
+    from policy_engine.warehouse.files import files_at
+
     sources = [(each, policy.directory / each.path) for each in table.relations if each.path]
     public = {each.table.name: each.name for each in table.beside if each.is_public}
     people = [path for each, path in sources if each.name not in public]
