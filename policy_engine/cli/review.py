@@ -182,6 +182,9 @@ def request(
     ] = None,
     search: SearchOption = False,
     suggest: SuggestOption = None,
+    output: Annotated[
+        Path | None, Option("--output", "-o", help="The policy that --search or --suggest writes.")
+    ] = None,
     key: options.SignerOption = None,
 ) -> None:
     """Write a signed request for approvals, to be handed to those who approve.
@@ -201,9 +204,13 @@ def request(
     is_choice = search or suggest is not None
     if is_choice and (policy is None or revise or (search and suggest)):
         raise UsageError(ONE_CHOICE)
+    if output is not None and not is_choice:
+        raise UsageError("--output is of what --search or --suggest writes: name one of them")
     loaded = None if policy is None else load_policy(policy)
     project = project_here() if loaded is None else project_of(loaded)
-    chosen = choice_sought(loaded, project, suggest, edition) if is_choice and loaded else None
+    chosen = None
+    if is_choice and loaded is not None:
+        chosen = choice_sought(loaded, project, suggest, edition, output)
     with open_ledger(project) as opened:
         if chosen is not None:
             asked = chosen

@@ -330,6 +330,18 @@ def test_a_choice_is_approved_as_a_release_is(project, capfd):
     assert "nothing differs" in capfd.readouterr().out
 
 
+def test_a_choice_that_is_written_elsewhere_is_approved_there(project, capfd):
+    search(capfd)
+    reviewed(project)
+    words = ["--output", "mine.yaml"]
+    asked = ["review", "request", "a.yaml", "--search", *words, "--key", "ada.pem"]
+    assert run(asked) == 0
+    request = "mine.certificate.claim.review.json"
+    approve(request, "ada", "ben")
+    assert search(capfd, *words)["outcome"] == "chosen" and Path("mine.yaml").exists()
+    assert "--output is of what" in error_of(capfd, *asked[:3], *words)
+
+
 def error_of(capfd: Capfd, *words: str) -> str:
     capfd.readouterr()
     assert run([*words]) != 0
