@@ -210,8 +210,9 @@ def _one_file(path: object) -> Broken:
         wrong = f"must be a file of this machine, {found}"
         yield refusal(wrong, "remote files are not read: copy it here", at=("file",))
     elif any(sign in path for sign in "*?["):
-        wrong = f"must name one file, without *, ? and [, {found}"
-        yield refusal(wrong, "they would be read as a pattern: rename the file", at=("file",))
+        wrong = f"must name one file or folder, without *, ? and [, {found}"
+        remedy = "name the folder, of which all files are read, or rename the file"
+        yield refusal(wrong, remedy, at=("file",))
     elif PurePath(path).suffix and not PurePath(path).name.lower().endswith(SOURCE_FILES):
         yield refusal(f"must end in {A_SOURCE_FILE}, {found}", SAVED_AS, at=("file",))
 

@@ -354,8 +354,8 @@ BROKEN_VALUES = [
             "source",
             f'source: {{file: "{path}"}}\nprivacy_unit: row',
             [
-                f"3:16: source.file must name one file, without *, ? and [, found '{path}'; "
-                "they would be read as a pattern: rename the file"
+                f"3:16: source.file must name one file or folder, without *, ? and [, found"
+                f" '{path}'; name the folder, of which all files are read, or rename the file"
             ],
         )
         for path in ("data/*.parquet", "p?.csv", "year[0-9].pq", "**/p.parquet", "*")
