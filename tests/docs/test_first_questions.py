@@ -60,7 +60,7 @@ QUESTIONS = [
     ("reviewer", "Who has audited it?", ASKED, "Has anybody outside checked it?", "No. Nobody"),
     ("reviewer", "What do I say by my approval?", APPROVE, "Answer", "You do not vouch for its"),
     ("reviewer", "The person column was wrong. What now?", ASKED,
-     "One person had two keys, or the key was none. What now?", "does not hold as stated"),
+     "One person had two keys, or the key named nobody. What now?", "does not hold as stated"),
     ("expert", "A laptop with the sealing key is stolen. What is lost?",
      "docs/howto/ledger.md", "A new sealing key", "the noise of earlier ones"),
     ("engineer", "Does it run on Snowflake?", "docs/howto/warehouses.md",
