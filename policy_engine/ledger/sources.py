@@ -26,7 +26,7 @@ from policy_engine.errors import BudgetExceeded, LedgerError
 from policy_engine.ledger.chain import Record, said
 from policy_engine.ledger.chained import Budget, Chain
 from policy_engine.ledger.entry import Charge, Units
-from policy_engine.ledger.states import FILE, NAMED_BY
+from policy_engine.ledger.states import NAMED_BY
 
 
 @dataclass(frozen=True)
@@ -157,15 +157,8 @@ def public_in(record: Record) -> Mapping[str, str]:
 
 
 def places_in(source: Mapping[str, str]) -> tuple[str, ...]:
-    """The names of where a source lies, of the relations of a person that it is joined to, and of
-    their files."""
+    """The names of where a source lies, and of the relations of a person that it is joined to."""
     return tuple(name for what, name in source.items() if what != NAMED_BY)
-
-
-def relations_in(source: Mapping[str, str]) -> tuple[str, ...]:
-    """The names of where its relations of people lie alone, the source first."""
-    told = (each for each in source.items() if each[0] != NAMED_BY)
-    return tuple(name for what, name in told if not what.startswith(FILE))
 
 
 def _units_in(record: Record, name: str) -> Units:

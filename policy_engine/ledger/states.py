@@ -24,9 +24,6 @@ from policy_engine.policy.fields import is_line
 
 NAMED_BY = "named_by"
 
-FILE = "file_"
-"""How the names of a source's files begin, beside those of where it lies."""
-
 
 @dataclass(frozen=True)
 class LimitChange:

@@ -200,9 +200,7 @@ def names_of_source(
     named = resolved(planning.warehouse_of(policy, project))
     read = planning.tables_read(policy, table)
     places = (requests.name_of_place(each, project, named, parts, naming) for each, parts in read)
-    paths = (each.source_path for each, _ in read)
-    files = requests.names_of_files((path for path in paths if path is not None), naming)
-    return requests.source_of_places(places, naming, files)
+    return requests.source_of_places(places, naming)
 
 
 def solved_plan(policy: Policy, project: Project, account: str) -> WindowPlan:

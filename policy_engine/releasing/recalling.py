@@ -37,7 +37,7 @@ from policy_engine.kernel.certificate import ROWS, Certificate
 from policy_engine.kernel.editions import Edition
 from policy_engine.kernel.mechanisms.events import charged
 from policy_engine.ledger.entry import Charge, Entry, Run
-from policy_engine.ledger.sources import relations_in
+from policy_engine.ledger.states import NAMED_BY
 from policy_engine.ledger.store import Ledger
 from policy_engine.ledger.witness import Witness
 from policy_engine.policy.loading import load_policy
@@ -174,7 +174,8 @@ class _Sources:
         except PolicyEngineError as error:
             return charge, str(error)
         units = units_written(policy) if certificate is None else units_of(certificate.claim)
-        return replace(named, units=dict(zip(relations_in(source), units, strict=True))), ""
+        places = (name for what, name in source.items() if what != NAMED_BY)
+        return replace(named, units=dict(zip(places, units, strict=True))), ""
 
     @cached_property
     def _policies(self) -> Mapping[tuple[str, str], Policy]:

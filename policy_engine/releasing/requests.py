@@ -10,11 +10,9 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
-from stat import S_ISREG
 from urllib.parse import parse_qsl, urlsplit
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
@@ -30,7 +28,7 @@ from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.editions import Edition
 from policy_engine.kernel.sources import Column, People
 from policy_engine.ledger.entry import Charge, Run, Units
-from policy_engine.ledger.states import FILE, NAMED_BY
+from policy_engine.ledger.states import NAMED_BY
 from policy_engine.policy.accounts import path_from
 from policy_engine.policy.project import ListedWarehouse as Named
 from policy_engine.policy.project import Project
@@ -244,29 +242,11 @@ def part_of(
     return keyed_name(json.dumps(drawn).encode(), naming), str(claim.law.number)
 
 
-def source_of_places(
-    places: Iterable[str], naming: X25519PrivateKey, files: Iterable[str] = ()
-) -> dict[str, str]:
+def source_of_places(places: Iterable[str], naming: X25519PrivateKey) -> dict[str, str]:
     """What a ledger calls a source: where each relation of people lies that it reads, the source
-    first, which files of one name each they are, and the key that names them."""
+    first, and the key that names them."""
     named = {f"joined_{number}" if number else "place": each for number, each in enumerate(places)}
-    named |= {f"{FILE}{number}": each for number, each in enumerate(files)}
     return {NAMED_BY: key_id(naming.public_key()), **named}
-
-
-def names_of_files(paths: Iterable[Path], key: X25519PrivateKey) -> Iterator[str]:
-    """A name of each file that tells it whatever it is called, as by a hard link: keyed.
-
-    Device and inode, with the time of the last change, so that another file which is given the same
-    inode later has another name. So has the file itself once it is written again. Its size is not
-    in the name, for that is of what it holds.
-    """
-    for path in paths:
-        with suppress(OSError):  # what is not there, another law says
-            found = path.stat()
-            told = [found.st_dev, found.st_ino, found.st_mtime_ns]
-            if S_ISREG(found.st_mode):
-                yield keyed_name(json.dumps(["inode", *told]).encode(), key)
 
 
 def name_of_place(
@@ -296,10 +276,9 @@ def names_beside(
 ) -> tuple[str, ...]:
     """Other names under which a source's rows can have been charged.
 
-    Of a file those of the folders that hold it, and of all that stands in a folder of files, and
-    which files these are, by whatever name; of a table on this machine's server those by the other
-    ways to that. Who releases a file and a folder with it from two accounts loses the sum of both
-    limits.
+    Of a file those of the folders that hold it, and of all that stands in a folder of files; of a
+    table on this machine's server those by the other ways to that. Who releases a file and a folder
+    with it from two accounts loses the sum of both limits.
     """
     path = policy.source_path
     if path is None:
@@ -310,8 +289,7 @@ def names_beside(
         return tuple(_name_of_table(named, [each, *rest], parts) for each in here)
     inside = sorted(path.resolve().rglob("*")) if path.is_dir() else []
     places = (path_from(project, each) for each in (*path.resolve().parents, *inside))
-    found = (keyed_name(json.dumps(["file", each]).encode(), key) for each in places)
-    return (*found, *names_of_files((path, *inside), key))
+    return tuple(keyed_name(json.dumps(["file", each]).encode(), key) for each in places)
 
 
 def _server(url: str) -> list[str]:

@@ -219,7 +219,7 @@ def test_the_names_of_a_source_tell_no_path_and_no_content(small):
             if r.kind == "reserve"
         ]
     assert {len(name) for name in names.values()} == {64}
-    assert set(names) == {"place", "named_by", "file_0"}
+    assert set(names) == {"place", "named_by"}
 
 
 # Accounts that the project file lists are the only ones.

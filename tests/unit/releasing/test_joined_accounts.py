@@ -82,28 +82,6 @@ def test_nothing_is_public_that_has_peoples_rows(tmp_path):
     assert len(made.entries) == 1
 
 
-@pytest.mark.parametrize("is_link", [True, False])
-def test_a_hard_link_to_a_known_file_of_people_is_not_public(tmp_path, is_link):
-    """The same bytes by another name got through; a file of its own does still."""
-    made = visits(tmp_path, OF_ROWS.split("accounts")[0] + "accounts: {patients: {}}\n")
-    joined = made.policy("", source=JOINED, recode="{sex: keep}", release="{file: out.parquet}")
-    release(joined, made.project)
-    linked = tmp_path / "wards.parquet"
-    if is_link:
-        linked.hardlink_to(tmp_path / "persons.parquet")
-    else:
-        pq.write_table(pa.table({"region": ["a"], "sex": ["f"]}), linked)
-    public = "{file: wards.parquet, on: {region: sex}, columns: [sex], public: true}"
-    source = f"{{file: visits.parquet, join: {{wards: {public}}}}}"
-    policy = made.policy("", source=source, recode="{sex: keep}", release="{file: b.parquet}")
-    if is_link:
-        with pytest.raises(BudgetExceeded, match="joins as public what record 1 of the ledger has"):
-            release(policy, made.project)
-    else:
-        release(policy, made.project)
-    assert len(made.entries) == 2 - is_link
-
-
 @pytest.mark.parametrize("people", ["persons.parquet", "all"])
 def test_a_hard_link_to_what_the_policy_reads_is_not_public(tmp_path, people):
     made = visits(tmp_path, OF_ROWS.split("accounts")[0] + "accounts: {patients: {}}\n")
@@ -119,26 +97,6 @@ def test_a_hard_link_to_what_the_policy_reads_is_not_public(tmp_path, people):
     with pytest.raises(PolicyError, match=told):
         release(policy, made.project)
     assert not (tmp_path / ".policy-engine").exists()
-
-
-def test_a_hard_link_pays_from_the_account_of_its_file(tmp_path):
-    both = OF_ROWS.split("accounts")[0] + "accounts: {patients: {}, others: {}}\n"
-    made = visits(tmp_path, both)
-    release(made.policy("", recode="{region: keep}", release="{file: a.parquet}"), made.project)
-    (tmp_path / "again.parquet").hardlink_to(tmp_path / "visits.parquet")
-    text = """\
-version: 1
-name: again
-source: {file: again.parquet}
-privacy_unit: {column: person, rows: any}
-recode: {region: keep}
-guarantee: {epsilon: 1, delta: 1.0e-6}
-release: {file: b.parquet}
-account: others
-"""
-    again = load_policy_text(text, tmp_path / "again.yaml", tmp_path)
-    with pytest.raises(BudgetExceeded, match=r"its source is that of entry 1 .*'patients'"):
-        release(again, made.project)
 
 
 def test_what_a_policy_reads_as_peoples_is_not_public_in_it_too(tmp_path):
