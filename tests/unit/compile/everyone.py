@@ -93,6 +93,7 @@ def release_from(policy: Policy, warehouse: DuckDBWarehouse) -> list[tuple[str |
     table = warehouse.table(policy.source, policy.directory)
     sql = compiled(policy, table, warehouse.dialect)[1]
     connection = warehouse._connection
+    warehouse._number(policy, table)  # as it does before it draws a sample of rows
     drawn = (
         "SELECT range AS policy_engine_block, repeat('1', 4096)::BIT AS policy_engine_bits"
         " FROM range(25)"
