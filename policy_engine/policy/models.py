@@ -101,7 +101,9 @@ class ReleaseSpec(Document):
         path = data.get("file")
         written = isinstance(path, str) and path.strip()
         if written and PurePath(str(path)).suffix.lower() != ".parquet":
-            yield refusal(f"must end in .parquet, found {show(path)}", at=("file",))
+            wrong = f"must end in .parquet, found {show(path)}"
+            remedy = "'policy-engine show --output FILE.csv' writes it as CSV"
+            yield refusal(wrong, remedy, at=("file",))
         if "file" in data:
             wrong = "is of a dbt model, and must not stand beside file"
             yield from barred(data, ("version", "deprecated"), wrong)

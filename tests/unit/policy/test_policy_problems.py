@@ -334,7 +334,10 @@ BROKEN_VALUES = [
     (
         "release",
         "release: {file: out/b.csv}",
-        ["8:17: release.file must end in .parquet, found 'out/b.csv'"],
+        [
+            "8:17: release.file must end in .parquet, found 'out/b.csv'; 'policy-engine show"
+            " --output FILE.csv' writes it as CSV"
+        ],
     ),
     (
         "release",
