@@ -138,7 +138,8 @@ def spoil(document: object, chance: random.Random) -> None:
         if isinstance(inner, dict | list) and chance.random() < 0.8:
             at = inner
             continue
-        at[key] = chance.choice(SPOILT)  # type: ignore[index]
+        # Each time another one: a manifest is a tree, and holds nothing that holds itself.
+        at[key] = copy.deepcopy(chance.choice(SPOILT))  # type: ignore[index]
         return
 
 
