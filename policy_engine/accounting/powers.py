@@ -65,8 +65,8 @@ def compose(
 
     Guarantee: dominates the composition; δ is above its δ by less than a 1e-3 share in ordinary
     cases (fewer than 100 factors), next to the largest sum of equal losses too. The masses of a
-    factor's first law are ``whole`` together, and its ratios fall. On a grid
-    of fewer ``points`` δ is further above.
+    factor's first law are ``whole`` together, and its ratios fall. On a grid of fewer ``points`` δ
+    is further above.
 
     >>> compose([([(1, 0), (1, 2)], 2)], 2).certain
     Decimal('0.75')

@@ -356,6 +356,12 @@ def united(histogram: Histogram, lattice: Lattice, scheme: Scheme) -> Histogram:
     return Histogram(histogram.labels[first], people)
 
 
+Measure = Callable[[Cells, Scheme], float]
+"""A number of a scheme and its groups."""
+Skips = Callable[[Scheme], bool]
+"""Whether a scheme is of no interest, nor any that is coarser."""
+
+
 def _walked_by_person(
     histogram: Histogram, lattice: Lattice, persons: Integers, skips: Skips
 ) -> Iterator[tuple[Scheme, Cells]]:
@@ -373,24 +379,16 @@ def _walked_by_person(
         scheme = tuple(levels)
         if cells.sizes:
             sizes = cells.sizes[1:]
-            person, group = np.divmod(cells.numbers, prod(sizes))
+            places, pairs = prod(sizes), cells.numbers
         else:  # more places than 62 bits tell apart
             sizes = ()
             _, group = np.unique(_numbers(histogram, lattice, scheme), return_inverse=True)
-            pairs = np.unique(persons * (int(group.max(initial=0)) + 1) + group)
-            person, group = np.divmod(pairs, int(group.max(initial=0)) + 1)
+            places = int(group.max(initial=0)) + 1
+            pairs = np.unique(persons * places + group)
+        person, group = np.divmod(pairs, places)
         in_groups = np.maximum(np.bincount(person, minlength=many), 1)
         parts = np.minimum(PARTS, PARTS * histogram.most // in_groups)
-        places = prod(sizes) if sizes else int(group.max(initial=0)) + 1
         yield scheme, Cells(*summed(group, parts[person], places), sizes)
-
-
-Measure = Callable[[Cells, Scheme], float]
-"""A number of a scheme and its groups."""
-
-
-Skips = Callable[[Scheme], bool]
-"""Whether a scheme is of no interest, nor any that is coarser."""
 
 
 def walked(

@@ -86,9 +86,8 @@ def request(
     place = place_of(project_dir, profiles_dir, target, vars)
     done: list[tuple[Sought, Required, bool]] = []
     if policy is None:
-        texts = (
-            place.compiled()
-        )  # before a file of DuckDB's is opened here, which is of one process
+        # Before a file of DuckDB's is opened here, which is of one process.
+        texts = place.compiled()
         with open_desk(place) as desk, open_ledger(desk.project) as opened:
             asked = [*sought(desk, opened, texts)]
     else:

@@ -200,8 +200,7 @@ def adopt(
     The compiled text is read as 'certify-sql' reads it, and the output says what was understood.
     The policy is written beside the model only if it gives the same release again; of a text that
     samples nobody, the same groups with noise. If a part of the text is left out, nothing is
-    written and the exit code is 1. The output names what a
-    policy must say and the text does not.
+    written and the exit code is 1. The output names what a policy must say and the text does not.
 
     Example: policy-engine dbt adopt towns
     """

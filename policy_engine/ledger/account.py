@@ -783,10 +783,6 @@ def _by_numbers(charge: Charge) -> tuple[Asked, str]:
     return known, f"write guarantee: {{{numbers}}}, which does not grow with the limit, and "
 
 
-_ASK = "ask the person who set it to"
-"""A limit is a promise to people: a colleague who only follows our messages does not raise it."""
-
-
 def _remedy(spent: Spent, charge: Charge, limit: Limit, left: Remaining) -> str:
     """What would fit, with both of its numbers, and where the limit may be raised."""
     asked, written = _by_numbers(charge)
@@ -794,13 +790,14 @@ def _remedy(spent: Spent, charge: Charge, limit: Limit, left: Remaining) -> str:
     if raised is not None:
         told = in_text(raised.epsilon), in_text(raised.delta)
         command, to = _raising(charge.account, *told), f" to {raised}"
-    raising = f"{written}{_ASK} raise the limit{to}, which is the ledger's, with '{command}'"
+    place = f"{to}, which is the ledger's, with"
     if limit.where:
-        raising = (
-            f"{written}{_ASK} raise the limit in {limit.where}{to}, and where the ledger has"
-            f" it too, with '{command}'"
-        )
-    raising += "; docs/explanation/accounts.md says how a limit's δ is shared out"
+        place = f" in {limit.where}{to}, and where the ledger has it too, with"
+    # A limit is a promise to people: a colleague who only follows our messages does not raise it.
+    raising = (
+        f"{written}ask the person who set it to raise the limit{place} '{command}'"
+        "; docs/explanation/accounts.md says how a limit's δ is shared out"
+    )
     ways, first = list(samples_that_fit(spent, charge.asked, limit)), spent.first
     more = first is not None and first.epsilon > (left.epsilon or 0)
     if first is not None and more and not ways and fits(spent, first, limit):

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 _TRIED = 60
 _LESS = Decimal("0.98")
 _PARTS = 16
-_FEW_POINTS = 1 << 10
 """The ε of a choice is so many parts of an equal share, or fewer, or more."""
+_FEW_POINTS = 1 << 10
 _SHORT = Context(prec=4, rounding=ROUND_FLOOR)
 
 
@@ -347,10 +347,12 @@ def _chosen(
 
 def _roughly(numbers: Sequence[Priced], aim: Aim) -> Decimal:
     """The δ of a release on a coarse grid, which is not below it: for a search."""
+    from policy_engine.accounting.domain import REPLACE_ONE
     from policy_engine.accounting.noise import WHOLE
     from policy_engine.accounting.powers import compose
 
     pairs = [(way, each.groups) for each in numbers for way in each.ways(aim.neighbours)]
     turned = [([(q, p) for p, q in reversed(way)], n) for way, n in pairs]
-    ways = [pairs] if turned == pairs else [pairs, turned]
+    # By replace_one a pair and its turned one stand in the list together.
+    ways = [pairs] if aim.neighbours == REPLACE_ONE or turned == pairs else [pairs, turned]
     return max(compose(each, WHOLE, _FEW_POINTS).delta(aim.epsilon) for each in ways)

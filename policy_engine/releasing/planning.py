@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from dataclasses import replace as replace_field
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from policy_engine import errors
 from policy_engine.attest.parquet_file import ADDED
@@ -47,9 +47,6 @@ from policy_engine.policy.tree import path_text
 from policy_engine.releasing.naming import in_some_edition
 from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.connecting import FILES, connected, resolved
-
-if TYPE_CHECKING:
-    pass
 
 _FAILS = (
     "the source {} is a view: an expression of it, or of one that it reads, which fails on one row"
@@ -247,10 +244,12 @@ def _check_apart(policy: Policy, table: Table, target: tuple[str, ...]) -> None:
 
 def _check_public_files(policy: Policy, table: Table) -> None:
     """Refuse as public what is a file of people's rows that the policy reads, by whatever name."""
-    from policy_engine.warehouse.files import files_at
+    public = {each.table.name: each.name for each in table.beside if each.is_public}
+    if not public:
+        return
+    from policy_engine.warehouse.files import files_at  # with a library that takes long to load
 
     sources = [(each, policy.directory / each.path) for each in table.relations if each.path]
-    public = {each.table.name: each.name for each in table.beside if each.is_public}
     people = [path for each, path in sources if each.name not in public]
     for each, path in sources:
         if each.name not in public:
@@ -259,8 +258,10 @@ def _check_public_files(policy: Policy, table: Table) -> None:
         own = files_at(path).paths
         if any(file.exists() and any(map(file.samefile, own)) for file in held):
             place = path_text(("source", "join", public[each.name], "public"))
-            law = f"{each.name} is a file of people's rows, by another name, and the policy reads"
-            law += " these too"
+            law = (
+                f"{each.name} is a file of people's rows, by another name, and the policy reads"
+                " these too"
+            )
             raise refused(policy.file, place, law, "join it by privacy_unit without public: true")
 
 

@@ -71,6 +71,7 @@ release:
 {budget}
 """
 _ROWS = "privacy_unit: row          # one row is one person"
+_WHO = "# Who is one person? Nothing here says it, and who has several rows is protected by\n"
 _EPSILON, _DELTA = Decimal("0.5"), Decimal("1e-7")
 _A_YEAR, _FEW = 12, 5
 """So many editions of a table with dates, which grows, and of another one."""
@@ -307,9 +308,6 @@ def _unit(table: Table) -> str:
     return undecided(column)
 
 
-_WHO = "# Who is one person? Nothing here says it, and who has several rows is protected by\n"
-
-
 def undecided(column: str) -> str:
     """Who is one person where nothing says it: a choice that the author has to make."""
     return (
@@ -480,6 +478,7 @@ _PEOPLE = (
     " abonne beneficiaire assure usager titulaire laaner laner borger medlem"
 )
 _NOUN = f"(?:{'|'.join(_PEOPLE.split())})(?:s|n|en)?(?:nummer|nr)?"
+"""How a name speaks of people: kunden, Mitglieds, Kundennummer."""
 _KEYS = "id key uuid guid no nr number num numero"
 _LAST = "id key uuid guid nr nummer"
 """How names of keys end in many languages: kunde_id, Patienten-Nr, Kundennummer."""
@@ -490,7 +489,7 @@ _THINGS = (
     "order product item article store shop invoice receipt visit event transaction session record"
     " row line ticket case booking trip flight station ward region country state city category"
     " department house room flat phone loan claim contract sale payment purchase message log entry"
-    " sample device vehicle car session bestellung artikel rechnung beleg haus zimmer telefon zeile"
+    " sample device vehicle car bestellung artikel rechnung beleg haus zimmer telefon zeile"
     " besuch commande facture produit magasin visite sejour ligne pedido factura producto articulo"
     " tienda visita cita"
 )
