@@ -29,10 +29,11 @@ from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms.meaning import RowNumbers, ShownNumber
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.promise import Bounded
+from policy_engine.kernel.recodes.meaning import RecodeMeaning
 from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.opening import bytes_in
 from policy_engine.policy.project import Project, project_at
-from policy_engine.releasing.picture import BETWEEN, DrawnNumber, Picture, marked
+from policy_engine.releasing.picture import DrawnNumber, Picture, lies, marked
 from policy_engine.warehouse.connecting import connected
 
 if TYPE_CHECKING:
@@ -151,11 +152,18 @@ class OpenedRelease:
         keys = self.certificate.claim.released
         bars = []
         for row in self.rows.slice(0, most).to_pylist():
-            label = ", ".join(self._label(row[key]) for key in keys)
+            label = ", ".join(self._label(key, row[key]) for key in keys)
             bars.append(_drawn(label, RowNumbers.of(row), number))
-        more = max(0, self.rows.num_rows - most)
-        name = self.certificate.terms.policy_name
-        return Picture(f"{name}: {number.name}", number.words, ", ".join(keys), tuple(bars), more)
+        by, name = ", ".join(keys), self.certificate.terms.policy_name
+        return Picture(
+            f"{name}: {number.name} by {by}",
+            number.words,
+            by,
+            tuple(bars),
+            max(0, self.rows.num_rows - most),
+            number.is_moved,
+            "" if number.unstated is None else str(number.unstated),
+        )
 
     def plot(
         self, column: str | None = None, *, axes: Axes | None = None, most: int = MOST_BARS
@@ -166,19 +174,25 @@ class OpenedRelease:
         """
         return self.picture(column, most=most).draw(axes)
 
-    def _label(self, value: object) -> str:
-        """A value as people read it: of a time at midnight its day."""
-        if value is None:
-            return "missing"
-        return str(value).removesuffix(" 00:00:00")
+    @cached_property
+    def _meanings(self) -> Mapping[str, RecodeMeaning[Any]]:
+        """What the recode of each column says of its values."""
+        columns = self.certificate.claim.columns
+        return {column.name: recode_meaning(column.recode) for column in columns}
+
+    def _label(self, column: str, value: object) -> str:
+        """A value of a column as people read it."""
+        meaning = self._meanings.get(column)
+        return str(value) if meaning is None else meaning.label(value)
 
     def _cell(self, column: str, value: object, row: RowNumbers) -> str:
         """A value of a row as people read it, a number with its error."""
         number = next((each for each in self.numbers if each.name == column), None)
         if number is None or number.scale != 1:
-            return self._label(value)
+            return self._label(column, value)
         drawn = _drawn("", row, number)
-        return drawn.words + drawn.brackets
+        unstated = "" if number.unstated is None or value is None else " (error not stated)"
+        return drawn.words + drawn.brackets + unstated
 
     def _number(self, column: str | None) -> ShownNumber:
         numbers = {number.name: number for number in self.numbers}
@@ -207,13 +221,15 @@ class OpenedRelease:
         rest = f"<p>… and {more:,} more rows</p>" if more else ""
         first = [tuple(row.values()) for row in self.rows.slice(0, 1).to_pylist()]
         once = meaning.found(self.rows.column_names, first) if meaning.once else ()
-        rest += "".join(f"<p>{marked(text)}</p>" for text in once)
+        unstated = [str(each.unstated) for each in self.numbers if each.unstated is not None]
+        rest += "".join(f"<p>{marked(text)}</p>" for text in (*once, *unstated))
+        moved = any(each.is_moved and each.unstated is None for each in self.numbers)
         name = marked(self.certificate.terms.policy_name)
         return (
             f"<p><b>{name}</b>: {marked(self.promise)}</p>"
             f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>{rest}"
-            f"<p>± is 1 SD; between the two in brackets {BETWEEN}. Nothing was checked here:"
-            " <code>policy-engine verify</code> does.</p>"
+            f"<p>± is 1 SD; between the two in brackets {lies(is_moved=moved)}."
+            " Nothing was checked here: <code>policy-engine verify</code> does.</p>"
         )
 
 

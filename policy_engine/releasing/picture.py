@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import floor, log10
+from math import floor, log10, nan
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +19,18 @@ from policy_engine.policy.escapes import escaped
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_LABEL, _NUMBERS, _WIDTH, _ROW, _TOP = 230, 190, 720, 22, 34
+_LABEL, _NUMBERS, _WIDTH, _ROW, _LETTER_ROW = 230, 190, 720, 22, 16
 _LONGEST_LABEL = 38
-_LONGEST_CAPTION = 125
+_LONGEST_CAPTION = 95  # of letters in a line of SVG, which has room for so many wide ones
 _LINE = 60  # of letters below the axis, where the labels of bars are long
-BETWEEN = "lies what counts in 95 of 100 releases, but for what bounds and rounding move"
-"""What an interval is, behind "between the two"."""
+
+_ALL = "'policy-engine show FILE --output all.csv' writes all"
+
+
+def lies(*, is_moved: bool) -> str:
+    """What an interval is, behind "between the two"; ``is_moved`` by bounds and rounding."""
+    moved = ", but for what bounds and rounding move" if is_moved else ""
+    return f"lies what counts in 95 of 100 releases{moved}"
 
 
 @dataclass(frozen=True)
@@ -40,9 +46,16 @@ class DrawnNumber:
     between: tuple[float, float] | None = None
 
     @property
-    def ends(self) -> tuple[float, float]:
-        """Where the line of its interval ends; at the number where none is told."""
+    def reach(self) -> tuple[float, float]:
+        """Where the line of its interval ends; at the number where there is no line."""
         return self.between or (self.value or 0.0, self.value or 0.0)
+
+    @property
+    def away(self) -> tuple[float, float]:
+        """How far below and above the number its interval reaches; NaN where none is told."""
+        if self.between is None or self.value is None:
+            return nan, nan
+        return self.value - self.between[0], self.between[1] - self.value
 
     @property
     def words(self) -> str:
@@ -84,13 +97,18 @@ class DrawnNumber:
 
 @dataclass(frozen=True)
 class Picture:
-    """Bars with intervals: what they are ``of``, by which columns, and how many are left out."""
+    """Bars with intervals: what they are ``of``, by which columns, and how many are left out.
+
+    ``is_moved``: by bounds and rounding, beyond its interval. ``unstated`` says why there is none.
+    """
 
     title: str
     of: str
     by: str
     bars: tuple[DrawnNumber, ...]
     more: int = 0
+    is_moved: bool = False
+    unstated: str = ""
 
     @property
     def description(self) -> str:
@@ -101,12 +119,27 @@ class Picture:
     @property
     def caption(self) -> str:
         """What a bar is."""
-        more = f"; the first {len(self.bars)} of {len(self.bars) + self.more:,} groups"
-        return f"{self.of}, by {self.by}; between the two {BETWEEN}{more if self.more else ''}"
+        told = f"{self.of}, by {self.by}; {self._lines('between the two')}"
+        return f"{told}; {self.first}: {_ALL}" if self.more else told
+
+    @property
+    def first(self) -> str:
+        """How many of the groups are drawn, where not all are."""
+        return f"the first {len(self.bars):,} of {self._groups:,} groups" if self.more else ""
+
+    @property
+    def _groups(self) -> int:
+        return len(self.bars) + self.more
+
+    def _lines(self, where: str) -> str:
+        """What the lines are, or why there are none."""
+        return self.unstated or f"{where} {lies(is_moved=self.is_moved)}"
 
     def svg(self) -> str:
         """The picture as SVG, in the colours of the page that it stands on, or black on nothing."""
-        high = _TOP + _ROW * len(self.bars) + 8
+        caption = wrap(self.caption, _LONGEST_CAPTION)
+        top = 18 + _LETTER_ROW * len(caption)
+        high = top + _ROW * len(self.bars) + 8
         title, told = map(marked, (self.title, self.description))
         return "\n".join(
             (
@@ -115,32 +148,38 @@ class Picture:
                 ' font-family="sans-serif" font-size="12">',
                 f'<title id="picture-title">{title}</title>',
                 f'<desc id="picture-told">{told}</desc>',
-                f'<text x="0" y="14">{marked(_cut(self.caption, _LONGEST_CAPTION))}</text>',
-                *self._drawn(),
+                *(
+                    f'<text x="0" y="{14 + _LETTER_ROW * place}">{marked(line)}</text>'
+                    for place, line in enumerate(caption)
+                ),
+                *self._drawn(top),
                 "</svg>\n",
             )
         )
 
-    def _drawn(self) -> Iterator[str]:
-        low = min((bar.ends[0] for bar in self.bars), default=0)
-        top = max((bar.ends[1] for bar in self.bars), default=1)
-        low, top = min(0.0, low), max(0.0, top)
-        wide = (_WIDTH - _LABEL - _NUMBERS) / ((top - low) or 1)
+    def _drawn(self, top: int) -> Iterator[str]:
+        least = min((bar.reach[0] for bar in self.bars), default=0)
+        most = max((bar.reach[1] for bar in self.bars), default=1)
+        low, high = min(0.0, least), max(0.0, most)
+        wide = (_WIDTH - _LABEL - _NUMBERS) / ((high - low) or 1)
 
         def at(value: float) -> float:
             return round(_LABEL + (value - low) * wide, 1)
 
         for place, bar in enumerate(self.bars):
-            y = _TOP + _ROW * place
+            y = top + _ROW * place
             left, right = sorted((at(0), at(bar.value or 0)))
-            less, more, middle = at(bar.ends[0]), at(bar.ends[1]), y + 8
+            less, more, middle = at(bar.reach[0]), at(bar.reach[1]), y + 8
+            line = (
+                f'<path class="interval" d="M{less} {middle}H{more}M{less} {y + 3}V{y + 13}'
+                f'M{more} {y + 3}V{y + 13}" stroke="currentColor" stroke-width="1.5" fill="none"/>'
+            )
             yield (
                 f'<text x="{_LABEL - 8}" y="{y + 12}" text-anchor="end">'
                 f"{marked(_cut(bar.label, _LONGEST_LABEL))}</text>"
                 f'<rect class="bar" x="{left}" y="{y + 2}" width="{round(right - left, 1)}"'
                 ' height="12" fill="#7fa8bd"/>'
-                f'<path class="interval" d="M{less} {middle}H{more}M{less} {y + 3}V{y + 13}'
-                f'M{more} {y + 3}V{y + 13}" stroke="currentColor" stroke-width="1.5" fill="none"/>'
+                f"{'' if bar.between is None else line}"
                 f'<text x="{max(more, right) + 6}" y="{y + 12}">{marked(bar.in_picture)}</text>'
             )
 
@@ -160,13 +199,14 @@ class Picture:
         places = range(len(self.bars))
         marks: Any = {"ecolor": "black", "capsize": 3, "color": "#7fa8bd"}
         values = [bar.value or 0 for bar in self.bars]
-        below = [value - bar.ends[0] for value, bar in zip(values, self.bars, strict=True)]
-        above = [bar.ends[1] - value for value, bar in zip(values, self.bars, strict=True)]
-        axes.barh(places, values, xerr=[below, above], **marks)
+        away = [[bar.away[end] for bar in self.bars] for end in (0, 1)]
+        axes.barh(places, values, xerr=away, **marks)
         axes.set_yticks(places, [_cut(bar.label, _LONGEST_LABEL) for bar in self.bars])
         axes.invert_yaxis()
-        axes.set_xlabel("\n".join(wrap(f"{self.of}; on the line {BETWEEN}", _LINE)))
-        axes.set_title(self.title)
+        axes.set_xlabel("\n".join(wrap(f"{self.of}; {self._lines('on the line')}", _LINE)))
+        axes.set_ylabel(self.by)
+        rest = f"\n{self.first}; most={self._groups} draws all" if self.more else ""
+        axes.set_title(f"{self.title}{rest}")
         return axes
 
 

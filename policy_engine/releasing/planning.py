@@ -34,6 +34,7 @@ from policy_engine.kernel.certificate import (
     vouched,
 )
 from policy_engine.kernel.claim import Claim
+from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.sources import People
 from policy_engine.names import dotted
 from policy_engine.policy.accounts import account_of, check_own_project
@@ -143,7 +144,23 @@ def certified(query: str, claim: Claim, engine: str, terms: Terms) -> Certificat
         raise errors.NotCertifiable(findings_of(breach)) from None
 
 
-def unenforced(policy: Policy, certificate: Certificate) -> tuple[errors.Problem, ...]:
+def seldom_meant(policy: Policy, certificate: Certificate) -> tuple[errors.Problem, ...]:
+    """What a certificate allows and its author may not mean, to be told before it is charged."""
+    return (*_unenforced(policy, certificate), *_unstated(policy, certificate))
+
+
+def _unstated(policy: Policy, certificate: Certificate) -> tuple[errors.Problem, ...]:
+    """The numbers whose error no row will tell."""
+    found = []
+    for number in meaning_of(certificate.claim).numbers(certificate):
+        if (why := number.unstated) is not None:
+            at = path_text(("measures", number.name))
+            message = f"{at}: {why.law}"
+            found.append(errors.Problem(str(policy.file), 0, 0, at, message, why.remedy))
+    return located(tuple(found), policy.file)
+
+
+def _unenforced(policy: Policy, certificate: Certificate) -> tuple[errors.Problem, ...]:
     """That a unit of one row may have many, and what becomes of them."""
     unit = certificate.claim.unit
     if not policy.source.unique or not isinstance(unit, People) or unit.order is None:

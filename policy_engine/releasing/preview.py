@@ -39,7 +39,12 @@ from policy_engine.releasing.editions import (
     utc_now,
 )
 from policy_engine.releasing.placing import Spot
-from policy_engine.releasing.planning import paid_for_nothing, project_of, through_view, unenforced
+from policy_engine.releasing.planning import (
+    paid_for_nothing,
+    project_of,
+    seldom_meant,
+    through_view,
+)
 from policy_engine.releasing.requests import Ends, SourceNames
 
 _One = TypeVar("_One")
@@ -138,7 +143,7 @@ def _previewed(
             (),
             policy.edition,
             schedule,
-            (*unenforced(policy, plan.certificate), *paid_for_nothing(policy, plan.table)),
+            (*seldom_meant(policy, plan.certificate), *paid_for_nothing(policy, plan.table)),
         )
         try:
             if repeats is None and known is not None:

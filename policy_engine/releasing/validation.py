@@ -35,7 +35,7 @@ from policy_engine.releasing.planning import (
     paid_for_nothing,
     paying_account,
     project_of,
-    unenforced,
+    seldom_meant,
     vouched_for,
 )
 from policy_engine.warehouse.base import Warehouse
@@ -160,7 +160,7 @@ def check_policy(path: Path) -> Checked:
             own = in_some_edition(policy, project)
             ReleasePlan(own, project, warehouse, certificate, table).check_account()
         _check_ledger(policy, project, warehouse, (certificate, table))
-        told.extend((*unenforced(policy, certificate), *paid_for_nothing(policy, table)))
+        told.extend((*seldom_meant(policy, certificate), *paid_for_nothing(policy, table)))
 
     checked = _against_source(policy, project, problems, look)
     return replace_field(checked, warnings=_ordered((*told, *warnings_of(policy)), path))

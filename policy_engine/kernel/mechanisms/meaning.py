@@ -75,12 +75,24 @@ class RowNumbers:
 
 
 @dataclass(frozen=True)
+class Unstated:
+    """Why no row of a release tells the error of a number, and what shows it."""
+
+    law: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.law}: {self.remedy}"
+
+
+@dataclass(frozen=True)
 class ShownNumber:
     """A number that each row of a release shows, as an estimate of the source.
 
     It is what stands in the column ``name``, times ``scale``. ``deviation`` is how far that is off
     (1 SD) in a row. ``interval`` is where what counts lies in 95 of 100 releases; either is not
-    known of every row.
+    known of every row, and of none where its error is ``unstated``. ``is_moved``: bounds and the
+    rounding of values move what counts, which neither tells.
     """
 
     name: str
@@ -88,6 +100,8 @@ class ShownNumber:
     scale: float
     deviation: Callable[[RowNumbers], float]
     interval: Callable[[RowNumbers], tuple[float, float] | None]
+    is_moved: bool = False
+    unstated: Unstated | None = None
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,10 @@ class RecodeMeaning(Generic[R]):
         """
         return True
 
+    def label(self, value: object) -> str:
+        """A value that it shows, as people read it: of a time at midnight its day."""
+        return "missing" if value is None else str(value).removesuffix(" 00:00:00")
+
     def is_moment(self, ticks: int, parts: int) -> bool:
         """Whether it shows the moment so many parts of a second after 1970."""
         return True

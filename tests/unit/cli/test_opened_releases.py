@@ -8,6 +8,7 @@ import subprocess
 import sys
 from datetime import date
 from decimal import Decimal
+from math import isfinite, isnan
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -19,9 +20,13 @@ import pytest
 
 from policy_engine import Policy, load_policy, open_release, release
 from policy_engine.errors import PolicyError, UsageError
-from policy_engine.releasing.picture import BETWEEN
+from policy_engine.kernel.mechanisms.meaning import RowNumbers
+from policy_engine.release import preview
+from policy_engine.releasing.picture import lies
 
 mpl.use("Agg")
+
+BETWEEN = lies(is_moved=False)
 
 NOISY = ("sample: {rate: 0.1}\nk: 20\n", "mechanism: noisy_counts\n")
 SUMS = (
@@ -86,10 +91,61 @@ def test_of_a_mean_over_values_that_no_column_counts_there_is_a_picture_and_no_e
         frame = done.to_pandas(errors=True)
         for end in ("_sd", "_low", "_high"):
             assert frame[f"mean{end}"].notna().all() == is_known
-        bar = done.opened.picture("mean").bars[0]
-        assert ("±" in bar.words) == is_known and "<svg" in done.opened.picture("mean").svg()
-        assert done.opened.plot("mean") is not None
-        assert ("a measure {count: age} shows it, at no price" in "".join(_told(done))) != is_known
+        picture = done.opened.picture("mean")
+        assert ("±" in picture.bars[0].words) == is_known
+        assert ('class="interval"' in picture.svg()) == is_known
+        axes = done.opened.plot("mean")
+        caps = [each for cap in axes.containers[0].lines[1] for each in cap.get_xdata()]
+        assert [isfinite(each) for each in caps] == [is_known] * 12
+        remedy = "a measure {count: age} shows it, at no price"
+        for said in (axes.get_xlabel(), picture.caption, done._repr_html_(), "".join(_told(done))):
+            words = " ".join(said.split())
+            assert ("the error of mean is not stated" in words and remedy in words) != is_known
+        assert ("in 95 of 100 releases" in " ".join(axes.get_xlabel().split())) == is_known
+        assert done._repr_html_().count(" (error not stated)</td>") == (0 if is_known else 6)
+        # Of a mean of nobody the error is not zero.
+        nobody = RowNumbers.of({"n": -2, "mean": None, "aged": 0})
+        [number] = [each for each in done.opened.numbers if each.name == "mean"]
+        assert isnan(number.deviation(nobody)) and number.interval(nobody) is None
+
+
+UNITS = {
+    "a row a person": ("row", "", 'mean: {mean: "my age", bounds: [0, 99]}'),
+    "each person's": (
+        "{column: id}", "contribution: {max_groups: 2}",
+        'mean: {mean: "my age", per: person, bounds: [0, 99]}',
+    ),
+    "each row's": (
+        "{column: id}", "contribution: {max_groups: 2, max_rows_per_group: 3}",
+        'mean: {mean: "my age", per: row, bounds: [0, 99], missing: {as: 0}}',
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_what_shows_an_error_is_told_before_a_charge_and_accepted_as_printed(
+    project, policy, cli, unit
+):
+    """Pasted, it is valid, the error is stated, and nothing more is drawn."""
+    people = {"id": range(900), "my age": [30] * 900, "sex": ["f", "m", "f"] * 300}
+    pq.write_table(pa.table(people), "people.parquet")
+    whose, most, mean = UNITS[unit]
+    file = policy(
+        "a",
+        (NOISY[0], f"{most}\nmeasures:\n  {mean}\n"),
+        ("privacy_unit: row", f"privacy_unit: {whose}"),
+        ("  age: {bins: [30, 60]}\n", ""),
+    )
+    before, told = load_policy(file), cli("validate", file)
+    [remedy] = re.findall("; (.*) shows it, at no price", told.out + told.err)
+    assert [each.remedy for each in preview(before).warnings] == [f"{remedy} shows it, at no price"]
+    pasted = f"  counted: {remedy.removeprefix('a measure ')}\n"
+    if remedy.startswith("count:"):
+        pasted = f"{remedy}\n"
+    file.write_text(file.read_text().replace("guarantee:", f"{pasted}guarantee:"))
+    found = cli("validate", file)
+    assert found.code == 0 and "not stated" not in found.out + found.err
+    assert load_policy(file).noise.quantities == before.noise.quantities
 
 
 def test_show_and_its_csv_have_the_errors_that_are_asked_for(done, cli):
@@ -174,8 +230,8 @@ def test_a_picture_draws_the_interval_that_is_printed(done):
     axes, table = done.plot(), done.to_arrow(errors=True).to_pylist()
     lines = axes.containers[0].lines[2][0].get_segments()
     for (left, right), bar, row in zip(lines, done.opened.picture().bars, table, strict=True):
-        assert (left[0], right[0]) == pytest.approx(bar.ends)
-        assert bar.ends == (row["n_low"], row["n_high"])
+        assert (left[0], right[0]) == pytest.approx(bar.between)
+        assert bar.between == (row["n_low"], row["n_high"])
         assert bar.in_picture == f"{row['n']:,} ({row['n_low']:,.6g} to {row['n_high']:,.6g})"
         assert bar.in_picture in done._repr_html_().replace(" ± 2.8", "")
 
@@ -190,7 +246,18 @@ def test_a_plot_has_a_bar_and_an_error_for_each_group(done):
     assert len(axes.patches) == 6 and said.split() == f"people; on the line {BETWEEN}".split()
     axes.figure.draw_without_rendering()
     assert axes.xaxis.label.get_window_extent().x1 <= axes.figure.bbox.x1, "cut off at the edge"
-    assert done.plot(axes=axes, most=1) is axes
+    assert axes.get_ylabel() == "age, sex" and axes.get_title() == "a: n by age, sex"
+
+
+def test_how_many_groups_are_left_out_is_said_and_what_draws_them(done):
+    axes = done.plot(most=4)
+    assert len(axes.patches) == 4
+    said = "the first 4 of 6 groups"
+    assert axes.get_title() == f"a: n by age, sex\n{said}; most=6 draws all"
+    assert (
+        f"{said}: 'policy-engine show FILE --output all.csv'" in done.opened.picture(most=4).caption
+    )
+    assert done.plot(axes=axes, most=6) is axes and "first" not in axes.get_title()
 
 
 def test_a_notebook_shows_promise_and_errors(done):
@@ -207,7 +274,7 @@ def test_show_writes_a_picture_and_all_rows(cli, done):
     ids = root.attrib["aria-labelledby"].split()
     title, told = root.find(f"{SVG}title"), root.find(f"{SVG}desc")
     assert [title.attrib["id"], told.attrib["id"]] == ids
-    assert title.text == "a: n" and told.text.startswith(
+    assert title.text == "a: n by age, sex" and told.text.startswith(
         f"people, by age, sex; between the two {BETWEEN}"
     )
     texts = [each.text for each in root.iter(f"{SVG}text")]
@@ -228,7 +295,7 @@ def test_show_writes_a_picture_and_all_rows(cli, done):
 def test_the_page_has_the_picture(cli, done):
     cli("report", done.certificate, "--release", done.release, "--output", "a.html")
     page = Path("a.html").read_text()
-    assert '<title id="picture-title">a: n</title>' in page and BETWEEN in page
+    assert '<title id="picture-title">a: n by age, sex</title>' in page and BETWEEN in page
 
 
 @pytest.mark.parametrize(
@@ -253,6 +320,43 @@ def test_where_no_number_estimates_the_source_none_has_an_error(policy, change):
     with pytest.raises(UsageError, match="there is nothing to draw"):
         done.opened.picture()
     assert ("It promises no (ε, δ)." in done._repr_html_()) == (done.epsilon is None)
+
+
+@pytest.mark.parametrize(
+    ("unit", "names"),
+    [
+        ("year", ["2026"]), ("quarter", ["2026-Q3", "2026-Q4"]),
+        ("month", ["2026-09", "2026-10"]), ("day", ["2026-09-30", "2026-10-01"]),
+    ],
+)  # fmt: skip
+def test_a_unit_of_the_calendar_is_called_by_its_name(project, policy, unit, names):
+    days = [date(2026, 9, 30), date(2026, 10, 1)] * 500
+    pq.write_table(pa.table({"age": [30] * 1000, "sex": days}), "people.parquet")
+    done = release(load_policy(policy("a", NOISY, ("sex: keep", f"sex: {{truncate: {unit}}}"))))
+    labels = [bar.label for bar in done.opened.picture().bars]
+    assert labels == [f"[30,60), {name}" for name in names]
+    assert all(f"<td>{name}</td>" in done._repr_html_() for name in names)
+    assert isinstance(done.to_arrow()["sex"][0].as_py(), date)
+
+
+def test_bounds_and_rounding_are_named_where_they_move_a_number_alone(policy):
+    done = release(load_policy(policy("a", SUMS, epsilon="0.9", delta="9.0e-7")))
+    moved = "but for what bounds and rounding move"
+    for name, is_moved in (("n", False), ("total", True), ("mean", True)):
+        assert (moved in done.opened.picture(name).caption) == is_moved
+    assert moved in done._repr_html_()
+
+
+def test_all_of_a_caption_is_in_a_picture(policy):
+    """In lines that the picture has room for."""
+    done = release(load_policy(policy("a", SUMS, epsilon="0.9", delta="9.0e-7")))
+    picture = done.opened.picture("mean")
+    root = ElementTree.fromstring(picture.svg())
+    lines = [each for each in root.iter(f"{SVG}text") if each.attrib["x"] == "0"]
+    assert " ".join(each.text for each in lines) == picture.caption
+    assert len(lines) > 1 and all(len(each.text) <= 95 for each in lines)
+    last, bar = lines[-1].attrib["y"], next(root.iter(f"{SVG}rect")).attrib["y"]
+    assert int(last) < int(bar)
 
 
 def test_a_week_is_called_by_its_name(project, policy):

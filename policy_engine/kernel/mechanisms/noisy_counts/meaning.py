@@ -18,6 +18,7 @@ from policy_engine.kernel.mechanisms.meaning import (
     PublicKeys,
     RowNumbers,
     ShownNumber,
+    Unstated,
     any_row,
 )
 from policy_engine.kernel.mechanisms.noisy_counts.intervals import Interval, NoiseOf, within_words
@@ -251,7 +252,31 @@ class NoisyMeaning(Meaning[Noisy]):
         for measure in law.measures:
             error = partial(self._deviation_of, measure)
             interval = partial(self._interval_of, self._noises_by_grouping(measure))
-            yield ShownNumber(measure.name, self._measured(measure), 1.0, error, interval)
+            yield ShownNumber(
+                measure.name,
+                self._measured(measure),
+                1.0,
+                error,
+                interval,
+                is_moved=law.quantities[measure.quantity - 1].center is not None,
+                unstated=self._unstated(measure),
+            )
+
+    def _unstated(self, measure: Measure) -> Unstated | None:
+        """That no column shows over how many values a mean is, and what does as it is drawn."""
+        if not measure.is_mean or measure.over is None or self._divisor_of(measure) is not None:
+            return None
+        law = (
+            f"the error of {measure.name} is not stated, for no column shows over how many values"
+            " it is"
+        )
+        counted = self.law.quantities[measure.over - 1]
+        shows = "count: {rows: rows}"
+        if counted.column is not None:
+            per = "row" if counted.clip.per == "row" else "person"
+            whose = f", per: {per}" if self.claim.unit.counts_all else ""
+            shows = f"a measure {{count: {named(counted.column.name)}{whose}}}"
+        return Unstated(law, f"{shows} shows it, at no price")
 
     def _noises_by_grouping(self, measure: Measure) -> Sequence[NoiseOf]:
         law = self.law
@@ -303,7 +328,7 @@ class NoisyMeaning(Meaning[Noisy]):
             return math.hypot(error, center * by_many) * unit
         mean = row.get(measure.name)
         if mean is None:
-            return 0.0
+            return math.nan
         column = self._divisor_of(measure)
         if column is None:
             return math.nan
@@ -324,13 +349,8 @@ class NoisyMeaning(Meaning[Noisy]):
             exact = self._is_exact(quantity)
             for more in beside_noise(measure, quantity, many=many, is_exact=exact):
                 yield measure.name, more
-            if measure.is_mean and self._divisor_of(measure) is None and quantity.column:
-                counted = f"{{count: {quantity.column.name}}}"
-                yield (
-                    measure.name,
-                    f"over how many values {measure.name} is stands in no column, so that no row"
-                    f" tells its error: a measure {counted} shows it, at no price",
-                )
+            if unstated := self._unstated(measure):
+                yield measure.name, str(unstated)
         many = self.claim.unit.counts_all
         for chosen in law.quantiles:
             words = quantile_words(chosen, chosen.column.name, many=many)

@@ -11,6 +11,8 @@ from policy_engine.kernel.recodes.truncate.recode import UTC_NAME, Truncate
 from policy_engine.kernel.values_shown import MOMENT
 
 _WEEK = re.compile("[0-9]{4}-W[0-9]{2}")
+_LETTERS = {"year": 4, "month": 7}
+"""Of so many letters of a day is the name of a unit."""
 _SECONDS = {"day": 86_400, "hour": 3600}
 _FIRST, _LAST = -62_135_596_800, 253_402_300_799
 """The years 1 to 9999, in seconds since 1970."""
@@ -51,6 +53,15 @@ class TruncateMeaning(RecodeMeaning[Truncate]):
         if self.recode.unit == "week":
             return value is None or is_week(value)
         return not isinstance(value, str) or is_start_in_words(value, self.recode.unit)
+
+    def label(self, value: object) -> str:
+        """A unit by its name, as 2026, 2026-Q4 or 2026-11; of an hour by its start."""
+        text = super().label(value)
+        if not isinstance(value, date):
+            return text
+        if self.recode.unit == "quarter":
+            return f"{text[:4]}-Q{(value.month + 2) // 3}"
+        return text[: _LETTERS.get(self.recode.unit)]
 
     def is_moment(self, ticks: int, parts: int) -> bool:
         """Whether a unit starts then that is shown by its start."""
