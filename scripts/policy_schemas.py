@@ -75,6 +75,13 @@ def _described(document: type[Document]) -> dict[str, Any]:
                 described = sorted({**found, "description": said}.items())
                 found.clear()
                 found.update(described)
+    for schema in models.values():
+        for found in schema.get("properties", {}).values():
+            either, *others = found.get("anyOf", [{}])
+            if others == [{"type": "null"}]:  # what is left out; an empty one is refused
+                del found["anyOf"]
+                found.pop("default", None)
+                found.update(either)
     return made
 
 
@@ -85,8 +92,6 @@ def _tidied(made: dict[str, Any]) -> dict[str, Any]:
             field.pop("title", None)
             if key in _LEFT_OUT:
                 field.pop("default", None)
-            if key in ("auto", "csv"):
-                field["$ref"] = field.pop("anyOf")[0]["$ref"]
             elif key in ("sampled_at", "exponent"):
                 field["default"] = 1
     return made

@@ -128,6 +128,19 @@ class Document(BaseModel):
         yield from ()
 
     @classmethod
+    def _empty(cls, data: Data) -> Broken:
+        """The law that a key which needs a mapping is not left empty: as left out it is not read.
+
+        Whatever has a law of its own says there what null is.
+        """
+        for name, asked in cls.model_fields.items():
+            key = asked.alias or name
+            is_left_out = not asked.is_required() and not asked.metadata
+            if is_left_out and key in data and data[key] is None:
+                remedy = "write what it holds, or take the key out"
+                yield refusal("must be a mapping, found null", remedy, at=(key,))
+
+    @classmethod
     def _remedy(cls, key: str) -> str:
         return cls.needs[1] if cls.needs[0] == key else ""
 
@@ -142,7 +155,8 @@ class Document(BaseModel):
             return data
         if not isinstance(data, dict):
             raise refusal(f"must be a mapping, found {show(data)}", cls._remedy(""))
-        broken = [InitErrorDetails(type=error, loc=(), input=None) for error in cls._across(data)]
+        laws = (*cls._empty(data), *cls._across(data))
+        broken = [InitErrorDetails(type=error, loc=(), input=None) for error in laws]
         made = None
         try:
             made = handler(data)

@@ -94,7 +94,8 @@ def keys_of(found: object) -> Keys:
         lists = [(columns, [tuple(row[column] for column in columns) for row in found])]
     else:
         remedy = "as in {sex: [F, M]}, [{sex: F, age: old}], {file: groups.csv}, or auto"
-        raise refusal("must list values by column, or rows, or name a file", remedy)
+        wrong = f"must list values by column, or rows, or name a file, found {show(found)}"
+        raise refusal(wrong, remedy)
     return tuple((columns, _once(rows)) for columns, rows in lists)
 
 
@@ -330,8 +331,6 @@ def chooses(data: Data) -> Broken:
     """The law of a policy's `auto`: there must be something to choose."""
     if "auto" not in data:
         return
-    if data["auto"] is None:
-        yield refusal("must be a mapping, found null", at=("auto",))
     rate = mapping(data.get("sample")).get("rate", "auto")
     written = {"k": data.get("k", "auto"), "sample.rate": rate}
     given = [key for key, value in written.items() if value != "auto"]

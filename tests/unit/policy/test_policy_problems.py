@@ -9,6 +9,7 @@ from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.source_models import A_SOURCE_FILE, SAVED_AS
 
 ROW = 4  # the line of `recode` in the good policy
+LEFT_EMPTY = "must be a mapping, found null; write what it holds, or take the key out"
 
 BROKEN_VALUES = [
     ("version", "version: 2", ["1:10: version must be 1, found 2"]),
@@ -29,6 +30,16 @@ BROKEN_VALUES = [
         [
             "2:7: name must start with a letter and hold at most 100 letters, digits, _, - and ., "
             "found 5"
+        ],
+    ),
+    ("about", "about:", [f"9:1: about {LEFT_EMPTY}"]),
+    (
+        "contribution",
+        "contribution:  # max_groups: 2",
+        [
+            f"9:1: contribution {LEFT_EMPTY}",
+            "9:1: contribution is of noisy_counts, and this policy draws a sample; remove it, or"
+            " sample",
         ],
     ),
     (
@@ -737,7 +748,7 @@ def test_a_choice_without_anything_to_choose(problems, lines, given):
 
 def test_a_choice_that_is_empty_or_beside_what_is_broken(problems):
     both = {"sample": "sample: {rate: auto}", "k": "k: auto"}
-    assert problems(**both, auto="auto:") == ["9:1: auto must be a mapping, found null"]
+    assert problems(**both, auto="auto:") == [f"9:1: auto {LEFT_EMPTY}"]
     # What else is wrong with k and the sample is told once.
     assert problems(sample="sample: 1", k="", auto="auto: 1") == [
         "1:1: k is missing",

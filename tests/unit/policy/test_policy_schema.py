@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
 from policy_schemas import json_schema, project_schema, texts
+from pydantic import ValidationError
 from ruamel.yaml import YAML
 
 from policy_engine.errors import PolicyError
+from policy_engine.policy.laws import Document
 from policy_engine.policy.project import load_project_text
 from policy_engine.policy.review_models import key_line
 
@@ -124,6 +127,40 @@ def test_a_good_document(change):
 )
 def test_a_bad_document(change):
     assert not VALIDATOR.is_valid({**GOOD, **change})
+
+
+SAYS_NULL = {("MapSpec", "other"), ("HierarchySpec", "other")}
+"""Where null is a value that is written: what stands for every other one."""
+
+
+def _models(model=Document):
+    for each in model.__subclasses__():
+        yield each
+        yield from _models(each)
+
+
+@pytest.mark.parametrize("model", dict.fromkeys(_models()), ids=lambda model: model.__name__)
+def test_a_key_that_is_left_empty_is_refused_where_it_stands(model):
+    """And not taken for one that is left out, which is another policy."""
+    for name, field in model.model_fields.items():
+        key = field.alias or name
+        if (model.__name__, key) in SAYS_NULL:
+            continue
+        with pytest.raises(ValidationError) as caught:
+            model.model_validate({key: None})
+        told = [
+            each["ctx"]["predicate"]
+            for each in caught.value.errors(include_url=False)
+            if (*each["loc"], *each["ctx"].get("at", ())) == (key,)
+        ]
+        assert any("found null" in each or "null" in each for each in told), (key, told)
+
+
+def test_no_editor_takes_an_empty_key_for_one_that_is_left_out():
+    for schema in (json_schema(), project_schema()):
+        assert '{"type": "null"}' not in json.dumps(schema)
+    for key in ("about", "contribution", "noise", "period", "search"):
+        assert not VALIDATOR.is_valid({**GOOD, key: None})
 
 
 # The project file.
