@@ -1,9 +1,10 @@
 """What whole commands cost beside the plain query, of shapes that once took many times as much.
 
-    python benchmarks/shapes.py [--rows 10000000] [--repeats 3]
+    python benchmarks/shapes.py [--rows 10000000] [--repeats 3] [--of visits]
 
 45 pairs of ten columns; one of each person's different rows; a person in up to three groups;
-persons and wards beside each visit, and beside the last; two means and a sum; a roll-up. The plain
+persons and wards beside each visit, wards alone, and both beside the last; two means and a sum; a
+roll-up. ``--of`` takes those that have the word in their name. The plain
 query is DuckDB's alone, in a process of its own that writes a Parquet file; beside it ``release``
 in a project that has released nothing. CPU seconds and the peak of memory, the least of the
 repeats; they take turns.
@@ -57,10 +58,8 @@ _BORN = (
 _JOINED = (
     "LEFT JOIN 'persons.parquet' p ON v.id = p.id LEFT JOIN 'wards.parquet' w ON v.ward = w.code"
 )
-_JOIN = (
-    ", join: {persons: {file: persons.parquet, on: id, columns: [sex, born]},"
-    " wards: {file: wards.parquet, on: {ward: code}, columns: [region], public: true}}"
-)
+_WARDS = "wards: {file: wards.parquet, on: {ward: code}, columns: [region], public: true}"
+_JOIN = f", join: {{persons: {{file: persons.parquet, on: id, columns: [sex, born]}}, {_WARDS}}}"
 _BESIDE = (
     ("persons", "SELECT i AS id, CASE hash(i) % 2 WHEN 0 THEN 'f' ELSE 'm' END AS sex,"
      " (1930 + hash(i * 5) % 80)::INTEGER AS born FROM range({rows} // 10) t(i)"),
@@ -106,6 +105,14 @@ SHAPES = {
         " GROUP BY ALL ORDER BY ALL",
         _JOIN,
         _BESIDE,
+    ),
+    "visits and wards": Shape(
+        _STAR,
+        "privacy_unit: {column: id}\ncontribution: {max_groups: 20}\nrecode: {region: keep}",
+        "SELECT region, count(DISTINCT v.id) AS n FROM 'source.parquet' v"
+        " LEFT JOIN 'wards.parquet' w ON v.ward = w.code GROUP BY ALL ORDER BY ALL",
+        f", join: {{{_WARDS}}}",
+        _BESIDE[1:],
     ),
     "the last of a person's visits, with persons and wards": Shape(
         _STAR,
@@ -157,9 +164,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--of", default="")
     arguments = parser.parse_args()
     print(f"DuckDB {duckdb.__version__}, {arguments.rows:,} rows, load {os.getloadavg()[0]:.1f}")
     for name, shape in SHAPES.items():
+        if arguments.of not in name:
+            continue
         with tempfile.TemporaryDirectory() as place:
             source = Path(place) / "source.parquet"
             query = shape.source.format(rows=arguments.rows)
