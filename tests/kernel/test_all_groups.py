@@ -84,6 +84,7 @@ AGES = Bins((18, 65), ("young", "adult", "old"))
         (TOWN, TOWNS, (), ["north", "south", "other", None]),
         (TOWN, TOWNS, (one_of(TOWN, ("A", "C")),), ["north", "south"]),
         (TOWN, TOWNS, (one_of(TOWN, ("A", "D"), or_missing=True),), ["north", "other", None]),
+        (TOWN, TOWNS, (none_of(TOWN, ()),), ["north", "south", "other"]),  # missing: false
         (TOWN, TOWNS, (none_of(TOWN, ("C",)),), ["north", "other"]),
         (TOWN, TOWNS, (none_of(TOWN, ("A",)),), ["north", "south", "other"]),
         (TOWN, TOWNS, (one_of(Column("city", Type("text")), ("A",)),),
