@@ -26,8 +26,9 @@ are 2ε-DP as well. So either is covered by one pair of 2ε, with the τ of two 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR, Decimal
+from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 
 from policy_engine.accounting.domain import (
@@ -94,6 +95,7 @@ class CoinTable:
         return self.entries[distance] if distance < len(self.entries) else 0
 
 
+@lru_cache(maxsize=8)  # a text is printed more than once, and a draw asks for its own again
 def coin_table(epsilon: Number, sensitivity: int = 1, *, monotone: bool = False) -> CoinTable:
     """T_d = ⌊2⁶⁰·q^d⌋ while that is at least 2¹⁶.
 
@@ -120,10 +122,7 @@ def _floor(exponent: Fraction) -> int:
         with arithmetic(room=room):
             value = (-_decimal(exponent)).exp() * WHOLE
             slack = Decimal(10) ** (20 - room)
-            low, high = (
-                int((value + way).to_integral_value(rounding=ROUND_FLOOR))
-                for way in (-slack, slack)
-            )
+            low, high = (int(value + way) for way in (-slack, slack))
         if low == high:
             return low
         room += 40
