@@ -7,7 +7,7 @@ of its law are looked for. So floats will do.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
@@ -27,6 +27,7 @@ from policy_engine.accounting.noise import (
     MOST_ENTRIES,
     WHOLE,
     IntegerTable,
+    Priced,
     ReleaseCurve,
     Statistic,
 )
@@ -38,6 +39,7 @@ from policy_engine.accounting.noise_laws import (
     shown_half,
     tilted,
 )
+from policy_engine.accounting.powers import compose
 from policy_engine.errors import DomainError
 
 LAWS = ("truncated_laplace", "discrete_gaussian", "negative_binomial")
@@ -52,6 +54,9 @@ _QUICK = 4
 """The product of so many numbers is seen to meet an aim or not in no time."""
 _SURELY = 1.002
 """A δ that is expected to be above the asked one by more than this is: floats err by less."""
+_FEW_POINTS = 1 << 10
+_CLEARLY = Decimal("1.01")
+"""A δ on so few points that is above the asked one by more than this is: it errs by less."""
 _FLAT = 300.0
 """An ε above it is guessed for as it: e to it is still a float."""
 
@@ -94,8 +99,31 @@ class Aim:
         >>> Aim(Decimal(1), Decimal("1e-6")).met(laplace(1, 13))
         False
         """
-        statistic = Statistic(table, self.shift, self.groups * self.releases)
-        return ReleaseCurve.of([statistic], self.neighbours).delta(self.epsilon).delta <= self.delta
+        return self.met_by([Statistic(table, self.shift, self.groups * self.releases)])
+
+    def met_by(self, numbers: Sequence[Priced]) -> bool:
+        """Whether a release of these numbers meets it; one that is far from it is not composed.
+
+        >>> asked = Aim(Decimal(1), Decimal("1e-6"), releases=5)
+        >>> [asked.met_by([Statistic(laplace(step, 80), groups=5)]) for step in ("0.2", "0.3")]
+        [True, False]
+        """
+        if self.times > _QUICK and self.roughly(numbers) > _CLEARLY * self.delta:
+            return False
+        return ReleaseCurve.of(numbers, self.neighbours).delta(self.epsilon).delta <= self.delta
+
+    def roughly(self, numbers: Sequence[Priced]) -> Decimal:
+        """The δ of a release of these numbers on a coarse grid, which is not below it.
+
+        >>> Aim(Decimal(1), Decimal("1e-6")).roughly([Statistic(laplace(1, 14))])
+        Decimal('3.84263862649E-7')
+        """
+        pairs = [(way, each.groups) for each in numbers for way in each.ways(self.neighbours)]
+        turned = [([(q, p) for p, q in reversed(way)], n) for way, n in pairs]
+        # By replace_one a pair and its turned one stand in the list together.
+        both = self.neighbours != REPLACE_ONE and turned != pairs
+        ways = [pairs, turned] if both else [pairs]
+        return max(compose(each, WHOLE, _FEW_POINTS).delta(self.epsilon) for each in ways)
 
 
 @lru_cache(maxsize=32)  # `auto` asks for tables that a comparison asks for as well

@@ -35,7 +35,6 @@ _TRIED = 60
 _LESS = Decimal("0.98")
 _PARTS = 16
 """The ε of a choice is so many parts of an equal share, or fewer, or more."""
-_FEW_POINTS = 1 << 10
 _SHORT = Context(prec=4, rounding=ROUND_FLOOR)
 
 
@@ -284,7 +283,7 @@ def _solved(document: PolicyDocument, aim: Aim, groups: int, times: int) -> Nois
 
 @lru_cache(maxsize=32)  # a policy is read again by whoever works with it in one process
 def _found(law: str, measured: Beside, aim: Aim, groups: int, times: int) -> Noise:
-    from policy_engine.accounting.noise import ReleaseCurve, Statistic
+    from policy_engine.accounting.noise import Statistic
     from policy_engine.accounting.tables import auto, calibrated, guessed
 
     named, table = auto(aim) if law == "auto" else (law, calibrated(law, aim))
@@ -311,7 +310,7 @@ def _found(law: str, measured: Beside, aim: Aim, groups: int, times: int) -> Noi
                 return replace(noise, quantiles=chosen)
             if not measured.quantities and not measured.cuts:
                 break  # nothing gives way
-        elif ReleaseCurve.of(statistics, aim.neighbours).delta(aim.epsilon).delta <= aim.delta:
+        elif aim.met_by(statistics):
             return noise
         part = _part(part, _LESS)
     raise NoSolution("no noise of the measures meets guarantee beside that of the counts")
@@ -322,7 +321,6 @@ def _chosen(
 ) -> tuple[AskedQuantile, ...]:
     """The quantiles with the greatest ε each that the others leave; nothing where that is too
     little to choose by."""
-    from policy_engine.accounting.noise import ReleaseCurve
 
     def given(parts: int) -> tuple[AskedQuantile, ...]:
         epsilon = _SHORT.divide(aim.epsilon * parts, aim.groups * _PARTS)
@@ -331,28 +329,11 @@ def _chosen(
     def drawn(parts: int) -> tuple[Priced, ...]:
         return (*statistics, *(each.choice(times) for each in given(parts)))
 
-    def is_met(parts: int) -> bool:
-        curve = ReleaseCurve.of(drawn(parts), aim.neighbours)
-        return curve.delta(aim.epsilon).delta <= aim.delta
-
     # A coarse grid finds the place or one beside it, and the fine one says which.
     most = 4 * _PARTS
-    greatest = least_integer(0, most, lambda parts: _roughly(drawn(parts), aim) > aim.delta) - 1
-    while greatest and not is_met(greatest):
+    greatest = least_integer(0, most, lambda parts: aim.roughly(drawn(parts)) > aim.delta) - 1
+    while greatest and not aim.met_by(drawn(greatest)):
         greatest -= 1
-    while greatest + 1 < most and is_met(greatest + 1):
+    while greatest + 1 < most and aim.met_by(drawn(greatest + 1)):
         greatest += 1
     return given(greatest) if greatest and given(greatest)[0].spent >= LEAST_EPSILON else ()
-
-
-def _roughly(numbers: Sequence[Priced], aim: Aim) -> Decimal:
-    """The δ of a release on a coarse grid, which is not below it: for a search."""
-    from policy_engine.accounting.domain import REPLACE_ONE
-    from policy_engine.accounting.noise import WHOLE
-    from policy_engine.accounting.powers import compose
-
-    pairs = [(way, each.groups) for each in numbers for way in each.ways(aim.neighbours)]
-    turned = [([(q, p) for p, q in reversed(way)], n) for way, n in pairs]
-    # By replace_one a pair and its turned one stand in the list together.
-    ways = [pairs] if aim.neighbours == REPLACE_ONE or turned == pairs else [pairs, turned]
-    return max(compose(each, WHOLE, _FEW_POINTS).delta(aim.epsilon) for each in ways)

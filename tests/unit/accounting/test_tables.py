@@ -220,6 +220,22 @@ def test_a_small_epsilon_beside_a_large_delta_is_met_by_uniform_noise(more, boun
         calibrated("discrete_gaussian", aim)
 
 
+@pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
+@pytest.mark.parametrize(
+    ("table", "times"),
+    [(laplace("0.1", 200), 6), (gaussian(5, 40), 12), (place(9, Decimal("0.1")), 6)],
+)
+def test_what_a_coarse_grid_rules_out_is_not_met(neighbours, table, times):
+    """It lies above the δ of the release by much less than what it rules out by."""
+    statistics = [Statistic(table, groups=times)]
+    delta = delta_of_release(statistics, 1, neighbours).delta
+    aim = Aim(Decimal(1), delta, neighbours, releases=times)
+    assert delta <= aim.roughly(statistics) < delta * (1 + (tables._CLEARLY - 1) / 10)
+    assert aim.met_by(statistics)
+    less = Aim(Decimal(1), delta * Decimal("0.9999"), neighbours, releases=times)
+    assert not less.met_by(statistics)
+
+
 def test_what_rounding_leaves_of_a_uniform_table_is_priced():
     """2⁶⁰ is no multiple of 25: at next to no ε a table of 25 has a little more than 1/25."""
     aim = Aim(Decimal("1e-30"), Decimal("0.04"))
