@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -118,7 +118,6 @@ class UnreadableYaml(Exception):
     remedy: str = ""
 
 
-@lru_cache(maxsize=16)  # one command asks for its policy and its project many times
 def read_tree(text: str, file: str) -> tuple[YamlNode | None, tuple[Problem, ...]]:
     """The tree of ``text``, None where it cannot be read to its end, and the problems met.
 
@@ -130,7 +129,14 @@ def read_tree(text: str, file: str) -> tuple[YamlNode | None, tuple[Problem, ...
     >>> print(read_tree("a: [1", "policy.yaml")[1][0])
     policy.yaml:1:6: not YAML: expected ',' or ']', but got '<stream end>'
     """
-    builder = _Builder(file, text)
+    root, problems = _read(text)
+    return root, tuple(replace(each, file=file) for each in problems)
+
+
+@lru_cache(maxsize=32)  # one command asks for its policy and its project many times
+def _read(text: str) -> tuple[YamlNode | None, tuple[Problem, ...]]:
+    """The same of a text without a name."""
+    builder = _Builder(text)
     try:
         return builder.document(), tuple(builder.problems)
     except UnreadableYaml as stop:
@@ -199,16 +205,15 @@ def _position(mark: object) -> Position:
 class _Builder:
     """Builds the tree from events; no deeper than MAX_DEPTH."""
 
-    def __init__(self, file: str, text: str) -> None:
+    def __init__(self, text: str) -> None:
         self.problems: list[Problem] = []
-        self._file = file
         self._events = _events(text)
         self._path: list[str | int] = []
 
     def refuse(self, place: Position, message: str, remedy: str = "") -> None:
         """Note a problem of the value that is being read, and go on."""
         path = path_text(tuple(self._path))
-        self.problems.append(Problem(self._file, *place, path, message, remedy))
+        self.problems.append(Problem("", *place, path, message, remedy))
 
     def document(self) -> YamlNode | None:
         """The root, None where there is nothing. Raises Unreadable."""
