@@ -12,10 +12,12 @@ import os
 import random
 import re
 from collections import Counter
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from functools import cache
 
 import corpus
 import duckdb
@@ -158,9 +160,28 @@ def _plain(value: object) -> object:
 # Small tables
 
 
-def tables(ddl: str, text: str, k: int, seed: int) -> duckdb.DuckDBPyConnection:
+@contextmanager
+def tables(ddl: str, text: str, k: int, seed: int) -> Iterator[duckdb.DuckDBPyConnection]:
     """A database of the tables of ``ddl``, of values that lie about those that a text names."""
-    chosen, connection = random.Random(seed), duckdb.connect()
+    chosen = random.Random(seed)
+    connection, named = _empty(ddl)
+    # The constants of a view are those of the text that reads it.
+    is_viewed = " view " in ddl.lower()
+    named_in = text + ddl if is_viewed and len(ddl) < 2000 else text
+    filled = [each for each in named if is_viewed or each[1].lower() in text.lower()]
+    for parts in filled:
+        _fill(connection, _name(parts), named_in, k, chosen)
+    is_above = re.search(r"random\(\)\s*>[^=]", text) is not None
+    connection.execute(f"CREATE OR REPLACE MACRO random() AS {'0.999' if is_above else '0.0'}")
+    yield connection
+    for parts in filled:
+        connection.execute(f"TRUNCATE {_name(parts)}")
+
+
+@cache  # to make them takes longer than to fill them
+def _empty(ddl: str) -> tuple[duckdb.DuckDBPyConnection, list[tuple[str, str]]]:
+    """A database with these tables, empty, and their names."""
+    connection = duckdb.connect()
     # What is checked of a row has nothing to do with what a text means.
     connection.execute(re.sub(r"\bcheck\s*\([^()]*\)", "", ddl, flags=re.IGNORECASE))
     connection.execute("SET VARIABLE salt = 's'")
@@ -176,20 +197,15 @@ def tables(ddl: str, text: str, k: int, seed: int) -> duckdb.DuckDBPyConnection:
         "SELECT schema_name, table_name FROM duckdb_tables() WHERE table_name NOT IN"
         " ('salts', 'policy_engine_salts')"
     ).fetchall()
-    # The constants of a view are those of the text that reads it.
-    is_viewed = " view " in ddl.lower()
-    named_in = text + ddl if is_viewed and len(ddl) < 2000 else text
-    for parts in named:
-        if not is_viewed and parts[1].lower() not in text.lower():
-            continue
-        _fill(connection, '"{}"."{}"'.format(*parts), named_in, k, chosen)
-    is_above = re.search(r"random\(\)\s*>[^=]", text) is not None
-    connection.execute(f"CREATE MACRO random() AS {'0.999' if is_above else '0.0'}")
     connection.execute(
         "CREATE MACRO sha256(x) AS"
         " CASE WHEN ascii(right(x, 1)) % 3 = 0 THEN repeat('f', 64) ELSE repeat('0', 64) END"
     )
-    return connection
+    return connection, named
+
+
+def _name(parts: tuple[str, str]) -> str:
+    return '"{}"."{}"'.format(*parts)
 
 
 def _fill(
