@@ -211,7 +211,7 @@ def test_measures_of_many_rows_are_what_the_claim_means(place_of, name, seed):
 @pytest.mark.parametrize("name", NAMES)
 def test_quantiles_are_chosen_as_the_claim_means(place_of, name, seed):
     place = place_of(name)
-    drawn = list(printable(of_quantiles(place, seed, 6 if name == "spark" else 32), name))
+    drawn = list(printable(of_quantiles(place, seed, some(name, 32)), name))
     assert len(drawn) > 4
     with place.opened() as warehouse:
         for claim, text in drawn:

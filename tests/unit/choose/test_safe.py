@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import shutil
 from collections import Counter
@@ -451,7 +452,12 @@ def test_one_person_more_adds_nothing_or_one_to_every_score(seed: int) -> None:
             assert moved <= {0, 1}
 
 
-@pytest.mark.parametrize(("far", "draws"), [(40, 20_000), (0, 6_000)])
+#: By 4,000 draws a choice with twice its ε is rejected, and by 800 each planted fault is told;
+#: 'make evidence' draws five times as many.
+TIMES = 5 if os.environ.get("EVIDENCE") else 1
+
+
+@pytest.mark.parametrize(("far", "draws"), [(40, 4_000 * TIMES), (0, 2_000 * TIMES)])
 def test_a_scheme_is_drawn_with_its_exact_chance(far: int, draws: int, monkeypatch) -> None:
     """Also where the scores of many are bounds, of which some are looked at after all."""
     monkeypatch.setattr(safe, "_FAR", far)
@@ -621,7 +627,7 @@ def without_noise(histogram: Histogram, lattice: Lattice, rng: random.Random) ->
 
 def better_of_several(histogram: Histogram, lattice: Lattice, rng: random.Random) -> Scheme:
     schemes, scores = utilities_of(histogram, lattice, 2, None)
-    picks = [sound(histogram, lattice, rng) for _ in range(30)]
+    picks = [sound(histogram, lattice, rng) for _ in range(6 * TIMES)]
     return max(picks, key=lambda scheme: scores[schemes.index(scheme)])
 
 
@@ -669,7 +675,8 @@ def least_epsilon(first: list[Scheme], second: list[Scheme]) -> float:
 def test_an_audit_tells_a_sound_choice_from_planted_faults(chooser, is_sound):
     rng = random.Random(12)
     runs = [
-        [chooser(each, TWO_TOWNS, rng) for _ in range(3_000)] for each in neighbours_of(chooser)
+        [chooser(each, TWO_TOWNS, rng) for _ in range(800 * TIMES)]
+        for each in neighbours_of(chooser)
     ]
     assert (least_epsilon(*runs) <= float(EPSILON)) is is_sound
 
