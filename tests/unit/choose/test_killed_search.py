@@ -6,10 +6,13 @@ committed. What is drawn before its digest is recorded was seen by nobody, and g
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import importlib
 import json
+import multiprocessing
+import os
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -36,6 +39,7 @@ release: {file: out/a.parquet}
 account: people
 """
 SEARCH = ["search", "a.yaml", "--format", "json"]
+TOLD = ("told.out", "told.err")
 CHOSEN = b"private choice"
 """What stands in a policy that was chosen, and in none that was not."""
 
@@ -52,27 +56,35 @@ STEPS = {
     "kept": ("policy_engine.releasing.copies", "keep", True, "started", True),
     "committed": ("policy_engine.ledger.store", "Ledger.commit", True, "committed", True),
 }
-DIES = """\
-import functools, importlib, os, signal, sys
-module, name, is_done = sys.argv[1], sys.argv[2], sys.argv[3] == "True"
-place = importlib.import_module(module)
-*path, last = name.split(".")
-for part in path:
-    place = getattr(place, part)
-real = getattr(place, last)
+#: A server that has loaded what a search needs, and has seen no source, makes the processes.
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload([__name__, "policy_engine.cli.searching", *sorted(
+    {module for module, *_ in STEPS.values()} | {"policy_engine.warehouse.duckdb"}
+)])  # fmt: skip
 
-@functools.wraps(real)
-def dies(*words, **named):
-    if last == "link" and "a.chosen" not in str(words[1]):
-        return real(*words, **named)
-    if is_done:
-        real(*words, **named)
-    os.kill(os.getpid(), signal.SIGKILL)
 
-setattr(place, last, dies)
-from policy_engine.cli.main import run
-sys.exit(run(sys.argv[4:]))
-"""
+def dies(folder, step):
+    """A search in this process, which is killed at a step; what it says stands in files."""
+    os.chdir(folder)
+    for number, name in enumerate(TOLD, 1):
+        os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT), number)
+    module, name, is_done, *_ = STEPS[step]
+    place = importlib.import_module(module)
+    *path, last = name.split(".")
+    for part in path:
+        place = getattr(place, part)
+    real = getattr(place, last)
+
+    @functools.wraps(real)
+    def dying(*words, **named):
+        is_it = last != "link" or "a.chosen" in str(words[1])
+        found = real(*words, **named) if is_done or not is_it else None
+        if is_it:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return found
+
+    setattr(place, last, dying)
+    sys.exit(run(SEARCH))
 
 
 @pytest.fixture
@@ -90,11 +102,12 @@ def project(tmp_path, monkeypatch):
 
 
 def killed(step):
-    module, name, is_done, *_ = STEPS[step]
-    words = [sys.executable, "-c", DIES, module, name, str(is_done), *SEARCH]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert done.returncode == -signal.SIGKILL, done
-    assert (done.stdout, "Traceback" in done.stderr) == ("", False)
+    process = PROCESSES.Process(target=dies, args=(Path.cwd(), step))
+    process.start()
+    process.join()
+    out, err = (Path(name).read_text() for name in TOLD)
+    assert process.exitcode == -signal.SIGKILL, err
+    assert (out, "Traceback" in err) == ("", False)
 
 
 def charged():
