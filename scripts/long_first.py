@@ -48,7 +48,7 @@ SECONDS = {
     "tests/unit/compile/test_compiler.py::test_five_thousand_columns_are_printed_and_run": 35,
     "tests/unit/choose/test_suggesting.py": 30,
     "tests/kernel/test_meaning.py": 30,
-    "tests/check/test_run_beside.py": 25,
+    "tests/check/test_run_beside.py": 14,
     "tests/golden/test_golden.py": 25,
     "tests/unit/accounting/test_plans.py": 25,
     "tests/unit/releasing/test_editions.py": 23,
@@ -61,7 +61,7 @@ SECONDS = {
     "tests/warehouse/test_mariadb.py": 20,
     "tests/warehouse/test_postgres.py": 20,
     "tests/warehouse/test_same_bytes.py": 20,
-    "tests/unit/choose/test_safe.py": 18,
+    "tests/unit/choose/test_safe.py": 6,
     "tests/docs/test_docs.py::test_the_commands_of_a_page_do_what_it_shows[docs/tutorial.md]": 17,
     "tests/privacy/test_power.py": 17,
     "tests/privacy/test_side_channels.py": 17,
@@ -367,7 +367,6 @@ GRIDS = {
     "unit/accounting/test_covering.py::"
     "test_what_is_covered_costs_no_more_at_any_epsilon_and_the_same_way_round": 2,
     "unit/attest/test_brute_product.py::test_the_accountant_lies_between_or_little_above": 2,
-    "unit/choose/test_safe.py::test_an_audit_tells_a_sound_choice_from_planted_faults": 2,
     "unit/choose/test_searching.py::test_what_is_found_is_what_brute_force_finds": 8,
     "unit/ledger/test_windows.py::"
     "test_what_is_offered_of_a_window_is_admitted_and_one_step_more_is_not": 3,
