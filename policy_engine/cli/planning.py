@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from policy_engine.cli.outlook import Estimates, Outlook, Seen
     from policy_engine.releasing.yearly import Yearly
 
-_FEW = 3
 _FEW_DUE = 6
 
 UNLIMITED = "no account limits it: with this charge no (ε, δ) holds of what is released from it"
@@ -93,8 +92,8 @@ def plan(
         document: PlanSaid | UnpromisedPlan = _uncertified(loaded, found, certificate)
         lines = list(_uncertified_lines(loaded, found))
     else:
-        if warning := _warning(found):
-            note(f"warning: {warning}")
+        if found.soon_empty:
+            note(f"warning: {found.soon_empty}")
         document, lines = _planned(loaded, found, releases, output)
     if sql:
         lines += sql_lines(certificate.query, certificate.engine)
@@ -346,24 +345,6 @@ def _now(found: Preview) -> str:
 def noise_words(policy: Policy) -> str:
     """The law of the noise, with the numbers that it was given; empty where a sample is drawn."""
     return "" if policy.noise is None else policy.noise.in_short(policy.k)
-
-
-def _warning(found: Preview) -> str:
-    """That the account can soon pay no more; empty where it can."""
-    if found.repeats is not None or not found.affordable or found.after is None:
-        return ""
-    more, name = found.after.alike, found.account.name
-    if more is None or more >= _FEW or found.account.is_planned(found.charge):
-        return ""
-    if not more:
-        weaker = "take a smaller ε or rate, or a greater k"
-        if found.policy.noise is not None:
-            weaker = "take a smaller ε, or write guarantee: {editions: 12} for 12 of them"
-        return (
-            f"this empties account {name!r}: no other release like it fits after it;"
-            f" to leave room, {weaker}"
-        )
-    return f"after this account {name!r} pays for {more} more like it, and then for none"
 
 
 def _about_rows(policy: Policy) -> list[str]:

@@ -31,11 +31,6 @@ from policy_engine.releasing.planning import project_of
 from policy_engine.releasing.preview import about
 from policy_engine.releasing.validation import warnings_of
 
-_EMPTY = (
-    "{} shows nobody: no group {}. It is a release all the same, and it is"
-    " paid for. 'policy-engine plan' says how large a group must be; make the recodes coarser"
-)
-
 
 def release(
     policies: Annotated[
@@ -187,9 +182,6 @@ def _release(policy: Policy, *, replace: bool, revise: bool) -> ReleaseSaid | Un
         found = releasing.release(
             policy, replace=replace, revise=revise, say=output.note, watch=seen.watching
         )
-    if not found.groups:
-        few = "is large enough" if policy.noise else f"has {found.k} people in the sample"
-        output.note(f"warning: {_EMPTY.format(policy.name, few)}")
     for remark in found.remarks:
         output.note(f"warning: {policy.name}: {remark}")
     if not output.is_json():
@@ -233,7 +225,6 @@ class ReleaseSaid:
 
 
 def _said(done: releasing.Released) -> ReleaseSaid:
-    is_people = done.groups_a_person == 1
     return ReleaseSaid(
         release=done.release,
         certificate=done.certificate,
@@ -249,8 +240,8 @@ def _said(done: releasing.Released) -> ReleaseSaid:
         edition=done.edition,
         revision=done.is_revision,
         ledger=Paid(done.account, done.entry, Left.of(done.left)),
-        people=done.people if is_people else None,
-        person_groups=None if is_people else done.people,
+        people=done.people,
+        person_groups=done.person_groups if done.people is None else None,
         begins=done.begins or None,
     )
 
@@ -293,10 +284,10 @@ def _size(policy: Policy, done: releasing.Released) -> str:
     if not policy.protection.has_people:
         return groups
     if policy.noise is None:
-        return f"{groups}, {done.people} people of the sample"
+        return f"{groups}, {done.person_groups} people of the sample"
     if policy.is_by_chance:
         return f"{groups}, some of them by chance alone"
-    return f"{groups}, {done.people} {people_word(done.groups_a_person)}, counted with noise"
+    return f"{groups}, {done.person_groups} {people_word(done.groups_a_person)}, counted with noise"
 
 
 @dataclass(frozen=True)
@@ -334,7 +325,7 @@ def _unpromised(policy: Policy, done: releasing.Released) -> UnpromisedRelease:
         models=tuple(model.to_json() for model in policy.models),
         groups=done.groups,
         rows=done.rows,
-        people=done.people,
+        people=done.person_groups,
         outcome=done.outcome,
         repeated=done.repeated,
         remarks=done.remarks,
@@ -346,7 +337,8 @@ def _unpromised(policy: Policy, done: releasing.Released) -> UnpromisedRelease:
 def _uncertified_lines(policy: Policy, done: releasing.Released) -> Iterator[str]:
     yield from first_lines(still_works(policy.k, policy.models))
     yield _title(policy, done)
-    yield f"  release    {done.release}  ({counted(done.groups, 'group')}, {done.people} people)"
+    groups = counted(done.groups, "group")
+    yield f"  release    {done.release}  ({groups}, {done.person_groups} people)"
     yield f"  statement  {done.certificate}"
     yield from (f"  model      {each}" for each in planning.models_in_words(policy))
     yield f"  ledger     entry {done.entry} of account {done.account}; {planning.UNLIMITED}"

@@ -34,6 +34,7 @@ from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.opening import bytes_in
 from policy_engine.policy.project import Project, project_at
 from policy_engine.releasing.picture import DrawnNumber, Picture, lies, marked
+from policy_engine.releasing.standing import numbered, remarks_read
 from policy_engine.warehouse.connecting import connected
 
 if TYPE_CHECKING:
@@ -66,6 +67,13 @@ class OpenedRelease:
     def numbers(self) -> tuple[ShownNumber, ...]:
         """The numbers of a row that estimate the source."""
         return tuple(meaning_of(self.certificate.claim).numbers(self.certificate))
+
+    @cached_property
+    def remarks(self) -> tuple[str, ...]:
+        """What its author may not have meant: that nobody is shown, or that many lack a value."""
+        meaning = meaning_of(self.certificate.claim)
+        names = tuple(self.rows.column_names)
+        return remarks_read(meaning, names, numbered(self.rows, meaning.count))
 
     @property
     def promise(self) -> str:
@@ -222,7 +230,8 @@ class OpenedRelease:
         first = [tuple(row.values()) for row in self.rows.slice(0, 1).to_pylist()]
         once = meaning.found(self.rows.column_names, first) if meaning.once else ()
         unstated = [str(each.unstated) for each in self.numbers if each.unstated is not None]
-        rest += "".join(f"<p>{marked(text)}</p>" for text in (*once, *unstated))
+        remarked = (f"warning: {text}" for text in self.remarks)
+        rest += "".join(f"<p>{marked(text)}</p>" for text in (*once, *unstated, *remarked))
         moved = any(each.is_moved and each.unstated is None for each in self.numbers)
         name = marked(self.certificate.terms.policy_name)
         return (

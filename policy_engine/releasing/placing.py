@@ -297,6 +297,8 @@ class Spot:
         """The size of the release that stands; its certificate may be of an older text."""
         lines = self._lines(certificate)
         size = standing.size_by(lines(), certificate)
+        if not size.groups:
+            return replace_field(size, remarks=(standing.NOBODY,))
         if certificate.terms.policy_digest != self.policy.digest:
             return size
         return replace_field(size, remarks=standing.remarks_of(lines(), self.policy))

@@ -47,6 +47,7 @@ from policy_engine.releasing.planning import (
 )
 from policy_engine.releasing.requests import Ends, SourceNames
 
+_FEW = 3
 _One = TypeVar("_One")
 _Made = TypeVar("_Made")
 
@@ -94,6 +95,24 @@ class Preview:
         """What the account would pay for once it has paid, if it must; None without a limit."""
         paid = self.account if self.repeats is not None else self.account.plus(self.charge)
         return paid.remaining(self.charge.asked, windows=self.charge.windows)
+
+    @cached_property
+    def soon_empty(self) -> str:
+        """That its account can soon pay no more, and what leaves room; empty where it can."""
+        if self.repeats is not None or not self.affordable or self.after is None:
+            return ""
+        more, name = self.after.alike, self.account.name
+        if more is None or more >= _FEW or self.account.is_planned(self.charge):
+            return ""
+        if not more:
+            weaker = "take a smaller ε or rate, or a greater k"
+            if self.policy.noise is not None:
+                weaker = "take a smaller ε, or write guarantee: {editions: 12} for 12 of them"
+            return (
+                f"this empties account {name!r}: no other release like it fits after it;"
+                f" to leave room, {weaker}"
+            )
+        return f"after this account {name!r} pays for {more} more like it, and then for none"
 
 
 def preview(policy: Policy, project: Project | None = None, *, clock: Clock = utc_now) -> Preview:

@@ -81,10 +81,10 @@ if TYPE_CHECKING:
 class Released:
     """What a release was. ``release`` and ``certificate`` say where the two are.
 
-    ``people`` are those of the sample who are in a group that is shown. Without (ε, δ) both are
-    None. ``outcome``: drawn now, or standing since before, or put back from the bytes that were
-    kept; the last two cost nothing, and looked at no source. ``remarks`` say what its author may
-    not have meant.
+    ``person_groups`` is what the counts of its groups add up to: each of the people, of a sample
+    or with noise, as often as groups count them. Without (ε, δ) both are None. ``outcome``: drawn
+    now, or standing since before, or put back from the bytes that were kept; the last two cost
+    nothing, and looked at no source. ``remarks`` say what its author may not have meant.
     """
 
     release: str
@@ -95,13 +95,13 @@ class Released:
     rate: Decimal
     groups: int
     rows: int
-    people: int
+    person_groups: int
     account: str
     entry: int
     state: Account
     asked: Asked
     groups_a_person: int = 1
-    """In how many groups a person counts at most: of several, ``people`` counts them in each."""
+    """In how many groups a person counts at most."""
     outcome: Outcome = "released"
     remarks: tuple[str, ...] = ()
     edition: str = ""
@@ -113,6 +113,11 @@ class Released:
     """That it is the first in its window, and what that window adds; empty of another."""
     project: Project | None = field(default=None, repr=False)
     """Whose warehouse a table is in."""
+
+    @property
+    def people(self) -> int | None:
+        """How many people its groups count; None where one may be in several of them."""
+        return self.person_groups if self.groups_a_person == 1 else None
 
     @cached_property
     def opened(self) -> OpenedRelease:

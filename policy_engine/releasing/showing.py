@@ -19,7 +19,6 @@ from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.mechanisms.meaning import Meaning
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.models import Model
-from policy_engine.kernel.words import people_word
 from policy_engine.opening import NO_FILE, bytes_in
 from policy_engine.policy.project import Project
 from policy_engine.policy.reading import unread
@@ -28,7 +27,7 @@ from policy_engine.releasing.copies import is_drawn
 from policy_engine.releasing.opened import in_reading_order, of_groups
 from policy_engine.releasing.publish import is_release, record_of
 from policy_engine.releasing.requests import certificate_of
-from policy_engine.releasing.standing import Lines, digest_of_lines, numbered, remarks
+from policy_engine.releasing.standing import Lines, digest_of_lines, numbered, remarks_read
 from policy_engine.warehouse.connecting import connected
 
 Line = tuple[Any, ...]
@@ -114,7 +113,7 @@ def _of_file(path: Path, certificate: Path, project: Project, rows: int) -> Firs
             first = tuple(in_reading_order(stated.claim, names, lines)[:rows])
             meaning = (_WAITS,) if found is None else ()
             meaning += _told(stated, names, lines) + _left_out(stated.terms.models)
-            told = _remarks(known, names, numbered(table, known.count))
+            told = remarks_read(known, names, numbered(table, known.count))
     except VerificationFailed as error:
         meaning = (f"what its numbers mean is not known: {error}",)
     if known is not None:
@@ -156,7 +155,7 @@ def _of_table(certificate: Path, stated: Unverified, project: Project, rows: int
     claim, meaning = certified.claim, meaning_of(certified.claim)
     count = () if claim.count is None else (claim.count,)
     names = (*claim.released, *count, *claim.law.beside)
-    said, told = _told(certified, names, lines), _remarks(meaning, names, lines)
+    said, told = _told(certified, names, lines), remarks_read(meaning, names, lines)
     names, first = of_groups(claim, names, in_reading_order(claim, names, lines)[:rows])
     return FirstRows(name, certificate, names, first, len(lines), said, told, meaning)
 
@@ -175,27 +174,6 @@ def _left_out(models: Iterable[Model]) -> tuple[str, ...]:
         " cause why one may be missing"
         for model in models
     )
-
-
-def _remarks(meaning: Meaning[Any], names: tuple[str, ...], lines: Lines) -> tuple[str, ...]:
-    """The columns that lack values in many people; nothing where rows are not as they should be.
-
-    Of public values some are missing by chance.
-    """
-    if meaning.by_chance:
-        return ()
-    if meaning.count is not None and meaning.count not in names:
-        return ()
-    if meaning.claim.law.groupings:
-        return ()  # what a grouping leaves out is NULL in its rows
-    found, counted = list(lines), meaning.count is not None
-    place = names.index(meaning.count) if meaning.count is not None else len(names)
-    if not all(len(line) == len(names) for line in found):
-        return ()
-    if counted and not all(str(line[place]).isdecimal() for line in found):  # a table's are texts
-        return ()
-    who = people_word(meaning.claim.unit.groups)
-    return remarks(names[:place], found, counted=counted, of_alike=False, who=who)
 
 
 def _stated(path: Path) -> Unverified:

@@ -30,6 +30,7 @@ from policy_engine.attest.parquet_file import predicate_digest
 from policy_engine.attest.signers import writer_of
 from policy_engine.errors import VerificationFailed, WarehouseError
 from policy_engine.kernel.certificate import Certificate
+from policy_engine.kernel.mechanisms.meaning import Meaning
 from policy_engine.kernel.words import people_word
 from policy_engine.ledger.entry import MOST_ATTEMPTS, Entry, Run
 from policy_engine.ledger.store import Ledger
@@ -68,6 +69,10 @@ _ALIKE = "{} has the same value in every row that is shown, and tells no two gro
 _OTHER = (
     "{} is {}, what stands for every other value, in every row that is shown: see whether the keys"
     " of its map or hierarchy are written as the source's values are"
+)
+NOBODY = (
+    "it shows nobody: no group is large enough. It is a release all the same, and it is paid for."
+    " 'policy-engine plan' says how large a group must be; make the recodes coarser"
 )
 NOT_STARTED = "it was never started, so nothing ran"
 NOT_DRAWN = "nothing came out that anybody could have seen: 'release' draws it, at no cost"
@@ -189,14 +194,15 @@ def certified_digest(run: Run, text: str, trusted: TrustedKeys) -> str:
 
 @dataclass(frozen=True)
 class Size:
-    """How large a release is: groups, rows, and the people of the sample that they count.
+    """How large a release is: groups, rows, and what the counts of its groups add up to.
 
-    ``remarks`` say what else its rows show.
+    ``person_groups`` has each person as often as groups count them. ``remarks`` say what else its
+    rows show.
     """
 
     groups: int
     rows: int
-    people: int
+    person_groups: int
     remarks: tuple[str, ...] = ()
 
 
@@ -228,8 +234,7 @@ def digest_of_lines(lines: Lines) -> tuple[str, Size]:
 
 
 def size_by(lines: Lines, certificate: Certificate) -> Size:
-    """The size of a release, of people by its certificate; of several groupings those of the one
-    that shows most.
+    """The size of a release by its certificate; of several groupings that shows most that counts.
 
     The rows are sorted, so equal ones stand together.
     """
@@ -252,6 +257,30 @@ def remarks_of(lines: Lines, policy: Policy) -> tuple[str, ...]:
     others = {name: how.other for name, how in policy.recodings if isinstance(how, Lookup)}
     who, counted = people_word(policy.groups_a_person), policy.release.form == "counts"
     return remarks(columns, lines, counted=counted, others=others, who=who)
+
+
+def remarks_read(meaning: Meaning[Any], names: tuple[str, ...], lines: Lines) -> tuple[str, ...]:
+    """What its author may not have meant, as far as a release tells it without its policy.
+
+    That it shows nobody, and the columns that lack values in many people: nothing of these where
+    rows are not as they should be, and of public values, of which some are missing by chance.
+    """
+    found, count = list(lines), meaning.count
+    if not found:
+        return (NOBODY,)
+    # What a grouping leaves out is NULL in its rows.
+    if meaning.by_chance or meaning.claim.law.groupings or (count and count not in names):
+        return ()
+    place = names.index(count) if count is not None else len(names)
+    if not all(len(line) == len(names) for line in found):
+        return ()
+    is_counted = count is not None
+    if is_counted and not all(
+        str(line[place]).isdecimal() for line in found
+    ):  # a table's are texts
+        return ()
+    who = people_word(meaning.claim.unit.groups)
+    return remarks(names[:place], found, counted=is_counted, of_alike=False, who=who)
 
 
 def remarks(

@@ -89,7 +89,7 @@ def test_k_is_certain_and_rows_are_released(cli, policy):
 
 def test_nobody_shown_is_told(cli, policy):
     file = policy("a", ("sample: {rate: 0.1}\nk: 20\n", "k: 3000\n"), **WIDE)
-    assert "a shows nobody: no group is large enough." in cli("release", file).err
+    assert "a: it shows nobody: no group is large enough." in cli("release", file).err
 
 
 def test_a_person_counts_in_several_groups(cli, policy, many, monkeypatch):

@@ -22,7 +22,7 @@ from policy_engine import Policy, load_policy, open_release, release
 from policy_engine.errors import PolicyError, UsageError
 from policy_engine.kernel.mechanisms.meaning import RowNumbers
 from policy_engine.release import preview
-from policy_engine.releasing.picture import lies
+from policy_engine.releasing.picture import lies, marked
 
 mpl.use("Agg")
 
@@ -369,9 +369,21 @@ def test_a_week_is_called_by_its_name(project, policy):
     assert "2026-W53" in done._repr_html_()
 
 
+def test_what_the_rows_tell_its_author_stands_in_a_release_that_is_opened_again(policy):
+    """In Python as in the CLI: that many have no value, which no raw row has to tell."""
+    kinds = ("{file: people.parquet}", "{file: people.parquet, columns: {sex: date}}")
+    done = release(load_policy(policy("a", NOISY, kinds, ("sex: keep", "sex: {truncate: month}"))))
+    again = open_release(done.release)
+    [said] = again.remarks
+    assert said.startswith("sex is NULL in every row that is shown") and said in done.remarks
+    assert f"<p>warning: {said}</p>" in again._repr_html_()
+
+
 def test_a_release_of_nothing_opens(project, policy):
     pq.write_table(pa.table({"age": [1], "sex": ["x"]}), "people.parquet")
     done = release(load_policy(policy("a", NOISY)))
+    assert done.remarks == open_release(done.release).remarks and len(done.remarks) == 1
+    assert "it shows nobody" in done.remarks[0] and marked(done.remarks[0]) in done._repr_html_()
     assert done.to_pandas(errors=True).shape == (0, 6)
     assert done.opened.picture().description.endswith("No group is shown.")
     assert len(done.plot().patches) == 0 and "<svg" in done.opened.picture().svg()
@@ -383,6 +395,26 @@ def test_a_label_is_no_markup_in_a_picture(project, policy):
     done = release(load_policy(policy("a", NOISY)))
     for text in (done.opened.picture().svg(), done._repr_html_()):
         assert "&lt;script&gt;&amp;" in text and "<script" not in text and "\u202e" not in text
+
+
+def test_that_an_account_is_emptied_is_known_before_it_pays(cli, policy):
+    file = policy("a", NOISY, epsilon="0.9", delta="9.0e-7")
+    found = preview(load_policy(file))
+    assert found.soon_empty.startswith("this empties account 'people': no other release like it")
+    assert f"warning: {found.soon_empty}\n" in cli("plan", file).err
+    assert preview(load_policy(policy("a", NOISY, epsilon="0.2"))).soon_empty == ""
+
+
+def test_people_of_several_groups_are_not_told_to_be_so_many_people(project, policy):
+    people = {"id": [i // 2 for i in range(1800)], "age": [30, 70] * 900, "sex": ["f"] * 1800}
+    pq.write_table(pa.table(people), "people.parquet")
+    unit = ("privacy_unit: row", "privacy_unit: {column: id}")
+    limit = (NOISY[0], "contribution: {max_groups: 2}\n")
+    done = release(load_policy(policy("a", unit, limit, epsilon="0.4")))
+    assert done.people is None and abs(done.person_groups - 1800) < 100
+    assert done.person_groups == sum(done.to_arrow()["n"].to_pylist())
+    one = release(load_policy(policy("b", unit, (NOISY[0], "contribution: {max_groups: 1}\n"))))
+    assert one.people == one.person_groups and abs(one.people - 900) < 100
 
 
 def test_a_table_opens_by_its_certificate(project, cli):
