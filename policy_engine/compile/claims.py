@@ -63,7 +63,8 @@ class _Problems(list[Problem]):
             yield
         except ClaimError as error:
             # A law of claims that no law of the language covers.
-            self.add(path, f"no claim is made of it: {error}", "")
+            law = f"no claim is made of it: {error}"
+            self.add(path, f"{subject}: {law}" if subject else law, "")
         except _Misfit as error:
             law, remedy = error.args
             self.add(misfit or path, f"{subject}: {law}", remedy)

@@ -12,9 +12,9 @@ from difflib import get_close_matches
 
 from policy_engine.compile.catalog import TIMES, Field, Kind, Table
 from policy_engine.compile.claims import claim_of
-from policy_engine.compile.fitting import missing_problem, readable, type_problem
+from policy_engine.compile.fitting import measure_problem, missing_problem, readable, type_problem
 from policy_engine.compile.joining import join_problems, joined_names
-from policy_engine.compile.reading import casts_of, read_as, read_columns
+from policy_engine.compile.reading import casts_of, columns_read, read_as, read_columns
 from policy_engine.compile.rendering import headed
 from policy_engine.dialects import Engine
 from policy_engine.engines.base import Refused
@@ -103,6 +103,7 @@ def find_problems(policy: Policy, table: Table, dialect: Engine) -> tuple[Proble
             found.append((path_text(("recode", name)), law, broken.remedy))
     found += _dialect_problems(policy, table, dialect)
     found += _source_problems(policy, table)
+    found += _measure_problems(policy, table, dialect)
     found += _filled_problems(policy, table)
     found += _period_problems(policy, table, dialect)
     found += join_problems(policy, table)
@@ -114,6 +115,24 @@ def find_problems(policy: Policy, table: Table, dialect: Engine) -> tuple[Proble
         found += [("grouping", f"{law} {name!r}", remedy) for name in mixed]
     found += _sample_problems(policy, table, dialect)
     return _problems(policy, found)
+
+
+def _measure_problems(policy: Policy, table: Table, dialect: Engine) -> Iterator[_Found]:
+    """The measures of columns whose values are no numbers."""
+    drawn, quantiles = policy.protection.quantities, policy.protection.quantiles
+    asked = [(each.name, drawn[each.quantity - 1]) for each in policy.protection.measures]
+    added = [(name, each.column, each.clip, each.center is None) for name, each in asked]
+    added += [(each.name, each.column, each.clip, False) for each in quantiles]
+    read = columns_read(policy, table, [column for _, column, *_ in added if column])
+    for name, column, clip, is_count in added:
+        if column is None or column not in read:
+            continue
+        # Read as a number, a text that is none would not be counted.
+        casts = not is_count and casts_of(read[column].source) not in dialect.lacks
+        broken = measure_problem(clip.unit, read[column].column, casts=casts)
+        if broken is not None:
+            law = f"column {column!r}: {broken.law}"
+            yield path_text(("measures", name)), law, broken.remedy
 
 
 def find_unknown(policy: Policy, table: Table) -> tuple[Problem, ...]:

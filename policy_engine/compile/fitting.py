@@ -76,6 +76,20 @@ def type_problem(
             return _unless(fits, law, kind, _that_fits(column))
 
 
+def measure_problem(step: Decimal, column: Field, *, casts: bool = True) -> Misfit | None:
+    """Why a column of this type has no measure; None if it has. ``casts`` as for a recoding.
+
+    >>> measure_problem(Decimal(1), Field("cost", "VARCHAR")).remedy
+    'read it as a number with source.columns'
+    >>> measure_problem(Decimal(1), Field("born", "DATE")).remedy
+    'name a column of numbers'
+    """
+    fits = recodings.Round(step).fits(type_of(column, collates=False))
+    is_read = casts and readable(column.kind, "double")
+    remedy = "read it as a number with source.columns" if is_read else "name a column of numbers"
+    return _unless(fits, "a measure takes numbers", column.kind, remedy)
+
+
 def missing_problem(recoding: recodings.Recoding, column: Field, is_named: bool) -> Misfit | None:
     """Why NULL has no name in what a recoding shows of a column of this type; None if it may.
 

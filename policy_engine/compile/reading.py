@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import prod
 
@@ -50,12 +50,14 @@ def casts_of(column: Field) -> str:
 
 def read_columns(policy: Policy, table: Table) -> Mapping[str, ReadColumn]:
     """The source column of every recoding that reads one, by the policy's name for it."""
+    return columns_read(policy, table, [name for name, how in policy.recodings if how.reads])
+
+
+def columns_read(policy: Policy, table: Table, names: Iterable[str]) -> Mapping[str, ReadColumn]:
+    """The source columns of these names that are there, each as what it is read."""
     declared = {name: DECLARED[kind] for name, kind in read_as(policy, table).items()}
-    return {
-        name: ReadColumn(found, declared.get(found.name))
-        for name, recoding in policy.recodings
-        if recoding.reads and (found := table.find(name))
-    }
+    found = {name: column for name in names if (column := table.find(name))}
+    return {name: ReadColumn(column, declared.get(column.name)) for name, column in found.items()}
 
 
 def is_raw_first(policy: Policy, table: Table) -> bool:

@@ -8,9 +8,12 @@ import pytest
 from everyone import policy_of
 
 from policy_engine.compile.catalog import TIMES, Field, Kind, Table
+from policy_engine.compile.claims import claim_of
 from policy_engine.compile.compiler import find_problems
 from policy_engine.dialects import ENGINES
 from policy_engine.engines.types import types_of
+from policy_engine.policy.loading import load_policy_text
+from policy_engine.policy.resolve import Policy
 
 RECODINGS = {
     "keep": "keep",
@@ -98,3 +101,38 @@ def check_remedies(folder, engine: str, kind: str, recoding: str, problem: str) 
         left = problems(folder, engine, kind, instead or recoding, read_as)
         assert left == [], f"{engine}, {kind}: {problem}"
     return {*remedies}
+
+
+MEASURES = {
+    "mean": "{mean: x, bounds: [0, 9], missing: {as: 0}}",
+    "count": "{count: x}",
+}
+
+
+@pytest.mark.parametrize("kind", MEASURES)
+def test_a_measure_names_its_column_and_what_mends_it(tmp_path, kind):
+    """No law of claims without a column and a remedy is told of any type."""
+
+    def policy_that(read_as: str = "") -> Policy:
+        source = f"{{table: people{read_as}}}\nprivacy_unit: row"
+        more = f"noisy_counts\nmeasures: {{m: {MEASURES[kind]}}}"
+        file = tmp_path / "policy.yaml"
+        text = f"version: 1\nname: p\nsource: {source}\nrecode: {{g: keep}}\nmechanism: {more}\n"
+        text += "guarantee: {epsilon: 9, delta: 0.01}\nrelease: {file: a.parquet}\n"
+        return load_policy_text(text, file, tmp_path)
+
+    plain, read = policy_that(), policy_that(", columns: {x: double}")
+    remedies = set()
+    for name in kinds("duckdb"):
+        table = Table((Field("g", "BIGINT"), Field("x", name)), parts=("main", "people"))
+        found = find_problems(plain, table, ENGINES["duckdb"])
+        if not found:
+            claim_of(plain, table, "duckdb")
+            continue
+        [problem] = found
+        assert problem.message.startswith("column 'x': a measure takes numbers, found ")
+        remedies.add(problem.remedy)
+        if "source.columns" in problem.remedy:
+            assert find_problems(read, table, ENGINES["duckdb"]) == ()
+    named = {"name a column of numbers", "read it as a number with source.columns"}
+    assert remedies == (named if kind == "mean" else {"name a column of numbers"})
