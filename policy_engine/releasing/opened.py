@@ -48,6 +48,7 @@ ERROR = "_sd"
 """Behind the name of a number, the name of the column of its errors."""
 LOW, HIGH = "_low", "_high"
 """The same of the ends between which what counts lies in 95 of 100 releases."""
+_PUTS_BACK = "move it away, and 'policy-engine restore POLICY' puts back what was released"
 _FIRST = 10
 MOST_BARS = 40
 
@@ -270,9 +271,25 @@ def open_release(place: str | Path, project: Project | None = None) -> OpenedRel
     if path == named:
         table = _of_table(stated.subject_name, certificate, project or project_at(Path.cwd()))
         return OpenedRelease(stated.subject_name, certificate, _sorted(certificate.claim, table))
-    with explained(f"{path} could not be read"):
-        table = read_parquet(path)
-    return OpenedRelease(str(path), certificate, _sorted(certificate.claim, table))
+    table, claim = rows_of(path), certificate.claim
+    count = () if claim.count is None else (claim.count,)
+    lost = {*claim.released, *count, *claim.law.beside} - {*table.column_names}
+    if lost:
+        law = f"{path} is not what {named} is of: it has no column {min(lost)!r}"
+        raise FileError(f"{law}; {_PUTS_BACK}")
+    return OpenedRelease(str(path), certificate, _sorted(claim, table))
+
+
+def rows_of(path: Path) -> pa.Table:
+    """The rows of a release's file. Errors: FileError where it cannot be read."""
+    import pyarrow as pa
+
+    try:
+        with explained(f"{path} could not be read"):
+            return read_parquet(path)
+    except pa.ArrowException:
+        law = f"{path} is not a Parquet file that can be read: it was changed since it was written"
+        raise FileError(f"{law}; {_PUTS_BACK}") from None
 
 
 def picture_of(certificate: Certificate, lines: Sequence[Line]) -> str:

@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Released:
     """What a release was. ``release`` and ``certificate`` say where the two are.
 
@@ -113,6 +113,11 @@ class Released:
     """That it is the first in its window, and what that window adds; empty of another."""
     project: Project | None = field(default=None, repr=False)
     """Whose warehouse a table is in."""
+
+    def __repr__(self) -> str:
+        price = "no (ε, δ)" if self.epsilon is None else f"ε = {in_text(self.epsilon)}"
+        groups = f"{self.groups:,} groups"
+        return f"<{self.release}: {self.outcome}, {groups}, {price}, entry {self.entry}>"
 
     @property
     def people(self) -> int | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from policy_engine.attest.attestation import Unverified, unverified_release
 from policy_engine.attest.certificates import added_edition, certificate_in
-from policy_engine.attest.parquet_file import certificate_path, read_parquet
+from policy_engine.attest.parquet_file import certificate_path
 from policy_engine.attest.values import plain_values
 from policy_engine.errors import FileError, UsageError, VerificationFailed
 from policy_engine.kernel.certificate import Certificate
@@ -24,7 +24,7 @@ from policy_engine.policy.project import Project
 from policy_engine.policy.reading import unread
 from policy_engine.releasing.books import has_ledger, open_ledger
 from policy_engine.releasing.copies import is_drawn
-from policy_engine.releasing.opened import in_reading_order, of_groups
+from policy_engine.releasing.opened import in_reading_order, of_groups, rows_of
 from policy_engine.releasing.publish import is_release, record_of
 from policy_engine.releasing.requests import certificate_of
 from policy_engine.releasing.standing import Lines, digest_of_lines, numbered, remarks_read
@@ -94,10 +94,7 @@ def _of_file(path: Path, certificate: Path, project: Project, rows: int) -> Firs
     if not is_release(path):
         facts = "for it does not carry the record of a certificate"
         raise UsageError(f"{path} is no release, {facts}: show prints nothing else")
-    try:
-        table = read_parquet(path)
-    except (pa.ArrowException, OSError) as error:
-        raise FileError(f"{path} is not a Parquet file that can be read") from error
+    table = rows_of(path)
     if any(map(pa.types.is_nested, table.schema.types)):
         raise UsageError(f"{path} is no release: a column of it holds lists or structures")
     lines = list(zip(*map(plain_values, table.columns), strict=True))

@@ -19,10 +19,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from policy_engine import Policy, load_policy, open_release, release
-from policy_engine.errors import PolicyError, UsageError
+from policy_engine.errors import FileError, PolicyError, UsageError
 from policy_engine.kernel.mechanisms.meaning import RowNumbers
 from policy_engine.release import preview
 from policy_engine.releasing.picture import lies, marked
+from policy_engine.releasing.release import restore
 
 mpl.use("Agg")
 
@@ -59,6 +60,24 @@ def test_a_release_is_a_table_in_reading_order(done):
 def test_a_release_that_was_given_opens_by_its_file_and_by_its_certificate(done):
     for place in (done.release, Path(done.release), done.certificate):
         assert open_release(place).to_arrow() == done.to_arrow()
+
+
+@pytest.mark.parametrize("change", ["cut off", "another column"])
+def test_a_file_that_was_changed_is_told_to_be_so_and_what_puts_it_back(done, change):
+    file = Path(done.release)
+    if change == "cut off":
+        file.write_bytes(file.read_bytes()[:-9])
+    else:
+        pq.write_table(pa.table({"age": ["<30"], "n": [5]}), file)
+    with pytest.raises(FileError, match=r"^out/a\.parquet is not .*; move it away, and"):
+        open_release(done.release)
+    file.rename("moved.parquet")
+    assert restore(load_policy(Path("a.yaml"))).outcome == "put back"
+    assert open_release(done.release).rows.num_rows == 6
+
+
+def test_a_release_says_in_few_words_what_it_is(done):
+    assert repr(done) == "<out/a.parquet: released, 6 groups, ε = 0.5, entry 2>"
 
 
 def test_errors_of_sums_and_means_are_those_that_are_told(policy):
