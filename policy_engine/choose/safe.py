@@ -77,7 +77,7 @@ from policy_engine.policy.scalars import counted
 from policy_engine.policy.timing import PeriodOf
 from policy_engine.releasing import beginning, books, copies, publish, standing
 from policy_engine.releasing.asking import Sought, asked_of, required_of
-from policy_engine.releasing.charging import ReleasePlan, charge_of_choice, in_windows, planned
+from policy_engine.releasing.charging import ReleasePlan, charge_of_choice, planned
 from policy_engine.releasing.editions import Clock, asked_for, at_moment, utc_now
 from policy_engine.releasing.requests import Ends, choice_name, place_of, run_of
 from policy_engine.releasing.reviewing import brought_at, check_pinned, request_file
@@ -591,8 +591,8 @@ def _charge(
 ) -> Charge:
     """What the ledger is asked to book, in the window of the day where its account has windows."""
     charge = charge_of_choice(stated)
-    limit, at = plan.account_in(known).limit, at_moment(known, search.target.clock)
-    charge = in_windows(charge, search.policy, search.project, None, limit=limit, at=at)
+    payer = replace_field(plan.payer, policy=search.policy, project=search.project)
+    charge = payer.counted(charge, None, known, search.target.clock)
     run = run_of(stated.predicate(), search.ends, search.of, search.edition)
     return replace_field(charge, request=search.place, run=run, brought=search.brought)
 

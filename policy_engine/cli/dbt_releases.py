@@ -136,7 +136,8 @@ def sought(desk: Desk, opened: Ledger, releases: Texts) -> Iterator[tuple[Sought
         if required is not None and required.needs("claim") and each.is_due:
             booking = Booking(desk, opened, release, each.certified(desk)[0])
             charge, paid = booking.charge(), booking.unstarted()
-            asked = asked_of(charge, release.certificate, opened.read(), booking.account(), paid)
+            account = booking.payer.account_in(opened.read())
+            asked = asked_of(charge, release.certificate, opened.read(), account, paid)
             yield asked, required
 
 

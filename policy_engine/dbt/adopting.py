@@ -93,7 +93,7 @@ def adopted(project: DbtProject, manifest: Manifest, name: str, account: str) ->
     calls: dict[tuple[str, ...], str] = {}
     unknown: list[str] = []
     for parent in (manifest.nodes[id_] for id_ in node.parents if id_ in manifest.nodes):
-        source, parts = of_manifest(parent, ""), named(parent.relation, engine)
+        source, parts = of_manifest(parent), named(parent.relation, engine)
         calls.setdefault(parts, call_of_node(parent))
         if source is not None:
             types = tables[".".join(parts)] = source.spelled(engine)
@@ -107,13 +107,12 @@ def adopted(project: DbtProject, manifest: Manifest, name: str, account: str) ->
     claim, known, everybody = found.claim, Known(schema, engine), None
     if claim is None:
         everybody = counted(text, known)
-        claim, told = everybody.claim, replace(told, missed=(*everybody.missed, *unknown))
+        claim, missed = everybody.claim, (*everybody.missed, *unknown)
         codes = [each.code for each in everybody.findings]
         why = map(str, found.findings if codes == ["V03"] else everybody.findings)
-        told = replace(told, why=(*why, *((_JOINS,) if codes == ["V13"] else ())))
-    if claim is None:
-        return told
-    if told.missed:
+        joins = (_JOINS,) if codes == ["V13"] else ()
+        told = replace(told, missed=missed, why=(*why, *joins))
+    if claim is None or told.missed:
         return told
     parts = getattr(claim.source, "parts", ())
     table = known.table(parts)

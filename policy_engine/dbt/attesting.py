@@ -423,7 +423,7 @@ def _read(desk: Desk, release: DbtRelease) -> Iterator[DbtRelease]:
     known = [name for name in names if schedule.every.has(name)]
     for name in known if release.written.release.append else known[-1:]:
         edition = edition_of(release.written, desk.project.zone, Period.parse(name))
-        yield release.of_edition(edition)
+        yield replace(release, written=release.written.in_edition(edition))
 
 
 def _looked(desk: Desk, release: DbtRelease, trusted: TrustedKeys) -> Looked:

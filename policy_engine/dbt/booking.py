@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
-from policy_engine.accounting.plans import WindowPlan
 from policy_engine.attest.approvals import Brought
 from policy_engine.attest.sealing import seal, secret_of_parts
 from policy_engine.attest.validity import moment
@@ -52,7 +51,6 @@ from policy_engine.errors import (
 )
 from policy_engine.kernel.certificate import ROWS, Certificate
 from policy_engine.kernel.editions import Edition
-from policy_engine.ledger.account import Account, Limit, effective
 from policy_engine.ledger.books import Books
 from policy_engine.ledger.entry import Charge, Entry
 from policy_engine.ledger.store import Ledger
@@ -61,14 +59,13 @@ from policy_engine.policy.resolve import terms_of
 from policy_engine.releasing.beginning import certificates_of, check_remembers, ledger_writer
 from policy_engine.releasing.books import (
     check_new_name,
-    limit_of,
     naming_key,
     open_ledger,
     sealing_key,
     secret_of,
     trusted_keys,
 )  # fmt: skip
-from policy_engine.releasing.charging import charge_of, in_windows, solved_plan
+from policy_engine.releasing.charging import Payer, charge_of
 from policy_engine.releasing.editions import (
     Schedule,
     at_moment,
@@ -216,7 +213,10 @@ class Dated:
             for of in (with_git_edition, after_git_edition)
         )
         certified(desk, first, text)
-        one, other, own = (_print(desk, each, text) for each in (first, second, release))
+        one, other, own = (
+            print_of(each, _table(desk, each), desk.warehouse.dialect, text)[1]
+            for each in (first, second, release)
+        )
         values = own_values(own_places(one, other), own)
         return certified(desk, release, own), (release.written.edition.name, *values)
 
@@ -250,11 +250,6 @@ def paid_for(desk: Desk, release: DbtRelease, known: Books | None) -> list[Entry
     return [entry for entry in entries if entry.state != "cancelled"]
 
 
-def _print(desk: Desk, release: DbtRelease, text: str) -> str:
-    """What is printed for a release that is certified as ``text``."""
-    return print_of(release, _table(desk, release), desk.warehouse.dialect, text)[1]
-
-
 def _check_source(desk: Desk, release: DbtRelease) -> None:
     """That the release can be drawn and looked at here, before anything is charged."""
     columns = mapping(release.model.data, "columns").values()
@@ -275,7 +270,7 @@ def _check_source(desk: Desk, release: DbtRelease) -> None:
             f"{release.told}: {why}. Drop it, if nothing was released there; else release what has"
             f" other columns as the next version, version: {release.written.release.version + 1}"
         )
-    source = of_manifest(release.source, "")
+    source = of_manifest(release.nodes[0])
     if source is not None and not desk.stands(release.reads[0]):
         check_filled(release.written, source)
     for (key, _), node, parts in zip(
@@ -356,7 +351,7 @@ class Booking:
 
     def _last(self) -> tuple[Paid, Entry | None]:
         """What its last entry has paid for; and that, where it has paid for anything."""
-        last = self.desk.last(self.ledger, self.release)
+        last = self.ledger.read().budget.last_at(self.desk.place(self.release))
         if last is None or last.state == "cancelled":
             return "nothing", None
         return self._paid(last), last
@@ -366,9 +361,10 @@ class Booking:
         paid, last = self._last()
         return last if paid == "not started" else None
 
-    def account(self) -> Account:
-        """The account that pays, under the limit that counts."""
-        return effective(self.ledger.read().budget.account(self.release.policy.budget), self._limit)
+    @property
+    def payer(self) -> Payer:
+        """The account that pays, by the project file."""
+        return Payer(self.release.written, self.desk.project, self.release.policy.budget)
 
     def _paid(self, last: Entry) -> Paid:
         is_this = last.run.of == self._of
@@ -417,24 +413,15 @@ class Booking:
         if self._last()[0] in {"waits", "not started"}:
             return None
         charge, books, refusal = self.charge(), self.ledger.read(), ""
-        account = self.account()
+        account = self.payer.account_in(books)
         try:
             check_new_name(books, self.desk.project, charge.account)
             books.sources.check(charge)
-            account = books.paying(charge, self._limit, self.window_plan)
+            account = books.paying(charge, self.payer.limit, self.payer.window_plan)
         except BudgetExceeded as error:
             refusal = str(error)
         place = str(self.desk.project.ledger)
         return AskedCharge(place, account, charge, refusal)
-
-    def window_plan(self) -> WindowPlan:
-        """The plan of its account, solved."""
-        return solved_plan(self.release.written, self.desk.project, self.release.policy.budget)
-
-    @property
-    def _limit(self) -> Limit | None:
-        """What the project file says that its account may spend."""
-        return limit_of(self.release.written, self.desk.project, self.release.policy.budget)
 
     def run(self) -> Told:
         """Charge it and let its secret wait; what waits already is not charged again."""
@@ -451,9 +438,9 @@ class Booking:
                 known = self.ledger.books.budget.last_at(charge.request)
                 paid_now = self.ledger.reserve(
                     charge,
-                    self._limit,
+                    self.payer.limit,
                     after=0 if known is None else known.id,
-                    solve=self.window_plan,
+                    solve=self.payer.window_plan,
                     brought=brought_at(
                         change_file(self.release.policy.budget, "plan", self.desk.project)
                     ),
@@ -503,23 +490,18 @@ class Booking:
                 unit=policy.source.key or "row",
                 request=place,
             )
-            return self._in_windows(names.named(charge))
+            return self.payer.counted(names.named(charge), None, self.ledger.read())
         of, ends, secret = self._of, desk.ends(self.release), new_secret()
         if names.part is not None:
             secret = secret_of_parts(names.part[0], naming) + secret
+        charge = charge_of(policy.budget, certificate, policy)
         return replace(
-            names.named(self._in_windows(charge_of(policy.budget, certificate, policy))),
+            names.named(self.payer.counted(charge, certificate, self.ledger.read())),
             request=place,
             part=names.charged_part,
             run=new_run(of, ends, certificate, seal(secret, of, [sealing.public_key()])),
             brought=self.brought,
         )
-
-    def _in_windows(self, charge: Charge) -> Charge:
-        """A charge with the window of its account in which it counts."""
-        at, limit = at_moment(self.ledger.read()), self.account().limit
-        policy, project = self.release.policy, self.desk.project
-        return in_windows(charge, policy, project, self.certificate, limit=limit, at=at)
 
     @property
     def brought(self) -> Brought:

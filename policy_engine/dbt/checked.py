@@ -86,7 +86,7 @@ class _NoRelease(Exception):
 
 
 def check_release(
-    reader: NodeReader, node: Node, marks: Marks, release: DbtRelease | None, policy: str = ""
+    reader: NodeReader, node: Node, marks: Marks, release: DbtRelease | None, policy: str
 ) -> CheckedRelease:
     """Whether a node is a certified release, and every reason why it is not.
 
@@ -149,8 +149,8 @@ class _Case:
     release: DbtRelease
     notes: list[str] = field(default_factory=list)
 
-    def _finding(self, code: str, said: str, remedy: str = "") -> GateFinding:
-        return _found(self.reader, self.node, code, said, remedy)
+    def _finding(self, code: str, said: str) -> GateFinding:
+        return _found(self.reader, self.node, code, said)
 
     # Drawn once
 

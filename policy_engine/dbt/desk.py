@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -12,8 +11,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from policy_engine.compile.catalog import Table
-from policy_engine.dbt.manifest import Manifest, read_manifest
-from policy_engine.dbt.project import DbtProject, open_dbt_project
+from policy_engine.dbt.manifest import Manifest, mapping, read_manifest, sequence
+from policy_engine.dbt.project import DbtProject, last_run, open_dbt_project
 from policy_engine.dbt.reading import NodeReader
 from policy_engine.dbt.releases import (
     ONE_PROJECT_FILE,
@@ -28,8 +27,6 @@ from policy_engine.dbt.releases import (
 from policy_engine.dbt.targets import Dbt, read_targets, warehouse_of
 from policy_engine.errors import FileError, UsageError, WarehouseError
 from policy_engine.ledger.entry import Entry
-from policy_engine.ledger.store import Ledger
-from policy_engine.opening import text_in
 from policy_engine.policy.accounts import check_own_project
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.project import ListedWarehouse as Named
@@ -119,10 +116,10 @@ class Place:
     def rebuilt(self) -> Mapping[str, datetime]:
         """When each node was made that dbt's last run has made, by its run results alone."""
         found: dict[str, datetime] = {}
-        with suppress(OSError, ValueError, KeyError, TypeError):
-            told = json.loads(text_in(self.files.target / "run_results.json"))
-            made = told["results"] if told["args"]["which"] in _MAKES else ()
-            for each in made:
+        with suppress(ValueError, KeyError, TypeError):
+            told = last_run(self.files)
+            is_made = mapping(told, "args").get("which") in _MAKES
+            for each in sequence(told, "results") if is_made else ():
                 ends = [step["completed_at"] for step in each["timing"] if step.get("completed_at")]
                 if each.get("status") == "success" and ends:
                     found[str(each["unique_id"])] = datetime.fromisoformat(max(ends))
@@ -280,10 +277,6 @@ class Desk:
         ends = self.ends(release)
         # Each target has its own: of a calendar's edition the place says nothing of where it goes.
         return requests.place_of(release.relation, ends, release.written.edition)
-
-    def last(self, ledger: Ledger | None, release: DbtRelease) -> Entry | None:
-        """The entry that was charged last for a release; None where none was."""
-        return None if ledger is None else ledger.read().budget.last_at(self.place(release))
 
 
 @contextmanager

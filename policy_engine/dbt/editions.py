@@ -55,8 +55,7 @@ def own_values(places: Sequence[int], text: str) -> tuple[str, ...]:
     >>> own_values((1,), "d < '2026-07-01'")
     ('2026-07-01',)
     """
-    pieces = text.split("'")
-    return tuple(pieces[number] for number in places)
+    return tuple(text[start:end] for start, end in own_spans(places, text))
 
 
 def own_spans(places: Sequence[int], text: str) -> tuple[tuple[int, int], ...]:

@@ -153,12 +153,14 @@ def foreign_code(
     manifest: Manifest,
     is_sensitive: Callable[[str], bool],
     variables: Mapping[str, object],
+    before_dbt: frozenset[str],
 ) -> tuple[Code, ...]:
     """Every piece of code that runs beside the models of a project, by kind and name.
 
-    ``variables`` are those of the project, with those of its packages under their names.
+    ``variables`` are those of the project, with those of its packages under their names. The
+    macros of the packages ``before_dbt`` stand in the place of dbt's own.
     """
-    found = _Foreign(manifest, is_sensitive, variables).found()
+    found = _Foreign(manifest, is_sensitive, variables, before_dbt).found()
     return tuple(sorted(found, key=lambda each: (KINDS.index(each.kind), each.name, each.digest)))
 
 
@@ -167,12 +169,15 @@ class _Foreign:
     manifest: Manifest
     is_sensitive: Callable[[str], bool]
     variables: Mapping[str, object]
+    before_dbt: frozenset[str]
     _running: dict[str, bool] = field(default_factory=dict)
 
     def found(self) -> Iterator[Code]:
         yield from self._packages()
         yield from self._hooks()
-        for macro in self._own:
+        foreign = (m for m in self.manifest.macros.values() if self._is_foreign(m.package))
+        first = (macro for macro in foreign if macro.package in self.before_dbt)
+        for macro in (*self._own, *filter(self._stands_in_place, first)):
             yield from self._macro(macro)
         for node in self.manifest.nodes.values():
             if not self._is_foreign(node.package):
@@ -417,14 +422,16 @@ _SHIPPED = re.compile(
 _TARGETS = re.compile(r"return\(\[(?:'[\w.$ -]+'(?:, '[\w.$ -]+')*)?\]\)")
 
 
-def replaced_macros(manifest: Manifest) -> Iterator[GateFinding]:
+def replaced_macros(manifest: Manifest, before_dbt: frozenset[str]) -> Iterator[GateFinding]:
     """The macros by which a project replaces what every release rests on."""
     rests_on = _BUILT_IN | _behind_incremental(manifest)
     for macro in manifest.macros.values():
         if manifest.is_internal(macro.package) or macro.package == OURS:
             continue
-        is_own = macro.package == manifest.project and macro.name in rests_on
-        if is_own or macro.name.startswith("materialization_incremental_"):
+        is_first = macro.package in {manifest.project, *before_dbt}
+        if (is_first and macro.name in rests_on) or macro.name.startswith(
+            "materialization_incremental_"
+        ):
             said = f"the macro {macro.name} of {macro.package} stands in the place of dbt's own"
             yield finding("G25", said, macro.file, names=(macro.name,))
 

@@ -26,7 +26,7 @@ from policy_engine.dbt.foreign import (
 )
 from policy_engine.dbt.manifest import Manifest, Node, mapping, read_manifest, short, text
 from policy_engine.dbt.marks import Marks, Words, marks_of
-from policy_engine.dbt.project import DbtProject, variables_of
+from policy_engine.dbt.project import DbtProject, before_dbt, variables_of
 from policy_engine.dbt.reading import READ_KINDS, NodeReader, NodeReads
 from policy_engine.dbt.review import Review, read_review, unreviewed
 from policy_engine.dbt.rules import GateFinding, finding
@@ -114,7 +114,12 @@ class Gate:
         reads = {node.id: reader.read(node) for node in read if node.kind in READ_KINDS}
         graph = self._graph(reader, reads)
         cuts -= marked.keys()
-        held = _held(reader, graph, whole, columns, cuts)
+        held: Mapping[str, frozenset[str]] = {}
+        if columns:
+            # A parser takes long to load, and most projects mark whole nodes.
+            from policy_engine.dbt.columns import spread
+
+            held = spread(reader, graph, whole, columns, cuts)
         ended = {edge.child for id_ in held for edge in graph.edges(id_)} - held.keys()
         taint = graph.taint(sorted(marked), cuts, ended)
         for id_, file in policies.public.items():
@@ -130,7 +135,10 @@ class Gate:
         )  # fmt: skip
         review, today = self.review or read_review(self.project), date.today()
         variables = variables_of(self.manifest, self.project)
-        codes = foreign_code(self.manifest, taint.__contains__, variables) if taint else ()
+        codes: tuple[Code, ...] = ()
+        if taint:
+            first = before_dbt(self.project)
+            codes = foreign_code(self.manifest, taint.__contains__, variables, first)
         codes += tuple(sinks.audiences(view))
         self.findings += sinks.findings(view, self.project)
         self.findings += unreviewed(codes, review, self.project, today)
@@ -158,10 +166,8 @@ class Gate:
         while ahead:
             node, marked = ahead.pop(0)
             for parent in graph.before(node):
-                known = self.manifest.nodes.get(parent)
-                told = marks.get(parent)
-                is_told = told is None or told.classified or parent in taint
-                if known is not None and parent not in found and not is_told:
+                is_known = parent in self.manifest.nodes and parent not in taint
+                if is_known and parent not in found and not marks[parent].classified:
                     found[parent] = marked
                     ahead.append((parent, marked))
         names = [
@@ -195,10 +201,9 @@ class Gate:
 
     def _marks(self, words: Words) -> Mapping[str, Marks]:
         nodes = (*self.manifest.nodes.values(), *self.manifest.disabled)
-        kinds = {"operation", "unit_test"}
-        found = {node.id: marks_of(node, words) for node in nodes if node.kind not in kinds}
+        found = {node.id: marks_of(node, words) for node in nodes}
         for node in self.manifest.nodes.values():
-            for fault in found[node.id].faults if node.id in found else ():
+            for fault in found[node.id].faults:
                 self._find("G30", node, f": {fault}; it counts as sensitive")
         return found
 
@@ -208,7 +213,7 @@ class Gate:
             return Policies()
         from policy_engine.dbt.releases import read_policies
 
-        found = read_policies(files, reader, self.project.directory)
+        found = read_policies(files, reader, self.project.shown)
         self.findings += found.findings
         self.notes += found.notes
         return found
@@ -233,7 +238,7 @@ class Gate:
         """
         off, by_variable = [], []
         for node in self.manifest.disabled:
-            ways = sinks.ways_out(node, marks.get(node.id), reader.dialect)
+            ways = sinks.ways_out(node, marks[node.id], reader.dialect)
             if node.id in self.manifest.nodes or not any(ways):
                 continue
             values = {_bare(each) for each in _values(node, self.project)}
@@ -265,7 +270,7 @@ class Gate:
         named = {id_ for id_, mark in marks.items() if mark.release or mark.generated}
         nodes = [node for id_, node in self.manifest.nodes.items() if id_ in named]
         is_vendored = any(macro.package == OURS for macro in self.manifest.macros.values())
-        wrong = [*replaced_macros(self.manifest)] if nodes else []
+        wrong = [*replaced_macros(self.manifest, before_dbt(self.project))] if nodes else []
         if is_vendored or any(f"{OURS}." in node.raw for node in nodes):
             # What runs in the hooks of the package is trusted, so it must be the shipped one.
             wrong += changed_macros(self.manifest)
@@ -301,19 +306,6 @@ class Gate:
             for edge in each.edges.values():
                 graph.add(edge)
         return graph
-
-
-def _held(
-    reader: NodeReader, graph: Graph, whole: set[str], columns: Mapping[str, frozenset[str]],
-    cuts: set[str],
-) -> Mapping[str, frozenset[str]]:  # fmt: skip
-    """What each node holds of what is sensitive, by its columns; nothing where none is marked."""
-    if not columns:
-        return {}
-    # A parser takes long to load, and most projects mark whole nodes.
-    from policy_engine.dbt.columns import spread
-
-    return spread(reader, graph, whole, columns, cuts)
 
 
 def _spec(project: DbtProject | None) -> DbtSpec | None:

@@ -95,7 +95,7 @@ class Node:
     @property
     def raw(self) -> str:
         """Its text before Jinja; a macro's own."""
-        return next(filter(None, (text(self.data, key) for key in _TEXTS)), "")
+        return text(self.data, "raw_code") or text(self.data, "macro_sql")
 
     @property
     def compiled(self) -> str | None:
@@ -134,19 +134,20 @@ class Node:
         """The SQL that runs beside it, with the name of the setting it stands in.
 
         A source has a query of its own for when it was loaded, whose answer dbt writes down; what
-        it says of a column may be one as well.
+        it says of a column, or of the rows that are looked at, may be one as well.
         """
         found = [(setting, sql) for setting in _HOOKS for sql in leaves(self.config.get(setting))]
-        for setting in ("loaded_at_query", "loaded_at_field") if self.kind == "source" else ():
-            sql = text(self.data, setting) or text(self.config, setting)
+        places = (self.data, self.config, mapping(self.data, "freshness"))
+        for setting in _LOADED if self.kind == "source" else ():
+            sql = next(filter(None, (text(each, setting) for each in places)), "")
             if setting == "loaded_at_query" or _SELECTS.search(sql):
                 found.append((setting, sql))
         return tuple((setting, sql) for setting, sql in found if sql.strip())
 
 
 _HOOKS = ("pre-hook", "pre_hook", "post-hook", "post_hook", "sql_header")
+_LOADED = ("loaded_at_query", "loaded_at_field", "filter")
 _SELECTS = re.compile(r"\b(?:select|from)\b|\{\{", re.IGNORECASE)
-_TEXTS = ("raw_code", "macro_sql")
 _NAMED = ("model", "seed", "snapshot", "function")
 _IN_THE_WAREHOUSE = frozenset({"model", "seed", "snapshot", "source", "test", "function"})
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from policy_engine.dbt.manifest import Manifest, mapping, text
+from policy_engine.dbt.manifest import Manifest, mapping, sequence, strings, text
 from policy_engine.dbt.yaml_items import Item, YamlItems
 from policy_engine.errors import FileError, PolicyError, Problem
 from policy_engine.opening import bytes_in, text_in
@@ -163,19 +163,9 @@ class ProjectFiles:
         return self.project.properties()
 
     def text(self, path: Path) -> str:
-        """The text of a file.
-
-        Raises:
-            FileError: it cannot be read.
-            PolicyError: it is not text.
-        """
+        """The text of a file; raises as ``read``."""
         if path not in self._texts:
-            try:
-                self._texts[path] = text_in(path, "utf-8-sig")
-            except OSError as error:
-                raise FileError(f"{path} could not be read: {error.strerror}") from None
-            except UnicodeDecodeError:
-                raise PolicyError((Problem(str(path), 0, 0, "", "it is not UTF-8 text"),)) from None
+            self._texts[path] = read(path) or ""
         return self._texts[path]
 
     def items(self, path: Path) -> YamlItems:
@@ -287,13 +277,27 @@ def read_settings(
     return found
 
 
-def last_run(project: DbtProject | None) -> Mapping[str, object]:
-    """What dbt's last run says of itself in run_results.json; nothing where that cannot be read."""
-    if project is not None:
-        with suppress(OSError, ValueError, RecursionError):
-            found = json.loads(bytes_in(project.target / "run_results.json"))
-            return found if isinstance(found, dict) else {}
+def told_in(file: Path) -> Mapping[str, object]:
+    """What one of dbt's JSON files says; nothing where it cannot be read."""
+    with suppress(OSError, ValueError, RecursionError):
+        found = json.loads(bytes_in(file))
+        return found if isinstance(found, dict) else {}
     return {}
+
+
+def last_run(project: DbtProject | None) -> Mapping[str, object]:
+    """What dbt's last run says of itself in run_results.json."""
+    return {} if project is None else told_in(project.target / "run_results.json")
+
+
+def before_dbt(project: DbtProject | None) -> frozenset[str]:
+    """The packages whose macros dbt takes in the place of its own, as the project says."""
+    settings = {} if project is None else read_settings(project.directory / FILE)
+    found: dict[str, tuple[str, ...]] = {"dbt": ()}
+    for rule in sequence(settings, "dispatch"):
+        if isinstance(rule, dict):
+            found[text(rule, "macro_namespace")] = strings(rule, "search_order")
+    return frozenset(found["dbt"])
 
 
 def variables_of(manifest: Manifest, project: DbtProject | None) -> Mapping[str, object]:
@@ -349,13 +353,13 @@ def read(path: Path) -> str | None:
     Raises FileError: it cannot be read, or is no file of text.
     """
     try:
-        return text_in(path)
+        return text_in(path, "utf-8-sig")
     except FileNotFoundError:
         return None
     except UnicodeDecodeError:
-        raise FileError(f"{path} is in the way: it is not UTF-8 text") from None
+        raise FileError(f"{path} could not be read: it is not UTF-8 text") from None
     except OSError as error:
-        raise FileError(f"{path} is in the way: {error.strerror}") from None
+        raise FileError(f"{path} could not be read: {error.strerror}") from None
 
 
 def apply(changes: Iterable[Change]) -> None:

@@ -21,12 +21,8 @@ MARK = "# Written by 'policy-engine dbt sync'"
 """How the text of every properties file of ours begins."""
 HEADER = f"{MARK} from the policies, anew each time: what should be different is changed there.\n"
 _Entry = dict[str, object]
-_LONGEST = {
-    Calendar.DAY: 1, Calendar.WEEK: 7, Calendar.MONTH: 31, Calendar.QUARTER: 92, Calendar.YEAR: 366,
-}  # fmt: skip
-"""How many days are at most between the beginnings of two editions."""
 _LATE = 9
-"""So many days later than that a release with a calendar is late."""
+"""So many days after the longest of its periods a release with a calendar is late."""
 
 
 def version_entry(model: ReleaseModel, settings: DbtSpec) -> _Entry:
@@ -51,7 +47,7 @@ def version_entry(model: ReleaseModel, settings: DbtSpec) -> _Entry:
     tests["no_uncertified_columns"] = {"columns": FlowList(model.shown_types)}
     listed = _tests(model.release, tests)
     if policy.schedule is not None:
-        days = _LONGEST[policy.schedule.every] + _LATE
+        days = Calendar.DAY.most_in(policy.schedule.every) + _LATE
         late = _tests(model.release, {"certified_within": Flow(count=days, period="day")})
         listed += [
             {name: {**told, "config": Flow(severity="warn")}} for name, told in late[0].items()

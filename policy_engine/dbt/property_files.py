@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 
-from policy_engine.dbt.project import Change, ProjectFiles, changed
+from policy_engine.dbt.project import ProjectFiles
 from policy_engine.dbt.properties import MARK, generated_file
 from policy_engine.dbt.release_model import ReleaseModel
 from policy_engine.errors import Problem
@@ -33,11 +33,6 @@ class PropertyFiles:
     texts: Mapping[Path, str] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     left: tuple[Path, ...] = ()
-
-    def changes(self) -> list[Change]:
-        """The files of which something changes."""
-        found = (changed(path, text) for path, text in self.texts.items())
-        return [change for change in found if change is not None]
 
 
 def property_files(

@@ -29,6 +29,7 @@ from policy_engine.dbt.texts import (
 )
 from policy_engine.dbt.texts import read as read_text
 from policy_engine.opening import text_in
+from policy_engine.warehouse.quoting import quoted
 
 BY_NAME, BRANCH, QUERY = "by name", "in another branch", "by name, in a text of its template"
 CONFIG = "by name, in its config"
@@ -127,8 +128,9 @@ class NodeReader:
     def read(self, node: Node) -> NodeReads:
         """What a node reads beside its declared parents."""
         found = NodeReads(node.id, self._allowed(node))
-        if node.is_python:
+        if node.is_python or node.kind == "unit_test":
             self._texts(node, found)
+        if node.is_python:
             return found
         compiled = self.compiled(node)
         for query in queries_in_config(node):
@@ -233,8 +235,7 @@ def _queries_of(node: Node, project: Path | None) -> Iterator[str]:
     """The query that a source of dbt-duckdb is, those by which a unit test makes its rows, and what
     a metric or its semantic model computes."""
     if node.kind in {"semantic_model", "metric", "saved_query"}:
-        said = filter(None, _expressions(node.data))
-        yield from (f"select {with_holes(each, _HOLE)}" for each in said)
+        yield from (f"select {with_holes(each, _HOLE)}" for each in _expressions(node.data) if each)
     if node.kind == "source":
         yield from (f"select * from {each}" for each in relations_of(node) if "(" in each)
     for given in (*sequence(node.data, "given"), node.data.get("expect")):
@@ -247,16 +248,13 @@ def _queries_of(node: Node, project: Path | None) -> Iterator[str]:
             yield read_text(project / fixture)
 
 
-def _expressions(data: Mapping[str, object]) -> Iterator[str]:
+def _expressions(said: object) -> Iterator[str]:
     """The SQL of a metric, however deep it stands."""
-    ahead: list[object] = [data]
-    while ahead:
-        each = ahead.pop()
-        if isinstance(each, Mapping):
-            yield from (text(each, key) for key in ("expr", "where_sql_template"))
-            ahead += each.values()
-        elif isinstance(each, list):
-            ahead += each
+    if isinstance(said, Mapping):
+        yield from (text(said, key) for key in ("expr", "where_sql_template"))
+        said = list(said.values())
+    for each in said if isinstance(said, list) else ():
+        yield from _expressions(each)
 
 
 def relations_of(node: Node) -> Iterator[str]:
@@ -270,7 +268,7 @@ def relations_of(node: Node) -> Iterator[str]:
             config = mapping(export, "config")
             alias = text(config, "alias") or text(export, "name")
             parts = (text(config, "database"), text(config, "schema_name"), alias)
-            yield ".".join(f'"{part}"' for part in parts if part)
+            yield quoted(*filter(None, parts))
 
 
 def _external(node: Node) -> Iterator[str]:

@@ -11,7 +11,9 @@ import re
 from dataclasses import dataclass
 
 from policy_engine.dbt.manifest import Manifest, Node
-from policy_engine.dbt.texts import REF, SOURCE, named, opens
+from policy_engine.dbt.sources import read_wanted
+from policy_engine.dbt.texts import opens
+from policy_engine.warehouse.quoting import quoted
 
 _TEXT = r"'[^']*'|\"[^\"]*\""
 _ELSE, _END = r"\{%-?\s*else\s*-?%\}", r"\{%-?\s*endif\s*-?%\}"
@@ -21,17 +23,8 @@ _EDITION = r"\{%-?\s*set edition = policy_engine\.edition\([^(){}]*\)\s*-?%\}"
 _HEAD = rf"\s*(?:{_COMMENT}\s*)*(?:{_CONFIG}\s*)?(?P<anew>{_EDITION}\s*)?"
 
 
-def _form(negation: str, first: str, second: str, anew: str) -> re.Pattern[str]:
-    asked = rf"{negation}is_incremental\(\)(?(anew){anew})"
-    condition = rf"\{{%-?\s*if\s+{asked}\s*-?%\}}"
-    branches = rf"(?P<{first}>.*?){_ELSE}(?P<{second}>.*){_END}\s*"
-    return re.compile(_HEAD + condition + branches, re.DOTALL)
-
-
-_FORMS = (
-    _form("", "noop", "body", r" and not edition\[0\]"),
-    _form("not ", "body", "noop", r" or edition\[0\]"),
-)
+_ASKED = r"\{%-?\s*if\s+is_incremental\(\)(?(anew) and not edition\[0\])\s*-?%\}"
+_FORM = re.compile(rf"{_HEAD}{_ASKED}(?P<noop>.*?){_ELSE}(?P<body>.*){_END}\s*", re.DOTALL)
 _EXPRESSION = re.compile(r"\{\{ (?P<said>.*?) \}\}", re.DOTALL)
 _SALTS = re.compile(r"policy_engine\.salts\('([^']+)'\)")
 _CALL = re.compile(
@@ -68,7 +61,7 @@ def release_form(node: Node, manifest: Manifest) -> ReleaseForm | None:
     >>> release_form(Node("m", {"raw_code": raw}), Manifest(Path("m"), "", "", "", "", {}))
     ReleaseForm(stands='select 1', drawn='select 2', empty='select 2', any_edition=None)
     """
-    found = next((match for form in _FORMS if (match := form.fullmatch(node.raw))), None)
+    found = _FORM.fullmatch(node.raw)
     if found is None:
         return None
     drawn = _ALL_SHOWN.sub("", _CALL.sub(lambda each: each[2], found["body"]))
@@ -107,12 +100,7 @@ def _value(said: str, node: Node, manifest: Manifest) -> str | None:
         return anew[1]
     salts = _SALTS.fullmatch(said)
     if salts is not None:
-        return ".".join(f'"{part}"' for part in salts[1].split("."))
-    ref, source = REF.fullmatch(said), SOURCE.fullmatch(said)
-    if ref is not None:
-        found = manifest.node_named(*named(ref))
-    elif source is not None:
-        found = manifest.source_named(source[1], source[2])
-    else:
-        return None
+        return quoted(*salts[1].split("."))
+    wanted = read_wanted(said)
+    found = wanted.node(manifest) if wanted.call != "name" else None
     return found.relation or None if found is not None else None

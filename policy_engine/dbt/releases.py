@@ -67,7 +67,7 @@ ONE_PROJECT_FILE = (
 
 @dataclass(frozen=True)
 class DbtRelease:
-    """A release that dbt makes in a target of ``source``, and of what is joined to it, ``beside``.
+    """A release that dbt makes in a target of ``nodes``: its source, and what is joined to it.
 
     ``model`` is the node in which it is drawn, and ``shown`` the one that is read, into which
     'policy-engine dbt attest' puts what it has signed for.
@@ -76,14 +76,8 @@ class DbtRelease:
     written: Policy
     model: Node
     shown: Node
-    source: Node
+    nodes: tuple[Node, ...]
     target: str
-    beside: tuple[Node, ...] = ()
-
-    @property
-    def nodes(self) -> tuple[Node, ...]:
-        """All that it reads, the source first."""
-        return (self.source, *self.beside)
 
     @property
     def id(self) -> str:
@@ -110,10 +104,6 @@ class DbtRelease:
     def relation(self) -> str:
         """The full name as a message and a certificate show it."""
         return ".".join(self.shown_parts)
-
-    def of_edition(self, edition: Edition) -> DbtRelease:
-        """The same as one of its editions."""
-        return replace(self, written=self.written.in_edition(edition))
 
     @property
     def appended(self) -> str:
@@ -179,7 +169,7 @@ def releases_of(
             wrong += error.problems
             continue
         if model is not None and shown is not None:
-            found.append(DbtRelease(policy, model, shown, nodes[0], target, nodes[1:]))
+            found.append(DbtRelease(policy, model, shown, nodes, target))
         else:
             name = f"{model_name(policy)}.v{policy.release.version}"
             wrong += _not_of_dbt(policy, "release.table", name).problems
@@ -198,12 +188,12 @@ def nodes_of(policy: Policy, manifest: Manifest) -> tuple[Node, ...]:
 
     Raises PolicyError: dbt knows one of them not.
     """
-    found = []
+    found, reader = list[Node](), NodeReader(manifest)
     for key, source in sources_in(policy):
-        node = node_of(source, manifest)
-        if node is None:
+        nodes = _nodes(source, reader)
+        if not nodes:
             raise _not_of_dbt(policy, key, source.text)
-        found.append(node)
+        found.append(nodes[0])
     return tuple(found)
 
 
@@ -222,19 +212,6 @@ def sources_in(policy: Policy) -> tuple[tuple[str, Source], ...]:
     paths = (path_text(("source", "join", each.name, "table")) for each in joins)
     beside = zip(paths, (each.source for each in joins), strict=True)
     return (("source.table", policy.source), *beside)
-
-
-def node_of(source: Source, manifest: Manifest) -> Node | None:
-    """What a policy reads, as dbt has it."""
-    wanted = read_wanted(source.relation or "")
-    found = wanted.node(manifest)
-    if found is not None or wanted.is_ref or wanted.call != "name":
-        return found
-    # A name of several parts, which may be a relation's.
-    parts = [part.lower() for part in wanted.parts]
-    nodes = manifest.of_kind("model", "seed", "snapshot", "source")
-    same = [n for n in nodes if [p.lower() for p in parts_of(n)][-len(parts) :] == parts]
-    return same[0] if len(same) == 1 else manifest.node_named("", wanted.parts[-1])
 
 
 def model_name(policy: Policy) -> str:
@@ -315,7 +292,7 @@ def known_tables(release: DbtRelease, dialect: Engine) -> Iterator[Table]:
     """
     reads = marks_of(release.model).reads
     for number, node in enumerate(release.nodes):
-        told = of_manifest(node, "")
+        told = of_manifest(node)
         declared = Columns(told.spelled(dialect.name) if told is not None else {})
         parts = named(node.relation, dialect.name)
         read = tuple(Field(*each) for found in reads[number : number + 1] for each in found)
@@ -376,15 +353,13 @@ def _in_quotes(text: str, written: str, parts: tuple[str, ...], engine: str) -> 
 # The policies of a project, as the gate needs them: which nodes they make sensitive
 
 
-def read_policies(files: Iterable[Path], reader: NodeReader, folder: Path) -> Policies:
-    """The policies in some files; ``folder`` is where paths start from."""
+def read_policies(
+    files: Iterable[Path], reader: NodeReader, named: Callable[[Path], str]
+) -> Policies:
+    """The policies in some files, each ``named`` as it is shown."""
 
     def shown(file: Path) -> str:
-        file, _ = apart(file)
-        try:
-            return file.resolve().relative_to(folder.resolve()).as_posix()
-        except ValueError:
-            return str(file)
+        return named(apart(file)[0])
 
     found = Policies()
     for file in files:
@@ -437,7 +412,7 @@ def _take(
 ) -> None:
     place, manifest = shown(policy.file), reader.manifest
     policy = with_git_edition(policy)
-    read = [(key, each, [*_nodes(each, reader)]) for key, each in sources_in(policy)]
+    read = [(key, each, _nodes(each, reader)) for key, each in sources_in(policy)]
     for key, each, nodes in read:
         if not nodes:
             said = f"{key} of {policy.name} is no node of the project, found {each.text}"
@@ -458,18 +433,22 @@ def _take(
     every = (*manifest.nodes.values(), *manifest.disabled)
     model = next((node for node in every if _is_of(node, policy, manifest)), None)
     if model is not None:
-        source, *beside = (nodes[0] for _, _, nodes in read)
-        found.by_model[model.id] = DbtRelease(policy, model, model, source, "", tuple(beside))
+        firsts = tuple(nodes[0] for _, _, nodes in read)
+        found.by_model[model.id] = DbtRelease(policy, model, model, firsts, "")
     else:
         found.notes.append(f"{place} has no model yet: run 'policy-engine dbt sync'")
 
 
-def _nodes(source: Source, reader: NodeReader) -> Iterator[Node]:
-    """What a policy names to be read; by the name of a relation it may be several nodes."""
+def _nodes(source: Source, reader: NodeReader) -> list[Node]:
+    """What a policy names to be read; by the name of a relation it may be several nodes.
+
+    A relation may have another schema in this target: then it is the model of its name.
+    """
     wanted, nodes = read_wanted(source.relation or ""), reader.manifest.nodes
     node = wanted.node(reader.manifest)
-    if node is not None:
-        yield node
-    elif wanted.call == "name":
+    if node is None and wanted.call == "name":
         surely, perhaps = reader.meant(tuple(Part(part) for part in wanted.parts))
-        yield from (nodes[id_] for id_ in sorted(surely or perhaps) if id_ in nodes)
+        if found := [nodes[id_] for id_ in sorted(surely or perhaps) if id_ in nodes]:
+            return found
+        node = reader.manifest.node_named("", wanted.parts[-1])
+    return [] if node is None else [node]

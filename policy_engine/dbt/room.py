@@ -5,7 +5,6 @@ The types of a source's columns are looked up here, wherever they are known.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -14,7 +13,7 @@ from pathlib import Path
 
 from policy_engine.compile.catalog import meant
 from policy_engine.dbt.manifest import mapping
-from policy_engine.dbt.project import DbtProject, ProjectFiles
+from policy_engine.dbt.project import DbtProject, ProjectFiles, told_in
 from policy_engine.dbt.release_model import broken_settings
 from policy_engine.dbt.sources import SourceNode, SourceNodes
 from policy_engine.dbt.targets import (
@@ -29,7 +28,6 @@ from policy_engine.dbt.types import Columns
 from policy_engine.dialects import Engine
 from policy_engine.engines.base import NameCase
 from policy_engine.errors import PolicyEngineError, PolicyError, Problem, WarehouseError
-from policy_engine.opening import bytes_in
 from policy_engine.policy.project import Project, project_at
 from policy_engine.policy.reading import located
 from policy_engine.policy.resolve import Source
@@ -88,32 +86,33 @@ class Room:
         yield lambda: self._catalogued(node)
         if self.targets is None or self.target is None:
             return
-        target, targets = self.target, self.targets
-        yield lambda: self._built(targets, target, node, twin or node)
+        target = self.target
+        yield lambda: self._built(target, node, twin or node)
         # Where 'init' has read it: the source is often built there first.
-        other = targets.known.get(targets.default)
+        other = self.targets.known.get(self.targets.default)
         if other not in (None, target) and other.adapter == adapter:
-            yield lambda: self._elsewhere(targets, other, node)
+            yield lambda: self._elsewhere(other, node)
 
-    def _elsewhere(self, targets: Targets, target: Target, node: SourceNode) -> _Types:
+    def _elsewhere(self, target: Target, node: SourceNode) -> _Types:
         """The types of a node in another target, which may be others than where it is released."""
         # The manifest names the relation of one target; by its schema it is found in the other.
-        found = self._built(targets, target, node, node)
+        found = self._built(target, node, node)
         self.notes.append(
             f"{node.label} is not built in the target releases are written for: its types are those"
             f" of the target {target.name}; the release is refused where they are others"
         )
         return found
 
-    def _built(
-        self, targets: Targets, target: Target, node: SourceNode, twin: SourceNode
-    ) -> _Types:
+    def _built(self, target: Target, node: SourceNode, twin: SourceNode) -> _Types:
         """By a connection of ours, else by dbt's own; the ``twin`` names the table best."""
+        assert self.targets is not None
         schema = (target.schema,) if target.schema else ()
         name = twin.relation[-1] if twin.relation else twin.name
         parts = twin.relation if len(twin.relation) > 1 else (*schema, name)
         try:
-            with closing(connected(warehouse_of(self.project, targets, target.name))) as warehouse:
+            with closing(
+                connected(warehouse_of(self.project, self.targets, target.name))
+            ) as warehouse:
                 table = warehouse.table(Source(None, ".".join(parts)), self.project.directory)
                 names = _NATIVE.get(warehouse.dialect.name, {})
         except PolicyEngineError as error:
@@ -129,18 +128,15 @@ class Room:
                 for name, kind in kinds
             }
         try:
-            dbt = Dbt(self.project.directory, targets.file.parent, target.name)
+            dbt = Dbt(self.project.directory, self.targets.file.parent, target.name)
             return shown_columns(dbt, node, target.adapter)
         except PolicyEngineError as error:
             raise WarehouseError(f"{first}; {error}") from None
 
     @cached_property
     def _catalog(self) -> Mapping[str, object]:
-        try:
-            document = json.loads(bytes_in(self.project.catalog))
-            return {**document.get("nodes", {}), **document.get("sources", {})}
-        except (OSError, ValueError, AttributeError, TypeError):
-            return {}
+        told = told_in(self.project.catalog)
+        return {**mapping(told, "nodes"), **mapping(told, "sources")}
 
     def _catalogued(self, node: SourceNode) -> _Types:
         return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from policy_engine.dbt.checked import CheckedRelease
@@ -22,6 +22,8 @@ _NAMED = 5
 _PLAIN_NAMES = "Write one grantee an item, as a plain name."
 _MADE_BY_A_HOOK = "Make a model of it and ref() that; an ephemeral model leaves no table behind."
 _MADE = ("model", "seed", "snapshot")
+_FOLDERS = ("location_root", "custom_location", "external_location", "s3_data_dir", "storage_uri")
+"""By what adapters are told to make tables as files in a place of somebody's choice."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +84,7 @@ class View:
         """The ids of all that is marked and reaches a node, each column's behind its node's."""
         found: list[str] = []
         for each in self.graph.beginnings(id_, self.taint):
-            mark = self.marks.get(each)
-            columns = () if mark is None or mark.sensitive else mark.columns
+            columns = () if self.marks[each].sensitive else self.marks[each].columns
             found += [f"{each}.{name}" for name in columns] or [each]
         return tuple(sorted(found))
 
@@ -99,13 +100,13 @@ class View:
         )  # fmt: skip
 
 
-def ways_out(node: Node, marks: Marks | None, dialect: str) -> Iterator[str]:
+def ways_out(node: Node, marks: Marks, dialect: str) -> Iterator[str]:
     """The codes by which a node is a way out, wherever it stands."""
     if node.kind == "exposure":
         yield "G01"
     elif node.kind == "semantic_model":
         yield "G04"
-    elif node.access == "public" or (marks is not None and marks.public):
+    elif node.access == "public" or marks.public:
         yield "G02"
     if _everybody(node, dialect):
         yield "G03"
@@ -116,7 +117,7 @@ def ways_out(node: Node, marks: Marks | None, dialect: str) -> Iterator[str]:
 def _sinks(view: View) -> Iterator[tuple[Node, str]]:
     private = {each.lower() for each in view.schemas}
     for node in view.manifest.nodes.values():
-        for code in ways_out(node, view.marks.get(node.id), view.reader.dialect):
+        for code in ways_out(node, view.marks[node.id], view.reader.dialect):
             yield node, code
         schema = text(node.data, "schema").lower()
         places = {schema, f"{text(node.data, 'database').lower()}.{schema}"}
@@ -150,10 +151,13 @@ def findings(view: View, project: DbtProject | None) -> Iterator[GateFinding]:
         if node.kind == "test" and (how := _stores(node, stored)):
             said = f"stores rows of sensitive data ({how})"
             yield view.found("G07", node, said, path=view.way(node.id))
-        if node.kind in _MADE and node.materialized == "external":
-            place = node.config.get("location")
-            said = f"is written to a file{f', {place}' if isinstance(place, str) else ''}"
-            yield view.found("G06", node, said, path=view.way(node.id))
+        folder = next((each for key in _FOLDERS if (each := text(node.config, key))), "")
+        if node.kind in _MADE and (folder or node.materialized == "external"):
+            place = text(node.config, "location") or folder
+            said = f"is written to a file{f', {place}' if place else ''}"
+            found = view.found("G06", node, said, path=view.way(node.id))
+            # One waiver is of all that is written there.
+            yield replace(found, names=(folder, node.label)) if folder else found
     yield from _secrets_read(view)
     yield from _replaced_functions(view)
 
@@ -170,10 +174,7 @@ _SAID = {
 
 def _shown(view: View) -> Iterator[GateFinding]:
     for node, code in view.sinks:
-        mark = view.marks.get(node.id)
-        is_asked = (mark is not None and mark.audience) or (
-            code in _READ and _is_masked(view, node)
-        )
+        is_asked = view.marks[node.id].audience or (code in _READ and _is_masked(view, node))
         if node.id not in view.taint or is_asked:
             continue
         said = _SAID[code]

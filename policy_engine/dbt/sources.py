@@ -16,14 +16,10 @@ from pathlib import Path
 from policy_engine.dbt.manifest import Manifest, Node, mapping, read_manifest
 from policy_engine.dbt.naming import read_name
 from policy_engine.dbt.project import ProjectFiles
+from policy_engine.dbt.texts import REF, SOURCE, named
 from policy_engine.dbt.yaml_items import Item, YamlItems
 from policy_engine.errors import FileError
 
-_TEXT = r"\s*(?:'([^'\"{}\\]+)'|\"([^'\"{}\\]+)\")\s*"
-_CALL = re.compile(
-    rf"(?P<call>ref|source)\s*\({_TEXT}(?:,{_TEXT})?"
-    r"(?:,\s*(?:v|version)\s*=\s*(?P<quote>['\"]?)(?P<version>\w+)(?P=quote)\s*)?\)"
-)
 _BRACES = re.compile(r"\{\{-?\s*(.*?)\s*-?\}\}", re.DOTALL)
 _EPHEMERAL = re.compile(r"materialized\s*=\s*['\"]ephemeral['\"]")
 KINDS = ("model", "seed", "snapshot", "source")
@@ -118,15 +114,16 @@ def read_wanted(written: str) -> Wanted:
     text = written.strip()
     inside = _BRACES.fullmatch(text)
     text = inside[1] if inside is not None else text
-    call = _CALL.fullmatch(text)
-    if call is not None:
-        parts = tuple(part for part in call.groups()[1:5] if part)
-        wrong = call["call"] == "source" and (len(parts) != 2 or call["version"])
-        return NOTHING if wrong else Wanted(call["call"], parts, call["version"] or "")
-    name = None if inside is not None else read_name(text)
-    if name is None or any(set(part.text) & set("'\"{}\\") for part in name):
-        return NOTHING
-    return Wanted("name", tuple(part.text for part in name))
+    ref, source = REF.fullmatch(text), SOURCE.fullmatch(text)
+    if ref is not None:
+        *parts, version = named(ref)
+        found = Wanted("ref", tuple(filter(None, parts)), version)
+    elif source is not None:
+        found = Wanted("source", source.groups())
+    else:
+        name = read_name(text) if inside is None else None
+        found = Wanted("name", tuple(part.text for part in name)) if name else NOTHING
+    return NOTHING if set("".join(found.parts)) & set("'\"{}\\") else found
 
 
 @dataclass
@@ -266,7 +263,7 @@ def call_of_node(node: Node) -> str:
     return call_of("ref", [node.name])
 
 
-def of_manifest(node: Node, call: str) -> SourceNode | None:
+def of_manifest(node: Node, call: str = "") -> SourceNode | None:
     """A node as the manifest has it; None for what has no rows to release from."""
     if node.kind not in KINDS:
         return None
@@ -302,7 +299,7 @@ def _head(source: Item) -> Mapping[str, object]:
     begin, end, _ = inner.sections.get("tables", (0, 0, ""))
     if not begin or not inner.is_sliceable("tables"):
         return source.data
-    return Item(0, 0, 0, 0, "\n".join([*inner.lines[: begin - 1], *inner.lines[end:]])).data
+    return Item(0, 0, 0, "\n".join([*inner.lines[: begin - 1], *inner.lines[end:]])).data
 
 
 def _dicts(found: object) -> list[Mapping[str, object]]:

@@ -213,7 +213,7 @@ def environment(project: DbtProject, targets: tuple[str, ...]) -> list[Change | 
 def package() -> Iterator[tuple[str, str]]:
     """The files of the package: where each stands in it, and its text."""
     for path in sorted(_SOURCE.rglob("*")):
-        if path.is_file() and path.suffix in {".sql", ".yml", ".md"}:
+        if path.is_file():
             yield path.relative_to(_SOURCE).as_posix(), path.read_text(encoding="utf-8")
 
 

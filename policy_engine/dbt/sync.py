@@ -16,7 +16,7 @@ from policy_engine.dbt.project import Change, DbtProject, apply, changed
 from policy_engine.dbt.properties import is_by_hand
 from policy_engine.dbt.property_files import property_files
 from policy_engine.dbt.release_model import (
-    MARKS,
+    MARK,
     ReleaseModel,
     broken_laws,
     check_filled,
@@ -95,16 +95,16 @@ def sync(
         named = (replace(each, file=_from_here(each.file)) for each in error.problems)
         raise PolicyError(tuple(named)) from None
     wanted = {file: text for release in releases for file, text in release.files.items()}
+    wanted |= properties.texts
     paths = sorted(path for found in files.models.values() for path in found)
     ours = [path for path in paths if path not in wanted and is_ours(path)]
     stale = [*sorted((*ours, *properties.left)), *left_over(project)]
-    moved = {file.name for file in (*wanted, *properties.texts)}
+    moved = {file.name for file in wanted}
     removed = [path for path in stale if prune or path.name in moved]
     left = [project.shown(path) for path in stale if path not in removed]
     found = [
         *environment(project, settings.release_targets),
         *(changed(file, text) for file, text in wanted.items()),
-        *properties.changes(),
         *(changed(path, None) for path in removed),
     ]
     changes = tuple(change for change in found if change is not None)
@@ -262,7 +262,7 @@ def is_ours(path: Path) -> bool:
     """Whether a model's file is one that a sync wrote."""
     try:
         with opened(path) as file:
-            return file.read(max(map(len, MARKS))).startswith(tuple(map(str.encode, MARKS)))
+            return file.read(len(MARK)) == MARK.encode()
     except OSError:
         return False
 

@@ -73,7 +73,7 @@ class Targets:
     default: str
     known: Mapping[str, Target]
 
-    def one(self, name: str | None = None) -> Target:
+    def one(self, name: str | None) -> Target:
         """The target of a name, or the default.
 
         Raises UsageError: the profile has none of that name.
@@ -86,7 +86,7 @@ class Targets:
             )
         return self.known[wanted]
 
-    def of_releases(self, released_in: tuple[str, ...], asked: str | None = None) -> Target:
+    def of_releases(self, released_in: tuple[str, ...], asked: str | None) -> Target:
         """The target whose dialect a release is written in.
 
         It is the one that was asked for, else the first release target that the profile has, else
@@ -112,7 +112,7 @@ class Targets:
         return next(iter(self.known)) if len(self.known) == 1 else None
 
 
-def read_targets(project: DbtProject, folder: Path | None = None) -> Targets:
+def read_targets(project: DbtProject, folder: Path | None) -> Targets:
     """The targets of the project's profile, from where dbt would read them.
 
     Raises:

@@ -122,10 +122,10 @@ CALLED = re.compile(
 _PYTHON = re.compile(r"'{3}.*?'{3}|\"{3}.*?\"{3}|" + _STRING, re.DOTALL)
 _WORD = re.compile(r"\w+")
 REF = re.compile(
-    r"\bref\(\s*['\"](?P<one>[^'\"]+)['\"]\s*(?:,\s*['\"](?P<two>[^'\"]+)['\"]\s*)?"
+    r"\bref\s*\(\s*['\"](?P<one>[^'\"]+)['\"]\s*(?:,\s*['\"](?P<two>[^'\"]+)['\"]\s*)?"
     r"(?:,\s*(?:v|version)\s*=\s*['\"]?(?P<version>\w+)['\"]?\s*)?\)"
 )
-SOURCE = re.compile(r"\bsource\(\s*['\"]([^'\"]+)['\"]\s*,\s*['\"]([^'\"]+)['\"]\s*\)")
+SOURCE = re.compile(r"\bsource\s*\(\s*['\"]([^'\"]+)['\"]\s*,\s*['\"]([^'\"]+)['\"]\s*\)")
 
 
 def words_in(text: str) -> frozenset[str]:
@@ -195,7 +195,12 @@ def code_in(raw: str) -> str:
 
 
 def texts_in(node: Node) -> Iterator[str]:
-    """The texts that the code of a template names, or that of a Python model."""
+    """The texts that the code of a template names, or that of a Python model; with its settings.
+
+    Those of a unit test are what it has in the place of macros and variables.
+    """
+    yield from leaves([value for key, value in node.config.items() if key not in _READ_ELSEWHERE])
+    yield from leaves(node.data.get("overrides"))
     if node.is_python:
         yield from (each[0].strip("'\"") for each in _PYTHON.finditer(node.raw))
         return
@@ -214,6 +219,7 @@ _NO_SQL = frozenset(
     }
 )  # fmt: skip
 """Settings that are no SQL, or that are read elsewhere."""
+_READ_ELSEWHERE = _NO_SQL - {"meta"}
 _QUERY = re.compile(
     rf"\b(?:select|from|table|join)\b|\b(?:{'|'.join(sorted(READERS))})\s*\(", re.IGNORECASE
 )

@@ -16,7 +16,6 @@ from policy_engine.kernel.mechanisms.common import GROUPING
 from policy_engine.kernel.types import Type
 from policy_engine.policy.recodings import Keep, Recoding, Round
 from policy_engine.policy.resolve import Policy
-from policy_engine.policy.timing import PeriodOf
 
 
 @dataclass(frozen=True)
@@ -36,13 +35,7 @@ def needed(policy: Policy) -> tuple[tuple[str, ...], ...]:
     """The columns whose types a policy's text depends on, each once: of the source, then of each
     relation that is joined to it."""
     source, joins = policy.source, policy.source.joins
-    named = [name for name, recoding in policy.recodings if recoding.reads]
-    named += source.keys
-    named += [name for name, _ in (*source.order_by, *source.columns)]
-    named += policy.reads_beside
-    named += [policy.schedule.column] if isinstance(policy.schedule, PeriodOf) else []
-    named += [own for each in joins for own, _ in each.on]
-    named += [name for each in source.computed for name in (each.since, each.until)]
+    named = (*policy.reads, *(name for name, _ in source.columns))
     others = {name.casefold() for each in joins for name in each.columns}
     others |= {each.name.casefold() for each in source.computed}
     own = [name for name in named if name.casefold() not in others]

@@ -32,7 +32,7 @@ _WORDS = frozenset(
 
 @dataclass(frozen=True)
 class Item:
-    """An item of a list: its lines, as numbers from 0, and how it is indented.
+    """An item of a list: its lines, as numbers from 0, and how its dash is indented.
 
     One of a list between brackets has no lines: it is ``read`` already.
     """
@@ -40,7 +40,6 @@ class Item:
     start: int
     end: int
     dash: int
-    key: int
     text: str
     read: Mapping[str, object] | None = None
 
@@ -101,7 +100,7 @@ class YamlItems:
             document = _loaded(self.text)
             found = document.get(section) if isinstance(document, dict) else None
             items = found if isinstance(found, list) else []
-            made = [Item(-1, -1, 0, 0, "", item) for item in items if isinstance(item, dict)]
+            made = [Item(-1, -1, 0, "", item) for item in items if isinstance(item, dict)]
             self._lists[section] = made
         return self._lists[section]
 
@@ -124,14 +123,17 @@ class YamlItems:
             end -= 1
         first = lines[start][dash + 1 :]
         key = dash + 1 + _indent(first) if first.strip() else dash + 2
-        return Item(start, end, dash, key, "\n".join(line[key:] for line in lines[start:end]))
+        return Item(start, end, dash, "\n".join(line[key:] for line in lines[start:end]))
 
     def item(self, section: str, name: str) -> Item | None:
         """The first item of that name."""
         return next((item for item in self.items(section) if item.name == name), None)
 
     def added(self, section: str, text: str) -> YamlItems:
-        """The file with one more item at the end of a list, which is made where it is not there."""
+        """The file with one more item at the end of a list, which is made where it is not there.
+
+        ``text`` is of one line.
+        """
         known = self.items(section)
         dash = known[-1].dash if known else 2
         if known:
@@ -141,19 +143,12 @@ class YamlItems:
         else:
             at = len(self.text.rstrip().split("\n")) if self.text.strip() else 0
             before = ["", f"{section}:"] if at else [f"{section}:"]
-        lines = [*before, *_placed(text.rstrip("\n"), dash, dash + 2)]
+        lines = [*before, f"{' ' * dash}- {text}"]
         return YamlItems("\n".join([*self.lines[:at], *lines, *(self.lines[at:] or [""])]))
 
 
-def _placed(text: str, dash: int, key: int) -> list[str]:
-    """The lines of an item with its dash and its keys in these columns."""
-    first, *others = text.split("\n")
-    head = f"{' ' * dash}-{' ' * (key - dash - 1)}{first.lstrip()}"
-    return [head, *_indented(others, key)]
-
-
-def _indented(lines: list[str], by: int = 2) -> list[str]:
-    return [f"{' ' * by}{line}" if line else "" for line in lines]
+def _indented(lines: list[str]) -> list[str]:
+    return [f"  {line}" if line else "" for line in lines]
 
 
 def _is_blank(line: str) -> bool:

@@ -294,6 +294,19 @@ class Policy:
         return (*(column for column, _ in self.filter), *beside)
 
     @property
+    def reads(self) -> tuple[str, ...]:
+        """Every column that is read: of what is joined or computed, too."""
+        source, period = self.source, self.schedule
+        named = [name for name, recoding in self.recodings if recoding.reads]
+        named += source.keys
+        named += [name for name, _ in source.order_by]
+        named += self.reads_beside
+        named += [period.column] if isinstance(period, PeriodOf) else []
+        named += [own for each in source.joins for own, _ in each.on]
+        named += [name for each in source.computed for name in (each.since, each.until)]
+        return tuple(dict.fromkeys(named))
+
+    @property
     def measured(self) -> tuple[tuple[str, str], ...]:
         """The names of sums and means, each with the source's column that it is of."""
         drawn = self.protection.quantities

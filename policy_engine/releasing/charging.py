@@ -45,6 +45,40 @@ from policy_engine.warehouse.connecting import resolved
 
 
 @dataclass(frozen=True)
+class Payer:
+    """The account that pays for a policy, by the project file and a ledger."""
+
+    policy: Policy
+    project: Project
+    account: str
+
+    @property
+    def limit(self) -> Limit | None:
+        """What the project file says that its account may spend."""
+        return limit_of(self.policy, self.project, self.account)
+
+    def account_in(self, known: Books | None) -> Account:
+        """The account, as a ledger has it, under the limit that counts."""
+        found = Account(self.account) if known is None else known.budget.account(self.account)
+        return effective(found, self.limit)
+
+    def counted(
+        self,
+        charge: Charge,
+        certificate: Certificate | None,
+        known: Books | None,
+        clock: Clock = utc_now,
+    ) -> Charge:
+        """A charge with the windows of the account in which it counts; raises ``in_windows``'."""
+        limit, at = self.account_in(known).limit, at_moment(known, clock)
+        return in_windows(charge, self.policy, self.project, certificate, limit=limit, at=at)
+
+    def window_plan(self) -> WindowPlan:
+        """The plan of its account, solved, which is recorded of a window before its first draw."""
+        return solved_plan(self.policy, self.project, self.account)
+
+
+@dataclass(frozen=True)
 class ReleasePlan:
     """A policy, the connection to its source, and what is certified of it: nothing ran yet."""
 
@@ -61,9 +95,14 @@ class ReleasePlan:
         return planning.paying_account(self.policy, self.project, self.table)
 
     @property
+    def payer(self) -> Payer:
+        """The account that pays, by the project file."""
+        return Payer(self.policy, self.project, self.account)
+
+    @property
     def limit(self) -> Limit | None:
         """What the project file says that its account may spend."""
-        return limit_of(self.policy, self.project, self.account)
+        return self.payer.limit
 
     @cached_property
     def ends(self) -> requests.Ends:
@@ -112,8 +151,7 @@ class ReleasePlan:
 
     def account_in(self, known: Books | None) -> Account:
         """The account that pays, as a ledger has it, under the limit that counts."""
-        found = Account(self.account) if known is None else known.budget.account(self.account)
-        return effective(found, self.limit)
+        return self.payer.account_in(known)
 
     def charge(self, known: Books | None) -> Charge:
         """What the ledger is asked to book, as far as the certificate and the calendar say.
@@ -122,8 +160,7 @@ class ReleasePlan:
         windows of the account are of rows that the policy does not tell apart.
         """
         charge = charge_of(self.account, self.certificate, self.policy)
-        limit, at = self.account_in(known).limit, at_moment(known, self.clock)
-        return in_windows(charge, self.policy, self.project, self.certificate, limit=limit, at=at)
+        return self.payer.counted(charge, self.certificate, known, self.clock)
 
     def check_account(self) -> None:
         """Raise PolicyError where windows or plan of its account are none for the policy."""
@@ -132,8 +169,8 @@ class ReleasePlan:
             self.window_plan()
 
     def window_plan(self) -> WindowPlan:
-        """The plan of its account, solved, which is recorded of a window before its first draw."""
-        return solved_plan(self.policy, self.project, self.account)
+        """The plan of its account, solved."""
+        return self.payer.window_plan()
 
     def names(self, naming: X25519PrivateKey) -> requests.SourceNames:
         """What the ledger calls its source."""

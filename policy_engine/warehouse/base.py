@@ -711,10 +711,5 @@ def read_of(policy: Policy, table: Table, relation: Table) -> tuple[str, ...]:
         if each.table == relation:
             said = (*each.columns, *(name for name, _ in each.order), *(key for _, key in each.on))
             return tuple(column.name for name in said if (column := relation.find(name)))
-    named = [name for name, how in policy.recodings if how.reads]
-    named += [name for name, _ in policy.source.order_by]
-    named += [policy.edition.column] if policy.edition.column else []
-    named += [own for each in table.beside for own, _ in each.on]
-    named += [name for each in policy.source.computed for name in (each.since, each.until)]
-    read = {table.find(name) for name in (*named, *policy.reads_beside, *policy.source.keys)}
+    read = set(map(table.find, policy.reads))
     return tuple(column.name for column in table.columns if column in read)

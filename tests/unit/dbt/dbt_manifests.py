@@ -96,7 +96,7 @@ class GateOfAPolicy(Gate):
     """The gate of a manifest, where the project has the policy of ``out`` and no other file."""
 
     def _policies(self, reader: NodeReader) -> Policies:
-        found = read_policies([policy_file()], reader, policy_file().parent)
+        found = read_policies([policy_file()], reader, lambda file: file.name)
         self.findings += found.findings
         return found
 

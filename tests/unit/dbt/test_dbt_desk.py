@@ -78,7 +78,7 @@ class Room:
         types = {"person_id": "bigint", "age": "int", "town": "text", "visited": "date"}
         columns = {name: {"name": name, "data_type": kind} for name, kind in types.items()}
         source = _node("stg_people", "stg_people", "table", columns=columns)
-        return DbtRelease(policy, model, shown, source, "prod")
+        return DbtRelease(policy, model, shown, (source,), "prod")
 
     @property
     def text(self) -> str:
@@ -406,11 +406,11 @@ def test_a_policy_that_was_changed_before_dbt_built_is_charged_only_where_asked(
     assert room.entries() == ["started", "started"]
 
 
-@pytest.mark.parametrize("which", ["source", "model", "shown"])
+@pytest.mark.parametrize("which", ["nodes", "model", "shown"])
 def test_what_lies_in_an_attached_database_is_refused_before_anything_is_charged(room, which):
-    node = getattr(room.release, which)
-    name = {"relation_name": '"other"."main"."t"'}
-    moved = replace(room.release, **{which: Node(node.id, {**node.data, **name})})
+    [node] = room.release.nodes if which == "nodes" else [getattr(room.release, which)]
+    other = Node(node.id, {**node.data, "relation_name": '"other"."main"."t"'})
+    moved = replace(room.release, **{which: (other,) if which == "nodes" else other})
     with pytest.raises(WarehouseError, match=r"other\.main\.t is in a database that the profile"):
         room.reserve(moved)
     assert room.entries() == []
@@ -420,7 +420,7 @@ def test_a_view_that_does_not_stand_is_refused_before_anything_is_charged(room):
     room.sql("DROP TABLE stg_people")
     source = _node("stg_people", "stg_people", "view")
     with pytest.raises(PolicyError, match=r"if it is a view.*dbt run --select \+stg_people"):
-        room.reserve(replace(room.release, source=source))
+        room.reserve(replace(room.release, nodes=(source,)))
     assert room.entries() == []
 
 
@@ -494,9 +494,9 @@ def test_a_released_policy_that_was_changed_is_not_synced(built):
     told = str(caught.value)
     policy = built.world.folder / "models/towns.privacy.yml"
     assert outdated(load_policy(policy)) == (built.release.certificate,)
-    nodes = {node.id: node for node in (built.release.model, built.release.source)}
+    nodes = {node.id: node for node in (built.release.model, *built.release.nodes)}
     manifest = Manifest(policy, "1.11.0", "duckdb", "shop", "", nodes)
-    found = read_policies([policy], NodeReader(manifest), built.world.folder).findings
+    found = read_policies([policy], NodeReader(manifest), str).findings
     assert [each.code for each in found] == ["G32"]
     assert "must be as it was when version 1 was released (models/towns_v1.prod.cert" in told
     assert "with version: 2" in told
@@ -558,7 +558,7 @@ def test_accounts_are_asked_for_all_before_the_first_is_charged(room, limit, acc
     policy = load_policy(room.world.folder / "models/towns.privacy.yml")
     model = _node("towns_v2_draw", "towns_v2_draw", "incremental")
     shown = _node("towns", "towns_v2", "incremental", version=2)
-    second = DbtRelease(policy, model, shown, first.source, "prod")
+    second = DbtRelease(policy, model, shown, first.nodes, "prod")
     other = room.text
 
     def both(desk, pairs):

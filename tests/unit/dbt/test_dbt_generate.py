@@ -375,12 +375,9 @@ def test_the_items_of_a_file_are_found_by_their_lines():
 
 
 def test_items_are_added_where_their_list_is():
-    file = YamlItems(FILE).added("models", "name: f\ntext: |-\n  x\n\n  y")
-    assert (
-        "  - {name: e, description: flow}\n\n  - name: f\n    text: |-\n      x\n\n      y\n"
-        in file.text
-    )
-    assert file.item("models", "f").data == {"name": "f", "text": "x\n\ny"}
+    file = YamlItems(FILE).added("models", "name: f")
+    assert "  - {name: e, description: flow}\n\n  - name: f\n" in file.text
+    assert file.item("models", "f").data == {"name": "f"}
     assert YamlItems(FILE).added("seeds", "name: t").text == FILE.replace(
         "- name: s\n", "- name: s\n\n- name: t\n"
     )

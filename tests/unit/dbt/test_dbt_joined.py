@@ -55,7 +55,7 @@ class Joined(Room):
             )
             for name, of in TYPES.items()
         ]
-        return DbtRelease(policy, model, shown, nodes[0], "prod", tuple(nodes[1:]))
+        return DbtRelease(policy, model, shown, tuple(nodes), "prod")
 
     @property
     def text(self) -> str:
