@@ -28,7 +28,7 @@ from policy_engine.dbt.manifest import Manifest, Node, mapping, read_manifest, s
 from policy_engine.dbt.marks import Marks, Words, marks_of
 from policy_engine.dbt.project import DbtProject, before_dbt, variables_of
 from policy_engine.dbt.reading import READ_KINDS, NodeReader, NodeReads
-from policy_engine.dbt.review import Review, read_review, unreviewed
+from policy_engine.dbt.review import read_review, unreviewed
 from policy_engine.dbt.rules import GateFinding, finding
 from policy_engine.dbt.taint import Edge, Graph, Taint
 from policy_engine.dbt.texts import queries_in_config, read
@@ -74,7 +74,7 @@ def check_project(
 
 @dataclass
 class Gate:
-    """One run of the gate over one manifest; without a ``review`` it is the project's.
+    """One run of the gate over one manifest.
 
     What was marked in the verdict ``before`` must be so still.
     """
@@ -82,7 +82,6 @@ class Gate:
     manifest: Manifest
     project: DbtProject | None = None
     before: GateVerdict | None = None
-    review: Review | None = None
     findings: list[GateFinding] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -133,7 +132,7 @@ class Gate:
             self.manifest, reader, reads, graph, taint, cuts, marks, tuple(releases), off,
             *private, held,
         )  # fmt: skip
-        review, today = self.review or read_review(self.project), date.today()
+        review, today = read_review(self.project), date.today()
         variables = variables_of(self.manifest, self.project)
         codes: tuple[Code, ...] = ()
         if taint:

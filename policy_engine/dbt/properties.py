@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 
 from policy_engine.calendars import Calendar
 from policy_engine.compile.catalog import Kind
+from policy_engine.dbt.manifest import Node, sequence
+from policy_engine.dbt.marks import marks_of
 from policy_engine.dbt.release_model import ReleaseModel
 from policy_engine.dbt.types import needed
 from policy_engine.dbt.words import EDITION_WORDS, column_words, number_words, release_words
@@ -126,17 +128,15 @@ def _mark(model: ReleaseModel) -> _Entry:
     }
 
 
-def _latest(models: Sequence[ReleaseModel]) -> int:
-    """The version that a ``ref`` without one means: the last that is not on its way out."""
-    staying = [m.version for m in models if m.policy.release.deprecated is None]
-    return max(staying or [model.version for model in models])
-
-
 def model_entry(models: Sequence[ReleaseModel], settings: DbtSpec) -> _Entry:
-    """The entry of a model: its versions, and which of them a ``ref`` without one means."""
+    """The entry of a model: its versions, and which of them a ``ref`` without one means.
+
+    It is the last that is not on its way out.
+    """
+    staying = [each for each in models if each.policy.release.deprecated is None]
     return {
         "name": models[0].model,
-        "latest_version": _latest(models),
+        "latest_version": max(each.version for each in staying or models),
         "versions": [version_entry(model, settings) for model in models],
     }
 
@@ -150,15 +150,6 @@ def generated_file(models: Sequence[ReleaseModel], settings: DbtSpec) -> str:
 
 def is_by_hand(entry: Mapping[str, object]) -> bool:
     """Whether a model's entry, or one of its versions, is marked as a release and is not ours."""
-    versions = entry.get("versions")
-    for each in (entry, *(versions if isinstance(versions, list) else ())):
-        marks = (_at(each, "config", "meta", "privacy"), _at(each, "meta", "privacy"))
-        if any(_at(mark, "release") is True and not _at(mark, "generated") for mark in marks):
-            return True
-    return False
-
-
-def _at(entry: object, *keys: str) -> object:
-    for key in keys:
-        entry = entry.get(key) if isinstance(entry, Mapping) else None
-    return entry
+    said = [each for each in (entry, *sequence(entry, "versions")) if isinstance(each, Mapping)]
+    marks = [marks_of(Node("model", each)) for each in said]
+    return any(mark.release and not mark.generated for mark in marks)

@@ -173,9 +173,11 @@ def _text(room: Room, node: SourceNode, name: str, notes: list[str]) -> str:
             f" declare its columns with their data_type, or {node.built_in(target)}; then remove"
             " the starter and run this again"
         )
+    known = {} if room.sources.manifest is None else room.sources.manifest.nodes
+    is_view = node.id in known and known[node.id].materialized == "view"
     return _POLICY.format(
         name=name,
-        relation=node.call,
+        relation=node.call + starter._OF_A_VIEW * is_view,
         unit=unit,
         columns="\n".join(starter._lines(table)) if names else _EXAMPLE,
         count=count,

@@ -199,7 +199,7 @@ class Dbt:
             raise FileError(f"{command[0]} cannot be run: {error.strerror}") from None
         said = _ESCAPES.sub("", done.stdout or "")
         if done.returncode != 0:
-            raise WarehouseError(*_failed(words, said))
+            raise _failed(words, said)
         return said
 
     def rows(self, template: str) -> tuple[Mapping[str, object], ...]:
@@ -221,7 +221,7 @@ class Dbt:
             rows = found.get("show") if isinstance(found, dict) else found
             if isinstance(rows, list) and all(isinstance(row, dict) for row in rows):
                 return tuple(rows)
-        raise WarehouseError(*_failed(words, said))
+        raise _failed(words, said)
 
 
 def executable() -> str:
@@ -245,12 +245,12 @@ _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)
 _BACKTRACE = re.compile(r"\s*(stack )?backtrace\b|\s*\d+: (0x[0-9a-f]+|<)|\s*at /", re.IGNORECASE)
 
 
-def _failed(words: Sequence[str], said: str) -> tuple[str, ...]:
-    """What a failed command is told as: the end of what it wrote, without dbt v2's backtrace."""
+def _failed(words: Sequence[str], said: str) -> WarehouseError:
+    """A failed command, told by the end of what it wrote, without dbt v2's backtrace."""
     lines = [line for line in said.splitlines() if line.strip() and not _BACKTRACE.match(line)]
     if not lines:
-        return (f"dbt {words[0]} failed",)
-    return (f"dbt {words[0]} failed:", *[f"  {line}" for line in lines[-_LAST_LINES:]])
+        return WarehouseError(f"dbt {words[0]} failed")
+    return WarehouseError(f"dbt {words[0]} failed:", *[f"  {e}" for e in lines[-_LAST_LINES:]])
 
 
 # A name or a type with a quote is left out, for engines escape it differently: it stays unknown.

@@ -114,6 +114,15 @@ def test_a_starter_that_is_there_is_kept(world):
     assert path.read_text() == "mine"
 
 
+def test_a_starter_of_a_view_says_that_somebody_has_to_confirm_its_rows(world):
+    schema = {"dbt_schema_version": "https://schemas.getdbt.com/dbt/manifest/v12.json"}
+    node = {"name": "stg_people", "config": {"materialized": "view"}}
+    manifest = {"metadata": schema, "nodes": {"model.shop.stg_people": node}}
+    world.write("target/manifest.json", json.dumps(manifest))
+    text = start(world.project, "stg_people").policy.read_text()
+    assert "  table: ref('stg_people')\n  view: rowwise " in text
+
+
 def test_a_starter_of_a_model_of_unknown_columns_shows_an_example(world):
     (world.folder / "models/stg_people.yml").unlink()
     found = start(world.project, "ref('stg_people')")
