@@ -137,7 +137,8 @@ class Node:
         it says of a column, or of the rows that are looked at, may be one as well.
         """
         found = [(setting, sql) for setting in _HOOKS for sql in leaves(self.config.get(setting))]
-        places = (self.data, self.config, mapping(self.data, "freshness"))
+        whole = (self.data, self.config)
+        places = (*whole, *(mapping(each, "freshness") for each in whole))
         for setting in _LOADED if self.kind == "source" else ():
             sql = next(filter(None, (text(each, setting) for each in places)), "")
             if setting == "loaded_at_query" or _SELECTS.search(sql):

@@ -87,8 +87,9 @@ sources:
     schema: raw
     tables:
       - name: calls
-        loaded_at_field: day
-        freshness: {{warn_after: {{count: 1, period: day}}, filter: "{0}"}}
+        config:
+          loaded_at_field: day
+          freshness: {{warn_after: {{count: 1, period: day}}, filter: "{0}"}}
 """
 _DISPATCHED = _BASE["dbt_project.yml"] + (
     "dispatch: [{macro_namespace: dbt, search_order: [audit, dbt]}]\n"
