@@ -103,4 +103,4 @@ def _value(said: str, node: Node, manifest: Manifest) -> str | None:
         return quoted(*salts[1].split("."))
     wanted = read_wanted(said)
     found = wanted.node(manifest) if wanted.call != "name" else None
-    return found.relation or None if found is not None else None
+    return found.relation or None if found else None

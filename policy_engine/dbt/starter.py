@@ -173,7 +173,8 @@ def _text(room: Room, node: SourceNode, name: str, notes: list[str]) -> str:
             f" declare its columns with their data_type, or {node.built_in(target)}; then remove"
             " the starter and run this again"
         )
-    known = {} if room.sources.manifest is None else room.sources.manifest.nodes
+    manifest = room.sources.manifest
+    known = manifest.nodes if manifest else {}
     is_view = node.id in known and known[node.id].materialized == "view"
     return _POLICY.format(
         name=name,
