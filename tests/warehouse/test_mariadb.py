@@ -80,6 +80,36 @@ def test_a_session_has_memory_for_temporary_tables_and_says_so(people, warehouse
         assert opened.ask("SELECT @@sort_buffer_size") == [("67108864",)]
 
 
+GROUPS = """
+version: 1
+name: visits
+source: {table: visits}
+privacy_unit: {column: id}
+contribution: {max_groups: 3}
+recode: {region: keep, m: keep}
+guarantee: {epsilon: 1, delta: 1.0e-6}
+release: {file: out.parquet}
+"""
+
+
+def test_temporary_tables_of_persons_in_several_groups_are_narrow(people, tmp_path):
+    made = "SELECT seq DIV 3, CONCAT('region ', seq % 20), seq * 7 % 12 FROM seq_0_to_29999"
+    region = _CASELESS.replace("100", "30")
+    people.sql(
+        f"CREATE TABLE visits (id BIGINT, region {region}, m BIGINT)", f"INSERT INTO visits {made}"
+    )
+    asked = load_policy_text(GROUPS, tmp_path / "policy.yaml", tmp_path)
+    given = (("tmp_memory_table_size", "9MB"),)
+    with closing(MariaDBWarehouse("maria", people.url(), given)) as opened:
+        certificate, table = prepare(asked, default_project(tmp_path), opened)
+        on_disk = "SHOW SESSION STATUS LIKE 'Created_tmp_disk_tables'"
+        with opened.sampled(asked, table, bytes(16)):
+            assert opened.rows(certificate.query).num_rows == 60
+            before = opened.ask(on_disk)  # the catalog's are behind it
+            opened.ask(certificate.query)
+            assert opened.ask(on_disk) == before
+
+
 # The types of its own
 
 
