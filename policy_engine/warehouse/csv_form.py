@@ -68,7 +68,7 @@ def plain_form(path: Path, spec: CsvSpec, delimiter: str, width: int) -> PlainFo
             return None
     rows = lines.number - (spec.header is not False)
     line_end = "\r\n" if lines.returns else "\n"
-    # Of a short file whose lines end in two signs DuckDB 2.0.0 finds no row behind what it skips.
+    # Which signs end a line is left to the reader where they are two.
     is_sure = lines.are_sure and not lines.returns and not spec.skip
     return PlainForm(delimiter, spec.quote, line_end, skip, rows, is_sure)
 

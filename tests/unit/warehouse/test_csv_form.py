@@ -138,9 +138,10 @@ def test_a_column_that_nobody_reads_is_text_too(tmp_path, text):
     assert "not CSV in UTF-8" in loaded(path, CsvSpec())
 
 
-def test_the_plain_form_is_kept_by_nobody_and_numbered_where_rows_are_drawn(tmp_path):
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_the_plain_form_is_kept_by_nobody_and_numbered_where_rows_are_drawn(tmp_path, end):
     path = tmp_path / "s.csv"
-    path.write_text('a,b\n1,"x"\n2,y\n')
+    path.write_bytes(end.join(["a,b", '1,"x"', "2,y", ""]).encode())
     with closing(duckdb.connect()) as connection:
         csv_files.load(connection, path, Source("s.csv", None))
         tables = "SELECT table_name FROM duckdb_tables()"
