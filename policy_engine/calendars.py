@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from enum import Enum
 from functools import lru_cache
@@ -25,6 +24,7 @@ from importlib.resources import files
 from zoneinfo import ZoneInfo
 
 from policy_engine.errors import DomainError, EnvironmentFailed
+from policy_engine.values import frozen
 
 _FIRST_YEAR = 1000
 """A name with four digits of year begins with another digit than 0."""
@@ -111,7 +111,7 @@ class Calendar(Enum):
         return period
 
 
-@dataclass(frozen=True)
+@frozen
 class Zone:
     """A zone of the IANA's list, by its name there. Errors: DomainError for any other.
 
@@ -164,7 +164,7 @@ class Zone:
         return day
 
 
-@dataclass(frozen=True)
+@frozen
 class Period:
     """A stretch of days of one calendar, from its ``first`` day on.
 
@@ -280,7 +280,7 @@ class Period:
         return calendar.period(self.last)
 
 
-@dataclass(frozen=True)
+@frozen
 class Due:
     """What a schedule asks for at one moment: ``editions``, the oldest first, and what comes next.
 
@@ -292,7 +292,7 @@ class Due:
     on: datetime | None
 
 
-@dataclass(frozen=True)
+@frozen
 class Refresh:
     """The whole source anew, once in each period, from its first instant on.
 
@@ -315,7 +315,7 @@ class Refresh:
         return Due(editions, None if on is None else current.next(), on)
 
 
-@dataclass(frozen=True)
+@frozen
 class Periods:
     """The rows of each period, once: from ``first`` on, when ``after`` days passed since its end.
 

@@ -26,10 +26,10 @@ that was read from the source.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from policy_engine.base_errors import DomainError, InternalError, PolicyEngineError, UsageError
+from policy_engine.values import frozen
 
 __all__ = [
     "BudgetExceeded", "Code", "DomainError", "EnvironmentFailed", "FileError", "Finding",
@@ -59,7 +59,7 @@ Code = Literal[
 """Why something outside failed: stable, as ``code`` in JSON."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Problem:
     """One thing wrong with a file: where it is, the law, what was found, what to do.
 
@@ -99,7 +99,7 @@ class PolicyError(PolicyEngineError):
         self.problems = problems
 
 
-@dataclass(frozen=True)
+@frozen
 class Finding:
     """One reason why SQL text cannot be certified, at a line and column of that text.
 

@@ -24,7 +24,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from decimal import (
     MAX_EMAX,
     MIN_EMIN,
@@ -49,6 +48,7 @@ from policy_engine.accounting.events import ApproximateDP, Event, PureDP, Sample
 from policy_engine.accounting.exact import delta_of_event, has_curve
 from policy_engine.accounting.pairs import Pair, pairs_of
 from policy_engine.errors import DomainError
+from policy_engine.values import frozen
 
 CHAIN = Decimal("0.5")
 """Of the limit's δ, for a chain. Twice as much admits few more of one kind."""
@@ -75,7 +75,7 @@ _SIX_UP = Context(prec=6, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX)
 _DOWN = Context(prec=6, rounding=ROUND_FLOOR, Emin=MIN_EMIN, Emax=MAX_EMAX)
 
 
-@dataclass(frozen=True)
+@frozen
 class Repeated:
     """The first event of an account, and what its certificate says of it: (ε, δ)."""
 
@@ -115,7 +115,7 @@ class Repeated:
         return event == self.event
 
 
-@dataclass(frozen=True)
+@frozen
 class Cost:
     """What one event, or several, take of a plan: a mass, and ΣK for each of its orders."""
 
@@ -148,7 +148,7 @@ class Cost:
         return cls(max(masses), tuple(max(each) for each in zip(*scales, strict=True)))
 
 
-@dataclass(frozen=True)
+@frozen
 class Plan:
     """How the δ of a limit is shared out, fixed before the first release.
 
@@ -211,7 +211,7 @@ class Plan:
             return max(Decimal(0), _SIX_UP.plus(min(bounds)))
 
 
-@dataclass(frozen=True)
+@frozen
 class Reach:
     """How many of the first event are known to end as a chain, and how many not to."""
 

@@ -6,7 +6,6 @@ All are upper bounds, rounded up.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from policy_engine.accounting.binomial import sum_from
@@ -26,6 +25,7 @@ from policy_engine.accounting.domain import (
     upward,
 )
 from policy_engine.errors import DomainError
+from policy_engine.values import frozen
 
 # A rate written as the float 1 − e^{−ε} lies this near the border of the theorem, on either side.
 _BORDER = Decimal("1e-15")
@@ -88,7 +88,7 @@ def epsilon_lqs(k: int, rate: Number, delta: Number) -> Decimal | None:
     return Decimal(least_integer(first - 1, last, enough)).scaleb(-9)
 
 
-@dataclass(frozen=True)
+@frozen
 class SafeBounds:
     """δ where the recoding is itself chosen by an ε₁-DP selection: two bounds of the same."""
 
@@ -145,7 +145,7 @@ def amplify(
         return smaller, upward(rate / drawn * spent, exact=True)
 
 
-@dataclass(frozen=True)
+@frozen
 class FixedSizeBounds:
     """ε of an ε-DP mechanism on a sample of fixed size: the tight one, and Theorem 2's."""
 

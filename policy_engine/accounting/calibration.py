@@ -15,7 +15,6 @@ significant digits.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
@@ -36,6 +35,7 @@ from policy_engine.accounting.domain import (
 from policy_engine.accounting.events import SampledSuppression
 from policy_engine.accounting.exact import delta_exact
 from policy_engine.errors import DomainError
+from policy_engine.values import frozen
 
 _ROUGH_RESOLUTION = 5
 _LARGEST = 10**6
@@ -44,7 +44,7 @@ _KEPT = 64
 """Answers of so many questions: a comparison asks for those that a policy was given already."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Joint:
     """What N releases with a fresh sample each must meet together: (ε, δ) between neighbours.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 
 from policy_engine.accounting import bounds
@@ -27,9 +27,10 @@ from policy_engine.accounting.exact import delta_exact, epsilon_exact
 from policy_engine.accounting.groups import group_size
 from policy_engine.accounting.odds import guessed_right
 from policy_engine.errors import DomainError
+from policy_engine.values import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class CertificateNumbers:
     """(ε, δ) in total over all releases, for a group of the size asked.
 

@@ -25,7 +25,6 @@ are 2ε-DP as well. So either is covered by one pair of 2ε, with the τ of two 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -44,6 +43,7 @@ from policy_engine.accounting.domain import (
 from policy_engine.accounting.noise import MOST_ENTRIES, WHOLE, by_ratio
 from policy_engine.accounting.powers import Step
 from policy_engine.base_errors import DomainError
+from policy_engine.values import frozen
 
 CUT = 1 << 16
 """A coin that falls less often than 2¹⁶ in 2⁶⁰ times never falls."""
@@ -66,7 +66,7 @@ def step_of(epsilon: Number, sensitivity: int = 1, *, monotone: bool = False) ->
     return Fraction(asked) / (count("sensitivity", sensitivity) * (1 if monotone else 2))
 
 
-@dataclass(frozen=True)
+@frozen
 class CoinTable:
     """T_0 = 2⁶⁰ ≥ T_1 ≥ …: a coin falls where its hash of 60 bits is below T_d.
 
@@ -150,7 +150,7 @@ def delta_of_choice(epsilon: Number, candidates: int) -> Decimal:
         return min(Decimal(1), upward((1 + asked.exp()) * _decimal(differs)))
 
 
-@dataclass(frozen=True)
+@frozen
 class Choice:
     """One private choice of ``candidates`` by a coin table of ε, in each of some groups.
 

@@ -8,7 +8,6 @@ Bin(n, β) of them in it, and is shown where that is at least k.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from functools import cached_property
 from math import ceil
@@ -29,6 +28,7 @@ from policy_engine.accounting.noise import WHOLE, IntegerTable
 from policy_engine.accounting.noise_laws import around, deviation, offset_of, shown_half
 from policy_engine.accounting.tables import LAWS, Aim, auto, calibrated, pair
 from policy_engine.errors import DomainError
+from policy_engine.values import frozen
 
 SAMPLED = "sampled_suppression"
 _ROUNDED = Context(prec=DIGITS, rounding=ROUND_HALF_EVEN)
@@ -82,7 +82,7 @@ def count_error(rate: Number, size: int) -> Decimal:
         return _ROUNDED.normalize((n * (1 - beta) / beta).sqrt())
 
 
-@dataclass(frozen=True)
+@frozen
 class Candidate:
     """A mechanism with its numbers: the noise of a table, or the threshold and rate of a sample.
 
@@ -174,7 +174,7 @@ def per_cent(chance: Decimal) -> str:
     return f"{in_text(near if chance < _HALF else 100 - near)} %"
 
 
-@dataclass(frozen=True)
+@frozen
 class Comparison:
     """Every mechanism at one aim: ``refused`` has the reason of each that cannot meet it.
 

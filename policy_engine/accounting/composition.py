@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from decimal import Decimal
 from itertools import product
 from math import prod
@@ -49,6 +48,7 @@ from policy_engine.accounting.groups import group_size
 from policy_engine.accounting.losses import Composition
 from policy_engine.accounting.pairs import pairs_of
 from policy_engine.errors import DomainError
+from policy_engine.values import frozen
 
 MOST_EVENTS = 100_000
 MOST_SCENARIOS = 4096
@@ -65,7 +65,7 @@ Charges = tuple[tuple[Event, int], ...]
 """Events without partitions and how often each happened, in an order of their own."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Question:
     """Who is protected: the notion of neighbours, and how many units together."""
 
@@ -165,7 +165,7 @@ RULES: tuple[Rule, ...] = (Basic(), Optimal(), Tight())
 """An answer is never below the truth, and the same for every order; None where there is none."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Accountant:
     """What events cost together under one notion of neighbours, for m units, [COMP].
 

@@ -32,7 +32,6 @@ k²·η share, for the sum is at least (β/k)·f(k−1; n−1). η < 1e-50 vanis
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal, Inexact
 
 from policy_engine.accounting.binomial import sum_from, sum_to
@@ -44,9 +43,10 @@ from policy_engine.accounting.domain import (
     threshold,
     upward,
 )
+from policy_engine.values import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Bound:
     """An upper bound δ, and the size of the differing cell (copies in the larger table)."""
 

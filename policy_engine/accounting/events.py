@@ -7,7 +7,6 @@ under that notion.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 
 from policy_engine.accounting.choice import Choice
@@ -23,11 +22,12 @@ from policy_engine.accounting.domain import (
 )
 from policy_engine.accounting.noise import Priced, Statistic
 from policy_engine.errors import DomainError
+from policy_engine.values import frozen
 
 _LITTLE = Decimal("1e-9")
 
 
-@dataclass(frozen=True)
+@frozen
 class SampledSuppression:
     """One release of the certified mechanism: sample, recode, suppress below k, [EXACT].
 
@@ -46,7 +46,7 @@ class SampledSuppression:
         object.__setattr__(self, "rate", sampling_rate(self.rate))
 
 
-@dataclass(frozen=True)
+@frozen
 class PureDP:
     """A mechanism known to be ε-DP and nothing more, [COMP]. Errors: DomainError unless ε ≥ 0.
 
@@ -60,7 +60,7 @@ class PureDP:
         object.__setattr__(self, "epsilon", nonnegative_epsilon(self.epsilon))
 
 
-@dataclass(frozen=True)
+@frozen
 class DrawnChoice(PureDP):
     """One of many public candidates, drawn by ε, [CHOICE]. Errors: those of ``PureDP``.
 
@@ -71,7 +71,7 @@ class DrawnChoice(PureDP):
     """
 
 
-@dataclass(frozen=True)
+@frozen
 class ApproximateDP:
     """A mechanism known to be (ε, δ)-DP and nothing more, [COMP].
 
@@ -89,7 +89,7 @@ class ApproximateDP:
         object.__setattr__(self, "delta", probability(self.delta))
 
 
-@dataclass(frozen=True)
+@frozen
 class DiscreteLaplace:
     """A whole number plus noise x with probability ∝ e^{−|x|/scale}, [NOISE].
 
@@ -113,7 +113,7 @@ class DiscreteLaplace:
         object.__setattr__(self, "scale", scale)
 
 
-@dataclass(frozen=True)
+@frozen
 class RandomisedResponse:
     """Each unit tells its value with probability ``truth``, else one of m uniformly, [NOISE].
 
@@ -134,7 +134,7 @@ class RandomisedResponse:
         object.__setattr__(self, "truth", truth)
 
 
-@dataclass(frozen=True)
+@frozen
 class TableNoise:
     """One release whose numbers carry noise from integer tables, [TABLE], [PLACE].
 
@@ -165,7 +165,7 @@ class TableNoise:
         object.__setattr__(self, "statistics", statistics)
 
 
-@dataclass(frozen=True)
+@frozen
 class Unbounded:
     """A release of which nothing is known but (0, 1), which holds of everything.
 
@@ -176,7 +176,7 @@ class Unbounded:
     """
 
 
-@dataclass(frozen=True)
+@frozen
 class FixedList:
     """Releases that were fixed beforehand, as one event: the plan of a window, [PLAN].
 
@@ -198,7 +198,7 @@ class FixedList:
         object.__setattr__(self, "events", events)
 
 
-@dataclass(frozen=True)
+@frozen
 class Replaced:
     """A release in which one unit is replaced where a neighbour has one more or less, [PERIOD].
 
@@ -217,7 +217,7 @@ class Replaced:
             raise DomainError("event", "one event of a pair", repr(self.event))
 
 
-@dataclass(frozen=True)
+@frozen
 class Partitioned:
     """Releases on disjoint random parts: all events of a part hit one part's units, [PART].
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 from policy_engine.accounting.calibration import Joint
@@ -31,6 +30,7 @@ from policy_engine.accounting.domain import (
     whole,
 )
 from policy_engine.errors import DomainError
+from policy_engine.values import frozen
 
 MOST_K = 500
 """The largest k that is looked at by default, where δ has a closed form."""
@@ -45,7 +45,7 @@ _SERIES_FROM = 16
 _HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
 
 
-@dataclass(frozen=True)
+@frozen
 class SamplePair:
     """A threshold k and a sampling rate."""
 

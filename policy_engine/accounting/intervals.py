@@ -7,13 +7,13 @@ a Laplace law: so chances are added up.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
 
 from policy_engine.accounting.noise import IntegerTable
 from policy_engine.accounting.noise_laws import offset_of
+from policy_engine.values import frozen
 
 SHARE = 0.95
 _CELLS, _FINE, _POINTS = 801, 20_000, 9
@@ -48,7 +48,7 @@ def _spread(table: IntegerTable, offset: int, cells: int | None) -> Spread:
     return middles, chances, (size - 1) / 2
 
 
-@dataclass(frozen=True)
+@frozen
 class TwoNoises:
     """The sum of two independent noises, the second times a factor from 0 to ``most``.
 

@@ -7,11 +7,11 @@ Where several rules decide, as the rest of a window and what holds for ever, it 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import Decimal
 
 from policy_engine.accounting.bisection import least_integer
 from policy_engine.accounting.domain import count, whole
+from policy_engine.values import frozen
 
 MOST_ALIKE = 30
 """So many more of one kind are looked for, and no more."""
@@ -19,7 +19,7 @@ _DECADES = 6
 """An ε of another kind is looked for down to so many decimal places below the limit's."""
 
 
-@dataclass(frozen=True)
+@frozen
 class SlotsLeft:
     """The editions of one policy of a plan: how many there are, and how many were ``drawn``.
 

@@ -24,7 +24,6 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import NamedTuple
 
@@ -32,6 +31,7 @@ from policy_engine.accounting.arrays import Floats, Integers, np
 from policy_engine.accounting.domain import arithmetic
 from policy_engine.accounting.pairs import GUARD, Pair
 from policy_engine.accounting.powers import aligned
+from policy_engine.values import frozen
 
 _UP = Context(prec=6, rounding=ROUND_CEILING)
 """Every ε and δ from here has 6 significant digits, rounded up."""
@@ -263,7 +263,7 @@ class _LossSum:
         return min(bottom, epsilon), max(top, epsilon), steeper
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class _Law:
     """The tilted law of the sum; letters as in the module."""
 
@@ -428,7 +428,7 @@ def _sorted(pair: Pair) -> Pair:
     return Pair(losses, logs, pair.only_first, pair.only_second)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class _Stretch:
     """A tilted law from the ``first`` multiple of a step on."""
 
@@ -467,7 +467,7 @@ def _together(stretches: list[_Stretch]) -> _Stretch:
     return waiting[0][2]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class _OnGrid:
     """A pair with every atom at the two multiples of a step around it.
 

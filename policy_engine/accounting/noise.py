@@ -31,7 +31,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import ROUND_CEILING, Context, Decimal
 from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
@@ -50,6 +50,7 @@ from policy_engine.accounting.domain import (
 )
 from policy_engine.accounting.powers import GridLaw, Step, compose
 from policy_engine.base_errors import DomainError
+from policy_engine.values import frozen
 
 BITS = 60
 WHOLE = 1 << BITS
@@ -65,7 +66,7 @@ Direction = Literal["up", "down", "either"]
 """Where a number goes when a unit is added."""
 
 
-@dataclass(frozen=True)
+@frozen
 class IntegerTable:
     """Z = least + (number of entries ≤ u), u uniform on 2⁶⁰.
 
@@ -119,7 +120,7 @@ class IntegerTable:
         return WHOLE - self.entries[-1] if self.is_open else 0
 
 
-@dataclass(frozen=True)
+@frozen
 class Statistic:
     """One number of each group, with noise from one table, drawn afresh for each group.
 
@@ -208,7 +209,7 @@ def delta_of_release(
     return ReleaseCurve.of(statistics, neighbours).delta(epsilon)
 
 
-@dataclass(frozen=True)
+@frozen
 class ReleaseCurve:
     """The (ε, δ) curve of a release: its pair as two halves of a product, or on a grid."""
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Context, Decimal, localcontext
 from functools import lru_cache
 
@@ -35,6 +35,7 @@ from policy_engine.accounting.events import (
 from policy_engine.accounting.noise import BITS, Statistic
 from policy_engine.accounting.powers import Step
 from policy_engine.errors import DomainError
+from policy_engine.values import frozen
 
 GUARD = 1e-9
 _ANCHOR, _BLOCKS = 512, 32
@@ -44,7 +45,7 @@ _NEXT_TO_NOTHING = -690.0
 _REACHES = ((690.0, 2**20), (100.0, 2**23))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Pair:
     """Atoms of the privacy loss of P against Q, and the masses where Q or P is 0.
 

@@ -44,7 +44,6 @@ a record share, has the probability κλ; of it 2λ falls on {a, b}, evenly, and
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from decimal import Decimal
 
 from policy_engine.accounting.binomial import point, sum_from
@@ -59,13 +58,14 @@ from policy_engine.accounting.domain import (
     upward,
     whole,
 )
+from policy_engine.values import frozen
 
 _HALF = Decimal("0.5")
 # What is outside the window weighs less than e^-70 C/h, and h > 1e-15 for 10**9 records.
 _DEPTH = 70.0
 
 
-@dataclass(frozen=True)
+@frozen
 class CountNumbers:
     """δ at ε of one exact count under stated assumptions, [PK]; ``floor`` is λ.
 
@@ -247,7 +247,7 @@ def _expectation(others: int, ratio: Decimal, rate: Decimal, low: int, high: int
     return total
 
 
-@dataclass(frozen=True)
+@frozen
 class _Tilt:
     """Bin(N−1, q), the law of M under the weights ρ^M, and C·E[ρ^M]."""
 

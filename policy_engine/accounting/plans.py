@@ -25,7 +25,6 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from functools import lru_cache
 from itertools import product
@@ -44,6 +43,7 @@ from policy_engine.accounting.events import Event, FixedList, SampledSuppression
 from policy_engine.accounting.exact import delta_of_event, epsilon_of_event, has_curve
 from policy_engine.accounting.shapes import GAUSSIAN, LAPLACE, Shape, Solved, shape_digest
 from policy_engine.errors import DomainError
+from policy_engine.values import frozen
 
 _PARTS = (0.25, 0.5, 0.75)
 """Of δ, for the ends of thresholds: how large a group is hardly changes between them."""
@@ -60,7 +60,7 @@ _MANY = 4
 """From so many numbers on that a unit moves, Gaussian noise shows the smallest groups."""
 
 
-@dataclass(frozen=True)
+@frozen
 class PlanLine:
     """One policy of a plan: how many editions, and its share of what is planned.
 
@@ -84,7 +84,7 @@ class PlanLine:
         return float(self.editions if self.share is None else self.share)
 
 
-@dataclass(frozen=True)
+@frozen
 class PlannedLine:
     """One policy of a plan that was solved: each of its editions is such an event.
 
@@ -103,7 +103,7 @@ class PlannedLine:
     revisions: int = 0
 
 
-@dataclass(frozen=True)
+@frozen
 class WindowPlan:
     """A plan that was solved: its lines together are within (ε, δ), as a list.
 
@@ -272,7 +272,7 @@ def _best(
     return _Search(lines, epsilon, delta, neighbours).best()
 
 
-@dataclass(frozen=True)
+@frozen
 class _Search:
     """For the scales of one list at one (ε, δ)."""
 

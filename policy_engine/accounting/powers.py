@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, ROUND_FLOOR, Context, Decimal
 from functools import lru_cache
 from itertools import accumulate
 
 from policy_engine.accounting.domain import arithmetic, upward
+from policy_engine.values import frozen
 
 _DIGITS = 32
 _UNIT = 10**_DIGITS
@@ -31,7 +31,7 @@ Step = tuple[int, int]
 """The mass of something under the first law and under the second, in one unit of mass."""
 
 
-@dataclass(frozen=True)
+@frozen
 class GridLaw:
     """A sum of losses on a grid: masses of ``first``·step, …, and the mass of infinite loss."""
 
@@ -143,7 +143,7 @@ def aligned(step: float, losses: Iterable[float]) -> float:
     return shared / math.ceil(shared / step)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class _Sum:
     """A law on the grid from its least point on, and a bound on the mass of infinite loss."""
 

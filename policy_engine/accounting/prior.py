@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from policy_engine.accounting.arrays import Floats, np
 from policy_engine.accounting.domain import Number, decimal, sampling_rate, threshold, whole
 from policy_engine.accounting.frontier import SamplePair
 from policy_engine.errors import DomainError
+from policy_engine.values import frozen
 
 Goal = Literal["people", "groups"]
 GOALS = ("people", "groups")
@@ -24,7 +24,7 @@ GREATEST_EXPONENT = 10
 _TIE = 1e-9
 
 
-@dataclass(frozen=True)
+@frozen
 class Prior:
     """A public belief: so many groups of each size in the source, by rising size.
 

@@ -49,6 +49,7 @@ from policy_engine.accounting.domain import (
     upward,
 )
 from policy_engine.base_errors import InternalError
+from policy_engine.values import frozen
 
 _CLOSE = Decimal("1.0001")
 _TOLERANCE = 5e-4
@@ -59,7 +60,7 @@ _MOST_BLOCKS = 20_000
 Block = tuple[int, int | None]
 
 
-@dataclass(frozen=True)
+@frozen
 class Atoms:
     """Atoms by falling ratio of larger to smaller table: masses under n and under n − 1."""
 

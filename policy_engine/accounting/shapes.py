@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Protocol
 
@@ -32,6 +32,7 @@ from policy_engine.accounting.noise_laws import deviation, gaussian, laplace, pl
 from policy_engine.accounting.pure_shares import epsilon_of, least_share
 from policy_engine.accounting.tables import Aim, auto, calibrated
 from policy_engine.errors import DomainError
+from policy_engine.values import frozen
 
 LAPLACE, GAUSSIAN, PLACE = "truncated_laplace", "discrete_gaussian", "negative_binomial"
 _LEAST_END = 2.0**-58
@@ -43,7 +44,7 @@ _MOST_K = 2000
 _SHORT = Context(prec=6, rounding=ROUND_FLOOR)
 
 
-@dataclass(frozen=True)
+@frozen
 class Solved:
     """An event, with what it does not say itself.
 
@@ -94,7 +95,7 @@ class Shape(Protocol):
         """The best that is known of one edition alone, at (ε, δ); None where that is no other."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Noised:
     """A number with noise from a table: as ``noise.Statistic``, but for the table.
 
@@ -115,7 +116,7 @@ class Noised:
             raise DomainError("share", "a number above 0, of at most 1000000", self.share)
 
 
-@dataclass(frozen=True)
+@frozen
 class ChoiceShape:
     """One private choice of so many candidates, in each of some groups; ``share`` as of Noised."""
 
@@ -133,7 +134,7 @@ class ChoiceShape:
         return Choice(_shorter(_pure_epsilon(weight) / ways), self.candidates, self.groups)
 
 
-@dataclass(frozen=True)
+@frozen
 class NoisyShape:
     """Noisy counts, with sums and choices beside them: one event of all its numbers.
 
@@ -234,7 +235,7 @@ class _NotAlone:
         return None
 
 
-@dataclass(frozen=True)
+@frozen
 class SampledShape(_NotAlone):
     """Sampled suppression, with ``k`` or ``rate`` where the policy says one of them.
 
@@ -271,7 +272,7 @@ class SampledShape(_NotAlone):
         return half, math.sqrt(half * max(0.0, half / event.k - 1))
 
 
-@dataclass(frozen=True)
+@frozen
 class ResponseShape(_NotAlone):
     """Randomised response of columns with so many public values each; for replace_one alone.
 
@@ -316,7 +317,7 @@ class ResponseShape(_NotAlone):
         return 0, self.values[0] * _share(self.values[0], solved.each) / WHOLE
 
 
-@dataclass(frozen=True)
+@frozen
 class InsertionShape(_NotAlone):
     """αβ insertion: a tuple that is there is shown, and one that is not is inserted, by chance.
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 from functools import lru_cache
 
@@ -41,6 +40,7 @@ from policy_engine.accounting.noise_laws import (
 )
 from policy_engine.accounting.powers import compose
 from policy_engine.errors import DomainError
+from policy_engine.values import frozen
 
 LAWS = ("truncated_laplace", "discrete_gaussian", "negative_binomial")
 _SHARES = tuple(share / 40 for share in range(0, 40, 3))
@@ -64,7 +64,7 @@ Guess = tuple[int, float, Decimal]
 """B, the share that led to it, and the law's parameter."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Aim:
     """(ε, δ) over so many releases, and what one unit moves in each, as of ``Statistic``.
 

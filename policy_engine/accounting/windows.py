@@ -33,7 +33,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from decimal import Decimal
 
 from policy_engine.accounting import bounds
@@ -42,12 +41,13 @@ from policy_engine.accounting.domain import EXACT, REPLACE_ONE, count, neighbour
 from policy_engine.accounting.events import ApproximateDP, Event, PureDP, Replaced, Unbounded
 from policy_engine.accounting.exact import epsilon_of_event, has_curve
 from policy_engine.errors import DomainError
+from policy_engine.values import frozen
 
 _TIMES = (1, 2, 4, 1000)
 """So many times the δ of one person who comes or goes is that of one who is replaced."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Spanning:
     """What each window is charged with for a release that reads rows of several; its (ε, δ)."""
 
@@ -100,7 +100,7 @@ def known_as(epsilon: Decimal, delta: Decimal) -> Event:
     return ApproximateDP(epsilon, delta) if delta else PureDP(epsilon)
 
 
-@dataclass(frozen=True)
+@frozen
 class ToldOf:
     """What is told in total of somebody who stood in the releases of so many windows."""
 

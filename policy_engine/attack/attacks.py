@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 from policy_engine.measure.subjects import Promise
+from policy_engine.values import frozen
 
 Key = tuple[Any, ...]
 _BAR = Decimal("0.8")
@@ -26,7 +27,7 @@ _OFTEN = 2
 """Skewness is told from so many times the share in the table on."""
 
 
-@dataclass(frozen=True)
+@frozen
 class PublishedTable:
     """A published table: how many people have each sensitive value, by what is known of them.
 
@@ -40,7 +41,7 @@ class PublishedTable:
     rows: tuple[tuple[Key, Any], ...] = ()
 
 
-@dataclass(frozen=True)
+@frozen
 class Attempt:
     """One attack: what it took, what it learnt, line by line, and what stops it.
 

@@ -6,7 +6,7 @@ certified text on the real engine. Nothing of the source but its schema is read.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil, floor
 from pathlib import Path
 from random import Random
@@ -23,11 +23,12 @@ from policy_engine.measure.subjects import Promise
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.resolve import loaded
 from policy_engine.releasing.planning import project_of
+from policy_engine.values import frozen
 
 CONFIDENCE = 0.95
 
 
-@dataclass(frozen=True)
+@frozen
 class Guesses:
     """How many of so many fair coins were guessed right, each with its own release.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +24,7 @@ from policy_engine.measure.subjects import (
     subject_of,
     without_suppressed,
 )
+from policy_engine.values import frozen
 from policy_engine.warehouse.failures import withheld
 from policy_engine.warehouse.quoting import quoted
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import duckdb
 
 
-@dataclass(frozen=True)
+@frozen
 class Adversary:
     """What somebody has besides the table.
 

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from typing import Any
 
 from policy_engine.attack.attacks import Attempt, Key, PublishedTable
+from policy_engine.values import frozen
 
 Cells = frozenset[tuple[Key, Any]]
 """Whom a question is about: cells of what is known of a person and the sensitive value."""
@@ -29,7 +29,7 @@ REMEDY = (
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class SizeControl:
     """The desk: a table that is not shown, and the least number of people that it speaks of."""
 

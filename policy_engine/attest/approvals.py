@@ -19,7 +19,7 @@ import json
 import secrets
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime, time, timedelta
 from functools import cached_property
 from pathlib import Path
@@ -42,6 +42,7 @@ from policy_engine.attest.signers import Signer
 from policy_engine.attest.validity import moment, written
 from policy_engine.errors import PolicyError, Problem, VerificationFailed
 from policy_engine.policy.review_models import STAGES, read_review_document
+from policy_engine.values import frozen
 
 APPROVAL = "https://policy-engine.dev/approval/v1"
 REVIEW_REQUEST = "https://policy-engine.dev/review-request/v1"
@@ -55,7 +56,7 @@ _REQUEST = {*_ALWAYS, "number", "last", "account"}
 _APPROVAL = {*_ALWAYS, "request", "verdict", "role", "note"}
 
 
-@dataclass(frozen=True)
+@frozen
 class Approver:
     """A person who may approve: their name, role and the ids of their keys."""
 
@@ -64,7 +65,7 @@ class Approver:
     keys: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class ReviewPolicy:
     """Who approves what of an account; ``document`` is what its digest is of.
 
@@ -159,7 +160,7 @@ def review_policy(text: str, where: Path) -> ReviewPolicy:
     )
 
 
-@dataclass(frozen=True)
+@frozen
 class Matter:
     """What is to be approved: a subject, and in ``of`` whatever else it depends on."""
 
@@ -174,7 +175,7 @@ class Matter:
         return said == (self.name, self.sha256, self.stage) and found.predicate["of"] == self.of
 
 
-@dataclass(frozen=True)
+@frozen
 class Brought:
     """A request and the lines of its approvals, as somebody brought them; nothing is verified.
 
@@ -218,7 +219,7 @@ class Brought:
         return cls(str(told.get("request", "")), tuple(map(str, told.get("approvals", ()))))
 
 
-@dataclass(frozen=True)
+@frozen
 class Tally:
     """Which approvals count, and what is missing; it is met where ``faults`` is empty.
 
@@ -328,7 +329,7 @@ def rejection_words(name: str, note: str) -> str:
     return f"{name} has rejected it" + (f": {json.dumps(note, ensure_ascii=False)}" if note else "")
 
 
-@dataclass(frozen=True)
+@frozen
 class _Counting:
     policy: ReviewPolicy
     matter: Matter

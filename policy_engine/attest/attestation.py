@@ -21,7 +21,6 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NoReturn
@@ -31,6 +30,7 @@ from cryptography.exceptions import InvalidSignature
 from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.validity import Kind, moment
 from policy_engine.errors import DomainError, VerificationFailed
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.attest.signers import Signer
@@ -65,7 +65,7 @@ Json = None | bool | int | str | tuple["Json", ...] | Mapping[str, "Json"]
 """Frozen JSON without fractions: a decimal is text, so that no reader rounds it."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Unverified:
     """What an envelope says of a release, whoever signed it: nothing may rest on it.
 
@@ -77,7 +77,7 @@ class Unverified:
     predicate: Mapping[str, Json]
 
 
-@dataclass(frozen=True)
+@frozen
 class Statement(Unverified):
     """What a trusted key vouched for; only ``open_envelope`` makes one. ``payload`` was signed."""
 
@@ -85,7 +85,7 @@ class Statement(Unverified):
     payload: bytes
 
 
-@dataclass(frozen=True)
+@frozen
 class Envelope:
     """A DSSE envelope with one signature. Nothing in it is verified: see ``open_envelope``."""
 

@@ -8,7 +8,6 @@ and one that has forgotten that is found by it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from hashlib import sha256
 from pathlib import Path
@@ -21,6 +20,7 @@ from policy_engine.attest.results import Verified
 from policy_engine.errors import FileError, VerificationFailed
 from policy_engine.opening import opened
 from policy_engine.policy.scalars import counted
+from policy_engine.values import frozen
 
 SCORE = "Σ over groups of max(0, people − least_shown), times the scheme's precision"
 SCORE_OF_PEOPLE = "Σ over groups of max(0, people − least_shown)"
@@ -43,7 +43,7 @@ ASSUMPTIONS_OF_GROUPS = (_WRITTEN, _OWN_GROUPS, _UTF_8, _UNIFORM)
 ChoiceOf = Literal["recoding", "numbers"]
 
 
-@dataclass(frozen=True)
+@frozen
 class ChoiceStated:
     """What a private choice was of, and at which ε; δ is 0.
 

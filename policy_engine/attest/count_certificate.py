@@ -15,7 +15,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Context, Decimal
 
 from policy_engine.accounting.domain import claimed, decimal, nonnegative_epsilon
@@ -30,6 +29,7 @@ from policy_engine.attest.keys import TrustedKeys
 from policy_engine.attest.results import Verified
 from policy_engine.errors import DomainError, VerificationFailed
 from policy_engine.kernel.certificate import now
+from policy_engine.values import frozen
 
 COUNT_PREDICATE_TYPE = "https://policy-engine.dev/noiseless-count/v1"
 SUBJECT = "noiseless-count-claim"
@@ -46,7 +46,7 @@ LIMITS = (
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class CountCertificate:
     """A bound δ at ``epsilon`` for N = ``unknown`` and λ = ``floor``, [PK]: ``certify_count``."""
 

@@ -14,7 +14,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -27,12 +27,13 @@ from policy_engine.attest.ring_text import LARGEST_RING, RingKey, Seal, in_order
 from policy_engine.attest.validity import LedgerEnd, Refusal, Revoked, Validity, written
 from policy_engine.errors import FileError, UsageError
 from policy_engine.policy.project import KEYRING_FILE
+from policy_engine.values import frozen
 
 _LISTED = "'policy-engine keys list' shows them"
 _DIGITS = re.compile(r"[0-9a-f]{8,64}")
 
 
-@dataclass(frozen=True)
+@frozen
 class Keyring:
     """The keys of a ring, in the order in which they were added.
 

@@ -14,7 +14,7 @@ import secrets
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from io import BufferedReader
 from pathlib import Path
@@ -36,6 +36,7 @@ from policy_engine.attest.validity import Refusal, Validity
 from policy_engine.errors import FileError, UsageError
 from policy_engine.opening import bytes_in, opened
 from policy_engine.policy.places import KEPT
+from policy_engine.values import frozen
 
 SIGNING_KEY_VARIABLE = "POLICY_ENGINE_SIGNING_KEY"
 OWNER_ONLY = 0o600
@@ -66,7 +67,7 @@ def key_id(key: Ed25519PublicKey | X25519PublicKey) -> str:
     return hashlib.sha256(key.public_bytes(Encoding.Raw, PublicFormat.Raw)).hexdigest()
 
 
-@dataclass(frozen=True)
+@frozen
 class TrustedKeys:
     """The public keys whose signature counts, by key id; every other key is a stranger.
 

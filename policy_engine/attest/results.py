@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from policy_engine.kernel.promise import Bounded
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.kernel.certificate import Certificate
 
 
-@dataclass(frozen=True)
+@frozen
 class Verified:
     """What was checked and held, what was not looked at, and what the certificate assumes.
 
@@ -33,7 +33,7 @@ class Verified:
         return self.certificate is None or isinstance(self.certificate.promise, Bounded)
 
 
-@dataclass(frozen=True)
+@frozen
 class Results:
     """What held, the reasons to refuse, and what could not be looked at.
 

@@ -12,7 +12,6 @@ import json
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NoReturn
 
@@ -21,6 +20,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from policy_engine.attest.keys import WEAK, is_weak, key_id
 from policy_engine.attest.validity import LedgerEnd, Revoked, Validity, moment, written
 from policy_engine.errors import FileError
+from policy_engine.values import frozen
 
 VERSION, SIGNED_VERSION = 1, 2
 LARGEST_RING = 4_000_000
@@ -28,7 +28,7 @@ LARGEST_RING = 4_000_000
 _HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
 
-@dataclass(frozen=True)
+@frozen
 class RingKey:
     """One key of the ring. ``public`` are its 32 raw bytes."""
 
@@ -47,7 +47,7 @@ class RingKey:
         return key_id(self.public_key)
 
 
-@dataclass(frozen=True)
+@frozen
 class Owners:
     """Who may change a ring: the 32 raw bytes of public keys, and how many of them must sign."""
 
@@ -55,7 +55,7 @@ class Owners:
     threshold: int = 1
 
 
-@dataclass(frozen=True)
+@frozen
 class Seal:
     """What a signed ring says of itself, its serial rising with each change; not verified here."""
 
@@ -119,7 +119,7 @@ def document_of(entry: RingKey) -> dict[str, object]:
     }
 
 
-@dataclass(frozen=True)
+@frozen
 class _Read:
     """A value of a ring's file, and where it stands there; whatever it must not be is refused."""
 

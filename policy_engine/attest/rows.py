@@ -13,7 +13,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +29,7 @@ from policy_engine.kernel.mechanisms.checks import rows_of
 from policy_engine.kernel.mechanisms.rows import RowsChecked
 from policy_engine.names import fold
 from policy_engine.opening import opened
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -244,7 +244,7 @@ def check_classes(claim: Claim, table: pa.Table) -> Results:
 # A release in a table
 
 
-@dataclass(frozen=True)
+@frozen
 class TableRows:
     """The rows of a table as they stand, in their order, each value as the engine writes it."""
 

@@ -12,7 +12,6 @@ import os
 import signal
 import subprocess
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from policy_engine.attest.ring_text import RingKey
 from policy_engine.errors import FileError, UsageError
 from policy_engine.policy.project import Project
 from policy_engine.policy.scalars import show
+from policy_engine.values import frozen
 
 TIMEOUT = 60.0
 """Seconds that a command has for one signature."""
@@ -35,7 +35,7 @@ BEFORE_THE_RING = datetime(1970, 1, 1, tzinfo=UTC)
 """Since when a key is said to be known that signed before there was a keyring."""
 
 
-@dataclass(frozen=True)
+@frozen
 class KeySigner:
     """Signs with a private key that this process holds.
 
@@ -61,7 +61,7 @@ class KeySigner:
         return self.private_key.sign(data)
 
 
-@dataclass(frozen=True)
+@frozen
 class CommandSigner:
     """Signs with a command, such as one that asks a key management service.
 
@@ -284,7 +284,7 @@ def make_key(
         raise
 
 
-@dataclass(frozen=True)
+@frozen
 class Rotated:
     """The ids of the old and the new key, and where the old private key is kept."""
 

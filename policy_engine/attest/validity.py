@@ -9,9 +9,10 @@ keeps its time, and a younger key may sign it.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
+
+from policy_engine.values import frozen
 
 Kind = Literal["unknown", "revoked", "undated", "expired", "retired"]
 
@@ -43,7 +44,7 @@ def written(at: datetime) -> str:
     return f"{at.year:04}-{at:%m-%dT%H:%M:%SZ}"
 
 
-@dataclass(frozen=True)
+@frozen
 class Refusal:
     """Why a signature does not count; without what to do about it, which depends on who asks."""
 
@@ -51,7 +52,7 @@ class Refusal:
     text: str
 
 
-@dataclass(frozen=True)
+@frozen
 class LedgerEnd:
     """Where a ledger ended: the hash of its first record, how many it had, the hash of the last."""
 
@@ -60,7 +61,7 @@ class LedgerEnd:
     head: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Revoked:
     """When and why a key was withdrawn, and where the ledgers that it wrote to ended then."""
 
@@ -69,7 +70,7 @@ class Revoked:
     ledgers: tuple[LedgerEnd, ...] = ()
 
 
-@dataclass(frozen=True)
+@frozen
 class Validity:
     """A key, known since ``added``, counts up to the earlier of ``expires`` and ``retired``."""
 

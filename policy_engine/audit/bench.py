@@ -18,7 +18,7 @@ import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from itertools import count, islice, product
 from math import prod
@@ -38,6 +38,7 @@ from policy_engine.errors import EnvironmentFailed, InternalError
 from policy_engine.kernel.certificate import Certificate
 from policy_engine.policy.csv_models import default_delimiter, is_csv
 from policy_engine.policy.resolve import Policy
+from policy_engine.values import frozen
 from policy_engine.warehouse.arrow import portable
 from policy_engine.warehouse.drawing import new_secret
 from policy_engine.warehouse.duckdb import DuckDBWarehouse
@@ -94,7 +95,7 @@ class BenchWarehouse(DuckDBWarehouse):
         return self._counts[known]
 
 
-@dataclass(frozen=True)
+@frozen
 class BenchPlace:
     """Where synthetic tables of a policy are built: the policy, its source, the database's name.
 

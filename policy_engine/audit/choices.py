@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 
 import numpy as np
@@ -18,6 +18,7 @@ from policy_engine.audit.verdict import Claimed
 from policy_engine.choose.drawing import choose
 from policy_engine.choose.lattice import Histogram, Ladder, Lattice, Scheme, measured
 from policy_engine.choose.safe import chosen_scheme, utilities_of
+from policy_engine.values import frozen
 
 LEAST_SHOWN = 2
 """From so many people on a group counts."""
@@ -55,7 +56,7 @@ def _precision_by_data(table: Histogram, epsilon: Decimal) -> Scheme:
     return list(_TOWNS.schemes())[choose(utilities, epsilon, monotone=True)]
 
 
-@dataclass(frozen=True)
+@frozen
 class ChoiceControl:
     """A broken search: as ``controls.Control``, of two tables of people by their towns."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -39,6 +39,7 @@ from policy_engine.policy.loading import load_policy_text
 from policy_engine.policy.project import default_project
 from policy_engine.policy.resolve import Policy
 from policy_engine.releasing.planning import prepare
+from policy_engine.values import frozen
 from policy_engine.warehouse.drawing import new_secret, sample_relation
 
 _POLICY = """\
@@ -56,7 +57,7 @@ _TYPES = {"cell": "VARCHAR", "name": "VARCHAR", "age": "INTEGER", "id": "BIGINT"
 _WAREHOUSE = "audit"
 
 
-@dataclass(frozen=True)
+@frozen
 class Session:
     """Certified policies over one table, and a connection to run their texts on."""
 
@@ -90,7 +91,7 @@ Procedure = Callable[[Session], list[pa.Table]]
 """One run: the tables that it releases."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Control:
     """A broken mechanism: what is wrong, over which neighbours it shows, and the sound one.
 
@@ -335,7 +336,7 @@ SOUND_RUNS = 100
 """Of a sound mechanism on each table: how rarely it is flagged hangs on no number of runs."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Tested:
     """A control with the verdicts on its broken and on its sound mechanism."""
 
@@ -349,7 +350,7 @@ class Tested:
         return self.broken.broken and not self.sound.broken
 
 
-@dataclass(frozen=True)
+@frozen
 class SelfTest:
     """What an audit says of all controls."""
 

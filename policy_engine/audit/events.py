@@ -13,11 +13,12 @@ import math
 import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from itertools import groupby
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, TypeGuard
+
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,7 +31,7 @@ _FEW = 30
 """Of so few values at most, every set that a likelihood ratio picks is looked at too."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Hits:
     """How often an event was seen, and in how many runs.
 
@@ -56,7 +57,7 @@ def is_number(value: Hashable) -> TypeGuard[int | float | Decimal]:
     return type(value) in {int, Decimal} or (type(value) is float and not math.isnan(value))
 
 
-@dataclass(frozen=True)
+@frozen
 class Event:
     """Whether a feature has one of some values, or lies on one side of a number.
 

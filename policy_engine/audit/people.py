@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from random import Random
@@ -24,6 +23,7 @@ from policy_engine.engines.types import DECLARED
 from policy_engine.kernel.mechanisms.tables import Clip, Moves, moves_of
 from policy_engine.policy.recodings import CutPoint, Intervals, Lookup, Prefix, Recoding, Round
 from policy_engine.policy.resolve import Policy
+from policy_engine.values import frozen
 
 Value = str | None
 UNICODE = "Ω\u0301 ‘x’ 日本 \U0001f9d1\u200d\U0001f9bd"
@@ -39,7 +39,7 @@ Row = tuple[tuple[str, Value], ...]
 """A row's values by column; a column that is not there is NULL."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Person:
     """One privacy unit and its rows; ``number`` is what its key is made of, None for no key."""
 
@@ -51,7 +51,7 @@ People = tuple[Person, ...]
 """A table: its people in the order of the source."""
 
 
-@dataclass(frozen=True)
+@frozen
 class NeighbourPair:
     """Two tables that are neighbours."""
 
@@ -61,7 +61,7 @@ class NeighbourPair:
     other: People
 
 
-@dataclass(frozen=True)
+@frozen
 class Cast:
     """The kinds of people that tables are made of: the rows of one of each kind."""
 
@@ -187,7 +187,7 @@ def _without(one: People, place: int, policy: Policy, cast: Cast) -> People:
     return (*one[:place], *put, *one[place + 1 :])
 
 
-@dataclass(frozen=True)
+@frozen
 class Palette:
     """Values of one column: ``ordinary`` ones are recoded differently, each from the others."""
 

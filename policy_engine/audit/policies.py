@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from contextlib import chdir, closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -33,13 +33,14 @@ from policy_engine.policy.csv_models import CsvSpec, is_csv
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy, loaded
 from policy_engine.releasing.planning import open_warehouse, prepare, project_of
+from policy_engine.values import frozen
 from policy_engine.warehouse.csv_files import names_in
 
 RUNS = 600
 """On each table, of which an audit has about twelve. What that finds: ``power``."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Found:
     """A pair of neighbouring tables and the verdict on it."""
 
@@ -48,7 +49,7 @@ class Found:
     verdict: AuditVerdict
 
 
-@dataclass(frozen=True)
+@frozen
 class Audit:
     """The audit of a policy. ``skipped`` says what was not tried, ``notes`` what it rests on.
 
@@ -75,7 +76,7 @@ class Audit:
         return any(found.verdict.broken for found in self.found)
 
 
-@dataclass(frozen=True)
+@frozen
 class Prepared:
     """What an audit runs: where, the certified text, the pairs of tables, and the claim."""
 

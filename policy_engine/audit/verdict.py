@@ -10,7 +10,6 @@ self-test: choose an event for each direction on one half of the runs, count it 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 
 from policy_engine.accounting.bisection import least_integer
@@ -18,6 +17,7 @@ from policy_engine.accounting.bounds import downward
 from policy_engine.accounting.domain import arithmetic
 from policy_engine.audit.events import Event, Features, Hits, best_event, halves
 from policy_engine.errors import UsageError
+from policy_engine.values import frozen
 
 CONFIDENCE = Decimal("0.999999")
 LEAST_RUNS = 100
@@ -27,7 +27,7 @@ _GRID, _OF_SCIPY = 10**9, 1e-13
 """Probabilities are bounded on a grid of 10⁻⁹, outwards, by far more than scipy's own error."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Claimed:
     """The (ε, δ) that is claimed."""
 
@@ -35,7 +35,7 @@ class Claimed:
     delta: Decimal
 
 
-@dataclass(frozen=True)
+@frozen
 class AuditVerdict:
     """What the runs on two neighbouring tables prove, by the direction that proves more.
 

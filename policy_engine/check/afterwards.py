@@ -8,7 +8,6 @@ which can be printed. Nobody trusts how it is cut: what is printed is printed an
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -17,12 +16,13 @@ from policy_engine.check.recodings import SHOWN
 from policy_engine.check.values import without_parentheses
 from policy_engine.compile.catalog import fresh
 from policy_engine.names import fold
+from policy_engine.values import frozen
 
 RELEASED = "released"
 """The name of the release's rows in the query over them."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Halves:
     """A query of groups, and the query over its rows that gives what the whole gives."""
 
@@ -133,7 +133,7 @@ def _clause(query: exp.Select, name: str) -> exp.Expr | None:
     return None if found is None else found.this
 
 
-@dataclass(frozen=True)
+@frozen
 class _Key:
     """What a query is grouped by, its name in the release, and how the query writes it."""
 

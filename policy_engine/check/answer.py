@@ -7,7 +7,6 @@ for a text that is the print of a claim is that release.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 
 from policy_engine.check import laws
@@ -34,6 +33,7 @@ from policy_engine.kernel.types import Type
 from policy_engine.kernel.words import source_of
 from policy_engine.names import fold
 from policy_engine.policy.resolve import Policy, terms_of
+from policy_engine.values import frozen
 
 BUILT_INS = (
     "no macro or user-defined function replaces a built-in function that the text calls, and no"
@@ -42,7 +42,7 @@ BUILT_INS = (
 """What must hold where somebody runs a text; a release has a connection of its own."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Answer:
     """What a text is: ``claim`` is what it was certified to be, or what ``canonical`` is.
 

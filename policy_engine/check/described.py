@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from policy_engine.check.columns import recoded
@@ -17,6 +16,7 @@ from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.kernel.types import Type
 from policy_engine.kernel.wording import plain_words
 from policy_engine.kernel.words import source_of
+from policy_engine.values import frozen
 
 
 def noun(kind: Type, *, engine_collates: bool = False) -> str:
@@ -57,7 +57,7 @@ def entries(shown: Shown) -> tuple[tuple[str, str], ...] | None:
     return tuple((when, shown.missing if label == "NULL" else label) for when, label in listed)
 
 
-@dataclass(frozen=True)
+@frozen
 class LabelSaid:
     """When a value is shown, and as what."""
 
@@ -65,7 +65,7 @@ class LabelSaid:
     shown: str
 
 
-@dataclass(frozen=True)
+@frozen
 class RecodeSaid:
     """Of which column a released one is made, and how; ``values`` where they are few."""
 
@@ -74,7 +74,7 @@ class RecodeSaid:
     sql: str
 
 
-@dataclass(frozen=True)
+@frozen
 class ClaimShape:
     """A claim as plain data."""
 

@@ -8,7 +8,7 @@ a policy of noisy counts. As with a guess, nobody trusts it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from itertools import combinations
 
@@ -24,12 +24,13 @@ from policy_engine.errors import Finding
 from policy_engine.kernel.claim import Claim, Shown
 from policy_engine.kernel.mechanisms import Keyed, Law, Native
 from policy_engine.kernel.mechanisms.sampled_suppression.rate import threshold
+from policy_engine.values import frozen
 
 _ADDED: dict[type[exp.Expr], str] = {exp.Sum: "sum", exp.Avg: "mean", exp.Median: "median"}
 _HALF = Decimal("0.5")
 
 
-@dataclass(frozen=True)
+@frozen
 class Everybody:
     """What a text counts. ``claim`` has its source, columns and filter; its sample is a stand-in.
 

@@ -6,10 +6,10 @@ breach. A code never changes its meaning, and a retired code is not used again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from policy_engine.errors import Finding
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -31,7 +31,7 @@ def position(node: exp.Expr, text: str) -> Position:
     return (text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start))
 
 
-@dataclass(frozen=True)
+@frozen
 class Breach:
     """What was found in place of what a law asks."""
 
@@ -46,7 +46,7 @@ class Breach:
         return Finding(self.law.code, message, *place)
 
 
-@dataclass(frozen=True)
+@frozen
 class Law:
     """What must hold, and what mends a breach of it."""
 

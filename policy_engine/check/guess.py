@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 
 from sqlglot import exp
@@ -40,6 +40,7 @@ from policy_engine.kernel.types import Type
 from policy_engine.names import fold
 from policy_engine.policy import recodings
 from policy_engine.policy.project_models import SECRETS
+from policy_engine.values import frozen
 
 _SECRETS = (exp.Placeholder, exp.Parameter, exp.SessionParameter, exp.Select, exp.Rand)
 _SAID = re.compile(r"salt|secret|setting", re.IGNORECASE)
@@ -57,7 +58,7 @@ OTHERWISE = "and by the text as"
 _REPEATS = (exp.Explode, exp.ExplodingGenerateSeries, exp.GenerateSeries, exp.Unnest)
 
 
-@dataclass(frozen=True)
+@frozen
 class Guess:
     """A claim and the table to make, or the ``findings``.
 
@@ -73,7 +74,7 @@ class Guess:
     remade: tuple[Remade, ...] = ()
 
 
-@dataclass(frozen=True)
+@frozen
 class Remade:
     """A column whose ``told`` differences go where ``node`` is asked of what is shown."""
 

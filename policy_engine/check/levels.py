@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from typing import Protocol
@@ -23,6 +23,7 @@ from policy_engine.engines import ENGINES
 from policy_engine.engines.types import parser_of
 from policy_engine.kernel.sources import Relation
 from policy_engine.names import fold
+from policy_engine.values import frozen
 
 _HASH = re.compile(r"sha|md5|hash|fnv|crc", re.IGNORECASE)
 _HEX = re.compile(r"(?:0x|\\x)?([0-9a-fA-F]{1,64})")
@@ -37,7 +38,7 @@ class No(Exception):
         super().__init__(breach.found)
 
 
-@dataclass(frozen=True)
+@frozen
 class ParsedText:
     """The query of a text, the table that it makes, and what of the statement is left out."""
 
@@ -114,7 +115,7 @@ Columns = dict[str, tuple[str, exp.Expr]]
 """What a SELECT shows: names, folded, and as they are, and what they are of the source."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Level:
     """What a SELECT shows, and what its rows are.
 
@@ -143,7 +144,7 @@ Steps = dict[str, tuple[exp.CTE, "Steps"]]
 """The named queries that a query sees, each with those that it sees itself."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Condition:
     """A condition of the source's columns: ``is_of_all`` if it is asked before a row is chosen."""
 

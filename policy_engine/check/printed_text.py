@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from itertools import groupby, islice, product
 
@@ -45,6 +45,7 @@ from policy_engine.kernel.sources import (
     Rows,
 )
 from policy_engine.kernel.types import Type
+from policy_engine.values import frozen
 
 _LONGEST_OPENING = 4000
 _FOUND, _LOOKUP = "policy_engine_found_", "policy_engine_lookup_"
@@ -57,7 +58,7 @@ Types = Callable[[tuple[str, ...]], TypesOf]
 """The types of a source's columns, by the parts of its name."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Wrapped:
     """A text without the envelope that makes a table of it, and that table's name."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, timedelta
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from itertools import pairwise
@@ -35,6 +35,7 @@ from policy_engine.kernel.claim import DROPPED, KEPT
 from policy_engine.kernel.recodes.round.recode import Way
 from policy_engine.kernel.types import EXACT, MOMENTS, Type
 from policy_engine.policy import recodings
+from policy_engine.values import frozen
 
 Label = str | None
 
@@ -46,7 +47,7 @@ _CONVERTS = re.compile(
 _NO_RECODING = "no recoding of the language does this"
 
 
-@dataclass(frozen=True)
+@frozen
 class Pieces:
     """What is shown where: ``labels`` below the first point, at it, behind it, and so on."""
 
@@ -90,7 +91,7 @@ def _cuts(point: Point, seen: Type) -> tuple[recodings.CutPoint, recodings.CutPo
     return at, below + unit
 
 
-@dataclass(frozen=True)
+@frozen
 class Reading:
     """What an expression means: a recoding of its column, or pieces until its type is known.
 

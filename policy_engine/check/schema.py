@@ -7,15 +7,16 @@ base table or a view. An unknown schema makes nothing pass that would not pass o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar
 
 from policy_engine.names import fold
+from policy_engine.values import frozen
 
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True)
+@frozen
 class Constraints:
     """``unique`` columns tell rows apart by themselves, ``filled`` ones are never NULL.
 
@@ -27,7 +28,7 @@ class Constraints:
     keyed: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class Schema:
     """Column types by relation, and what views read: a statement or a query, by their names.
 

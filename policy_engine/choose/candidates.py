@@ -8,7 +8,7 @@ that a level means what a release at that level means on the same engine.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from json import dumps
 from pathlib import Path
@@ -33,6 +33,7 @@ from policy_engine.policy.recodings import Recoding
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.search_models import ColumnLevels, SearchSpec, all_levels
 from policy_engine.policy.timing import PeriodOf
+from policy_engine.values import frozen
 from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.drawing import new_secret
 
@@ -43,7 +44,7 @@ Flags = npt.NDArray[np.bool_]
 _COUNT = "people"
 
 
-@dataclass(frozen=True)
+@frozen
 class Candidates:
     """What each column of a policy may be, and what the policy asks of it."""
 

@@ -9,7 +9,7 @@ any finer one: they are summed up from a parent, and the raw table is not read a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from policy_engine.errors import DomainError
 from policy_engine.policy.search_models import NOTHING
+from policy_engine.values import frozen
 
 Scheme = tuple[int, ...]
 """The level of each column."""
@@ -30,7 +31,7 @@ MOST_SCHEMES = 5_000_000
 _ORDERED = frozenset({int, Decimal, date, datetime})
 
 
-@dataclass(frozen=True)
+@frozen
 class Ladder:
     """The levels of a column: ``codes[level][i]`` is the label of its i-th value there.
 
@@ -103,7 +104,7 @@ def _key_of(told: list[tuple[object, ...]]) -> Callable[[int], tuple[object, ...
     return lambda at: tuple((each is None, str(each)) for each in reversed(told[at]))
 
 
-@dataclass(frozen=True)
+@frozen
 class Bounds:
     """What is asked of schemes beforehand: the least and the last level of a column, by its name.
 
@@ -115,7 +116,7 @@ class Bounds:
     weights: tuple[tuple[str, Fraction], ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Lattice:
     """Ladders, the levels that are allowed of each, and how much each column counts."""
 
@@ -226,7 +227,7 @@ class Lattice:
         return found, whole
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Histogram:
     """People by the finest labels of each column: a row of ``labels`` is a group of ``people``.
 
@@ -264,7 +265,7 @@ _DENSE = 24
 """Groups are told apart by their places in an array if that has at most so many places a group."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Cells:
     """The groups of a scheme: a number for each, and the people in it.
 

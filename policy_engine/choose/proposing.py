@@ -7,9 +7,9 @@ their first characters, countries by the regions of the UN.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from policy_engine.compile.catalog import NUMBERS, TIMES, Field, Kind
+from policy_engine.values import frozen
 
 Level = dict[str, object]
 _WORD = r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_]+"
@@ -46,7 +46,7 @@ COUNTRIES = "countries.csv"
 """The file that ``policy-engine hierarchy countries`` writes."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Proposal:
     """What a column could be: its levels, the finest first; or the hierarchy that has them."""
 

@@ -7,7 +7,7 @@ that the policy's mechanism shows half of the time: what is shown, times how muc
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -36,6 +36,7 @@ from policy_engine.policy.models import GuaranteeSpec
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy, resolve
 from policy_engine.releasing.charging import planned
+from policy_engine.values import frozen
 
 MOST_LISTED = 1_000
 _MOST_EPSILON = 100
@@ -45,7 +46,7 @@ LOCAL = (
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class SchemeSaid:
     """A scheme: the level of each column, and what it makes of the people.
 
@@ -59,7 +60,7 @@ class SchemeSaid:
     suppressed: int | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class ByMethod:
     """What a search by a method of the literature ends with: schemes, and how many it looked at."""
 
@@ -69,7 +70,7 @@ class ByMethod:
     looks: int | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class FrontierSaid:
     """The frontier under another ε: ``least_shown`` people are a group that is shown half the time.
 
@@ -82,7 +83,7 @@ class FrontierSaid:
     schemes: tuple[SchemeSaid, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class PublicSearch:
     """What is found over a public table; ``recode`` is how the best scheme is written.
 
@@ -108,7 +109,7 @@ def least_shown(policy: Policy) -> int:
     return max(policy.protection.visible(policy).values(), default=1)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class _Table:
     """A histogram, its lattice, and by what schemes of it are told."""
 

@@ -24,7 +24,6 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from dataclasses import replace as replace_field
 from decimal import Decimal
 from fractions import Fraction
@@ -81,6 +80,7 @@ from policy_engine.releasing.charging import ReleasePlan, charge_of_choice, plan
 from policy_engine.releasing.editions import Clock, asked_for, at_moment, utc_now
 from policy_engine.releasing.requests import Ends, choice_name, place_of, run_of
 from policy_engine.releasing.reviewing import brought_at, check_pinned, request_file
+from policy_engine.values import frozen
 
 MOST_JUSTIFICATION = 4_000
 _MOST_TOLD = 3_000
@@ -89,7 +89,7 @@ _FAR = 40
 _NOWHERE: standing.Digest = lambda run: None  # noqa: E731 - a choice is a file
 
 
-@dataclass(frozen=True)
+@frozen
 class Chosen:
     """A choice: the policy that was written, its certificate, and what it cost.
 
@@ -147,7 +147,7 @@ def utilities_of(
     return [*scores], [*scores.values()]
 
 
-@dataclass(frozen=True)
+@frozen
 class ChoiceTarget:
     """Where what is chosen for a policy is written, as which of its choices."""
 
@@ -179,7 +179,7 @@ class ChoiceTarget:
         return cls(project, ends, edition, replace, clock)
 
 
-@dataclass(frozen=True)
+@frozen
 class PrivateChoice(ABC):
     """A private choice that is asked for: for which policy, and where what is chosen is written."""
 
@@ -662,7 +662,7 @@ def _told_how_to_go_on(search: PrivateChoice, ledger: Ledger, entry: Entry) -> I
         raise
 
 
-@dataclass(frozen=True)
+@frozen
 class _Recoding(PrivateChoice):
     """The choice of a scheme of a policy's lattice."""
 

@@ -10,7 +10,6 @@ All of it is a function of the table, and as confidential as that: nothing here 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from itertools import combinations
@@ -30,6 +29,7 @@ from policy_engine.choose.lattice import (
     measured,
     united,
 )
+from policy_engine.values import frozen
 
 Flags = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
@@ -45,7 +45,7 @@ class Objective(StrEnum):
     classes = "classes"
 
 
-@dataclass(frozen=True)
+@frozen
 class Anonymity:
     """At most a ``share`` of the people in groups of fewer than ``k``; they are suppressed."""
 
@@ -249,7 +249,7 @@ def incognito(settled: SchemeSearch) -> tuple[Scheme, ...]:
     return _minimal(yes, lattice)
 
 
-@dataclass(frozen=True)
+@frozen
 class MondrianPart:
     """A part of Mondrian: for each column the values that stand together, and the people in it."""
 

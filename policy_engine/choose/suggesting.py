@@ -10,7 +10,7 @@ share of ε (``choose.drawing``).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import ROUND_DOWN, Decimal
 from functools import cached_property
 from math import ceil, log2, prod
@@ -53,6 +53,7 @@ from policy_engine.policy.resolve import Policy
 from policy_engine.releasing.asking import Sought
 from policy_engine.releasing.charging import ReleasePlan
 from policy_engine.releasing.editions import Clock, utc_now
+from policy_engine.values import frozen
 from policy_engine.warehouse.drawing import new_secret
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def _is_plain(least: int, most: int) -> bool:
     return small == 0 or small * _SMALLER >= large
 
 
-@dataclass(frozen=True)
+@frozen
 class Choosable:
     """A number of a policy that can be chosen: its key, of which measures, and the candidates."""
 
@@ -190,7 +191,7 @@ def _held(policy: Policy) -> Iterator[tuple[str, str, Clip]]:
         yield quantile.name, quantile.column, quantile.clip
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Extent:
     """Of each person between what their numbers lie; of who has none, between inf and −inf.
 
@@ -219,7 +220,7 @@ class Extent:
         return [int(table[at[least] + 1, at[most]]) for least, most in candidates]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class PersonRows:
     """The rows of a source, alike ones once: whose each is, in which group, and how often.
 
@@ -348,7 +349,7 @@ def numbers_sought(
     return sought(_Numbers(policy, target, choosable(policy), epsilon))
 
 
-@dataclass(frozen=True)
+@frozen
 class _Numbers(PrivateChoice):
     """The choice of the numbers of a policy that limit one person."""
 

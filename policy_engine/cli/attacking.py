@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +15,7 @@ from policy_engine.cli.output import emit
 from policy_engine.cli.progress import progress
 from policy_engine.cli.reading import names_in, read_levels
 from policy_engine.errors import UsageError
+from policy_engine.values import frozen
 
 _SHOWN = 3
 _RUNS = 600
@@ -101,7 +101,7 @@ def attack(
     )
 
 
-@dataclass(frozen=True)
+@frozen
 class AttackSaid:
     """An attack: what it took, of how many ``people`` it learnt what, and what stops it."""
 
@@ -115,7 +115,7 @@ class AttackSaid:
     remedy: str
 
 
-@dataclass(frozen=True)
+@frozen
 class AttacksSaid:
     """The attacks on a table, and what they do not prove."""
 

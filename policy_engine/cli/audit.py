@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +14,7 @@ from policy_engine.cli.output import conclude, number, shown
 from policy_engine.cli.progress import progress
 from policy_engine.cli.reading import decimal_of
 from policy_engine.errors import UsageError
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.audit.controls import SelfTest
@@ -74,7 +74,7 @@ def audit(
     conclude(AuditSaid.of(found), _lines(found), 1 if found.broken else 0)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class VerdictSaid:
     """What runs on two tables prove of a claim."""
 
@@ -109,7 +109,7 @@ def _verdict(found: AuditVerdict, name: str | None = None, what: str | None = No
     )
 
 
-@dataclass(frozen=True)
+@frozen
 class AuditSaid:
     """An audit of a policy: its claim, what would have refuted it, and what each pair proves."""
 
@@ -201,7 +201,7 @@ def _short(epsilon: Decimal) -> str:
     return f"{epsilon:.3f}" if epsilon else "0"
 
 
-@dataclass(frozen=True)
+@frozen
 class ControlSaid:
     """A broken mechanism and its sound twin, and whether they were told apart."""
 
@@ -213,7 +213,7 @@ class ControlSaid:
     sound: VerdictSaid
 
 
-@dataclass(frozen=True)
+@frozen
 class SelfTestSaid:
     """Whether the audit itself finds what it must."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -39,6 +38,7 @@ from policy_engine.releasing.beginning import (
 )
 from policy_engine.releasing.books import has_ledger, open_ledger, trust_of, trusted_keys
 from policy_engine.releasing.ledger_state import LedgerState, ledger_state
+from policy_engine.values import frozen
 
 _HEAD = re.compile(r"([0-9]{1,18}):([0-9a-f]{64})")
 
@@ -98,7 +98,7 @@ def show(
         raise Exit(1)
 
 
-@dataclass(frozen=True)
+@frozen
 class PairSaid:
     """An (ε, δ)."""
 
@@ -106,7 +106,7 @@ class PairSaid:
     delta: Decimal
 
 
-@dataclass(frozen=True)
+@frozen
 class TermsSaid(PairSaid):
     """A limit; of one of windows how long they are, and the (ε, δ) of all of them together."""
 
@@ -124,7 +124,7 @@ class TermsSaid(PairSaid):
         return cls(limit.epsilon, limit.delta, each, limit.of, ever)
 
 
-@dataclass(frozen=True)
+@frozen
 class LimitSaid:
     """A change of a limit, by whom and why."""
 
@@ -137,7 +137,7 @@ class LimitSaid:
     to: TermsSaid | None
 
 
-@dataclass(frozen=True)
+@frozen
 class SlotsSaid:
     """How many editions of a policy a window plans, and how many of them are drawn."""
 
@@ -146,7 +146,7 @@ class SlotsSaid:
     drawn: int
 
 
-@dataclass(frozen=True)
+@frozen
 class WindowSaid:
     """A window: the sum of what counts in it, and of what is not planned the limit and the price.
 
@@ -163,7 +163,7 @@ class WindowSaid:
     planned: tuple[SlotsSaid, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class TotalSaid:
     """What so many windows tell in total of whoever stands in their releases, and no others."""
 
@@ -172,7 +172,7 @@ class TotalSaid:
     delta: Decimal
 
 
-@dataclass(frozen=True)
+@frozen
 class AccountSaid:
     """An account; of one with releases without (ε, δ) no (ε, δ) is said to be spent.
 
@@ -201,7 +201,7 @@ class AccountSaid:
     without_epsilon_delta: int | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class ApproverSaid:
     """Who approved, and as what."""
 
@@ -209,7 +209,7 @@ class ApproverSaid:
     role: str
 
 
-@dataclass(frozen=True)
+@frozen
 class ApprovalsSaid:
     """What an entry was required to have, who approved it, and digests of what they signed."""
 
@@ -221,7 +221,7 @@ class ApprovalsSaid:
     statements: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class EntrySaid:
     """A charge; of a release without (ε, δ) both are None."""
 
@@ -242,7 +242,7 @@ class EntrySaid:
     """Whether it took a slot of the plan of its window."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class LedgerSaid:
     """The accounts of a ledger, every decision, every entry, and what is wrong of any."""
 
@@ -621,7 +621,7 @@ def _by_revoked(project: Project, revoked: Counter[str]) -> Iterator[str]:
             yield f"{count} of them are signed by keys that were revoked later ({keys}): {why}"
 
 
-@dataclass(frozen=True)
+@frozen
 class WitnessSaid:
     """What a witness has seen: how many heads, and the last of them."""
 

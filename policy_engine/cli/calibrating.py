@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
@@ -18,6 +18,7 @@ from policy_engine.cli.numbers import UNIT
 from policy_engine.cli.output import emit, number, shown
 from policy_engine.cli.progress import progress
 from policy_engine.errors import UsageError
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +38,7 @@ class Maximise(StrEnum):
     groups = "groups"
 
 
-@dataclass(frozen=True)
+@frozen
 class _Question:
     """The question, as it was written."""
 
@@ -47,7 +48,7 @@ class _Question:
     releases: int
 
 
-@dataclass(frozen=True)
+@frozen
 class Row:
     """A pair, and what the prior expects to be released; without a prior that is None."""
 
@@ -62,7 +63,7 @@ class Row:
         return RowSaid(self.pair.k, rate, self.pair.group, self.people, self.groups)
 
 
-@dataclass(frozen=True)
+@frozen
 class RowSaid:
     """A pair of the frontier, as JSON says it."""
 
@@ -73,7 +74,7 @@ class RowSaid:
     expected_groups: float | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class Belief:
     """A prior, as it was written."""
 
@@ -82,7 +83,7 @@ class Belief:
     exponent: str | Decimal
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class PairFound:
     """The pair that answers, and what it was chosen by: what stands last is of the frontier."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from policy_engine.accounting.tables import Aim
 from policy_engine.cli.output import shown
 from policy_engine.cli.reading import check_free, written_whole
 from policy_engine.errors import UsageError, to_install
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,7 +46,7 @@ _LEGEND = (
 _POINTS = 60
 
 
-@dataclass(frozen=True)
+@frozen
 class Mechanism:
     """A mechanism at an aim, as JSON says it: by name, and what its release shows.
 
@@ -66,7 +66,7 @@ class Mechanism:
     rate: float | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class NotPossible:
     """A mechanism that the aim rules out."""
 
@@ -75,7 +75,7 @@ class NotPossible:
     reason: str
 
 
-@dataclass(frozen=True)
+@frozen
 class OtherGroups:
     """What becomes of the groups with a public list, ``listed``, where there is none; or without.
 
@@ -88,7 +88,7 @@ class OtherGroups:
     count_error: float
 
 
-@dataclass(frozen=True)
+@frozen
 class Compared:
     """The mechanisms beside one another, as JSON says it."""
 
@@ -102,7 +102,7 @@ class Compared:
     public_groups: OtherGroups | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class ComparisonTable:
     """The mechanisms at an aim. ``own`` is the policy's, by its numbers or by its law alone.
 

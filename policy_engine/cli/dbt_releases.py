@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -37,6 +36,7 @@ from policy_engine.cli.review import (
 )
 from policy_engine.errors import NotApproved, UsageError
 from policy_engine.ledger.account import brief
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -408,7 +408,7 @@ def _attestation(found: Told) -> AttestedSaid:
     return AttestedSaid(**vars(paid), certificate=certificate, rows=found.rows, why=found.why)
 
 
-@dataclass(frozen=True)
+@frozen
 class PaidBy:
     """The entry that paid for a release last, and how it stands."""
 
@@ -417,7 +417,7 @@ class PaidBy:
     state: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class DbtReleaseSaid:
     """A release, how it stands or what was done with it, and what it cost."""
 
@@ -431,7 +431,7 @@ class DbtReleaseSaid:
     ledger: PaidBy | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class StandingSaid(DbtReleaseSaid):
     """A release that stands: ``since`` when, and its ``certificate``.
 
@@ -447,7 +447,7 @@ class StandingSaid(DbtReleaseSaid):
     next_from: str | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class AttestedSaid(DbtReleaseSaid):
     """A release that dbt has built: its certificate, its rows, or why there is no certificate."""
 

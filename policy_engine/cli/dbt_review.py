@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +11,7 @@ import typer
 from policy_engine.cli.dbt_options import ProjectOption
 from policy_engine.cli.output import confirm, emit
 from policy_engine.errors import UsageError
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,7 +95,7 @@ def _day(until: str | None, today: date) -> date:
         raise UsageError(f"--until must be a day, as in 2027-06-30, found {until}") from None
 
 
-@dataclass(frozen=True)
+@frozen
 class CodeSaid:
     """A piece of code that waits for a review, why, and what changed since it had one."""
 

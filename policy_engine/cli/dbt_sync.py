@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +11,7 @@ import typer
 from policy_engine.cli.dbt_options import ProfilesOption, ProjectOption
 from policy_engine.cli.output import complain, confirm, emit, note
 from policy_engine.errors import FileError, UsageError
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.dbt.release_model import ReleaseModel
@@ -119,7 +119,7 @@ def sync(
         raise typer.Exit(1)
 
 
-@dataclass(frozen=True)
+@frozen
 class ChangeSaid:
     """A file that sync writes, changes or removes."""
 
@@ -127,7 +127,7 @@ class ChangeSaid:
     kind: str
 
 
-@dataclass(frozen=True)
+@frozen
 class SyncedRelease:
     """A release of the project: its files, and its numbers in the certificate's digits."""
 
@@ -143,7 +143,7 @@ class SyncedRelease:
     delta: str
 
 
-@dataclass(frozen=True)
+@frozen
 class SyncSaid:
     """What sync has done; in a dry run what it would do, as a ``diff`` too."""
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import errno
 import traceback
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import typer
 
 from policy_engine import errors
 from policy_engine.cli.main import INTERRUPTED, interrupted
+from policy_engine.values import frozen
 
 BUG = errors.InternalError.exit_code
 _ENVIRONMENT = 3
@@ -24,7 +25,7 @@ Exit = typer.Exit
 _CommandLineError: type[Exception] = typer.BadParameter.__mro__[2]
 
 
-@dataclass(frozen=True)
+@frozen
 class Failure:
     """``lines`` is empty where nothing is to be said."""
 

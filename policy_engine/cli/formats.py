@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -12,6 +12,7 @@ from urllib.parse import quote
 from policy_engine.cli.output import emit_json, emit_lines, text_of
 from policy_engine.errors import Problem
 from policy_engine.policy.escapes import escaped
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.releasing.validation import Checked
@@ -20,7 +21,7 @@ _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 _NAME = "policy-engine"
 
 
-@dataclass(frozen=True)
+@frozen
 class Remark:
     """One finding: the rule that it breaks, how bad that is, where it is, what is said of it.
 

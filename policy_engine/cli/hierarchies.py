@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from json import dumps
 from pathlib import Path
 from typing import Annotated
@@ -17,11 +16,12 @@ from policy_engine.choose.regions import countries
 from policy_engine.cli.output import confirm, emit
 from policy_engine.cli.reading import check_free, read_levels, written_whole
 from policy_engine.policy.scalars import counted
+from policy_engine.values import frozen
 
 _NAMED = "countries"
 
 
-@dataclass(frozen=True)
+@frozen
 class LevelsSaid:
     """A released column: the levels that the policy has of it, and what is proposed."""
 
@@ -30,7 +30,7 @@ class LevelsSaid:
     proposed: object
 
 
-@dataclass(frozen=True)
+@frozen
 class HierarchySaid:
     """A hierarchy's file: how many labels each level has, and why it is none."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated
@@ -27,6 +27,7 @@ from policy_engine.cli.reading import own_project, project_here
 from policy_engine.errors import FileError, UsageError
 from policy_engine.policy.project import Project
 from policy_engine.policy.review_models import key_line as key_in_yaml
+from policy_engine.values import frozen
 
 keys = Commands()
 
@@ -345,7 +346,7 @@ def _owners(
     return Owners(keys or (before.keys if before else ()), needed)
 
 
-@dataclass(frozen=True)
+@frozen
 class SealSaid:
     """What a keyring says of its owners, and who of them has signed it."""
 

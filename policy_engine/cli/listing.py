@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from policy_engine.cli.output import emit
+from policy_engine.values import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class EngineSaid:
     """An engine: whether a release ``runs`` on it, and the ``package`` that brings it.
 
@@ -21,7 +20,7 @@ class EngineSaid:
     wrong: str | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class EnginesSaid:
     """The engines that there are."""
 

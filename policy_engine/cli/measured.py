@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from policy_engine.cli.showing import Plain, plain, table
 from policy_engine.kernel.words import people_word
@@ -24,6 +23,7 @@ from policy_engine.measure.workload import Learnt, Workload
 from policy_engine.policy.escapes import escaped
 from policy_engine.policy.resolve import Recoded
 from policy_engine.policy.scalars import counted
+from policy_engine.values import frozen
 
 Finite = float | str | None
 """A number, or ``infinite``, for which JSON has no number."""
@@ -43,7 +43,7 @@ CONFIDENTIAL = (
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class SizeBand:
     """Classes of ``from`` to ``to`` people, None for no end; one of the others is how many."""
 
@@ -56,7 +56,7 @@ class SizeBand:
     people_by_class: int | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class LDiversitySaid:
     """ℓ by two kinds; ``recursive_c_above`` is by ℓ the c above which the third holds."""
 
@@ -65,7 +65,7 @@ class LDiversitySaid:
     recursive_c_above: Mapping[int, float]
 
 
-@dataclass(frozen=True)
+@frozen
 class TClosenessSaid:
     """t by each distance that the column has."""
 
@@ -74,7 +74,7 @@ class TClosenessSaid:
     hierarchical: float | None
 
 
-@dataclass(frozen=True)
+@frozen
 class ModelsSaid:
     """What a table tells of a sensitive column."""
 
@@ -90,7 +90,7 @@ class ModelsSaid:
     worst: Mapping[str, ClassSaid]
 
 
-@dataclass(frozen=True)
+@frozen
 class RisksSaid:
     """Who could be found in a table, and how people are spread over classes by size."""
 
@@ -101,7 +101,7 @@ class RisksSaid:
     sizes: tuple[SizeBand, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class UtilitySaid:
     """What a table keeps."""
 
@@ -109,7 +109,7 @@ class UtilitySaid:
     average_class: float | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class TableSaid:
     """One table, of so many ``people``, ``rows`` or ``person_groups``."""
 
@@ -125,7 +125,7 @@ class TableSaid:
     utility: UtilitySaid
 
 
-@dataclass(frozen=True)
+@frozen
 class MaxEntSaid:
     """The table of maximum entropy that has the marginals, and what it tells."""
 
@@ -136,7 +136,7 @@ class MaxEntSaid:
     converged: bool
 
 
-@dataclass(frozen=True)
+@frozen
 class TogetherSaid:
     """What several marginals tell together."""
 
@@ -147,7 +147,7 @@ class TogetherSaid:
     maxent: MaxEntSaid | None
 
 
-@dataclass(frozen=True)
+@frozen
 class WorkloadSaid:
     """What a release is good for."""
 
@@ -157,7 +157,7 @@ class WorkloadSaid:
     learnt: tuple[Learnt, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class MeasurementSaid:
     """A measurement: whose it is stands first."""
 

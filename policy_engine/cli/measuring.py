@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 from typing import Annotated
@@ -24,6 +24,7 @@ from policy_engine.measure.measuring import Questions
 from policy_engine.measure.measuring import measure as ask
 from policy_engine.measure.statement import Tree
 from policy_engine.policy.resolve import Policy
+from policy_engine.values import frozen
 
 _YAML = (".yaml", ".yml")
 
@@ -135,7 +136,7 @@ def assess(
     emit(document, [line for told in texts for line in told])
 
 
-@dataclass(frozen=True)
+@frozen
 class _Subject:
     """A file to measure; of a policy its release, with its edition."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from policy_engine.cli.output import emit, shown
 from policy_engine.cli.reading import check_free, project_here
 from policy_engine.errors import FileError, UsageError
 from policy_engine.opening import bytes_in
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.attest.count_certificate import CountCertificate
@@ -68,7 +68,7 @@ def _said(value: Decimal | None) -> str:
     return "no statement" if value is None else shown(value)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class CountAnswer:
     """δ of an exact count: what is assumed stands first."""
 

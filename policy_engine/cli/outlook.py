@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 
 from policy_engine.accounting.comparison import SAMPLED, Candidate, per_cent
@@ -31,9 +30,10 @@ from policy_engine.kernel.mechanisms.quantile_words import (
 from policy_engine.policy.noise import Noise
 from policy_engine.policy.recodings import labels
 from policy_engine.policy.resolve import Policy
+from policy_engine.values import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class ChanceSaid:
     """How likely a group of a size is shown."""
 
@@ -41,7 +41,7 @@ class ChanceSaid:
     shown: float
 
 
-@dataclass(frozen=True)
+@frozen
 class Seen:
     """What a reader could see of a release, as JSON says it."""
 
@@ -52,7 +52,7 @@ class Seen:
     count_error: float
 
 
-@dataclass(frozen=True)
+@frozen
 class Estimates:
     """What a reader could estimate of a release of public values, as JSON says it."""
 
@@ -60,7 +60,7 @@ class Estimates:
     central_error: float | None
 
 
-@dataclass(frozen=True)
+@frozen
 class Outlook:
     """What a reader could see of a release, from its policy alone.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from dataclasses import replace as replace_field
 from decimal import Decimal
 from pathlib import Path
@@ -34,6 +34,7 @@ from policy_engine.releasing.naming import told_due
 from policy_engine.releasing.planning import project_of
 from policy_engine.releasing.preview import Preview, about, preview
 from policy_engine.releasing.validation import check_guarantee, warnings_of
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.accounting.comparison import Candidate
@@ -188,7 +189,7 @@ def _other_groups(aim: Aim) -> Candidate | None:
         return None
 
 
-@dataclass(frozen=True)
+@frozen
 class Payment:
     """Whether the account can pay, and what it would pay for."""
 
@@ -199,7 +200,7 @@ class Payment:
     left_after: Left | None
 
 
-@dataclass(frozen=True)
+@frozen
 class FollowsSaid:
     """From which account a guarantee follows: by its plan, or so that so many editions fill it."""
 
@@ -213,7 +214,7 @@ class FollowsSaid:
         return None if found is None else cls(found.account, found.editions, found.planned)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class PlanSaid:
     """What a certified release would be; a ``refusal`` where the account cannot pay."""
 
@@ -379,7 +380,7 @@ def about_rate(policy: Policy) -> list[str]:
     return [text]
 
 
-@dataclass(frozen=True)
+@frozen
 class Charged:
     """Which account a release without (ε, δ) is charged to."""
 
@@ -388,7 +389,7 @@ class Charged:
     paid_by_entry: int | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class UnpromisedPlan(WithoutPromise):
     """What a release without (ε, δ) would be; a ``refusal`` where it cannot be charged."""
 

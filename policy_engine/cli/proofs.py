@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated
@@ -25,6 +24,7 @@ from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.policy.escapes import sql_lines
 from policy_engine.policy.loading import load_policy
+from policy_engine.values import frozen
 
 
 def certify_sql(
@@ -58,7 +58,7 @@ def certify_sql(
     conclude(said, [*above, *said_of_them, *below], 1 if found.findings else 0)
 
 
-@dataclass(frozen=True)
+@frozen
 class AnswerSaid:
     """Whether a text is certified: its ``shape``, or what was ``understood`` of it instead."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated
@@ -30,6 +29,7 @@ from policy_engine.releasing.naming import told_due
 from policy_engine.releasing.planning import project_of
 from policy_engine.releasing.preview import about
 from policy_engine.releasing.validation import warnings_of
+from policy_engine.values import frozen
 
 
 def release(
@@ -98,7 +98,7 @@ def release(
         output.emit_json(said[0] if len(said) == 1 else {"releases": said})
 
 
-@dataclass(frozen=True)
+@frozen
 class NextEdition:
     """The edition that is due next, and from when on; ``revision``: drawn anew, by the calendar."""
 
@@ -107,7 +107,7 @@ class NextEdition:
     revision: bool
 
 
-@dataclass(frozen=True)
+@frozen
 class ScheduledSaid:
     """What was due of a policy with a schedule: ``code`` is ``released`` or ``nothing_due``.
 
@@ -190,7 +190,7 @@ def _release(policy: Policy, *, replace: bool, revise: bool) -> ReleaseSaid | Un
     return _unpromised(policy, found) if policy.is_unpromised else _said(found)
 
 
-@dataclass(frozen=True)
+@frozen
 class Paid:
     """Which account has paid, by which entry, and what it would still pay for."""
 
@@ -199,7 +199,7 @@ class Paid:
     left: Left | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class ReleaseSaid:
     """A certified release: ``people`` of the sample, or ``person_groups`` of people in several."""
 
@@ -290,7 +290,7 @@ def _size(policy: Policy, done: releasing.Released) -> str:
     return f"{groups}, {done.person_groups} {people_word(done.groups_a_person)}, counted with noise"
 
 
-@dataclass(frozen=True)
+@frozen
 class ChargedTo:
     """The entry of a release without (ε, δ)."""
 
@@ -298,7 +298,7 @@ class ChargedTo:
     entry: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class UnpromisedRelease(WithoutPromise):
     """A release without (ε, δ), and where its statement is."""
 

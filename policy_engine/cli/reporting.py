@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -39,6 +38,7 @@ from policy_engine.report.evidence import Evidence, Named, gather
 from policy_engine.report.page import page
 from policy_engine.report.request_words import change_lines, moved_lines, verdict_words
 from policy_engine.report.view import ReportView, UnpromisedView, unpromised_view, view
+from policy_engine.values import frozen
 
 ReportFormat = StrEnum("ReportFormat", "text json registry nist odcs dbt")
 """How report answers: with what was found, or with the release in a form of others."""
@@ -249,7 +249,7 @@ def _comparable(path: Path) -> Comparable:
     return Comparable.of_certificate(certificate_in(said), said.subject_name)
 
 
-@dataclass(frozen=True)
+@frozen
 class PriceSaid:
     """What a release cost before, and costs now."""
 
@@ -257,7 +257,7 @@ class PriceSaid:
     after: str
 
 
-@dataclass(frozen=True)
+@frozen
 class DiffSaid:
     """What changed between two policies, or two certificates."""
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from policy_engine.cli.output import number
 from policy_engine.kernel.mechanisms.whole_classes.meaning import NO_GUARANTEE, still_works
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.kernel.models import Model
     from policy_engine.ledger.remaining import Remaining
 
 
-@dataclass(frozen=True)
+@frozen
 class Left:
     """What an account would still pay for, never too much."""
 
@@ -39,7 +40,7 @@ class Left:
         return cls(found.alike, found.or_more, epsilon, delta, found.windows, planned)
 
 
-@dataclass(frozen=True)
+@frozen
 class Attack:
     """An attack of the literature, and why it works."""
 
@@ -52,7 +53,7 @@ def attacks_on(k: int, models: Sequence[Model]) -> tuple[Attack, ...]:
     return tuple(Attack(name, why) for name, why in still_works(k, models))
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class WithoutPromise:
     """What is said of a release without (ε, δ), whatever a command says of it beside."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -52,6 +51,7 @@ from policy_engine.releasing.planning import project_of
 from policy_engine.releasing.presenting import Presented, presented
 from policy_engine.releasing.reviewing import add_approval, brought_at, change_file
 from policy_engine.report.request_words import decides
+from policy_engine.values import frozen
 
 review = Commands()
 
@@ -447,7 +447,7 @@ def _standing(told: Tally) -> str:
     return "approved" if told.counted else "approved: nobody has to"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class RequestSaid:
     """What a request asks for: all that decides, in words and as it is signed."""
 
@@ -479,7 +479,7 @@ def _shown(found: Presented) -> RequestSaid:
     )
 
 
-@dataclass(frozen=True)
+@frozen
 class RejectionSaid:
     """Who rejected a request, and why."""
 
@@ -487,7 +487,7 @@ class RejectionSaid:
     note: str
 
 
-@dataclass(frozen=True)
+@frozen
 class CountedSaid:
     """Whose approval counts, and as what."""
 
@@ -495,7 +495,7 @@ class CountedSaid:
     role: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class RequestStanding(RequestSaid):
     """A request, and what it has of the approvals that it needs."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -27,6 +26,7 @@ from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import counted
 from policy_engine.releasing.editions import utc_now
 from policy_engine.releasing.planning import project_of
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -142,7 +142,7 @@ def _paint(found: PublicSearch, figure: Figure) -> None:
     legend(axes)
 
 
-@dataclass(frozen=True)
+@frozen
 class ChosenSaid:
     """A private choice: the policy that was written, its certificate, and what it cost.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from dataclasses import replace as replace_field
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,6 +19,7 @@ from policy_engine.policy.scalars import counted
 from policy_engine.releasing.opened import OpenedRelease, open_release
 from policy_engine.releasing.showing import FirstRows
 from policy_engine.releasing.showing import show as look
+from policy_engine.values import frozen
 
 ReleaseArgument = Annotated[
     Path,
@@ -31,7 +32,7 @@ _WIDEST = 40
 _BLANK = "\\x20"
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class RowsSaid:
     """The first rows of a table, and what they mean: nothing of it was checked."""
 
@@ -43,7 +44,7 @@ class RowsSaid:
     checked: bool = field(init=False, default=False)
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class ShownRows(RowsSaid):
     """Those of a release; ``certificate`` is None where none was found beside it."""
 
@@ -52,7 +53,7 @@ class ShownRows(RowsSaid):
     written: Path | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class EstimatedRows(RowsSaid):
     """Those of tables that were made to agree, and where these were written."""
 

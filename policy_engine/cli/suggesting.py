@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated
@@ -18,9 +17,10 @@ from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import counted
 from policy_engine.releasing.planning import project_of
+from policy_engine.values import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class SuggestedSaid:
     """The numbers that were chosen, the policy that has them, its certificate, and their price."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Literal
@@ -36,6 +36,7 @@ from policy_engine.policy import project as projects
 from policy_engine.policy.escapes import escaped
 from policy_engine.policy.project import Project
 from policy_engine.policy.scalars import counted
+from policy_engine.values import frozen
 
 
 def verify(
@@ -147,7 +148,7 @@ def _assuming(found: Verified) -> list[str]:
     return ["assuming:", *(f"  - {text}" for text in found.assumptions)]
 
 
-@dataclass(frozen=True)
+@frozen
 class LookedAt:
     """What was checked, what was not, and which keys were trusted."""
 
@@ -168,7 +169,7 @@ def checked_lines(found: Verified, places: tuple[Trusted, ...]) -> list[str]:
     return [signed, *trusting, *others, *[f"  – {text}" for text in found.unchecked]]
 
 
-@dataclass(frozen=True)
+@frozen
 class Numbers:
     """The numbers of a certificate, in its own digits."""
 
@@ -225,7 +226,7 @@ def _count(found: Verified, places: tuple[Trusted, ...]) -> tuple[Mapping[str, o
     return document, [counts.KIND, *_assuming(found), *checked, *limits]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class UnpromisedChecked(WithoutPromise):
     """A statement without (ε, δ) that ``holds``: never ``verified``, as a certificate is."""
 
@@ -276,7 +277,7 @@ _BECAUSE = {
 }
 
 
-@dataclass(frozen=True)
+@frozen
 class TrustSaid:
     """Whose keys are trusted, and why; the rest is of a signed keyring."""
 
@@ -288,7 +289,7 @@ class TrustSaid:
     expired: bool | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class Trusted:
     """A file, or the environment, whose keys are trusted, and why; of a signed keyring its seal."""
 

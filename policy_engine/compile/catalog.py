@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 
 from policy_engine.engines import ENGINES
 from policy_engine.engines.base import NameCase
 from policy_engine.names import parts_of
+from policy_engine.values import frozen
 
 NO_VIEW = "must be a table, found a view"
 INSTEAD_OF_A_VIEW = "name the table that it reads, or make a table of it"
@@ -108,7 +109,7 @@ _LONGEST_TYPE = 60
 _WHOLE = re.compile(r"DECIMAL\([0-9]+(, ?0)?\)")
 
 
-@dataclass(frozen=True)
+@frozen
 class Field:
     """A column as the catalog spells it."""
 
@@ -178,7 +179,7 @@ class Field:
         return self.kind is Kind.TEXT and " COLLATE " in self.type.upper()
 
 
-@dataclass(frozen=True)
+@frozen
 class JoinedTable:
     """A relation of which ``columns`` stand beside each row of a source, by a key: ``on`` has names
     of the source's columns, each with one of its own. ``order``: which of a key's rows is there.
@@ -198,7 +199,7 @@ class JoinedTable:
         return tuple(column for column in found if column is not None)
 
 
-@dataclass(frozen=True)
+@frozen
 class Table:
     """A source: where it is, and its columns in order.
 

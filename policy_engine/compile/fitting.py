@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
@@ -12,6 +11,7 @@ from policy_engine.compile.claims import type_of
 from policy_engine.kernel.recodes.round.recode import DIGITS, PLACES, is_exact
 from policy_engine.kernel.types import MOST_DIGITS, places_of, whole_digits_of
 from policy_engine.policy import recodings
+from policy_engine.values import frozen
 
 _LOOKED_UP = frozenset(
     {Kind.TEXT, Kind.LABEL, Kind.INTEGER, Kind.WIDE_INTEGER, Kind.BOOLEAN, Kind.DATE, Kind.UUID}
@@ -22,7 +22,7 @@ _KEPT = _LOOKED_UP | TIMES | {Kind.TIME}
 _MOST_CHARACTERS = 999_999_999
 
 
-@dataclass(frozen=True)
+@frozen
 class Misfit:
     """The law of a recoding that a column breaks, and what mends it."""
 

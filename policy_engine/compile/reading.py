@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from math import prod
 
 from policy_engine.compile.catalog import Field, Kind, Table
@@ -11,13 +10,14 @@ from policy_engine.engines.types import DECLARED
 from policy_engine.policy.fields import ColumnType
 from policy_engine.policy.recodings import Intervals, Keep, Lookup, Recoding
 from policy_engine.policy.resolve import Policy
+from policy_engine.values import frozen
 
 #: Grouping raw columns first pays where raw tuples repeat: where the values that the policy
 #: itself names span at most this many combinations. A rule over the policy, not the data.
 RAW_FIRST_COMBINATIONS = 1 << 16
 
 
-@dataclass(frozen=True)
+@frozen
 class ReadColumn:
     """A source column, and as what it is recoded: of the declared type, else of its own."""
 

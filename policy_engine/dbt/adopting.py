@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import ROUND_CEILING, Decimal
 from pathlib import Path
 
@@ -36,6 +36,7 @@ from policy_engine.kernel.recodes import Bins, Map
 from policy_engine.kernel.recodes.meanings import recode_meaning
 from policy_engine.kernel.sources import Drawn, People
 from policy_engine.policy.loading import load_policy_text
+from policy_engine.values import frozen
 
 _HEAD = "# Of the model {file} as it was understood: read it, and choose the guarantee.\n"
 _NOISE = (
@@ -56,7 +57,7 @@ _JOINS = (
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class Adopted:
     """What was understood of a model: its ``claim``, and the ``text`` of its policy in ``path``.
 

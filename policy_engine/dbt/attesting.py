@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from policy_engine.attest.attestation import sign, statement
 from policy_engine.attest.keys import TrustedKeys
@@ -59,6 +59,7 @@ from policy_engine.releasing.editions import (
 from policy_engine.releasing.naming import edition_of
 from policy_engine.releasing.publish import other_bytes, write_certificate
 from policy_engine.releasing.standing import certifies, digest_of_lines
+from policy_engine.values import frozen
 from policy_engine.warehouse.base import EDITION, Transactional
 from policy_engine.warehouse.quoting import literal, quoted
 
@@ -131,7 +132,7 @@ def _in_edition(
     return replace(release, written=drawn)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Attesting(Booking):
     """``certificate`` is None until the ``text`` that dbt compiled is certified."""
 
@@ -380,7 +381,7 @@ def left_behind(desk: Desk, releases: tuple[DbtRelease, ...], target: str) -> tu
     return tuple(entry for entry in others if str(entry.run.certificate).endswith(end))
 
 
-@dataclass(frozen=True)
+@frozen
 class Looked:
     """A release that stands: what was ``found`` of its table, or ``why`` it is not as certified."""
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Literal
 
@@ -92,6 +92,7 @@ from policy_engine.releasing.reviewing import (
     request_file,
 )
 from policy_engine.releasing.together import AskedCharge, check_together
+from policy_engine.values import frozen
 from policy_engine.warehouse.drawing import new_secret
 from policy_engine.warehouse.waiting import WaitingSecrets, waiting_secrets
 
@@ -174,7 +175,7 @@ def reserve(
     return tuple(found[release.id] for release, _ in releases)
 
 
-@dataclass(frozen=True)
+@frozen
 class Dated:
     """A release with the text that dbt compiled of it, and what its calendar says, if it has one.
 
@@ -336,7 +337,7 @@ def _table(desk: Desk, release: DbtRelease) -> Table:
     return table
 
 
-@dataclass(frozen=True)
+@frozen
 class Booking:
     """One release that is due; ``certificate`` is None where no text of it can be certified.
 

@@ -24,6 +24,7 @@ from policy_engine.dbt.release_form import ReleaseForm, release_form
 from policy_engine.dbt.rules import GateFinding, finding
 from policy_engine.dbt.texts import secrets_read, text_md5, words_in
 from policy_engine.errors import PolicyError, UsageError
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.dbt.releases import DbtRelease
@@ -56,7 +57,7 @@ class Policies:
     notes: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
+@frozen
 class Facts:
     """What a release claims, for who reads the verdict as data."""
 
@@ -68,7 +69,7 @@ class Facts:
     assumptions: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class CheckedRelease:
     """What was found of one release; ``facts`` are what its policy claims, where it is one."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from sqlglot import exp, parse
@@ -20,6 +19,7 @@ from policy_engine.dbt.lexing import is_reader
 from policy_engine.dbt.naming import Name, Part
 from policy_engine.dbt.reading import BY_NAME, NodeReader
 from policy_engine.dbt.taint import Edge, Graph
+from policy_engine.values import frozen
 
 # What the parser would warn of is not followed here.
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
@@ -131,7 +131,7 @@ Output = list[tuple[str, bool]]
 """The columns of a query in order, and whether something sensitive is in each."""
 
 
-@dataclass(frozen=True)
+@frozen
 class _Result:
     """What a scope gives: its columns where each is known by its name, else only what is held."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -35,11 +35,12 @@ from policy_engine.policy.resolve import Policy, Source
 from policy_engine.releasing import requests
 from policy_engine.releasing.editions import Schedule
 from policy_engine.releasing.standing import digest_of_lines
+from policy_engine.values import frozen
 from policy_engine.warehouse.base import EDITION, Warehouse
 from policy_engine.warehouse.connecting import connected
 
 
-@dataclass(frozen=True)
+@frozen
 class Place:
     """A dbt project, its target, and the project that pays for what is released there."""
 
@@ -165,7 +166,7 @@ of what stands. ``due``: an edition of its calendar is not drawn yet; ``not due`
 """
 
 
-@dataclass(frozen=True)
+@frozen
 class Told:
     """What is told of a release: the entry that paid for it last, and how many ``rows`` stand.
 
@@ -190,7 +191,7 @@ def full_name(named: Named, parts: tuple[str, ...]) -> tuple[str, ...]:
     return parts[-2:] if named.type == "postgres" else parts[-3:]
 
 
-@dataclass(frozen=True)
+@frozen
 class Desk:
     """What reserving and attesting need: the project's books, and a connection."""
 

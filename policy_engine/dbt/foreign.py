@@ -29,6 +29,7 @@ from policy_engine.dbt.texts import (
     words_in,
 )
 from policy_engine.opening import text_in
+from policy_engine.values import frozen
 
 OURS = "policy_engine"
 """The vendored package, whose macros must be as they were shipped."""
@@ -72,7 +73,7 @@ _ANY_VAR = re.compile(r"\bvar\b(?!\(\s*['\"][^'\"]+['\"]\s*[,)])")
 _RENDERED = ("model", "snapshot", "test", "analysis", "function")
 
 
-@dataclass(frozen=True)
+@frozen
 class Code:
     """A piece of code, or an audience: what it is, where it stands, and its digest.
 

@@ -33,12 +33,13 @@ from policy_engine.dbt.rules import GateFinding, finding
 from policy_engine.dbt.taint import Edge, Graph, Taint
 from policy_engine.dbt.texts import queries_in_config, read
 from policy_engine.policy.places import folder_of
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.policy.project_models import DbtSpec
 
 
-@dataclass(frozen=True)
+@frozen
 class GateVerdict:
     """What the gate found: ``findings`` stop, ``notes`` are said, and what was looked at.
 

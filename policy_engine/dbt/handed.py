@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from policy_engine.dbt.texts import CALLED, REF, SOURCE, STRINGS, code_in, words_in
+from policy_engine.values import frozen
 
 _ASKS = frozenset(
     {
@@ -37,7 +37,7 @@ _CONSTANTS = frozenset({"true", "false", "none", "this"})
 _DEPTH = 8
 
 
-@dataclass(frozen=True)
+@frozen
 class Packages:
     """The macros of packages: ``running`` those that run statements, ``reading`` those of them that
     put what they are given behind FROM; by package and name, in lower case. ``sensitive`` are the

@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from policy_engine.errors import FileError
 from policy_engine.opening import bytes_in
+from policy_engine.values import frozen
 from policy_engine.warehouse.quoting import quoted
 
 VERSION = 12
@@ -29,7 +30,7 @@ _SCHEMA = re.compile(r"/manifest/v(\d+)(?:\.json)?\Z")
 _MAKE_ONE = "make one with 'dbt compile'"
 
 
-@dataclass(frozen=True)
+@frozen
 class Node:
     """Anything that dbt can depend on or that can depend on something.
 
@@ -153,7 +154,7 @@ _NAMED = ("model", "seed", "snapshot", "function")
 _IN_THE_WAREHOUSE = frozenset({"model", "seed", "snapshot", "source", "test", "function"})
 
 
-@dataclass(frozen=True)
+@frozen
 class Manifest:
     """A project as dbt saw it."""
 

@@ -6,10 +6,11 @@ A mark stands on a node, on the config of a node, on its columns, on a source or
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from difflib import SequenceMatcher
 
 from policy_engine.dbt.manifest import Node, mapping, strings, text
+from policy_engine.values import frozen
 
 SENSITIVE, INTERNAL, PUBLIC = "sensitive", "internal", "public"
 _CLASSES = (SENSITIVE, INTERNAL, PUBLIC)
@@ -32,7 +33,7 @@ KEYS = tuple(_LAWS)
 _ALIKE = 0.85
 
 
-@dataclass(frozen=True)
+@frozen
 class Words:
     """The tags, and the values of keys of ``meta``, by which a project says what is sensitive."""
 
@@ -58,7 +59,7 @@ class Words:
         return not self.tags.isdisjoint(tags) or any(told)
 
 
-@dataclass(frozen=True)
+@frozen
 class Marks:
     """What is marked of one node. ``faults`` are what could not be read, each in words.
 

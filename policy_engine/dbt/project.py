@@ -27,6 +27,7 @@ from policy_engine.errors import FileError, PolicyError, Problem
 from policy_engine.opening import bytes_in, text_in
 from policy_engine.policy.project import filled
 from policy_engine.policy.within import apart, policies_within
+from policy_engine.values import frozen
 
 FILE = "dbt_project.yml"
 POLICY = ".privacy.yml"
@@ -52,7 +53,7 @@ def chosen_file(policy: Path, word: str, edition: str) -> Path:
     return policy.with_name(".".join(filter(None, (stem_of(policy), word, edition))) + POLICY)
 
 
-@dataclass(frozen=True)
+@frozen
 class DbtProject:
     """Where the things of a dbt project are; every path is below ``directory``."""
 
@@ -313,7 +314,7 @@ def variables_of(manifest: Manifest, project: DbtProject | None) -> Mapping[str,
     return found
 
 
-@dataclass(frozen=True)
+@frozen
 class Change:
     """A file before and after; None where it is not there. Texts have plain line ends."""
 

@@ -7,7 +7,7 @@ a file of somebody's own where ours would stand; neither is changed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import groupby
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from policy_engine.dbt.properties import MARK, generated_file
 from policy_engine.dbt.release_model import ReleaseModel
 from policy_engine.errors import Problem
 from policy_engine.policy.project_models import DbtSpec
+from policy_engine.values import frozen
 
 _REMEDY = (
     "remove it: of a release the policy's description, dbt.access and dbt.group of"
@@ -23,7 +24,7 @@ _REMEDY = (
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class PropertyFiles:
     """The files of some releases: their ``texts``, and the ``problems`` that keep them away.
 

@@ -8,11 +8,11 @@ template becomes is plain, on every target and every day.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from policy_engine.dbt.manifest import Manifest, Node
 from policy_engine.dbt.sources import read_wanted
 from policy_engine.dbt.texts import opens
+from policy_engine.values import frozen
 from policy_engine.warehouse.quoting import quoted
 
 _TEXT = r"'[^']*'|\"[^\"]*\""
@@ -40,7 +40,7 @@ _ANEW_CALL = re.compile(rf"\{{\{{ {_ANEW.pattern} \}}\}}")
 _HOLE = "\0"
 
 
-@dataclass(frozen=True)
+@frozen
 class ReleaseForm:
     """What a release becomes: where it stands, where it is drawn, where nobody is in its sample.
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import count
 from pathlib import Path
@@ -37,6 +37,7 @@ from policy_engine.policy.reading import refused
 from policy_engine.policy.resolve import Policy, terms_of
 from policy_engine.policy.time_models import EDITION as EDITION_HOLE
 from policy_engine.releasing.planning import certified
+from policy_engine.values import frozen
 from policy_engine.warehouse.base import EDITION
 
 STAND_IN = "policy_engine_source"
@@ -90,7 +91,7 @@ _NOISE = r"[+*-] (CASE\b(?s:.*?)END) AS \W?policy_engine_(?:n|total_\d+)\b"
 _SECRET = r"\(SELECT [^()]*{secret}[^()]*\)"
 
 
-@dataclass(frozen=True)
+@frozen
 class ReleaseModel:
     """A release as a model: what dbt needs to know of it, and the certificate that it will have.
 

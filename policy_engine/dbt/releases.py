@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -58,6 +58,7 @@ from policy_engine.releasing.editions import (
     known_books,
     schedule_at,
 )
+from policy_engine.values import frozen
 
 ONE_PROJECT_FILE = (
     "a dbt project is paid for by the project file of its folder, or the nearest above it: move"
@@ -65,7 +66,7 @@ ONE_PROJECT_FILE = (
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class DbtRelease:
     """A release that dbt makes in a target of ``nodes``: its source, and what is joined to it.
 

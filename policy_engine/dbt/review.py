@@ -7,7 +7,6 @@ finding until its day. Both say who, why and until when.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import date
 from difflib import unified_diff
 from io import StringIO
@@ -23,13 +22,14 @@ from policy_engine.dbt.rules import RULES, GateFinding, finding
 from policy_engine.dbt.texts import read
 from policy_engine.errors import FileError, PolicyError, Problem
 from policy_engine.opening import text_in
+from policy_engine.values import frozen
 
 FILE = "privacy-review.yml"
 _SECTIONS = ("version", "reviewed", "waived")
 _REMEDY = "'policy-engine dbt review' writes entries"
 
 
-@dataclass(frozen=True)
+@frozen
 class ReviewedCode:
     """One piece of code that was read; ``lines`` are what it was, by which a change is shown."""
 
@@ -44,7 +44,7 @@ class ReviewedCode:
     lines: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class Waiver:
     """A finding that is let be: its ``code``, and ``about`` what: a node, a piece of code, a file.
 
@@ -63,7 +63,7 @@ class Waiver:
         return found.code == self.code and self.about in {found.names[0], found.file}
 
 
-@dataclass(frozen=True)
+@frozen
 class Review:
     """What the file of a project says."""
 

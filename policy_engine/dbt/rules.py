@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
 
 from policy_engine.errors import UsageError
+from policy_engine.values import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class GateRule:
     """One rule: a sentence, why it stands, and what mends a breach."""
 
@@ -22,7 +22,7 @@ class GateRule:
     remedy: str
 
 
-@dataclass(frozen=True)
+@frozen
 class GateFinding:
     """One breach of a rule.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
 from policy_engine.dbt.checked import CheckedRelease
@@ -17,6 +17,7 @@ from policy_engine.dbt.reading import BRANCH, READ_KINDS, NodeReader, NodeReads
 from policy_engine.dbt.rules import GateFinding, finding
 from policy_engine.dbt.taint import Edge, Graph, Taint, way_to
 from policy_engine.dbt.texts import words_in
+from policy_engine.values import frozen
 
 _NAMED = 5
 _PLAIN_NAMES = "Write one grantee an item, as a plain name."
@@ -26,7 +27,7 @@ _FOLDERS = ("location_root", "custom_location", "external_location", "s3_data_di
 """By what adapters are told to make tables as files in a place of somebody's choice."""
 
 
-@dataclass(frozen=True)
+@frozen
 class View:
     """A project with everything that is known of where its data goes."""
 

@@ -19,13 +19,14 @@ from policy_engine.dbt.project import ProjectFiles
 from policy_engine.dbt.texts import REF, SOURCE, named
 from policy_engine.dbt.yaml_items import Item, YamlItems
 from policy_engine.errors import FileError
+from policy_engine.values import frozen
 
 _BRACES = re.compile(r"\{\{-?\s*(.*?)\s*-?\}\}", re.DOTALL)
 _EPHEMERAL = re.compile(r"materialized\s*=\s*['\"]ephemeral['\"]")
 KINDS = ("model", "seed", "snapshot", "source")
 
 
-@dataclass(frozen=True)
+@frozen
 class Wanted:
     """What a policy names: a ``ref`` or a ``source``, or a plain ``name``, by its parts."""
 
@@ -53,7 +54,7 @@ class Wanted:
 NOTHING = Wanted("nothing", ("", ""))
 
 
-@dataclass(frozen=True)
+@frozen
 class SourceNode:
     """A node that a release may read.
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from policy_engine.compile.catalog import Table, fresh
@@ -22,6 +21,7 @@ from policy_engine.errors import EnvironmentFailed, FileError, PolicyEngineError
 from policy_engine.policy.places import PROJECT_FILE
 from policy_engine.policy.project import find_project, load_project
 from policy_engine.releasing import starter
+from policy_engine.values import frozen
 
 NAME = "policy_engine"
 FOLDER = "packages/policy_engine"
@@ -66,7 +66,7 @@ account: {budget}
 _EXAMPLE = "  # age: {bins: [18, 30, 45, 60, 75]}\n  # sex: keep"
 
 
-@dataclass(frozen=True)
+@frozen
 class Started:
     """What was written, what was there and is kept, and what is to be known."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -42,9 +42,10 @@ from policy_engine.policy.reading import located, refused
 from policy_engine.policy.resolve import Policy, Source
 from policy_engine.policy.scalars import show
 from policy_engine.policy.timing import is_revised
+from policy_engine.values import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Synced:
     """What a sync found: the releases, the changes it made or would make, and what is left over.
 

@@ -9,8 +9,10 @@ from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from policy_engine.values import frozen
 
-@dataclass(frozen=True)
+
+@frozen
 class Edge:
     """That ``child`` holds what ``parent`` holds, and ``how`` that is known beside dbt's graph."""
 

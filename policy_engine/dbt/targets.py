@@ -17,7 +17,6 @@ import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import chdir
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +27,7 @@ from policy_engine.dialects import Engine, dialect_named
 from policy_engine.engines import OURS
 from policy_engine.errors import FileError, UsageError, WarehouseError
 from policy_engine.policy.project import ListedWarehouse, Profile, filled
+from policy_engine.values import frozen
 from policy_engine.warehouse.connecting import profiles_file, profiles_in, resolved
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _PROFILE = ("DBT_PROFILE", "DBT_ENGINE_PROFILE")
 _LAST_LINES = 12
 
 
-@dataclass(frozen=True)
+@frozen
 class Target:
     """A target of a profile: its adapter, and the schema that it builds in."""
 
@@ -64,7 +64,7 @@ class Target:
         return dialect_named(name)
 
 
-@dataclass(frozen=True)
+@frozen
 class Targets:
     """The targets of a project's profile; ``default`` is the one that dbt takes by itself."""
 
@@ -154,7 +154,7 @@ def warehouse_of(project: DbtProject, targets: Targets, target: str) -> ListedWa
         return resolved(ListedWarehouse(target, "dbt", profile=profile))
 
 
-@dataclass(frozen=True)
+@frozen
 class Dbt:
     """How dbt is run: the folder of its project, and what is named as dbt names it.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from sqlglot import exp
 from sqlglot.errors import ParseError
@@ -16,9 +15,10 @@ from policy_engine.kernel.mechanisms.common import GROUPING
 from policy_engine.kernel.types import Type
 from policy_engine.policy.recodings import Keep, Recoding, Round
 from policy_engine.policy.resolve import Policy
+from policy_engine.values import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Columns:
     """The columns of a source: each name with its type as the engine writes it.
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from functools import cached_property
@@ -20,6 +19,8 @@ from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
+
+from policy_engine.values import frozen
 
 _KEY = re.compile(r"[\"']?([A-Za-z_][\w-]*)[\"']?\s*:(?=\s|$)\s*(.*)")
 _NAME = re.compile(r"[\"']?name[\"']?\s*:\s+(.*\S)\s*")
@@ -30,7 +31,7 @@ _WORDS = frozenset(
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class Item:
     """An item of a list: its lines, as numbers from 0, and how its dash is indented.
 

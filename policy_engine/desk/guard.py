@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from policy_engine.values import frozen
 
 _ALWAYS = {
     "Cache-Control": "no-store",
@@ -39,7 +40,7 @@ def headers(style_digests: tuple[str, ...]) -> Mapping[str, str]:
     return {**_ALWAYS, "Content-Security-Policy": _POLICY.format(styles)}
 
 
-@dataclass(frozen=True)
+@frozen
 class Guard:
     """Lets through what asks under ``word`` by one of ``hosts``, to read; says no to all else."""
 

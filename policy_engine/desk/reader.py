@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -44,6 +43,7 @@ from policy_engine.releasing.reviewing import REQUEST_SUFFIX, brought_at
 from policy_engine.report.evidence import Named, gather
 from policy_engine.report.page import page
 from policy_engine.report.view import view
+from policy_engine.values import frozen
 
 _LARGEST_RELEASE = 50_000_000
 """A larger release is not looked at unasked: to hash it takes a second."""
@@ -53,7 +53,7 @@ _YAML = (".yaml", ".yml")
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
+@frozen
 class CertificateFile:
     """A certificate in the project's folder, by its digest; nothing of it is verified.
 
@@ -66,7 +66,7 @@ class CertificateFile:
     release: Path | None
 
 
-@dataclass(frozen=True)
+@frozen
 class Verification:
     """What verifying a certificate, and the release that stands beside it, has found."""
 
@@ -74,7 +74,7 @@ class Verification:
     words: str
 
 
-@dataclass(frozen=True)
+@frozen
 class WaitingRequest:
     """A request for approvals that has not served yet.
 
@@ -91,7 +91,7 @@ class WaitingRequest:
     fault: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class PolicyFile:
     """A policy in the project's folder, or its problems."""
 
@@ -100,7 +100,7 @@ class PolicyFile:
     problems: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class Keys:
     """The keyring, and the key that signs for the project, where there is one."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -20,6 +20,7 @@ from policy_engine.ledger.states import LimitChange
 from policy_engine.releasing.ledger_state import LedgerState
 from policy_engine.releasing.requests import certificate_of
 from policy_engine.report.changes import Comparable, KeyChange, changes
+from policy_engine.values import frozen
 
 PAGE_SIZE = 25
 _POINTS, _SPANS = 6, 12
@@ -29,7 +30,7 @@ _Sum = tuple[datetime, Decimal, Decimal]
 """ε and δ of all that was charged until a moment."""
 
 
-@dataclass(frozen=True)
+@frozen
 class AccountRow:
     """An account: its limit, what is spent of it and left, each an ε with its δ."""
 
@@ -49,7 +50,7 @@ class AccountRow:
     """What its windows promise; none of a limit for ever."""
 
 
-@dataclass(frozen=True)
+@frozen
 class WindowRow:
     """A window: what is planned and left of it, and what is spent of the rest."""
 
@@ -61,7 +62,7 @@ class WindowRow:
     sums: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Span:
     """The sums of an account at the end of a span of time, and the limit then."""
 
@@ -72,7 +73,7 @@ class Span:
     limit: str | None
 
 
-@dataclass(frozen=True)
+@frozen
 class BurnDown:
     """What an account has spent over time: two lines of an SVG, and the same as a table."""
 
@@ -84,7 +85,7 @@ class BurnDown:
     spans: tuple[Span, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class ApprovalsOf:
     """What an entry was required to have of a stage, and who it was approved by."""
 
@@ -94,7 +95,7 @@ class ApprovalsOf:
     without: bool
 
 
-@dataclass(frozen=True)
+@frozen
 class SinceLast:
     """What changed since the release before it under the same name; None where nobody can tell."""
 
@@ -103,7 +104,7 @@ class SinceLast:
     changes: tuple[KeyChange, ...] | None
 
 
-@dataclass(frozen=True)
+@frozen
 class Sheet:
     """One page of a long list: its number, and how many there are."""
 

@@ -7,8 +7,10 @@ package brings beside its table.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
+
+from policy_engine.values import frozen
 
 Lack = tuple[str, str]
 """Why an engine cannot do something, and the remedy."""
@@ -53,7 +55,7 @@ class Refused(Exception):
         super().__init__(f"{title} cannot do this: {'; '.join(filter(None, (reason, remedy)))}")
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Engine:
     """One engine.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from policy_engine.values import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Assumption:
     """Something that a guarantee rests on: a code, and what it is said of.
 

@@ -6,7 +6,7 @@ kernel prints for the claim, and the exact δ of the claim's law.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from itertools import takewhile
@@ -20,6 +20,7 @@ from policy_engine.kernel.laws import ClaimError, require
 from policy_engine.kernel.printing import printed, templates_digest
 from policy_engine.kernel.promise import Bounded, Promise
 from policy_engine.kernel.tokens import Unreadable, tokens
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.kernel.editions import Edition
@@ -48,7 +49,7 @@ class Unmet(ValueError):
         super().__init__(f"δ = {delta}")
 
 
-@dataclass(frozen=True)
+@frozen
 class Terms:
     """What a certificate says beside its claim: whose it is, what is promised, where rows go.
 
@@ -71,7 +72,7 @@ class Terms:
     settings: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True)
+@frozen
 class Certificate:
     """What was certified of one text, and its price.
 

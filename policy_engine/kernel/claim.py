@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from functools import cached_property
@@ -30,9 +30,10 @@ from policy_engine.kernel.sources import (
     is_name,
 )
 from policy_engine.kernel.types import Type, digits_of
+from policy_engine.values import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Shown:
     """A released column: its name, the source's column (none of a constant), and the recode.
 
@@ -73,7 +74,7 @@ class Shown:
 KEPT, DROPPED = "kept", "dropped"
 
 
-@dataclass(frozen=True)
+@frozen
 class Claim:
     """A release: which units, by which law, what is shown of each, and how often.
 

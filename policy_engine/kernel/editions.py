@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
@@ -12,6 +11,7 @@ from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.laws import require
 from policy_engine.kernel.types import MOMENTS
 from policy_engine.kernel.wording import named
+from policy_engine.values import frozen
 
 NAMED_BY_HAND = "a small letter, and up to 39 small letters, digits, - and _"
 """What an edition is called that somebody asks for: no period of a calendar is called so."""
@@ -27,7 +27,7 @@ def is_named_by_hand(name: str) -> bool:
     return _BY_HAND.fullmatch(name) is not None
 
 
-@dataclass(frozen=True)
+@frozen
 class Edition:
     """One draw of one policy.
 

@@ -6,14 +6,15 @@ They are enforced on rows that are released already (``attest.enforcing``), and 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
+
+from policy_engine.values import frozen
 
 KINDS = ("distinct", "entropy", "recursive")
 
 
-@dataclass(frozen=True)
+@frozen
 class LDiversity:
     """ℓ-diversity of a column; ``factor`` is the c of the recursive kind, and of no other.
 
@@ -39,7 +40,7 @@ class LDiversity:
         return f"{self.kind} {self.level}-diversity of {self.of}"
 
 
-@dataclass(frozen=True)
+@frozen
 class TCloseness:
     """t-closeness of a column: by the order of its values where that is given, else all are alike.
 

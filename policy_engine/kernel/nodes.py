@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 
 from policy_engine.engines.base import Engine
 from policy_engine.kernel.types import Type, Value, digits_of
+from policy_engine.values import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Identifier:
     """A name, which is quoted."""
 
@@ -21,7 +21,7 @@ class Identifier:
         return engine.identifier(self.name)
 
 
-@dataclass(frozen=True)
+@frozen
 class Text:
     """A text, which is quoted; one that is shown is a label."""
 
@@ -33,7 +33,7 @@ class Text:
         return engine.label(self.text) if self.is_label else engine.text(self.text)
 
 
-@dataclass(frozen=True)
+@frozen
 class Number:
     """A number: its digits, no exponent, and no zeros that widen its type."""
 

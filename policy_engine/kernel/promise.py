@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import ClassVar, Literal
+
+from policy_engine.values import frozen
 
 Neighbours = Literal["add_remove", "replace_one"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Bounded:
     """The promise that a release is (ε, δ)-DP for its unit, between ``neighbours``.
 
@@ -24,7 +25,7 @@ class Bounded:
     sampled_at: Decimal = Decimal(1)
 
 
-@dataclass(frozen=True)
+@frozen
 class Unpromised:
     """No promise, of a release that is (0, 1)-DP as everything is."""
 

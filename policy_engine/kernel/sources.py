@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from policy_engine.kernel.laws import require
 from policy_engine.kernel.types import MOMENTS, Type
+from policy_engine.values import frozen
 
 OURS = "policy_engine_"
 """What no name of a source or a release may start with: the names that a text gives itself."""
@@ -30,7 +30,7 @@ KEY_LAW = "a key is a whole number, a plain text or a UUID"
 NAME_LAW = f"a name must not be empty, hold a NUL or start with {OURS}"
 
 
-@dataclass(frozen=True)
+@frozen
 class Column:
     """A column of the source as its catalog spells it.
 
@@ -53,7 +53,7 @@ class Column:
         return self.type if self.read_as is None else Type(self.read_as)
 
 
-@dataclass(frozen=True)
+@frozen
 class Relation:
     """A table or view, by the parts of its name: two at least, so that no other can be meant.
 
@@ -76,7 +76,7 @@ class Relation:
 FileKind = Literal["parquet", "csv", "delta"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Files:
     """A file, or all those below a folder; ``path`` as the engine opens it.
 
@@ -108,7 +108,7 @@ class Files:
         return self.path
 
 
-@dataclass(frozen=True)
+@frozen
 class Rows:
     """Each row is one unit, in one group."""
 
@@ -120,7 +120,7 @@ class Rows:
     counts_all: ClassVar[bool] = False
 
 
-@dataclass(frozen=True)
+@frozen
 class Drawn:
     """One of a unit's different rows is drawn under the secret: each as likely as another.
 
@@ -130,7 +130,7 @@ class Drawn:
     """
 
 
-@dataclass(frozen=True)
+@frozen
 class Groups:
     """All of a unit's rows count, once in each group, and in ``most`` groups at most.
 
@@ -144,7 +144,7 @@ class Groups:
         require(1 <= self.most <= 100, "a unit is in 1 to 100 groups")
 
 
-@dataclass(frozen=True)
+@frozen
 class KeyColumns:
     """The columns that name a unit together: their texts as one, NULL where one of them is.
 
@@ -169,7 +169,7 @@ class KeyColumns:
         return Type("text")
 
 
-@dataclass(frozen=True)
+@frozen
 class People:
     """Each value of ``key`` is one unit; NULL is nobody.
 
@@ -212,7 +212,7 @@ class People:
         return tuple(column for column, _ in named)
 
 
-@dataclass(frozen=True)
+@frozen
 class JoinedRelation:
     """Columns of another relation beside each row of the source: of its one row of a key, or NULL.
 
@@ -251,7 +251,7 @@ SpanUnit = Literal["day", "month", "year"]
 SPAN_UNITS: frozenset[str] = frozenset(SpanUnit.__args__)  # type: ignore[attr-defined]
 
 
-@dataclass(frozen=True)
+@frozen
 class TimeBetween:
     """A column that is computed of each row by itself: the whole units from one day to another.
 

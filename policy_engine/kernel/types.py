@@ -6,12 +6,12 @@ of their column's type, never as its text.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import MAX_PREC, Context, Decimal
 from typing import ClassVar, Literal
 
 from policy_engine.kernel.laws import require
+from policy_engine.values import frozen
 
 Kind = Literal[
     "integer", "wide_integer", "decimal", "double", "text", "label", "boolean", "date", "time",
@@ -30,7 +30,7 @@ EXACT = Context(prec=MAX_PREC)
 Value = int | Decimal | str | bool | date | datetime
 
 
-@dataclass(frozen=True)
+@frozen
 class Type:
     """What the catalog says of a column.
 

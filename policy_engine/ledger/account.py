@@ -11,7 +11,7 @@ import json
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
@@ -42,6 +42,7 @@ from policy_engine.ledger.remaining import Remaining, remaining
 from policy_engine.ledger.window_states import Filter, Window
 from policy_engine.ledger.windows import FOR_EVER
 from policy_engine.policy.timing import PlannedPolicy
+from policy_engine.values import frozen
 
 _SIX_DIGITS = Context(prec=6, rounding=ROUND_FLOOR, Emin=MIN_EMIN, Emax=MAX_EMAX)
 _CEILING = Context(prec=12, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX)
@@ -55,7 +56,7 @@ _LEAST_DELTA = Decimal("1e-900")
 _HUNDREDTH = Decimal("0.01")
 
 
-@dataclass(frozen=True)
+@frozen
 class Limit:
     """The most an account may spend: what is true of all its releases together, or of a window's.
 
@@ -155,7 +156,7 @@ class Limit:
         return text
 
 
-@dataclass(frozen=True)
+@frozen
 class Account:
     """The running state of one account: its notion, what was spent, its limit.
 
@@ -484,7 +485,7 @@ def window_in(record: Record, name: str) -> Window:
     return Window.from_json(name, said["state"]["windows"][name], record.seq, own)
 
 
-@dataclass(frozen=True)
+@frozen
 class WindowBalance:
     """Where a window stands: how many releases count, their sum, and the price of the rest.
 
@@ -501,7 +502,7 @@ class WindowBalance:
     promised: tuple[Decimal, Decimal]
 
 
-@dataclass(frozen=True)
+@frozen
 class Balance:
     """Where an account stands.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from policy_engine.attest.approvals import Brought, Matter, ReviewPolicy, Stage
@@ -13,9 +13,10 @@ from policy_engine.ledger.chain import said
 from policy_engine.ledger.chained import Budget, Chain
 from policy_engine.ledger.entry import Charge, Entry, Fault, StageReview, entries_of, faults_of
 from policy_engine.ledger.states import order_faults, settlements_of
+from policy_engine.values import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Approvals:
     """What accounts require, and what was met; ``at`` is when that is judged."""
 

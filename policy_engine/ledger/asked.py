@@ -6,7 +6,7 @@ What reads raises one of ``NONSENSE`` where a record holds something else.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from decimal import Decimal
 from typing import Any
 
@@ -15,6 +15,7 @@ from policy_engine.accounting.adaptive import Cost, Plan
 from policy_engine.accounting.choice import Choice
 from policy_engine.accounting.noise import IntegerTable, Statistic
 from policy_engine.errors import DomainError
+from policy_engine.values import frozen
 
 NONSENSE = (ArithmeticError, AttributeError, DomainError, IndexError, KeyError, TypeError,
              ValueError)  # fmt: skip
@@ -32,7 +33,7 @@ _MECHANISMS: dict[str, type[Any]] = {
 _FIXED_LIST, _REPLACED = "fixed_list", "replaced"
 
 
-@dataclass(frozen=True)
+@frozen
 class Asked:
     """One release: its event, its certificate's (ε, δ), and the part of a partition it reads.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
@@ -13,9 +12,10 @@ from policy_engine.ledger.chained import Budget, Chain
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.plan_records import Solve, paying
 from policy_engine.ledger.sources import Sources
+from policy_engine.values import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Books:
     """A ledger that is asked, as it was ``at`` a moment, which is never before its last record's.
 

@@ -11,7 +11,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
@@ -22,6 +22,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from policy_engine.attest.signers import Signer
 from policy_engine.attest.validity import LedgerEnd
 from policy_engine.errors import Code, LedgerBroken, LedgerError
+from policy_engine.values import frozen
 
 GENESIS = "0" * 64
 """The hash before the first record."""
@@ -42,7 +43,7 @@ _ENTER = (
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class Record:
     """One line of the ledger; ``seq`` counts from 1 without gaps.
 
@@ -62,14 +63,14 @@ class Record:
     signature: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Foreign(Record):
     """A row that none of ours wrote, as a later record says: kept in its place, it says nothing."""
 
     row: Record
 
 
-@dataclass(frozen=True)
+@frozen
 class Head:
     """Where a chain ends: the number of its records and the hash of the last."""
 
@@ -77,7 +78,7 @@ class Head:
     hash: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Draft:
     """What a record is to say, before it has a place in the chain."""
 
@@ -88,7 +89,7 @@ class Draft:
     request: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class Trust:
     """The public keys, by key id, whose records count; ``sign_with`` signs new ones.
 

@@ -7,7 +7,7 @@ and of what was charged to them. Both are values: what is written afterwards mak
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -19,11 +19,12 @@ from policy_engine.ledger.chain import Foreign, Head, Record, Trust
 from policy_engine.ledger.entry import Entry, entries_of
 from policy_engine.ledger.states import LimitChange, changes_of, places_of
 from policy_engine.ledger.window_states import Window
+from policy_engine.values import frozen
 
 _Key = TypeVar("_Key", str, int)
 
 
-@dataclass(frozen=True)
+@frozen
 class Chain:
     """Records in order, one unbroken chain; it grows by ``then`` and ``adding``.
 
@@ -144,7 +145,7 @@ def _grouped(pairs: Iterable[tuple[_Key, Record]]) -> dict[_Key, tuple[Record, .
     return {key: tuple(records) for key, records in found.items()}
 
 
-@dataclass(frozen=True)
+@frozen
 class Budget:
     """Accounts, and what was charged to them, as a chain says it."""
 

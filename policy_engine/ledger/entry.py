@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
@@ -31,6 +31,7 @@ from policy_engine.attest.parquet_file import ADDED, predicate_digest, record_te
 from policy_engine.errors import DomainError, LedgerError
 from policy_engine.ledger.asked import Asked, read_text
 from policy_engine.ledger.chain import Foreign, Record
+from policy_engine.values import frozen
 
 Neighbours = Literal["add_remove", "replace_one"]
 State = Literal["reserved", "started", "committed", "cancelled", "kept"]
@@ -44,7 +45,7 @@ MOST_ATTEMPTS = 2
 """How often an entry is drawn at most: to try until it works would let the rows decide."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Run:
     """How a release is drawn, and where it goes; empty where nothing is known of it.
 
@@ -90,7 +91,7 @@ class Run:
         return predicate_digest(self.predicate)
 
 
-@dataclass(frozen=True)
+@frozen
 class Charge:
     """What one release costs one account, under one notion of neighbouring tables.
 
@@ -169,7 +170,7 @@ class Charge:
         return Asked(event, self.epsilon, self.delta, self.part)
 
 
-@dataclass(frozen=True)
+@frozen
 class StageReview:
     """What an entry or a change was required to have, and what was ``brought`` and met it.
 
@@ -215,7 +216,7 @@ class StageReview:
         )
 
 
-@dataclass(frozen=True)
+@frozen
 class Entry:
     """One charge as recorded; ``id`` is the number of the record that reserved it.
 
@@ -296,7 +297,7 @@ class Entry:
         return self.state in {"reserved", "started"}
 
 
-@dataclass(frozen=True)
+@frozen
 class Decision:
     """What somebody decided: by which record, when, by whom, and why."""
 
@@ -306,14 +307,14 @@ class Decision:
     why: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Settlement(Decision):
     """Somebody looked into what is wrong of a record or entry of this number."""
 
     of: int
 
 
-@dataclass(frozen=True)
+@frozen
 class Fault:
     """What is wrong with a record that a key of the project has signed: no release writes it.
 

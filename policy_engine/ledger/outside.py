@@ -21,7 +21,6 @@ import subprocess
 import tempfile
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from types import ModuleType
@@ -35,6 +34,7 @@ from policy_engine.errors import FileError, LedgerBroken, UsageError, to_install
 from policy_engine.ledger.chain import Head, Record
 from policy_engine.opening import bytes_in, opened
 from policy_engine.policy.scalars import counted
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate
@@ -48,7 +48,7 @@ _SECRET = re.compile(r"(?<=//)[^/@\s]*@")
 _BRANCH = "policy-engine-ledger"
 
 
-@dataclass(frozen=True)
+@frozen
 class Sighting:
     """A head, when it was published by the publisher's clock, and its stamp in DER, if any."""
 
@@ -119,7 +119,7 @@ _NOBODY = {
 _OF_A_REPOSITORY = {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"}
 
 
-@dataclass(frozen=True)
+@frozen
 class FileWitness:
     """A file of lines, to which lines are appended."""
 
@@ -151,7 +151,7 @@ class FileWitness:
                 os.close(handle)
 
 
-@dataclass(frozen=True)
+@frozen
 class GitWitness:
     """A branch of a git repository, each commit of which has one line as its message.
 

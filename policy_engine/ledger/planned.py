@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,7 @@ from policy_engine.ledger.asked import (
     read_count,
     read_text,
 )
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.ledger.entry import Charge
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 _AMOUNTS = ("epsilon", "delta", "rest_epsilon", "rest_delta")
 
 
-@dataclass(frozen=True)
+@frozen
 class Line:
     """So many editions of a policy of this name, each of them such an event.
 
@@ -63,7 +64,7 @@ class Line:
         return cls(line.name, line.editions, *drawn, line.shape, line.revisions)
 
 
-@dataclass(frozen=True)
+@frozen
 class Slot:
     """An edition that took a slot of its policy, with what its certificate says.
 
@@ -77,7 +78,7 @@ class Slot:
     mark: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class Planned:
     """A plan: its lines are together within (``epsilon``, ``delta``), as a list.
 

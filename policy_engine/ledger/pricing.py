@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import Decimal
 from functools import lru_cache, partial
 from itertools import product
@@ -36,6 +36,7 @@ from policy_engine.ledger.asked import (
     read_amount,
     read_count,
 )
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.ledger.account import Limit
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 _MOST_SCENARIOS, _MOST_EVENTS, _MOST_TIMES = 16, 4, 100
 
 
-@dataclass(frozen=True)
+@frozen
 class EqualReleases:
     """Equal releases: what each was, how many there are, what one takes of the account's plan."""
 
@@ -52,7 +53,7 @@ class EqualReleases:
     cost: adaptive.Cost | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True)
+@frozen
 class Price:
     """What an account has spent.
 
@@ -67,7 +68,7 @@ class Price:
     tight_delta: Decimal | None
 
 
-@dataclass(frozen=True)
+@frozen
 class Spent:
     """The running state of one account.
 

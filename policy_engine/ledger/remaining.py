@@ -6,7 +6,6 @@ It is asked of the rule that decides, by trying: no difference of two sums is wh
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from dataclasses import replace as replaced
 from decimal import Decimal
 from functools import lru_cache
@@ -22,12 +21,13 @@ from policy_engine.accounting.left import (
     times_admitted,
 )
 from policy_engine.ledger.asked import Asked
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.ledger.window_states import Filter
 
 
-@dataclass(frozen=True)
+@frozen
 class Remaining:
     """What an account would still pay for.
 

@@ -40,6 +40,7 @@ from policy_engine.kernel.claim import digest_of
 from policy_engine.ledger.account import Limit, limit_from_json, limit_to_json
 from policy_engine.ledger.chain import Record, time_of
 from policy_engine.ledger.entry import Charge, Decision, Entry, Fault, StageReview, reading
+from policy_engine.values import frozen
 
 REQUEST_KEY, REVOKED_KEY, REQUIRES_KEY = "request_sha256", "revoked_key", "requires"
 LIMIT, PLAN, REVIEW_POLICY, ROWS = "limit", "plan", "review policy", "rows left out"
@@ -70,7 +71,7 @@ _WAITS: Mapping[Stage, str] = {
 }
 
 
-@dataclass(frozen=True)
+@frozen
 class Required:
     """What an account requires: its review policy, the record that says so, the revoked keys."""
 
@@ -334,7 +335,7 @@ def check_next(
     return now.met(policy_matter(policy), brought, at)
 
 
-@dataclass(frozen=True)
+@frozen
 class Requirement(Decision):
     """A review policy was set."""
 
@@ -347,7 +348,7 @@ class Requirement(Decision):
         return self.account == account
 
 
-@dataclass(frozen=True)
+@frozen
 class Revocation(Decision):
     """The key of an approver was revoked; ``people`` had it in the review policies before."""
 

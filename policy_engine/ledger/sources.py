@@ -19,7 +19,6 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain
 
 from policy_engine.errors import BudgetExceeded, LedgerError
@@ -27,9 +26,10 @@ from policy_engine.ledger.chain import Record, said
 from policy_engine.ledger.chained import Budget, Chain
 from policy_engine.ledger.entry import Charge, Units
 from policy_engine.ledger.states import NAMED_BY
+from policy_engine.values import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Sources:
     """Sources by their names, and the accounts that they belong to."""
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import reduce
 
@@ -31,6 +30,7 @@ from policy_engine.ledger.asked import read_amount, read_count
 from policy_engine.ledger.chain import Head
 from policy_engine.ledger.entry import Entry
 from policy_engine.ledger.states import LimitChange
+from policy_engine.values import frozen
 
 SUBJECT = "ledger"
 VERSION = 3
@@ -54,7 +54,7 @@ Amounts = tuple[Decimal, Decimal]
 """ε and δ."""
 
 
-@dataclass(frozen=True)
+@frozen
 class WindowStatement:
     """Where a window stands: the sum of what counts in it, and of what is not planned the price.
 
@@ -108,7 +108,7 @@ class WindowStatement:
         )
 
 
-@dataclass(frozen=True)
+@frozen
 class AccountStatement:
     """Where an account stands: the ``basic`` sums of its charges, and the tight prices.
 
@@ -167,7 +167,7 @@ class AccountStatement:
         )
 
 
-@dataclass(frozen=True)
+@frozen
 class EntryStatement:
     """What an entry cost, in each of its windows; its certificate; whether it was published."""
 
@@ -230,7 +230,7 @@ class EntryStatement:
         )
 
 
-@dataclass(frozen=True)
+@frozen
 class LimitStatement:
     """A limit that was set: by which record, on which day, by whom, and why."""
 
@@ -274,7 +274,7 @@ class LimitStatement:
         )
 
 
-@dataclass(frozen=True)
+@frozen
 class LedgerStatement:
     """All that may leave of a ledger, as of its ``head``."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -21,11 +21,12 @@ from policy_engine.ledger.entry import (
 from policy_engine.ledger.window_states import Window
 from policy_engine.ledger.windows import FOR_EVER
 from policy_engine.policy.fields import is_line
+from policy_engine.values import frozen
 
 NAMED_BY = "named_by"
 
 
-@dataclass(frozen=True)
+@frozen
 class LimitChange:
     """A limit that was set: by the record of that number; ``before`` is None for the first."""
 
@@ -38,7 +39,7 @@ class LimitChange:
     after: Limit
 
 
-@dataclass(frozen=True)
+@frozen
 class Move(Decision):
     """The source of an entry, 0 for one that nobody was charged for, got to another account."""
 
@@ -47,7 +48,7 @@ class Move(Decision):
     to: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Rekey(Decision):
     """A sealing key took over; sources are named by a key that it was handed, or by itself."""
 
@@ -55,7 +56,7 @@ class Rekey(Decision):
     named_by: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Disowning(Decision):
     """Rows that none of ours wrote were left out."""
 

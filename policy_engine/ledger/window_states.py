@@ -7,7 +7,7 @@ later records of the account say which that is, so that a charge is priced witho
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from policy_engine.accounting.domain import EXACT
 from policy_engine.ledger.asked import NONSENSE, Asked, read_amount, read_count, read_text
 from policy_engine.ledger.planned import Planned, Slot
 from policy_engine.ledger.pricing import Spent, fits
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.ledger.account import Limit
@@ -24,7 +25,7 @@ Amounts = tuple[Decimal, Decimal]
 """ε and δ."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Filter:
     """One of the rules that must all admit a release: what was ``spent`` under a ``limit``.
 
@@ -40,7 +41,7 @@ class Filter:
         return fits(self.spent, asked, self.limit, times)
 
 
-@dataclass(frozen=True)
+@frozen
 class Window:
     """The running state of one window.
 

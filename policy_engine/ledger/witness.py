@@ -12,16 +12,16 @@ import json
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from policy_engine.attest.keys import OWNER_ONLY, make_folder, put_file
 from policy_engine.errors import LedgerBroken, LedgerError
 from policy_engine.ledger.chain import Head, Record
 from policy_engine.opening import text_in
+from policy_engine.values import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Witness:
     """The file that remembers a ledger's head."""
 

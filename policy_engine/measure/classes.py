@@ -36,8 +36,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from policy_engine.values import frozen
 
 _NO_CHANCE = 1e-30
 """A chance so small adds nothing to a sum with one that is near 1."""
@@ -45,7 +47,7 @@ Class = Mapping[str, object]
 """A class, by the values of its quasi-identifiers."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Disclosed:
     """What a table tells of one sensitive column; the fields are as the page says.
 
@@ -70,7 +72,7 @@ class Disclosed:
     worst: Mapping[str, Class] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@frozen
 class Sizes:
     """The classes of a table: how many there are of each size.
 
@@ -131,7 +133,7 @@ def disclosed_of(column: str, row: Mapping[str, Any]) -> Disclosed:
 _FROM = (1, 2, 3, 5, 10, 20, 50, 100, 1000)
 
 
-@dataclass(frozen=True)
+@frozen
 class Risk:
     """A chance to be found: of whoever is most at risk, and the mean over the people."""
 
@@ -139,7 +141,7 @@ class Risk:
     mean: float
 
 
-@dataclass(frozen=True)
+@frozen
 class Band:
     """Classes of ``low`` to ``high`` people; ``high`` is None for no end."""
 

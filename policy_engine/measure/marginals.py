@@ -17,10 +17,10 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from policy_engine.accounting.arrays import np
+from policy_engine.values import frozen
 
 MOST_CELLS = 4_000_000
 """Of the product of all values: the fit holds it in memory."""
@@ -29,7 +29,7 @@ MOST_PROGRAMS = 1_000
 _TURNS, _NEAR = 2_000, 1e-9
 
 
-@dataclass(frozen=True)
+@frozen
 class Marginal:
     """How many people there are by some columns; what is not there is 0."""
 
@@ -51,7 +51,7 @@ class Marginal:
         return Marginal(kept, counts)
 
 
-@dataclass(frozen=True)
+@frozen
 class Fit:
     """The table of maximum entropy, as shares; the axes are ``columns``, their places ``values``.
 
@@ -71,7 +71,7 @@ class Fit:
         return self.off <= _NEAR
 
 
-@dataclass(frozen=True)
+@frozen
 class Together:
     """What a set of marginals tells; ``combinatorial`` is None where ``why`` says so.
 

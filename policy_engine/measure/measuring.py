@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,6 +41,7 @@ from policy_engine.measure.subjects import (
     without_suppressed,
 )
 from policy_engine.policy.scalars import counted
+from policy_engine.values import frozen
 from policy_engine.warehouse.failures import withheld
 from policy_engine.warehouse.quoting import quoted
 
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     import duckdb
 
 
-@dataclass(frozen=True)
+@frozen
 class Questions:
     """What is asked of a table.
 
@@ -75,7 +76,7 @@ class Questions:
     suppressed: str | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class Measured:
     """One table: its classes by ``quasi``, what they tell of each sensitive column, the risks.
 
@@ -100,7 +101,7 @@ class Measured:
         return uniqueness(self.sizes)
 
 
-@dataclass(frozen=True)
+@frozen
 class Measurement:
     """Everything that was asked of a file; of a release with groupings there are several tables.
 

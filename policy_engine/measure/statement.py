@@ -17,12 +17,12 @@ The definitions are those of `classes`. Where the text computes otherwise than t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
+from policy_engine.values import frozen
 from policy_engine.warehouse.quoting import literal, quoted
 
 
-@dataclass(frozen=True)
+@frozen
 class Tree:
     """Each value's node on every level below the root, its own first; all leaves equally deep.
 
@@ -66,7 +66,7 @@ LADDER = 10
 """The largest ℓ for which the c of recursive (c, ℓ)-diversity is computed."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Roles:
     """What the columns of a table are to an adversary.
 
@@ -86,7 +86,7 @@ class Roles:
         return tuple(f"q{place}" for place in range(1, len(self.quasi) + 1))
 
 
-@dataclass(frozen=True)
+@frozen
 class Distances:
     """The distances of t-closeness that are asked for beside the equal one.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +33,7 @@ from policy_engine.measure.statement import Roles, cells
 from policy_engine.opening import bytes_in
 from policy_engine.policy.scalars import counted
 from policy_engine.releasing.publish import file_digest
+from policy_engine.values import frozen
 from policy_engine.warehouse.failures import withheld
 from policy_engine.warehouse.files import check_file, names_in
 from policy_engine.warehouse.quoting import literal, quoted
@@ -46,7 +47,7 @@ _UTF_8 = "; CSV is read as UTF-8, and Excel writes windows-1252: save it as UTF-
 _ORDERED = {*NUMBERS, *TIMES, Kind.BOOLEAN, Kind.DATE, Kind.TIME}
 
 
-@dataclass(frozen=True)
+@frozen
 class Promise:
     """ε and δ of a release, of which unit, and in which notion of neighbours, as it says itself.
 
@@ -61,7 +62,7 @@ class Promise:
     event: Event
 
 
-@dataclass(frozen=True)
+@frozen
 class Subject:
     """A table that is measured, as DuckDB reads it.
 

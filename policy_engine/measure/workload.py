@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,6 +35,7 @@ from policy_engine.policy.mechanisms.whole_classes import Suppression
 from policy_engine.policy.resolve import Policy
 from policy_engine.releasing.charging import planned
 from policy_engine.releasing.planning import project_of
+from policy_engine.values import frozen
 from policy_engine.warehouse.drawing import new_secret
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ Cells = Mapping[tuple[Any, ...], float]
 """How many people have each combination of values of the released columns."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Learnt:
     """How often a tree of a sensitive column is right, as shares of the people.
 
@@ -62,7 +63,7 @@ class Learnt:
     best: float | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class Workload:
     """The utility of a release; ``errors`` are quantiles of the queries' relative errors.
 
@@ -188,7 +189,7 @@ def _places(values: Sequence[Any], order: Sequence[Any]) -> Any:
     return np.array([places[value] for value in values], dtype=int)
 
 
-@dataclass(frozen=True)
+@frozen
 class _People:
     """People by what is known of them, as texts, the value that is learnt, and how many."""
 

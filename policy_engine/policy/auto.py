@@ -6,12 +6,12 @@ the source.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import ROUND_DOWN, Context, Decimal, localcontext
 from typing import TYPE_CHECKING
 
 from policy_engine.errors import DomainError
 from policy_engine.policy.fields import Neighbours
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.policy.model_specs import AutoSpec
@@ -22,7 +22,7 @@ _EXACT = Context(prec=200)
 _NO_RATE = "no rate is small enough"
 
 
-@dataclass(frozen=True)
+@frozen
 class Guarantee:
     """What is certified: (ε, δ) between neighbours."""
 

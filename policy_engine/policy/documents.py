@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -18,9 +17,10 @@ from policy_engine.policy.models import PolicyDocument
 from policy_engine.policy.places import PROJECT_FILE
 from policy_engine.policy.reading import MISSING, HalfRead, meant, read_document
 from policy_engine.policy.recode_models import HierarchySpec
+from policy_engine.values import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class ReadPolicy:
     """A policy as it is written, and what its columns' hierarchies hold.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
@@ -42,12 +42,13 @@ from policy_engine.policy.time_models import PLANNED, EditionsSpec
 from policy_engine.policy.timing import WindowTerms, is_revised, most_editions, schedule_of
 from policy_engine.policy.tree import path_text
 from policy_engine.policy.within import policy_paths
+from policy_engine.values import frozen
 
 _OWN = "write epsilon and delta"
 _LIMIT = "{epsilon: 1.0, delta: 1.0e-6}"
 
 
-@dataclass(frozen=True)
+@frozen
 class _Payer:
     """The account of a policy, as the project file lists it, with its limit."""
 

@@ -9,16 +9,16 @@ import csv
 import hashlib
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from policy_engine.policy.reading import read_bytes
+from policy_engine.values import frozen
 
 MAX_BYTES = 16_000_000
 MAX_PROBLEMS = 10
 
 
-@dataclass(frozen=True)
+@frozen
 class Hierarchy:
     """The rows of a file, each a value and its levels, and the digest of the file's bytes."""
 

@@ -7,7 +7,7 @@ the loader puts the value's path in front of them and its line and column before
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, ClassVar
@@ -26,6 +26,7 @@ from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError, cor
 
 from policy_engine.errors import InternalError
 from policy_engine.policy.scalars import show
+from policy_engine.values import frozen
 
 SCHEMAS = Path(__file__).parent / "schemas"
 """The JSON Schemas of both kinds of file, for editors; scripts/policy_schemas.py makes them."""
@@ -58,7 +59,7 @@ def suggestion(found: object, allowed: Iterable[str]) -> str:
     return f"did you mean {close[0]!r}?" if close else f"allowed here: {', '.join(words)}"
 
 
-@dataclass(frozen=True)
+@frozen
 class Ruled:
     """A law as the annotation of a field, with what the JSON Schema says of it.
 

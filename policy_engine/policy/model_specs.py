@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from math import prod
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -31,6 +30,7 @@ from policy_engine.policy.laws import (
     suggestion,
 )
 from policy_engine.policy.scalars import show
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.accounting.prior import Prior
@@ -42,7 +42,7 @@ ALL_VALUES: Literal["auto"] = "auto"
 PublicGroups = Keys | Literal["auto"]
 
 
-@dataclass(frozen=True)
+@frozen
 class GroupsFile:
     """Public keys that stand in a CSV file, until it is read."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import ROUND_FLOOR, Context, Decimal
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, ClassVar
@@ -23,6 +23,7 @@ from policy_engine.policy.mechanisms.measures import (
     measured_by,
 )
 from policy_engine.policy.model_specs import GroupsFile, PublicGroups
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.accounting.noise import Priced, Statistic
@@ -38,7 +39,7 @@ _PARTS = 16
 _SHORT = Context(prec=4, rounding=ROUND_FLOOR)
 
 
-@dataclass(frozen=True)
+@frozen
 class Noise(Protection):
     """The noise of a release by its law; a person counts in ``groups`` groups at most.
 

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import Decimal
 from pathlib import Path
 from urllib.parse import quote
@@ -26,6 +26,7 @@ from policy_engine.policy.reading import HalfRead, check, read_root, read_text
 from policy_engine.policy.scalars import EnvironmentText
 from policy_engine.policy.timing import WindowTerms, windows_of
 from policy_engine.policy.tree import YamlNode
+from policy_engine.values import frozen
 
 KEYRING_FILE = "keys.json"
 _OPENED = ("url", "database", "profile", "target", "profiles_dir")
@@ -38,7 +39,7 @@ _ENV_VAR = re.compile(
 Told = Callable[[str, str], None]
 
 
-@dataclass(frozen=True)
+@frozen
 class Profile:
     """A connection of dbt's profiles.yml; ``folder`` is None where dbt's own rule finds it."""
 
@@ -48,7 +49,7 @@ class Profile:
     project: Path
 
 
-@dataclass(frozen=True)
+@frozen
 class ListedWarehouse:
     """A warehouse; ``database`` is None for a DuckDB in memory, ``url`` is a server's.
 
@@ -67,7 +68,7 @@ class ListedWarehouse:
     settings: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True)
+@frozen
 class ListedLimit:
     """The most an account may spend."""
 
@@ -75,7 +76,7 @@ class ListedLimit:
     delta: Decimal
 
 
-@dataclass(frozen=True)
+@frozen
 class Project:
     """A project with every default filled in and every path relative to its directory.
 

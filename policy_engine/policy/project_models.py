@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated
 from urllib.parse import parse_qsl, urlsplit
@@ -25,6 +24,7 @@ from policy_engine.policy.laws import (
 from policy_engine.policy.pins import IN_EACH_CHECKOUT
 from policy_engine.policy.review_models import KeyLineField
 from policy_engine.policy.scalars import show
+from policy_engine.values import frozen
 
 LEDGER = ".policy-engine/ledger.sqlite"
 ACCESS = ("public", "protected", "private")
@@ -79,7 +79,7 @@ _LIBPQ = frozenset(
 _ENCODE = "a sign in a user or password that is no letter or digit is written as %40"
 
 
-@dataclass(frozen=True)
+@frozen
 class _Url:
     """The URL of a kind of warehouse: what its driver can take."""
 

@@ -8,13 +8,13 @@ data is looked at).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 
 from policy_engine.kernel.recodes import Constant, Keep, Prefix, Recode, Round, Truncate
 from policy_engine.kernel.recodes.truncate.recode import Unit as TruncateUnit
 from policy_engine.kernel.types import GivesText
+from policy_engine.values import frozen
 
 __all__ = [
     "Constant", "CutPoint", "Intervals", "Keep", "Lookup", "Prefix", "Recoding", "Round",
@@ -25,7 +25,7 @@ CutPoint = Decimal | date | datetime
 """Where one interval ends and the next begins."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Intervals(GivesText):
     """Intervals closed on the left: ``cuts`` ascend strictly, one label more than cuts.
 
@@ -37,7 +37,7 @@ class Intervals(GivesText):
     labels: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class Lookup(GivesText):
     """A finite map of texts, from ``map`` or ``hierarchy``; NULL stays NULL.
 

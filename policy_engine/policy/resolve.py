@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -35,6 +35,7 @@ from policy_engine.policy.source_models import (
     order_term,
 )
 from policy_engine.policy.timing import PeriodOf, place_of, schedule_of
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.accounting.shapes import Solved
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 Direction = Literal["asc", "desc"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Join:
     """A relation whose ``columns`` stand beside each row of the source; ``name`` is the policy's.
 
@@ -60,7 +61,7 @@ class Join:
     is_public: bool
 
 
-@dataclass(frozen=True)
+@frozen
 class Computed:
     """A column that is computed of two dates of each row, as a claim's ``TimeBetween``."""
 
@@ -70,7 +71,7 @@ class Computed:
     unit: SpanUnit
 
 
-@dataclass(frozen=True)
+@frozen
 class Source:
     """The table released from: ``path`` or ``relation``, the other is None.
 
@@ -119,7 +120,7 @@ class Source:
         return self.has_many_rows and not self.order_by and not self.counts_all
 
 
-@dataclass(frozen=True)
+@frozen
 class Release:
     """Where the release goes: ``path`` or ``relation``, the other is None; and its form.
 
@@ -141,7 +142,7 @@ class Release:
         return self.path or self.relation or ""
 
 
-@dataclass(frozen=True)
+@frozen
 class Following:
     """What an account gives a policy: one edition as an event, and the (ε, δ) of that alone.
 
@@ -169,7 +170,7 @@ class Following:
         return {"guarantee": asdict(self.guarantee), type(event).__name__: asdict(event)}
 
 
-@dataclass(frozen=True)
+@frozen
 class Policy:
     """A policy with nothing left open: every default filled in, every ``auto`` solved.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated
 
@@ -18,6 +17,7 @@ from policy_engine.policy.recode_models import (
     Recode,
 )
 from policy_engine.policy.recodings import Keep, Recoding
+from policy_engine.values import frozen
 
 NOTHING = "*"
 """The one label of the last level of every column."""
@@ -56,7 +56,7 @@ def search_laws(data: Data) -> Broken:
                 yield refusal(wrong, suggestion(column, map(str, recode)), at=at, on_key=True)
 
 
-@dataclass(frozen=True)
+@frozen
 class ColumnLevels:
     """What a column may be: its recodings, the finest first, which is the value itself.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -11,13 +10,14 @@ from typing import TYPE_CHECKING
 from policy_engine.calendars import Calendar, Due, Period, Periods, Refresh, Zone
 from policy_engine.policy.fields import Neighbours
 from policy_engine.policy.time_models import EDITION, days_of
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.policy.models import PolicyDocument
     from policy_engine.policy.project_models import AccountSpec
 
 
-@dataclass(frozen=True)
+@frozen
 class PeriodOf:
     """The rows of one period, by a column of dates or times, each once."""
 
@@ -34,7 +34,7 @@ class PeriodOf:
         return self.periods.due(now, zone, drawn)
 
 
-@dataclass(frozen=True)
+@frozen
 class PlannedPolicy:
     """How many editions of a policy a window has; ``share`` as of ``accounting.plans.PlanLine``."""
 
@@ -43,7 +43,7 @@ class PlannedPolicy:
     share: Decimal | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class WindowTerms:
     """What an account says of its windows.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -35,9 +35,10 @@ from policy_engine.releasing.editions import asked_for, at_moment, utc_now
 from policy_engine.releasing.planning import open_warehouse
 from policy_engine.releasing.presenting import Presented, Standing, presented
 from policy_engine.releasing.preview import preview
+from policy_engine.values import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Sought:
     """What approvals are asked for, where the request goes, and what is shown to who approves.
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -29,9 +29,10 @@ from policy_engine.policy.places import PROJECT_FILE, files_in
 from policy_engine.policy.project import Project, default_project
 from policy_engine.releasing import books
 from policy_engine.releasing.publish import COPIES, content_of
+from policy_engine.values import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Older:
     """What is older than a ledger that would begin now: keys, and what only a release leaves."""
 
@@ -128,7 +129,7 @@ def _make_empty(project: Project) -> None:
     open_records(project.ledger).close()
 
 
-@dataclass(frozen=True)
+@frozen
 class Begun:
     """A ledger that is the project's from now on, and how many records it has.
 

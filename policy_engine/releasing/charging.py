@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
@@ -40,11 +40,12 @@ from policy_engine.releasing import planning, requests
 from policy_engine.releasing.books import limit_of
 from policy_engine.releasing.editions import Clock, at_moment, utc_now
 from policy_engine.releasing.naming import in_some_edition
+from policy_engine.values import frozen
 from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.connecting import resolved
 
 
-@dataclass(frozen=True)
+@frozen
 class Payer:
     """The account that pays for a policy, by the project file and a ledger."""
 
@@ -78,7 +79,7 @@ class Payer:
         return solved_plan(self.policy, self.project, self.account)
 
 
-@dataclass(frozen=True)
+@frozen
 class ReleasePlan:
     """A policy, the connection to its source, and what is certified of it: nothing ran yet."""
 

@@ -15,7 +15,6 @@ import os
 import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from secrets import token_hex
@@ -30,6 +29,7 @@ from policy_engine.policy.project import Project
 from policy_engine.releasing import publish
 from policy_engine.releasing.publish import file_digest
 from policy_engine.releasing.reviewing import line_of
+from policy_engine.values import frozen
 from policy_engine.warehouse.base import Columns, Texts
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _ENDS = ".parquet"
 _LOCK = ".lock"
 
 
-@dataclass(frozen=True)
+@frozen
 class Copy:
     """A copy of a release: of a table if ``is_table``, else of a file."""
 

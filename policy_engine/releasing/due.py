@@ -9,7 +9,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -43,11 +42,12 @@ from policy_engine.releasing.requests import Ends
 from policy_engine.releasing.reviewing import check_brought
 from policy_engine.releasing.together import AskedCharge, check_together
 from policy_engine.releasing.validation import check_guarantee, clashes_of
+from policy_engine.values import frozen
 
 _Made = TypeVar("_Made")
 
 
-@dataclass(frozen=True)
+@frozen
 class Ready:
     """A policy, and those editions of it that are to be released, in this order.
 
@@ -62,7 +62,7 @@ class Ready:
     unseen: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class DueReleases:
     """What was due of a policy with a schedule, released now; and what comes next.
 

@@ -7,7 +7,7 @@ policy's text since; what somebody asks for by hand is another draw, at a price 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, date, datetime
 
 from policy_engine.attest.validity import written
@@ -26,6 +26,7 @@ from policy_engine.policy.timing import PeriodOf
 from policy_engine.releasing import books, copies
 from policy_engine.releasing.naming import edition_of
 from policy_engine.releasing.requests import Ends
+from policy_engine.values import frozen
 
 Clock = Callable[[], datetime]
 
@@ -35,7 +36,7 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-@dataclass(frozen=True)
+@frozen
 class Schedule:
     """What a policy's calendar says at a moment, and its ledger of what was drawn.
 

@@ -9,7 +9,6 @@ table says if its columns are independent, give or take half of that and a fifth
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations, product
 from math import prod
 from pathlib import Path
@@ -23,6 +22,7 @@ from policy_engine.kernel.mechanisms.common import GROUPING
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.policy.project import Project
 from policy_engine.releasing.showing import FirstRows, show
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,7 +38,7 @@ _EVERY = 1 << 62
 ESTIMATE = "estimate"
 
 
-@dataclass(frozen=True)
+@frozen
 class Estimated:
     """A release with what its tables say together: one row for each cell, its estimate last.
 
@@ -127,7 +127,7 @@ def agreed(claim: Claim, rows: Iterable[Sequence[Any]]) -> Iterator[tuple[Any, .
             yield (number, *group, each.counts.get(cell), round(estimate, 3))
 
 
-@dataclass(frozen=True)
+@frozen
 class Counted:
     """A table of noisy counts: those that are shown, from ``least`` on, and their deviation."""
 
@@ -161,7 +161,7 @@ def agreeing(tables: Sequence[Counted]) -> list[dict[Group, float]]:
     return [grid.named(found) for grid, found in zip(grids, done, strict=True)]
 
 
-@dataclass(frozen=True)
+@frozen
 class _Grid:
     """All cells of a table: the values of its columns, and what is shown, NaN where nothing is."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from dataclasses import replace as replace_field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +25,7 @@ from policy_engine.releasing.editions import at_moment, is_due_anew
 from policy_engine.releasing.placing import Spot
 from policy_engine.releasing.requests import SourceNames, new_run
 from policy_engine.releasing.reviewing import brought_at, request_file
+from policy_engine.values import frozen
 from policy_engine.warehouse.drawing import new_secret
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from policy_engine.kernel.certificate import Certificate
 
 
-@dataclass(frozen=True)
+@frozen
 class Job:
     """A certified release: new, or one that was charged before; ``revise`` asks for a new one."""
 

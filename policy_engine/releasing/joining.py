@@ -9,7 +9,7 @@ itself. Nothing is asked of anybody by a file of theirs that is changed: the rin
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from policy_engine.errors import LedgerError, NoLedger, UsageError
 from policy_engine.policy.project import Project
 from policy_engine.policy.scalars import counted
 from policy_engine.releasing import books
+from policy_engine.values import frozen
 
 _NEWER = (
     "a keyring as new as the ledger, which has records of a key that the one here has not: bring a"
@@ -30,7 +31,7 @@ _NEWER = (
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class Machine:
     """This machine's key, and what the machine lacks still; nothing once it is joined.
 

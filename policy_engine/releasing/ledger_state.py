@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 
 from policy_engine.ledger.account import Account, Limit, effective
@@ -17,9 +17,10 @@ from policy_engine.ledger.windows import FOR_EVER
 from policy_engine.policy.accounts import listed_as
 from policy_engine.policy.project import Project
 from policy_engine.releasing.books import begun_ledger, stated_limit, windows_now
+from policy_engine.values import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class LedgerState:
     """Accounts under the limits that count, and all that was recorded of them.
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from functools import cached_property
@@ -35,6 +34,7 @@ from policy_engine.opening import bytes_in
 from policy_engine.policy.project import Project, project_at
 from policy_engine.releasing.picture import DrawnNumber, Picture, lies, marked
 from policy_engine.releasing.standing import numbered, remarks_read
+from policy_engine.values import frozen
 from policy_engine.warehouse.connecting import connected
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ _FIRST = 10
 MOST_BARS = 40
 
 
-@dataclass(frozen=True)
+@frozen
 class OpenedRelease:
     """A release and its certificate, whose rows are in reading order: bins by their cuts.
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import floor, log10, nan
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.errors import UsageError, to_install
 from policy_engine.policy.escapes import escaped
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +33,7 @@ def lies(*, is_moved: bool) -> str:
     return f"lies what counts in 95 of 100 releases{moved}"
 
 
-@dataclass(frozen=True)
+@frozen
 class DrawnNumber:
     """A group, the number that is shown of it, how far that is off (1 SD), and its interval.
 
@@ -95,7 +95,7 @@ class DrawnNumber:
         return f"{value:,.6g}" if value % 1 else f"{value:,.0f}"
 
 
-@dataclass(frozen=True)
+@frozen
 class Picture:
     """Bars with intervals: what they are ``of``, by which columns, and how many are left out.
 

@@ -7,7 +7,6 @@ decide the next step; no row that is counted does.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from dataclasses import replace as replace_field
 from functools import cached_property
 from typing import Literal
@@ -26,6 +25,7 @@ from policy_engine.policy.resolve import Policy
 from policy_engine.releasing import copies, publish, standing
 from policy_engine.releasing.planning import open_warehouse
 from policy_engine.releasing.requests import Ends, ends_of, place_of
+from policy_engine.values import frozen
 from policy_engine.warehouse.base import Warehouse
 
 Step = Literal["charge", "draw", "take", "place", "refuse"]
@@ -70,7 +70,7 @@ class Reached:
             self.warehouse.close()
 
 
-@dataclass(frozen=True)
+@frozen
 class Spot:
     """The place of a policy's releases; ``warehouse`` is None where they are files."""
 

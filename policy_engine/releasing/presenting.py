@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -61,6 +61,7 @@ from policy_engine.ledger.reviews import (
 )
 from policy_engine.releasing.requests import choice_name
 from policy_engine.releasing.reviewing import RequestFile, read_request
+from policy_engine.values import frozen
 
 _SOME_TIME = "2000-01-01T00:00:00Z"
 _ANOTHER = "the request is of another version, or no request"
@@ -68,7 +69,7 @@ _NO_DIGEST = "what is shown is not what the request names: ask for the file anew
 _OTHER_WORDS = "what the request asks for is not what its certificate says: approve nothing of it"
 
 
-@dataclass(frozen=True)
+@frozen
 class Standing:
     """How an account would stand after what is asked, or stands after the entry that has paid.
 
@@ -108,7 +109,7 @@ class Standing:
         return found
 
 
-@dataclass(frozen=True)
+@frozen
 class Presented:
     """A request that holds: ``shown`` and ``last`` are what it names, by digest.
 

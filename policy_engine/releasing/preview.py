@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from dataclasses import replace as replace_field
 from functools import cached_property
 from pathlib import Path
@@ -46,13 +46,14 @@ from policy_engine.releasing.planning import (
     through_view,
 )
 from policy_engine.releasing.requests import Ends, SourceNames
+from policy_engine.values import frozen
 
 _FEW = 3
 _One = TypeVar("_One")
 _Made = TypeVar("_Made")
 
 
-@dataclass(frozen=True)
+@frozen
 class Preview:
     """What a release would be: its certificate, the account that would pay, what, and its place.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -59,11 +59,12 @@ from policy_engine.releasing.requests import (
     units_of,
     units_written,
 )
+from policy_engine.values import frozen
 
 _WHY = "its certificate proves that it was released"
 
 
-@dataclass(frozen=True)
+@frozen
 class Recalled:
     """A charge that was booked again: its entry, and the certificate that proves it.
 
@@ -145,7 +146,7 @@ def _run(said: Unverified, path: Path, project: Project) -> tuple[Run, str]:
     return run, place_of(name, ends, certificate.terms.edition or Edition())
 
 
-@dataclass(frozen=True)
+@frozen
 class _Sources:
     """The names of the sources of policies that lie in a project's folder."""
 

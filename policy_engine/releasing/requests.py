@@ -11,7 +11,7 @@ import json
 import os
 import secrets
 from collections.abc import Iterable, Mapping
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import astuple, field, replace
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
@@ -33,6 +33,7 @@ from policy_engine.policy.accounts import path_from
 from policy_engine.policy.project import ListedWarehouse as Named
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
+from policy_engine.values import frozen
 from policy_engine.warehouse.base import Warehouse
 
 _PORTS = {"postgresql": 5432, "mariadb": 3306}
@@ -40,7 +41,7 @@ _HERE = ("localhost", "127.0.0.1", "::1", "", "/var/run/postgresql", "/run/postg
 """What a URL calls this machine, and where servers' sockets lie."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Ends:
     """Where a release goes: a file, or a table without a ``path``, and its certificate.
 
@@ -115,7 +116,7 @@ def _from(folder: Path, path: Path) -> str:
     return Path(os.path.relpath(path.resolve(), folder.resolve())).as_posix()
 
 
-@dataclass(frozen=True)
+@frozen
 class SourceNames:
     """What a ledger calls a source; SHA-256 in hex. Nothing of what the source holds is in it.
 

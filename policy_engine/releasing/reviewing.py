@@ -11,7 +11,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +28,13 @@ from policy_engine.policy.project import Project
 from policy_engine.policy.reading import meant
 from policy_engine.releasing.publish import write_certificate
 from policy_engine.releasing.requests import Ends
+from policy_engine.values import frozen
 
 REQUEST_SUFFIX = ".review.json"
 _LARGEST = 4 * LARGEST_ENVELOPE
 
 
-@dataclass(frozen=True)
+@frozen
 class RequestFile:
     """What a request file holds: the signed ``request``, and beside it what that names by digest.
 

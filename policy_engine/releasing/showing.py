@@ -6,7 +6,6 @@ import errno
 import os
 from collections.abc import Iterable
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +27,7 @@ from policy_engine.releasing.opened import in_reading_order, of_groups, rows_of
 from policy_engine.releasing.publish import is_release, record_of
 from policy_engine.releasing.requests import certificate_of
 from policy_engine.releasing.standing import Lines, digest_of_lines, numbered, remarks_read
+from policy_engine.values import frozen
 from policy_engine.warehouse.connecting import connected
 
 Line = tuple[Any, ...]
@@ -40,7 +40,7 @@ _DAMAGED = "it is damaged: the record of its certificate cannot be read"
 _WAITS = "it waits for approvals, confidential until then; its certificate is not signed yet"
 
 
-@dataclass(frozen=True)
+@frozen
 class FirstRows:
     """The first rows of a release, and what its certificate says of them.
 

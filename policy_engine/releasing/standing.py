@@ -19,7 +19,6 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
@@ -49,6 +48,7 @@ from policy_engine.releasing.publish import (
 )
 from policy_engine.releasing.requests import Ends
 from policy_engine.releasing.reviewing import line_of
+from policy_engine.values import frozen
 from policy_engine.warehouse.base import Warehouse
 from policy_engine.warehouse.connecting import connected
 
@@ -80,7 +80,7 @@ SPENT = f"it had its {MOST_ATTEMPTS} attempts: 'release --revise' draws anew, at
 NOT_THERE = "it was drawn and does not stand: 'release' puts it there, while its bytes are kept"
 
 
-@dataclass(frozen=True)
+@frozen
 class Settled:
     """What became of an entry, and why."""
 
@@ -192,7 +192,7 @@ def certified_digest(run: Run, text: str, trusted: TrustedKeys) -> str:
     return statement.subject_sha256 if predicate_digest(statement.predicate) == run.digest else ""
 
 
-@dataclass(frozen=True)
+@frozen
 class Size:
     """How large a release is: groups, rows, and what the counts of its groups add up to.
 

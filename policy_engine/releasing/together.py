@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from policy_engine.errors import BudgetExceeded
 from policy_engine.ledger.account import Account, admit
 from policy_engine.ledger.entry import Charge
 from policy_engine.ledger.sources import one_person, places_in
+from policy_engine.values import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class AskedCharge:
     """What an account of a ledger is asked to pay; ``refusal`` is why it cannot, if that is known.
 

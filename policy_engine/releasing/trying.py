@@ -13,7 +13,7 @@ import io
 import tempfile
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from policy_engine.compile.catalog import Table
@@ -31,6 +31,7 @@ from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy
 from policy_engine.releasing.naming import in_some_edition
 from policy_engine.releasing.planning import open_warehouse, table_read, tables_read
+from policy_engine.values import frozen
 from policy_engine.warehouse.csv_files import names_in
 from policy_engine.warehouse.duckdb import DuckDBWarehouse
 from policy_engine.warehouse.quoting import quoted
@@ -51,7 +52,7 @@ _LAWS = {
 """How a text is written that is a value of a type."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Value:
     """A value of the row: as it was typed, and as it is ``read``, None where that is NULL.
 
@@ -64,7 +65,7 @@ class Value:
     law: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class Tried:
     """What becomes of a row: its values, and the group in which it counts.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from dataclasses import replace as replace_field
 from decimal import Decimal
 from pathlib import Path
@@ -38,6 +37,7 @@ from policy_engine.releasing.planning import (
     seldom_meant,
     vouched_for,
 )
+from policy_engine.values import frozen
 from policy_engine.warehouse.base import Warehouse
 
 _WEAK_EPSILON, _WEAK_DELTA = 20, Decimal("0.01")
@@ -46,7 +46,7 @@ _KEYS = {"V21": "source", "V22": "privacy_unit", "V23": "sample.rate", "V24": "k
          "V26": "recode", "V27": "release"}  # fmt: skip
 
 
-@dataclass(frozen=True)
+@frozen
 class Checked:
     """What was found about one policy file.
 

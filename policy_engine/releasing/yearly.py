@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import ROUND_FLOOR, Context, Decimal
 from typing import TYPE_CHECKING
 
@@ -43,6 +43,7 @@ from policy_engine.policy.timing import WindowTerms, most_editions
 from policy_engine.releasing import charging
 from policy_engine.releasing.charging import ReleasePlan
 from policy_engine.releasing.preview import Preview
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.accounting.events import Event
@@ -63,7 +64,7 @@ _QUICK = 2
 """Of more numbers of a person it takes long to find noise for each of several (ε, δ)."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Way:
     """One way to write it: in the ``policy``, and what the ``account`` must say, if anything.
 
@@ -83,7 +84,7 @@ class Way:
         return f"{self.policy}{there}{half}"
 
 
-@dataclass(frozen=True)
+@frozen
 class Yearly:
     """So many releases like a policy, from one account, and the ways to write them."""
 
@@ -114,7 +115,7 @@ def yearly(policy: Policy, project: Project, found: Preview, editions: int = 0) 
     return Yearly(asked.editions, account.name, ways) if ways else None
 
 
-@dataclass(frozen=True)
+@frozen
 class _Question:
     policy: Policy
     read: ReadPolicy

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -28,6 +28,7 @@ from policy_engine.ledger.entry import StageReview
 from policy_engine.ledger.reviews import Required, claim_of, release_of, signer_in
 from policy_engine.opening import opened
 from policy_engine.policy.reading import read_text
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.attest.keys import TrustedKeys
@@ -42,7 +43,7 @@ _NOT_ASKED = "nobody was asked to approve this"
 Standing = Literal["counted", "not counted", "signed", "not known", "broken"]
 
 
-@dataclass(frozen=True)
+@frozen
 class ApprovalLine:
     """What a line of a bundle says, and what is known of it.
 
@@ -62,7 +63,7 @@ class ApprovalLine:
     fault: str
 
 
-@dataclass(frozen=True)
+@frozen
 class LedgersWord:
     """What a charge had to have of one stage, and had; no ``matter`` where nobody was asked."""
 
@@ -228,7 +229,7 @@ UNKNOWN = (
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class StageApprovals:
     """Who has approved a stage, by name and role, in answer to one request.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from math import prod
 from os.path import relpath
@@ -38,12 +38,13 @@ from policy_engine.report.claim_words import (
     source_words,
 )
 from policy_engine.report.strength import EPSILONS, Strength
+from policy_engine.values import frozen
 
 Effect = Literal["weaker", "not weaker", "to judge"]
 ABSENT = "not there"
 
 
-@dataclass(frozen=True)
+@frozen
 class KeyChange:
     """One field, before and after; ``map`` has the values that are shown otherwise.
 
@@ -58,7 +59,7 @@ class KeyChange:
     map: tuple[recodes.Moved, ...] = ()
 
 
-@dataclass(frozen=True)
+@frozen
 class Comparable:
     """What is compared of a policy or a certificate: plain texts, numbers, and recodes.
 

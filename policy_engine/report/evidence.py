@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -31,6 +30,7 @@ from policy_engine.report.approvals import (
     judged_of,
     read_approvals,
 )
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.attest.approvals import ReviewPolicy
@@ -46,7 +46,7 @@ Fault = Literal["certificate", "release", "policy", "approvals"]
 """What does not hold: the certificate, its release, its policy, or who has approved it."""
 
 
-@dataclass(frozen=True)
+@frozen
 class ReleaseRows:
     """The rows of a release, every value a text; ``size`` is how many there are."""
 
@@ -54,7 +54,7 @@ class ReleaseRows:
     lines: tuple[tuple[str | None, ...], ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class Named:
     """What somebody named: files, the keys that are trusted, and the keyring that says whose.
 
@@ -76,7 +76,7 @@ class Named:
     review_policy: ReviewPolicy | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class Amount:
     """An (ε, δ) in words."""
 
@@ -84,7 +84,7 @@ class Amount:
     delta: str
 
 
-@dataclass(frozen=True)
+@frozen
 class AccountPart:
     """What certificates add up to, and the ``share`` of the limit that they took."""
 
@@ -93,7 +93,7 @@ class AccountPart:
     share: float | None
 
 
-@dataclass(frozen=True)
+@frozen
 class OtherRelease:
     """A release that the same account has paid for."""
 
@@ -102,7 +102,7 @@ class OtherRelease:
     amount: Amount
 
 
-@dataclass(frozen=True)
+@frozen
 class BudgetLeft:
     """What an account would still pay for, in words and in numbers."""
 
@@ -117,7 +117,7 @@ class BudgetLeft:
         return cls(left.words(), left.alike, left.epsilon, left.delta)
 
 
-@dataclass(frozen=True)
+@frozen
 class PaidAccount:
     """The account that was charged for a certificate.
 
@@ -157,7 +157,7 @@ class PaidAccount:
         return f"{beside} in {self.window}, and for {self.elsewhere} in other windows"
 
 
-@dataclass(frozen=True)
+@frozen
 class Evidence:
     """A certificate with what is known of it, as it was ``named``.
 

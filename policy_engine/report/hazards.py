@@ -8,7 +8,6 @@ December 2023, and so are the sections.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 
 from policy_engine.accounting.in_words import in_text
@@ -20,6 +19,7 @@ from policy_engine.kernel.sentences import sentences_of
 from policy_engine.report.evidence import PaidAccount
 from policy_engine.report.mechanism import How
 from policy_engine.report.promise import SIDE_CHANNELS, PromiseSaid
+from policy_engine.values import frozen
 
 ANSWER = "answer it in here"
 LEDGER = "export where the account's ledger is"
@@ -27,7 +27,7 @@ CHOICES = ("recodes_blind", "limits_blind")
 """What a certificate assumes of how recodes and limits were chosen."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Answered:
     """An item: its ``answer`` by what is stated in ``where``, empty where nobody states one."""
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from policy_engine.accounting.comparison import per_cent
 from policy_engine.kernel.assumptions import ROW_UNIT
@@ -21,9 +20,10 @@ from policy_engine.kernel.sources import Drawn, Groups, People
 from policy_engine.kernel.words import source_of
 from policy_engine.policy.escapes import sql_lines
 from policy_engine.policy.scalars import counted
+from policy_engine.values import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Step:
     """A step of how a release was made."""
 
@@ -31,7 +31,7 @@ class Step:
     text: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Bar:
     """A chance: of what, as a number from 0 to 1, and in words."""
 
@@ -40,7 +40,7 @@ class Bar:
     words: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Bars:
     """Chances of one kind, under a caption."""
 
@@ -54,7 +54,7 @@ class Bars:
         return cls(chances.caption, tuple(bars))
 
 
-@dataclass(frozen=True)
+@frozen
 class How:
     """What was done: the steps, the chances, and what a shown number means."""
 
@@ -181,7 +181,7 @@ _HEAD = "Whose query it is: the policy's name and the digest of its text."
 _WORDS = re.compile(rf"^({'|'.join(_LAST)})\b")
 
 
-@dataclass(frozen=True)
+@frozen
 class Clause:
     """Some lines of a query, and what they do; None where no clause of it is explained."""
 

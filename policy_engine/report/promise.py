@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from importlib.resources import files
 from math import ceil, log10
@@ -18,13 +17,14 @@ from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.kernel.sentences import sentence_of
+from policy_engine.values import frozen
 
 Line = tuple[str | None, ...]
 _LEAST, _MOST = Decimal("0.05"), Decimal(50)
 """The ends of the scale; what lies beyond them stands at its ends."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Published:
     """A published deployment, as its own papers and pages say; ``at`` is its place on the scale."""
 
@@ -35,7 +35,7 @@ class Published:
     at: float
 
 
-@dataclass(frozen=True)
+@frozen
 class PromiseSaid:
     """What is promised to one person, and why these numbers, where somebody says so.
 
@@ -109,7 +109,7 @@ SIDE_CHANNELS = (
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class Alike:
     """Of a column: of whom all the other values are known, one value of it alone is shown.
 
@@ -125,7 +125,7 @@ class Alike:
     of_people: int
 
 
-@dataclass(frozen=True)
+@frozen
 class AssumptionAsked:
     """An assumption, and as a question that somebody can answer with yes."""
 
@@ -133,7 +133,7 @@ class AssumptionAsked:
     assumption: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Risks:
     """What remains: groups that are alike, side channels, and what is assumed, as questions.
 

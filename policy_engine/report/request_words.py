@@ -9,7 +9,6 @@ not so.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -44,6 +43,7 @@ from policy_engine.report.claim_words import (
 from policy_engine.report.mechanism import how
 from policy_engine.report.recodes import Moved
 from policy_engine.report.strength import Strength
+from policy_engine.values import frozen
 
 _MOST_ENTRIES = 20
 VERDICTS = {"weaker": "weaker", "not weaker": "not weaker", "to judge": "for a person to judge"}
@@ -70,7 +70,7 @@ _NOTIONS = {
 }
 
 
-@dataclass(frozen=True)
+@frozen
 class ReviewPart:
     """What is said under one label: lines, none of which is empty."""
 

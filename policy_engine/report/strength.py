@@ -7,7 +7,7 @@ is shown half of the time. A release is not weaker than another where neither is
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from functools import partial
 
@@ -16,12 +16,13 @@ from policy_engine.kernel.certificate import Certificate
 from policy_engine.kernel.mechanisms.meaning import Curve
 from policy_engine.kernel.mechanisms.meanings import meaning_of
 from policy_engine.policy.resolve import Policy
+from policy_engine.values import frozen
 
 EPSILONS = tuple(map(Decimal, ("0", "0.1", "0.25", "0.5", "1", "2", "4", "8")))
 """At these ε curves are compared, beside those that are promised."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Strength:
     """The measures of a release.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path, PurePath
 from typing import Literal
 
@@ -30,6 +30,7 @@ from policy_engine.report.evidence import Audience, Evidence, Fault, PaidAccount
 from policy_engine.report.hazards import Answered, hazards
 from policy_engine.report.mechanism import Clause, How, clauses, how
 from policy_engine.report.promise import PromiseSaid, Risks, promise, risks
+from policy_engine.values import frozen
 
 Colour = Literal["green", "amber", "red"]
 Verdict = tuple[Colour, str]
@@ -71,7 +72,7 @@ _AGAINST = (
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class PageBand:
     """The verdict: what was found, of what, by whom, when."""
 
@@ -93,7 +94,7 @@ class PageBand:
     reasons: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class Protected:
     """Who is protected, against whom, and who must be trusted for it."""
 
@@ -104,7 +105,7 @@ class Protected:
     trusted: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class ColumnSaid:
     """Of which of the source's columns a released one is made, and how."""
 
@@ -114,7 +115,7 @@ class ColumnSaid:
     entries: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class PageRows:
     """The first rows of a release, of so many."""
 
@@ -123,7 +124,7 @@ class PageRows:
     size: int
 
 
-@dataclass(frozen=True)
+@frozen
 class Details:
     """What a certificate says that holds."""
 
@@ -138,7 +139,7 @@ class Details:
     hazards: tuple[Answered, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class Changed:
     """What changed since a former certificate; ``fault`` is why that does not hold."""
 
@@ -149,7 +150,7 @@ class Changed:
     changes: tuple[KeyChange, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class Check:
     """How to check it without us: the command, what is compared, whom to ask.
 
@@ -170,7 +171,7 @@ class Check:
     clauses: tuple[Clause, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class ReportView:
     """All that is said of a release for an audience: the public one names no other release.
 
@@ -339,7 +340,7 @@ def _check(found: Evidence) -> Check:
     )
 
 
-@dataclass(frozen=True)
+@frozen
 class UnpromisedBand:
     """The verdict on a statement without (ε, δ): amber or red, and never green."""
 
@@ -349,7 +350,7 @@ class UnpromisedBand:
     reasons: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@frozen(kw_only=True)
 class UnpromisedView:
     """What is said of a statement without (ε, δ)."""
 

@@ -33,9 +33,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from itertools import pairwise, product
+
+from policy_engine.values import frozen
 
 ERROR = Decimal("1e-12")
 """The share by which a value may be wrong."""
@@ -47,7 +48,7 @@ _EXACT_FACTORIALS = 1000
 _HALF_LOG_TWO_PI = Decimal("0.91893853320467274178032973640561763986139747363778")
 
 
-@dataclass(frozen=True)
+@frozen
 class Recomputed:
     """δ, right to a share of ``error``; ``sizes`` says which cells were summed.
 

@@ -26,13 +26,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from functools import reduce
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from policy_engine.second_route.brute_force import Recomputed
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,7 +58,7 @@ Step = tuple[int, int]
 """The masses of an outcome with the person and without, in parts of 2⁶⁰."""
 
 
-@dataclass(frozen=True)
+@frozen
 class NoisyNumber:
     """A count or a sum with noise from a table, which stands in ``times`` groups of one person.
 
@@ -197,7 +198,7 @@ def _is_below(left: Step, middle: Step, right: Step) -> bool:
     return rise <= (right[0] - left[0]) * (middle[1] - left[1])
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class _Factor:
     """The outcomes of a number that both laws have, and the masses of those that only one has."""
 
@@ -231,7 +232,7 @@ def _certain(factors: Iterable[_Factor]) -> float:
     return -math.expm1(math.fsum(logs))
 
 
-@dataclass(frozen=True)
+@frozen
 class _Grid:
     """The losses first·step, …, last·step: what sums nearly always are, and the ε in question."""
 
@@ -258,7 +259,7 @@ class _Grid:
         return cls(step, math.floor(low / step), math.ceil(high / step))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class _Sum:
     """The masses of losses on the grid from the ``first`` on, and the mass that is beyond it."""
 

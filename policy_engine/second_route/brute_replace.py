@@ -32,6 +32,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from policy_engine.second_route.brute_force import Recomputed, arithmetic, brute_delta, log_point
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     import numpy as np
@@ -82,7 +83,7 @@ def _last_leaving(k: int, epsilon: Decimal) -> int:
         return most if kept * most <= k else max(k, int((k - 1) / kept) + 1)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Side:
     """One cell at one size: each outcome's log mass in the larger table, by falling count.
 

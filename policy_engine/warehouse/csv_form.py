@@ -8,7 +8,6 @@ What has not is read row by row (`csv_files.py`), which refuses it, or knows bet
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -17,6 +16,7 @@ import numpy.typing as npt
 
 from policy_engine.opening import opened
 from policy_engine.policy.csv_models import CsvSpec
+from policy_engine.values import frozen
 
 # What a processor keeps beside it: of blocks of 8 MB it takes twice as long.
 _CHUNK = 1 << 20
@@ -26,7 +26,7 @@ _GLOB = frozenset("*?[")
 Bytes = npt.NDArray[np.uint8]
 
 
-@dataclass(frozen=True)
+@frozen
 class PlainForm:
     """How a file of the plain form is read: ``skip`` lines stand before its ``rows``.
 

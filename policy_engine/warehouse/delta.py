@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -19,6 +18,7 @@ import pyarrow as pa
 
 from policy_engine.compile.catalog import fresh
 from policy_engine.errors import FileError, to_install
+from policy_engine.values import frozen
 from policy_engine.warehouse.failures import withheld
 from policy_engine.warehouse.files import SourceFiles, check_alike
 from policy_engine.warehouse.quoting import literal, quoted
@@ -35,7 +35,7 @@ _FEATURES = {
 _MAPPING = "delta.columnMapping.mode"
 
 
-@dataclass(frozen=True)
+@frozen
 class Snapshot:
     """The last version of the Delta table in ``folder``: its files, and its columns in order.
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import duckdb
 
 from policy_engine.errors import Code, EnvironmentFailed, PolicyEngineError, WarehouseFailed
+from policy_engine.values import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Cause:
     """What may be said of a failure of an engine's, which quotes no row.
 

@@ -11,7 +11,6 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
@@ -22,6 +21,7 @@ from policy_engine.errors import FileError
 from policy_engine.opening import NO_FILE
 from policy_engine.policy import reading
 from policy_engine.policy.source_models import A_SOURCE_FILE, SAVED_AS, SOURCE_FILES
+from policy_engine.values import frozen
 from policy_engine.warehouse.failures import withheld
 
 Columns = Mapping[str, str]
@@ -40,7 +40,7 @@ FilesState = tuple[tuple[object, ...], ...]
 """Name, inode, size and times of each file; nothing where there is none."""
 
 
-@dataclass(frozen=True)
+@frozen
 class SourceFiles:
     """The files that a source consists of, in order."""
 

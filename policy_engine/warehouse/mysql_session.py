@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
@@ -25,6 +24,7 @@ from pymysql import converters
 from pymysql.constants import FIELD_TYPE  # type: ignore[import-untyped]  # it has none
 
 from policy_engine.errors import WarehouseError
+from policy_engine.values import frozen
 from policy_engine.warehouse import failures
 
 PINNED = (
@@ -151,7 +151,7 @@ def asked(
         return list(cursor.fetchall())
 
 
-@dataclass(frozen=True)
+@frozen
 class Memory:
     """What a session may hold in memory, in bytes: a sort at least, and a temporary table.
 

@@ -17,7 +17,6 @@ import subprocess
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from itertools import islice
 from secrets import token_hex
 from typing import Any
@@ -31,6 +30,7 @@ from policy_engine.compile.rendering import created
 from policy_engine.dialects import spark_of
 from policy_engine.engines.types import type_of
 from policy_engine.errors import WarehouseError
+from policy_engine.values import frozen
 from policy_engine.warehouse import failures
 from policy_engine.warehouse.arrow import portable
 from policy_engine.warehouse.base import Columns, Make, Row, Texts, Warehouse
@@ -324,7 +324,7 @@ def _column(field: Any) -> Field:
     return Field(field.name, f"{kind} COLLATE {collation}")
 
 
-@dataclass(frozen=True)
+@frozen
 class SparkJobs:
     """A session of its own, with what ends it and what cancels its jobs."""
 

@@ -6,7 +6,6 @@ The kernel asks a law itself for all that it must know of it: no other module as
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -16,6 +15,7 @@ from policy_engine.kernel.mechanisms.quantiles import Quantile
 from policy_engine.kernel.mechanisms.tables import CountedBy, Cut, Measure, Quantity
 from policy_engine.kernel.nodes import Identifier, Nodes, Text
 from policy_engine.kernel.sources import Column
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.kernel.claim import Claim
@@ -33,7 +33,7 @@ GROUPING = "grouping"
 """The column that says by which grouping a row is counted, where there are several: 1, 2, …"""
 
 
-@dataclass(frozen=True)
+@frozen
 class Secret:
     """Where the secret waits: one row of a relation. Without one the connection brings it."""
 

@@ -6,7 +6,6 @@ No guarantee rests on it. The kernel's own words of a claim are in ``kernel.word
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
@@ -15,6 +14,7 @@ from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms.common import ReleaseLaw
 from policy_engine.kernel.sources import Drawn, People
 from policy_engine.kernel.values_shown import number_of_text
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.accounting.comparison import Candidate
@@ -31,7 +31,7 @@ _ANY_ROW = (
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class Chances:
     """Chances of one kind: what they are, and how likely each is."""
 
@@ -39,7 +39,7 @@ class Chances:
     each: tuple[tuple[str, Decimal], ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class Grouping:
     """Columns that everybody is counted by: how far a count is off (1 SD), and the least shown."""
 
@@ -48,7 +48,7 @@ class Grouping:
     least: int
 
 
-@dataclass(frozen=True)
+@frozen
 class RowNumbers:
     """The numbers that a row of a release shows, by their columns; a missing one is not there.
 
@@ -74,7 +74,7 @@ class RowNumbers:
         return self.by_column.get(column)
 
 
-@dataclass(frozen=True)
+@frozen
 class Unstated:
     """Why no row of a release tells the error of a number, and what shows it."""
 
@@ -85,7 +85,7 @@ class Unstated:
         return f"{self.law}: {self.remedy}"
 
 
-@dataclass(frozen=True)
+@frozen
 class ShownNumber:
     """A number that each row of a release shows, as an estimate of the source.
 
@@ -104,7 +104,7 @@ class ShownNumber:
     unstated: Unstated | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class Meaning(Generic[L]):
     """What is said of a claim by its mechanism; whatever it does not say is said of none.
 

@@ -13,7 +13,6 @@ candidate, and no two have the same one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
@@ -23,13 +22,14 @@ from policy_engine.kernel.mechanisms.tables import Clip, Quantity, check_values
 from policy_engine.kernel.nodes import Identifier, Nodes, Number, Text, bound_of, number_of
 from policy_engine.kernel.recodes import Round
 from policy_engine.kernel.sources import Column
+from policy_engine.values import frozen
 
 MOST_CANDIDATES = 1000
 LEAST_EPSILON = Decimal("0.01")
 """Of less a table of coins is so long that no engine should read it in a text."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Quantile:
     """The quantile ``at`` of a column's values in each group, chosen with ``epsilon``.
 

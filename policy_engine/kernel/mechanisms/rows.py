@@ -6,16 +6,16 @@ Nothing here knows the source, nor in what file the rows stand.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from policy_engine.kernel.claim import Claim
 from policy_engine.kernel.mechanisms.common import ReleaseLaw
+from policy_engine.values import frozen
 
 L = TypeVar("L", bound=ReleaseLaw)
 
 
-@dataclass(frozen=True)
+@frozen
 class RowsChecked:
     """What is wrong with rows, or what holds of them; neither where a mechanism asks nothing."""
 
@@ -23,7 +23,7 @@ class RowsChecked:
     holds: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class ReleasedRows(Generic[L]):
     """What can be checked of the rows of a claim; what a mechanism does not say is not asked.
 

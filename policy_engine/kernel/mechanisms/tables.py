@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from functools import cached_property
 from math import isqrt
@@ -15,6 +15,7 @@ from policy_engine.kernel.nodes import Identifier, Nodes, Number, Text, bound_of
 from policy_engine.kernel.recodes import Round
 from policy_engine.kernel.sources import Column
 from policy_engine.kernel.types import EXACT
+from policy_engine.values import frozen
 
 _ONE_LEVEL = 64
 """So many entries are looked through one by one; more of them in blocks."""
@@ -57,7 +58,7 @@ def ends_of(number: int, parts: int) -> list[tuple[Text, Text]]:
     return [bound_of(-(-n * WHOLE // parts)) for n in (number - 1, number) if n < parts]
 
 
-@dataclass(frozen=True)
+@frozen
 class CountedBy:
     """A count by some of the shown columns, with its own ``tables`` of noise where it has any.
 
@@ -72,7 +73,7 @@ Per = Literal["row", "total", "mean"]
 """Whose value is held between two ends: each row's, or a person's total or mean of their rows."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Clip:
     """How much one person gives to a number of a group: whole ``unit``s between two ends.
 
@@ -104,7 +105,7 @@ class Clip:
 ONE = Clip(0, 1)
 
 
-@dataclass(frozen=True)
+@frozen
 class Moves:
     """From ``least`` ≤ 0 to ``most`` ≥ 0: by so many units one person moves a number of a group.
 
@@ -197,7 +198,7 @@ def value_nodes(column: Column, clip: Clip, value: int) -> Nodes:
     }
 
 
-@dataclass(frozen=True)
+@frozen
 class Quantity:
     """A number of each group beside the count of its people, with noise of a table of its own.
 
@@ -248,7 +249,7 @@ class Quantity:
         }
 
 
-@dataclass(frozen=True)
+@frozen
 class Cut:
     """How many people a limit cuts: one number of the whole release, the same in each of its rows.
 
@@ -282,7 +283,7 @@ class Cut:
         }
 
 
-@dataclass(frozen=True)
+@frozen
 class Measure:
     """A number that is shown beside a group's count: a quantity, or its mean.
 

@@ -6,10 +6,10 @@ No guarantee rests on it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
 
 from policy_engine.kernel.types import ValueRecode
+from policy_engine.values import frozen
 
 _MOST = 8
 R = TypeVar("R", bound=ValueRecode)
@@ -17,7 +17,7 @@ Entry = tuple[str, str]
 """Which values, and what they are shown as."""
 
 
-@dataclass(frozen=True)
+@frozen
 class RecodeMeaning(Generic[R]):
     """What is said of a recode.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, ClassVar
 
@@ -12,6 +11,7 @@ from policy_engine.kernel.mechanisms.pure import MOST_VALUES, public_values
 from policy_engine.policy.laws import Broken, Data, mapping, refusal
 from policy_engine.policy.mechanisms.common import ChosenNumbers, Language, LawParts, Written
 from policy_engine.policy.mechanisms.public_values import FLOOR, Chance, public_laws, share_of
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.accounting.shapes import Shape, Solved
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from policy_engine.policy.models import PolicyDocument
 
 
-@dataclass(frozen=True)
+@frozen
 class Tuples(Chance):
     """Some tuples of a public domain are put in by chance, and some are left out."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,6 +14,7 @@ from policy_engine.policy.fields import Method, Neighbours
 from policy_engine.policy.laws import Broken, Data, mapping, refusal
 from policy_engine.policy.model_specs import PublicGroups
 from policy_engine.policy.scalars import show
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.accounting.shapes import Shape, Solved
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 ROWS = ("privacy_unit", "rows")
 
 
-@dataclass(frozen=True)
+@frozen
 class LawParts:
     """A policy on a source, as its law is made of it: what is shown, and where the secret waits.
 
@@ -107,7 +107,7 @@ class Protection:
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
+@frozen
 class ChosenNumbers:
     """What is drawn so that a guarantee holds."""
 
@@ -117,7 +117,7 @@ class ChosenNumbers:
     method: Method = "keyed"
 
 
-@dataclass(frozen=True)
+@frozen
 class Written:
     """A policy as it is written, with its columns' recodings, under a notion of ``neighbours``."""
 
@@ -126,7 +126,7 @@ class Written:
     neighbours: Neighbours
 
 
-@dataclass(frozen=True)
+@frozen
 class Language:
     """A mechanism as policies write it: the ``laws`` of its keys, and what meets a guarantee.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -18,6 +18,7 @@ from policy_engine.policy import fields
 from policy_engine.policy.laws import Broken, Data, Document, barred, inside, mapping, refusal
 from policy_engine.policy.scalars import show
 from policy_engine.policy.source_models import counts_all
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.policy.models import PolicyDocument
@@ -211,7 +212,7 @@ def measure_laws(data: Data) -> Broken:
         yield refusal(wrong, "leave it out, or write per: row or count: {rows: …}", at=most)
 
 
-@dataclass(frozen=True)
+@frozen
 class AskedQuantity:
     """What is drawn beside a count, but for its column's type: as ``kernel.mechanisms.Quantity``.
 
@@ -235,7 +236,7 @@ class AskedQuantity:
         return self.table
 
 
-@dataclass(frozen=True)
+@frozen
 class AskedQuantile:
     """A quantile, but for its column's type: as ``kernel.mechanisms.Quantile``.
 
@@ -265,7 +266,7 @@ class AskedQuantile:
         return Choice(self.spent, self.candidates, groups)
 
 
-@dataclass(frozen=True)
+@frozen
 class Beside:
     """What a policy shows beside its counts, and what is drawn for it, each thing once."""
 

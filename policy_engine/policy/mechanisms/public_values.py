@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 from typing import ClassVar
 
@@ -13,12 +12,13 @@ from policy_engine.policy.mechanisms.common import ROWS, Protection, everybody
 from policy_engine.policy.mechanisms.noisy_counts import KEYS
 from policy_engine.policy.scalars import show
 from policy_engine.policy.source_models import counts_all
+from policy_engine.values import frozen
 
 FLOOR = Context(prec=60, rounding=ROUND_FLOOR)
 _LISTED = {"bins", "map", "hierarchy"}
 
 
-@dataclass(frozen=True)
+@frozen
 class Chance(Protection):
     """A mechanism of public values, and the ε that each of its independent draws may cost."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, ClassVar
 
@@ -14,6 +13,7 @@ from policy_engine.policy.mechanisms.common import ChosenNumbers, Language, LawP
 from policy_engine.policy.mechanisms.public_values import FLOOR, Chance, public_laws, share_of
 from policy_engine.policy.recodings import labels_of
 from policy_engine.policy.time_models import PLANNED
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.accounting.shapes import Shape, Solved
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from policy_engine.policy.models import PolicyDocument
 
 
-@dataclass(frozen=True)
+@frozen
 class Answers(Chance):
     """Every value of a person is theirs, or a public one by chance."""
 

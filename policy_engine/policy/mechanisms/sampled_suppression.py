@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, ClassVar
 
@@ -25,6 +24,7 @@ from policy_engine.policy.mechanisms.common import (
 )
 from policy_engine.policy.mechanisms.noisy_counts import KEYS
 from policy_engine.policy.source_models import counts_all
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.accounting.shapes import Shape, Solved
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from policy_engine.policy.resolve import Policy
 
 
-@dataclass(frozen=True)
+@frozen
 class Sampled(Protection):
     """Each person is in with one probability, and small groups of the sample are left out."""
 

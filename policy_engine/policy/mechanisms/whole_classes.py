@@ -7,7 +7,6 @@ has no (ε, δ), at any price. A release with (ε, δ) may be of such models too
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, ClassVar
 
@@ -17,6 +16,7 @@ from policy_engine.policy.auto import Guarantee
 from policy_engine.policy.laws import Broken, Data, barred, mapping, refusal
 from policy_engine.policy.mechanisms.common import LawParts, Protection
 from policy_engine.policy.source_models import counts_all
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.policy.resolve import Policy
@@ -32,7 +32,7 @@ _OF_OTHERS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@frozen
 class Suppression(Protection):
     """In place of a noise, where there is none: everybody counts, and whole classes are left out.
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from io import StringIO
 from typing import Any, TypeAlias
 from uuid import NAMESPACE_URL, uuid5
@@ -22,6 +21,7 @@ from policy_engine.policy.scalars import counted
 from policy_engine.report.evidence import Evidence, PaidAccount
 from policy_engine.report.promise import PromiseSaid
 from policy_engine.report.view import Check, Details, PageBand, ReportView
+from policy_engine.values import frozen
 
 PRODUCER = "https://policy-engine.dev"
 BY_HAND = "write it in here: no key of policy, account or project file states it"
@@ -43,7 +43,7 @@ Yaml: TypeAlias = "str | float | Sequence[Yaml] | Mapping[str, Yaml] | None"
 """What a document of others is made of; a tuple is a text of several lines."""
 
 
-@dataclass(frozen=True)
+@frozen
 class ExportField:
     """A field by its name there: its value, and what to do where there is none.
 
@@ -56,7 +56,7 @@ class ExportField:
     tier: int = 1
 
 
-@dataclass(frozen=True)
+@frozen
 class Exported:
     """A document of another's form, as text, and the ``gaps``: a line for each missing field."""
 
@@ -64,7 +64,7 @@ class Exported:
     gaps: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class ExportSource:
     """What is exported of a certificate that holds: the parts of its report, and its claim."""
 

@@ -7,7 +7,6 @@ there, one unit replaced whether two are.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
@@ -24,12 +23,13 @@ from policy_engine.kernel.mechanisms.pure import (
     domain_of,
 )
 from policy_engine.kernel.nodes import Nodes, bound_of
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.kernel.claim import Claim
 
 
-@dataclass(frozen=True)
+@frozen
 class Inserted(OfPublicValues):
     """The tuples of the domain, which is the product of the ``values`` of each column.
 

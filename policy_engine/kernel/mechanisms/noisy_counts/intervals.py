@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from policy_engine.accounting.noise import IntegerTable
 from policy_engine.kernel.mechanisms.tables import Measure
 from policy_engine.kernel.types import digits_of
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.accounting.intervals import TwoNoises
@@ -24,7 +24,7 @@ Interval = tuple[float, float]
 _HALVED = 40
 
 
-@dataclass(frozen=True)
+@frozen
 class NoiseOf:
     """The noise of a sum or a mean: of its quantity, and of how many there are.
 

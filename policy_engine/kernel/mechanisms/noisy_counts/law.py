@@ -10,7 +10,6 @@ T ≤ n.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, ClassVar
 
@@ -36,12 +35,13 @@ from policy_engine.kernel.mechanisms.tables import (
 )
 from policy_engine.kernel.nodes import Nodes, Number
 from policy_engine.kernel.sources import People
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.kernel.claim import Claim
 
 
-@dataclass(frozen=True)
+@frozen
 class Noisy(OfEverybody):
     """n + Z of each group where it is at least ``least_shown``, Z drawn from ``table``.
 
@@ -201,7 +201,7 @@ class Noisy(OfEverybody):
         }
 
 
-@dataclass(frozen=True)
+@frozen
 class NoisyPart(Noisy):
     """Noisy counts of one random part of the units, [PART]: the ``number``-th of ``parts``.
 

@@ -17,7 +17,6 @@ same whatever the table holds.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import date
 from math import prod
 from typing import TYPE_CHECKING
@@ -29,6 +28,7 @@ from policy_engine.kernel.mechanisms.noisy_counts.law import Noisy
 from policy_engine.kernel.mechanisms.pure import MOST_TUPLES, Key, domain_of
 from policy_engine.kernel.nodes import Nodes
 from policy_engine.kernel.types import Type
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.kernel.claim import Claim, Shown
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _LISTED = frozenset({"text", "integer", "date", "timestamp"})
 
 
-@dataclass(frozen=True)
+@frozen
 class Listed(Noisy):
     """n + Z of each of the public ``keys``, and of no other group, whatever n + Z is.
 

@@ -9,7 +9,6 @@ replaced changes one row, so that its pair is that of its columns. How many rows
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Context, Decimal
 from typing import TYPE_CHECKING, ClassVar
 
@@ -22,12 +21,13 @@ from policy_engine.kernel.mechanisms.common import Secret
 from policy_engine.kernel.mechanisms.pure import OfPublicValues, Values, check_values
 from policy_engine.kernel.nodes import Nodes, bound_of, label_of
 from policy_engine.kernel.sources import Relation
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.kernel.claim import Claim
 
 
-@dataclass(frozen=True)
+@frozen
 class Response:
     """The public ``values`` of a column, each given by chance with probability share / 2⁶⁰.
 
@@ -48,7 +48,7 @@ class Response:
         return Context(prec=80).divide(Decimal(own), Decimal(WHOLE))
 
 
-@dataclass(frozen=True)
+@frozen
 class Randomised(OfPublicValues):
     """Every unit's row with each column by its own of the ``responses``, in their order."""
 

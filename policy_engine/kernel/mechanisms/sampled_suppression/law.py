@@ -5,7 +5,6 @@ With the recodes fixed in advance the release is (ε, δ)-DP: see ``accounting.e
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Context, Decimal
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -16,6 +15,7 @@ from policy_engine.kernel.mechanisms.common import ReleaseLaw, Secret, check_raw
 from policy_engine.kernel.nodes import Identifier, Nodes, Number, bound_of
 from policy_engine.kernel.sources import Rows
 from policy_engine.kernel.types import EXACT
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.kernel.claim import Claim
@@ -56,7 +56,7 @@ class OfSample(ReleaseLaw):
         return {"k": k, "raw_first": self.raw_first, "percent": None, **super().nodes()}
 
 
-@dataclass(frozen=True)
+@frozen
 class Keyed(OfSample):
     """A unit is in iff its 60 bits, keyed by the secret, are below ``threshold``."""
 
@@ -87,7 +87,7 @@ class Keyed(OfSample):
         return {**super().nodes(), "bound": bound, "bound_bytes": bound_bytes, "drawn": drawn}
 
 
-@dataclass(frozen=True)
+@frozen
 class Native(OfSample):
     """A row is in by the engine's own random numbers, with probability ``rate``."""
 

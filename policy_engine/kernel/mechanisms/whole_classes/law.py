@@ -6,18 +6,18 @@ and certifies nothing of it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from policy_engine.kernel.laws import require
 from policy_engine.kernel.mechanisms.common import OfEverybody
 from policy_engine.kernel.nodes import Identifier, Nodes, Number
+from policy_engine.values import frozen
 
 if TYPE_CHECKING:
     from policy_engine.kernel.claim import Claim
 
 
-@dataclass(frozen=True)
+@frozen
 class WholeClasses(OfEverybody):
     """A class is what is alike in all columns but the ``sensitive``, of which models are."""
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 
 from policy_engine.kernel.nodes import Nodes, label_of, literal_of
 from policy_engine.kernel.types import MOMENTS, GivesText, Type, Value
+from policy_engine.values import frozen
 
 _ORDERED = {"integer", "wide_integer", "decimal", "double", "date", *MOMENTS}
 
 
-@dataclass(frozen=True)
+@frozen
 class Bins(GivesText):
     """The label of the first cut that a value is below; ``labels[-1]`` from the last cut on.
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from policy_engine.kernel.nodes import Nodes, label_of
 from policy_engine.kernel.types import GivesText, Type
+from policy_engine.values import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Constant(GivesText):
     """The text ``label``, whatever a row holds, NULL too."""
 

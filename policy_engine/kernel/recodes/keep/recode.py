@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from policy_engine.kernel.nodes import Nodes
 from policy_engine.kernel.types import AS_TEXT, Kind, Type, ValueRecode
+from policy_engine.values import frozen
 
 
-@dataclass(frozen=True)
+@frozen
 class Keep(ValueRecode):
     """The value; a label, a UUID and a whole number of 128 bits as their text.
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from policy_engine.kernel.nodes import Given, Nodes, label_of, literal_of
 from policy_engine.kernel.types import AS_TEXT, GivesText, Type, Value
+from policy_engine.values import frozen
 
 _MAPPED = {"text", "integer", "decimal", "boolean", "date", *AS_TEXT}
 
 
-@dataclass(frozen=True)
+@frozen
 class Map(GivesText):
     """The label of the group that a value is a key of, else ``other``; None is NULL.
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from policy_engine.kernel.nodes import Nodes, Number
 from policy_engine.kernel.types import GivesText, Type
+from policy_engine.values import frozen
 
 MOST_CHARACTERS = 999_999_999
 
 
-@dataclass(frozen=True)
+@frozen
 class Prefix(GivesText):
     """The first ``length`` characters, where a character is a code point.
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
 from policy_engine.kernel.nodes import Nodes, Number, number_of
 from policy_engine.kernel.types import EXACT, Kind, Type, ValueRecode, places_of
+from policy_engine.values import frozen
 
 PLACES = 18
 _MOST_STEP = Decimal(10) ** 17
@@ -19,7 +19,7 @@ Way = Literal["nearest", "down", "zero"]
 """Which multiple: the nearest, half away from zero; the greatest not above; or towards zero."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Round(ValueRecode):
     """A multiple of ``step``, which the ``way`` says; NULL from ``below`` on and of NaN.
 

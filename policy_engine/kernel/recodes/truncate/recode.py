@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from policy_engine.kernel.nodes import Nodes, Text
 from policy_engine.kernel.types import MOMENTS, Kind, Type, ValueRecode
+from policy_engine.values import frozen
 
 Unit = Literal["year", "quarter", "month", "week", "day", "hour"]
 UTC_NAME = "UTC"
 UNITS: frozenset[str] = frozenset(Unit.__args__)  # type: ignore[attr-defined]
 
 
-@dataclass(frozen=True)
+@frozen
 class Truncate(ValueRecode):
     """The start of the ``unit``; NULL outside the years 1 to 9999. Of a week of ISO 8601, which
     starts on Monday, the name: 2026-W48.
