@@ -8,24 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, dataclass, field, fields
+from functools import partial
 from operator import attrgetter
-from typing import Any, TypeVar, dataclass_transform, overload
-
-T = TypeVar("T")
-
-
-@overload
-def frozen(cls: type[T], /) -> type[T]: ...
-
-
-@overload
-def frozen(*, eq: bool = True, kw_only: bool = False) -> Callable[[type[T]], type[T]]: ...
+from typing import Any, dataclass_transform
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
-def frozen(
-    cls: type[T] | None = None, /, *, eq: bool = True, kw_only: bool = False
-) -> type[T] | Callable[[type[T]], type[T]]:
+def frozen(cls: Any = None, /, *, eq: bool = True, kw_only: bool = False) -> Any:
     """A dataclass whose fields are set once, when it is made.
 
     ``dataclasses.fields``, ``replace`` and ``asdict`` take it; ``field`` says of a field what it
@@ -42,18 +31,13 @@ def frozen(
     dataclasses.FrozenInstanceError: cannot assign to field 'epsilon'
     """
     if cls is None:
-        return lambda cls: _frozen(cls, eq, kw_only)
-    return _frozen(cls, eq, kw_only)
-
-
-def _frozen(cls: type[T], eq: bool, kw_only: bool) -> type[T]:
+        return partial(frozen, eq=eq, kw_only=kw_only)
     own = dict(vars(cls))
-    made: Any = cls
     dataclass(eq=False, repr=False, kw_only=kw_only)(cls)
-    names = {f.name for f in fields(made)}
-    compared = _values([f.name for f in fields(made) if f.compare])
-    hashed = _values([f.name for f in fields(made) if (f.compare if f.hash is None else f.hash)])
-    shown = [f.name for f in fields(made) if f.repr]
+    names = {f.name for f in fields(cls)}
+    compared = _values([f.name for f in fields(cls) if f.compare])
+    hashed = _values([f.name for f in fields(cls) if (f.compare if f.hash is None else f.hash)])
+    shown = [f.name for f in fields(cls) if f.repr]
 
     def set_once(self: Any, name: str, value: object) -> None:
         if name in self.__dict__ or name not in names:
@@ -71,13 +55,13 @@ def _frozen(cls: type[T], eq: bool, kw_only: bool) -> type[T]:
     def told(self: Any) -> str:
         return f"{type(self).__qualname__}({', '.join(f'{n}={getattr(self, n)!r}' for n in shown)})"
 
-    made.__setattr__, made.__delattr__ = set_once, keep
+    cls.__setattr__, cls.__delattr__ = set_once, keep
     if eq and "__eq__" not in own:
-        made.__eq__ = same
+        cls.__eq__ = same
     if eq and own.get("__hash__") is None:
-        made.__hash__ = lambda self: hash(hashed(self))
+        cls.__hash__ = lambda self: hash(hashed(self))
     if "__repr__" not in own:
-        made.__repr__ = told
+        cls.__repr__ = told
     return cls
 
 

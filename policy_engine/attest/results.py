@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 class Verified:
     """What was checked and held, what was not looked at, and what the certificate assumes.
 
-    ``certificate`` is a release's; of anything else that is signed, ``numbers`` are what it states.
-    ``is_recomputed``: its δ was, by the second route; of others than a release's their numbers.
+    ``certificate``: of a release; ``numbers``: what another signed file states. ``is_recomputed``:
+    the second route recomputed the δ, or the other file's numbers.
     """
 
     subject: str

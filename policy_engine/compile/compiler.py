@@ -174,7 +174,7 @@ def _not_one(path: str, name: str, table: Table) -> Iterator[_Found]:
         first = ", ".join(map(repr, columns[:-1]))
         law = f"{name!r} can be the columns {first} and {columns[-1]!r} of {table.name}"
         if table.case == "folded":
-            law += ": its engine takes a and A in a name for one"
+            law += ": its engine reads a and A in a name as the same letter"
             yield path, law, "rename one of them"
         else:
             yield path, law, "write one as it stands there"

@@ -36,8 +36,7 @@ _OF_LISTS = {
                " measured there", "leave it out, or release with an engine that runs here"),
 }  # fmt: skip
 _OF_CASE = {
-    "names_by_case": ("it takes a and A in a name for one, so that names which differ by case"
-                      " alone are not told apart", "rename a column"),
+    "names_by_case": ("it reads a and A in a name as the same letter", "rename a column"),
 }  # fmt: skip
 _OF_ZONES = {
     "zone": ("its rules of zones were not measured", "name a column of dates, or of times without a"

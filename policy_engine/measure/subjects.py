@@ -142,7 +142,7 @@ def subject_of(
         names = names_in(connection, path) if is_parquet else [name for name, *_ in described]
     if alike := next((name for name in names if len(meant(name, names)) > 1), None):
         listed = " and ".join(map(repr, meant(alike, names)))
-        why = "and DuckDB takes a and A in a name for one"
+        why = "and DuckDB reads a and A in a name as the same letter"
         raise FileError(f"{path} has the columns {listed}, {why}; rename one")
     columns = {name: kind for name, kind, *_ in described}
     if certificate := _certificate(path) if is_parquet else None:

@@ -149,7 +149,7 @@ class PolicyDocument(Document):
     filter: Annotated[
         dict[str, FilterSpec], fields.a_mapping("column: condition", _UNCOMMENT, minProperties=1)
     ] = fields.EMPTY
-    """Who is released at all: what each column must hold in the one row that a person has."""
+    """Who is released at all: what each column must hold, in each row that counts."""
     mechanism: Annotated[Mechanism | None, fields.word_of(Mechanism)] = None
     """`sampled_suppression`, the default where there is a `sample`, or else `noisy_counts`. Or, of
     columns with a public list of values, `randomised_response` or `ab_insertion`."""

@@ -297,7 +297,7 @@ def test_an_engine_that_cannot_tell_two_names_apart_is_given_no_text(tmp_path):
         if engine.case != "folded":
             assert '"ID"' in compiled(policy, table, engine)[1]
             continue
-        with pytest.raises(PolicyError, match="it takes a and A in a name for one"):
+        with pytest.raises(PolicyError, match="it reads a and A in a name as the same letter"):
             compiled(policy, table, engine)
 
 
