@@ -134,9 +134,10 @@ def test_a_line_of_code_is_told_from_a_docstring(tmp_path):
 # fastest, are 13, and 21 of templates. That a search is told each pair and its losses once, on a
 # grid of so many points as it asks for, is 15; that DuckDB takes the clock of a day away itself, 2
 # of templates. That a person's one row is chosen below what is joined to it is 12, and 6 of
-# templates.
+# templates. That values are made by a decorator of ours, which takes a fifth of the CPU of every
+# command away, is 45: 36 of its own and 9 imports.
 PRINTS = ("policy_engine.kernel.certificate",)
-PRINTS_MOST = 3_295
+PRINTS_MOST = 3_340
 TEMPLATES_MOST = 1_115
 
 
@@ -235,7 +236,7 @@ def test_the_printing_kernel_imports_no_reader(name):
     own, others = closure(name)
     assert not others & {"sqlglot", "pydantic", "duckdb"}
     rooms = {module.split(".")[1] for module in own}
-    assert rooms <= {"kernel", "engines", "accounting", "base_errors"}
+    assert rooms <= {"kernel", "engines", "accounting", "base_errors", "values"}
 
 
 def asked_in(node: ast.AST) -> ast.AST | None:
