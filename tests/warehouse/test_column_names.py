@@ -119,7 +119,8 @@ def test_a_starter_names_the_columns_that_a_file_has(folder):
 def test_a_file_with_two_such_columns_is_not_measured(folder, capsys):
     pq.write_table(TWICE, "p.parquet")
     assert run(["assess", "p.parquet"]) != 0
-    assert "'ID' and 'id', and DuckDB reads a and A in a name as the same letter" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "'ID' and 'id', and DuckDB reads a and A in a name as the same letter" in told
 
 
 def test_the_one_column_of_another_case_is_printed_as_it_stands(folder):

@@ -47,7 +47,7 @@ class NoiseSpec(Document):
     needs = ("", "as in noise: {distribution: truncated_laplace}, or leave it out")
 
     distribution: Annotated[fields.Distribution, fields.word_of(fields.Distribution)] = "auto"
-    """Of Laplace and Gaussian noise, `auto` takes the one that shows the smallest groups half of the time."""
+    """Of Laplace and Gaussian noise, `auto` takes what shows the smallest groups half the time."""
 
 
 class ContributionSpec(Document):
