@@ -187,7 +187,7 @@ def to_json(value: object) -> Json:
     that Python reserves ends in an underscore, which JSON does not need. A decimal is written as
     ``number`` has it, a path as its text, a moment by ISO 8601.
 
-    >>> @frozen
+    >>> @dataclass(frozen=True)
     ... class Found:
     ...     lambda_: Decimal
     ...     remarks: tuple[str, ...]
