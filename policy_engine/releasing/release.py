@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from dataclasses import replace as replace_field
 from decimal import Decimal
 from functools import cached_property
@@ -67,6 +67,7 @@ from policy_engine.releasing.reviewing import (
     check_pinned,
     request_file,
 )
+from policy_engine.values import frozen
 
 Outcome = Literal["released", "stands", "put back"]
 
@@ -77,7 +78,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@dataclass(frozen=True, repr=False)
+@frozen
 class Released:
     """What a release was. ``release`` and ``certificate`` say where the two are.
 
