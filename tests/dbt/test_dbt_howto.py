@@ -32,7 +32,7 @@ _FILES = {
 
 def test_the_page_works_line_by_line(tmp_path):
     fences = _FENCE.findall(PAGE.read_text("utf-8"))
-    [policy] = [text for kind, text in fences if kind == "yaml" and "name: towns\n" in text]
+    [policy] = [text for kind, text in fences if kind == "yaml" and "\nname: towns\n" in text]
     shop, commands = tmp_path / "shop", tmp_path / "bin"
     for name, text in {**_FILES, "models/marts/towns.privacy.yml": policy}.items():
         (shop / name).parent.mkdir(parents=True, exist_ok=True)
