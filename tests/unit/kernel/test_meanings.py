@@ -318,7 +318,7 @@ def test_the_error_of_a_number_is_that_of_all_that_it_is_made_of():
     assert errors["n"] == pytest.approx(one) and errors["visits"] == pytest.approx(2 * one)
     assert errors["ages"] == pytest.approx(one * math.hypot(grain, 20 * 2))
     assert errors["mean"] == pytest.approx(one * math.hypot(grain, 10 * 2) / 400)
-        assert math.isnan(numbers["mean"].deviation(RowNumbers.of({**row, "mean": None})))
+    assert math.isnan(numbers["mean"].deviation(RowNumbers.of({**row, "mean": None})))
     assert numbers["mean"].interval(RowNumbers.of({**row, "mean": None})) is None
     # Of a mean over values whose number is not shown no error is known.
     assert math.isnan(numbers["own"].deviation(RowNumbers.of({**row, "own": 30})))
