@@ -8,7 +8,7 @@ data may do is not looked at.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from policy_engine.dbt.desk import Desk
 from policy_engine.dbt.gate import Gate
@@ -22,8 +22,7 @@ Relation = tuple[str, str]
 _KINDS = ("model", "seed", "snapshot", "source")
 
 
-@dataclass(frozen=True, order=True)
-class Excess:
+class Excess(NamedTuple):
     """What a role that is not private has of a place, and the ``statement`` that takes it away."""
 
     place: str
