@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import typer
 
 from policy_engine.cli.dbt_options import ProfilesOption, ProjectOption, TargetOption, VarsOption
@@ -46,7 +44,7 @@ def grants(
         "target": place.target,
         "roles": list(roles),
         "relations": [".".join(each) for each in relations],
-        "excess": [asdict(each) for each in found],
+        "excess": [each._asdict() for each in found],
         "statements": written,
     }
     emit(document, written)
