@@ -69,8 +69,7 @@ class Aim:
     """(ε, δ) over so many releases, and what one unit moves in each, as of ``Statistic``.
 
     ``at_least``: a group that is shown has so many people for certain. ``listed``: the groups are
-    public and all shown, so that the least noise is wanted. ``beside``: other numbers are drawn
-    beside these, and whoever asks composes all of them: what is expected is enough here.
+    public and all shown, so that the least noise is wanted.
     """
 
     epsilon: Decimal
@@ -81,7 +80,6 @@ class Aim:
     shift: int = 1
     at_least: int = 1
     listed: bool = False
-    beside: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", nonnegative_epsilon(self.epsilon))
@@ -96,13 +94,11 @@ class Aim:
         return self.groups * self.releases * (1 + (self.neighbours == REPLACE_ONE))
 
     def met(self, table: IntegerTable) -> bool:
-        """Whether releases of a number with this noise meet it, as composed or as expected.
+        """Whether releases of a number with this noise meet it.
 
         >>> Aim(Decimal(1), Decimal("1e-6")).met(laplace(1, 13))
         False
         """
-        if self.beside and self.times > _QUICK:
-            return True
         return self.met_by([Statistic(table, self.shift, self.groups * self.releases)])
 
     def met_by(self, numbers: Sequence[Priced]) -> bool:
@@ -134,8 +130,7 @@ class Aim:
 def calibrated(law: str, aim: Aim) -> IntegerTable:
     """The table of a law that meets an aim and shows the smallest groups half the time.
 
-    Guarantee: it was seen to meet the aim, unless it stands ``beside`` others. Errors: DomainError;
-    also where none does.
+    Guarantee: it was seen to meet the aim. Errors: DomainError; also where none does.
 
     >>> once = Aim(Decimal(1), Decimal("1e-6"))
     >>> [shown_half(calibrated(law, once)) for law in LAWS]

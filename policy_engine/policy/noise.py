@@ -189,7 +189,6 @@ def solve_noise(document: PolicyDocument, guarantee: Guarantee) -> Noise:
         times * (1 + len(measured.quantities) + len(measured.quantiles)) + len(measured.cuts),
         at_least=document.k if isinstance(document.k, int) else 1,
         listed=bool(document.public_groups),
-        beside=bool(measured.quantities or measured.cuts),
     )
     share = Decimal(0) if rollup is None else rollup.share
     try:

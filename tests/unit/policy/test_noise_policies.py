@@ -6,7 +6,6 @@ from decimal import Decimal
 import pytest
 import yaml
 
-from policy_engine.accounting import noise
 from policy_engine.accounting.noise import ReleaseCurve, Statistic
 from policy_engine.errors import PolicyError
 from policy_engine.kernel.mechanisms import Noisy
@@ -271,14 +270,6 @@ def test_sums_and_means_share_the_guarantee_with_the_count():
     alone = load(PLAIN)
     assert found.noise.least_shown(1) > alone.noise.least_shown(1)
     assert found.digest != alone.digest
-
-
-def test_counts_and_measures_are_composed_once_and_together():
-    more = "  age: {mean: age, bounds: [0, 100]}\n"
-    before = noise._curve.cache_info().misses
-    found = load(PLAIN + SUMS + more)
-    assert noise._curve.cache_info().misses == before + 1
-    assert found.noise.curve(found)("add_remove")(Decimal(1)) <= Decimal("1e-6")
 
 
 def test_the_order_of_sums_is_of_the_policy():
