@@ -21,7 +21,7 @@ WITH people AS (
   FROM people
   WHERE policy_engine_rank = 1
 ), numbered AS (
-  SELECT `age`, `zip`, ROW_NUMBER() OVER (ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin) AS policy_engine_number
+  SELECT `age`, `zip`, ROW_NUMBER() OVER (ORDER BY `age` IS NULL, `age`, `zip` IS NULL, `zip`) AS policy_engine_number
   FROM recoded
 ), drawn AS (
   SELECT `age`, `zip`,
@@ -48,4 +48,4 @@ WITH people AS (
 SELECT `age`, `zip`, COUNT(*) AS `n`
 FROM answered
 GROUP BY `age`, `zip`
-ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin
+ORDER BY `age` IS NULL, `age`, `zip` IS NULL, `zip`

@@ -32,4 +32,4 @@ SELECT `age`, `income`, `weight`, COUNT(*) AS `n`
 FROM recoded
 GROUP BY `age`, `income`, `weight`
 HAVING COUNT(*) >= 5
-ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, CAST(`income` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`income` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, CAST(`weight` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`weight` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin
+ORDER BY `age` IS NULL, `age`, `income` IS NULL, `income`, `weight` IS NULL, `weight`

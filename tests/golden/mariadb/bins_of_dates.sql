@@ -24,4 +24,4 @@ SELECT `born`, `moved`, COUNT(*) AS `n`
 FROM recoded
 GROUP BY `born`, `moved`
 HAVING COUNT(*) >= 5
-ORDER BY CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, CAST(`moved` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`moved` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin
+ORDER BY `born` IS NULL, `born`, `moved` IS NULL, `moved`

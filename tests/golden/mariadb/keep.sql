@@ -18,4 +18,4 @@ SELECT `zip`, `sex`, `married`, `born`, COUNT(*) AS `n`
 FROM recoded
 GROUP BY `zip`, `sex`, `married`, `born`
 HAVING COUNT(*) >= 5
-ORDER BY CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, CAST(`sex` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`sex` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, `married` IS NULL, `married`, `born` IS NULL, `born`
+ORDER BY `zip` IS NULL, `zip`, `sex` IS NULL, `sex`, `married` IS NULL, `married`, `born` IS NULL, `born`

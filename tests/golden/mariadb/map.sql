@@ -20,4 +20,4 @@ SELECT `zip`, COUNT(*) AS `n`
 FROM recoded
 GROUP BY `zip`
 HAVING COUNT(*) >= 5
-ORDER BY CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin
+ORDER BY `zip` IS NULL, `zip`

@@ -25,7 +25,7 @@ WITH people AS (
   GROUP BY `age`, `born`
 ), drawn AS (
   SELECT `age`, `born`, policy_engine_people,
-    SHA2(CONCAT(@policy_engine_salt, ':g:0:c55fe8c8fed4ed54981074a1f46c4e98ed63508c19b93f49b5785b44ab5e7a16:', CAST(ROW_NUMBER() OVER (ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin AS policy_engine_hash
+    SHA2(CONCAT(@policy_engine_salt, ':g:0:c55fe8c8fed4ed54981074a1f46c4e98ed63508c19b93f49b5785b44ab5e7a16:', CAST(ROW_NUMBER() OVER (ORDER BY `age` IS NULL, `age`, `born` IS NULL, `born`) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin AS policy_engine_hash
   FROM grouped
 ), noised AS (
   SELECT `age`, `born`, policy_engine_people - CASE
@@ -73,4 +73,4 @@ WITH people AS (
 SELECT `age`, `born`, policy_engine_n AS `n`
 FROM noised
 WHERE policy_engine_n >= 3
-ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin
+ORDER BY `age` IS NULL, `age`, `born` IS NULL, `born`

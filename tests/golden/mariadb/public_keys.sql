@@ -31,7 +31,7 @@ WITH people AS (
   HAVING MAX(policy_engine_there) = 1
 ), drawn AS (
   SELECT `age`, `zip`, policy_engine_people,
-    SHA2(CONCAT(@policy_engine_salt, ':g:0:f98c4957b206ab1199f8cfb9b8e2de9530c09fe4c09a39bb9d0f407b2c61c613:', CAST(ROW_NUMBER() OVER (ORDER BY `age` IS NULL, `age`, CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin AS policy_engine_hash
+    SHA2(CONCAT(@policy_engine_salt, ':g:0:f98c4957b206ab1199f8cfb9b8e2de9530c09fe4c09a39bb9d0f407b2c61c613:', CAST(ROW_NUMBER() OVER (ORDER BY `age` IS NULL, `age`, `zip` IS NULL, `zip`) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin AS policy_engine_hash
   FROM tuples
 ), noised AS (
   SELECT `age`, `zip`, policy_engine_people + CASE
@@ -44,4 +44,4 @@ WITH people AS (
 SELECT `age`, `zip`, policy_engine_n AS `n`
 FROM noised
 
-ORDER BY `age` IS NULL, `age`, CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin
+ORDER BY `age` IS NULL, `age`, `zip` IS NULL, `zip`

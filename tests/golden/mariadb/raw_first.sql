@@ -29,4 +29,4 @@ SELECT `age`, `born`, CAST(SUM(policy_engine_count) AS SIGNED) AS `n`
 FROM recoded
 GROUP BY `age`, `born`
 HAVING SUM(policy_engine_count) >= 5
-ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin
+ORDER BY `age` IS NULL, `age`, `born` IS NULL, `born`

@@ -35,7 +35,7 @@ WITH people AS (
   GROUP BY policy_engine_grouping, `age`, `born`
 ), drawn AS (
   SELECT policy_engine_grouping, `age`, `born`, policy_engine_people,
-    SHA2(CONCAT(@policy_engine_salt, ':g:0:ca82e3d202b43b848b06abad762969143aff09866e7de39605ec9efbe2078dc0:', CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin AS policy_engine_hash
+    SHA2(CONCAT(@policy_engine_salt, ':g:0:ca82e3d202b43b848b06abad762969143aff09866e7de39605ec9efbe2078dc0:', CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, `age` IS NULL, `age`, `born` IS NULL, `born`) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin AS policy_engine_hash
   FROM grouped
 ), noised AS (
   SELECT policy_engine_grouping, `age`, `born`, policy_engine_people + CASE WHEN policy_engine_grouping = 2 THEN CASE
@@ -57,4 +57,4 @@ WITH people AS (
 SELECT CAST(policy_engine_grouping AS SIGNED) AS `grouping`, `age`, `born`, policy_engine_n AS `n`
 FROM noised
 WHERE policy_engine_n >= CASE WHEN policy_engine_grouping = 2 THEN 4 ELSE 2 END
-ORDER BY policy_engine_grouping, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin
+ORDER BY policy_engine_grouping, `age` IS NULL, `age`, `born` IS NULL, `born`

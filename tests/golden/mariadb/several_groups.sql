@@ -51,7 +51,7 @@ CASE WHEN SUM(`policy_engine_value_3`) <= 0 * COUNT(`policy_engine_value_3`) THE
   FROM recoded JOIN crowded ON policy_engine_many = policy_engine_unit
 ), ranked AS (
   SELECT `age`, `born`, policy_engine_unit, `policy_engine_value_2`, `policy_engine_value_3`,
-    ROW_NUMBER() OVER (PARTITION BY policy_engine_unit, `age`, `born` ORDER BY SHA2(CONCAT(@policy_engine_salt, ':r:', CAST(policy_engine_unit AS CHAR CHARACTER SET utf8mb4), ':', CAST(policy_engine_place AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin, policy_engine_place) AS policy_engine_rank
+    ROW_NUMBER() OVER (PARTITION BY policy_engine_unit, `age`, `born` ORDER BY UNHEX(SHA2(CONCAT(@policy_engine_salt, ':r:', CAST(policy_engine_unit AS CHAR CHARACTER SET utf8mb4), ':', CAST(policy_engine_place AS CHAR CHARACTER SET utf8mb4)), 256)), policy_engine_place) AS policy_engine_rank
   FROM lined
   WHERE policy_engine_rows > 3
 ), trimmed AS (
@@ -64,7 +64,7 @@ CASE WHEN SUM(`policy_engine_value_3`) <= 0 * COUNT(`policy_engine_value_3`) THE
   GROUP BY `age`, `born`, policy_engine_unit
 ), placed AS (
   SELECT `age`, `born`, policy_engine_unit, `policy_engine_value_2`, `policy_engine_many_2`, `policy_engine_value_3`, `policy_engine_many_1`,
-    ROW_NUMBER() OVER (PARTITION BY policy_engine_unit ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin) AS policy_engine_place
+    ROW_NUMBER() OVER (PARTITION BY policy_engine_unit ORDER BY `age` IS NULL, `age`, `born` IS NULL, `born`) AS policy_engine_place
   FROM (
     SELECT `age`, `born`, policy_engine_unit, `policy_engine_value_2`, `policy_engine_many_2`, `policy_engine_value_3`, `policy_engine_many_1`
     FROM gathered
@@ -75,7 +75,7 @@ CASE WHEN SUM(`policy_engine_value_3`) <= 0 * COUNT(`policy_engine_value_3`) THE
   ) AS policy_engine_given
 ), chosen AS (
   SELECT `age`, `born`, `policy_engine_value_2`, `policy_engine_many_2`, `policy_engine_value_3`, `policy_engine_many_1`,
-    ROW_NUMBER() OVER (PARTITION BY policy_engine_unit ORDER BY SHA2(CONCAT(@policy_engine_salt, ':o:', CAST(policy_engine_unit AS CHAR CHARACTER SET utf8mb4), ':', CAST(policy_engine_place AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin, policy_engine_place) AS policy_engine_rank
+    ROW_NUMBER() OVER (PARTITION BY policy_engine_unit ORDER BY UNHEX(SHA2(CONCAT(@policy_engine_salt, ':o:', CAST(policy_engine_unit AS CHAR CHARACTER SET utf8mb4), ':', CAST(policy_engine_place AS CHAR CHARACTER SET utf8mb4)), 256)), policy_engine_place) AS policy_engine_rank
   FROM placed
 ), grouped AS (
   SELECT `age`, `born`, COUNT(*) AS policy_engine_people,
@@ -89,12 +89,12 @@ CASE WHEN SUM(`policy_engine_value_3`) <= 0 * COUNT(`policy_engine_value_3`) THE
   GROUP BY `age`, `born`
 ), drawn AS (
   SELECT `age`, `born`, policy_engine_people, `policy_engine_total_1`, `policy_engine_total_2`, `policy_engine_total_3`, `policy_engine_total_4`, `policy_engine_total_5`,
-    SHA2(CONCAT(@policy_engine_salt, ':g:0:767323823c32b78aeffbd48e5eb7ffbd455f63d214e26c09e0f145d025f61cd8:', CAST(ROW_NUMBER() OVER (ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin AS policy_engine_hash,
-    SHA2(CONCAT(@policy_engine_salt, ':g:1:767323823c32b78aeffbd48e5eb7ffbd455f63d214e26c09e0f145d025f61cd8:', CAST(ROW_NUMBER() OVER (ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin AS `policy_engine_hash_1`,
-    SHA2(CONCAT(@policy_engine_salt, ':g:2:767323823c32b78aeffbd48e5eb7ffbd455f63d214e26c09e0f145d025f61cd8:', CAST(ROW_NUMBER() OVER (ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin AS `policy_engine_hash_2`,
-    SHA2(CONCAT(@policy_engine_salt, ':g:3:767323823c32b78aeffbd48e5eb7ffbd455f63d214e26c09e0f145d025f61cd8:', CAST(ROW_NUMBER() OVER (ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin AS `policy_engine_hash_3`,
-    SHA2(CONCAT(@policy_engine_salt, ':g:4:767323823c32b78aeffbd48e5eb7ffbd455f63d214e26c09e0f145d025f61cd8:', CAST(ROW_NUMBER() OVER (ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin AS `policy_engine_hash_4`,
-    SHA2(CONCAT(@policy_engine_salt, ':g:5:767323823c32b78aeffbd48e5eb7ffbd455f63d214e26c09e0f145d025f61cd8:', CAST(ROW_NUMBER() OVER (ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin AS `policy_engine_hash_5`
+    SHA2(CONCAT(@policy_engine_salt, ':g:0:767323823c32b78aeffbd48e5eb7ffbd455f63d214e26c09e0f145d025f61cd8:', CAST(ROW_NUMBER() OVER (ORDER BY `age` IS NULL, `age`, `born` IS NULL, `born`) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin AS policy_engine_hash,
+    SHA2(CONCAT(@policy_engine_salt, ':g:1:767323823c32b78aeffbd48e5eb7ffbd455f63d214e26c09e0f145d025f61cd8:', CAST(ROW_NUMBER() OVER (ORDER BY `age` IS NULL, `age`, `born` IS NULL, `born`) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin AS `policy_engine_hash_1`,
+    SHA2(CONCAT(@policy_engine_salt, ':g:2:767323823c32b78aeffbd48e5eb7ffbd455f63d214e26c09e0f145d025f61cd8:', CAST(ROW_NUMBER() OVER (ORDER BY `age` IS NULL, `age`, `born` IS NULL, `born`) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin AS `policy_engine_hash_2`,
+    SHA2(CONCAT(@policy_engine_salt, ':g:3:767323823c32b78aeffbd48e5eb7ffbd455f63d214e26c09e0f145d025f61cd8:', CAST(ROW_NUMBER() OVER (ORDER BY `age` IS NULL, `age`, `born` IS NULL, `born`) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin AS `policy_engine_hash_3`,
+    SHA2(CONCAT(@policy_engine_salt, ':g:4:767323823c32b78aeffbd48e5eb7ffbd455f63d214e26c09e0f145d025f61cd8:', CAST(ROW_NUMBER() OVER (ORDER BY `age` IS NULL, `age`, `born` IS NULL, `born`) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin AS `policy_engine_hash_4`,
+    SHA2(CONCAT(@policy_engine_salt, ':g:5:767323823c32b78aeffbd48e5eb7ffbd455f63d214e26c09e0f145d025f61cd8:', CAST(ROW_NUMBER() OVER (ORDER BY `age` IS NULL, `age`, `born` IS NULL, `born`) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin AS `policy_engine_hash_5`
   FROM grouped
 ), noised AS (
   SELECT `age`, `born`, policy_engine_people + CASE
@@ -579,4 +579,4 @@ SELECT `age`, `born`, policy_engine_n AS `people`,
   (2 * `policy_engine_above_4` + `policy_engine_divisor_4`) DIV (2 * `policy_engine_divisor_4`) AS `years`
 FROM bounded
 WHERE policy_engine_n >= 6
-ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin
+ORDER BY `age` IS NULL, `age`, `born` IS NULL, `born`

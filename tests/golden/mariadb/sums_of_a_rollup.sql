@@ -42,8 +42,8 @@ WITH people AS (
   GROUP BY policy_engine_grouping, `age`, `born`
 ), drawn AS (
   SELECT policy_engine_grouping, `age`, `born`, policy_engine_people, `policy_engine_total_1`,
-    SHA2(CONCAT(@policy_engine_salt, ':g:0:79de939000400820bb508fa9e16e28b79ce18d437cdf224997d83c3880e57bd4:', CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin AS policy_engine_hash,
-    SHA2(CONCAT(@policy_engine_salt, ':g:1:79de939000400820bb508fa9e16e28b79ce18d437cdf224997d83c3880e57bd4:', CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin AS `policy_engine_hash_1`
+    SHA2(CONCAT(@policy_engine_salt, ':g:0:79de939000400820bb508fa9e16e28b79ce18d437cdf224997d83c3880e57bd4:', CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, `age` IS NULL, `age`, `born` IS NULL, `born`) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin AS policy_engine_hash,
+    SHA2(CONCAT(@policy_engine_salt, ':g:1:79de939000400820bb508fa9e16e28b79ce18d437cdf224997d83c3880e57bd4:', CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, `age` IS NULL, `age`, `born` IS NULL, `born`) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_nopad_bin AS `policy_engine_hash_1`
   FROM grouped
 ), noised AS (
   SELECT policy_engine_grouping, `age`, `born`, policy_engine_people + CASE WHEN policy_engine_grouping = 2 THEN CASE
@@ -242,4 +242,4 @@ SELECT CAST(policy_engine_grouping AS SIGNED) AS `grouping`, `age`, `born`, poli
   `policy_engine_total_1` AS `years`
 FROM noised
 WHERE policy_engine_n >= CASE WHEN policy_engine_grouping = 2 THEN 6 ELSE 3 END
-ORDER BY policy_engine_grouping, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_nopad_bin
+ORDER BY policy_engine_grouping, `age` IS NULL, `age`, `born` IS NULL, `born`

@@ -10,7 +10,7 @@ WITH sampled AS (
   FROM sampled
 ), chosen AS (
   SELECT `age`,
-    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY SHA2(CONCAT(@policy_engine_salt, ':o:', CAST(`person` AS CHAR CHARACTER SET utf8mb4), ':', CAST(policy_engine_place AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_0900_bin, policy_engine_place) AS policy_engine_rank
+    ROW_NUMBER() OVER (PARTITION BY `person` ORDER BY UNHEX(SHA2(CONCAT(@policy_engine_salt, ':o:', CAST(`person` AS CHAR CHARACTER SET utf8mb4), ':', CAST(policy_engine_place AS CHAR CHARACTER SET utf8mb4)), 256)), policy_engine_place) AS policy_engine_rank
   FROM placed
 ), counted AS (
   SELECT `age`, COUNT(*) AS policy_engine_count
@@ -31,4 +31,4 @@ SELECT `age`, CAST(SUM(policy_engine_count) AS SIGNED) AS `n`
 FROM recoded
 GROUP BY `age`
 HAVING SUM(policy_engine_count) >= 5
-ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin
+ORDER BY `age` IS NULL, `age`

@@ -15,4 +15,4 @@ SELECT `name`, COUNT(*) AS `n`
 FROM recoded
 GROUP BY `name`
 HAVING COUNT(*) >= 5
-ORDER BY CAST(`name` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`name` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin
+ORDER BY `name` IS NULL, `name`

@@ -38,4 +38,4 @@ SELECT `years`, `days`, COUNT(*) AS `n`
 FROM recoded
 GROUP BY `years`, `days`
 HAVING COUNT(*) >= 5
-ORDER BY CAST(`years` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`years` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin, `days` IS NULL, `days`
+ORDER BY `years` IS NULL, `years`, `days` IS NULL, `days`

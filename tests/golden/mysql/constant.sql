@@ -15,4 +15,4 @@ SELECT `everybody`, COUNT(*) AS `n`
 FROM recoded
 GROUP BY `everybody`
 HAVING COUNT(*) >= 5
-ORDER BY CAST(`everybody` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`everybody` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin
+ORDER BY `everybody` IS NULL, `everybody`

@@ -24,4 +24,4 @@ SELECT `age`, `born`, COUNT(*) AS `n`
 FROM recoded
 GROUP BY `age`, `born`
 HAVING COUNT(*) >= 5
-ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin
+ORDER BY `age` IS NULL, `age`, `born` IS NULL, `born`

@@ -25,4 +25,4 @@ SELECT `age`, CAST(SUM(policy_engine_count) AS SIGNED) AS `n`
 FROM recoded
 GROUP BY `age`
 HAVING SUM(policy_engine_count) >= 5
-ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin
+ORDER BY `age` IS NULL, `age`

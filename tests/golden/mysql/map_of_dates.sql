@@ -24,4 +24,4 @@ SELECT `born`, CAST(SUM(policy_engine_count) AS SIGNED) AS `n`
 FROM recoded
 GROUP BY `born`
 HAVING SUM(policy_engine_count) >= 5
-ORDER BY CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin
+ORDER BY `born` IS NULL, `born`

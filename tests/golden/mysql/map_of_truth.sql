@@ -25,4 +25,4 @@ SELECT `married`, CAST(SUM(policy_engine_count) AS SIGNED) AS `n`
 FROM recoded
 GROUP BY `married`
 HAVING SUM(policy_engine_count) >= 5
-ORDER BY CAST(`married` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`married` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin
+ORDER BY `married` IS NULL, `married`

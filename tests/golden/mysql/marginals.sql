@@ -35,7 +35,7 @@ WITH people AS (
   GROUP BY policy_engine_grouping, `age`, `born`
 ), drawn AS (
   SELECT policy_engine_grouping, `age`, `born`, policy_engine_people,
-    SHA2(CONCAT(@policy_engine_salt, ':g:0:7601309e7d24da0a26d32e49820e4987b1e1eb922128855ae9fb019b12d5c9e7:', CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_0900_bin AS policy_engine_hash
+    SHA2(CONCAT(@policy_engine_salt, ':g:0:7601309e7d24da0a26d32e49820e4987b1e1eb922128855ae9fb019b12d5c9e7:', CAST(ROW_NUMBER() OVER (ORDER BY policy_engine_grouping, `age` IS NULL, `age`, `born` IS NULL, `born`) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_0900_bin AS policy_engine_hash
   FROM grouped
 ), noised AS (
   SELECT policy_engine_grouping, `age`, `born`, policy_engine_people + CASE
@@ -48,4 +48,4 @@ WITH people AS (
 SELECT CAST(policy_engine_grouping AS SIGNED) AS `grouping`, `age`, `born`, policy_engine_n AS `n`
 FROM noised
 WHERE policy_engine_n >= 2
-ORDER BY policy_engine_grouping, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin
+ORDER BY policy_engine_grouping, `age` IS NULL, `age`, `born` IS NULL, `born`

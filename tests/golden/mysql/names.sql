@@ -15,4 +15,4 @@ SELECT `it"s`, COUNT(*) AS `order by`
 FROM recoded
 GROUP BY `it"s`
 HAVING COUNT(*) >= 5
-ORDER BY CAST(`it"s` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`it"s` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin
+ORDER BY `it"s` IS NULL, `it"s`

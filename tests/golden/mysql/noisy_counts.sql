@@ -25,7 +25,7 @@ WITH people AS (
   GROUP BY `age`, `born`
 ), drawn AS (
   SELECT `age`, `born`, policy_engine_people,
-    SHA2(CONCAT(@policy_engine_salt, ':g:0:19f929c09a3cb4a1e954631f9ef658abf0c61ef0c21591dc8cc95e8fe224921d:', CAST(ROW_NUMBER() OVER (ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_0900_bin AS policy_engine_hash
+    SHA2(CONCAT(@policy_engine_salt, ':g:0:19f929c09a3cb4a1e954631f9ef658abf0c61ef0c21591dc8cc95e8fe224921d:', CAST(ROW_NUMBER() OVER (ORDER BY `age` IS NULL, `age`, `born` IS NULL, `born`) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_0900_bin AS policy_engine_hash
   FROM grouped
 ), noised AS (
   SELECT `age`, `born`, policy_engine_people + CASE
@@ -38,4 +38,4 @@ WITH people AS (
 SELECT `age`, `born`, policy_engine_n AS `n`
 FROM noised
 WHERE policy_engine_n >= 2
-ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin
+ORDER BY `age` IS NULL, `age`, `born` IS NULL, `born`

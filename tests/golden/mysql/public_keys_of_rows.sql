@@ -35,7 +35,7 @@ WITH people AS (
   HAVING MAX(policy_engine_there) = 1
 ), drawn AS (
   SELECT `age`, `everybody`, `born`, policy_engine_people,
-    SHA2(CONCAT(@policy_engine_salt, ':g:0:c11e949ce6a58207137482493be9f4b59f9fd04c84ce06a48d06d3625712a365:', CAST(ROW_NUMBER() OVER (ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin, CAST(`everybody` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`everybody` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin, `born` IS NULL, `born`) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_0900_bin AS policy_engine_hash
+    SHA2(CONCAT(@policy_engine_salt, ':g:0:c11e949ce6a58207137482493be9f4b59f9fd04c84ce06a48d06d3625712a365:', CAST(ROW_NUMBER() OVER (ORDER BY `age` IS NULL, `age`, `everybody` IS NULL, `everybody`, `born` IS NULL, `born`) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_0900_bin AS policy_engine_hash
   FROM tuples
 ), noised AS (
   SELECT `age`, `everybody`, `born`, policy_engine_people + CASE
@@ -48,4 +48,4 @@ WITH people AS (
 SELECT `age`, `everybody`, `born`, policy_engine_n AS `n`
 FROM noised
 
-ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin, CAST(`everybody` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`everybody` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin, `born` IS NULL, `born`
+ORDER BY `age` IS NULL, `age`, `everybody` IS NULL, `everybody`, `born` IS NULL, `born`

@@ -41,10 +41,10 @@ WITH people AS (
   GROUP BY `age`, `born`
 ), drawn AS (
   SELECT `age`, `born`, policy_engine_people, `policy_engine_total_1`, `policy_engine_total_2`, `policy_engine_total_3`,
-    SHA2(CONCAT(@policy_engine_salt, ':g:0:b8d04533735f72a335473f80b46ff76e3215036b501a40fc9129aced4c1af34b:', CAST(ROW_NUMBER() OVER (ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_0900_bin AS policy_engine_hash,
-    SHA2(CONCAT(@policy_engine_salt, ':g:1:b8d04533735f72a335473f80b46ff76e3215036b501a40fc9129aced4c1af34b:', CAST(ROW_NUMBER() OVER (ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_0900_bin AS `policy_engine_hash_1`,
-    SHA2(CONCAT(@policy_engine_salt, ':g:2:b8d04533735f72a335473f80b46ff76e3215036b501a40fc9129aced4c1af34b:', CAST(ROW_NUMBER() OVER (ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_0900_bin AS `policy_engine_hash_2`,
-    SHA2(CONCAT(@policy_engine_salt, ':g:3:b8d04533735f72a335473f80b46ff76e3215036b501a40fc9129aced4c1af34b:', CAST(ROW_NUMBER() OVER (ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_0900_bin AS `policy_engine_hash_3`
+    SHA2(CONCAT(@policy_engine_salt, ':g:0:b8d04533735f72a335473f80b46ff76e3215036b501a40fc9129aced4c1af34b:', CAST(ROW_NUMBER() OVER (ORDER BY `age` IS NULL, `age`, `born` IS NULL, `born`) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_0900_bin AS policy_engine_hash,
+    SHA2(CONCAT(@policy_engine_salt, ':g:1:b8d04533735f72a335473f80b46ff76e3215036b501a40fc9129aced4c1af34b:', CAST(ROW_NUMBER() OVER (ORDER BY `age` IS NULL, `age`, `born` IS NULL, `born`) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_0900_bin AS `policy_engine_hash_1`,
+    SHA2(CONCAT(@policy_engine_salt, ':g:2:b8d04533735f72a335473f80b46ff76e3215036b501a40fc9129aced4c1af34b:', CAST(ROW_NUMBER() OVER (ORDER BY `age` IS NULL, `age`, `born` IS NULL, `born`) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_0900_bin AS `policy_engine_hash_2`,
+    SHA2(CONCAT(@policy_engine_salt, ':g:3:b8d04533735f72a335473f80b46ff76e3215036b501a40fc9129aced4c1af34b:', CAST(ROW_NUMBER() OVER (ORDER BY `age` IS NULL, `age`, `born` IS NULL, `born`) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_0900_bin AS `policy_engine_hash_3`
   FROM grouped
 ), noised AS (
   SELECT `age`, `born`, policy_engine_people + CASE
@@ -137,4 +137,4 @@ SELECT `age`, `born`, policy_engine_n AS `n`,
   (`policy_engine_total_3` + 50 * `policy_engine_n`) AS `years`
 FROM bounded
 WHERE policy_engine_n >= 3
-ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin
+ORDER BY `age` IS NULL, `age`, `born` IS NULL, `born`

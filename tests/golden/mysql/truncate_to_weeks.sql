@@ -16,4 +16,4 @@ SELECT `born`, `seen`, COUNT(*) AS `n`
 FROM recoded
 GROUP BY `born`, `seen`
 HAVING COUNT(*) >= 5
-ORDER BY CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`born` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin, CAST(`seen` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`seen` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin
+ORDER BY `born` IS NULL, `born`, `seen` IS NULL, `seen`

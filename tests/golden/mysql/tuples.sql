@@ -35,10 +35,10 @@ WITH people AS (
   GROUP BY `age`, `zip`
 ), drawn AS (
   SELECT `age`, `zip`, policy_engine_there,
-    SHA2(CONCAT(@policy_engine_salt, ':g:1:ce4e52cb0c4ff90468690ffe3d1f7e9faf918d077a9298224c0c5c26fe472932:', CAST(ROW_NUMBER() OVER (ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin, CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_0900_bin AS policy_engine_hash
+    SHA2(CONCAT(@policy_engine_salt, ':g:1:ce4e52cb0c4ff90468690ffe3d1f7e9faf918d077a9298224c0c5c26fe472932:', CAST(ROW_NUMBER() OVER (ORDER BY `age` IS NULL, `age`, `zip` IS NULL, `zip`) AS CHAR CHARACTER SET utf8mb4)), 256) COLLATE utf8mb4_0900_bin AS policy_engine_hash
   FROM tuples
 )
 SELECT `age`, `zip`
 FROM drawn
 WHERE policy_engine_hash < '44d9585152ea194' OR policy_engine_there = 1 AND policy_engine_hash < 'bb26a7aead15e6c'
-ORDER BY CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`age` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin, CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin IS NULL, CAST(`zip` AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_bin
+ORDER BY `age` IS NULL, `age`, `zip` IS NULL, `zip`
