@@ -47,9 +47,28 @@ def announced(
         )
 
 
+def why_anew(plan: ReleasePlan, known: Books, *, revise: bool) -> tuple[str, ...]:
+    """What a release that stands in the way is told with: why another one is asked for."""
+    policy = plan.policy
+    own = [each for each in entries_of(policy, known) if each.run.edition == policy.edition.name]
+    return (_again(plan, own[-1], revise=revise),) if own else ()
+
+
 def _anew(plan: ReleasePlan, last: Entry, *, revise: bool) -> str:
     """That this is a new release of what was released before, why, and its price."""
     policy, certificate = plan.policy, plan.certificate
+    price = (
+        f"at the price of ε {in_text(certificate.promise.epsilon)},"
+        f" δ {in_text(certificate.promise.delta)} (unit: {certificate.unit})"
+    )
+    if policy.is_unpromised:
+        price = "and what is learnt from both together nothing limits"
+    return f"{_again(plan, last, revise=revise)}: this is a new release, {price}"
+
+
+def _again(plan: ReleasePlan, last: Entry, *, revise: bool) -> str:
+    """That there was a release before, and why another one is asked for."""
+    policy = plan.policy
     drawn = "sample" if policy.noise is None else "draw of the noise"
     why = f"a new {drawn} is asked for"
     if last.policy_digest != policy.digest:
@@ -63,16 +82,7 @@ def _anew(plan: ReleasePlan, last: Entry, *, revise: bool) -> str:
     before = "was released before" if last.state == "committed" else "was begun before"
     state = "" if last.state == "committed" else f", {last.state}"
     edition = f", edition {policy.edition.name}," if policy.edition.zone else ""
-    price = (
-        f"at the price of ε {in_text(certificate.promise.epsilon)},"
-        f" δ {in_text(certificate.promise.delta)} (unit: {certificate.unit})"
-    )
-    if policy.is_unpromised:
-        price = "and what is learnt from both together nothing limits"
-    return (
-        f"{policy.name}{edition} {before} (entry {last.id}{state}), and {why}: this is a new"
-        f" release, {price}"
-    )
+    return f"{policy.name}{edition} {before} (entry {last.id}{state}), and {why}"
 
 
 def _another_account(policy: Policy, last: Entry, account: Account) -> str:

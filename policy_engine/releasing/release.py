@@ -44,7 +44,7 @@ from policy_engine.ledger.windows import FOR_EVER
 from policy_engine.policy.project import Project
 from policy_engine.policy.resolve import Policy, loaded
 from policy_engine.releasing import beginning, books, copies
-from policy_engine.releasing.announcing import announced
+from policy_engine.releasing.announcing import announced, why_anew
 from policy_engine.releasing.charging import ReleasePlan, plan_of
 from policy_engine.releasing.editions import (
     Clock,
@@ -414,7 +414,14 @@ def _charge(job: Job, known: Books, say: Callable[[str], None]) -> Released:
     """Charge a new release and make it."""
     plan, ledger = job.plan, job.ledger
     _check_remembers(job, known)
-    job.spot.check(replace=job.replace)
+    try:
+        job.spot.check(replace=job.replace)
+    except FileError as error:
+        if error.code != "place_taken":
+            raise
+        raise FileError(
+            *error.lines, *why_anew(plan, known, revise=job.revise), code=error.code
+        ) from None
     books.check_new_name(known, plan.project, plan.account)
     check_pinned(plan.project, known, plan.account)
     plan.check_runs(writes=True)

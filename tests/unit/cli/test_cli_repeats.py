@@ -86,6 +86,7 @@ def test_a_changed_policy_is_said_before_it_is_charged(cli, policy):
     assert refused.code == 3
     assert "exists; use --replace to release anew, at a new price" in refused.err
     assert told not in refused.err  # no price is announced of what is not charged
+    assert told.partition(":")[0] in refused.err
     assert account(cli)["entries"] == 1
     done = cli("release", changed, "--replace", "--format", "json")
     assert done.code == 0
