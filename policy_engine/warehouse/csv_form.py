@@ -61,16 +61,23 @@ def plain_form(path: Path, spec: CsvSpec, delimiter: str, width: int) -> PlainFo
         first = [file.readline(_LONGEST) for _ in range(skip)]
         quote = ord(spec.quote) if spec.quote else None
         lines = _Lines(ord(delimiter), quote, width, spec.encoding == "utf-8")
+        if not all(map(_is_one_line, first)):
+            return None
         # A header, too, ends where its line does.
         if spec.header is not False and not lines.are_plain(_ended(first[-1])):
             return None
-        if not all(line.endswith(b"\n") for line in first) or not lines.are_all_plain(file):
+        if not lines.are_all_plain(file):
             return None
     rows = lines.number - (spec.header is not False)
     line_end = "\r\n" if lines.returns else "\n"
     # Which signs end a line is left to the reader where they are two.
     is_sure = lines.are_sure and not lines.returns and not spec.skip
     return PlainForm(delimiter, spec.quote, line_end, skip, rows, is_sure)
+
+
+def _is_one_line(line: bytes) -> bool:
+    """Whether a line has its end, and no other: elsewhere a return alone ends one."""
+    return line.endswith(b"\n") and b"\r" not in line[:-1].removesuffix(b"\r")
 
 
 def _ended(line: bytes) -> bytes:

@@ -56,6 +56,7 @@ PIECES = ["a", "1", " ", ",", ";", '"', '""', '","', "\n", "\r\n", "\r", "é", "
 @example("1,2\r\n3,4\n", "utf-8", {}, 2)
 @example("\ufeff1,2\n", "utf-8", {}, 2)
 @example("1,2,\n3,4\n", "utf-8", {}, 2)
+@example("a\rb\nx,y\ng,h\n", "utf-8", {"skip": 1}, 2)
 @example(" 1 ,\t2\n", "utf-8", {}, 2)
 @example('1, "2"\n', "utf-8", {}, 2)
 def test_both_readers_read_alike(tmp_path_factory, text, encoding, options, width):
@@ -94,7 +95,7 @@ def test_what_may_mean_more_is_read_row_by_row(tmp_path, options):
     "text",
     ["a,b\n1,2\n3\n", "a,b\n1,2,3\n", 'a,b\n1,"2\n', 'a,b\n1,2"\n', 'a,b\n1,"2"3\n', "a,b\n\n1,2\n",
      "a,b\n1,\0\n", "a,b\n1,2\r\n", "a,b\r\n1,2\n", "a,b\r1,2\r", "a,b", 'a,"b\n",c\n1,2,3\n',
-     f"a,b\n1,{'x' * 100_001}\n"],
+     'a,b\r1,2\r300,"x"', '"a","b"', f"a,b\n1,{'x' * 100_001}\n"],
 )  # fmt: skip
 def test_another_form_is_not_plain(tmp_path, text):
     path = tmp_path / "s.csv"
