@@ -175,20 +175,23 @@ def is_reader(function: str) -> bool:
     return name in READERS or name.startswith(("dictget", "joinget"))
 
 
-def holds_no_data(name: Name) -> bool:
+def holds_no_data(name: Name, dialect: str) -> bool:
     """Whether a relation is one of the engine's own that describes itself and no data.
 
-    >>> holds_no_data((Part("information_schema"), Part("tables")))
-    True
+    >>> tables = (Part("information_schema"), Part("tables"))
+    >>> holds_no_data(tables, "duckdb"), holds_no_data(tables, "snowflake")
+    (True, False)
     """
     parts = [part.text.lower() for part in name]
-    if "information_schema" in parts[:-1] or parts in (["dual"], ["sys", "dual"]):
-        return True
     schema, last = (parts[-2] if len(parts) > 1 else ""), parts[-1]
+    if "information_schema" in parts[:-1]:
+        return last in _INFORMATION or (last == "tables" and dialect in _TABLES_UNCOUNTED)
+    if parts in (["dual"], ["sys", "dual"]):
+        return True
     if schema == "pg_catalog" or (not schema and last.startswith("pg_")):
         return last.removeprefix("pg_") in _PG_CATALOG
     if schema == "system":
-        return last in {"numbers", "numbers_mt", "one", "zeros", "tables", "columns", "databases"}
+        return last in {"numbers", "numbers_mt", "one", "zeros", "databases"}
     if schema == "sys":
         return last in {"tables", "columns", "schemas", "objects", "views", "types", "all_objects"}
     if schema in {"", "main"}:
@@ -196,8 +199,15 @@ def holds_no_data(name: Name) -> bool:
     return schema == "sysibm"
 
 
+# Without what counts rows: pg_class, the last value of a sequence, Snowflake's and MySQL's tables.
+_TABLES_UNCOUNTED = {"bigquery", "duckdb", "postgres", "redshift", "trino", "tsql"}
+_INFORMATION = words("""
+    columns schemata views key_column_usage table_constraints referential_constraints
+    check_constraints constraint_column_usage constraint_table_usage routines parameters domains
+    triggers applicable_roles enabled_roles role_table_grants table_privileges column_privileges
+""")
 _PG_CATALOG = words("""
-    tables class attribute namespace type proc index indexes views matviews constraint database
-    description roles user depend enum settings timezone_names timezone_abbrevs sequences table_def
+    tables attribute namespace type proc index indexes views matviews constraint database
+    description roles user depend enum settings timezone_names timezone_abbrevs table_def
     extension language inherits
 """)

@@ -37,7 +37,7 @@ _HOLE = "policy_engine_hole"
 _WILDCARD = re.compile(r"\w\*")
 
 _WITHOUT_FILES = ("source", "unit_test", "semantic_model", "metric", "saved_query")
-READ_KINDS = ("model", "snapshot", "test", "function", *_WITHOUT_FILES)
+READ_KINDS = ("model", "snapshot", "seed", "test", "function", *_WITHOUT_FILES)
 """The kinds of nodes whose text runs."""
 
 
@@ -214,7 +214,7 @@ class NodeReader:
             is_declared = bool(surely & found.allowed) and (len(read.name) > 1 or len(surely) == 1)
             for parent in sorted(surely or perhaps) if not is_declared else ():
                 found.edge(parent, how)
-            is_known = bool(surely) or not read.sure or holds_no_data(read.name)
+            is_known = bool(surely) or not read.sure or holds_no_data(read.name, self.dialect)
             if not is_known and counts and not _has_hole(read.name):
                 found.unknown[shown(read.name)] = None
         for call in reads.calls:

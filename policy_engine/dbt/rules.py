@@ -113,8 +113,9 @@ RULES = {
         "Materialize it as a table or a view; export a certified release instead.",
     ),
     "G07": GateRule(
-        "A test of sensitive data stores no failures.",
-        "store_failures keeps the raw rows that fail, in a table that others may read.",
+        "A test of sensitive data stores no failures, and prints no value of them.",
+        "store_failures keeps the raw rows that fail, in a table that others may read; fail_calc"
+        " prints what it computes of them.",
         "Set store_failures: false for the test, or test the release.",
     ),
     "G08": GateRule(

@@ -137,6 +137,10 @@ def audiences(view: View) -> Iterator[Code]:
             yield Code(AUDIENCE, node.label, file, (", ".join(sorted(told)),), reached)
 
 
+_COUNTS = re.compile(r"\s*(?:count\s*\(\s*(?:\*|1)\s*\)\s*)?", re.IGNORECASE)
+"""What a test tells of the rows that fail, by itself: how many there are."""
+
+
 def findings(view: View, project: DbtProject | None) -> Iterator[GateFinding]:
     """Everything by which sensitive data leaves, or a release is not what was certified."""
     yield from _shown(view)
@@ -152,6 +156,12 @@ def findings(view: View, project: DbtProject | None) -> Iterator[GateFinding]:
         if node.kind == "test" and (how := _stores(node, stored)):
             said = f"stores rows of sensitive data ({how})"
             yield view.found("G07", node, said, path=view.way(node.id))
+        if node.kind == "test" and not _COUNTS.fullmatch(text(node.config, "fail_calc")):
+            said = "prints a value of sensitive data (fail_calc) in dbt's log"
+            remedy = (
+                "Leave fail_calc out, so that the rows that fail are counted, or test the release."
+            )
+            yield view.found("G07", node, said, path=view.way(node.id), remedy=remedy)
         folder = next((each for key in _FOLDERS if (each := text(node.config, key))), "")
         if node.kind in _MADE and (folder or node.materialized == "external"):
             place = text(node.config, "location") or folder

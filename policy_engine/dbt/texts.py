@@ -221,7 +221,9 @@ _NO_SQL = frozenset(
 """Settings that are no SQL, or that are read elsewhere."""
 _READ_ELSEWHERE = _NO_SQL - {"meta"}
 _QUERY = re.compile(
-    rf"\b(?:select|from|table|join)\b|\b(?:{'|'.join(sorted(READERS))})\s*\(", re.IGNORECASE
+    r";|\b(?:select|from|table|join|copy|export|into|summarize|describe|pivot|unpivot|call|execute)\b"
+    rf"|\b(?:{'|'.join(sorted(READERS))})\s*\(",
+    re.IGNORECASE,
 )
 
 

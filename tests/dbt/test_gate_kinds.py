@@ -163,12 +163,24 @@ LEAKS = {
     "dbt_project.yml": _DISPATCHED,
     "local/audit/macros/placed.sql": "{% macro default__create_table_as(temporary, relation, sql)"
     " %}copy ({{ sql }}) to 'x.csv'{% endmacro %}\n",
+    # dbt writes settings into SQL as they stand, those of seeds too.
+    "seeds/coded.csv": "b\nx\n",
+    "seeds/coded.yml": "seeds:\n  - {name: coded, config: {column_types: {b: \"varchar); create"
+    " table main.shown as select * from raw.people; create type z as struct(b int\"}}}\n",
+    "models/added.sql": "{{ config(materialized='incremental', unique_key='id',"
+    " incremental_predicates=[\"true; copy raw.people to 'x.csv'\"]) }}select 1 as id\n",
+    # What a test computes of the rows that fail is printed.
+    "tests/top.sql": "{{ config(fail_calc='max(id)') }}select id from {{ ref('stg') }}\n",
+    # How many rows a table has.
+    "models/sized.sql": f"{{{{ {_PUBLIC} }}}}select reltuples from pg_class where relname ="
+    " 'peo' || 'ple'\n",
 }  # fmt: skip
 FOUND = {
     ("G08", "unit test by_macro"), ("G08", "unit test by_var"), ("G06", "/mnt/shared"),
     ("G14", "hook filter of log.calls"), ("G02", "set"), ("G08", "set"), ("G14", "python set"),
     ("G02", "told"), ("G08", "told"), ("G02", "spaced"),
-    ("G11", "macro default__create_table_as"),
+    ("G11", "macro default__create_table_as"), ("G08", "coded"), ("G08", "added"),
+    ("G07", "test top"), ("G09", "sized"),
     ("G14", "template wrote"), ("G14", "template dispatched"), ("G14", "template made_up"),
     ("G14", "template renamed"), ("G14", "macro granted"), ("G14", "macro printed"),
     ("G11", "macro get_incremental_mine_sql"), ("G11", "macro snapshot_mine_strategy"),
@@ -229,6 +241,12 @@ TWINS = {
     "models/spaced.sql": LEAKS["models/spaced.sql"].replace("stg", "days"),
     "dbt_project.yml": _DISPATCHED,
     "local/audit/macros/placed.sql": LEAKS["local/audit/macros/placed.sql"],
+    "seeds/coded.csv": LEAKS["seeds/coded.csv"],
+    "seeds/coded.yml": "seeds:\n  - {name: coded, config: {column_types: {b: varchar}}}\n",
+    "models/added.sql": "{{ config(materialized='incremental', unique_key='id',"
+    " incremental_predicates=['DBT_INTERNAL_DEST.id > 1']) }}select 1 as id\n",
+    "tests/top.sql": "{{ config(fail_calc='count(*)') }}select id from {{ ref('stg') }}\n",
+    "models/sized.sql": f"{{{{ {_PUBLIC} }}}}select count(*) as n from pg_type\n",
 }  # fmt: skip
 
 
