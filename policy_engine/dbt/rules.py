@@ -250,7 +250,7 @@ def rule_named(code: str) -> GateRule:
         UsageError: there is none.
 
     >>> rule_named("g07").title
-    'A test of sensitive data stores no failures.'
+    'A test of sensitive data stores no failures, and prints no value of them.'
     """
     found = RULES.get(code.upper())
     if found is None:
