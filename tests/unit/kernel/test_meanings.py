@@ -331,6 +331,36 @@ def test_the_error_of_a_number_is_that_of_all_that_it_is_made_of():
     assert 29 < low < 30 - 1.7 * errors["mean"] and 30 + 1.7 * errors["mean"] < high < 31
 
 
+def test_a_mean_whose_error_is_not_stated_says_what_states_it():
+    """Nothing more is drawn for it: what counts its values is drawn already."""
+    drawn = (
+        Quantity(None, Clip(0, 1, rows=20), None, TABLE),
+        Quantity(AGE, Clip(0, 40, rows=20, absent=0), 20, TABLE),
+        Quantity(AGE, BY_ROW, None, TABLE),
+        Quantity(AGE, BY_ROW, 20, TABLE),
+    )
+    shown = (Measure("filled", 2, 1, is_mean=True), Measure("own", 4, 3, is_mean=True))
+    claim = replace(COUNTS, unit=MANY, law=Noisy(TABLE, 1, quantities=drawn, measures=shown))
+    numbers = {each.name: each.unstated for each in meaning_of(claim).numbers(stated(claim))}
+    assert numbers["n"] is None
+    assert numbers["filled"].remedy == "count: {rows: rows} shows it, at no price"
+    assert numbers["own"].remedy == ("a measure {count: age, per: row} shows it, at no price")
+
+
+@pytest.mark.parametrize(
+    ("unit", "value", "name"),
+    [
+        ("year", date(2026, 1, 1), "2026"),
+        ("quarter", date(2026, 10, 1), "2026-Q4"),
+        ("month", date(2026, 11, 1), "2026-11"),
+        ("day", date(2026, 11, 5), "2026-11-05"),
+        ("week", "2026-W48", "2026-W48"),
+    ],
+)
+def test_a_unit_of_the_calendar_is_labelled_by_its_name(unit, value, name):
+    assert recode_meaning(Truncate(unit)).label(value) == name
+
+
 def test_rows_of_a_roll_up_tell_the_errors_of_their_means_as_texts_too():
     """As an engine's table has them."""
     names = ("grouping", "age", "sex", "n", "total", "mean age")
