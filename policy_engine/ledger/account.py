@@ -39,7 +39,7 @@ from policy_engine.ledger.entry import Charge, Entry, check_amount
 from policy_engine.ledger.planned import Planned
 from policy_engine.ledger.pricing import Price, Spent, fits, price
 from policy_engine.ledger.remaining import Remaining, remaining
-from policy_engine.ledger.window_states import Filter, Window
+from policy_engine.ledger.window_states import Amounts, Filter, Window
 from policy_engine.ledger.windows import FOR_EVER
 from policy_engine.policy.timing import PlannedPolicy
 from policy_engine.values import frozen
@@ -204,7 +204,12 @@ class Account:
         epsilon, delta = (_total(each) for each in zip(*sums, strict=True))
         before = self.limit
         promised = (epsilon, delta) if before is None else (before.epsilon, before.delta)
-        return Window(name, self.spent, self.charges, (epsilon, delta), promised=promised)
+        return Window(name, self.spent, self.charges, (epsilon, delta), limits=(promised,))
+
+    def promised(self, limit: Limit) -> tuple[Amounts, ...]:
+        """What each window promises; the last one with what is to come under ``limit``."""
+        before = [each.promised() for each in self.windows[:-1]]
+        return (*before, *(each.promised(limit) for each in self.windows[-1:]))
 
     def with_window(self, window: Window) -> Account:
         """The account with another state of a window."""
@@ -545,7 +550,8 @@ def balance_of(account: Account) -> Balance:
     windows: tuple[WindowBalance, ...] = ()
     found = nothing if spent is None else price(spent, limit)
     if limit is not None and account.has_windows:
-        windows = tuple(_window_balance(account, each, limit) for each in account.windows)
+        told = zip(account.windows, account.promised(limit), strict=True)
+        windows = tuple(_window_balance(account, each, limit, amounts) for each, amounts in told)
         sums = [_total(each) for each in zip(*(each.sums for each in windows), strict=True)]
         found = Price(sums[0], sums[1], None, None) if sums else nothing
     return Balance(
@@ -559,11 +565,13 @@ def balance_of(account: Account) -> Balance:
     )
 
 
-def _window_balance(account: Account, window: Window, limit: Limit) -> WindowBalance:
+def _window_balance(
+    account: Account, window: Window, limit: Limit, promised: Amounts
+) -> WindowBalance:
     rest = window.rest_of(limit)
     return WindowBalance(
         window.name, window.charges, window.sums, price(window.spent, rest), rest,
-        account.slots_left(window.name), window.promised,
+        account.slots_left(window.name), promised,
     )  # fmt: skip
 
 

@@ -48,7 +48,7 @@ deleted are in every year to come.
     limit = account.limit
     if limit is None or limit.each is None:
         return ()
-    return tuple(_sentences(limit, limit.each, [each.promised for each in account.windows]))
+    return tuple(_sentences(limit, limit.each, account.promised(limit)))
 
 
 def _sentences(limit: Limit, each: Calendar, promised: Sequence[Amounts]) -> Iterator[str]:

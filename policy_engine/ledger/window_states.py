@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field, replace
 from decimal import Decimal
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from policy_engine.accounting.domain import EXACT
@@ -47,8 +48,8 @@ class Window:
 
     ``charges`` is how many releases count in it, ``sums`` what their certificates add up to.
     ``spent`` is what is not planned; of the plan, which the record ``plan`` has, the ``slots`` were
-    taken, and it has ``entered`` what holds for ever with the first of them. ``promised`` is the
-    dearest limit that anything was charged under. ``record`` is where this stands, 0 where it is to
+    taken, and it has ``entered`` what holds for ever with the first of them. ``limits`` are those
+    that anything was charged under, each once. ``record`` is where this stands, 0 where it is to
     be written.
     """
 
@@ -59,7 +60,7 @@ class Window:
     planned: Planned | None = None
     slots: tuple[Slot, ...] = ()
     entered: bool = False
-    promised: Amounts = (Decimal(0), Decimal(0))
+    limits: tuple[Amounts, ...] = ()
     record: int = field(default=0, compare=False)
 
     @classmethod
@@ -78,12 +79,25 @@ class Window:
             self,
             charges=self.charges + 1,
             sums=_each(EXACT.add, self.sums, sums),
-            promised=_each(max, self.promised, (limit.epsilon, limit.delta)),
+            limits=self._limits_with(limit),
             record=0,
         )
         if slot is not None:
             return replace(found, slots=(*self.slots, slot), entered=True)
         return replace(found, spent=self.spent.plus(charge.asked, self.rest_of(limit)))
+
+    def promised(self, limit: Limit | None = None) -> Amounts:
+        """What its releases promise together; with those to come under a ``limit``.
+
+        A limit that was changed divides δ anew, by what was seen: each of them adds its δ.
+        """
+        limits = self.limits if limit is None else self._limits_with(limit)
+        epsilon = max((each for each, _ in limits), default=Decimal(0))
+        delta = reduce(EXACT.add, (each for _, each in limits), Decimal(0))
+        return epsilon, min(Decimal(1), delta)
+
+    def _limits_with(self, limit: Limit) -> tuple[Amounts, ...]:
+        return tuple(dict.fromkeys([*self.limits, (limit.epsilon, limit.delta)]))
 
     def minus(self, charge: Charge, *, planned: bool) -> Window:
         """The window without a charge, which had taken a slot if ``planned``; nothing of it ran.
@@ -162,7 +176,7 @@ class Window:
                 for each in self.slots
             ],
             "entered": self.entered,
-            "promised": list(map(str, self.promised)),
+            "limits": [list(map(str, each)) for each in self.limits],
         }
 
     @classmethod
@@ -183,7 +197,7 @@ class Window:
                 None if state["plan"] is None else Planned.from_json(state["plan"]),
                 slots,
                 state["entered"] is True,
-                _amounts(state["promised"]),
+                tuple(map(_amounts, state["limits"])),
                 record,
             )
         except NONSENSE:

@@ -612,11 +612,26 @@ def test_what_is_offered_of_a_window_is_admitted_and_one_step_more_is_not(number
         assert not after.is_planned(replace(one, run=Run(edition="one more")))
 
 
+def test_each_limit_under_which_a_window_was_charged_adds_its_delta(ledger):
+    """A limit that is changed divides δ anew, by what was seen (accounts.md)."""
+    ledger.reserve(charge("0.5", "2026"), limit())
+    high = Limit(Decimal("1.5"), limit().delta, each=limit().each)
+    ledger.set_limit("people", high, who="Ada", why="a survey")
+    assert promises(people(ledger))[0].endswith(": (1.5, 0.000002) of anybody.")
+    ledger.reserve(charge("0.1", "2026"), high)
+    assert people(ledger).windows[0].promised() == (high.epsilon, 2 * high.delta)
+    # Back at the first limit nothing is added.
+    ledger.set_limit("people", limit(), who="Ada", why="it is over")
+    assert promises(people(ledger))[0].endswith(": (1.5, 0.000002) of anybody.")
+    ledger.reserve(charge("0.1", "2027"), limit())
+    assert [each[1] for each in people(ledger).promised(limit())] == [2 * high.delta, high.delta]
+
+
 def test_a_limit_that_was_lowered_does_not_take_back_what_was_promised(ledger):
     """What a window adds is told by the limit under which it was charged, if that was higher."""
     reserve(ledger, charge("0.5", "2026"), limit())
     low = Limit(Decimal("0.1"), limit().delta, each=limit().each)
     told = promises(effective(people(ledger), low))
-    highest = max(each.promised[0] for each in people(ledger).windows)
+    highest = max(each.promised()[0] for each in people(ledger).windows)
     assert highest > low.epsilon
     assert f"({in_text(highest)}, " in told[0]
