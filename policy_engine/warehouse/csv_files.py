@@ -86,7 +86,7 @@ def names_in(path: Path, name: str, spec: CsvSpec) -> Names:
         if any(map(_is_value, fields)):
             raise FileError(
                 f"the first line of {path} looks like a row, and not like names; if the file has no"
-                " header, name its columns under source, as in csv: {header: false, columns: [age,"
+                " header, name its columns beside file, as in csv: {header: false, columns: [age,"
                 " sex]}; if it is one, write csv: {header: true}"
             )
     if first and not fields:
@@ -373,7 +373,7 @@ def _remedy(path: Path, name: str, spec: CsvSpec, **known: str) -> str:
     found, _ = options_in(path, name)
     said = {*spec.model_fields_set, "header", "columns"}
     unsaid = found.model_dump(include=found.model_fields_set - said)
-    return f"; write csv: {shown(CsvSpec.model_construct(**unsaid | known))} under source"
+    return f"; write csv: {shown(CsvSpec.model_construct(**unsaid | known))} beside file"
 
 
 def shown(spec: CsvSpec) -> str:

@@ -81,8 +81,8 @@ def test_numbers(options, read):
         ("a.txt", b"PAR1" + bytes(9), "a Parquet file: name it .parquet"),
         ("a.csv.gz", b"a,b\n1,2\n", "is no gzip file: name it without .gz"),
         ("a.csv", gzip.compress(b"a,b\n1,2\n", mtime=0), "is a gzip file: name it .csv.gz"),
-        ("a.csv", b"# by a machine\na,b\n1,2\n", '; write csv: {comment: "#"} under source'),
-        ("a.csv", b"#x y\na;b\n1;2\n", '; write csv: {delimiter: ";", comment: "#"} under'),
+        ("a.csv", b"# by a machine\na,b\n1,2\n", '; write csv: {comment: "#"} beside file'),
+        ("a.csv", b"#x y\na;b\n1;2\n", '; write csv: {delimiter: ";", comment: "#"} beside'),
     ],
 )
 def test_a_file_that_is_none_is_told_what_it_is(tmp_path, name, content, said):
@@ -252,7 +252,7 @@ def test_what_to_write_is_told_beside_what_is_written(tmp_path, first, options, 
     (tmp_path / "s.csv").write_bytes(f"{first}\n1,2\n".encode("cp1252"))
     with pytest.raises(FileError) as caught:
         names_in(tmp_path / "s.csv", "s.csv", CsvSpec(**options))
-    assert str(caught.value).endswith(f"{told} under source")
+    assert str(caught.value).endswith(f"{told} beside file")
     names_in(
         tmp_path / "s.csv", "s.csv", CsvSpec(**{**options, "header": True, "encoding": "cp1252"})
     )
@@ -261,7 +261,7 @@ def test_what_to_write_is_told_beside_what_is_written(tmp_path, first, options, 
 def test_names_in_quotes_tell_their_delimiter(tmp_path):
     path = tmp_path / "s.csv"
     path.write_bytes(b'"Nr";"Anschrift"\r\n"1";"Weg 1\n50667"\r\n')
-    with pytest.raises(FileError, match=r"by ';'; write csv: \{delimiter: \";\"\} under"):
+    with pytest.raises(FileError, match=r"by ';'; write csv: \{delimiter: \";\"\} beside"):
         names_in(path, "s.csv", CsvSpec())
     assert options_in(path, "s.csv") == (CsvSpec(delimiter=";"), ("Nr", "Anschrift"))
     path.write_bytes(b'"Nr"s;"Anschrift"\r\n1;2\r\n')
