@@ -140,11 +140,14 @@ def limit(
     }  # fmt: skip
     text = f"{account}: the limit is now {wanted}"
     confirm(document, [f"{text} (unit: {', '.join(units) or 'none yet'}), by {by}: {why}"])
-    if stated is not None and wanted.is_above(stated):
+    is_lower = stated is not None and wanted.is_above(stated)
+    if stated is not None and is_lower:
         note(f"{stated.where} still says {stated}, and the lower limit counts: change it there too")
     elif stated is not None and stated.is_above(wanted):
         note(f"{stated.where} still says {stated}: lower it there too, or nothing is paid for")
-    if left is not None and not left.alike and left.epsilon is None:
+    is_spent = left is not None and not left.alike and left.epsilon is None
+    # Of the lower limit that counts there may be nothing left: that is not of the new one.
+    if left is not None and is_spent and not is_lower and not any(e.left for e in left.slots):
         note(f"{account} has spent its limit already: left: {left.words('the last')}")
 
 

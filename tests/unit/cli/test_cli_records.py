@@ -365,6 +365,18 @@ def test_a_limit_below_what_is_spent_says_what_follows(cli, policy, project):
     )
 
 
+def test_of_a_limit_that_is_raised_the_lower_one_is_not_said_to_be_spent(cli, policy, project):
+    """Whoever raises it does what the refusal said, and learns what else to do."""
+    cli("release", policy("a"))
+    (project / "policy-engine.yaml").write_text(
+        "accounts: {people: {epsilon: 0.01, delta: 1.0e-12}}\n"
+    )
+    raised = cli(*LIMIT, "--by", "Ada", "--why", "a survey")
+    assert raised.code == 0
+    assert "and the lower limit counts: change it there too" in raised.err
+    assert "has spent" not in raised.err
+
+
 def test_a_repeated_release_says_what_is_left_of_the_lower_limit(cli, policy, project):
     first = cli("release", policy("a"), "--format", "json").document
     (project / "policy-engine.yaml").write_text(
