@@ -34,10 +34,11 @@ def frozen(cls: Any = None, /, *, eq: bool = True, kw_only: bool = False) -> Any
         return partial(frozen, eq=eq, kw_only=kw_only)
     own = dict(vars(cls))
     dataclass(eq=False, repr=False, kw_only=kw_only)(cls)
-    names = {f.name for f in fields(cls)}
-    compared = _values([f.name for f in fields(cls) if f.compare])
-    hashed = _values([f.name for f in fields(cls) if (f.compare if f.hash is None else f.hash)])
-    shown = [f.name for f in fields(cls) if f.repr]
+    every = fields(cls)
+    names = {f.name for f in every}
+    compared = _values([f.name for f in every if f.compare])
+    hashed = _values([f.name for f in every if (f.compare if f.hash is None else f.hash)])
+    shown = [f.name for f in every if f.repr]
 
     def set_once(self: Any, name: str, value: object) -> None:
         if name in self.__dict__ or name not in names:

@@ -140,14 +140,13 @@ def limit(
     }  # fmt: skip
     text = f"{account}: the limit is now {wanted}"
     confirm(document, [f"{text} (unit: {', '.join(units) or 'none yet'}), by {by}: {why}"])
-    is_lower = stated is not None and wanted.is_above(stated)
-    if stated is not None and is_lower:
+    if stated is not None and wanted.is_above(stated):
         note(f"{stated.where} still says {stated}, and the lower limit counts: change it there too")
-    elif stated is not None and stated.is_above(wanted):
+        return  # of the lower one there may be nothing left, which says nothing of the new one
+    if stated is not None and stated.is_above(wanted):
         note(f"{stated.where} still says {stated}: lower it there too, or nothing is paid for")
-    is_spent = left is not None and not left.alike and left.epsilon is None
-    # Of the lower limit that counts there may be nothing left: that is not of the new one.
-    if left is not None and is_spent and not is_lower and not any(e.left for e in left.slots):
+    has_slots = left is not None and any(each.left for each in left.slots)
+    if left is not None and not left.alike and left.epsilon is None and not has_slots:
         note(f"{account} has spent its limit already: left: {left.words('the last')}")
 
 

@@ -6,7 +6,7 @@ charged to what a plan leaves. Nothing here looks at a source.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from policy_engine.accounting.in_words import in_text
 from policy_engine.ledger.account import Account
@@ -26,10 +26,7 @@ def announced(
     """
     policy = plan.policy
     entries = list(entries_of(policy, known))
-    own = [entry for entry in entries if entry.run.edition == policy.edition.name]
-    if not policy.edition.zone:
-        own = entries
-    if own:
+    if own := _own(policy, entries):
         yield _anew(plan, own[-1], revise=revise)
     elif entries and entries[-1].policy_digest != policy.digest:
         last = entries[-1]
@@ -49,9 +46,15 @@ def announced(
 
 def why_anew(plan: ReleasePlan, known: Books, *, revise: bool) -> tuple[str, ...]:
     """What a release that stands in the way is told with: why another one is asked for."""
-    policy = plan.policy
-    own = [each for each in entries_of(policy, known) if each.run.edition == policy.edition.name]
+    own = _own(plan.policy, list(entries_of(plan.policy, known)))
     return (_again(plan, own[-1], revise=revise),) if own else ()
+
+
+def _own(policy: Policy, entries: Sequence[Entry]) -> Sequence[Entry]:
+    """The entries of the edition that is asked for; of a policy without a calendar all."""
+    if not policy.edition.zone:
+        return entries
+    return [entry for entry in entries if entry.run.edition == policy.edition.name]
 
 
 def _anew(plan: ReleasePlan, last: Entry, *, revise: bool) -> str:

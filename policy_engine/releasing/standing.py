@@ -275,9 +275,8 @@ def remarks_read(meaning: Meaning[Any], names: tuple[str, ...], lines: Lines) ->
     if not all(len(line) == len(names) for line in found):
         return ()
     is_counted = count is not None
-    if is_counted and not all(
-        str(line[place]).isdecimal() for line in found
-    ):  # a table's are texts
+    # A table's numbers are texts.
+    if is_counted and not all(str(line[place]).isdecimal() for line in found):
         return ()
     who = people_word(meaning.claim.unit.groups)
     return remarks(names[:place], found, counted=is_counted, of_alike=False, who=who)
