@@ -302,7 +302,8 @@ def _account(balance: Balance, found: LedgerState, left: Remaining | None) -> Ac
         totals=None
         if limit is None or limit.each is None
         else tuple(
-            TotalSaid(each.windows, each.epsilon, each.delta) for each in totals(limit, promised)
+            TotalSaid(each.windows, each.epsilon, each.delta)
+            for each in totals(limit, promised, balance.ever)
         ),
         without_epsilon_delta=balance.unbounded or None,
     )

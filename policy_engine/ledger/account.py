@@ -39,7 +39,7 @@ from policy_engine.ledger.entry import Charge, Entry, check_amount
 from policy_engine.ledger.planned import Planned
 from policy_engine.ledger.pricing import Price, Spent, fits, price
 from policy_engine.ledger.remaining import Remaining, remaining
-from policy_engine.ledger.window_states import Amounts, Filter, Window
+from policy_engine.ledger.window_states import Amounts, Filter, Window, promise_of
 from policy_engine.ledger.windows import FOR_EVER
 from policy_engine.policy.timing import PlannedPolicy
 from policy_engine.values import frozen
@@ -163,6 +163,7 @@ class Account:
     ``charges`` is how many releases are charged to it, ``review`` the number of the record that
     says which approvals it requires; 0 for none. ``spent`` is all that was ever charged, where the
     plan of a window is one event. ``windows`` are those in which anything counts, by their names.
+    ``limits`` are those that held for ever before the present one, or what windows amounted to.
     ``is_stopped``: the project file allows what the ledger does not, and until one of both is
     changed nothing is paid.
     """
@@ -174,6 +175,7 @@ class Account:
     limit: Limit | None = None
     review: int = 0
     windows: tuple[Window, ...] = ()
+    limits: tuple[Amounts, ...] = ()
     is_stopped: bool = field(default=False, compare=False)
 
     @property
@@ -195,21 +197,44 @@ class Account:
         return Window.none(name, self.neighbours or neighbours)
 
     def _all_in(self, name: str) -> Window:
-        """A window in which all counts that was charged until now."""
+        """A window in which all counts that was charged until now, and was promised."""
         assert self.spent is not None
+        return Window(name, self.spent, self.charges, self._sums(), limits=(self._together(),))
+
+    def _sums(self) -> Amounts:
+        """What the certificates add up to of all that was charged until now."""
         sums = [each.sums for each in self.windows]
-        if not sums:
+        if not sums and self.spent is not None:
             told = price(self.spent, None)
             sums = [(told.basic_epsilon, told.basic_delta)]
-        epsilon, delta = (_total(each) for each in zip(*sums, strict=True))
+        return _total(each for each, _ in sums), _total(each for _, each in sums)
+
+    def _together(self) -> Amounts:
+        """What was promised until now of all together: of windows, what they add up to.
+
+        Each window keeps its promise given all before it, whatever is chosen, so they add up.
+        """
         before = self.limit
-        promised = (epsilon, delta) if before is None else (before.epsilon, before.delta)
-        return Window(name, self.spent, self.charges, (epsilon, delta), limits=(promised,))
+        if before is None:
+            return self._sums()
+        if before.each is None and not self.windows:
+            return promise_of([*self.limits, (before.epsilon, before.delta)])
+        told = [each.promised() for each in self.windows]
+        added = _total(each for each, _ in told), min(Decimal(1), _total(each for _, each in told))
+        ever = self.promised_ever(before)
+        is_less = ever is None or (added[0] <= ever[0] and added[1] <= ever[1])
+        return added if ever is None or is_less else ever
 
     def promised(self, limit: Limit) -> tuple[Amounts, ...]:
-        """What each window promises; the last one with what is to come under ``limit``."""
-        before = [each.promised() for each in self.windows[:-1]]
-        return (*before, *(each.promised(limit) for each in self.windows[-1:]))
+        """What each window promises, with what is to come under ``limit``: also late in an old one.
+
+        Rows that came late, and a release that is revised, count in the window of their name.
+        """
+        return tuple(each.promised(limit) for each in self.windows)
+
+    def promised_ever(self, limit: Limit) -> Amounts | None:
+        """What all windows promise together; None where no limit holds of them for ever."""
+        return None if limit.ever is None else promise_of([*self.limits, limit.ever])
 
     def with_window(self, window: Window) -> Account:
         """The account with another state of a window."""
@@ -276,12 +301,23 @@ class Account:
         while that is within the limit.
         """
         before = self.limit
+        found = replace(self, limit=limit, limits=self._limits_before(limit))
         if (None if before is None else before.each) == limit.each:
             kept = tuple(each.limited(limit) for each in self.windows)
-            return replace(self, limit=limit, windows=kept)
+            return replace(found, windows=kept)
         if self.spent is None or not self.charges:
-            return replace(self, limit=limit, windows=())
-        return replace(self, limit=limit, windows=(self._all_in(window),))
+            return replace(found, windows=())
+        return replace(found, windows=(self._all_in(window),))
+
+    def _limits_before(self, limit: Limit) -> tuple[Amounts, ...]:
+        """Those that held for ever before this one; none where nothing was charged under any."""
+        if not self.charges:
+            return ()
+        before = self.limit
+        if before is not None and _ever_of(before) == _ever_of(limit):
+            return self.limits
+        told = _ever_of(before) if before is not None else None
+        return tuple(dict.fromkeys([*self.limits, told or self._together()]))
 
     def planning(self, window: str, planned: Planned) -> Account:
         """The account with the plan of a window; what counts there already is the rest's."""
@@ -400,7 +436,13 @@ class Account:
             "limit": None if self.limit is None else limit_to_json(self.limit),
             **({"review": self.review} if self.review else {}),
             **({"windows": windows} if windows else {}),
+            **({"limits": [list(map(str, e)) for e in self.limits]} if self.limits else {}),
         }
+
+
+def _ever_of(limit: Limit) -> Amounts | None:
+    """What a limit says of all releases together, for ever; None of windows that say nothing."""
+    return (limit.epsilon, limit.delta) if limit.each is None else limit.ever
 
 
 def _total(amounts: Iterable[Decimal]) -> Decimal:
@@ -475,6 +517,7 @@ def account_of(
             None if limit is None else limit_from_json(limit),
             int(state.get("review", 0)),
             tuple(windows),
+            tuple((read_amount(e), read_amount(d)) for e, d in state.get("limits", ())),
         )
     except (ArithmeticError, DomainError, KeyError, TypeError, ValueError):
         raise LedgerError(
@@ -525,6 +568,8 @@ class Balance:
     """How many of its releases have no (ε, δ); with one, none holds of them all together."""
     windows: tuple[WindowBalance, ...] = ()
     """Those in which anything counts; then ``price`` is the sum of the certificates in them."""
+    ever: Amounts | None = None
+    """What all windows promise together, for ever; None where that is not bounded."""
 
     @property
     def spent_epsilon(self) -> Decimal:
@@ -562,6 +607,7 @@ def balance_of(account: Account) -> Balance:
         limit,
         0 if spent is None else spent.unbounded,
         windows,
+        None if limit is None else account.promised_ever(limit),
     )
 
 
@@ -600,6 +646,12 @@ def check_windows(account: Account, limit: Limit) -> None:
         raise UsageError(
             f"account {account.name!r} has windows, and no limit for ever follows them: keep 'each'"
             " in the project file, and write 'ever: {epsilon: …, delta: …}', which is one"
+        )
+    if before_each is not None and before_of is not None and before_each != limit.each:
+        raise UsageError(
+            f"account {account.name!r} was charged already, by the {before_each.value} of"
+            f" {before_of}, and by other periods nothing of that is known: write"
+            f" 'each: {before_each.value}' in the project file, as it was"
         )
     if before_of != limit.of:
         raise UsageError(

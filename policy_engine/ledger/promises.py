@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.windows import ToldOf, told_of
@@ -15,17 +15,20 @@ _FEW = (1, 3)
 _WORDS = {1: "one", 3: "three"}
 
 
-def totals(limit: Limit, promised: Iterable[Amounts] = ()) -> tuple[ToldOf, ...]:
+def totals(
+    limit: Limit, promised: Iterable[Amounts] = (), ever: Amounts | None = None
+) -> tuple[ToldOf, ...]:
     """What one window, and what three of an account promise together, by their limits.
 
     ``promised`` are the limits under which windows were charged before, which may have been
-    higher; whatever holds for ever is not passed.
+    higher; what all promise for ever, which is ``ever`` where the limit was another, is not passed.
     """
     limits = [(limit.epsilon, limit.delta)] * max(_FEW)
     found = (told_of([*limits, *promised], windows) for windows in _FEW)
-    if limit.ever is None:
+    ever = ever or limit.ever
+    if ever is None:
         return tuple(found)
-    epsilon, delta = limit.ever
+    epsilon, delta = ever
     return tuple(
         each if each.epsilon <= epsilon and each.delta <= delta
         else ToldOf(each.windows, epsilon, delta)
@@ -48,12 +51,12 @@ deleted are in every year to come.
     limit = account.limit
     if limit is None or limit.each is None:
         return ()
-    return tuple(_sentences(limit, limit.each, account.promised(limit)))
+    return tuple(_sentences(account, limit, limit.each))
 
 
-def _sentences(limit: Limit, each: Calendar, promised: Sequence[Amounts]) -> Iterator[str]:
-    word = each.value
-    one, three = totals(limit, promised)
+def _sentences(account: Account, limit: Limit, each: Calendar) -> Iterator[str]:
+    word, ever = each.value, account.promised_ever(limit)
+    one, three = totals(limit, account.promised(limit), ever)
     pair = _pair((one.epsilon, one.delta))  # of a window whose limit was a higher one, too
     if limit.of is not None:
         yield (
@@ -76,8 +79,8 @@ def _sentences(limit: Limit, each: Calendar, promised: Sequence[Amounts]) -> Ite
             f" {_pair((three.epsilon, three.delta))} for three, whenever the rows' own events were."
             f" Rows that are never deleted are in every {word} to come."
         )
-    if limit.ever is not None:
-        yield f"Of all {word}s together, for ever: {_pair(limit.ever)}."
+    if ever is not None:
+        yield f"Of all {word}s together, for ever: {_pair(ever)}."
 
 
 def beginning(account: Account, windows: Iterable[str]) -> str:

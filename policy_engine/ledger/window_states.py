@@ -6,7 +6,7 @@ later records of the account say which that is, so that a charge is priced witho
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from decimal import Decimal
 from functools import reduce
@@ -91,10 +91,7 @@ class Window:
 
         A limit that was changed divides δ anew, by what was seen: each of them adds its δ.
         """
-        limits = self.limits if limit is None else self._limits_with(limit)
-        epsilon = max((each for each, _ in limits), default=Decimal(0))
-        delta = reduce(EXACT.add, (each for _, each in limits), Decimal(0))
-        return epsilon, min(Decimal(1), delta)
+        return promise_of(self.limits if limit is None else self._limits_with(limit))
 
     def _limits_with(self, limit: Limit) -> tuple[Amounts, ...]:
         return tuple(dict.fromkeys([*self.limits, (limit.epsilon, limit.delta)]))
@@ -202,6 +199,17 @@ class Window:
             )
         except NONSENSE:
             raise ValueError("a window as this version writes it") from None
+
+
+def promise_of(limits: Sequence[Amounts]) -> Amounts:
+    """What holds of all that was charged under limits, one after the other: (max ε, Σδ).
+
+    >>> [str(each) for each in promise_of([(Decimal(1), Decimal("1e-6"))] * 2)]
+    ['1', '0.000002']
+    """
+    epsilon = max((each for each, _ in limits), default=Decimal(0))
+    delta = reduce(EXACT.add, (each for _, each in limits), Decimal(0))
+    return epsilon, min(Decimal(1), delta)
 
 
 def _each(combine: Any, one: Amounts, other: Amounts) -> Amounts:

@@ -32,7 +32,7 @@ from policy_engine.errors import (
 )
 from policy_engine.kernel.editions import Edition
 from policy_engine.ledger import deciding
-from policy_engine.ledger.account import Account, Limit, affords, effective
+from policy_engine.ledger.account import Account, Limit, affords, balance_of, effective
 from policy_engine.ledger.asked import event_from_json, event_to_json
 from policy_engine.ledger.chain import Draft, Trust, extend, head
 from policy_engine.ledger.entry import Charge, Run
@@ -286,10 +286,74 @@ def test_another_length_of_windows_counts_all_that_was_charged(ledger):
     ledger.reserve(charge("0.2"), limit("1.2"))
 
 
+def test_windows_that_become_one_promise_what_they_add_up_to(ledger):
+    """Each month kept (1, 10⁻⁶) given all before it: the year that holds three promises three."""
+    monthly = limit(each=Calendar.MONTH)
+    for window in ("2026-09", "2026-10", "2026-11"):
+        ledger.reserve(charge("0.9", window), monthly)
+    ledger.set_limit("people", limit(), who="Ada", why="a year", window="2026")
+    one, total = promises(people(ledger))
+    assert one.endswith("of one year add to what was known before them: (3, 0.000004) of anybody.")
+    assert "(3, 0.000004) of somebody" in total
+    assert "(5, 0.000006) for three" in total
+    # Never below what was charged, priced as one list, which is the least that it can be.
+    [window] = balance_of(people(ledger)).windows
+    assert window.price.tight_epsilon == Decimal("2.7")
+    assert window.promised == (Decimal(3), 4 * SMALL)
+    ledger.reserve(charge("0.9", "2027"), limit())
+    assert [each.promised()[0] for each in people(ledger).windows] == [Decimal(3), ONE]
+
+
+def test_a_limit_for_ever_that_was_changed_is_told_of_the_window_that_follows(ledger):
+    ledger.reserve(charge("0.5", ""), limit(each=None))
+    ledger.set_limit("people", limit("2", each=None), who="Ada", why="a survey")
+    ledger.reserve(charge("0.5", ""), limit("2", each=None))
+    ledger.set_limit("people", limit(), who="Ada", why="a year", window="2026")
+    assert promises(people(ledger))[0].endswith(": (2, 0.000003) of anybody.")
+
+
+def test_a_limit_for_ever_that_came_late_promises_what_was_promised_before(ledger):
+    """Two years kept (1, 10⁻⁶) each when somebody wrote that all together keep (1, 10⁻⁶)."""
+    for window in ("2025", "2026"):
+        ledger.reserve(charge("0.9", window), limit())
+    late = limit(ever=(ONE, SMALL))
+    ledger.set_limit("people", late, who="Ada", why="for ever")
+    assert promises(people(ledger))[-1] == "Of all years together, for ever: (2, 0.000003)."
+    assert balance_of(people(ledger)).ever == (Decimal(2), 3 * SMALL)
+    with pytest.raises(BudgetExceeded):
+        ledger.reserve(charge("0.1", "2027"), late)
+    # A lower one adds its δ, and takes nothing back; of months that become one year ε stays too.
+    lower = limit(ever=(Decimal("0.5"), SMALL))
+    ledger.set_limit("people", lower, who="Ada", why="less")
+    assert people(ledger).promised_ever(lower) == (Decimal(2), 4 * SMALL)
+    ledger.set_limit("people", replace(lower, each=Calendar.MONTH), who="Ada", why="months",
+                     window="2026-11")  # fmt: skip
+    assert [each.promised() for each in people(ledger).windows] == [(Decimal(2), 2 * SMALL)]
+
+
+def test_an_account_that_was_charged_nothing_promises_its_limit_alone(ledger):
+    ledger.set_limit("people", limit("5"), who="Ada", why="first")
+    ledger.set_limit("people", limit(each=Calendar.MONTH), who="Ada", why="months")
+    assert promises(people(ledger))[0].endswith(": (1, 0.000001) of anybody.")
+
+
+def test_an_old_window_promises_what_a_late_release_may_add(ledger):
+    """A period's rows are told of late, and count in the window of its name."""
+    for window in ("2025", "2026"):
+        ledger.reserve(charge("0.1", window), limit())
+    high = limit("2")
+    ledger.set_limit("people", high, who="Ada", why="a survey")
+    assert [each[1] for each in people(ledger).promised(high)] == [2 * SMALL, 2 * SMALL]
+    before = promises(people(ledger))
+    ledger.reserve(charge("0.5", "2025", edition="2025-12"), high)
+    assert promises(people(ledger)) == before
+
+
 @pytest.mark.parametrize(
     ("first", "then", "fault"),
     [
         (limit(), limit(each=None), "no limit for ever follows them"),
+        (limit(of="visited"), limit(each=Calendar.MONTH, of="visited"), "write 'each: year'"),
         (limit(), limit(of="visited"), "which periods of 'visited'"),
         (limit(of="visited"), limit(of="born"), "which periods of 'born'"),
         (limit(each=None), limit(of="visited"), "which periods of 'visited'"),
