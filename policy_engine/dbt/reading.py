@@ -16,6 +16,7 @@ from pathlib import Path
 from policy_engine.dbt.lexing import as_it_runs, holds_no_data
 from policy_engine.dbt.manifest import Manifest, Node, mapping, sequence, text
 from policy_engine.dbt.naming import Name, Names, dialect_of, read_name, shown
+from policy_engine.dbt.project import told_in
 from policy_engine.dbt.relations import Read, Reads, named_in, reads_of
 from policy_engine.dbt.taint import Edge
 from policy_engine.dbt.texts import (
@@ -82,11 +83,22 @@ class NodeReader:
             for written in relations_of(node):
                 names.add(node.id, written)
                 taken.add(written.lower())
+            if elsewhere := text(mapping(self._deferred, node.id), "relation_name"):
+                names.add(node.id, elsewhere)
         for node in self.manifest.disabled:
             # What is not built any more may still be there, unless another took its place.
             if node.id not in self.manifest.nodes and node.relation.lower() not in taken:
                 names.add(node.id, node.relation)
         return names
+
+    @cached_property
+    def _deferred(self) -> Mapping[str, object]:
+        """The nodes of another manifest, by whose relations dbt's last run could compile."""
+        asked = mapping(told_in(self.target / "run_results.json"), "args") if self.target else {}
+        state = text(asked, "defer_state") or text(asked, "state")
+        if self.project is None or not (state and asked.get("defer")):
+            return {}
+        return mapping(told_in(self.project / state / "manifest.json"), "nodes")
 
     # Texts
 

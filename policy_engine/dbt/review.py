@@ -48,7 +48,7 @@ class ReviewedCode:
 class Waiver:
     """A finding that is let be: its ``code``, and ``about`` what: a node, a piece of code, a file.
 
-    ``origins`` are what is marked and may reach it.
+    ``origins`` are what is marked or unknown, and may reach it: ``raw.events.*`` is all of that.
     """
 
     code: str
@@ -61,6 +61,11 @@ class Waiver:
     def covers(self, found: GateFinding) -> bool:
         """Whether it names a finding, whatever reaches that."""
         return found.code == self.code and self.about in {found.names[0], found.file}
+
+    def more(self, found: GateFinding) -> set[str]:
+        """What reaches a finding, and the waiver does not name."""
+        starts = tuple(each[:-1] for each in self.origins if each.endswith(".*"))
+        return {e for e in found.origins if not (e in self.origins or e.startswith(starts))}
 
 
 @frozen
@@ -94,10 +99,10 @@ class Review:
         for each in found:
             covering = [w for w in self.waivers if w.until >= today and w.covers(each)]
             used.update(covering)
-            if not any(waiver.origins.issuperset(each.origins) for waiver in covering):
+            if all(waiver.more(each) for waiver in covering):
                 kept.append(each)
                 for waiver in covering:
-                    grown.setdefault(waiver, set()).update({*each.origins} - waiver.origins)
+                    grown.setdefault(waiver, set()).update(waiver.more(each))
         notes = []
         for waiver in self.waivers:
             named = f"the waiver of {waiver.code} for {waiver.about!r}"

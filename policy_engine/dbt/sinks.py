@@ -273,7 +273,9 @@ def _not_known(view: View) -> Iterator[GateFinding]:
                 is_made = last in made
                 why = "which a hook makes" if is_made else "which dbt does not know"
                 said, remedy = f"reads {name}, {why}", _MADE_BY_A_HOOK if is_made else ""
-                yield view.found("G09", node, said, name, path=(name, *way), remedy=remedy)
+                made_of = view.found("G09", node, said, name, path=(name, *way), remedy=remedy)
+                # What is not known is where something sensitive may begin.
+                yield replace(made_of, origins=(*made_of.origins, name))
         if found.unread and id_ not in view.manifest.nodes:
             said = f"is switched off in this manifest, and cannot be read: {found.unread}"
             yield view.found("G13", node, said)

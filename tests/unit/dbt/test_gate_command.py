@@ -320,6 +320,35 @@ def test_the_options_of_the_last_run_count(tmp_path, capsys, monkeypatch) -> Non
     assert gate(capsys)[0] == 1
 
 
+def test_what_dbt_deferred_to_is_known_by_the_manifest_that_has_it(
+    tmp_path, capsys, monkeypatch
+) -> None:
+    def project(text: str, compiled: str = "select 1 as one from prod.days") -> Project:
+        found = shop().model("days", "select 1 as one").model("dim", text, compiled=compiled)
+        return found.exposure("board", "dim")
+
+    def last_run(**args: object) -> None:
+        (tmp_path / "target/run_results.json").write_text(json.dumps({"args": args}))
+
+    monkeypatch.chdir(tmp_path)
+    state = project("select 1 as one from {{ ref('days') }}")
+    for node in state.document["nodes"].values():
+        node["relation_name"] = f"prod.{node['name']}"
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state/manifest.json").write_text(json.dumps(state.document))
+    project("select 1 as one from {{ ref('days') }}").write(tmp_path)
+    for args in ({"state": "state"}, {"state": "none", "defer": True}, {"defer": True}):
+        last_run(**args)
+        assert "G09 dim reads prod.days" in gate(capsys)[1]
+    for args in ({"state": "state"}, {"state": "none", "defer_state": "state"}):
+        last_run(**args, defer=True)
+        assert gate(capsys)[0] == 0
+    by_name = "select id as one from prod.people"
+    project(by_name, by_name).write(tmp_path)
+    code, out, _ = gate(capsys)
+    assert code == 1 and "G01 exposure board" in out and "G08 dim reads people by name" in out
+
+
 def test_a_text_that_only_a_file_has_is_read_unless_it_is_older(
     tmp_path, capsys, monkeypatch
 ) -> None:

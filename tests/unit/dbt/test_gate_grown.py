@@ -135,6 +135,32 @@ def test_a_waiver_is_of_what_reaches_it(tmp_path, capsys, monkeypatch) -> None:
     assert "from must be a list of names" in dbt(capsys, "gate")[2]
 
 
+def test_a_waiver_of_what_is_unknown_is_of_no_other_table(tmp_path, capsys, monkeypatch) -> None:
+    def reads(*tables: str) -> None:
+        text = " union all ".join(f"select a from {each}" for each in tables)
+        shop().model("days", text, access="public").write(tmp_path)
+
+    def waived(names: str) -> None:
+        entry = f"code: G09, about: days, from: [{names}], who: Ada, why: x, until: 2999-01-01"
+        (tmp_path / FILE).write_text(f"waived: [{{{entry}}}]")
+
+    monkeypatch.chdir(tmp_path)
+    reads("logs.clicks")
+    waived("")
+    code, out, err = dbt(capsys, "gate")
+    assert code == 1 and "G09 days reads logs.clicks" in out
+    assert "write from: [logs.clicks]" in " ".join(err.split())
+    waived("logs.clicks")
+    assert dbt(capsys, "gate")[0] == 0
+    reads("logs.clicks", "logs.views")
+    code, out, _ = dbt(capsys, "gate")
+    assert code == 1 and "logs.views" in out and "logs.clicks," not in out
+    waived("logs.*")
+    assert dbt(capsys, "gate")[0] == 0
+    reads("logs.clicks", "logs2.payroll")
+    assert dbt(capsys, "gate")[0] == 1
+
+
 def test_a_waiver_of_a_column_is_not_of_another(tmp_path, capsys, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
 
