@@ -135,9 +135,11 @@ def test_a_line_of_code_is_told_from_a_docstring(tmp_path):
 # grid of so many points as it asks for, is 15; that DuckDB takes the clock of a day away itself, 2
 # of templates. That a person's one row is chosen below what is joined to it is 12, and 6 of
 # templates. That values are made by a decorator of ours, which takes a fifth of the CPU of every
-# command away, is 45: 36 of its own and 9 imports.
+# command away, is 45: 36 of its own and 9 imports. That the last and longest product of a composed
+# release is never written out, and that a loss is a float's but next to a point of the grid, which
+# takes two fifths of the CPU of a composition away, is 24.
 PRINTS = ("policy_engine.kernel.certificate",)
-PRINTS_MOST = 3_340
+PRINTS_MOST = 3_364
 TEMPLATES_MOST = 1_115
 
 
