@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -19,6 +20,7 @@ from policy_engine.cli.results import Left, WithoutPromise, attacks_on
 from policy_engine.errors import UsageError
 from policy_engine.kernel.mechanisms.whole_classes.meaning import first_lines, still_works
 from policy_engine.kernel.words import people_word
+from policy_engine.ledger.entry import Entry
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import counted
@@ -130,10 +132,7 @@ def _scheduled(ready: Ready, released: Sequence[ReleaseSaid | UnpromisedRelease]
     assert schedule is not None
     following, on = schedule.following, schedule.on
     name, last = ready.policy.name, schedule.last
-    known = ""
-    if last is not None:
-        known = f"; the last is {last.run.edition} (entry {last.id}, {last.run.target})"
-    lines = [] if released else [f"{name}: nothing is due{known}"]
+    lines = [] if released else list(_nothing_due(ready.policy, schedule.last))
     after = None
     if following is not None and on is not None:
         after = NextEdition(following.name, written(on), following.is_revision)
@@ -161,17 +160,38 @@ def restore(
     """Put a release back that is lost, or its certificate, from the bytes that were kept of it.
 
     A copy of every release is kept beside its certificate, in the folder .released. If the policy
-    has several editions, the one that --edition names is put back, or the last. The bytes must have
-    the digest that the ledger recorded. No source is opened, no secret is needed, and nothing is
-    charged.
+    has several editions, the one that --edition names is put back; else the last that is missing.
+    The bytes must have the digest that the ledger recorded. No source is opened, no secret is
+    needed, and nothing is charged.
 
     Example: policy-engine restore policies/adult/policy.yaml
     """
     found = load_policy(policy, unpromised=True)
-    done = releasing.restore(found, edition=edition, replace=replace)
+    meant = due.last_missing(found) if edition is None else edition
+    done = releasing.restore(found, edition=meant, replace=replace)
     text = _uncertified_lines if found.is_unpromised else _lines
     said = _unpromised(found, done) if found.is_unpromised else _said(done)
     output.emit(said, list(text(found, done)))
+
+
+def _nothing_due(policy: Policy, last: Entry | None) -> Iterator[str]:
+    """What is true where the calendar asks for nothing, whatever became of the source."""
+    if last is None:
+        yield f"{policy.name}: nothing is due; its source was not looked at"
+        return
+    known = f"the last is {last.run.edition} (entry {last.id}, {last.run.target})"
+    yield f"{policy.name}: nothing is due; {known}; its source was not looked at"
+    if last.policy_digest != policy.digest:
+        yield f"  policy       another text than that of entry {last.id}: later editions are of it"
+    yield _anew(policy, last.run.edition)
+
+
+def _anew(policy: Policy, edition: str) -> str:
+    """How what stands is drawn once more, from the source and the policy as they are now."""
+    named = f" --edition {edition}" if edition else ""
+    command = f"policy-engine release {shlex.quote(str(policy.file))}{named} --revise --replace"
+    price = "" if policy.is_unpromised else ", at a new price"
+    return f"  anew         '{command}' draws it again{price}"
 
 
 def _release(policy: Policy, *, replace: bool, revise: bool) -> ReleaseSaid | UnpromisedRelease:
@@ -186,7 +206,8 @@ def _release(policy: Policy, *, replace: bool, revise: bool) -> ReleaseSaid | Un
         output.note(f"warning: {policy.name}: {remark}")
     if not output.is_json():
         text = _uncertified_lines if policy.is_unpromised else _lines
-        output.confirm({}, text(policy, found))
+        anew = [_anew(policy, found.edition)] if found.outcome == "stands" else []
+        output.confirm({}, [*text(policy, found), *anew])
     return _unpromised(policy, found) if policy.is_unpromised else _said(found)
 
 

@@ -114,6 +114,20 @@ def drawn(
     yield from map(one, ready.editions)
 
 
+def last_missing(policy: Policy) -> str | None:
+    """The last edition of a calendar that was released and does not stand; None where each does.
+
+    Raises EnvironmentFailed where a table is looked for in vain.
+    """
+    project = project_of(policy)
+    if policy.schedule is None:
+        return None
+    known = known_books(project)
+    found = schedule_at(policy, project, known, at_moment(known))
+    missing = _missing(policy, project, found)
+    return missing[-1].run.edition if missing else None
+
+
 def give_up(schedule: Schedule, project: Project) -> None:
     """Settle what was begun of a refresh and not drawn, when its period has passed."""
     if not schedule.settled:

@@ -46,10 +46,20 @@ def test_what_is_due_is_released_and_the_next_is_named(cli, yearly):
     assert [f"released yearly, edition {year}" in done.out for year in DUE] == [True] * len(DUE)
     following = f"  next         {THIS_YEAR}, due from {THIS_YEAR + 1}-01-01T00:00:00Z\n"
     assert done.out.endswith(following)
+    Path("visits.parquet").touch()
     again = cli("release", yearly)
     assert again.code == 0
     assert again.out.startswith(f"yearly: nothing is due; the last is {DUE[-1]} (entry ")
     assert again.out.endswith(following)
+    # Whoever changed the source reads that nobody looked, and what draws an edition of it.
+    assert "; its source was not looked at\n" in again.out
+    remedy = f"policy-engine release yearly.yaml --edition {DUE[-1]} --revise --replace"
+    assert f"  anew         '{remedy}' draws it again, at a new price\n" in again.out
+    assert "another text" not in again.out
+    Path(yearly).write_text(YEARLY.replace("name: yearly", "name: yearly\npurpose: a table"))
+    changed = cli("release", yearly).out
+    assert "  policy       another text than that of entry " in changed
+    assert f"released yearly, edition {DUE[-1]}\n" in cli(*shlex.split(remedy)[1:]).out
     assert cli("--quiet", "release", yearly).out == ""
 
 
@@ -210,6 +220,19 @@ def test_what_can_be_put_back_is_told_by_its_names(cli, yearly):
     cli("release", yearly)
     done = cli("restore", yearly, "--edition", "other")
     assert "no edition other of once was released; there are: none of a name" in done.err
+
+
+@pytest.mark.parametrize("lost", ["part.parquet", "part.certificate.json"])
+def test_what_is_missing_is_put_back_and_not_said_to_stand_of_another(cli, yearly, lost):
+    cli("release", yearly)
+    for year in DUE[:2]:
+        Path(f"out/{year}/{lost}").unlink()
+    said = [cli("restore", yearly).out.partition(" the ")[0].partition(";")[0] for _ in range(3)]
+    assert said == [
+        f"yearly, edition {DUE[1]}, is put back from",
+        f"yearly, edition {DUE[0]}, is put back from",
+        f"yearly, edition {DUE[-1]}, stands",
+    ]
 
 
 def run(sql):
