@@ -21,6 +21,7 @@ from policy_engine.errors import UsageError
 from policy_engine.kernel.mechanisms.whole_classes.meaning import first_lines, still_works
 from policy_engine.kernel.words import people_word
 from policy_engine.ledger.entry import Entry
+from policy_engine.policy.following import of_one_name
 from policy_engine.policy.loading import load_policy
 from policy_engine.policy.resolve import Policy
 from policy_engine.policy.scalars import counted
@@ -183,6 +184,8 @@ def _nothing_due(policy: Policy, last: Entry | None) -> Iterator[str]:
     yield f"{policy.name}: nothing is due; {known}; its source was not looked at"
     if last.policy_digest != policy.digest:
         yield f"  policy       another text than that of entry {last.id}: later editions are of it"
+        if twice := of_one_name(policy, project_of(policy)):
+            yield f"  name         {twice}"
     yield _anew(policy, last.run.edition)
 
 

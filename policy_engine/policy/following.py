@@ -44,6 +44,8 @@ from policy_engine.policy.tree import path_text
 from policy_engine.policy.within import policy_paths
 from policy_engine.values import frozen
 
+_RENAME = "give one of them another name, or move it out of the project"
+_MEND = "mend it, or take it out of the plan"
 _OWN = "write epsilon and delta"
 _LIMIT = "{epsilon: 1.0, delta: 1.0e-6}"
 
@@ -75,6 +77,13 @@ class _Payer:
         at = path_text(("accounts", self.name, "plan", policy))
         raise refused(self.file, at, f"{at} {found}", remedy)
 
+    def refuse_with(self, policy: str, file: Path, error: PolicyError) -> NoReturn:
+        """Raise what is wrong with the file of a policy, and why it is read at all."""
+        try:
+            self.refuse(policy, f"is the policy of {file}, which is refused", _MEND)
+        except PolicyError as why:
+            raise PolicyError((*error.problems, *why.problems)) from None
+
 
 def following(read: ReadPolicy) -> Following | None:
     """What an account gives a policy; None of one with an (ε, δ) of its own, or with none.
@@ -86,6 +95,34 @@ def following(read: ReadPolicy) -> Following | None:
     if isinstance(given, EditionsSpec):
         return _by_editions(read, given)
     return _by_plan(read) if given == PLANNED else None
+
+
+def namesakes(policy: Policy, project: Project) -> tuple[Path, ...]:
+    """Other files of a project that have a policy's name, by which the ledger knows it.
+
+    A policy that a search has chosen has the name of the one that it was chosen for.
+    """
+    if policy.is_searched:
+        return ()
+    own = policy.file.resolve()
+    paths = (path for path in policy_paths(project.directory) if path.resolve() != own)
+    found = ((path, *_named(path, (policy.name,))) for path in paths)
+    return tuple(
+        path
+        for path, text, name in found
+        if name and mapping(read_root(text, path, "policy")[0].data()).get("search") is None
+    )
+
+
+def of_one_name(policy: Policy, project: Project) -> str:
+    """What is said where another file's policy may be meant; empty where no name is twice."""
+    others = namesakes(policy, project)
+    if not others:
+        return ""
+    return (
+        f"{others[0]} is called {policy.name} too, and the ledger knows a policy by its name:"
+        f" {_RENAME}"
+    )
 
 
 def plan_of(project: Project, account: str) -> WindowPlan | None:
@@ -198,15 +235,16 @@ def _policies(payer: _Payer, own: ReadPolicy | None = None) -> dict[str, ReadPol
     """The policies that a plan names, each planned and of its account; ``own`` is one of them."""
     names = [each.name for each in payer.terms.plan]
     found: dict[str, ReadPolicy] = {} if own is None else {own.document.name: own}
+    refused_ones: dict[str, tuple[Path, PolicyError]] = {}
     for path in policy_paths(payer.project.directory):
         if own is not None and path.resolve() == own.file.resolve():
             continue
         try:
             name, read = _planned_in(path, tuple(names))
-        except PolicyError:
-            if own is not None and _named(path, (own.document.name,))[1]:
-                continue  # a starter that nobody has filled in, beside the policy of its name
-            raise
+        except PolicyError as error:
+            # It could not be released: a starter, or a draft, beside the policy of its name.
+            refused_ones.setdefault(_named(path, names)[1], (path, error))
+            continue
         if read is None:
             continue
         other = found.get(name)
@@ -214,8 +252,10 @@ def _policies(payer: _Payer, own: ReadPolicy | None = None) -> dict[str, ReadPol
             found[name] = read  # what was chosen for a policy has its name, and stands for it
         elif not read.document.search or other.document.search:
             wrong = f"is the name of two policies, {found[name].file} and {path}"
-            payer.refuse(name, wrong, "give one of them another name")
+            payer.refuse(name, wrong, _RENAME)
     for name in names:
+        if name not in found and name in refused_ones:
+            payer.refuse_with(name, *refused_ones[name])
         if name not in found:
             remedy = "add it, with guarantee: planned, or take it out of the plan"
             payer.refuse(name, "is the name of no policy of the project", remedy)

@@ -12,6 +12,7 @@ from policy_engine.accounting.in_words import in_text
 from policy_engine.ledger.account import Account
 from policy_engine.ledger.books import Books
 from policy_engine.ledger.entry import Charge, Entry
+from policy_engine.policy.following import of_one_name
 from policy_engine.policy.resolve import Policy
 from policy_engine.releasing.charging import ReleasePlan
 from policy_engine.releasing.editions import entries_of
@@ -33,6 +34,7 @@ def announced(
         yield (
             f"{policy.name} has changed since edition {last.run.edition} (entry {last.id}):"
             f" {policy.edition.name} is by its new text, and the other editions stay as they are"
+            f"{_twice(plan)}"
         )
     if entries and entries[-1].account != account.name:
         yield _another_account(policy, entries[-1], account)
@@ -75,7 +77,7 @@ def _again(plan: ReleasePlan, last: Entry, *, revise: bool) -> str:
     drawn = "sample" if policy.noise is None else "draw of the noise"
     why = f"a new {drawn} is asked for"
     if last.policy_digest != policy.digest:
-        why = "the policy has changed"
+        why = f"the policy has changed{_twice(plan)}"
     elif last.run.edition != policy.edition.name:
         why = f"another edition is asked for, {policy.edition.name}"
     elif policy.edition.is_revision:
@@ -86,6 +88,12 @@ def _again(plan: ReleasePlan, last: Entry, *, revise: bool) -> str:
     state = "" if last.state == "committed" else f", {last.state}"
     edition = f", edition {policy.edition.name}," if policy.edition.zone else ""
     return f"{policy.name}{edition} {before} (entry {last.id}{state}), and {why}"
+
+
+def _twice(plan: ReleasePlan) -> str:
+    """That another file has the policy's name, which may be what has changed."""
+    told = of_one_name(plan.policy, plan.project)
+    return f" ({told})" if told else ""
 
 
 def _another_account(policy: Policy, last: Entry, account: Account) -> str:

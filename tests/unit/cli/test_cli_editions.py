@@ -63,6 +63,26 @@ def test_what_is_due_is_released_and_the_next_is_named(cli, yearly):
     assert cli("--quiet", "release", yearly).out == ""
 
 
+def test_another_file_of_the_same_name_is_named(cli, yearly):
+    """The ledger knows a policy by its name: whose release stands may be another file's."""
+    Path("old").mkdir()
+    other = YEARLY.replace("region: keep", "region: {map: {north: all, south: all}, other: null}")
+    Path("old/copy.yaml").write_text(
+        other.replace("out/", "older/").replace("visits.", "../visits.")
+    )
+    assert cli("release", "old/copy.yaml").code == 0
+    twice = "old/copy.yaml is called yearly too, and the ledger knows a policy by its name: give"
+    done = cli("release", yearly)
+    assert (done.code, f"\n  name         {twice} one" in done.out) == (0, True), done.out
+    by_hand = YEARLY.replace('period: {column: visited, every: year, from: "2024"}\n', "")
+    Path(yearly).write_text(by_hand.replace("{edition}/", ""))
+    told = cli("plan", yearly)
+    assert f", and the policy has changed ({twice} one of them another" in told.out + told.err
+    Path("old/copy.yaml").unlink()
+    again = cli("plan", yearly)
+    assert "is called yearly too" not in again.out + again.err
+
+
 def test_a_scheduler_reads_json(cli, yearly):
     said = cli("release", yearly, "--format", "json").document
     assert (said["policy"], said["code"], said["last"], said["lost"]) == (

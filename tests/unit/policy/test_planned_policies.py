@@ -316,10 +316,12 @@ def test_what_is_no_plan_is_told_where_it_is(tmp_path, account, guarantee, more,
             " plan"]),
         ("planned", {"name": "p"}, [
             f"{WITH}:2:48: accounts.people.plan.p is the name of two policies, p.yaml and"
-            " other.yaml; give one of them another name"]),
+            " other.yaml; give one of them another name, or move it out of the project"]),
         ("planned", {"recode": "{age: keep, age: keep}"}, [
             "other.yaml:5:21: the key 'age' is written twice, first in line 5; remove one of"
-            " them"]),
+            " them",
+            f"{WITH}:2:66: accounts.people.plan.other is the policy of other.yaml, which is"
+            " refused; mend it, or take it out of the plan"]),
     ],
 )  # fmt: skip
 def test_what_another_policy_of_a_plan_lacks_is_told(tmp_path, guarantee, more, expected):
@@ -338,6 +340,15 @@ def test_a_starter_beside_the_policy_of_its_name_stops_no_policy_of_the_plan(tmp
     assert starter != path.read_text("utf-8")
     (tmp_path / "policy.yaml").write_text(starter, "utf-8")
     assert load_policy(path).name == "p"
+
+
+def test_a_draft_beside_another_policy_of_the_plan_stops_none(tmp_path):
+    project(tmp_path, ", plan: {p: {editions: 1}, other: {editions: 1}}")
+    path, other = (write(tmp_path, name, "planned", "counts") for name in ("p", "other"))
+    draft = other.read_text("utf-8").replace("recode:", "recodes:")
+    (tmp_path / "a_draft.yaml").write_text(draft, "utf-8")
+    assert load_policy(path).name == "p"
+    assert load_policy(other).name == "other"
 
 
 def test_what_nothing_is_weak_enough_for_is_told(tmp_path):
