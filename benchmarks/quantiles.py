@@ -47,12 +47,12 @@ CASES = (
 
 
 def missed(values: Values, candidates: Values) -> Values:
-    """By how many people each candidate misses the median, twice: as the text counts them."""
+    """By how many people each candidate misses the median, twice: below 0, it is one of many."""
     ordered = np.sort(values)
     below = np.searchsorted(ordered, candidates, side="left")
     above = len(values) - np.searchsorted(ordered, candidates, side="right")
     most: Values = np.maximum(2 * below - len(values), 2 * above - len(values))
-    return np.maximum(0, most)
+    return most
 
 
 def ours(values: Values, candidates: Values, epsilon: float) -> Values:
@@ -97,7 +97,7 @@ def errors(draw: Draw, case: Case, epsilon: float) -> str:
         drawn = draw(values, candidates, epsilon)
         low, high = values[(len(values) - 1) // 2], values[len(values) // 2]
         off.append(np.maximum(0, np.maximum(low - drawn, drawn - high)).mean())
-        ranks.append(missed(values, drawn).mean() / 2)
+        ranks.append(np.maximum(0, missed(values, drawn)).mean() / 2)
         people.append(len(values))
     means = np.mean(off), np.average(off, weights=people), np.mean(ranks)
     return " | ".join((f"{len(people)}", *(f"{mean:.3f}" for mean in means)))

@@ -137,10 +137,11 @@ def test_a_line_of_code_is_told_from_a_docstring(tmp_path):
 # templates. That values are made by a decorator of ours, which takes a fifth of the CPU of every
 # command away, is 45: 36 of its own and 9 imports. That the last and longest product of a composed
 # release is never written out, and that a loss is a float's but next to a point of the grid, which
-# takes two fifths of the CPU of a composition away, is 24.
+# takes two fifths of the CPU of a composition away, is 24. That the likelier median is one at which
+# more people stand, which makes its error less by a fifth to a third, is 4 of templates.
 PRINTS = ("policy_engine.kernel.certificate",)
 PRINTS_MOST = 3_364
-TEMPLATES_MOST = 1_115
+TEMPLATES_MOST = 1_119
 
 
 def test_what_certifies_by_printing_fits_its_bar():

@@ -293,15 +293,16 @@ def chosen_of(
         text = f"{secret}:{tag}:{place}:{claim.stream}:{number}"
         return hashlib.sha256(text.encode()).hexdigest()
 
-    def distance(candidate: int) -> int:
+    def steps(candidate: int) -> int:
         below = sum(value < candidate for value in values)
         at = sum(value == candidate for value in values)
         above = len(values) - below - at
         missed = (b - a) * below - a * (at + above), a * above - (b - a) * (below + at)
-        return -(-max(0, *missed) // step)
+        return -(-max(missed) // step)
 
+    best = min(map(steps, candidates))
     for candidate in sorted(candidates, key=lambda each: (hashed("q", each), each)):
-        if int(hashed("c", candidate)[:15], 16) < table.coin(distance(candidate)):
+        if int(hashed("c", candidate)[:15], 16) < table.coin(steps(candidate) - best):
             return candidate
     raise AssertionError("the best one's coin falls always")
 

@@ -123,9 +123,10 @@ def of_quantiles(place: Place, seed: int, count: int, size: int = 240) -> list[C
             if isinstance(drawn.law, Noisy) and not drawn.law.groupings:
                 if drawn.unit.counts_all:  # many of a person's rows are in a group, or in few
                     few = Shown("truth", Column("truth", COLUMNS["truth"]), Keep())
-                    drawn = replace(
-                        drawn, columns=chance.choice([drawn.columns, EVERYBODY, (few,)])
-                    )
+                    shown = [drawn.columns, EVERYBODY]
+                    if "truth" in place.columns:  # SQLite has no such type
+                        shown.append((few,))
+                    drawn = replace(drawn, columns=chance.choice(shown))
                 found.append(with_quantiles(chance, drawn, place.columns))
     if size:
         place.load(rows(chance, found, size))

@@ -472,10 +472,14 @@ FAULTS = {
         "duckdb", CHOSEN, "SUM(policy_engine_many) OVER (PARTITION BY policy_engine_quantile,"
         " policy_engine_group)", "SUM(policy_engine_many) OVER (PARTITION BY"
         " policy_engine_quantile)"),
+    "coins by the best of another group": (
+        "duckdb", CHOSEN, "MIN(policy_engine_steps) OVER (PARTITION BY policy_engine_quantile,"
+        " policy_engine_group)", "MIN(policy_engine_steps) OVER (PARTITION BY"
+        " policy_engine_quantile)"),
     "who is at a candidate is below it": (
         "duckdb", CHOSEN, "(policy_engine_upto - policy_engine_many)", "policy_engine_upto"),
     "half a step is none": (
-        "duckdb", CHOSEN, "({{ missed }} + {{ own(quantiles, 'less') }})", "({{ missed }})"),
+        "duckdb", CHOSEN, " + {{ own(quantiles, 'less') }})", ")"),
     "no coin is needed": ("duckdb", CHOSEN, "(policy_engine_coin IS NULL OR", "(TRUE OR"),
     "a quantile of nobody is shown": (
         "duckdb", CHOSEN, "{{ q.over }} >= {{ q.least }}", "{{ q.over }} >= 0 * {{ q.least }}"),

@@ -135,15 +135,15 @@ def quantile_law(values: Sequence[int], quantile: Quantile) -> tuple[Fraction, .
     a, b = quantile.at.as_integer_ratio()
     clip = quantile.clip
     held = [min(max(value, clip.low), clip.high) for value in values]
-    coins, table = [], coin_table(quantile.epsilon)
+    steps, table = [], coin_table(quantile.epsilon)
     for candidate in range(clip.low, clip.high + 1):
         below = sum(value < candidate for value in held)
         above = sum(value > candidate for value in held)
         missed = max(
             (b - a) * below - a * (len(held) - below), a * above - (b - a) * (len(held) - above)
         )
-        coins.append(table.coin(-(-max(0, missed) // max(a, b - a))))
-    return law_of_choice(coins)
+        steps.append(-(-missed // max(a, b - a)))
+    return law_of_choice([table.coin(each - min(steps)) for each in steps])
 
 
 def quantile_p_value(seen: Mapping[int, int], quantile: Quantile, law: Sequence[Fraction]) -> float:

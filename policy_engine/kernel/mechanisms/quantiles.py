@@ -1,14 +1,16 @@
 """Medians and other quantiles beside a count: one of many public values, chosen by coins [CHOICE].
 
 The candidates are the multiples of a unit between two ends, whatever the data. With L, E and G of a
-group's values below, at and above a candidate, the share a/b is missed by max(0, (b-a)L - a(E+G),
-aG - (b-a)(L+E)) parts of a value; of some candidate it is missed by nothing. One value more moves
-that by max(a, b-a) at most: so many of these times the rows of a person are one *step*, and of a
-candidate the steps that it is off, rounded up, are its distance from the best, which one person
-moves by one at most. Candidates stand in the order of SHA-256 of ``secret:q:…:number``, ties by the
-candidate, and the first is chosen whose coin falls: whose first 60 bits of SHA-256 of
-``secret:c:…:number`` are below the table's number for its distance. The number is of a group and a
-candidate, and no two have the same one.
+group's values below, at and above a candidate, the share a/b is missed by max((b-a)L - a(E+G),
+aG - (b-a)(L+E)) parts of a value. That is above 0 where the candidate is no such quantile, and the
+further below 0, the more values stand at it beyond those that it needs: it is the likelier to be
+chosen. One value more moves that by max(a, b-a) at most: so many of these times the rows of a
+person are one *step*, and one person moves the steps of a candidate, rounded up, by one at most.
+What these are above those of the group's best candidate is its distance, which its coin is for.
+Candidates stand in the order of SHA-256 of ``secret:q:…:number``, ties by the candidate, and the
+first is chosen whose coin falls: whose first 60 bits of SHA-256 of ``secret:c:…:number`` are below
+the table's number for its distance. The number is of a group and a candidate, and no two have the
+same one.
 """
 
 from __future__ import annotations

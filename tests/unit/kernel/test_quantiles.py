@@ -147,14 +147,12 @@ def test_a_record_with_another_choice_is_nonsense():
 
 def chances(values, candidates, epsilon, *, rows=1):
     """The law of a median of some values by the table of coins, in exact fractions."""
-    distances = []
+    steps = []
     for c in candidates:
         below, above = sum(v < c for v in values), sum(v > c for v in values)
-        missed = max(0, 2 * below - len(values), 2 * above - len(values))
-        distances.append(-(-missed // rows))
-    assert min(distances) == 0
+        steps.append(-(-max(2 * below - len(values), 2 * above - len(values)) // rows))
     table = coin_table(epsilon)
-    return law_of_choice([table.coin(each) for each in distances])
+    return law_of_choice([table.coin(each - min(steps)) for each in steps])
 
 
 def excess(one, other, epsilon):
