@@ -146,8 +146,9 @@ def _problems(policy: Policy, found: Iterable[_Found]) -> tuple[Problem, ...]:
 
 def _unknown(policy: Policy, table: Table) -> Iterator[_Found]:
     """Every name that is not one column, where the policy has it."""
-    for path, name, relation in joined_names(table):
-        yield from _not_one(path, name, relation)
+    for path, name, relation, written in joined_names(table):
+        whose = "the source" if relation == table.alone else relation.name
+        yield from _not_one(path, name, relation, whose, written)
     named = [
         (path_text(("recode", name)), name) for name, recoding in policy.recodings if recoding.reads
     ]
@@ -165,8 +166,13 @@ def _unknown(policy: Policy, table: Table) -> Iterator[_Found]:
         yield from _not_one(path, name, table)
 
 
-def _not_one(path: str, name: str, table: Table) -> Iterator[_Found]:
-    """That a name is not one column of a table, or of those beside it."""
+def _not_one(
+    path: str, name: str, table: Table, whose: str = "the source", written: str = ""
+) -> Iterator[_Found]:
+    """That a name is not one column of a table, or of those beside it.
+
+    ``whose`` is how the table is called; ``written`` is how a key is written that it calls COLUMN.
+    """
     columns = table.meant(name)
     if len(columns) > 1 and _is_told_of_a_join(name, table):
         return
@@ -180,7 +186,8 @@ def _not_one(path: str, name: str, table: Table) -> Iterator[_Found]:
             yield path, law, "write one as it stands there"
     elif not columns:
         readable = " that the role may read" if table.hides else ""
-        yield path, f"{table.name} has no column {name!r}{readable}", _near(name, table)
+        near = _near(name, table, whose, written)
+        yield path, f"{table.name} has no column {name!r}{readable}", near
 
 
 def _is_told_of_a_join(name: str, table: Table) -> bool:
@@ -242,16 +249,21 @@ def _dialect_problems(policy: Policy, table: Table, dialect: Engine) -> Iterator
             yield path, f"{dialect.title} cannot do this: {reason}", remedy
 
 
-def _near(name: str, table: Table) -> str:
+def _near(name: str, table: Table, whose: str, written: str) -> str:
     if name.lower() in map(str.lower, table.partitions):
         return f"{name}=… is a folder's name, which is not read: write it into the files"
     names = {column.name.lower(): column.name for column in table.all_columns}
     close = get_close_matches(name.lower(), names, 1, 0.6)
+    if close and written:
+        return f"did you mean {written.replace('COLUMN', names[close[0]])}?"
+    if written:
+        known = ", ".join(names.values())
+        return f"write {written}, with what {whose} calls it for COLUMN: {known}"
     if close:
         return f"did you mean {names[close[0]]!r}?"
     if table.path is not None and is_csv(table.path) and len(names) == 1:
         return "its first line names one column alone: see csv.delimiter and csv.skip"
-    return f"name a column of the source{', or GRANT SELECT on it' if table.hides else ''}"
+    return f"name a column of {whose}{', or GRANT SELECT on it' if table.hides else ''}"
 
 
 def _key_problems(policy: Policy, table: Table) -> Iterator[_Found]:

@@ -28,17 +28,22 @@ def with_beside(policy_source: Source, table: Table, joined: Iterable[Table]) ->
     return replace(table, beside=beside, computed=computed)
 
 
-def joined_names(table: Table) -> Iterator[tuple[str, str, Table]]:
-    """Each name of a column that a join has: where it stands, and the table that it is of."""
+def joined_names(table: Table) -> Iterator[tuple[str, str, Table, str]]:
+    """Each name of a column that a join has: where it stands, and the table that it is of.
+
+    Behind it how a key of one name is written, which the other table has, if this calls it COLUMN.
+    """
     for each in table.beside:
         place = ("source", "join", each.name)
+        at = path_text((*place, "on"))
         for own, other in each.on:
-            yield path_text((*place, "on")), own, table.alone
-            yield path_text((*place, "on")), other, each.table
+            in_other, in_own = (own == other and x.meant(own) for x in (each.table, table.alone))
+            yield at, own, table.alone, f"on: {{COLUMN: {other}}}" if in_other else ""
+            yield at, other, each.table, f"on: {{{own}: COLUMN}}" if in_own else ""
         for name in each.columns:
-            yield path_text((*place, "columns")), name, each.table
+            yield path_text((*place, "columns")), name, each.table, ""
         for name, _ in each.order:
-            yield path_text((*place, "first_by")), name, each.table
+            yield path_text((*place, "first_by")), name, each.table, ""
 
 
 def join_problems(policy: Policy, table: Table) -> Iterator[tuple[str, str, str]]:

@@ -332,7 +332,8 @@ def _of_one_or_public(written: Data, unit: object, at: At) -> Broken:
     public = "write public: true where it is the same whoever is in the data"
     if keys:
         wrong = f"is neither public nor joined by who is protected, {of_whom}"
-        remedy = f"join it by {of_whom} where its rows are of one person each, or {public}"
+        as_in = f": on: {{{of_whom}: {on}}}" if isinstance(on, str) and len(keys) == 1 else ""
+        remedy = f"join it by {of_whom} where its rows are of one person each{as_in}; or {public}"
     else:
         wrong = "is not public, and where each row is one person no table is a person's own"
         remedy = f"{public}, or name privacy_unit.column and join it by that"

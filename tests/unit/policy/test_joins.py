@@ -76,7 +76,7 @@ def test_a_persons_table_and_a_public_one_stand_beside_each_row(folder):
     [
         (WARDS.replace(", public: true", ""), UNIT,
          "is neither public nor joined by who is protected, person_id",
-         "join it by person_id where its rows are of one person each, or write public: true"),
+         "join it by person_id where its rows are of one person each"),
         (PERSONS, "row", "where each row is one person no table is a person's own",
          "write public: true where it is the same whoever is in the data, or name privacy_unit"),
         (PERSONS.replace("[sex]", "[sex], public: true"), UNIT,
@@ -124,6 +124,41 @@ def test_a_column_that_two_tables_have_is_looked_up_in_one(folder):
 )  # fmt: skip
 def test_a_name_that_is_no_column_there_is_told(folder, join, recode, law):
     assert law in problems_of(folder, join, recode=recode)
+
+
+ONE_NAME = WARDS.replace("{ward_id: id}", "ward_id")
+
+
+@pytest.mark.parametrize(
+    ("join", "recode", "remedy", "worked"),
+    [
+        (ONE_NAME, "region", "write on: {ward_id: COLUMN}, with what wards.csv calls it for"
+         " COLUMN: id, region", ONE_NAME.replace("on: ward_id", "on: {ward_id: id}")),
+        (WARDS.replace("{ward_id: id}", "id"), "region", "write on: {COLUMN: id}, with what the"
+         " source calls it for COLUMN: person_id, ward_id, days, on", WARDS),
+        (PERSONS.replace("[sex]", "[zz]"), "sex", "name a column of persons.parquet", PERSONS),
+        (PERSONS.replace("file: persons", "file: named").replace("on: person_id", "on: person"),
+         "sex", "join it by person_id where its rows are of one person each: on: {person_id:"
+         " person};", PERSONS.replace("file: persons", "file: named").replace(
+         "on: person_id", "on: {person_id: person}")),
+        (PERSONS.replace("file: persons", "file: named"), "sex", "did you mean on: {person_id:"
+         " person}?", PERSONS.replace("file: persons", "file: named").replace(
+         "on: person_id", "on: {person_id: person}")),
+    ],
+)  # fmt: skip
+def test_a_key_that_two_tables_call_otherwise_is_written_as_the_remedy_says(
+    folder, join, recode, remedy, worked
+):
+    table = pq.read_table(folder / "persons.parquet")
+    pq.write_table(
+        table.rename_columns(["person", *table.column_names[1:]]), folder / "named.parquet"
+    )
+    try:
+        found = problems_of(folder, join, recode=f"{{{recode}: keep}}")
+    except PolicyError as error:
+        found = str(error)
+    assert remedy in found
+    assert problems_of(folder, worked, recode=f"{{{recode}: keep}}") == ""
 
 
 @pytest.mark.parametrize(
