@@ -182,6 +182,22 @@ def _missing(data: Data, ends: list[Decimal], unit: Decimal) -> Broken:
         yield refusal(f"must be a multiple of round_to, found {show(value)}", at=at)
 
 
+def limits_to_write(data: Data) -> str:
+    """How many groups, and rows if any are counted, of a person count, beside what is written.
+
+    >>> limits_to_write({"contribution": {"max_groups": 2}, "count": {"rows": "visits"}})
+    'contribution: {max_groups: 2, max_rows_per_group: 10}'
+    """
+    measures = mapping(data.get("measures")).values()
+    of_rows = any(mapping(spec).get("per") == "row" for spec in measures)
+    asked = {"max_groups": 3}
+    if of_rows or inside(data, "count", "rows") is not None:
+        asked["max_rows_per_group"] = 10
+    written = asked | {**mapping(data.get("contribution"))}
+    shown = (f"{key}: {str(value).lower()}" for key, value in written.items())
+    return f"contribution: {{{', '.join(shown)}}}"
+
+
 def measure_laws(data: Data) -> Broken:
     """The laws across a policy: whose rows count, and how many of a person."""
     many = counts_all(data.get("privacy_unit"))
@@ -206,7 +222,7 @@ def measure_laws(data: Data) -> Broken:
     is_limited = inside(data, *most) is not None
     if asked and not is_limited and "contribution" in data:
         wrong = "counts rows, and nothing says how many of one person's in a group"
-        yield refusal(wrong, "add contribution: {max_rows_per_group: 10}", at=asked[0], on_key=True)
+        yield refusal(wrong, f"write {limits_to_write(data)}", at=asked[0], on_key=True)
     elif is_limited and not asked:
         wrong = "is of rows that are counted, and no count and no measure is of rows"
         yield refusal(wrong, "leave it out, or write per: row or count: {rows: …}", at=most)

@@ -26,7 +26,7 @@ from policy_engine.policy.mechanisms.common import (
     Written,
     everybody,
 )
-from policy_engine.policy.mechanisms.measures import MOST_ROWS, measure_laws
+from policy_engine.policy.mechanisms.measures import MOST_ROWS, limits_to_write, measure_laws
 from policy_engine.policy.model_specs import listed
 from policy_engine.policy.source_models import counts_all
 
@@ -108,7 +108,7 @@ def noisy_laws(data: Data) -> Broken:
         yield from barred(data, ["contribution"], wrong, remedy)
     elif "contribution" not in data:
         wrong = "is all, and nothing says in how many groups a person counts"
-        yield refusal(wrong, "add contribution: {max_groups: 3}", at=ROWS)
+        yield refusal(wrong, f"add {limits_to_write(data)}", at=ROWS)
     yield from measure_laws(data)
 
 

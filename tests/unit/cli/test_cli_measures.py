@@ -107,8 +107,8 @@ def test_many_rows_are_no_sum(shown):
         ("contribution: {max_groups: 1}\nmeasures: {m: {mean: t, bounds: [0, 9]}}",
          "measures.m does not say whose value counts, where a person has many rows; write per"),
         ("contribution: {max_groups: 1}\nmeasures: {m: {mean: t, per: row, bounds: [0, 9]}}",
-         "measures.m.per counts rows, and nothing says how many of one person's in a group; add"
-         " contribution: {max_rows_per_group: 10}"),
+         "measures.m.per counts rows, and nothing says how many of one person's in a group; write"
+         " contribution: {max_groups: 1, max_rows_per_group: 10}"),
         ("contribution: {max_groups: 1}\ncount: {rows: visits}",
          "count.rows counts rows, and nothing says how many of one person's in a group"),
         ("contribution: {max_groups: 1, max_rows_per_group: 3}",
@@ -122,6 +122,28 @@ def test_whose_value_counts_is_asked(tmp_path, monkeypatch, cli, more, told):
     refused = cli("validate", "policy.yaml")
     assert refused.code == 1
     assert told in refused.out
+
+
+@pytest.mark.parametrize(
+    ("limits", "remedy"),
+    [
+        ("", "add contribution: {max_groups: 3, max_rows_per_group: 10}"),
+        ("contribution: {max_groups: 2, count_cut: true}",
+         "write contribution: {max_groups: 2, max_rows_per_group: 10, count_cut: true}"),
+    ],
+)  # fmt: skip
+def test_how_many_rows_count_is_told_as_it_can_be_pasted(
+    tmp_path, monkeypatch, cli, limits, remedy
+):
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(pa.table(MANY), "p.parquet")
+    counted = "count: {rows: visits}\n"
+    Path("policy.yaml").write_text(POLICY.format(unit="{column: p}", more=counted + limits))
+    told = cli("validate", "policy.yaml").out
+    assert told.endswith(f"; {remedy}\n"), told
+    pasted = counted + remedy.partition(" ")[2]
+    Path("policy.yaml").write_text(POLICY.format(unit="{column: p}", more=pasted))
+    assert cli("validate", "policy.yaml").code == 0
 
 
 def _rows(*people):
