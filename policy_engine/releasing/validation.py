@@ -40,6 +40,7 @@ from policy_engine.releasing.planning import (
 from policy_engine.values import frozen
 from policy_engine.warehouse.base import Warehouse
 
+_SAY_MARKS = 'write decimal: "," and thousands: "." under csv, or decimal: "." if so it is'
 _WEAK_EPSILON, _WEAK_DELTA = 20, Decimal("0.01")
 #: The key of a policy that a law of the kernel speaks of.
 _KEYS = {"V21": "source", "V22": "privacy_unit", "V23": "sample.rate", "V24": "k", "V25": "recode",
@@ -346,25 +347,41 @@ def _of_guarantee(policy: Policy) -> Iterator[errors.Problem]:
 
 
 def _of_numbers(policy: Policy) -> Iterator[errors.Problem]:
-    """Numbers beside semicolons, which programs write where the comma is the decimal mark."""
+    """Numbers of other marks than the policy says, which would be missing, and nobody told.
+
+    By what the policy says alone. Programs that write semicolons mostly write a decimal comma, and
+    those that write that mostly write a mark of thousands.
+    """
     spec = policy.source.csv
-    if spec is None or spec.delimiter != ";" or {"decimal", "thousands"} & spec.model_fields_set:
+    if spec is None or "thousands" in spec.model_fields_set:
         return
+    is_marked = "decimal" in spec.model_fields_set
     for column, kind in policy.source.columns:
-        if kind in ("integer", "double"):
-            path = path_text(("source", "columns", column))
+        path = path_text(("source", "columns", column))
+        if kind not in ("integer", "double"):
+            continue
+        if spec.decimal == ",":
+            message = (
+                f"{path} is read without marks of thousands, for source.csv says none:"
+                " 1.250,50 would be read as no value"
+            )
+            remedy = 'write thousands: "." under csv, with which 1250,50 is read as before'
+        elif spec.delimiter == ";" and not is_marked and kind == "double":
             message = (
                 f"{path} is read with a decimal point, for source.csv says no other mark; files"
                 " with ';' mostly have a decimal comma, of which 1.250 would be read as 1.25, and"
                 " 1.250,50 as no value"
             )
-            if kind == "integer":
-                message = (
-                    f"{path} is read as digits alone, for source.csv says no mark of thousands;"
-                    " files with ';' mostly have one, and 1.250 would be read as no value"
-                )
-            remedy = 'write decimal: "," and thousands: "." under csv, or decimal: "." if so it is'
-            yield errors.Problem(str(policy.file), 0, 0, path, message, remedy)
+            remedy = _SAY_MARKS
+        elif spec.delimiter == ";" and not is_marked:
+            message = (
+                f"{path} is read as digits alone, for source.csv says no mark of thousands;"
+                " files with ';' mostly have one, and 1.250 would be read as no value"
+            )
+            remedy = _SAY_MARKS
+        else:
+            continue
+        yield errors.Problem(str(policy.file), 0, 0, path, message, remedy)
 
 
 def _is_key(column: str, policy: Policy) -> bool:

@@ -435,7 +435,9 @@ def test_a_row_key_that_nothing_enforces_is_warned_of(write):
     ("said", "warned"),
     [
         ('{delimiter: ";"}', True),
-        ('{delimiter: ";", decimal: ","}', False),
+        ('{delimiter: ";", decimal: ","}', True),
+        ('{delimiter: tab, decimal: ","}', True),
+        ('{delimiter: ";", decimal: ",", thousands: "."}', False),
         ('{delimiter: ";", decimal: "."}', False),
         ('{delimiter: ";", thousands: " "}', False),
         ("{delimiter: tab}", False),
@@ -459,5 +461,7 @@ def test_numbers_beside_semicolons_whose_mark_is_not_said_are_warned_of(write, s
     )
     for each in checked.warnings:
         read = "1.250 would be read as " + ("no value" if kind == "integer" else "1.25, and")
+        if "decimal" in said:
+            read = "1.250,50 would be read as no value"
         assert each.line == 3 and read in each.message
         assert 'thousands: "."' in each.remedy
