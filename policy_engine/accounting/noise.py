@@ -154,7 +154,9 @@ class Statistic:
         >>> [(p >> 59, q >> 59) for p, q in fair]
         [(1, 0), (1, 1), (0, 1)]
         """
-        return [*_steps(self.table, self.shift, self.moves)]
+        # Of noise that is as often below its middle as above it, all directions are one pair.
+        symmetric = self.table.masses == self.table.masses[::-1]
+        return [*_steps(self.table, self.shift, "up" if symmetric else self.moves)]
 
     def ways(self, neighbours: str) -> list[list[Step]]:
         """Where a unit is replaced, a group that it leaves and one that it enters."""
@@ -166,16 +168,14 @@ class Statistic:
 def _steps(table: IntegerTable, most: int, moves: Direction) -> tuple[Step, ...]:
     """The pair of a number that moves by up to so many steps."""
     masses, corners = table.masses, [(0, 0), (WHOLE, WHOLE)]
-    # Of noise that is as often below its middle as above it, both directions are one pair.
-    either = moves == "either" and masses != masses[::-1]
     for shift in range(1, most + 1):
         nothing = (0,) * shift
         down = list(zip((*masses, *nothing), (*nothing, *masses), strict=True))
         # With one person more, n − T is larger where T is smaller.
         own = down if table.is_open or moves == "down" else _turned(down)
-        for pair in [down, _turned(down)] if either else [own]:
+        for pair in [down, _turned(down)] if moves == "either" else [own]:
             falling = by_ratio([*pair, (table.tail, table.tail)])
-            if most == 1 and not either:
+            if most == 1 and moves != "either":
                 return tuple(falling)
             corners += accumulate(falling, lambda at, step: (at[0] + step[0], at[1] + step[1]))
     return tuple(_edges(corners))

@@ -171,6 +171,8 @@ class _Compared(io.RawIOBase):
 
 def plain(value: Any) -> Any:
     """Lists and dictionaries again, where a statement was frozen."""
+    if value is None or isinstance(value, (str, int)):
+        return value
     if isinstance(value, Mapping):
         return {name: plain(item) for name, item in value.items()}
     return [plain(item) for item in value] if isinstance(value, list | tuple) else value

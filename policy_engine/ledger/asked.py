@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 from policy_engine.accounting import events
@@ -135,10 +136,9 @@ def _choice_from_json(state: Mapping[str, Any]) -> Choice:
 
 
 def _statistic_to_json(statistic: Statistic) -> dict[str, object]:
-    """Entries are hexadecimal texts: no reader of JSON rounds them."""
     table = statistic.table
     return {
-        "entries": " ".join(f"{entry:015x}" for entry in table.entries),
+        "entries": _text_of(table),
         "least": table.least,
         "open": table.is_open,
         "shift": statistic.shift,
@@ -148,12 +148,22 @@ def _statistic_to_json(statistic: Statistic) -> dict[str, object]:
 
 
 def _statistic_from_json(state: Mapping[str, Any]) -> Statistic:
-    entries = tuple(int(entry, 16) for entry in read_text(state["entries"]).split())
-    table = IntegerTable(entries, state["least"], state["open"])
+    table = _table_of(read_text(state["entries"]), state["least"], state["open"])
     found = Statistic(table, state["shift"], state["groups"], state["moves"])
     if _statistic_to_json(found) != state:
         raise ValueError(state)
     return found
+
+
+@lru_cache(maxsize=64)  # a command reads its account several times
+def _text_of(table: IntegerTable) -> str:
+    """Entries are hexadecimal texts: no reader of JSON rounds them."""
+    return " ".join(f"{entry:015x}" for entry in table.entries)
+
+
+@lru_cache(maxsize=64, typed=True)  # else True would be taken for 1
+def _table_of(entries: str, least: int, is_open: bool) -> IntegerTable:
+    return IntegerTable(tuple(int(entry, 16) for entry in entries.split()), least, is_open)
 
 
 def read_amount(text: str, *, least: Decimal | None = Decimal(0)) -> Decimal:

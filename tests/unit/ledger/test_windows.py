@@ -15,9 +15,16 @@ from random import Random
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from policy_engine.accounting.events import FixedList, PureDP, Replaced, SampledSuppression
+from policy_engine.accounting.events import (
+    FixedList,
+    PureDP,
+    Replaced,
+    SampledSuppression,
+    TableNoise,
+)
 from policy_engine.accounting.in_words import in_text
 from policy_engine.accounting.left import MOST_ALIKE
+from policy_engine.accounting.noise import IntegerTable, Statistic
 from policy_engine.accounting.plans import PlannedLine, WindowPlan, split
 from policy_engine.accounting.shapes import Solved
 from policy_engine.accounting.windows import spanning
@@ -33,7 +40,7 @@ from policy_engine.errors import (
 from policy_engine.kernel.editions import Edition
 from policy_engine.ledger import deciding
 from policy_engine.ledger.account import Account, Limit, affords, balance_of, effective
-from policy_engine.ledger.asked import event_from_json, event_to_json
+from policy_engine.ledger.asked import NONSENSE, event_from_json, event_to_json
 from policy_engine.ledger.chain import Draft, Trust, extend, head
 from policy_engine.ledger.entry import Charge, Run
 from policy_engine.ledger.planned import Planned
@@ -600,6 +607,16 @@ def test_a_plan_in_a_record_that_is_more_than_its_limit_breaks_the_ledger(tmp_pa
 )
 def test_lists_and_replaced_events_come_back_from_json(event):
     assert event_from_json(json.loads(json.dumps(event_to_json(event)))) == event
+
+
+@pytest.mark.parametrize(("field", "value"), [("least", True), ("open", 0), ("entries", ["1"])])
+def test_of_a_table_that_was_read_before_no_other_kind_of_value_is_taken(field, value):
+    event = TableNoise((Statistic(IntegerTable((1 << 58, 3 << 58), least=1)),))
+    state = json.loads(json.dumps(event_to_json(event)))
+    assert event_from_json(state) == event
+    state["statistics"][0][field] = value
+    with pytest.raises(NONSENSE):
+        event_from_json(state)
 
 
 # What is offered
