@@ -497,7 +497,8 @@ def _calendar(schedule: Schedule | None) -> list[str]:
 def _standing(each: Told, rebuilt: Mapping[str, datetime]) -> StandingSaid:
     said, release, schedule = _said(each.release, each.entry), each.release, each.schedule
     since = None if each.entry is None else each.entry.committed_at
-    at = max((rebuilt[n.id] for n in release.nodes if n.id in rebuilt), default=None)
+    made = (rebuilt[n.relation] for n in release.nodes if n.relation in rebuilt)
+    at = max(made, default=None)
     following = None if schedule is None else schedule.following
     on = None if schedule is None else schedule.on
     return StandingSaid(

@@ -115,7 +115,7 @@ class Place:
         return found
 
     def rebuilt(self) -> Mapping[str, datetime]:
-        """When each node was made that dbt's last run has made, by its run results alone."""
+        """When each relation was made that dbt's last run has made, by its run results alone."""
         found: dict[str, datetime] = {}
         with suppress(ValueError, KeyError, TypeError):
             told = last_run(self.files)
@@ -123,7 +123,7 @@ class Place:
             for each in sequence(told, "results") if is_made else ():
                 ends = [step["completed_at"] for step in each["timing"] if step.get("completed_at")]
                 if each.get("status") == "success" and ends:
-                    found[str(each["unique_id"])] = datetime.fromisoformat(max(ends))
+                    found[str(each["relation_name"])] = datetime.fromisoformat(max(ends))
         return found
 
     def built(self, manifest: Manifest) -> Texts:

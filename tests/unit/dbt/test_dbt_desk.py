@@ -13,6 +13,7 @@ import time
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import duckdb
 import pytest
@@ -20,10 +21,11 @@ from dbt_sync_world import World
 from ruamel.yaml import YAML
 
 from policy_engine.attest.keys import generate_key
+from policy_engine.cli.dbt_releases import _standing
 from policy_engine.cli.main import run
 from policy_engine.dbt.attesting import Looked, attest, left_behind, standing, verified
 from policy_engine.dbt.booking import reserve
-from policy_engine.dbt.desk import Desk, Told
+from policy_engine.dbt.desk import Desk, Place, Told
 from policy_engine.dbt.manifest import Manifest, Node
 from policy_engine.dbt.reading import NodeReader
 from policy_engine.dbt.releases import DbtRelease, outdated, read_policies
@@ -483,6 +485,23 @@ def test_a_source_that_was_made_anew_after_the_draw_is_not_signed_for(built):
     assert found.outcome == "refused"
     assert "its rows are not what its certified text gives" in found.why
     assert built.entries() == ["kept"]
+
+
+@pytest.mark.parametrize(("target", "is_told"), [("prod", True), ("dev", False)])
+def test_a_source_that_another_target_made_was_not_made_anew_here(built, target, is_told):
+    built.attest()
+    made = {
+        "unique_id": "model.shop.stg_people", "status": "success",
+        "relation_name": f'"{target}"."main"."stg_people"',
+        "timing": [{"completed_at": "2999-01-01T00:00:00Z"}],
+    }  # fmt: skip
+    run = {"args": {"which": "build"}, "results": [made]}
+    folder = built.world.folder / "target"
+    folder.mkdir(exist_ok=True)
+    (folder / "run_results.json").write_text(json.dumps(run))
+    rebuilt = Place.rebuilt(SimpleNamespace(files=SimpleNamespace(target=folder)))
+    [found] = built.at_desk(lambda desk, pairs: standing(desk, tuple(r for (r,) in pairs)))
+    assert bool(_standing(found, rebuilt).source_made_anew) == is_told
 
 
 def test_a_released_policy_that_was_changed_is_not_synced(built):
