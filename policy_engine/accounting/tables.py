@@ -376,7 +376,8 @@ def _best_place(aim: Aim) -> IntegerTable:
             "law", "one without a threshold where all keys are shown", "negative_binomial"
         )
     if aim.groups > _MOST_PLACES:
-        raise DomainError("groups", f"at most {_MOST_PLACES} for negative_binomial", aim.groups)
+        law = f"at most {_MOST_PLACES} for negative_binomial"
+        raise DomainError("the numbers that one person is in", law, aim.groups)
     k, rate = pair(aim)
     shorter = Context(prec=6, rounding=ROUND_FLOOR)
     rate = shorter.plus(rate)

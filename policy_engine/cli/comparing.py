@@ -107,7 +107,8 @@ class ComparisonTable:
     """The mechanisms at an aim. ``own`` is the policy's, by its numbers or by its law alone.
 
     ``groups`` is how many public groups there are, or could be; ``other`` is noise with a threshold
-    where the policy has them, and without where it could have them.
+    where the policy has them, and without where it could have them. ``shared``: the policy says
+    which share each of its groupings has.
     """
 
     aim: Aim
@@ -115,6 +116,7 @@ class ComparisonTable:
     own: Candidate | str | None = None
     groups: int = 0
     other: Candidate | None = None
+    shared: bool = False
 
     @property
     def rows(self) -> list[Candidate]:
@@ -191,6 +193,8 @@ class ComparisonTable:
             yield "  ".join([first.ljust(widths[0]), *right]).rstrip()
         for law, reason in self.found.refused:
             yield f"  {_words(law)}: not possible, {reason}"
+        if self.shared:
+            yield "  the others give each grouping an equal part, and the policy its rollup.share"
         yield from self._with_or_without()
         yield from (f"  {text}" for text in _LEGEND)
         if self.own is not None:

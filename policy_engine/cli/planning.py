@@ -37,7 +37,7 @@ from policy_engine.releasing.validation import check_guarantee, warnings_of
 from policy_engine.values import frozen
 
 if TYPE_CHECKING:
-    from policy_engine.accounting.comparison import Candidate
+    from policy_engine.accounting.comparison import Candidate, Comparison
     from policy_engine.accounting.tables import Aim
     from policy_engine.cli.comparing import Compared, ComparisonTable
     from policy_engine.cli.outlook import Estimates, Outlook, Seen
@@ -175,7 +175,37 @@ def _compared(
         has_own = releases == 1 or policy.follows is not None
         own = seen.own if has_own else seen.own.law
         other = _other_groups(replace(aim, listed=not aim.listed)) if groups else None
-        return ComparisonTable(aim, compare(aim), own, groups, other)
+        shared = any(each.tables for each in policy.protection.groupings)
+        return ComparisonTable(aim, _for_policy(policy, compare(aim)), own, groups, other, shared)
+
+
+def _for_policy(policy: Policy, found: Comparison) -> Comparison:
+    """A comparison of what the policy could have, and why it can have no other.
+
+    Of a roll-up no law is that of ``auto``, which shares out the guarantee as the policy says.
+    """
+    own, refused = policy.protection, dict(found.refused)
+    if own.is_sample or own.keys:
+        return found
+    lacks = [
+        what
+        for what, is_asked in (
+            ("counts a person once", own.groups > 1),
+            ("counts everybody by one grouping", own.groupings),
+            ("shows no number but that of people", own.measures or own.quantiles),
+        )
+        if is_asked
+    ]
+    if lacks and "sampled_suppression" in refused:
+        refused["sampled_suppression"] = f"it {' and '.join(lacks)}"
+    if own.groupings:
+        refused["negative_binomial"] = "it counts everybody by one grouping"
+    possible = tuple(each for each in found.candidates if each.law not in refused)
+    is_shared = any(each.tables for each in own.groupings)
+    return replace(
+        found, candidates=possible, refused=tuple(refused.items()),
+        auto=None if is_shared else found.auto,
+    )  # fmt: skip
 
 
 def _other_groups(aim: Aim) -> Candidate | None:

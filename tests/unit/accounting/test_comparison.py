@@ -94,7 +94,8 @@ def test_a_person_in_several_groups_is_counted_by_no_sample():
 def test_a_person_in_more_groups_than_a_place_can_have():
     refused = dict(compare(Aim(ONE, MILLIONTH, groups=11)).refused)
     assert refused == {
-        "negative_binomial": "groups must be at most 10 for negative_binomial, found 11",
+        "negative_binomial": "the numbers that one person is in must be at most 10 for"
+        " negative_binomial, found 11",
         SAMPLED: "it counts a person once, and has no sums",
     }
 

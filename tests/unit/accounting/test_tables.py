@@ -85,7 +85,7 @@ def test_places_beside_scipy(k, rate):
         ),
         (
             lambda: calibrated("negative_binomial", Aim(1, "1e-6", groups=11)),
-            "groups must be at most 10 for n",
+            "the numbers that one person is in must be at most 10",
         ),
         (
             lambda: calibrated("truncated_laplace", Aim(1, "1e-19")),

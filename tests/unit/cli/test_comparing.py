@@ -53,7 +53,25 @@ def test_what_a_roll_up_uses_is_told_from_the_best_of_its_law(cli, policy):
     rows = [line.split("  ")[0] for line in told if line[:2] in ("* ", "  ")]
     law = next(row[2:].split(",")[0] for row in rows if row.startswith("* "))
     assert f"* {law}, as the policy has it" in rows
-    assert len([line for line in told if line.strip().startswith(f"{law} (auto)")]) == 1
+    # What auto takes is what the policy has, and no law with equal parts.
+    assert not [line for line in told if "auto" in line and "noise" not in line.split("write")[0]]
+    assert "  the others give each grouping an equal part, and the policy its rollup.share" in told
+
+
+def test_only_what_a_policy_could_have_is_compared(cli, policy):
+    """It said "has no sums" where nobody asked, and compared a law that is beside no roll-up."""
+    reason = "it counts everybody by one grouping"
+    for several in ("rollup: {to: [age], share: 0.2}", "marginals: [[age], [sex]]"):
+        file = policy("a", (NOISY[0], f"{NOISY[1]}{several}\n"), **MILLIONTH)
+        found = cli("plan", file, "--format", "json").document["comparison"]
+        assert {each["reason"] for each in found["not_possible"]} == {reason}
+        assert {each["distribution"] for each in found["mechanisms"]} == {
+            "truncated_laplace", "discrete_gaussian"
+        }  # fmt: skip
+    middle = "measures: {m: {median: age, bounds: [0, 100]}}\n"
+    file = policy("a", (NOISY[0], NOISY[1] + middle), **MILLIONTH)
+    told = cli("plan", file).out
+    assert "sampled suppression: not possible, it shows no number but that of people\n" in told
 
 
 def test_k_of_noisy_counts_is_of_every_row(cli, policy):
@@ -70,7 +88,7 @@ def test_beside_a_sum_a_count_has_half_of_the_guarantee(cli, policy):
     assert len(marked(found, "used")) == 1
     assert len(found["mechanisms"]) == 3
     assert [each["reason"] for each in found["not_possible"]] == [
-        "it counts a person once, and has no sums"
+        "it shows no number but that of people"
     ]
 
 

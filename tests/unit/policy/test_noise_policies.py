@@ -232,7 +232,7 @@ def test_many_groups_are_bounded():
     found = problems(
         many + "contribution: {max_groups: 11}\nnoise: {distribution: negative_binomial}\n"
     )
-    assert "groups must be at most 10 for negative_binomial, found 11" in found[0]
+    assert "one person is in must be at most 10 for negative_binomial, found 11" in found[0]
 
 
 def test_a_policy_of_a_sample_has_the_digest_that_it_had():
