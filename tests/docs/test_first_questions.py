@@ -17,6 +17,7 @@ README = ROOT / "README.md"
 WHY, ASKED = "docs/explanation/why-noise.md", "docs/explanation/questions.md"
 APPROVE = "docs/howto/approve.md"
 SUMS = "docs/howto/sums-and-groupings.md"
+WAREHOUSES = "docs/howto/warehouses.md"
 WRITE, RECIPES = "docs/howto/write-a-policy.md", "docs/howto/recipes.md"
 TRUST, CERTIFICATE = "docs/explanation/threat-model.md", "docs/explanation/reading-a-certificate.md"
 #: Who asks, what, on which page, below which heading, and the words that answer.
@@ -65,6 +66,26 @@ QUESTIONS = [
      "docs/howto/ledger.md", "A new sealing key", "the noise of earlier ones"),
     ("engineer", "Does it run on Snowflake?", "docs/howto/warehouses.md",
      "Release from a warehouse", "proved SQL"),
+    # And what a stranger of the evening of 29 November did not find, or found half.
+    ("engineer", "How do I release joined tables in dbt?", WRITE,
+     "Columns of other tables: `source.join`", "persons: {table: persons"),
+    ("engineer", "Why do the numbers not add up?", ASKED, "Why do the numbers not add up?",
+     "of a roll-up or of marginals"),
+    ("engineer", "Which rights does PostgreSQL need, and what is written there?", WAREHOUSES,
+     "What a role needs", "`policy_engine_salts` (a secret, until the draw)"),
+    ("engineer", "Does the limit of a dbt project renew?", "docs/howto/dbt.md", "Once",
+     "never renews; with `each: year`"),
+    ("expert", "Where does 73.2 % come from?", ASKED, "Is ε = 1 much?",
+     "(e^ε + δ)/(1 + e^ε), rounded up"),
+    ("expert", "What is hashed for noise, and is a rank harmless?",
+     "docs/explanation/mechanism.md", "Which texts are hashed", "Why a rank is harmless"),
+    ("expert", "Which Rényi orders, and which cut?", "docs/explanation/accounts.md",
+     "The three ways", "The two orders θ are 1.2·s and 1.6·s"),
+    ("reviewer", "What if somebody draws again because the result looked odd?", TRUST,
+     "What is noticed, and what is not", "the draw is charged"),
+    ("reviewer", "We published a wrong number: does the budget come back?", ASKED,
+     "We published a wrong number. What now?", "gets nothing back"),
+    ("reviewer", "What is δ, in words?", ASKED, "And δ?", "It pays for two things"),
 ]  # fmt: skip
 
 
