@@ -12,14 +12,15 @@ from pathlib import Path
 from sphinx.application import Sphinx
 
 _HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
-_OUTSIDE = re.compile(r"\[([^\]]+)\]\((?:\.\./)+(contributing/[^)#]+)(?:#[^)]*)?\)")
+_OUTSIDE = re.compile(r"\[([^\]]+)\]\((?:\.\./)+(contributing/[^)#]+|README\.md)(?:#[^)]*)?\)")
 _ITEM = re.compile(r"^\* \[[^\]]+\]\((?P<page>[^)#:]+)\.md\)", re.MULTILINE)
 
 
 def complete(app: Sphinx, page: str, source: list[str]) -> None:
     """Add to an index what its list links to, as a table of contents; put the changelog in.
 
-    A page for contributors is none of the site's: its words stay, and say where it is.
+    A page for contributors is none of the site's, nor is the README: its words stay, and say where
+    it is.
     """
     if page == "changelog":
         file = Path(app.srcdir).parent / "CHANGELOG.md"
